@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from cmeans.sampling.many_rows import seeds as seeds_of_many
 
 from cmeans.data.arrays import IntArray
 from cmeans.data.blocks import Blocks
@@ -23,7 +24,6 @@ from cmeans.kernels import RBF, Kernel, Linear
 from cmeans.rules import Hard
 from cmeans.sampling.kmeans_parallel import scalable_kmeans_plus_plus
 from cmeans.sampling.kmeanspp import kmeans_plus_plus
-from cmeans.sampling.many_rows import seeds as seeds_of_many
 from cmeans.sampling.pairwise import Metric
 from cmeans.sampling.population import Population, population_of, sample
 from cmeans.solvers.fixed_point import solve

@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 # One thread for matrices of a few rows: more take longer to wake than to work, and are in the way of other tests' processes. Libraries
@@ -30,10 +31,79 @@ settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "cmeans"))
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """What takes minutes is slow too."""
-    if item.get_closest_marker("minutes"):
-        item.add_marker("slow")
+# The suite of each folder, file or function of tests that is not of the core: what takes long, and what a change seldom reaches. A mark on
+# a test says another of this one test. The longest name that fits counts.
+SUITES = {
+    "ring": (
+        *(
+            "src/cmeans/inspection",
+            "src/cmeans/selection",
+            "tests/cli",
+            "tests/engines",
+            "tests/fuzz",
+            "tests/inspection",
+            "tests/selection",
+        ),
+        *("tests/estimators/test_finding.py", "tests/native/test_build.py", "tests/native/test_library.py", "tests/solvers/test_search.py"),
+        *("tests/storage/test_row_writer.py", "tests/test_benchmarks.py", "tests/test_docs.py", "tests/test_examples.py"),
+        *("tests/test_extending.py", "tests/test_migration.py", "tests/test_papers.py", "tests/test_policies.py", "tests/test_tools.py"),
+        # fresh processes
+        "tests/fitting/test_validation.py::test_verbose_reaches_stderr_in_a_plain_script",
+        "tests/test_architecture.py::test_import_has_no_effects",
+        "tests/test_architecture.py::test_nothing_heavy_is_loaded_that_scikit_learn_does_not_load",
+        # many draws, real data, printed tables
+        "tests/estimators/test_adaptive.py::test_an_automatic_alpha_finds_the_same_from_any_number",
+        "tests/estimators/test_far_rows.py::test_two_lognormal_blobs_are_two_clusters",
+        "tests/estimators/test_sequential.py::test_a_run_on_real_data_is_the_naive_one_and_gives_the_printed_table",
+        "tests/fitting/test_empty_rows.py::test_select_looks_at_the_others",
+        "tests/landmarks/test_certificate.py::test_from_a_sample_the_truth_lies_within_99_percent_intervals_nearly_always",
+        "tests/rules/test_noise_fuzzy.py::test_a_share_is_kept_where_distances_crowd",
+        "tests/rules/test_noise_fuzzy.py::test_centres_are_nearer_the_true_ones",
+        "tests/sampling/test_kmeans_parallel.py::test_a_weight_of_k_is_drawn_as_often_as_any_of_k_copies",
+        "tests/solvers/test_kpkm.py::test_better_minima_than_from_the_same_start_by_k_means",
+        "tests/solvers/test_scale_path.py",
+        "tests/streaming/test_graphs.py::test_moons_in_a_hundred_chunks",
+        "tests/test_naive_sparse.py::test_the_printed_tables_of_the_adaptive_algorithm",
+    ),
+    "matrix": (
+        *("tests/data/files/test_same_rows.py", "tests/estimators/test_changed_rows.py", "tests/estimators/test_embedding.py"),
+        *("tests/estimators/test_properties.py", "tests/estimators/test_sklearn_checks.py", "tests/fitting/test_stored_fits.py"),
+        *("tests/fitting/test_stored_memory.py", "tests/fitting/test_stored_questions.py", "tests/fitting/test_stored_refusals.py"),
+        *("tests/kernels/test_scales.py", "tests/persistence/test_model_file.py", "tests/persistence/test_parameters.py"),
+        *("tests/persistence/test_pipelines.py", "tests/solvers/test_checkpoints.py", "tests/streaming/test_checkpoints.py"),
+        *("tests/streaming/test_input.py", "tests/streaming/test_properties.py", "tests/streaming/test_states.py"),
+    ),
+}
+# What these compare must depend on neither the kernels of the BLAS nor the native code that runs.
+BITS = (
+    *("tests/estimators/test_against_naive.py", "tests/estimators/test_equivalences.py", "tests/solvers/test_stopping.py"),
+    *("tests/solvers/test_sweeps_in_a_row.py", "tests/sweeps/test_exchange.py", "tests/test_panel.py"),
+)
+
+
+@cache
+def marks_of(test: str) -> tuple[str, ...]:
+    """The suite of a test, and "bits" where it is one of those."""
+    fitting = {place: suite for suite, places in SUITES.items() for place in places if _is_in(test, place)}
+    bits = ("bits",) if any(_is_in(test, place) for place in BITS) else ()
+    return (fitting[max(fitting, key=len)] if fitting else "core", *bits)
+
+
+def _is_in(test: str, place: str) -> bool:
+    return test == place or test.startswith((f"{place}/", f"{place}::"))
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest looks for the marks that are asked for
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Each test is of one suite, core, ring or matrix, but for those that take minutes, which are slow too."""
+    for item in items:
+        suite, *bits = marks_of(item.nodeid.partition("[")[0])
+        if item.get_closest_marker("minutes"):
+            item.add_marker("slow")
+        elif not any(item.get_closest_marker(name) for name in ("core", *SUITES)):
+            item.add_marker(suite)
+        for mark in bits:
+            item.add_marker(mark)
 
 
 def pytest_collection_finish() -> None:

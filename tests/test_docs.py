@@ -14,7 +14,7 @@ import cmeans
 pytestmark = pytest.mark.slow
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-ROOMS = ("datasets", "inspection", "kernels", "metrics", "rules", "validity")
+ROOMS = ("datasets", "inspection", "kernels", "metrics", "papers", "rules", "validity")
 PUBLIC = [name for name in cmeans.__all__ if name not in ROOMS]
 
 
@@ -46,7 +46,7 @@ def test_every_public_name_is_in_the_reference() -> None:
 def test_every_name_of_a_public_module_is_in_the_reference(room: str) -> None:
     text = (DOCS / "api" / f"{room}.rst").read_text()
     described = set(re.findall(r"^\.\. auto(?:class|function|data):: (\w+)", text, flags=re.M))
-    assert described == set(getattr(cmeans, room).__all__)
+    assert described == set(getattr(cmeans, room).__all__) - set(PUBLIC)  # estimators of the wing stand with the others
     assert described <= named(room)
 
 

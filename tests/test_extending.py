@@ -1,111 +1,85 @@
-"""A rule with a parameter and a kernel with a width are one file each: those that the documentation shows."""
+"""The files that the documentation shows to whoever extends the library do what the page says, as they stand."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
+import importlib.util
+import re
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.datasets import load_iris
 
 import cmeans
-from cmeans.cli.option_values import METHODS, MethodSpec, parameter_options
-from cmeans.kernels import KERNELS
-from cmeans.rules import RULES
-from cmeans.runtime.stored_classes import STORED
-from contracts.rule import RuleContract
-from extending import imported
+from cmeans.data.files import discovery, opening
 
-X = load_iris().data
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "extending.md"
+FOLDER = PAGE.with_name("extending")
+X = np.random.default_rng(0).normal(size=(9_000, 3)) + 6 * (np.arange(9_000)[:, None] % 3)
 
 
-@pytest.fixture(name="quadratic")
-def _quadratic() -> Iterator[Any]:
-    with imported("quadratic_rule") as module:
-        yield module.QuadraticFuzzy
+def load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"extending_{name}", FOLDER / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-@pytest.fixture(name="matern")
-def _matern() -> Iterator[Any]:
-    with imported("matern_kernel") as module:
-        yield module.Matern
+def test_every_file_is_shown_whole() -> None:
+    shown = re.findall(r"^```\{literalinclude\} extending/(\w+)\.py$", PAGE.read_text(encoding="utf-8"), flags=re.M)
+    assert sorted(shown) == sorted(path.stem for path in FOLDER.glob("*.py"))
 
 
-with imported("quadratic_rule") as shown:
+class TestFormat:
+    @pytest.fixture
+    def written(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        """A file of several stripes; its format is known until the end of the test."""
+        pa, orc = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.orc")
+        for module, name in ((discovery, "_ENDINGS"), (discovery, "_MAGIC"), (opening, "_ADDED")):
+            monkeypatch.setattr(module, name, dict(getattr(module, name)))
+        load("format")
+        file, columns = tmp_path / "rows.orc", dict(zip("abc", X.T.copy(), strict=True))
+        table = pa.table({"name": [f"row {number}" for number in range(len(X))], **columns})
+        orc.write_table(table, file, stripe_size=65_536, batch_size=1_000)
+        assert orc.ORCFile(file).nstripes > 2
+        return file
 
-    class TestQuadraticFuzzy(RuleContract):
-        rule = shown.QuadraticFuzzy(1.5)
-        sure_at_centres = False
+    def test_rows_are_those_that_were_written(self, written: Path) -> None:
+        rows = cmeans.open_blocks(written, columns=["c", "a"])
+        np.testing.assert_array_equal(rows.read(0, len(X)), X[:, [2, 0]])
+        np.testing.assert_array_equal(rows.take(np.array([8_999, 17])), X[[8_999, 17]][:, [2, 0]])
 
-        @pytest.fixture(autouse=True)
-        def importable(self, monkeypatch: pytest.MonkeyPatch) -> None:
-            monkeypatch.setitem(sys.modules, "quadratic_rule", shown)
+    def test_fits_are_those_in_memory(self, written: Path) -> None:
+        words = {"n_clusters": 3, "kernel": "linear", "random_state": 0}
+        here, there = cmeans.FuzzyCMeans(**words).fit(X), cmeans.FuzzyCMeans(**words).fit(cmeans.open_blocks(written, columns=list("abc")))
+        np.testing.assert_array_equal(there.cluster_centers_, here.cluster_centers_)
+        np.testing.assert_array_equal(there.labels_, here.labels_)
 
-        def in_units(self, factor: float) -> Any:
-            return self.rule.set_params(strength=1.5 * factor)
+    def test_folders_and_first_bytes_know_it(self, written: Path) -> None:
+        assert cmeans.open_blocks(written.parent, columns="a").shape == (len(X), 1)
+        plain = written.rename(written.with_name("rows"))
+        assert cmeans.open_blocks(plain, columns="a").shape == (len(X), 1)
 
-
-def saved_and_loaded(model: Any, tmp_path: Path) -> Any:
-    cmeans.save(model, tmp_path / "model.safetensors")
-    return cmeans.load(tmp_path / "model.safetensors")
-
-
-@pytest.mark.parametrize("words", [{}, {"kernel": "rbf"}, {"kernel": "rbf", "n_landmarks": 30}, {"kernel": "landmark_graph"}], ids=str)
-def test_a_rule_is_one_file(quadratic: Any, words: dict[str, Any], tmp_path: Path) -> None:
-    model = cmeans.CMeans(3, rule="quadratic_fuzzy", random_state=0, **words).fit(X)
-    strength = model.rule_.strength
-    assert 0 < strength < np.inf
-    same = cmeans.CMeans(3, rule=quadratic(strength), random_state=0, **words).fit(X)
-    np.testing.assert_array_equal(model.memberships_, same.memberships_)
-    assert (np.diff(model.objective_history_) <= 1e-9 * abs(model.objective_history_[0])).all()
-    again = saved_and_loaded(same, tmp_path)
-    assert again.rule == again.rule_ == quadratic(strength)
-    np.testing.assert_array_equal(again.predict_proba(X), model.memberships_)
-    assert clone(same).rule == quadratic(strength)
-
-
-def test_a_rule_of_a_stream(quadratic: Any, tmp_path: Path) -> None:
-    model = cmeans.StreamingFuzzyCMeans(3, rule=quadratic(), chunk_size=50, random_state=0).fit(X)
-    assert isinstance(model.rule_, quadratic)
-    again = saved_and_loaded(model, tmp_path).partial_fit(X[:20])
-    assert again.rule_ == model.rule_
+    def test_damage_is_one_line_that_names_the_file(self, written: Path) -> None:
+        written.write_bytes(written.read_bytes()[:-40])
+        with pytest.raises(ValueError, match=r"rows\.orc: cannot be read as ORC; it is damaged or not such a file"):
+            cmeans.open_blocks(written)
 
 
-def test_a_rule_is_a_method_of_the_command(quadratic: Any) -> None:
-    method = MethodSpec.of_rule("quadratic_fuzzy")
-    options = {option.name: option for option in parameter_options({**METHODS, "quadratic_fuzzy": method})}
-    assert options["strength"].help.startswith("quadratic_fuzzy: The softness, in units of squared distances")
-    assert (options["strength"].names, options["strength"].default) == (("auto",), "auto")
-    assert method.made({"n_clusters": 3, "strength": options["strength"].value("0.5")}).rule == quadratic(0.5)
-
-
-@pytest.mark.parametrize("n_landmarks", [None, 40])
-@pytest.mark.parametrize("gamma", ["scale", "median", 0.3])
-def test_a_kernel_is_one_file(matern: Any, gamma: Any, n_landmarks: int | None, tmp_path: Path) -> None:
-    words = {"n_landmarks": n_landmarks, "random_state": 0}
-    model = cmeans.KernelKMeans(3, kernel="matern", gamma=gamma, **words).fit(X)
-    assert model.gamma_ == cmeans.KernelKMeans(3, kernel="rbf", gamma=gamma, **words).fit(X).gamma_
-    assert model.kernel_ == matern(model.gamma_)
-    given = cmeans.KernelKMeans(3, kernel=matern(gamma), **words).fit(X)
-    np.testing.assert_array_equal(given.labels_, model.labels_)
-    again = saved_and_loaded(given, tmp_path)
-    assert (again.kernel, again.kernel_) == (matern(gamma), matern(model.gamma_))
-    np.testing.assert_array_equal(again.transform(X), model.transform(X))
-
-
-def test_a_file_imports_nothing(tmp_path: Path) -> None:
-    with imported("quadratic_rule") as module:
-        model = cmeans.CMeans(3, rule=module.QuadraticFuzzy(), random_state=0).fit(X)
-        cmeans.save(model, tmp_path / "model.safetensors")
-    message = r"model.safetensors: it holds an object of the class quadratic_rule.QuadraticFuzzy, which is not known here: "
-    with pytest.raises(ValueError, match=message + r"import its module \(quadratic_rule\) first\.$"):
-        cmeans.load(tmp_path / "model.safetensors")
-
-
-def test_the_tables_are_what_they_were() -> None:
-    assert not {"quadratic_fuzzy", "matern"} & {*RULES, *KERNELS}
-    assert not any("Quadratic" in name for name in STORED)
+def test_a_display_is_drawn_from_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    plt = pytest.importorskip("matplotlib.pyplot")
+    model = cmeans.FuzzyCMeans(3, kernel="linear", random_state=0).fit(X)
+    drawn = load("display").CertaintyDisplay.from_estimator(model, X)
+    assert len(drawn.lines_) == 3
+    at, share = drawn.lines_[1].get_data()
+    own = model.memberships_[model.labels_ == 1, 1]
+    assert share[0] == 1
+    assert at[0] == own.min()
+    np.testing.assert_allclose(share[1000], np.mean(own >= at[1000]))
+    assert [text.get_text() for text in drawn.ax_.get_legend().get_texts()] == ["cluster 0", "cluster 1", "cluster 2"]
+    other = plt.figure().subplots()
+    assert drawn.plot(ax=other).ax_ is other
+    plt.close("all")

@@ -16,14 +16,14 @@ from benchmarks.markdown import table
 from benchmarks.papers import NAMES, paper, tiles
 from benchmarks.papers.__main__ import main
 from benchmarks.papers.havens2011 import fits
-from benchmarks.papers.havens2011.fits import PrintedPossibilistic
 from benchmarks.papers.kpkm2021 import methods
 from benchmarks.papers.paper import Run, minutes
 from benchmarks.papers.results import Results
 from benchmarks.template import environment, judged
 
-from cmeans import CMeans, KernelKMeans
+from cmeans import KernelKMeans
 from cmeans.kernels import RBF, NormalizedPolynomial
+from cmeans.papers import PrintedCMeans, PrintedPossibilistic
 from cmeans.rules import Fuzzy, Hard, Possibilistic
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -250,8 +250,8 @@ def test_fuzzy_and_possibilistic_runs_are_the_papers_algorithms(X, tmp_path):
     blocks, rows = tiles.Tiles(X, kernel, side=100), np.array([5, 140, 300])
     u = tiles.first_memberships(blocks, rule, rows)
     found = tiles.solve(blocks, rule, u[None], tol=1e-4, max_sweeps=300, standing=tmp_path / "standing.npz")
-    words = {"kernel": kernel, "n_landmarks": None, "stop": "memberships", "tol": 1e-4, "progressive": False}
-    model = CMeans(3, rule=rule, init=u, **words).fit(X)
+    words = {"kernel": kernel, "n_landmarks": None, "tol": 1e-4, "progressive": False}
+    model = PrintedCMeans(3, rule=rule, init=u, **words).fit(X)
     np.testing.assert_allclose(found.u[0], model.memberships_, atol=2e-4)
     np.testing.assert_allclose(found.objective[0], model.objective_, rtol=1e-5)
     typical = tiles.solve(
@@ -264,7 +264,7 @@ def test_fuzzy_and_possibilistic_runs_are_the_papers_algorithms(X, tmp_path):
 
 def test_the_printed_possibilistic_rule_is_swept_as_printed(X):
     """Where it ends its centres are the means by its own exponent, 2 / (m - 1) on squared distances, in native sweeps too."""
-    model = CMeans(3, rule=PrintedPossibilistic(2.0, pilot_m=2.0), tol=1e-9, max_iter=1000, random_state=0).fit(X)
+    model = PrintedCMeans(3, rule=PrintedPossibilistic(2.0), tol=1e-9, max_iter=1000, random_state=0).fit(X)
     d2 = ((X[:, None, :] - model.cluster_centers_[None, :, :]) ** 2).sum(axis=2)
     weights = (1.0 / (1.0 + (d2 / model.eta_) ** 2.0)) ** 2
     np.testing.assert_allclose(model.cluster_centers_, weights.T @ X / weights.sum(axis=0)[:, None], atol=1e-6)

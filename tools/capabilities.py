@@ -6,6 +6,7 @@ import inspect
 import tempfile
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,14 @@ import scipy.sparse
 from sklearn.base import ClusterMixin
 
 import cmeans
+from cmeans.fitting.together import TABLE
+from cmeans.rules import RULES
 
 PAGE = Path(__file__).parent.parent / "docs" / "capabilities.md"
 HEAD = """# What each estimator takes and gives
 
 Found by attempts on 120 rows, which a test repeats (`python -m tools.capabilities`). All of them take float32 and keep it.
+What does not go together comes from the table by which fits refuse it.
 """
 ROWS = np.random.default_rng(0).normal(size=(120, 3)) + 9 * (np.arange(120)[:, None] // 40)
 QUICK = {"random_state": 0, "eta_scale": 0.1, "chunk_size": 60, "patch_size": 60, "n_clusters": 3, "max_clusters": 3}
@@ -72,7 +76,7 @@ def estimators() -> dict[str, type]:
     return {name: value for name, value in classes.items() if inspect.isclass(value) and issubclass(value, ClusterMixin)}
 
 
-def able(estimator: type, attempt: Callable[[Any], Any]) -> bool:
+def able(estimator: Callable[..., Any], attempt: Callable[[Any], Any]) -> bool:
     """Return True where the attempt gets through."""
     known = {word: value for word, value in QUICK.items() if word in inspect.signature(estimator).parameters}
     with warnings.catch_warnings():
@@ -97,7 +101,32 @@ def page() -> str:
     for other in classes:
         more = [name.partition(" (")[0] for name, able_here in able_ones.items() if other in able_here and name not in common]
         lines.append(f"- {linked([other])}: {', '.join(more)}.")
-    return HEAD + "\n" + "\n".join(lines) + "\n"
+    return HEAD + "\n" + "\n".join([*lines, *by_rule(), *apart()]) + "\n"
+
+
+def by_rule() -> list[str]:
+    """Return the lines on what `CMeans` takes with each of its rules."""
+    sizes, few = "bounds of sizes (`size_min=`, `size_max=`)", "few memberships a row (`top_k=`)"
+    attempts = {name.partition(" (")[0]: ATTEMPTS[name] for name in ATTEMPTS if name in (sizes, few)}
+    attempts["annealing"] = lambda model: model.set_params(search="annealing").fit(ROWS)
+    lines = ["", "## By rule", "", "Of {py:obj}`~cmeans.CMeans`, beyond what all of its rules have:", ""]
+    for rule in RULES:
+        made = partial(cmeans.CMeans, rule=rule)
+        if able(made, lambda model: model.fit(ROWS)):
+            more = [name for name, attempt in attempts.items() if able(made, attempt)]
+            lines.append(f'- `rule="{rule}"`: {", ".join(more) or "nothing"}.')
+    return lines
+
+
+def apart() -> list[str]:
+    """Return the lines on features that do not go together."""
+    lines = ["", "## What does not go together", "", "| | with | as |", "|---|---|---|"]
+    return lines + [f"| {_spelled(row.one)} | {_spelled(row.other)} | {row.why} |" for row in TABLE]
+
+
+def _spelled(feature: str) -> str:
+    """Return a feature as code where it is one, as the sentence has it where it is not."""
+    return feature if " " in feature else f"`{feature}`"
 
 
 def linked(names: list[str]) -> str:

@@ -15,20 +15,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.compose import make_column_transformer
-from sklearn.decomposition import PCA, TruncatedSVD
-from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import (
-    MaxAbsScaler,
-    MinMaxScaler,
-    Normalizer,
-    OneHotEncoder,
-    OrdinalEncoder,
-    QuantileTransformer,
-    RobustScaler,
-    StandardScaler,
-)
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 import cmeans
 from cmeans import (
@@ -44,7 +32,8 @@ from cmeans import (
     StreamingFuzzyCMeans,
     TwoStepKernelKMeans,
 )
-from cmeans.kernels import ComplexWaveletSSIM, Gower, HistogramIntersection, Polynomial, SpatialPyramid
+from cmeans.kernels import Gower, HistogramIntersection, Polynomial
+from cmeans.papers import ComplexWaveletSSIM, SpatialPyramid
 from cmeans.rules import Entropy, PolynomialFuzzy
 
 FOLDER = Path(__file__).parent.parent / "tests" / "persistence" / "older" / cmeans.__version__
@@ -53,7 +42,7 @@ X = rng.normal(size=(90, 3)) + np.repeat([[0, 0, 0], [5, 0, 0], [0, 5, 5]], 30, 
 COUNTS = np.abs(X).round(3)
 IMAGES = (rng.normal(size=(20, 256)) + np.repeat([[0], [3]], 10, axis=0)).round(1)
 HOLES = np.where(np.arange(270).reshape(90, 3) % 11 == 0, np.nan, X)
-TABLE = pd.DataFrame(X, columns=["width", "height", "depth"]).assign(colour=np.array(["red", "green", "blue"])[np.arange(90) // 30])
+TABLE = pd.DataFrame(X, columns=["width", "height", "depth"])
 D2 = ((X[:, None] - X[None]) ** 2).sum(axis=2)
 GRAPH = sparse.csr_array(np.where(D2 < 6, np.exp(-D2), 0))
 WORDS: dict[str, Any] = {"random_state": 0}
@@ -98,29 +87,7 @@ MODELS: dict[str, tuple[BaseEstimator, Any]] = {
     "stream-warming-up": (StreamingFuzzyCMeans(3, warm_up=200, **WORDS), X),
     "top-k": (FuzzyCMeans(3, top_k=2, **WORDS), X),
     "two-step": (TwoStepKernelKMeans(3, **WORDS), X),
-    "steps-of-a-table": (
-        make_pipeline(
-            make_column_transformer(
-                (make_pipeline(SimpleImputer(), StandardScaler()), ["width"]),
-                (RobustScaler(), ["height"]),
-                (OneHotEncoder(sparse_output=False), ["colour"]),
-                remainder="passthrough",
-            ),
-            MinMaxScaler(),
-            FuzzyCMeans(3, **WORDS),
-        ),
-        TABLE,
-    ),
-    "steps-of-a-table-of-ranks": (
-        make_pipeline(
-            make_column_transformer((OrdinalEncoder(), ["colour"]), (QuantileTransformer(n_quantiles=9), NUMBERS)),
-            MaxAbsScaler(),
-            PCA(2),
-            KernelKMeans(3, **WORDS),
-        ),
-        TABLE,
-    ),
-    "steps-of-sparse-rows": (make_pipeline(TruncatedSVD(2, **WORDS), Normalizer(), KernelKMeans(3, kernel="linear", **WORDS)), COUNTS),
+    "steps": (make_pipeline(StandardScaler(), MinMaxScaler(), MaxAbsScaler(), RobustScaler(), FuzzyCMeans(3, **WORDS)), TABLE[NUMBERS]),
 }
 
 

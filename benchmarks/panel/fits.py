@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, kernels
-from cmeans.kernels import ComplexWaveletSSIM, NormalizedPolynomial, Polynomial, Sigmoid, SpatialPyramid
+from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, kernels, papers
+from cmeans.kernels import NormalizedPolynomial, Polynomial, Sigmoid
 
 from .cases import Words, add, answers, case, fitted
 from .rows import MANY, SMALL, SOME, counts, documents, groups, images, shares, some
@@ -59,8 +59,8 @@ KERNELS: dict[str, tuple[Callable[[], Any], Words]] = {
     "sigmoid": (SMALL, {"kernel": Sigmoid(gamma=0.01, coef0=0.5)}),
     "cosine": (SMALL, {"kernel": "cosine"}),
     "histogram_intersection": (counts, {"kernel": "histogram_intersection"}),
-    "spatial_pyramid": (counts, {"kernel": SpatialPyramid(levels=2)}),
-    "complex_wavelet_ssim": (images, {"kernel": ComplexWaveletSSIM(window=3)}),
+    "spatial_pyramid": (counts, {"kernel": papers.SpatialPyramid(2)}),
+    "complex_wavelet_ssim": (images, {"kernel": papers.ComplexWaveletSSIM(window=3)}),
     "object": (SMALL, {"kernel": kernels.RBF(gamma=0.1)}),
     "callable": (SMALL, {"kernel": partial(bump, width=20.0)}),
 }
@@ -75,8 +75,8 @@ def _() -> Words:
     plain = [kernels.RBF(0.1), kernels.Linear(), kernels.Laplacian(0.2), kernels.Polynomial(3, 0.1, 1.0), kernels.Cosine()]
     plain += [kernels.NormalizedPolynomial(), kernels.Sigmoid(0.1, 0.2)]
     of = {type(kernel).__name__: (kernel, SMALL()) for kernel in plain}
-    of |= {"HistogramIntersection": (kernels.HistogramIntersection(), counts()), "SpatialPyramid": (kernels.SpatialPyramid(2), counts())}
-    of["ComplexWaveletSSIM"] = kernels.ComplexWaveletSSIM(window=4, step=1), images()
+    of |= {"HistogramIntersection": (kernels.HistogramIntersection(), counts()), "SpatialPyramid": (papers.SpatialPyramid(2), counts())}
+    of["ComplexWaveletSSIM"] = papers.ComplexWaveletSSIM(window=4, step=1), images()
     return {f"{name}, {part}": values for name, (k, x) in of.items() for part, values in (("k", k(x, x[:20])), ("diag", k.diag(x)))}
 
 

@@ -86,7 +86,7 @@ SAVED = [
     SequentialPossibilisticCMeans(8),
     StreamingFuzzyCMeans(4, m=1.3),
     KernelPatchClustering(4, m=1.3),
-    CMeans(4, rule=cmeans.rules.Fuzzy(2.0, exponent=2.0), kernel="cosine", n_landmarks=30),
+    CMeans(4, rule=cmeans.papers.PrintedFuzzy(2.0), kernel="cosine", n_landmarks=30),
 ]
 
 

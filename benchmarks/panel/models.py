@@ -14,6 +14,7 @@ from cmeans import (
     SequentialPossibilisticCMeans,
     TwoStepKernelKMeans,
     datasets,
+    papers,
     rules,
 )
 
@@ -108,12 +109,12 @@ class Softened(rules.Rule):
 for rule in ("hard", "fuzzy", "possibilistic"):
     made = rules.Possibilistic(eta_scale=0.1) if rule == "possibilistic" else rule
     add(f"any rule, {rule}", CMeans, SMALL, n_clusters=4, rule=made, n_landmarks=40)
-add("any rule, printed exponent", CMeans, SMALL, n_clusters=4, rule=rules.Fuzzy(2.0, exponent=2.0), kernel="linear")
+add("any rule, printed exponent", CMeans, SMALL, n_clusters=4, rule=papers.PrintedFuzzy(2.0), kernel="linear")
 add("any rule, one's own", CMeans, SMALL, n_clusters=4, rule=Softened(), kernel="linear", max_iter=60)
 add("any rule, one's own, many rows", CMeans, MANY, n_clusters=4, rule=Softened(), n_landmarks=30, max_iter=5)
-add("any rule, memberships stand still", CMeans, SMALL, n_clusters=4, rule=rules.Fuzzy(1.3), n_landmarks=40, stop="memberships", tol=1e-3)
+add("any rule, memberships stand still", papers.PrintedCMeans, SMALL, n_clusters=4, rule=rules.Fuzzy(1.3), n_landmarks=40, tol=1e-3)
 add("any rule, sparse", CMeans, SMALL, n_clusters=4, rule=rules.SparsePossibilistic(share=0.2), n_landmarks=40)
-add("any rule, printed exponent, many rows", CMeans, MANY, n_clusters=4, rule=rules.Fuzzy(2.0, exponent=2.0), kernel="linear", max_iter=20)
+add("any rule, printed exponent, many rows", CMeans, MANY, n_clusters=4, rule=papers.PrintedFuzzy(2.0), kernel="linear", max_iter=20)
 
 
 @case("rules themselves")
@@ -125,7 +126,7 @@ def _rules() -> Words:
         rules.Hard(),
         rules.Fuzzy(2.0),
         rules.Fuzzy(1.05),
-        rules.Fuzzy(1.5, exponent=3.0),
+        papers.PrintedFuzzy(1.5, exponent=3.0),
         rules.Possibilistic(),
         rules.Possibilistic(1.5),
     ]

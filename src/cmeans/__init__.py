@@ -10,7 +10,7 @@ from importlib import import_module as _import_module
 from .runtime.version import __version__
 
 if _typing.TYPE_CHECKING:
-    from . import datasets, inspection, kernels, metrics, rules, validity
+    from . import datasets, inspection, kernels, metrics, papers, rules, validity
     from .data.files import open_blocks
     from .engines import DaskEngine
     from .estimators import (
@@ -18,14 +18,11 @@ if _typing.TYPE_CHECKING:
         CMeans,
         FuzzyCMeans,
         KernelKMeans,
-        KernelPatchClustering,
         PossibilisticCMeans,
-        ProbabilisticKMeans,
-        SequentialPossibilisticCMeans,
         StreamingFuzzyCMeans,
-        TwoStepKernelKMeans,
     )
     from .estimators.landmark_graph import LandmarkGraph
+    from .papers import KernelPatchClustering, ProbabilisticKMeans, SequentialPossibilisticCMeans, TwoStepKernelKMeans
     from .persistence.model_file import load, save
     from .runtime.user_warnings import DataWarning, ParameterWarning
     from .selection.scorer import silhouette_scorer
@@ -59,6 +56,7 @@ __all__ = [
     "load",
     "metrics",
     "open_blocks",
+    "papers",
     "rules",
     "save",
     "select",
@@ -68,15 +66,19 @@ __all__ = [
     "validity",
 ]
 
-_MODULES = {"datasets", "inspection", "kernels", "metrics", "rules", "validity"}
+_MODULES = {"datasets", "inspection", "kernels", "metrics", "papers", "rules", "validity"}
 _PLACES = {  # of names that are neither modules nor estimators
     "Checkpoint": "solvers.checkpoints",
     "DaskEngine": "engines",
     "DataWarning": "runtime.user_warnings",
     "Selection": "selection.select",
     "Stability": "selection.stability",
+    "KernelPatchClustering": "papers",
     "LandmarkGraph": "estimators.landmark_graph",
     "ParameterWarning": "runtime.user_warnings",
+    "ProbabilisticKMeans": "papers",
+    "SequentialPossibilisticCMeans": "papers",
+    "TwoStepKernelKMeans": "papers",
     "load": "persistence.model_file",
     "open_blocks": "data.files",
     "save": "persistence.model_file",

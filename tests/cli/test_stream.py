@@ -18,7 +18,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
 from sklearn.datasets import make_moons
@@ -27,7 +26,7 @@ from sklearn.metrics import adjusted_rand_score
 import cmeans as library
 from cli.command import Command
 from cli.streams import LINEAR, answers, arrow, by_hand, csv, groups, refused, table
-from cmeans.cli.stream.waiting import StreamInput
+from cmeans.cli.stream.sources import Source
 from cmeans.persistence.model_file import read_metadata
 
 pytestmark = pytest.mark.slow
@@ -44,7 +43,7 @@ def test_rows_that_are_noise_are_labelled_so(cmeans: Command, tmp_path: Path) ->
     assert (labels[50::60] == -1).all()
     others = labels >= 0
     assert adjusted_rand_score(truth[others], labels[others]) == 1.0
-    for name in ("labels.csv", "labels.arrow"):
+    for name in ("labels.csv",):
         state = ["--checkpoint", tmp_path / f"{name}.state", "--summary", tmp_path / "summary.json"]
         assert cmeans(*words, "--out", tmp_path / name, *state).code == 0
         summary = json.loads((tmp_path / "summary.json").read_text())
@@ -52,7 +51,6 @@ def test_rows_that_are_noise_are_labelled_so(cmeans: Command, tmp_path: Path) ->
         assert cmeans("stream", tmp_path / "rows.csv", "--resume", *state, "--out", tmp_path / name).code == 0
         assert json.loads((tmp_path / "summary.json").read_text())["noise"] == summary["noise"]
     np.testing.assert_array_equal(pyarrow.csv.read_csv(tmp_path / "labels.csv")["label"], labels)
-    np.testing.assert_array_equal(pyarrow.ipc.open_stream(tmp_path / "labels.arrow").read_all()["label"], labels)
 
 
 def iconv(encoding: str) -> str:
@@ -144,8 +142,6 @@ class TestRows:
             (lambda x: b"t,a\n" + b"".join(b"gr\xf6\xdfe,%d\n" % a for a in x[:, 0]), ["--columns", "a"], ["a"], [0]),
             (lambda x: b"t,a\n" + b"".join(b'"%s",%d\n' % (b"t" * 140_000, a) for a in x[:, 0]), ["--columns", "a"], ["a"], [0]),
             (lambda x: b't,a\n"",1\n' + b"".join(b'"t, ""u""",%d\n' % a for a in x[1:, 0]), ["--columns", "a"], ["a"], [0]),
-            (lambda x: arrow(table(x)), [], ["a", "b", "c"], [0, 1, 2]),
-            (lambda x: arrow(table(x, text=["t"] * len(x))), ["--columns", "1-2"], ["b", "c"], [1, 2]),
         ],
     )
     def test_whatever_rows_look_like(
@@ -172,21 +168,15 @@ class TestRows:
         assert answers(ended)["row"].to_pylist() == [0, 2, 3]  # an empty line is a missing value where there is nothing else
         assert "line 3: column 'a' is empty or not a number (NaN)" in ended.err
 
-    @pytest.mark.parametrize("name", ["x.csv", "stream.arrow", "file.arrow", "x.parquet"])
+    @pytest.mark.parametrize("name", ["x.csv", "x.csv.gz", "stream.arrow", "file.arrow", "x.parquet"])
     def test_files(self, cmeans: Command, tmp_path: Path, name: str) -> None:
         x, _ = groups(120)
         (tmp_path / "x.csv").write_bytes(csv(x))
+        (tmp_path / "x.csv.gz").write_bytes(gzip.compress(csv(x)))
         (tmp_path / "stream.arrow").write_bytes(arrow(table(x)))
         (tmp_path / "file.arrow").write_bytes(arrow(table(x), file=True))
         pq.write_table(table(x), tmp_path / "x.parquet", row_group_size=33)
         assert answers(cmeans("stream", tmp_path / name, *LINEAR, "--chunk-size", 50))["label"].to_pylist() == by_hand(x, 50)[1]
-
-    def test_an_arrow_file_on_stdin_that_is_a_file(self, cmeans: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        x, _ = groups(120)
-        (tmp_path / "file.arrow").write_bytes(arrow(table(x), file=True))
-        with open(tmp_path / "file.arrow") as stdin:
-            monkeypatch.setattr(sys, "stdin", stdin)
-            assert answers(cmeans("stream", *LINEAR, "--chunk-size", 50))["label"].to_pylist() == by_hand(x, 50)[1]
 
     @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
     def test_a_named_pipe(self, cmeans: Command, tmp_path: Path) -> None:
@@ -198,13 +188,16 @@ class TestRows:
         thread.join(60)
         assert found["label"].to_pylist() == by_hand(x, 50)[1]
 
-    @pytest.mark.parametrize("write", [arrow, lambda t: csv(np.column_stack([t[name] for name in "abcw"]), "a,b,c,w")])
-    def test_weights(self, cmeans: Command, feed: Feed, tmp_path: Path, write: Callable[[pa.Table], bytes]) -> None:
+    @pytest.mark.parametrize("name", ["x.arrow", "x.csv"])
+    def test_weights(self, cmeans: Command, tmp_path: Path, name: str) -> None:
         x, _ = groups(150)
         weight = np.random.default_rng(1).random(150).round(2)
         weight[100:150] = 0  # a whole chunk teaches nothing, and still gets labels
-        feed(write(table(x, w=weight)))
-        found = answers(cmeans("stream", *LINEAR, "--weight", "w", "--chunk-size", 50, "--checkpoint", tmp_path / "s.safetensors"))
+        text = csv(np.column_stack([x, weight]), "a,b,c,w")
+        (tmp_path / name).write_bytes(text if name == "x.csv" else arrow(table(x, w=weight)))
+        found = answers(
+            cmeans("stream", tmp_path / name, *LINEAR, "--weight", "w", "--chunk-size", 50, "--checkpoint", tmp_path / "s.safetensors")
+        )
         model, labels = by_hand(x[:100], 50, weight)
         assert found["label"].to_pylist() == [*labels, *model.predict(x[100:])]
         again = library.load(tmp_path / "s.safetensors")
@@ -212,10 +205,10 @@ class TestRows:
         assert read_metadata(tmp_path / "s.safetensors")["metadata"]["weight"] == "w"
 
     @pytest.mark.parametrize("dtype", ["keep", "float32", "float64"])
-    def test_single_precision(self, cmeans: Command, feed: Feed, tmp_path: Path, dtype: str) -> None:
+    def test_single_precision(self, cmeans: Command, tmp_path: Path, dtype: str) -> None:
         x = groups(60)[0].astype(np.float32)
-        feed(arrow(table(x)))
-        assert cmeans("stream", *LINEAR, "--dtype", dtype, "--checkpoint", tmp_path / "s.safetensors").code == 0
+        (tmp_path / "x.arrow").write_bytes(arrow(table(x)))
+        assert cmeans("stream", tmp_path / "x.arrow", *LINEAR, "--dtype", dtype, "--checkpoint", tmp_path / "s.safetensors").code == 0
         assert read_metadata(tmp_path / "s.safetensors")["metadata"]["dtype"] == ("float64" if dtype == "float64" else "float32")
 
     @pytest.mark.parametrize("kind", ["standard", "unit"])
@@ -283,19 +276,19 @@ class TestMalformedRows:
         feed(b"\n".join([head, b"?,?,?", b"1", b"nan,?,0", *rest]))
         assert answers(cmeans("stream", *LINEAR))["row"].to_pylist() == list(range(3, 53))
 
-    def test_nulls_and_infinities_of_arrow(self, cmeans: Command, feed: Feed) -> None:
+    def test_nulls_and_infinities_of_arrow(self, cmeans: Command, tmp_path: Path) -> None:
         x, _ = groups(100)
         a, w = x[:, 0].tolist(), [1.0] * 100
         a[5], a[50], a[60], w[70], w[80] = None, np.nan, np.inf, -1.0, None
-        feed(arrow(table(x, w=w).set_column(0, "a", pa.array(a))))
-        ended = cmeans("stream", *LINEAR, "--weight", "w", "--chunk-size", 30)
+        (tmp_path / "x.arrow").write_bytes(arrow(table(x, w=w).set_column(0, "a", pa.array(a))))
+        ended = cmeans("stream", tmp_path / "x.arrow", *LINEAR, "--weight", "w", "--chunk-size", 30)
         assert answers(ended)["row"].to_pylist() == [row for row in range(100) if row not in (5, 50, 60, 70, 80)]
         assert [line for line in ended.err.splitlines() if "warning" in line] == [
-            "cmeans: warning: row 5 (counted from 0): column 'a' is empty or not a number (NaN)",
-            "cmeans: warning: row 50 (counted from 0): column 'a' is empty or not a number (NaN)",
-            "cmeans: warning: row 60 (counted from 0): column 'a' is infinite or too large for float64",
-            "cmeans: warning: row 70 (counted from 0): weight column 'w' is -1",
-            "cmeans: warning: row 80 (counted from 0): weight column 'w' is empty or not a number (NaN)",
+            "cmeans: warning: x.arrow, row 5 (counted from 0): column 'a' is empty or not a number (NaN)",
+            "cmeans: warning: x.arrow, row 50 (counted from 0): column 'a' is empty or not a number (NaN)",
+            "cmeans: warning: x.arrow, row 60 (counted from 0): column 'a' is infinite or too large for float64",
+            "cmeans: warning: x.arrow, row 70 (counted from 0): weight column 'w' is -1",
+            "cmeans: warning: x.arrow, row 80 (counted from 0): weight column 'w' is empty or not a number (NaN)",
         ]
 
     @pytest.mark.parametrize(("forgiven", "row"), [(0, 20), (2, 60)])
@@ -311,7 +304,7 @@ class TestMalformedRows:
         which = f"more malformed rows than --max-errors {forgiven} forgives" if forgiven else "a malformed row"
         assert line == f"cmeans: {which}; line {row + 2}: has 1 field where 3 belong."
         tally = read_metadata(state)["metadata"]["stream"]
-        assert tally["malformed"] in (forgiven, forgiven - 1)  # those before the last chunk
+        assert tally["rows"] - tally["clustered"] in (forgiven, forgiven - 1)  # those before the last chunk
         assert tally["clustered"] == (row - forgiven) // 7 * 7
         assert out.stat().st_size == tally["written"]["bytes"]
         summary = cmeans(*words, "--resume", "--max-errors", 4).summary
@@ -340,16 +333,13 @@ class TestResults:
         x, _ = groups(100)
         (tmp_path / "x.csv").write_bytes(csv(x))
         words = ["stream", tmp_path / "x.csv", *LINEAR, "--chunk-size", 30, *(["--memberships"] if memberships else [])]
-        for name in ("l.csv", "l.arrow"):
-            (tmp_path / name).write_text("of an earlier run")
-            summary = cmeans(*words, "--out", tmp_path / name, "--summary", tmp_path / "s.json").summary
-            assert summary == json.loads((tmp_path / "s.json").read_text())
-            assert summary["outputs"] == {"labels": str(tmp_path / name), "summary": str(tmp_path / "s.json")}
-        with pa.ipc.open_stream(tmp_path / "l.arrow") as opened:
-            stored = opened.read_all()
+        (tmp_path / "l.csv").write_text("of an earlier run")
+        summary = cmeans(*words, "--out", tmp_path / "l.csv", "--summary", tmp_path / "s.json").summary
+        assert summary == json.loads((tmp_path / "s.json").read_text())
+        assert summary["outputs"] == {"labels": str(tmp_path / "l.csv"), "summary": str(tmp_path / "s.json")}
+        stored = pa.csv.read_csv(tmp_path / "l.csv")
         assert stored.schema.names == ["row", "label", *(["u0", "u1", "u2"] if memberships else [])]
-        assert stored.schema.types[:2] == [pa.int64(), pa.int32()]
-        assert stored.to_pydict() == pa.csv.read_csv(tmp_path / "l.csv").to_pydict()
+        assert stored.schema.types[:2] == [pa.int64(), pa.int64()]
         assert summary["sizes"] == np.bincount(stored["label"]).tolist()
         assert (summary["rows"], summary["chunks"], summary["n_clusters"], summary["kernel"]) == (100, 4, 3, "linear")
 
@@ -381,7 +371,7 @@ class TestResults:
         ended = cmeans("stream", *LINEAR, "--chunk-size", 10, "-q", "--out", tmp_path / "l.csv")
         told = ["careful", *(f"after {chunks} chunks" for chunks in range(4)), "further warnings are not shown."]
         assert ended.err.splitlines() == [f"cmeans: warning: {text}" for text in told]
-        assert ended.summary["warnings"] == told[:5]
+        assert ended.summary["warnings"] == told
 
     def test_progress_is_drawn_on_a_terminal_alone(self, cmeans: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / "x.csv").write_bytes(csv(groups(3000)[0]))
@@ -409,10 +399,6 @@ class TestRefusals:
             (["-c", 3, "--landmarks", "some"], "--landmarks some: give a whole number"),
             (["-c", 3, "--resume"], "--resume: needs --checkpoint FILE"),
             (["-c", 3, "--follow"], "--follow: only a folder can be followed, and standard input is none."),
-            (["-c", 3, "--poll", "2"], "--poll: belongs to --follow."),
-            (["-c", 3, "--idle", "2"], "--idle: belongs to --follow."),
-            (["-c", 3, "--format", "arrow"], "standard input: cannot be read as Arrow; it is damaged or not such a file"),
-            (["-c", 3, "--format", "arrow", "--header"], "--header, --no-header: only CSV needs to be told, and standard input is arrow."),
         ],
     )
     def test_wrong_words(self, cmeans: Command, feed: Feed, words: list[object], message: str) -> None:
@@ -429,8 +415,8 @@ class TestRefusals:
             ["-c", "3", "--method", "soft"],
             ["-c", "3", "--chunk-size", "0"],
             ["-c", "3", "--max-errors", "-1"],
-            ["-c", "3", "--poll", "0"],
-            ["-c", "3", "--format", "xml"],
+            ["-c", "3", "--wait", "0"],
+            ["-c", "3", "--wait", "1e9"],
             ["-c", "3", "a.csv", "b.csv"],
         ],
     )
@@ -442,8 +428,8 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("name", "content", "message"),
         [
-            ("no.csv", None, "no.csv: no such file or folder."),
-            ("e.csv", b"", "e.csv: no rows came."),
+            ("no.csv", None, "no.csv: no such file."),
+            ("e.csv", b"", "e.csv: is empty."),
             ("h.csv", b"a,b\n", "h.csv: no rows came."),
             ("n.csv", b"\n\n", "n.csv: no rows came."),
             (
@@ -468,10 +454,10 @@ class TestRefusals:
             ),
             ("q.csv", b'a,"b\nc",d\n1,2,3\n', "q.csv: the first line has a quote that is not closed."),
             ("m.csv", b"a,b\n1\n2\n", "m.csv: no rows came but 2 malformed ones."),
-            ("x.gz", gzip.compress(b"a\n1\n", mtime=0), "x.gz: is packed by gzip; unpack it on the way: zcat FILE | cmeans stream."),
-            ("x.bz2", bz2.compress(b"a\n1\n"), "x.bz2: is packed by bz2; unpack it on the way: bzcat FILE | cmeans stream."),
-            ("x.csv", lzma.compress(b"a\n1\n"), "x.csv: is packed by xz; unpack it on the way: xzcat FILE | cmeans stream."),
-            ("x.npz", b"PK\x03\x04", "x.npz: is npz or zip; cmeans stream reads CSV, Arrow and Parquet; cmeans fit reads npz."),
+            ("x.gz", gzip.compress(b"a\n1\n", mtime=0), "x.gz: unknown kind of file; known are Parquet, CSV (.csv"),
+            ("x.bz2", bz2.compress(b"a\n1\n"), "x.bz2: unknown kind of file; known are Parquet, CSV (.csv"),
+            ("x.csv", lzma.compress(b"a\n1\n"), "x.csv: is packed by xz; unpack it first (xzcat FILE > NEW)."),
+            ("h.arrow", arrow(pa.table({"a": [1.0]})), "--header, --no-header: only CSV files need to be told, and "),
             ("x.parquet", b"PAR1 and then nothing", "x.parquet: cannot be read as Parquet; it is damaged"),
             ("x.arrow", b"ARROW1 and then nothing", "x.arrow: cannot be read as Arrow; it is damaged"),
             ("s.arrow", arrow(pa.table({"a": range(100)}))[:-300], "s.arrow: cannot be read as Arrow; it is damaged"),
@@ -481,13 +467,30 @@ class TestRefusals:
     def test_wrong_files(self, cmeans: Command, tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
         if content is not None:
             (tmp_path / name).write_bytes(content)
-        assert message in refused(cmeans("stream", tmp_path / name, "--clusters", 2, "--out", tmp_path / "l.csv"))
+        words = ["--header"] if name == "h.arrow" else []
+        assert message in refused(cmeans("stream", tmp_path / name, "--clusters", 2, "--out", tmp_path / "l.csv", *words))
         assert not (tmp_path / "l.csv").exists()
 
-    @pytest.mark.parametrize("content", [arrow(pa.table({"a": [1.0]}), file=True), b"PAR1"])
-    def test_what_no_pipe_can_bring(self, cmeans: Command, feed: Feed, content: bytes) -> None:
+    def test_an_array(self, cmeans: Command, tmp_path: Path) -> None:
+        np.save(tmp_path / "x.npy", groups(9)[0])
+        line = refused(cmeans("stream", tmp_path / "x.npy", *LINEAR))
+        assert "x.npy: is no CSV, Arrow or Parquet, which cmeans stream reads; cmeans fit reads it." in line
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            (
+                arrow(pa.table({"a": [1.0]}), file=True),
+                "standard input: is arrow, which cannot be read from a pipe; give the name of a file.",
+            ),
+            (arrow(pa.table({"a": [1.0]})), "standard input: is arrow, which cannot be read from a pipe; give the name of a file."),
+            (b"PAR1", "standard input: is parquet, which cannot be read from a pipe; give the name of a file."),
+            (gzip.compress(b"a\n1\n"), "standard input: is packed by gzip; unpack it on the way: zcat FILE | cmeans stream."),
+        ],
+    )
+    def test_what_no_pipe_can_bring(self, cmeans: Command, feed: Feed, content: bytes, message: str) -> None:
         feed(content)
-        assert "which cannot be read from a pipe" in refused(cmeans("stream", *LINEAR))
+        assert message in refused(cmeans("stream", *LINEAR))
 
     def test_wrong_places(self, cmeans: Command, tmp_path: Path) -> None:
         file, same, away = tmp_path / "x.csv", tmp_path / "same", tmp_path / "no" / "f.csv"
@@ -495,7 +498,7 @@ class TestRefusals:
         for words, message in (
             (
                 ["--out", tmp_path / "l.txt"],
-                "l.txt: unknown ending; known are .csv and .arrow (an Arrow stream), and - for standard output.",
+                "l.txt: unknown ending; give a .csv file, or - for standard output.",
             ),
             (["--out", away], "cannot be written (no such folder)"),
             (["--checkpoint", away], "cannot be written (no such folder)"),
@@ -514,12 +517,13 @@ class TestRefusals:
         assert "pipe.csv: is no plain file; use - and let the shell send that there." in line
 
     def test_errors_of_reading_name_the_source(self, cmeans: Command, feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
-        def broken(self: StreamInput, most: int) -> bytes:
+        def broken(self: Source, pipe: int) -> Iterator[bytes]:
+            yield b"a,b\n1,2\n"
             raise OSError(errno.EIO, os.strerror(errno.EIO))
 
         feed(b"")
-        monkeypatch.setattr(StreamInput, "_receive", broken)
-        assert refused(cmeans("stream", *LINEAR, "--format", "csv")) == "cmeans: standard input: Input/output error"
+        monkeypatch.setattr(Source, "_pieces", broken)
+        assert refused(cmeans("stream", *LINEAR)) == "cmeans: standard input: Input/output error"
 
     def test_a_closed_stdin(self, cmeans: Command, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sys, "stdin", None)

@@ -38,6 +38,10 @@ class Clock:
             action()
 
 
+def interrupt() -> None:
+    raise KeyboardInterrupt
+
+
 @pytest.fixture
 def incoming(tmp_path: Path) -> Path:
     (tmp_path / "in").mkdir()
@@ -54,8 +58,9 @@ def test_each_file_once_in_the_order_of_names(cmeans: Command, incoming: Path, t
     found = answers(cmeans("stream", incoming, *LINEAR, "--chunk-size", 40, "--checkpoint", tmp_path / "s.safetensors"))
     assert found["row"].to_pylist() == list(range(100))
     assert found["label"].to_pylist() == by_hand(x, 40)[1]
-    place = read_metadata(tmp_path / "s.safetensors")["metadata"]["stream"]["place"]
-    assert place == {"rows": 100, "source": str(incoming), "files": {"a.parquet": 0, "b.parquet": 30, "c.parquet": 60}, "tail": None}
+    place = read_metadata(tmp_path / "s.safetensors")["metadata"]["stream"]
+    assert place["files"] == {"a.parquet": 0, "b.parquet": 30, "c.parquet": 60}
+    assert (place["rows"], place["source"]) == (100, str(incoming))
 
 
 def test_columns_are_found_by_name_in_every_file(cmeans: Command, incoming: Path) -> None:
@@ -107,31 +112,34 @@ def test_a_followed_folder_grows(cmeans: Command, incoming: Path, tmp_path: Path
         None,
         lambda: (incoming / "c.parquet").write_bytes(whole),
         write("a.parquet", slice(70, 140)),  # comes late, though its name is the first
+        None,
+        interrupt,
     )
     monkeypatch.setattr(sources, "time", clock)
-    words = ["stream", incoming, "--follow", "--poll", 0.5, "--idle", 2, "--chunk-size", 50, "--checkpoint", tmp_path / "s.safetensors"]
-    ended = cmeans(*words, *LINEAR)
-    found = answers(ended)
-    assert found["label"].to_pylist() == by_hand(x, 50)[1]
-    place = read_metadata(tmp_path / "s.safetensors")["metadata"]["stream"]["place"]
-    assert list(place["files"]) == ["b.parquet", "c.parquet", "a.parquet"]
+    words = ["stream", incoming, "--chunk-size", 50, "--checkpoint", tmp_path / "s.safetensors", "--out", tmp_path / "l.csv"]
+    ended = cmeans(*words, *LINEAR, "--follow")
+    assert ended.code == 130
+    assert ended.err.splitlines()[-1].startswith("cmeans: interrupted; 100 rows were clustered, 40 more read but not yet clustered;")
     complaint = f"cmeans: warning: {incoming / 'c.parquet'}: cannot be read as Parquet, or not yet; it is tried again."
     assert [line for line in ended.err.splitlines() if "warning" in line] == [complaint]
-    assert set(clock.naps) == {0.5}
+    assert set(clock.naps) == {1.0}
 
-    monkeypatch.setattr(sources, "time", Clock(write("d.parquet", slice(0, 50))))
-    assert answers(cmeans(*words, "--resume"))["row"].to_pylist() == list(range(140, 190))
+    write("0.parquet", slice(0, 10))()
+    assert cmeans(*words, "--resume").summary["rows"] == 150
+    assert pa.csv.read_csv(tmp_path / "l.csv")["label"].to_pylist() == by_hand(np.concatenate([x, x[:10]]), 50)[1]
+    place = read_metadata(tmp_path / "s.safetensors")["metadata"]["stream"]
+    assert list(place["files"]) == ["b.parquet", "c.parquet", "a.parquet", "0.parquet"]
 
 
 def test_rows_do_not_wait_for_the_next_file(cmeans: Command, incoming: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     x, _ = groups(40)
     pq.write_table(table(x), incoming / "1.parquet")
-    clock = Clock()
+    clock = Clock(None, None, interrupt)
     monkeypatch.setattr(sources, "time", clock)
     monkeypatch.setattr("cmeans.cli.stream.batches.time", clock)
-    ended = cmeans("stream", incoming, *LINEAR, "--follow", "--poll", 10, "--idle", 25, "--max-wait", 4, "--out", incoming.parent / "l.csv")
-    assert ended.summary["chunks"] == 1
-    assert clock.naps == [4, 10, 10, 1]
+    ended = cmeans("stream", incoming, *LINEAR, "--follow", "--wait", 4, "--out", incoming.parent / "l.csv")
+    assert "40 rows were clustered, 0 more read but not yet clustered" in ended.err
+    assert clock.naps == [4, 4, 4]
 
 
 def test_an_unfinished_file_that_is_gone_is_told(cmeans: Command, incoming: Path, tmp_path: Path) -> None:
@@ -160,8 +168,6 @@ def test_a_pipe_or_a_folder_among_the_files(cmeans: Command, incoming: Path) -> 
 def test_refusals(cmeans: Command, incoming: Path) -> None:
     for words, message in (
         ([], "in: holds no .parquet files; --follow waits for some."),
-        (["--follow", "--idle", 0], "in: no rows came."),
-        (["--format", "csv"], "--format: "),
         (["--no-header"], "--header, --no-header: "),
     ):
         assert message in refused(cmeans("stream", incoming, *LINEAR, *words))

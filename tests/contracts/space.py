@@ -75,7 +75,7 @@ class SpaceContract(ABC):
         A = np.random.default_rng(5).uniform(0.1, 1, size=(N, C))
         if isinstance(self.kernel, Precomputed):
             rows, kxx = as_form(K[:, :N], form, dtype), as_form(np.diag(K), form, dtype)
-            blocks = Blocks(rows[:N, :], np.ones(N), kxx[:N], limits=RAGGED)
+            blocks = Blocks(rows[:N, :], np.ones(N), limits=RAGGED).with_columns(kxx=kxx[:N])
             return Given(blocks, Block(rows[N:, :], np.ones(NEW), 0, kxx[N:]), A, K, dtype)
         rows = as_form(X, form, dtype)
         blocks = Blocks(rows[:N, :], np.ones(N), limits=RAGGED)

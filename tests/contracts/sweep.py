@@ -7,7 +7,7 @@ through the formulas of memberships and sums. A row that differs from the loops 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, ClassVar
 
@@ -22,6 +22,7 @@ from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
 from cmeans.data.outputs import RowOutputs
 from cmeans.kernels import RBF
+from cmeans.papers import PrintedFuzzy
 from cmeans.rules import Fuzzy, Hard, NoiseFuzzy, PolynomialFuzzy, Possibilistic, Rule, SparsePossibilistic
 from cmeans.spaces import EuclideanSpace, landmark_space
 from cmeans.spaces.centres import Centres
@@ -40,7 +41,7 @@ RULES: dict[str, Any] = {
     "fuzzy-1.3": Fuzzy(1.3),
     "fuzzy-3": Fuzzy(3.0),
     "fuzzy-12": Fuzzy(12.0),
-    "fuzzy-printed": Fuzzy(2.0, exponent=2.0),
+    "fuzzy-printed": PrintedFuzzy(2.0),
     "noise": NoiseFuzzy(2.0, delta=4.3),
     "noise-1.3": NoiseFuzzy(1.3, delta=2.6),
     "noise-3": NoiseFuzzy(3.0, delta=9.4),
@@ -138,13 +139,6 @@ class Truth:
 def truth(name: str, rule: str) -> Truth:
     given = Given(name, rule, "float64")
     return given.truth_at(given.problem.V)
-
-
-@cache
-def memberships_elsewhere(rule: str) -> np.ndarray:
-    """Of the plain problem, by loops, where each centre stands at the place of the next."""
-    given = Given("plain", rule, "float64")
-    return given.truth_at(np.roll(given.problem.V, -1, axis=0)).u
 
 
 @dataclass(frozen=True)
@@ -386,17 +380,6 @@ class SweepContract(ABC):
                 np.testing.assert_allclose(
                     out.memberships[there], given.truth.u[there], rtol=0 if exact else 16 * resolution(dtype), atol=0
                 )
-
-    @pytest.mark.parametrize("dtype", DTYPES)
-    def test_the_largest_change_of_a_membership(self, dtype: str) -> None:
-        """Since the state before, where a stopping rule asks for it: since centres that stood elsewhere."""
-        for name in self.rules:
-            given, state = Given("plain", name, dtype), Given("plain", name, dtype).state
-            before = replace(state, centres=state.centres[[1, 2, 3, 4, 0]])  # as in `memberships_elsewhere`
-            rows, sweep = self.represented(given), self.sweep(given.rule, dtype)
-            change = max(sweep(rows, given.rule, state, task, before).change for task in range(rows.n_tasks))
-            within(change, np.abs(given.truth.u - memberships_elsewhere(name)).max(), 4 * given.rounding.u.max())
-            self._check(given, total(sweep, rows, given.rule, state))
 
     def test_labels(self, given: Given) -> None:
         """Each row's label is written, and the sums over each cluster's own rows are taken, beside all others."""

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 import cmeans.kernels
 from cmeans.kernels import KERNELS, CallableKernel, Gower, Kernel
+from cmeans.papers import ComplexWaveletSSIM, SpatialPyramid
 from cmeans.runtime.parameter_object import ParameterObject
 from cmeans.storage.codec import Packer, unpacked
 from extending import imported
@@ -28,6 +29,8 @@ EXAMPLES |= {
     "gower": (Gower.of(COUNTS, [0, 3]), COUNTS),
     "rbf, median": (cmeans.kernels.RBF("median"), ROWS),
     "laplacian, median": (cmeans.kernels.Laplacian("median"), ROWS),
+    "spatial pyramid": (SpatialPyramid(levels=2), COUNTS),
+    "wavelets": (ComplexWaveletSSIM(window=3), COUNTS),
     "polynomial, large": (cmeans.kernels.Polynomial(degree=9), ROWS * 100),
 }
 
@@ -88,7 +91,13 @@ def test_it_is_an_object_of_parameters(kernel: Kernel, x: np.ndarray) -> None:
     assert copy == kernel
     assert kernel.set_params(**kernel.get_params(deep=False)) == kernel
     if not isinstance(kernel, Gower):  # whose arrays are no call
-        assert eval(repr(kernel), vars(cmeans.kernels) | {"Matern": type(MATERN)}) == kernel
+        assert (
+            eval(
+                repr(kernel),
+                vars(cmeans.kernels) | {type(kernel).__name__: type(kernel)},
+            )
+            == kernel
+        )
 
 
 @over_kernels

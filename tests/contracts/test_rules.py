@@ -7,6 +7,7 @@ import pytest
 
 import naive
 import naive_sizes
+from cmeans.papers import PrintedFuzzy
 from cmeans.rules import (
     Entropy,
     Fuzzy,
@@ -42,7 +43,7 @@ class TestVeryFuzzy(RuleContract):
 
 
 class TestFuzzyWithThePrintedExponent(RuleContract):
-    rule = Fuzzy(2.0, exponent=2.0)
+    rule = PrintedFuzzy(2.0)
     minimises = False
 
 

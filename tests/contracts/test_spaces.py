@@ -12,8 +12,8 @@ import naive_graph
 from cmeans.data.arrays import host_float64, take
 from cmeans.data.blocks import Block, Blocks
 from cmeans.engines import ThreadEngine
+from cmeans.graphs.landmark_graph import Sought, landmark_graph
 from cmeans.kernels import RBF, Cosine, LandmarkGraphKernel, Linear, Polynomial, Precomputed, Sigmoid
-from cmeans.landmarks.graph import Sought, landmark_graph
 from cmeans.spaces import EuclideanSpace, ExactSpace, FeatureSpace, LandmarkSpace, PartialSpace, Space, landmark_space, spanning_space
 from contracts.arrays import FORMS, as_form
 from contracts.space import DENSE_KINDS, FEW_KINDS, N, SpaceContract, rows_and_kernel, solver_tolerance

@@ -222,8 +222,8 @@ def test_the_same_bits_whatever_the_number_of_workers():
 # ------------------------------------------------------------------------------------------------------------ what travels
 
 
-@pytest.mark.parametrize("criterion", ["centres", "memberships"])
-def test_a_sweep_sends_a_worker_no_more_than_centres_and_scales(client, monkeypatch, criterion):
+@pytest.mark.parametrize("made", [cmeans.CMeans, cmeans.papers.PrintedCMeans])
+def test_a_sweep_sends_a_worker_no_more_than_centres_and_scales(client, monkeypatch, made):
     sent = []
     start = DaskSession._started
 
@@ -233,9 +233,9 @@ def test_a_sweep_sends_a_worker_no_more_than_centres_and_scales(client, monkeypa
 
     monkeypatch.setattr(DaskSession, "_started", watch)
     landmarks = X[::20]
-    words = {"rule": "fuzzy", "kernel": "rbf", "landmarks": landmarks, "gamma": 0.05, "stop": criterion, "max_iter": 5, "tol": 0.0}
+    words = {"rule": "fuzzy", "kernel": "rbf", "landmarks": landmarks, "gamma": 0.05, "max_iter": 5, "tol": 0.0}
     with pytest.warns(ConvergenceWarning):
-        model("CMeans", **words).fit(rows())
+        made(C, random_state=0, init=START, **words).fit(rows())
     sweeps = [tasks for tasks in sent if any(key.startswith("cmeans-folded") for key in tasks)]
     assert len(sweeps) >= 5
     for tasks in sweeps:

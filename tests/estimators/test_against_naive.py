@@ -13,7 +13,7 @@ import pytest
 import naive
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans
 from cmeans.data.blocks import Blocks
-from cmeans.rules import Fuzzy
+from cmeans.papers import PrintedFuzzy
 from contracts.arrays import DTYPES, as_form, cut_raggedly, on_host
 from sweep_choices import pairs
 
@@ -46,7 +46,7 @@ RULES = {
     "fuzzy": RuleCase(FuzzyCMeans, {"m": 2.0}, partial(naive.fuzzy_memberships, m=2.0), 2.0),
     "fuzzy-1.3": RuleCase(FuzzyCMeans, {"m": 1.3}, partial(naive.fuzzy_memberships, m=1.3), 1.3),
     "printed-exponent": RuleCase(
-        CMeans, {"rule": Fuzzy(2.0, exponent=2.0)}, partial(naive.fuzzy_memberships, m=2.0, exponent=2.0), 2.0
+        CMeans, {"rule": PrintedFuzzy(2.0)}, partial(naive.fuzzy_memberships, m=2.0, exponent=2.0), 2.0
     ),
     "possibilistic": RuleCase(
         PossibilisticCMeans,

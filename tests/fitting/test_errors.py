@@ -296,12 +296,6 @@ def test_unknown_rules(value):
     assert all(name in message for name in ("hard", "fuzzy", "possibilistic"))
 
 
-@pytest.mark.parametrize("value", ["foo", None])
-def test_unknown_stop(value):
-    message = refused(r"CMeans\(stop=.*\): unknown stop", CMeans, stop=value)
-    assert all(name in message for name in ("centres", "memberships"))
-
-
 def test_words_that_do_not_exist():
     with pytest.raises(TypeError, match="n_cluster"):
         FuzzyCMeans(n_cluster=3)

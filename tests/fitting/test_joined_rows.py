@@ -14,8 +14,8 @@ import cmeans
 import naive
 from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
+from cmeans.fitting.stages.joined import joined_if_worth_it, joined_rows
 from cmeans.rules import Entropy
-from cmeans.sampling.joined_rows import joined_if_worth_it, joined_rows
 from limited import limited
 from stored_rows import Kept
 from sweep_choices import often
@@ -65,7 +65,7 @@ def test_distinct_rows_are_those_of_a_dictionary(form: Any, dtype: Any, at_once:
     distinct = joined.blocks.x.toarray() if sparse.issparse(joined.blocks.x) else joined.blocks.x
     assert sorted(map(tuple, distinct)) == sorted(found)
     assert distinct.dtype == dtype
-    for row, total, first in zip(distinct, joined.blocks.weight, joined.blocks.numbers, strict=True):
+    for row, total, first in zip(distinct, joined.blocks.weight, joined.blocks.columns["number"], strict=True):
         assert (first, total) == (found[tuple(row)][0], weight[found[tuple(row)]].sum())
     np.testing.assert_array_equal(distinct[joined.member], x)
 
@@ -75,7 +75,7 @@ def test_sparse_rows_whose_keys_collide_are_told_apart(monkeypatch: pytest.Monke
     x = sparse.csr_array(counts())
     blocks = Blocks(x, np.ones(x.shape[0]))
     told = joined_rows(blocks)
-    monkeypatch.setattr("cmeans.sampling.joined_rows._projections", lambda x: np.zeros((x.shape[0], 1)))
+    monkeypatch.setattr("cmeans.fitting.stages.joined._projections", lambda x: np.zeros((x.shape[0], 1)))
     again = joined_rows(blocks)
     for joined in (told, again):
         assert joined.blocks.n_rows == len(np.unique(counts(), axis=0))
@@ -87,7 +87,7 @@ def test_more_distinct_rows_than_wanted_are_not_joined() -> None:
     blocks = Blocks(x, np.ones(len(x)))
     assert joined_rows(blocks, 9_999) is None
     joined = joined_rows(blocks, 10_000)  # in a table that has grown
-    np.testing.assert_array_equal(joined.blocks.numbers, np.arange(0, 20_000, 2))
+    np.testing.assert_array_equal(joined.blocks.columns["number"], np.arange(0, 20_000, 2))
 
 
 def test_auto_joins_where_a_sample_says_so() -> None:

@@ -14,6 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from cmeans import AdaptivePossibilisticCMeans, FuzzyCMeans, KernelKMeans, SequentialPossibilisticCMeans, load, save
 from cmeans.data.blocks import Blocks
+from cmeans.data.scaling import FeatureUnits
 from cmeans.datasets import make_s_set
 from cmeans.engines import ThreadEngine
 from cmeans.persistence.model_file import read_metadata
@@ -72,7 +73,7 @@ def test_factors_bring_every_feature_to_a_range_of_ten(form):
     rows = FORMS[form](X)
     factors = factors_of(rows, np.ones(9000))
     np.testing.assert_allclose(np.ptp(X, axis=0) * factors, 10, rtol=1e-6)
-    scaled = Blocks(rows, np.ones(9000), factors=factors).cut(0, 9000).x
+    scaled = FeatureUnits(factors)(rows)
     np.testing.assert_allclose(np.ptp(scaled.toarray() if form == "csr" else scaled, axis=0), 10, rtol=1e-5)
 
 
@@ -113,14 +114,10 @@ def test_scaled_and_back():
     X = np.array([[1.0, 0.0, 3.0], [0.0, 7.0, -2.0]])
     factors = np.array([2.0, 0.25, 3.0])
     for form in (np.asarray, sparse.csr_array):
-        blocks = Blocks(form(X), np.ones(2), factors=factors)
-        for block, rows in ((blocks.cut(0, 2), X), (blocks.take(np.array([1])), X[1:])):
-            scaled = block.x
-            np.testing.assert_allclose(scaled.toarray() if form is sparse.csr_array else scaled, rows * factors)
-            back = blocks.unscaled(scaled)
-            np.testing.assert_allclose(back.toarray() if form is sparse.csr_array else back, rows)
-        part = blocks.part(np.array([1]), np.ones(1)).cut(0, 1).x
-        np.testing.assert_allclose(part.toarray() if form is sparse.csr_array else part, X[1:] * factors)
+        scaled = FeatureUnits(factors)(form(X))
+        np.testing.assert_allclose(scaled.toarray() if form is sparse.csr_array else scaled, X * factors)
+        back = FeatureUnits(factors).inverse(scaled)
+        np.testing.assert_allclose(back.toarray() if form is sparse.csr_array else back, X)
     np.testing.assert_array_equal(X, [[1.0, 0.0, 3.0], [0.0, 7.0, -2.0]])
 
 

@@ -20,7 +20,7 @@ import cmeans
 import naive
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans
 from cmeans.data.blocks import Blocks
-from cmeans.fitting.rows.told import Told
+from cmeans.fitting.stages.linked import loaded_rows
 from cmeans.rules import Entropy
 from every_estimator import NAMES, build, without
 from limited import limited
@@ -421,6 +421,5 @@ def test_breathing_and_rows_on_other_machines_are_refused() -> None:
         FuzzyCMeans(C, search="breathing").fit(blobs()[0], known_labels=GOOD)
     far = Kept(blobs()[0])
     far.elsewhere = True
-    told = Told(must_link=[[0, 1]])
     with pytest.raises(ValueError, match="must_link needs rows in memory; load far away"):
-        told.of(Blocks(far, np.ones(len(far))), FuzzyCMeans(C), C, "FuzzyCMeans", by_sweeps=True)
+        loaded_rows(Blocks(far, np.ones(len(far))), None, "FuzzyCMeans")

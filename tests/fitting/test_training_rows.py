@@ -9,7 +9,7 @@ import pytest
 
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
 from cmeans.kernels import Polynomial, Precomputed
-from cmeans.rules import Fuzzy
+from cmeans.papers import PrintedFuzzy
 from contracts.arrays import as_form, cut_raggedly, on_host
 from sweep_choices import often, pairs
 
@@ -23,7 +23,7 @@ ESTIMATORS = {
     "two-step": TwoStepKernelKMeans,
     "fuzzy": partial(FuzzyCMeans, m=1.3),
     "possibilistic": partial(PossibilisticCMeans, m=1.5, pilot_m=1.3, eta_scale=0.5),
-    "own": partial(CMeans, rule=Fuzzy(1.5, exponent=3.0)),
+    "own": partial(CMeans, rule=PrintedFuzzy(1.5, exponent=3.0)),
 }
 SPACES = {
     "euclidean": {"kernel": "linear"},

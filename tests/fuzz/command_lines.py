@@ -47,7 +47,7 @@ WORDS = (
     "--",
     "é",
 )
-NEVER = {"--help", "-h", "--debug", "--follow", "--scheduler", "--engine", "--poll", "--max-wait"}  # which wait, or show more
+NEVER = {"--help", "-h", "--debug", "--follow", "--scheduler", "--engine", "--wait"}  # which wait, or show more
 FILES = ("rows.npy", "rows.csv", "rows.parquet", "named.parquet", "rows.npz", "model", "text", "empty", "folder", "none", HOSTILE + ".csv")
 OUTPUTS = {"--out": ("out", "out.csv", "out.parquet", "out.html", "rows.npy", "none/out"), "--checkpoint": ("state", "model", "rows.csv")}
 

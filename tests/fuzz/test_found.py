@@ -364,7 +364,7 @@ class TestCheckpoints:
 
     @pytest.mark.parametrize(
         ("part", "name", "value"),
-        [("stream", "clustered", float("inf")), ("written", "bytes", 1e300), ("written", "bytes", -1), ("place", "rows", -5)],
+        [("stream", "clustered", float("inf")), ("written", "bytes", 1e300), ("written", "bytes", -1), ("stream", "rows", -5)],
     )
     def test_counts_of_a_stream_that_are_none(
         self, part: str, name: str, value: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]

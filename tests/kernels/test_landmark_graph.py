@@ -11,11 +11,11 @@ import naive_graph
 from cmeans import native
 from cmeans.data.blocks import Blocks
 from cmeans.engines import ThreadEngine
+from cmeans.graphs.landmark_graph import Sought, landmark_graph, suggested_clusters
 from cmeans.kernels import LandmarkGraphKernel
 from cmeans.kernels import nearest_points as module
 from cmeans.kernels.landmark_graph import LandmarkWeights
 from cmeans.kernels.nearest_points import NearestPoints
-from cmeans.landmarks.graph import Sought, landmark_graph, suggested_clusters
 from contracts.arrays import FORMS, as_form
 from sweep_choices import pairs
 

@@ -17,7 +17,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 import naive
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
 from cmeans.kernels import RBF, Linear
-from cmeans.rules import Fuzzy
+from cmeans.papers import PrintedFuzzy
 from cmeans.validity import partition_coefficient, partition_entropy, xie_beni
 from contracts.arrays import DENSE, as_form
 
@@ -189,7 +189,7 @@ MODELS = {
     "fuzzy": (FuzzyCMeans(3, m=1.6, random_state=0), 1.6),
     "fuzzy at 2": (FuzzyCMeans(3, m=2, random_state=0), 2),
     "possibilistic": (PossibilisticCMeans(3, m=1.8, eta_scale=0.3, random_state=0), 1.8),
-    "printed": (CMeans(3, rule=Fuzzy(2.0, exponent=2.0), random_state=0), 2),
+    "printed": (CMeans(3, rule=PrintedFuzzy(2.0), random_state=0), 2),
 }
 over_models = pytest.mark.parametrize(("model", "m"), MODELS.values(), ids=MODELS)
 

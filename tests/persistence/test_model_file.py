@@ -33,6 +33,7 @@ from cmeans import (
     save,
 )
 from cmeans.kernels import RBF, CallableKernel, NormalizedPolynomial, Polynomial, Precomputed
+from cmeans.papers import PrintedFuzzy
 from cmeans.persistence.model_file import read_metadata
 from cmeans.rules import Entropy, Fuzzy
 from every_estimator import NAMES, PARAMETERS, STREAMS, without
@@ -46,7 +47,7 @@ NEW = rng.normal(size=(25, 3)) * 4
 K, K_NEW = rbf_kernel(X, gamma=0.1), rbf_kernel(NEW, X, gamma=0.1)
 
 OWN = {
-    "CMeans": {"rule": Fuzzy(1.5, exponent=2.0)},
+    "CMeans": {"rule": PrintedFuzzy(1.5, exponent=2.0)},
     "AdaptivePossibilisticCMeans": {"kernel": "rbf", "sparsity": 0.0, "pilot_m": "auto"},
     "SequentialPossibilisticCMeans": {"kernel": "rbf", "sparsity": 0.0},
 }

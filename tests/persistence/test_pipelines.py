@@ -12,25 +12,11 @@ from safetensors.numpy import load as from_bytes
 from safetensors.numpy import save_file
 from scipy import sparse
 from sklearn.cluster import KMeans
-from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
-from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
-from sklearn.feature_selection import VarianceThreshold
-from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import (
-    FunctionTransformer,
-    MaxAbsScaler,
-    MinMaxScaler,
-    Normalizer,
-    OneHotEncoder,
-    OrdinalEncoder,
-    PowerTransformer,
-    QuantileTransformer,
-    RobustScaler,
-    StandardScaler,
-)
-from sklearn.utils import check_random_state
+from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, OneHotEncoder, RobustScaler, StandardScaler
 
 from cmeans import FuzzyCMeans, KernelKMeans, LandmarkGraph, load, save
 from cmeans.persistence.model_file import read_metadata
@@ -41,15 +27,6 @@ pd = pytest.importorskip("pandas")
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 4)) + np.repeat([[0, 0, 0, 0], [6, 0, 0, 0], [0, 6, 0, 0]], 20, axis=0)
 NEW = rng.normal(size=(25, 4)) * 4
-FRAME = pd.DataFrame(
-    {
-        "age": np.where(np.arange(60) % 11 == 3, np.nan, 40 + 10 * X[:, 0]),
-        "city": pd.Series(np.array(["Köln", "a b", "", None], dtype=object)[np.arange(60) % 4], dtype=object),
-        "rooms": np.arange(60) // 20,
-        "flag": np.arange(60) % 3 > 0,
-        "note": ["left out"] * 60,
-    }
-)
 
 ON_NUMBERS = {
     "standard": StandardScaler(),
@@ -60,33 +37,10 @@ ON_NUMBERS = {
     "largest": MaxAbsScaler(),
     "robust": RobustScaler(quantile_range=(10.0, 90.0)),
     "no centre": RobustScaler(with_centering=False),
-    "norm": Normalizer("l1"),
-    "quantiles": QuantileTransformer(n_quantiles=50, output_distribution="normal", random_state=0),
-    "components": PCA(2, whiten=True),
-    "share of the variance": PCA(0.9, svd_solver="full"),
-    "all components": PCA(),
-    "random components": PCA(2, svd_solver="randomized", random_state=0),
-    "svd": TruncatedSVD(2, random_state=0),
-    "mean": SimpleImputer(),
-    "median": SimpleImputer(strategy="median", missing_values=0.0),
     "passthrough": "passthrough",
-    "nested": make_pipeline(StandardScaler(), PCA(3)),
-    "by column": ColumnTransformer([("a", StandardScaler(), [2, 0]), ("b", "passthrough", slice(1, 2))], remainder=MinMaxScaler()),
-    "by mask": ColumnTransformer(
-        [("a", StandardScaler(), [True, False, True, False]), ("none", PCA(1), [])], transformer_weights={"a": 2.0}
-    ),
 }
-ON_SPARSE = ("scaled", "neither", "largest", "norm", "svd")
+ON_SPARSE = ("scaled", "neither", "largest")
 FORMS = {"float64": np.asarray, "float32": np.float32, "frame": lambda x: pd.DataFrame(x, columns=["a", "b", "c", "ü d"])}
-
-CATEGORIES = {
-    "one-hot": OneHotEncoder(handle_unknown="ignore"),
-    "dense": OneHotEncoder(sparse_output=False, dtype=np.float32),
-    "first dropped": OneHotEncoder(drop="first"),
-    "of two dropped": OneHotEncoder(drop="if_binary"),
-    "ordinal": OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1, encoded_missing_value=-2),
-    "given": OrdinalEncoder(categories=[["", "a b", "Köln", None], [0, 1, 2], [False, True]]),
-}
 
 
 @pytest.fixture
@@ -133,70 +87,19 @@ def test_sparse_rows(tool, path):
     same_after_reading(of(ON_NUMBERS[tool]).fit(rows), path, rows, sparse.csr_array(NEW.round()))
 
 
-@pytest.mark.parametrize("encoder", CATEGORIES)
-def test_encoders(encoder, path):
-    frame = FRAME[["city", "rooms", "flag"]]
-    same_after_reading(of(CATEGORIES[encoder]).fit(frame), path, frame, frame[::-1])
-    text = np.array([["x", "yy"], ["zzz", "yy"], ["x", "y"]] * 5)
-    if encoder != "given":
-        same_after_reading(of(CATEGORIES[encoder], model=KernelKMeans(2, random_state=0)).fit(text), path, text, text[::-1])
-
-
-def mixed(**words):
-    numbers = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
-    filled = make_pipeline(
-        SimpleImputer(strategy="constant", fill_value="none", missing_values=None), OneHotEncoder(handle_unknown="ignore")
-    )
-    return ColumnTransformer([("numbers", numbers, ["age"]), ("city", filled, ["city"]), ("rooms", "passthrough", ["rooms"])], **words)
-
-
-@pytest.mark.parametrize(
-    "columns",
-    [
-        mixed(),
-        mixed(sparse_threshold=1.0, verbose_feature_names_out=False),
-        mixed(remainder=OneHotEncoder()),
-        make_column_transformer((SimpleImputer(), make_column_selector("age")), (OrdinalEncoder(), make_column_selector("flag|note"))),
-        ColumnTransformer([("age", SimpleImputer(), ["age"]), ("out", "drop", ["city", "note"])], remainder="passthrough"),
-        ColumnTransformer(
-            [("age", SimpleImputer(), ["age"]), ("out", "drop", "note"), ("codes", OrdinalEncoder(), slice("rooms", "flag"))]
-        ),
-    ],
-    ids=["dense", "sparse", "rest encoded", "selectors", "rest as it is", "names alone"],
-)
-def test_columns_of_a_frame(columns, path):
-    made = of(columns).fit(FRAME)
-    again = same_after_reading(made, path, FRAME, FRAME[::-1][["note", "flag", "rooms", "city", "age"]])
-    assert sparse.issparse(again[:-1].transform(FRAME[:3])) == sparse.issparse(made[:-1].transform(FRAME[:3]))
-    assert again[:-1].get_feature_names_out().tolist() == made[:-1].get_feature_names_out().tolist()
-    with pytest.raises(ValueError, match=r"age|missing"):
-        again.predict(FRAME.drop(columns="age"))
-
-
 def test_frames_between_steps(path):
-    made = of(mixed(sparse_threshold=0).set_params(city__onehotencoder__sparse_output=False), MinMaxScaler()).set_output(transform="pandas")
-    made.fit(FRAME)
-    again = same_after_reading(made, path, FRAME, FRAME[:7])
-    assert again[:-1].transform(FRAME[:2]).columns.tolist() == made[:-1].transform(FRAME[:2]).columns.tolist()
+    made = of(StandardScaler(), MinMaxScaler()).set_output(transform="pandas").fit(FORMS["frame"](X))
+    again = same_after_reading(made, path, FORMS["frame"](X), FORMS["frame"](NEW))
+    assert again[:-1].transform(FORMS["frame"](NEW)).columns.tolist() == ["a", "b", "c", "ü d"]
 
 
-def test_seeds_come_back_and_none_is_drawn(path):
-    save(of(PCA(2, svd_solver="randomized", random_state=7), QuantileTransformer(n_quantiles=9)).fit(X), path)
-    everybodys = check_random_state(None)
-    before = everybodys.get_state()[1:3]
-    again = load(path)
-    for was, now in zip(before, everybodys.get_state()[1:3], strict=True):
-        np.testing.assert_array_equal(was, now)
-    assert (again[0].random_state, again[1].random_state) == (7, None)
-
-
-def test_statistics_of_empty_columns(path):
-    rows = np.where([False, True, False, False], np.nan, X)
-    for words in ({}, {"keep_empty_features": True}):
-        made = of(SimpleImputer(**words))
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Skipping features")
-            same_after_reading(made.fit(rows), path, rows, rows[:5])
+def test_missing_values_are_counted_by_column(path):
+    rows = X.copy()
+    rows[::7, 1] = np.nan
+    made = make_pipeline(StandardScaler(), FuzzyCMeans(3, kernel="linear", missing="partial", random_state=0)).fit(rows)
+    save(made, path)
+    assert load(path)[0].n_samples_seen_.tolist() == made[0].n_samples_seen_.tolist()
+    np.testing.assert_array_equal(load(path).predict(rows), made.predict(rows))
 
 
 def test_other_models_as_last_step(path):
@@ -211,10 +114,9 @@ def test_other_models_as_last_step(path):
 
 
 def test_what_a_file_says_of_its_steps(path):
-    save(of(mixed(), PCA(2)).fit(FRAME), path, metadata={"a": 1})
+    save(of(StandardScaler(), MaxAbsScaler()).fit(X), path, metadata={"a": 1})
     said = read_metadata(path)
-    inside = "Pipeline(SimpleImputer, StandardScaler), Pipeline(SimpleImputer, OneHotEncoder), passthrough"
-    assert said["steps"] == [f"columntransformer: ColumnTransformer({inside})", "pca: PCA"]
+    assert said["steps"] == ["standardscaler: StandardScaler", "maxabsscaler: MaxAbsScaler"]
     assert (said["estimator"], said["metadata"]) == ("FuzzyCMeans", {"a": 1})
     save(FuzzyCMeans(3, random_state=0).fit(X), path)
     assert "steps" not in read_metadata(path)
@@ -230,23 +132,16 @@ class Mine(StandardScaler):
 @pytest.mark.parametrize(
     ("tool", "match"),
     [
-        (FunctionTransformer(np.abs), r"step 'tool' is a FunctionTransformer, which calls a function.*nothing .* is executed.*pickle"),
-        (PowerTransformer(), r"step 'tool' is a PowerTransformer, which a model file cannot carry; it carries .*StandardScaler"),
-        (VarianceThreshold(), "step 'tool' is a VarianceThreshold"),
+        (FunctionTransformer(np.abs), r"step 'tool' is a FunctionTransformer; a model file carries StandardScaler, .* alone.*skops"),
+        (PCA(2), r"step 'tool' is a PCA; a model file carries"),
+        (OneHotEncoder(handle_unknown="ignore"), "step 'tool' is an OneHotEncoder"),
         (Mine(), "step 'tool' is a Mine"),
-        (SimpleImputer(add_indicator=True), r"step 'tool', a SimpleImputer, cannot be carried: add_indicator=True"),
-        (OneHotEncoder(min_frequency=2, handle_unknown="ignore"), r"step 'tool', an OneHotEncoder.*min_frequency=2"),
-        (ColumnTransformer([("in", FunctionTransformer(), [0])]), r"step 'tool\.in' is a FunctionTransformer"),
-        (make_pipeline(StandardScaler(), PowerTransformer()), r"step 'tool\.powertransformer' is"),
-        (OneHotEncoder(feature_name_combiner=lambda name, _: name), "feature_name_combiner=.*neither numbers nor text"),
-        (OneHotEncoder(handle_unknown="ignore"), "Timestamp"),
+        (ColumnTransformer([("in", StandardScaler(), [0])]), "step 'tool' is a ColumnTransformer"),
+        (make_pipeline(StandardScaler()), "step 'tool' is a Pipeline"),
     ],
 )
 def test_steps_that_cannot_be_carried(tool, match, path):
-    rows = X.round()
-    if match == "Timestamp":
-        rows = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=60).astype(object)})
-    made = Pipeline([("tool", tool), ("model", FuzzyCMeans(3, random_state=0))]).fit(rows)
+    made = Pipeline([("tool", tool), ("model", FuzzyCMeans(3, random_state=0))]).fit(X.round())
     with pytest.raises(ValueError, match=match):
         save(made, path)
     assert not list(path.parent.iterdir())
@@ -269,13 +164,8 @@ def originals(tmp_path_factory):
     """Pipelines as bytes, and rows to ask them about."""
     path, found = tmp_path_factory.mktemp("originals") / "model", {}
     for name, made, rows in (
-        ("numbers", of(StandardScaler(), QuantileTransformer(n_quantiles=9), PCA(3)).fit(X), X),
-        ("frame", of(mixed()).fit(FRAME), FRAME),
-        (
-            "encoded",
-            of(OneHotEncoder(drop="first"), model=KernelKMeans(2, random_state=0)).fit(FRAME[["rooms", "flag"]]),
-            FRAME[["rooms", "flag"]],
-        ),
+        ("numbers", of(StandardScaler(), MinMaxScaler((1, 2)), RobustScaler()).fit(X), X),
+        ("frame", of(MaxAbsScaler()).set_output(transform="pandas").fit(FORMS["frame"](X)), FORMS["frame"](X)),
     ):
         save(made, path)
         found[name] = (path.read_bytes(), rows)
@@ -299,7 +189,7 @@ def harmless(path, rows):
 
 
 @pytest.mark.parametrize("damage", [truncated, flipped, changed_by_hand])
-@pytest.mark.parametrize("name", ["numbers", "frame", "encoded"])
+@pytest.mark.parametrize("name", ["numbers", "frame"])
 def test_damaged_files(name, damage, originals, path, tmp_path):
     data, rows = originals[name]
     for _, changed in damage(data, tmp_path / "scratch"):
@@ -325,7 +215,7 @@ CHANGES = [
     lambda h, _: first(h)["params"].update({"with_mean": "perhaps"}),
     lambda h, _: first(h)["params"].update({"n_jobs": 1000}),
     lambda h, _: first(h)["params"].update({"no_such": 1}),
-    lambda h, _: h["steps"]["before"][2][1]["params"].update({"random_state": "x"}),
+    lambda h, _: h["steps"]["before"][1][1]["params"].update({"feature_range": "x"}),
     lambda h, _: first(h)["params"].update({"copy": {"$object": "os.system"}}),
     lambda h, _: first(h)["fitted"].update({"transform": 1}),
     lambda h, _: first(h)["fitted"].update({"__class__": 1}),
@@ -341,12 +231,9 @@ CHANGES = [
     lambda _, a: a.update({"steps.standardscaler.scale_": np.full(4, np.nan)}),
     lambda _, a: a.update({"steps.standardscaler.scale_": np.ones(3)}),
     lambda _, a: a.update({"steps.standardscaler.scale_": np.ones(4, dtype=np.int64)}),
-    lambda _, a: a.update({"steps.quantiletransformer.quantiles_": np.ones((8, 4))}),
     lambda h, _: h["steps"]["before"].pop(),
-    lambda h, _: h["steps"]["before"].reverse(),
     lambda h, _: h["steps"]["before"][0].__setitem__(0, "a__b"),
-    lambda h, _: h["steps"]["before"][0].__setitem__(0, "pca"),
-    lambda h, _: h["steps"]["before"][2][1]["params"].update({"iterated_power": 10**9}),
+    lambda h, _: h["steps"]["before"][0].__setitem__(0, "robustscaler"),
     lambda h, _: h["steps"]["before"].append(["passthrough", "passthrough"]),
     lambda h, _: h.pop("steps"),
     lambda h, _: h.update({"format": 1}),
@@ -360,30 +247,5 @@ def test_steps_that_no_save_writes(change, originals, path):
     rewritten(data, path, lambda *_: None)
     assert harmless(path, rows)
     rewritten(data, path, change)
-    with pytest.raises(ValueError, match=path.name):
-        load(path)
-
-
-COLUMNS = [
-    lambda p: p["parts"][0].__setitem__(2, {"$list": ["no such"]}),
-    lambda p: p["parts"][0].__setitem__(2, {"$list": ["age", "rooms"]}),
-    lambda p: p["parts"][0].__setitem__(2, "age"),
-    lambda p: p["parts"][0].__setitem__(1, "nothing"),
-    lambda p: p["parts"][1].__setitem__(0, "numbers"),
-    lambda p: p.update({"sparse": "yes"}),
-    lambda p: p.update({"remainder": 5}),
-    lambda p: p["params"].update({"transformers": {"$list": []}}),
-    lambda p: p["parts"][1][1]["steps"][1][1]["fitted"].update({"categories_": {"$list": []}}),
-    lambda p: p["parts"][1][1]["steps"][1][1]["fitted"].update({"categories_": {"$list": [{"$values": ["a", "a"], "kind": "O"}]}}),
-    lambda p: p["parts"][1][1]["steps"][1][1]["fitted"].update({"drop_idx_": {"$values": [1], "kind": "O"}}),
-    lambda p: p["parts"][1][1]["steps"][0][1]["fitted"].update({"statistics_": {"$values": [1], "kind": "O"}}),
-    lambda p: p["parts"][1][1]["steps"][0][1]["fitted"].update({"indicator_": True}),
-]
-
-
-@pytest.mark.parametrize("change", COLUMNS, ids=range(len(COLUMNS)))
-def test_columns_that_no_save_writes(change, originals, path):
-    data, _ = originals["frame"]
-    rewritten(data, path, lambda header, _: change(first(header)))
     with pytest.raises(ValueError, match=path.name):
         load(path)

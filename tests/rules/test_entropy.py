@@ -16,9 +16,9 @@ import naive
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, StreamingFuzzyCMeans, load, save
 from cmeans.rules import Entropy, Fuzzy, NoiseFuzzy
 from cmeans.sampling.sampled_rows import GramRows
+from cmeans.solvers.annealing import parted
 from cmeans.spaces.centres import Centres
 from cmeans.sweeps.statistics import Statistics
-from cmeans.tuning.annealing import parted
 from cmeans.tuning.partition import best_partition
 from cmeans.tuning.temperature import automatic_temperature, critical_temperature
 from limited import limited

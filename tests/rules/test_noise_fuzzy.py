@@ -16,7 +16,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 import naive
 from cmeans import CMeans, FuzzyCMeans, StreamingFuzzyCMeans, load, save
 from cmeans.rules import Fuzzy, NoiseFuzzy
-from cmeans.tuning.noise import automatic_distance, cluster_width, distance_of_share
+from cmeans.solvers.noise import automatic_distance, cluster_width, distance_of_share
 from limited import limited
 
 pytestmark = pytest.mark.slow

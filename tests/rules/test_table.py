@@ -13,6 +13,7 @@ import cmeans.rules
 from cmeans import CMeans, FuzzyCMeans
 from cmeans.cli.option_values import METHODS
 from cmeans.native.sources import FOLDER
+from cmeans.papers import PrintedFuzzy
 from cmeans.rules import RULES, Entropy, Fuzzy, Hard, NoiseFuzzy, PolynomialFuzzy, Possibilistic, Rule, SparsePossibilistic, Truncated
 from cmeans.runtime.stored_classes import STORED
 
@@ -66,7 +67,7 @@ class Evidence:
     ("rule", "settled"),
     [
         (Fuzzy(), Fuzzy(1.25)),
-        (Fuzzy(np.float32(1.5), exponent=3.0), Fuzzy(1.5, exponent=3.0)),
+        (Fuzzy(np.float32(1.5)), Fuzzy(1.5)),
         (NoiseFuzzy(share=0.1), NoiseFuzzy(1.25, share=0.1)),
         (Entropy(), Entropy(0.75)),
         (Entropy(2), Entropy(2.0)),
@@ -126,7 +127,7 @@ def test_all_can_be_saved():
 
 def test_native_functions_are_there():
     named = re.findall(r'^    {"(.+?)", ', (FOLDER / "rules.h").read_text(encoding="utf-8"), re.MULTILINE)
-    rules = [cmeans.rules.Fuzzy(2.0), cmeans.rules.Fuzzy(1.5), cmeans.rules.Fuzzy(1.5, exponent=3.0), cmeans.rules.Hard()]
+    rules = [cmeans.rules.Fuzzy(2.0), cmeans.rules.Fuzzy(1.5), PrintedFuzzy(1.5, exponent=3.0), cmeans.rules.Hard()]
     rules += [cmeans.rules.Possibilistic(2.0), cmeans.rules.Possibilistic(1.5), cmeans.rules.SparsePossibilistic(p=0.3)]
     priced = [cmeans.rules.SizedHard(), cmeans.rules.SizedFuzzy(1.5), cmeans.rules.SizedEntropy(0.5)]
     rules += [cmeans.rules.NoiseFuzzy(1.5, delta=2.0), cmeans.rules.NoiseFuzzy(2.0, delta=3.0)]

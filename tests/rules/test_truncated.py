@@ -11,8 +11,9 @@ from scipy import sparse
 import naive
 import naive_top_k
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, load, save
-from cmeans.cli.app import run
+from cmeans.cli.run import run
 from cmeans.data.blocks import Blocks
+from cmeans.papers import PrintedFuzzy
 from cmeans.rules import Entropy, Fuzzy, Hard, NoiseFuzzy, Possibilistic, SizedFuzzy, Truncated
 from cmeans.spaces import EuclideanSpace
 from cmeans.spaces.centres import Centres
@@ -32,7 +33,7 @@ MEANS = 3 * rng.normal(size=(C, 3))
 X = MEANS[rng.integers(0, C, 300)] + rng.normal(size=(300, 3))
 W = rng.integers(0, 3, size=300).astype(float)
 START = X[:C].copy()
-RULES = [Fuzzy(2.0), Fuzzy(1.3), Fuzzy(2.0, exponent=2.0), Entropy(1.5), NoiseFuzzy(2.0, delta=3.0), NoiseFuzzy(1.4, delta=2.0)]
+RULES = [Fuzzy(2.0), Fuzzy(1.3), PrintedFuzzy(2.0), Entropy(1.5), NoiseFuzzy(2.0, delta=3.0), NoiseFuzzy(1.4, delta=2.0)]
 SIZES = [(200, 3, 12, 1), (66, 40, 300, 16), (66, 5, 520, 9), (65, 2, 9, 9), (1, 4, 7, 3), (130, 70, 100, 5)]  # rows, columns, clusters, k
 
 

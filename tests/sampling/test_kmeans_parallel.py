@@ -142,7 +142,7 @@ def test_a_given_kernel_matrix_against_loops(form):
     X = np.random.default_rng(2).normal(size=(N, 3))
     gram, weights = RBF(0.3)(X, X), np.ones(N)
     x = as_form(gram, form)
-    metric = Metric(Precomputed(), Blocks(x, weights, as_form(np.ones(N), form)))
+    metric = Metric(Precomputed(), Blocks(x, weights, columns={"kxx": as_form(np.ones(N), form)}))
     for seed in range(5):
         assert seeds(metric, everybody(weights), 4, seed).tolist() == naive_scalable(distances(gram), weights, 4, RandomState(seed))
 
@@ -157,7 +157,7 @@ def test_rows_known_by_their_landmarks_columns_against_loops():
     d2 = distances(projected) + left_out[:, None] + left_out[None, :]
     np.fill_diagonal(d2, 0.0)
     space = landmark_space(Precomputed(), np.arange(len(listed)), columns[listed], np.float64)
-    metric = Metric(Precomputed(), Blocks(columns, np.ones(N), np.ones(N)), space)
+    metric = Metric(Precomputed(), Blocks(columns, np.ones(N), columns={"kxx": np.ones(N)}), space)
     for seed in range(5):
         found = seeds(metric, everybody(np.ones(N)), 4, seed)
         assert found.tolist() == naive_scalable(d2, np.ones(N), 4, RandomState(seed))

@@ -13,9 +13,8 @@ from cmeans import KernelKMeans
 from cmeans.data.blocks import Blocks
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF, Linear
-from cmeans.sampling import many_rows
-from cmeans.sampling.kmeanspp import kmeans_plus_plus
-from cmeans.sampling.many_rows import VERY_MANY, seeds
+from cmeans.sampling import kmeanspp
+from cmeans.sampling.kmeanspp import VERY_MANY, kmeans_plus_plus, seeds
 from cmeans.sampling.pairwise import KernelAffinity, Metric, SingleAffinity
 from cmeans.solvers.search import BREADTH, MANY, first_breadth
 
@@ -77,11 +76,11 @@ def test_of_many_columns_few_directions_are_enough(dtype):
     turned = np.linalg.qr(made.normal(size=(300, 8)))[0]
     x, weights = (mixture(1500, 300) @ turned.T + 0.3 * made.normal(size=(1500, 300))).astype(dtype), np.ones(1500)
     affinity = Metric(Linear(), Blocks(x, weights)).among(np.arange(1500))
-    some = affinity.in_given_precision().along(many_rows.DIRECTIONS)
-    assert some.x.shape == (1500, many_rows.DIRECTIONS)
+    some = affinity.in_given_precision().along(kmeanspp.DIRECTIONS)
+    assert some.x.shape == (1500, kmeanspp.DIRECTIONS)
     assert some.x.dtype == dtype
     narrow = KernelAffinity(Linear(), x[:, :255])
-    assert narrow.along(many_rows.DIRECTIONS) is narrow
+    assert narrow.along(kmeanspp.DIRECTIONS) is narrow
     found = [seeds(affinity, weights, 300, np.random.RandomState(seed)) for seed in (0, 1)]
     greedy = [kmeans_plus_plus(affinity, weights, 300, np.random.RandomState(seed)) for seed in (0, 1)]
     assert np.mean([left(x, weights, one) for one in found]) < 1.05 * np.mean([left(x, weights, one) for one in greedy])
@@ -102,7 +101,7 @@ def test_distances_from_what_is_taken():
 def test_each_is_drawn_in_proportion_to_its_distance_then(monkeypatch):
     """The third and fourth of four rows come from one proposal, made when two were taken."""
     for name, value in (("VERY_MANY", 1), ("CANDIDATES", 1), ("AHEAD", 1)):
-        monkeypatch.setattr(many_rows, name, value)
+        monkeypatch.setattr(kmeanspp, name, value)
     x, weights = np.array([[0.0], [0.4], [1.0], [1.1], [3.0], [5.0]]), np.array([1.0, 2.0, 1.0, 1.0, 3.0, 0.5])
     d2 = (x - x.T) ** 2
 

@@ -9,9 +9,8 @@ from scipy import sparse
 from cmeans import native
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF, Laplacian, Linear, Polynomial
-from cmeans.sampling.kmeanspp import kmeans_plus_plus, max_min
+from cmeans.sampling.kmeanspp import kmeans_plus_plus, lowered, max_min
 from cmeans.sampling.pairwise import KernelAffinity, MatrixAffinity
-from cmeans.sampling.proposals import lowered
 
 KERNELS = {"linear": Linear(), "rbf": RBF(0.1), "polynomial": Polynomial(3, 0.5, 1.0), "laplacian": Laplacian(0.3)}
 

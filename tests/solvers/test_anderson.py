@@ -27,6 +27,7 @@ from cmeans import (
     StreamingFuzzyCMeans,
 )
 from cmeans.kernels import Linear
+from cmeans.papers import PrintedCMeans
 from cmeans.rules import Fuzzy, Rule
 from cmeans.solvers.anderson import Anderson, Mixing, _least_squares
 from cmeans.spaces.centres import Centres
@@ -331,8 +332,8 @@ def test_the_first_two_sweeps_are_plain_and_the_third_starts_from_a_mixture(spac
 
 def test_hard_rules_and_the_papers_stopping_rule_go_without():
     X = groups()
-    for words in ({"rule": "hard"}, {"rule": Fuzzy(m=1.08), "stop": "memberships"}):
-        mixed, plain = (CMeans(C, kernel="rbf", gamma=GAMMA, init=START, acceleration=how, **words).fit(X) for how in ("anderson", None))
+    for made, words in ((CMeans, {"rule": "hard"}), (PrintedCMeans, {"rule": Fuzzy(1.08)})):
+        mixed, plain = (made(C, kernel="rbf", gamma=GAMMA, init=START, acceleration=how, **words).fit(X) for how in ("anderson", None))
         assert mixed.n_iter_ == plain.n_iter_
         np.testing.assert_array_equal(mixed.objective_history_, plain.objective_history_)
         np.testing.assert_array_equal(mixed.memberships_, plain.memberships_)
@@ -353,7 +354,7 @@ def test_who_mixes_and_who_does_not(monkeypatch):
         (PossibilisticCMeans(C, pilot_m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 2),
         (CMeans(C, rule=Fuzzy(1.08), kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 1),
         (CMeans(C, rule="hard", kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 0),
-        (CMeans(C, rule=Fuzzy(1.08), stop="memberships", kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 0),
+        (PrintedCMeans(C, rule=Fuzzy(1.08), kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 0),
         (KernelKMeans(C, gamma=GAMMA, random_state=0, **PLAIN), 0),
         (AdaptivePossibilisticCMeans(4, random_state=0), 0),
         (StreamingFuzzyCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, n_init=1, chunk_size=75, **PLAIN), 2),

@@ -36,7 +36,7 @@ FITS = {
     "gradient": lambda **words: cmeans.FuzzyCMeans(4, kernel="rbf", n_landmarks=20, landmark_solver="gradient", max_iter=12, **words),
     "exact": lambda **words: cmeans.FuzzyCMeans(4, n_landmarks=None, kernel="laplacian", max_iter=6, **words),
     "possibilistic": lambda **words: cmeans.PossibilisticCMeans(5, kernel="rbf", n_landmarks=30, **words),
-    "memberships": lambda **words: cmeans.CMeans(5, rule="fuzzy", stop="memberships", tol=1e-3, kernel="rbf", n_landmarks=30, **words),
+    "memberships": lambda **words: cmeans.papers.PrintedCMeans(5, rule="fuzzy", tol=1e-3, kernel="rbf", n_landmarks=30, **words),
     "adaptive": lambda **words: cmeans.AdaptivePossibilisticCMeans(7, tol=1e-2, **words),
     "sequential": lambda **words: cmeans.SequentialPossibilisticCMeans(7, tol=1e-2, **words),
     "two steps": lambda **words: cmeans.TwoStepKernelKMeans(5, n_landmarks=200, n_init=3, **words),

@@ -14,8 +14,7 @@ import naive_sizes
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, load, save
 from cmeans.rules import Entropy, Fuzzy, SizedEntropy, SizedFuzzy
 from cmeans.solvers.sizes import SizeBounds
-from cmeans.solvers.sizes.flow import Holdings
-from cmeans.solvers.sizes.rounding import whole_rows, within_bounds
+from cmeans.solvers.sizes.flow import Holdings, whole_rows, within_bounds
 from limited import limited
 
 pytestmark = pytest.mark.slow

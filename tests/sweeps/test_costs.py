@@ -12,6 +12,7 @@ from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF
+from cmeans.papers import PrintedFuzzy
 from cmeans.rules import Fuzzy, Hard, NoiseFuzzy
 from cmeans.spaces import EuclideanSpace, ExactSpace, landmark_space
 from cmeans.spaces.centres import Centres
@@ -183,5 +184,5 @@ def test_nearest_rows(kind, dtype):
 
 
 def test_rules_without_a_formula_say_so():
-    assert not Fuzzy(2.0, exponent=2.0).has_removal_costs
+    assert not PrintedFuzzy(2.0).has_removal_costs
     assert Fuzzy(2.0).has_removal_costs

@@ -14,6 +14,7 @@ from cmeans.data.arrays import resolution
 from cmeans.data.blocks import Blocks
 from cmeans.kernels import RBF
 from cmeans.native.calls import ADDRESS, REAL, WHOLE, address
+from cmeans.papers import PrintedCMeans
 from cmeans.rules import Fuzzy, Hard, Possibilistic, Rule
 from cmeans.spaces import EuclideanSpace, ExactSpace, landmark_space
 from cmeans.sweeps import choice
@@ -135,7 +136,7 @@ def test_the_generic_sweeps_are_not_touched_where_native_ones_run(columns, monke
         np.testing.assert_allclose(here["distances"], generic_fit["distances"], rtol=1e-6)
 
 
-@pytest.mark.parametrize("model", [CMeans(3, rule=Own()), CMeans(3, rule="hard", stop="memberships")], ids=["own", "memberships"])
+@pytest.mark.parametrize("model", [CMeans(3, rule=Own()), PrintedCMeans(3, rule="hard")], ids=["own", "memberships"])
 def test_a_fit_with_anything_else_ends_well(model, monkeypatch):
     """Rules that only the generic sweep knows, and the papers' stopping rule."""
     X = np.eye(3)[np.arange(90) % 3] * 5 + np.random.default_rng(0).normal(size=(90, 3))

@@ -8,7 +8,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from cmeans.kernels import SpatialPyramid
+from cmeans.papers import SpatialPyramid
 
 from ..paper import Run
 from . import fits

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from cmeans.metrics import purity
+from cmeans.papers import PrintedPossibilistic
 from cmeans.rules import Possibilistic, Rule
 
 from .. import tiles
 from ..paper import Run
-from .fits import FCM, MAX_ITER, PCM, PRINTED, PrintedPossibilistic, fuzzy_rule
+from .fits import FCM, MAX_ITER, PCM, PRINTED, fuzzy_rule
 from .settings import EPSILON, M, Problem, kernel_of, starts
 
 

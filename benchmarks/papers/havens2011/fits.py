@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from cmeans import CMeans
-from cmeans.fitting.procedure import Procedure
 from cmeans.kernels import Kernel, Precomputed
 from cmeans.metrics import purity
+from cmeans.papers import PrintedCMeans, PrintedFuzzy, PrintedPossibilistic
 from cmeans.rules import Fuzzy, Possibilistic, Rule
-from cmeans.rules.base import NativeFunctions
-from cmeans.solvers.multistart import ScalesPilot
 
 from .settings import EPSILON, M, Problem, first_rows, kernel_of
 
@@ -28,39 +25,19 @@ ROWS = 16_384  # of kernel values made together
 MAX_ITER = 1000
 
 
-@dataclass(frozen=True)
-class PrintedPossibilistic(Possibilistic):
-    """u_ij = 1 / (1 + (d2_ij / eta_j)^(2/(m-1))): eq. 7 as printed, on squared distances."""
-
-    @property
-    def native_functions(self) -> NativeFunctions:
-        return NativeFunctions("possibilistic", self.m, 2.0 / (self.m - 1.0))
-
-    def memberships(self, d2: Any, scales: Any) -> Any:
-        return 1.0 / (1.0 + (d2 / scales[None, :].astype(d2.dtype)) ** (2.0 / (self.m - 1.0)))
-
-
-class PrintedPCM(CMeans):
-    """PCM whose fuzzy run, too, has the printed exponent."""
-
-    def _procedure(self) -> Procedure:
-        procedure = super()._procedure()
-        return replace(procedure, method=lambda geometry: replace(procedure.method(geometry), pilot=ScalesPilot(fuzzy_rule(PRINTED, M))))
-
-
 def fuzzy_rule(variant: str, m: float) -> Rule:
     """`m` is what m="auto" comes to."""
-    return Fuzzy(m) if variant == AUTO else Fuzzy(M, exponent=2.0 / (M - 1.0) if variant == PRINTED else None)
+    return Fuzzy(m) if variant == AUTO else PrintedFuzzy(M) if variant == PRINTED else Fuzzy(M)
 
 
-def estimator(algorithm: str, variant: str, clusters: int, m: float, **words: Any) -> CMeans:
+def estimator(algorithm: str, variant: str, clusters: int, m: float, **words: Any) -> PrintedCMeans:
     """akPCM and PCM start from their FCM, whose start is `init`; eta by eq. 11 with Theta = 1."""
-    words = {"stop": "memberships", "tol": EPSILON, "max_iter": MAX_ITER, "kernel": "precomputed", **words}
+    words = {"tol": EPSILON, "max_iter": MAX_ITER, "kernel": "precomputed", **words}
     if algorithm == FCM:
-        return CMeans(clusters, rule=fuzzy_rule(variant, m), **words)
+        return PrintedCMeans(clusters, rule=fuzzy_rule(variant, m), **words)
     if variant == PRINTED:
-        return PrintedPCM(clusters, rule=PrintedPossibilistic(M), **words)
-    return CMeans(clusters, rule=Possibilistic(M, pilot_m=m if variant == AUTO else M), **words)
+        return PrintedCMeans(clusters, rule=PrintedPossibilistic(M), **words)
+    return PrintedCMeans(clusters, rule=Possibilistic(M, pilot_m=m if variant == AUTO else M), **words)
 
 
 def kernel_values(kernel: Kernel, x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -96,7 +73,7 @@ def first_memberships(problem: Problem, rows: np.ndarray, rule: Rule) -> np.ndar
     return rule.memberships(np.maximum(d2, 0.0), None)
 
 
-def one_run(values: Values, model: CMeans, classes: np.ndarray) -> dict[str, Any]:
+def one_run(values: Values, model: PrintedCMeans, classes: np.ndarray) -> dict[str, Any]:
     """Fit, and what the tables say of a run; `seconds` are those of the fit, without the kernel values."""
     started = time.perf_counter()
     model.fit(values.values)

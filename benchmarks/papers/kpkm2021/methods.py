@@ -17,7 +17,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, v
 
 from cmeans import FuzzyCMeans, KernelKMeans, ProbabilisticKMeans
 from cmeans.datasets import make_ring_and_disc
-from cmeans.kernels import ComplexWaveletSSIM
+from cmeans.papers import ComplexWaveletSSIM
 
 from ...harness import load
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from cmeans.solvers.kpkm.grams import DenseGram
-from cmeans.solvers.kpkm.projection import Path as Walked
-from cmeans.solvers.kpkm.projection import follow
+from cmeans.papers.kpkm.grams import DenseGram
+from cmeans.papers.kpkm.projection import Path as Walked
+from cmeans.papers.kpkm.projection import follow
 
 Array = np.ndarray
 

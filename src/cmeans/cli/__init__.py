@@ -11,7 +11,7 @@ _EXTRA = {"typer", "rich", "pyarrow"}  # installed by the extra `cli` only
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with `arguments` (None: those of the process) and return its exit code."""
     try:
-        from .app import run
+        from .run import run
 
         return run(sys.argv[1:] if arguments is None else list(arguments))  # loads what a command needs
     except ModuleNotFoundError as error:

@@ -1,28 +1,20 @@
-"""The command line as a whole: the commands there are, help and version. What a command needs is loaded when it is called."""
+"""The command line without its commands: what they are called, help and version."""
 
 from __future__ import annotations
 
-import signal
-import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
-from typer import Context, Exit
+from typer import Context, Exit, Typer
 from typer.core import TyperGroup
 
 from ..runtime.user_warnings import printable
 from ..runtime.version import __version__
-from .errors import DONE, FAULT, INTERRUPTED, UNREAD, verdict
-from .output.standard_streams import NAME as STANDARD_OUTPUT
-from .output.standard_streams import open_closed_streams, silence
-from .output.terminal import Screen
 
-__all__ = ["COMMANDS", "Context", "Exit", "argument", "new_app", "option", "run"]
+__all__ = ["COMMANDS", "Context", "Exit", "Typer", "argument", "invoke", "new_app", "option"]
 
-E = TypeVar("E", bound=BaseException)
 _WrongUsage: Any = typer.BadParameter.__base__  # of click, or of what typer has in its place
 
 COMMANDS = {
@@ -67,9 +59,9 @@ def _printable() -> Iterator[None]:
         raise
 
 
-def new_app() -> typer.Typer:
+def new_app() -> Typer:
     """Return the command line without its commands."""
-    app = typer.Typer(
+    app = Typer(
         name="cmeans",
         cls=_Commands,
         help="Hard, fuzzy and possibilistic c-means in kernel space. Start with: cmeans demo",
@@ -88,64 +80,6 @@ def new_app() -> typer.Typer:
     return app
 
 
-def app_for(arguments: list[str]) -> typer.Typer:
-    """Return the command line that serves these arguments; where they name no command, one that knows names and help alone."""
-    if not COMMANDS.keys().isdisjoint(arguments):
-        from .commands import app
-
-        return app
-    named = new_app()
-    for name, text in COMMANDS.items():
-        named.command(name, help=text)(_not_called)
-    return named
-
-
-def _not_called() -> None:
-    """Stand for a command in the list of commands."""
-
-
-def run(arguments: list[str]) -> int:
-    """Run one command line and return its exit code."""
-    open_closed_streams()
-    with _terminable():
-        try:
-            typer.main.get_command(app_for(arguments)).main(args=arguments, prog_name="cmeans", obj=arguments)
-            code = DONE
-        except SystemExit as end:
-            code = end.code if isinstance(end.code, int) else int(end.code is not None)
-            interrupt = _cause(end, KeyboardInterrupt) or KeyboardInterrupt()
-            if code == FAULT and _cause(end, BrokenPipeError) is not None:
-                code = UNREAD
-        except KeyboardInterrupt as end:
-            code, interrupt = INTERRUPTED, end
-        except OSError as error:  # of help or the version, which typer writes
-            silence(sys.stdout)
-            code, line = verdict(OSError(error.errno, error.strerror, STANDARD_OUTPUT))
-            Screen().fail(line)
-    if code == INTERRUPTED:  # typer prints nothing then
-        Screen().fail(verdict(interrupt)[1])
-    return code
-
-
-def _cause(end: BaseException | None, kind: type[E]) -> E | None:
-    """Return the error of that kind that typer turned into an exit, if any."""
-    while end is not None and not isinstance(end, kind):
-        end = end.__cause__ or end.__context__
-    return end
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Make SIGTERM end a command as Ctrl-C does, so that it cleans up. Python allows handlers in the main thread only."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(_number: int, _frame: Any) -> None:
-        raise KeyboardInterrupt
-
-    former = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, former or signal.SIG_DFL)
+def invoke(app: Typer, arguments: list[str]) -> None:
+    """Run the command of a command line; it ends by SystemExit."""
+    typer.main.get_command(app).main(args=arguments, prog_name="cmeans", obj=arguments)

@@ -43,9 +43,9 @@ from .reporting import ReportRequest, report_on
 from .rows import ReadOptions
 from .selection import SELECTABLE, select_number
 from .stream.labels import STDOUT
-from .stream.run import Checkpoints, StreamRequest
+from .stream.run import StreamRequest
 from .stream.run import stream as run_stream
-from .stream.sources import STDIN, Follow, Wanted
+from .stream.sources import STDIN
 
 app = new_app()
 
@@ -310,7 +310,7 @@ def report(
 def stream(
     screen: Screen,
     source: Annotated[
-        Path, argument("- for standard input; a file of CSV, Arrow or Parquet; a folder of Parquet files.", "SOURCE")
+        Path, argument("- for CSV on standard input; a file of CSV, Arrow or Parquet; a folder of Parquet files.", "SOURCE")
     ] = STDIN,
     columns: Columns = None,
     weight: Weight = None,
@@ -319,27 +319,28 @@ def stream(
     ] = None,
     dtype: Dtype = "keep",
     header: HeaderLine = None,
-    kind: Annotated[
-        Literal["csv", "arrow"] | None,
-        option(DATA, "What comes; arrow: an IPC stream.", "--format", shown="its first bytes tell"),
-    ] = None,
     max_errors: Annotated[
         int, option(DATA, "Malformed rows that a run skips before it gives up; the first five are shown.", min=0, metavar="N")
     ] = 100,
     follow: Annotated[bool, option(DATA, "Go on with new files of the folder as they arrive.", "--follow")] = False,
-    poll: Annotated[float | None, option(DATA, "Seconds between looks at the folder.", min=0.01, shown="1")] = None,
-    idle: Annotated[float | None, option(DATA, "Seconds without a new file that end --follow.", min=0, shown="never")] = None,
-    out: Annotated[
-        Path, option(RUN, "Where labels go, with row numbers from 0: .csv, .arrow (an IPC stream), or - for stdout.", metavar="FILE")
-    ] = STDOUT,
+    wait: Annotated[
+        float | None,
+        option(
+            DATA,
+            "Seconds that a row waits for others before they are a chunk, and between looks at a folder that is followed.",
+            "--wait",
+            min=0.01,
+            max=86_400,
+            metavar="SECONDS",
+            shown="no limit, and 1 between looks",
+        ),
+    ] = None,
+    out: Annotated[Path, option(RUN, "Where labels go, with row numbers from 0: a .csv file, or - for stdout.", metavar="FILE")] = STDOUT,
     memberships: Annotated[bool, option(RUN, "Also write the memberships.", "--memberships")] = False,
     summary: Annotated[
         Path | None, option(RUN, "Write the summary to a file too; it is on stdout where the labels are not.", metavar="FILE")
     ] = None,
     chunk_size: Annotated[int, option(RUN, "Rows that are clustered at a time.", min=1, metavar="N")] = 5000,
-    max_wait: Annotated[
-        float | None, option(RUN, "Seconds that a row waits for others before they are a chunk.", min=0, shown="no limit")
-    ] = None,
     random_state: Annotated[int | None, option(RUN, "The same seed gives the same result.", "--seed", shown="0")] = None,
     checkpoint: Annotated[
         Path | None, option(RUN, "Keep the state, a model for cmeans predict too, in a file.", metavar="FILE", shown="none is kept")
@@ -348,18 +349,14 @@ def stream(
     resume: Annotated[bool, option(RUN, "Go on from the state in --checkpoint, in the same words.", "--resume")] = False,
     **words: Any,
 ) -> dict[str, Any] | None:
-    for given, seconds in (("--poll", poll), ("--idle", idle)):
-        if seconds is not None and not follow:
-            raise InputError(f"{given}: belongs to --follow.")
     words["chunk_size"] = chunk_size
     if random_state is not None or not resume:
         words["random_state"] = random_state or 0
     STREAM.made(words)
     words = STREAM.in_objects(words)
-    wanted = Wanted(source, kind, header, Follow(1.0 if poll is None else poll, idle) if follow else None)
-    reading = ReadOptions(source, tuple(columns or ()), weight, dtype=None if dtype == "keep" else dtype)
-    checkpoints = Checkpoints(checkpoint, checkpoint_every, resume)
-    request = StreamRequest(wanted, reading, words, scale, out, memberships, checkpoints, chunk_size, max_wait, max_errors, summary)
+    reading = ReadOptions(source, tuple(columns or ()), weight, dtype=None if dtype == "keep" else dtype, header=header)
+    kept = checkpoint, checkpoint_every, resume
+    request = StreamRequest(reading, words, scale, follow, wait, out, memberships, summary, chunk_size, max_errors, *kept)
     return run_stream(request, screen)
 
 

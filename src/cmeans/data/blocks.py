@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import Array, Float64, IntArray, as_like, foreign_like, is_sparse, is_stored, itemsize, take
+from .arrays import Array, Float64, IntArray, foreign_like, is_foreign, is_sparse, is_stored, itemsize, take
 from .column_facts import are_alike
-from .known_labels import KnownLabels
 from .limits import DEFAULT, Limits
-from .missing import MeanFilled
 from .outputs import label_type
 from .scratch import ScratchRows, room
 
 FEW_COLUMNS = 8  # columns up to which a row's work does not depend on them
 LARGEST_SUM = 1024  # rows that a float32 sum may cover before it is added to a float64 total
+KXX = "kxx"  # the column of k(x, x), which comes with rows of kernel values
+NUMBER = "number"  # the column of the rows' numbers among those that were given, where these are fewer
 
 
 def spans(n: int, step: int) -> Iterator[tuple[int, int]]:
@@ -80,15 +80,10 @@ class Blocks:
 
     x: Array  # (n, d)
     weight: Float64  # (n,) or one number broadcast to n, which takes no memory
-    kxx: Array | None = None  # (n,)
     unit: float = 1.0  # the user's weight that a weight of 1 here corresponds to
-    factors: Float64 | None = None  # (d,) by which features are multiplied as they are read
     limits: Limits = DEFAULT  # that all work over these rows keeps to
     n_threads: int = 1  # that read samples of rows that are not in memory
-    known: KnownLabels | None = None  # (n,) clusters that rows are known to belong to
-    groups: IntArray | None = None  # (n,) numbers of groups of rows that must share a cluster
-    numbers: IntArray | None = None  # (n,) of the rows among those of a fit, where equal ones were joined
-    means: Float64 | None = None  # (d,) of the columns, where values are missing (NaN)
+    columns: Mapping[str, Any] = field(default_factory=dict)  # (n,) further facts by row, which travel with the rows
 
     @property
     def n_rows(self) -> int:
@@ -114,7 +109,7 @@ class Blocks:
     @property
     def are_views(self) -> bool:
         """True where blocks are views of a NumPy array."""
-        return isinstance(self.x, np.ndarray) and self.factors is None
+        return isinstance(self.x, np.ndarray)
 
     @property
     def whereabouts(self) -> str:
@@ -122,9 +117,13 @@ class Blocks:
         return f"; they stay in {self.x.where}" if is_stored(self.x) else ""
 
     @property
-    def free(self) -> Blocks:
-        """The same rows with the part of their weights that a rule divides, where the clusters of some are known."""
-        return self if self.known is None else replace(self, weight=self.known.free(self.weight))
+    def kxx(self) -> Array | None:
+        """(n,) k(x, x), where the rows are kernel values."""
+        return self.columns.get(KXX)
+
+    def with_columns(self, **columns: Any) -> Blocks:
+        """Return the same rows with further facts (n,) by row."""
+        return replace(self, columns={**self.columns, **columns})
 
     @property
     def elsewhere(self) -> bool:
@@ -138,14 +137,9 @@ class Blocks:
         return replace(self, limits=replace(limits, last_sample_rows=limits.partition_rows // 2)) if self.elsewhere else self
 
     @property
-    def filled(self) -> Blocks:
-        """The same rows with the means of the columns in place of what is missing."""
-        return self if self.means is None else replace(self, x=mapped(self.x, MeanFilled(self.means)), means=None)
-
-    @property
     def spec(self) -> BlocksSpec:
         """All but the rows."""
-        return BlocksSpec(self.unit, self.factors, self.limits)
+        return BlocksSpec(self.unit, self.limits, tuple(self.columns))
 
     def in_memory(self) -> Blocks:
         """Return the same blocks with the rows in memory."""
@@ -195,43 +189,29 @@ class Blocks:
 
     def cut(self, start: int, stop: int) -> Block:
         """Return rows start ... stop - 1 as one block."""
-        kxx = None if self.kxx is None else self.kxx[start:stop]
-        return Block(self.scaled(rows_between(self.x, start, stop)), self.weight[start:stop], start, kxx)
+        kxx = self.kxx
+        kxx = None if kxx is None else kxx[start:stop]
+        return Block(rows_between(self.x, start, stop), self.weight[start:stop], start, kxx)
 
     def take(self, rows: IntArray) -> Block:
         """Return the given rows as one block (its `start` has no meaning)."""
-        kxx = None if self.kxx is None else take(self.kxx, rows)
-        return Block(self.scaled(self._taken(rows)), self.weight[rows], 0, kxx)
+        kxx = self.kxx
+        return Block(self._taken(rows), self.weight[rows], 0, None if kxx is None else take(kxx, rows))
 
     def between(self, start: int, stop: int) -> Blocks:
         """Return rows start ... stop - 1 alone, without reading them."""
-        kxx, known = (None if one is None else one[start:stop] for one in (self.kxx, self.known))
-        return replace(self, x=view_between(self.x, start, stop), weight=self.weight[start:stop], kxx=kxx, known=known)
+        columns = {name: column[start:stop] for name, column in self.columns.items()}
+        return replace(self, x=view_between(self.x, start, stop), weight=self.weight[start:stop], columns=columns)
 
     def part(self, rows: IntArray, weights: Float64) -> Blocks:
         """Return the given rows alone, with the given weights."""
-        kxx = None if self.kxx is None else take(self.kxx, rows)
-        known = None if self.known is None else self.known[rows]
-        numbers = None if self.numbers is None else self.numbers[rows]
-        return replace(self, x=self._selected(rows), weight=weights, kxx=kxx, known=known, groups=None, numbers=numbers)
+        columns = {name: take(column, rows) if is_foreign(column) else column[rows] for name, column in self.columns.items()}
+        return replace(self, x=self._selected(rows), weight=weights, columns=columns)
 
     def given_numbers(self, rows: IntArray) -> IntArray:
-        """Return the numbers that rows had before equal ones were joined."""
-        return rows if self.numbers is None else self.numbers[rows]
-
-    def scaled(self, x: Array) -> Array:
-        """Convert rows or points (b, d) from the user's units to those of the blocks."""
-        if self.factors is None:
-            return x
-        if not is_sparse(x):
-            return x * as_like(self.factors, x)[None, :]
-        columns = x.copy()
-        columns.data *= self.factors.astype(x.dtype)[x.indices]
-        return columns
-
-    def unscaled(self, points: Array) -> Array:
-        """Convert points (c, d) from the units of the blocks to the user's."""
-        return points if self.factors is None else replace(self, factors=1.0 / self.factors).scaled(points)
+        """Return the numbers that rows have among those that were given."""
+        numbers = self.columns.get(NUMBER)
+        return rows if numbers is None else numbers[rows]
 
     def block_rows(self, basis_size: int) -> int:
         """Number of rows of a block: a function of shapes only, so that results do not depend on memory or threads."""
@@ -267,17 +247,18 @@ class BlocksSpec:
     """All of blocks but their rows: enough to make the same of some rows, wherever these are."""
 
     unit: float
-    factors: Float64 | None
     limits: Limits
+    columns: tuple[str, ...]  # names of what else is known of each row
 
     def one_of(self, count: int) -> BlocksSpec:
         """Return the same for one of so many parts, which together make about as many tasks as a whole."""
         return replace(self, limits=replace(self.limits, tasks=max(2, -(-self.limits.tasks // count))))
 
-    def over(self, x: Array, weight: Float64 | None, known: KnownLabels | None) -> Blocks:
+    def over(self, x: Array, weight: Float64 | None, *columns: Any) -> Blocks:
         """Return blocks of some rows; without weights they weigh 1."""
         weight = np.broadcast_to(1.0, (int(x.shape[0]),)) if weight is None else weight
-        return Blocks(x, weight, unit=self.unit, factors=self.factors, limits=self.limits, known=known)
+        facts = dict(zip(self.columns, columns, strict=True))
+        return Blocks(x, weight, unit=self.unit, limits=self.limits, columns=facts)
 
 
 @dataclass(frozen=True)

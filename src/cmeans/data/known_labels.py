@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .arrays import Float64, IntArray, as_like, is_foreign, to_numpy
+from .blocks import Blocks
 from .outputs import RowOutputs
+
+LABEL, STRENGTH = "label", "strength"  # the columns in which they travel
+GROUP = "group"  # the column of the numbers of groups of rows that must share a cluster
 
 
 @dataclass(frozen=True)
@@ -38,11 +42,6 @@ class KnownLabels:
         """Return the part of the sample weights (n,) that belongs to the known clusters."""
         return weight * self.strength
 
-    @property
-    def marks(self) -> Float64:
-        """(n, 2) numbers that are equal where all that is known of two rows is."""
-        return np.column_stack([self.labels.astype(np.float64), self.strength])
-
     def overwrite(self, out: RowOutputs) -> None:
         """Write what is known over what the rule says of the same rows: u becomes (1 - strength) u + strength."""
         rows = np.flatnonzero(self.strength > 0)
@@ -60,3 +59,24 @@ class KnownLabels:
         labels = np.where(known.strength < 1, u.argmax(axis=1), known.labels)
         out.nearest[rows[labels != out.labels[rows]]] = np.inf  # it is not for being near that they are in this cluster
         out.labels[rows] = labels
+
+
+def known_of(blocks: Blocks) -> KnownLabels | None:
+    """Return the labels that travel with rows; None where none do."""
+    if LABEL not in blocks.columns:
+        return None
+    return KnownLabels(blocks.columns[LABEL], blocks.columns[STRENGTH])
+
+
+def with_known(blocks: Blocks, known: KnownLabels | None) -> Blocks:
+    """Return the rows with these labels, or without any."""
+    if known is not None:
+        return blocks.with_columns(**{LABEL: known.labels, STRENGTH: known.strength})
+    others = {name: column for name, column in blocks.columns.items() if name not in (LABEL, STRENGTH)}
+    return replace(blocks, columns=others)
+
+
+def free_part(blocks: Blocks) -> Blocks:
+    """Return the rows with the part of their weights that a rule divides."""
+    known = known_of(blocks)
+    return blocks if known is None else replace(blocks, weight=known.free(blocks.weight))

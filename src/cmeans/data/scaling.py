@@ -1,16 +1,36 @@
-"""Extremes, means and deviations of columns."""
+"""Extremes, means and deviations of columns, and columns in other units."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from .arrays import Array, Float64, is_sparse, to_numpy
+from .arrays import Array, Float64, as_like, is_sparse, to_numpy
 from .blocks import rows_between, spans
 
 _CELLS = 1_000_000  # numbers that are read together: what is copied to float64 stays small
 _SPARSE_ROWS = 4096  # at least, where rows are sparse
+
+
+@dataclass(frozen=True)
+class FeatureUnits:
+    """Features multiplied by a factor each: a function of rows or points (k, d)."""
+
+    factors: Float64  # (d,)
+
+    def __call__(self, x: Array) -> Array:
+        if not is_sparse(x):
+            return x * as_like(self.factors, x)[None, :]
+        columns = x.copy()
+        columns.data *= self.factors.astype(x.dtype)[x.indices]
+        return columns
+
+    @property
+    def inverse(self) -> FeatureUnits:
+        """The way back."""
+        return FeatureUnits(1.0 / self.factors)
 
 
 def extremes(x: Array, weight: Float64 | None) -> tuple[Float64, Float64]:

@@ -8,24 +8,16 @@ if TYPE_CHECKING:
     from .cmeans import CMeans
     from .fuzzy_cmeans import FuzzyCMeans
     from .kernel_kmeans import KernelKMeans
-    from .patch_clustering import KernelPatchClustering
     from .possibilistic_cmeans import PossibilisticCMeans
-    from .probabilistic_kmeans import ProbabilisticKMeans
-    from .sequential_cmeans import SequentialPossibilisticCMeans
     from .streaming_cmeans import StreamingFuzzyCMeans
-    from .two_step import TwoStepKernelKMeans
 
 __all__ = [
     "AdaptivePossibilisticCMeans",
     "CMeans",
     "FuzzyCMeans",
     "KernelKMeans",
-    "KernelPatchClustering",
     "PossibilisticCMeans",
-    "ProbabilisticKMeans",
-    "SequentialPossibilisticCMeans",
     "StreamingFuzzyCMeans",
-    "TwoStepKernelKMeans",
 ]
 
 PLACES = {
@@ -33,12 +25,8 @@ PLACES = {
     "CMeans": "cmeans",
     "FuzzyCMeans": "fuzzy_cmeans",
     "KernelKMeans": "kernel_kmeans",
-    "KernelPatchClustering": "patch_clustering",
     "PossibilisticCMeans": "possibilistic_cmeans",
-    "ProbabilisticKMeans": "probabilistic_kmeans",
-    "SequentialPossibilisticCMeans": "sequential_cmeans",
     "StreamingFuzzyCMeans": "streaming_cmeans",
-    "TwoStepKernelKMeans": "two_step",
 }
 
 

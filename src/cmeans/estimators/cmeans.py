@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any
 
 from ..data.outputs import FloatArray
 from ..fitting.arguments import (
@@ -26,7 +26,7 @@ from ..fitting.arguments import (
 )
 from ..fitting.fit import BaseCMeans
 from ..fitting.procedure import Procedure, method_of
-from ..fitting.validation import one_of
+from ..fitting.stages.sized import SizedClusters
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import RULES, Rule
@@ -35,8 +35,6 @@ from ..runtime.offered import offered_if
 from ..solvers.checkpoints import Checkpoint
 from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
-
-StopName = Literal["centres", "memberships"]
 
 
 def _has_typicalities(estimator: Any) -> bool:
@@ -47,8 +45,7 @@ def _has_typicalities(estimator: Any) -> bool:
 class CMeans(Plotting, BaseCMeans):
     """c-means with a rule of your choice: minimise  sum_ij w_i weight(u_ij) |phi(x_i) - v_j|^2 + penalty(u)  by alternating.
 
-    Use it for rules of your own (a `cmeans.rules.Rule` needs two short methods), for `Fuzzy(m, exponent=...)`, the exponent
-    that Havens 2011 prints, and for the papers' own stopping criterion.
+    Use it for rules of your own: a `cmeans.rules.Rule` needs two short methods.
 
     Parameters
     ----------
@@ -61,10 +58,8 @@ class CMeans(Plotting, BaseCMeans):
         As in `FuzzyCMeans`, for soft rules whose rows sum to one: "fuzzy", "polynomial_fuzzy", "entropy", and your own.
     size_min, size_max : default=None
         As in `KernelKMeans`, for the rules "hard", "fuzzy" and "entropy".
-    stop : "centres" or "memberships", default="centres"
-        What must stand still to `tol`: the centres, or max |u - u'| as the papers print it (at twice the distances a sweep).
     acceleration : "anderson" or None, default="anderson"
-        As in `FuzzyCMeans`; hard rules and stop="memberships" go without.
+        As in `FuzzyCMeans`; hard rules go without.
     search : "auto", "breathing", "annealing" or None, default="auto"
         As in `KernelKMeans`. "annealing", for rule="entropy": the temperature falls from where all centres coincide to T, so that clusters
         divide one after the other, whatever the start. It suits clusters of like sizes: large ones divide before small ones part.
@@ -96,16 +91,14 @@ class CMeans(Plotting, BaseCMeans):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from cmeans import CMeans
-    >>> from cmeans.rules import Fuzzy
+    >>> from cmeans.rules import Entropy
     >>> X = load_iris().data
-    >>> printed = CMeans(3, rule=Fuzzy(2.0, exponent=2.0), stop="memberships", tol=1e-3, random_state=0).fit(X)
-    >>> printed.converged_
+    >>> CMeans(3, rule=Entropy(0.5), random_state=0).fit(X).converged_
     True
     """
 
     rule: str | Rule
     top_k: int | None
-    stop: str
 
     def __init__(
         self,
@@ -113,7 +106,6 @@ class CMeans(Plotting, BaseCMeans):
         *,
         rule: str | Rule = "fuzzy",
         top_k: int | None = None,
-        stop: StopName = "centres",
         kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
         n_landmarks: int | Auto | None = "auto",
@@ -154,11 +146,13 @@ class CMeans(Plotting, BaseCMeans):
         if sizes is not None and not rule.bounds_sizes:
             able = " or ".join(f'"{known}"' for known, cls in RULES.items() if cls.with_prices is not Rule.with_prices)
             raise ValueError(f"{name}({sizes.given}): rule={self.rule!r} does not bound the sizes of clusters; rule={able} does.")
-        top_k = check_top_k(self.top_k, rule, sizes, self.search, name)
-        rule = truncated(rule, top_k)
-        criterion = one_of(self.stop, "stop", name, get_args(StopName))
-        annealed = rule.can_be_annealed
-        return Procedure(partial(method_of, rule), criterion=criterion, sizes=sizes, can_be_annealed=annealed, top_k=rule.most_clusters)
+        rule = truncated(rule, check_top_k(self.top_k, rule, name))
+        stages = () if sizes is None else (SizedClusters(sizes),)
+        return Procedure(partial(method_of, rule), stages=stages, top_k=rule.most_clusters)
+
+    @property
+    def _can_be_annealed(self) -> bool:  # type: ignore[override]
+        return rule_of(self.rule, type(self).__name__).can_be_annealed
 
     @property
     def _sums_to_one(self) -> bool:  # type: ignore[override]

@@ -24,6 +24,7 @@ from ..fitting.arguments import (
 )
 from ..fitting.fit import BaseCMeans
 from ..fitting.procedure import Procedure, method_of
+from ..fitting.stages.sized import SizedClusters
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Fuzzy, NoiseFuzzy, Rule
@@ -182,10 +183,5 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         with parameters_of(name, share="noise"):
             rule: Rule = Fuzzy(self.m) if self.noise is None else NoiseFuzzy(self.m, self.noise)
         sizes = given_sizes(self.size_min, self.size_max, self.n_clusters, name)
-        if self.noise is not None and sizes is not None:
-            raise ValueError(
-                f"{name}(noise={self.noise!r}, {sizes.given}): sizes are bounded of clusters without noise; give noise= or "
-                "size_min=, size_max=, not both."
-            )
-        top_k = check_top_k(self.top_k, rule, sizes, self.search, name)
-        return Procedure(partial(method_of, truncated(rule, top_k)), sizes=sizes, top_k=top_k)
+        top_k, stages = check_top_k(self.top_k, rule, name), () if sizes is None else (SizedClusters(sizes),)
+        return Procedure(partial(method_of, truncated(rule, top_k)), stages=stages, top_k=top_k)

@@ -20,6 +20,7 @@ from ..fitting.arguments import (
 )
 from ..fitting.fit import BaseCMeans
 from ..fitting.procedure import Method, Procedure
+from ..fitting.stages.sized import SizedClusters
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Hard
@@ -40,7 +41,7 @@ class KernelKMeans(Plotting, BaseCMeans):
         Number of clusters.
     kernel : str, kernel object or callable k(X, Y), default="rbf"
         Kernel in whose space clusters are sought; "linear" is plain c-means. Known are "rbf", "linear", "laplacian", "polynomial",
-        "normalized_polynomial", "sigmoid", "cosine", "histogram_intersection", "spatial_pyramid", "complex_wavelet_ssim", "landmark_graph"
+        "normalized_polynomial", "sigmoid", "cosine", "histogram_intersection", "landmark_graph"
         (normalised cuts, for clusters of any shape: the leading eigenvectors of the graph of rows that share near landmarks, for new rows
         too; it has no `gamma`, `landmark_tol` and certificate) or "precomputed" (X is the square kernel matrix, or only the columns of
         `landmarks`, with kernel=Precomputed(diagonal=k(x, x))), or "precomputed_graph" (X is the square, symmetric matrix of affinities
@@ -224,4 +225,5 @@ class KernelKMeans(Plotting, BaseCMeans):
         self._store(locals())
 
     def _procedure(self) -> Procedure:
-        return Procedure(lambda _: Method(Hard()), sizes=given_sizes(self.size_min, self.size_max, self.n_clusters, type(self).__name__))
+        sizes = given_sizes(self.size_min, self.size_max, self.n_clusters, type(self).__name__)
+        return Procedure(lambda _: Method(Hard()), stages=() if sizes is None else (SizedClusters(sizes),))

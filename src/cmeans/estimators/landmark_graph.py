@@ -21,8 +21,8 @@ from ..fitting.rows.finite import names_of
 from ..fitting.rows.out_of_range import naming_the_row
 from ..fitting.space import graph_geometry
 from ..fitting.validation import checked_random_state, integer, one_of, read_rows, weights_of
+from ..graphs.landmark_graph import FeaturesPass, Sought, suggested_clusters
 from ..kernels import LandmarkGraphKernel
-from ..landmarks.graph import FeaturesPass, Sought, suggested_clusters
 from ..runtime.checks import parameters_of
 from ..runtime.docstrings import describes_arguments
 from ..runtime.user_warnings import naming

@@ -30,15 +30,15 @@ from ..fitting.streams.chunks import checked_chunk_size
 from ..fitting.streams.stream_fit import StreamingBase
 from ..fitting.streams.stream_state import Chunk, ChunkResult, StreamState
 from ..fitting.validation import integer, one_of, real
+from ..graphs.landmark_graph import AUTOMATIC
 from ..kernels import Kernel
 from ..kernels.names import KernelName
-from ..landmarks.graph import AUTOMATIC
 from ..runtime.docstrings import shares_parameters
 from ..runtime.user_warnings import ParameterWarning, warn
 from ..sampling.population import population_of
 from ..solvers.checkpoints import Checkpoint
-from ..solvers.fixed_point import Solution
 from ..solvers.observer import FitRecord
+from ..solvers.solution import Solution
 from ..spaces import FeatureSpace, LandmarkSpace, Space, landmark_space
 from ..streaming import (
     PROJECTIONS,
@@ -215,7 +215,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     ) -> None:
         self._store(locals())
 
-    _takes_labels = True
+    _takes = frozenset({"known_labels"})
 
     def _procedure(self) -> Procedure:
         name = type(self).__name__

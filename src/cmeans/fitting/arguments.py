@@ -16,6 +16,7 @@ from scipy import sparse
 from ..data.arrays import Array, Float64, IntArray, as_like, is_foreign, is_sparse
 from ..data.blocks import Blocks
 from ..data.column_facts import facts_of
+from ..data.scaling import FeatureUnits
 from ..kernels import Kernel, Precomputed
 from ..kernels.base import GammaName as GammaName
 from ..rules import RULES, Rule, Truncated
@@ -41,12 +42,16 @@ SizesArgument: TypeAlias = float | Sequence[float] | None  # of both parameters;
 LEAST = {"size_min": "at least 0", "size_max": "above 0"}
 
 
-def given_landmarks(value: Any, estimator_name: str, blocks: Blocks, number: int | str | None) -> tuple[IntArray | None, Array] | None:
-    """Return landmarks given as row numbers (rows, points) or as points (None, points); None where `value` is the name of a method."""
+def given_landmarks(
+    value: Any, estimator_name: str, blocks: Blocks, number: int | str | None, units: FeatureUnits | None = None
+) -> tuple[IntArray | None, Array] | None:
+    """Return landmarks given as row numbers (rows, points) or as points (None, points); None where `value` is the name of a method.
+    `units`: those of the rows, where they are not the user's."""
     if isinstance(value, str):
         return None
     if are_points(value, estimator_name):
         rows, points = None, matching_points(value, "landmarks", estimator_name, blocks)
+        points = points if units is None else units(points)
     else:
         rows = row_numbers(value, estimator_name, blocks.n_rows)
         points = blocks.take(rows).x
@@ -168,12 +173,12 @@ def _points(value: Any, name: str, estimator_name: str, n_features: int | None =
 
 
 def matching_points(value: Any, name: str, estimator_name: str, blocks: Blocks) -> Array:
-    """Return points (s, d) in the form and units of the rows: dense or CSR, same library and dtype."""
+    """Return points (s, d) in the form of the rows: dense or CSR, same library and dtype."""
     x = blocks.x
     points = _points(value, name, estimator_name, x.shape[1])
     if is_sparse(x):
-        return blocks.scaled(type(x)(sparse.csr_array(points).astype(x.dtype)))
-    return blocks.scaled(as_like(points.toarray() if is_sparse(points) else points, x))
+        return type(x)(sparse.csr_array(points).astype(x.dtype))
+    return as_like(points.toarray() if is_sparse(points) else points, x)
 
 
 def rule_of(value: Any, estimator_name: str, names: Sequence[str] = ()) -> Rule:
@@ -183,21 +188,16 @@ def rule_of(value: Any, estimator_name: str, names: Sequence[str] = ()) -> Rule:
     return value if isinstance(value, Rule) else RULES[one_of(value, "rule", estimator_name, tuple(names or RULES))]()
 
 
-def check_top_k(value: Any, rule: Rule, sizes: GivenSizes | None, search: Any, estimator_name: str) -> int | None:
+def check_top_k(value: Any, rule: Rule, estimator_name: str) -> int | None:
     """Return the number of clusters in which a row has memberships; None for all. Refuse it for rules that cannot keep to it."""
     if value is None:
         return None
     k = integer(value, "top_k", estimator_name, 1, others="None or ")
-    given = f"{estimator_name}(top_k={value!r}"
     why = Truncated.refusal(rule)
     if why is not None:
-        raise ValueError(f"{given}): memberships of rule={rule.name or rule!r} cannot be truncated, as {why}; leave out top_k=.")
-    if sizes is not None:
         raise ValueError(
-            f"{given}, {sizes.given}): sizes are bounded of clusters that all rows may join; give top_k= or the bounds, not both."
+            f"{estimator_name}(top_k={value!r}): memberships of rule={rule.name or rule!r} cannot be truncated, as {why}; leave out top_k=."
         )
-    if isinstance(search, str) and search == "annealing":
-        raise ValueError(f'{given}, search="annealing"): annealing begins where a row is as near to all centres; take search="breathing".')
     return k
 
 

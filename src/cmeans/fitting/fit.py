@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self, get_args
 
@@ -23,22 +24,26 @@ from ..solvers.observer import FitRecord
 from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Stopping
 from .arguments import (
+    MissingName,
     OnEmpty,
     SearchName,
     checked_landmark_parameters,
 )
 from .fitted_attributes import OPTIONAL, restored_on_failure, row_attributes, warn_of_result
 from .geometry import Geometry
-from .init import check_init
+from .init import METHODS, check_init
 from .kernel_evidence import given_kernel
 from .memory import parse_budget
 from .prediction import Predicting
-from .procedure import FitContext, FitSettings, Method, Procedure
-from .rows.joining import equal_rows_joined, joins_equal_rows
-from .rows.missing import check_missing, with_means
-from .rows.told import NOTHING, Told
+from .procedure import FitContext, FitSettings, Method, Procedure, Stage
 from .space import check_kernel
-from .validation import checked_random_state, engine_of, integer, one_of, read_rows, real, weights_of
+from .stages.holes import Holes
+from .stages.joined import EqualRows
+from .stages.known import KnownRows
+from .stages.linked import LinkedRows
+from .stages.refined import RefinedCut
+from .together import refuse_beside
+from .validation import CheckedRows, checked_random_state, engine_of, integer, one_of, read_rows, real, weights_of
 from .ways.by_sweeps import BySweeps
 
 MAY_CHANGE = {"random_state", "n_jobs", "engine", "memory_budget", "verbose", "checkpoint"}  # parameters that a resumed fit may change
@@ -47,7 +52,11 @@ MAY_CHANGE = {"random_state", "n_jobs", "engine", "memory_budget", "verbose", "c
 class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseEstimator):
     """The fit that all estimators share. An estimator adds its own parameters, and the `Procedure` that they make."""
 
-    _takes_labels = False  # True of an estimator with a `cluster` of its own that uses known labels
+    _takes: frozenset[str] = frozenset({"known_labels", "must_link"})  # arguments of `fit` that its way to clusters heeds
+    _init_names: tuple[str, ...] = METHODS  # that `init` may take
+    _is_bounded = True  # a start takes at most `max_iter` sweeps in all
+    _can_be_annealed = False  # as its rule can
+    _too_few = "there are fewer rows than clusters, n_samples={n}; take fewer clusters."
 
     def _store(self, parameters: dict[str, Any]) -> None:
         """Keep the parameters of a constructor as they came (its `locals()`)."""
@@ -100,59 +109,90 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
         ValueError
             For bad parameters, rows or weights, naming the argument, what came and what to do. The model is then what it was before.
         """
-        return self._fitted(X, y, sample_weight, told=Told(known_labels, label_strength, must_link))
+        told = {"known_labels": known_labels, "label_strength": label_strength, "must_link": must_link}
+        return self._fitted(X, y, sample_weight, **told)
 
-    def _fitted(self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None, told: Told = NOTHING) -> Self:
-        estimator_name, record = type(self).__name__, FitRecord()
-        with restored_on_failure(self, record), verbose_log(self.verbose, estimator_name, self.tol):
+    def _fitted(self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None, **told: Any) -> Self:
+        record = FitRecord()
+        with restored_on_failure(self, record), verbose_log(self.verbose, type(self).__name__, self.tol):
             procedure, settings = self._checked()
             if taker is not None:
                 taker.check(settings.n_clusters, most=procedure.top_k)
-            kernel = given_kernel(self, estimator_name)
-            given = read_rows(self, X, fitting=True, sparse=not kernel.takes_kernel_values)
-            weight, unit = weights_of(given, sample_weight, estimator_name)
-            blocks = Blocks(given.x, weight, unit=unit, limits=self._limits, n_threads=self._threads(given.x)).in_their_place()
-            if procedure.factors is not None:
-                with self._engine(blocks) as engine:
-                    blocks = replace(blocks, factors=procedure.factors(blocks, engine))
-            settings = replace(settings, n_clusters=procedure.clusters_for(settings.n_clusters, blocks.n_rows, estimator_name))
-            blocks = told.of(blocks, self, settings.n_clusters, estimator_name, by_sweeps=procedure.cluster is None, top_k=procedure.top_k)
-            if procedure.sizes is not None and (blocks.known is not None or blocks.groups is not None):
-                raise ValueError(
-                    f"{estimator_name}({procedure.sizes.given}): sizes are bounded of rows that are free to move; leave out known_labels= "
-                    "and must_link=, or the bounds."
-                )
+            given, blocks = self._blocks_of(X, sample_weight)
+            settings = replace(settings, n_clusters=self._clusters_for(procedure, settings.n_clusters, blocks.n_rows))
             for name in OPTIONAL:
                 self.__dict__.pop(name, None)  # left by a fit with other parameters
-            if self.missing == "partial":
-                blocks, self.n_missing_ = with_means(self, blocks, estimator_name, holes=given.holes)
-            most = settings.stopping.max_iter * (settings.n_init + (self.search is not None)) if procedure.bounded else None
+            most = settings.stopping.max_iter * (settings.n_init + (self.search is not None)) if self._is_bounded else None
             hook = SweepHook(self, X, y, sample_weight, most)
-            log = self._checkpoint_log(settings, blocks)
-            settings = settings if log is None else replace(settings, rng=log.rng)
-            joined = equal_rows_joined(self, blocks, settings.n_clusters, estimator_name)
-            swept = blocks if joined is None else joined.blocks
-            with self._engine(swept) as engine, nullcontext() if log is None else log.resumed():
-                context = FitContext(procedure, settings, given, swept, engine, hook, current_listeners(), log, record, taker)
-                geometry, method, result = (procedure.cluster or self._by_sweeps)(context)
-            if log is not None:
-                log.write()
-            if joined is not None:
-                result = replace(result, assignment=joined.everywhere(result.assignment, blocks, taker, is_soft=result.rule.is_soft))
-            self._keep(geometry, method, result, blocks)
+            with self._engine(blocks) as engine:
+                listeners = current_listeners()
+                context = FitContext(self, procedure, settings, given, blocks, engine, hook, listeners, None, record, taker)
+                for stage in self._stages(procedure, blocks, **told):
+                    context = stage.settle(context)
+                with self._logged(context, blocks) as context:
+                    outcome = (procedure.cluster or self._by_sweeps)(context)
+                for stage in reversed(context.stages):
+                    outcome = stage.restore(outcome)
+            self._keep(outcome.geometry, outcome.method, outcome.result, blocks)
             if self.verbose:
-                logger.info("%s: %s, objective %.8g", estimator_name, self.stop_reason_, self.objective_)
-            warn_of_result(geometry, result, estimator_name)
+                logger.info("%s: %s, objective %.8g", type(self).__name__, self.stop_reason_, self.objective_)
+            warn_of_result(outcome.geometry, outcome.result, type(self).__name__)
             hook.fit_ended()
         return self
 
-    def _checkpoint_log(self, settings: FitSettings, blocks: Blocks) -> CheckpointLog | None:
+    def _blocks_of(self, X: Any, sample_weight: Any) -> tuple[CheckedRows, Blocks]:
+        """Read the rows of a fit and their weights."""
+        given = read_rows(self, X, fitting=True, sparse=not given_kernel(self, type(self).__name__).takes_kernel_values)
+        weight, unit = weights_of(given, sample_weight, type(self).__name__)
+        blocks = Blocks(given.x, weight, unit=unit, limits=self._limits, n_threads=self._threads(given.x))
+        return given, blocks.in_their_place()
+
+    def _clusters_for(self, procedure: Procedure, n_clusters: int, n_rows: int) -> int:
+        """Return the number of clusters to start from on so many rows."""
+        if procedure.max_clusters is not None:
+            return min(n_clusters, n_rows)
+        if n_clusters > n_rows:
+            raise ValueError(f"{type(self).__name__}(n_clusters={n_clusters}): {self._too_few.format(n=n_rows)}")
+        return n_clusters
+
+    def _stages(
+        self, procedure: Procedure, blocks: Blocks, *, known_labels: Any = None, label_strength: Any = None, must_link: Any = None
+    ) -> Iterator[Stage]:
+        """Yield the stages that parameters and arguments of a fit ask for, in the order in which they see its rows."""
+        yield from procedure.stages
+        if must_link is not None:
+            yield LinkedRows(must_link)
+        if known_labels is not None or label_strength is not None:
+            yield KnownRows(known_labels, label_strength)
+        if self.missing == "partial":
+            yield Holes()
+        asked = not isinstance(self.join_equal_rows, str) and bool(self.join_equal_rows)
+        if asked or (isinstance(self.join_equal_rows, str) and blocks.n_rows > blocks.limits.canonical_rows):
+            yield EqualRows(asked)
+        if isinstance(self.kernel, str) and self.kernel == "precomputed_graph" and isinstance(self.init, str) and not self.spherical:
+            yield RefinedCut()
+
+    @contextmanager
+    def _logged(self, context: FitContext, blocks: Blocks) -> Iterator[FitContext]:
+        """Keep a log of the progress of a fit to these rows, if a checkpoint is set."""
+        if (log := self._checkpoint_log(context, blocks)) is None:
+            yield context
+            return
+        with log.resumed():
+            yield replace(context, log=log, settings=replace(context.settings, rng=log.rng))
+        log.write()
+
+    def _checkpoint_log(self, context: FitContext, blocks: Blocks) -> CheckpointLog | None:
         """Return the log that records the progress of the fit, if a checkpoint is set."""
+        if self.checkpoint is None:
+            return None
         if (checkpoint := checked_checkpoint(self.checkpoint, type(self).__name__)) is None:
             return None
         parameters = {name: value for name, value in self.get_params(deep=False).items() if name not in MAY_CHANGE}
         identity = {"estimator": type(self).__name__, **formatted(parameters), **fingerprint(blocks)}
-        return CheckpointLog(checkpoint, identity, settings.rng)
+        for stage in context.stages:
+            identity |= stage.identity
+        return CheckpointLog(checkpoint, identity, context.settings.rng)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None, **told: Any) -> Labels:
         """Find the clusters of X and return their labels: `fit(X, y, sample_weight).labels_`; `told`: further arguments of `fit`."""
@@ -176,15 +216,23 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
             )
         check_kernel(self, name)
         checked_landmark_parameters(self, kernel, name)
-        check_init(self.init, name, procedure.starts)
-        check_missing(self, name)
+        check_init(self.init, name, self._init_names)
+        if one_of(self.missing, "missing", name, get_args(MissingName)) == "partial":
+            refuse_beside(Holes.name, (), self)
+        for stage in procedure.stages:
+            refuse_beside(stage.name, (), self)
+        if procedure.top_k is not None:
+            refuse_beside("top_k", (), self)
         one_of(self.on_empty, "on_empty", name, get_args(OnEmpty))
-        joins_equal_rows(self.join_equal_rows, name)
+        joins = self.join_equal_rows
+        if not isinstance(joins, (bool, np.bool_)) and not (isinstance(joins, str) and joins == "auto"):
+            raise ValueError(f'{name}(join_equal_rows={self.join_equal_rows!r}): give "auto", True or False.')
         count_threads(self.n_jobs, name)
-        checked_checkpoint(self.checkpoint, name)
+        if self.checkpoint is not None:
+            checked_checkpoint(self.checkpoint, name)
         engine_of(self)
         way = None if self.search is None else one_of(self.search, "search", name, get_args(SearchName))
-        if way == "annealing" and not procedure.can_be_annealed:
+        if way == "annealing" and not self._can_be_annealed:
             raise ValueError(
                 f'{name}(search="annealing"): only a rule with a temperature can be annealed, as CMeans(rule="entropy") has one; take '
                 'search="breathing".'

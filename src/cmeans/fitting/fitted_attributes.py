@@ -16,13 +16,14 @@ from ..data.arrays import Array, Float64, IntArray, foreign_like, namespace, num
 from ..data.blocks import Blocks, blocks_of
 from ..data.outputs import FloatArray, Labels, TopMemberships
 from ..engines import ThreadEngine
+from ..graphs.landmark_graph import suggested_clusters
 from ..kernels import FeatureKernel, Kernel, LandmarkGraphKernel
 from ..landmarks.certificate import certify
-from ..landmarks.graph import suggested_clusters
 from ..rules import Rule
 from ..runtime.numerals import percent
 from ..runtime.user_warnings import warn
 from ..solvers.multistart import BestRun, FitResult
+from ..solvers.noise import automatic_distance
 from ..solvers.observer import FitRecord
 from ..spaces import FeatureSpace, LandmarkSpace, PointSpace, Space, row_scales
 from ..spaces.centres import Centres
@@ -30,7 +31,6 @@ from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from ..tuning.diagnosis import COLLAPSED, coincident_pairs, separation
-from ..tuning.noise import automatic_distance
 from .geometry import Geometry
 from .rows.empty import warn_of_empty_rows
 
@@ -97,19 +97,17 @@ def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State)
         "n_landmarks_": _landmarks_used(geometry),
     }
     if isinstance(space, PointSpace):
-        model["cluster_centers_"] = foreign_like(geometry.blocks.unscaled(space.points(state.centres)).astype(numpy_dtype(x)), x)
+        model["cluster_centers_"] = foreign_like(geometry.as_given(space.points(state.centres)).astype(numpy_dtype(x)), x)
     if isinstance(space, LandmarkSpace):
         model["dual_coef_"] = space.raw_coefficients(state.centres)
         model["landmark_indices_"] = geometry.given_landmark_rows
         if not precomputed:
-            model["landmarks_"] = geometry.blocks.unscaled(space.points)
+            model["landmarks_"] = geometry.as_given(space.points)
     kernel = space.kernel
     if isinstance(kernel, FeatureKernel):
         model |= {"eigenvalues_": kernel.eigenvalues, "n_clusters_suggested_": suggested_clusters(np.asarray(kernel.eigenvalues))}
     if isinstance(space, FeatureSpace) and isinstance(kernel, LandmarkGraphKernel) and kernel.points is not None:
-        model |= {"landmarks_": geometry.blocks.unscaled(kernel.points), "landmark_indices_": geometry.given_landmark_rows}
-    if geometry.blocks.factors is not None:
-        model["_factors"] = geometry.blocks.factors
+        model |= {"landmarks_": geometry.as_given(kernel.points), "landmark_indices_": geometry.given_landmark_rows}
     if rule.needs_pilot:
         model["eta_"] = state.scales
     if rule.has_prices:
@@ -289,7 +287,8 @@ def warn_of_result(geometry: Geometry, result: FitResult, estimator_name: str) -
             "Take a smaller sparsity; 0 leaves no row out.",
             ConvergenceWarning,
         )
-    warn_of_empty_rows(result.assignment.empty, labels.shape[0], geometry.space, estimator_name)
+    if result.assignment.empty:
+        warn_of_empty_rows(result.assignment.empty, labels.shape[0], geometry.space, estimator_name)
     if result.rule.is_soft and len(result.alive) > 1:
         _complain_of_fallen_centres(geometry, result, estimator_name)
 

@@ -7,9 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from ..data.arrays import Float64, IntArray, host_float64, is_sparse, numpy_dtype, resolution
-from ..data.blocks import LARGEST_SUM, Block, Blocks
+from ..data.arrays import Array, Float64, IntArray, host_float64, is_sparse, numpy_dtype, resolution
+from ..data.blocks import LARGEST_SUM, Block, Blocks, mapped
 from ..data.limits import DEFAULT
+from ..data.scaling import FeatureUnits
 from ..kernels import Kernel, Linear, Precomputed, PrecomputedGraphKernel
 from ..runtime.user_warnings import OutOfRangeError, warn
 from ..sampling.pairwise import Affinity, Metric
@@ -38,6 +39,7 @@ class Geometry:
     columns_only: LandmarkSpace | None = None  # set where a precomputed kernel has only its landmarks' columns
     former: Geometry | None = None  # the same rows in another space, whose samples need not be computed again
     judged_rows: int = DEFAULT.fixed_rows  # rows on which the kernel and its landmarks are judged
+    units: FeatureUnits | None = None  # of the features, where they are not the user's
 
     @cached_property
     def population(self) -> Population:
@@ -55,6 +57,14 @@ class Geometry:
         """Row numbers of the landmarks among the rows that were given."""
         return None if self.landmark_rows is None else self.blocks.given_numbers(self.landmark_rows)
 
+    def as_rows(self, points: Array) -> Array:
+        """Convert points (k, d) from the user's units to those of the rows."""
+        return points if self.units is None else self.units(points)
+
+    def as_given(self, points: Array) -> Array:
+        """Convert points (k, d) from the units of the rows to the user's."""
+        return points if self.units is None else self.units.inverse(points)
+
     def affinity(self, positions: IntArray) -> Affinity:
         """Kernel values among members of the population."""
         return self.metric.among(self.population.at(positions))
@@ -65,12 +75,18 @@ class Geometry:
         features = self.space.known if isinstance(self.space, FeatureSpace) else None
         return Metric(self.kernel, self.blocks, self.columns_only, features, self.space if isinstance(self.space, PartialSpace) else None)
 
+    @property
+    def _filled(self) -> Blocks:
+        """The rows, with something in place of what is missing."""
+        fill = self.space.filling
+        return self.blocks if fill is None else replace(self.blocks, x=mapped(self.blocks.x, fill))
+
     def _gram(self, positions: IntArray) -> Float64:
         """Kernel matrix of members of the population, with means of columns in place of missing values."""
         among = (
             self.affinity(positions)
-            if self.blocks.means is None
-            else Metric(self.kernel, self.blocks.filled).among(self.population.at(positions))
+            if self.space.filling is None
+            else Metric(self.kernel, self._filled).among(self.population.at(positions))
         )
         return checked_gram(among.between(np.arange(len(positions))), self.kernel)
 
@@ -132,7 +148,7 @@ class Geometry:
         """Return at most so many rows, the same for every random_state, by their inner products, and their weights."""
         positions, weights = self.population.fixed_sample_of(size)
         if isinstance(self.kernel, Linear) and FEW_COLUMNS * self.blocks.x.shape[1] <= len(positions):
-            rows = self.blocks.filled.take(self.population.at(positions)).x
+            rows = self._filled.take(self.population.at(positions)).x
             if not is_sparse(rows):
                 x = host_float64(rows)
                 return CoordinateRows(x - weights @ x / weights.sum()), weights
@@ -189,7 +205,7 @@ class Geometry:
 
     def _any_number(self) -> bool:
         """True where a row of the sample differs from 0, or, where rows are centred first, from the others."""
-        x = host_float64(self.blocks.filled.take(some_rows(self.blocks)).x)
+        x = host_float64(self._filled.take(some_rows(self.blocks)).x)
         return bool((x != x[0] if self.metric.shifted else x != 0).any())
 
     def complain(self, estimator_name: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, get_args
 
@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import (
     Array,
-    Float64,
     IntArray,
     MadeLabels,
     Partition,
@@ -29,8 +28,7 @@ from ..data.blocks import Block, blocks_of
 from ..runtime.user_warnings import warn
 from ..sampling.drawing import balanced_labels, new_key
 from ..sampling.kmeans_parallel import scalable_kmeans_plus_plus
-from ..sampling.kmeanspp import max_min
-from ..sampling.many_rows import seeds
+from ..sampling.kmeanspp import max_min, seeds
 from ..sampling.population import draw, sample
 from ..spaces import PointSpace
 from ..spaces.centres import Centres
@@ -161,19 +159,16 @@ def _of_model(model: Predicting, geometry: Geometry, estimator_name: str) -> Cen
             f"{name}: it was fitted with {its_space.kernel!r}, this fit has {space.kernel!r}; centres carry over only within one kernel. "
             "Give the same kernel and the same gamma as a number."
         )
-    if np.array_equal(_ones_for(model._factors, n_features), _ones_for(blocks.factors, n_features)):
+    ours, theirs = (np.ones(n_features) if units is None else units.factors for units in (geometry.units, model._units))
+    if np.array_equal(ours, theirs):
         return space.project(model._state.centres, its_space, geometry.basis)
     if isinstance(its_space, PointSpace) and isinstance(space, PointSpace):
-        points = replace(blocks, factors=model._factors).unscaled(its_space.points(model._state.centres))
-        return space.at(blocks.scaled(points))
+        points = its_space.points(model._state.centres)
+        return space.at(geometry.as_rows(points if model._units is None else model._units.inverse(points)))
     raise ValueError(
         f"{name}: it scales the features in another way, so its centres are none of this space; give points, or scale beforehand and "
         "take scaling=None in both."
     )
-
-
-def _ones_for(factors: Float64 | None, n_features: int) -> Float64:
-    return np.ones(n_features) if factors is None else factors
 
 
 def _given(init: Any, context: InitContext) -> Centres:
@@ -221,7 +216,7 @@ def _at_rows(rows: IntArray, geometry: Geometry) -> Centres:
 
 def _at_points(points: Any, context: InitContext) -> Centres:
     geometry = context.geometry
-    matched = matching_points(points, "init", context.estimator_name, geometry.blocks)
+    matched = geometry.as_rows(matching_points(points, "init", context.estimator_name, geometry.blocks))
     return _checked_count(geometry.space.embed(Block(matched, np.ones(matched.shape[0]), 0)), context.n_clusters, context.estimator_name)
 
 

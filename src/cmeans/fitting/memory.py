@@ -10,9 +10,11 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..data.arrays import is_stored
 from ..data.blocks import Blocks
+from ..data.column_facts import are_here
 from ..data.limits import Limits
-from ..data.memory_estimate import footprint
+from ..data.outputs import label_type
 from ..kernels import Precomputed, PrecomputedGraphKernel
 from ..landmarks.select import rows_for
 from ..runtime.numerals import percent
@@ -23,6 +25,8 @@ from ..sweeps.hard.bounded import SearchMemory
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 SAMPLED = 32  # bytes for each row of the largest sample: its number, its weight, and what drawing takes
 ALWAYS_THERE = 2**27  # bytes that are taken without asking the system how many there are
+DRAWN, WEIGHED, SIFTED = 28, 24, 16  # bytes a row for drawing among all rows, for rows that have weights, and where some of these are zero
+NUMBER = 4  # bytes of the number of a cluster, beside a membership in it
 FIXED = 48 * 2**20  # samples for seeds, widths and m, which do not grow with the data
 
 
@@ -103,7 +107,7 @@ def plan(
     """Divide the budget, or raise an error with the least that suffices."""
     n, r, c = blocks.n_rows, space.size, n_clusters
     features = 0 if isinstance(space.kernel, (Precomputed, PrecomputedGraphKernel)) else int(blocks.x.shape[1])
-    beside = footprint(blocks, c, itemsize, n_threads, SAMPLED * max(sample_sizes(n, c, blocks.limits), default=0), most_clusters)
+    beside = footprint(blocks, c, itemsize, n_threads, most_clusters)
     seeding = 8 * min(n, blocks.limits.seeding_rows_for(c)) * (2 * features + 4 * (2 + int(math.log(c))))
     b = blocks.block_rows(r)
     per_thread = itemsize * b * (2 * r + 8 * c) + 8 * c * (r + space.moment_width)
@@ -122,6 +126,37 @@ def plan(
             "factor their kernel and certify them). Raise it, or take fewer landmarks or threads."
         )
     return MemoryPlan(needed, budget - needed)
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Bytes of memory at most."""
+
+    results: int
+    drawing: int
+    reading: int
+
+
+def footprint(blocks: Blocks, n_clusters: int, itemsize: int, n_threads: int, most_clusters: int | None = None) -> Footprint:
+    """Return the memory of a fit beside its rows; `most_clusters`: in which a row has memberships.
+
+    For rows that are not in memory only labels are kept, other results of a task until they are passed on, and samples beyond
+    `Limits.array_bytes` go to the disk.
+    """
+    n, limits = blocks.n_rows, blocks.limits
+    of_a_row = 16 + (n_clusters * itemsize if most_clusters is None else min(most_clusters, n_clusters) * (itemsize + NUMBER))
+    if not is_stored(blocks.x):
+        return Footprint(n * of_a_row, n * (DRAWN + (0 if blocks.alike else WEIGHED)), 0)
+    sampled = SAMPLED * max(sample_sizes(n, n_clusters, limits), default=0)
+    labels = min(n * label_type(n_clusters)().itemsize, limits.array_bytes)
+    drawing = 0 if blocks.alike or not are_here(blocks.weight) else n * (WEIGHED + SIFTED * bool(blocks.weight.min() <= 0))
+    results = labels + n_threads * limits.task_rows * of_a_row
+    return Footprint(results, drawing + sampled, blocks.x.memory(n_threads) + limits.array_bytes)
+
+
+def of_start(blocks: Blocks, bytes_of_a_row: int) -> int:
+    """Bytes of a start that draws among all rows, as far as `Footprint.drawing` has no room for them."""
+    return blocks.n_rows * bytes_of_a_row if is_stored(blocks.x) else 0
 
 
 def _setup(space: Space, n_rows: int, features: int, limits: Limits) -> int:

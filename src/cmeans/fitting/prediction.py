@@ -6,7 +6,6 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -26,10 +25,11 @@ from ..data.arrays import (
     to_numpy,
     unlabelled,
 )
-from ..data.blocks import Blocks, engine_for, spans
+from ..data.blocks import Blocks, engine_for, mapped, spans
 from ..data.files.discovery import files_of
 from ..data.limits import Limits
 from ..data.outputs import FloatArray, Labels, RowOutputs, TopMemberships
+from ..data.scaling import FeatureUnits
 from ..engines import Engine, ThreadEngine, count_threads
 from ..engines.dask.dask_api import is_collection
 from ..kernels import Precomputed, PrecomputedGraphKernel
@@ -52,7 +52,6 @@ from .rows.dask_answers import lazily
 from .rows.empty import warn_of_empty_rows, without_empty_rows
 from .rows.finite import names_of
 from .rows.out_of_range import naming_the_row
-from .rows.told import NOTHING, Told
 from .validation import diagonal_for_prediction, integer, read_rows, weights_of
 
 Part = TypeVar("Part")
@@ -83,8 +82,13 @@ class Predicting(FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerM
     outlier_threshold_ = OutlierThreshold()
 
     @abstractmethod
-    def _fitted(self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None, told: Told = NOTHING) -> Self:
+    def _fitted(self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None, **told: Any) -> Self:
         """Find the clusters of X; `taker` is given the results of rows that are not in memory."""
+
+    @property
+    def _units(self) -> FeatureUnits | None:
+        """The units of the features in the model, where they are not the user's."""
+        return None if self._factors is None else FeatureUnits(self._factors)
 
     def __sklearn_is_fitted__(self) -> bool:
         """True once there are centres."""
@@ -248,7 +252,8 @@ class Predicting(FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerM
         caller = f"{type(self).__name__}.fit_predict_to"
         refuse_overwriting({f"{caller}(out={os.fspath(out)!r})": out}, files_of(X))
         with ResultsFile(out, caller, memberships, top_k, threshold, late=True) as file:
-            self._fitted(X, None, sample_weight, file, Told(known_labels, label_strength, must_link))
+            told = {"known_labels": known_labels, "label_strength": label_strength, "must_link": must_link}
+            self._fitted(X, None, sample_weight, file, **told)
             if file.counts is None and "_nearest" in vars(self):
                 kept = self._kept_outputs()
                 made, put = file.begin(
@@ -379,12 +384,13 @@ class Predicting(FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerM
         if isinstance(self.kernel_, PrecomputedGraphKernel):
             with naming(estimator_name):
                 weight = self.kernel_.row_weights(x, weight)
-        blocks = Blocks(x, weight, unit=unit, factors=self._factors, limits=self._limits, n_threads=self._threads(x))
+        scaled = x if self._units is None else mapped(x, self._units)
+        blocks = Blocks(scaled, weight, unit=unit, limits=self._limits, n_threads=self._threads(x))
         known = True
         if isinstance(self.kernel_, Precomputed):
             kxx = diagonal_for_prediction(diag, x, estimator_name, self._training_diag)
             known = kxx is not None
-            blocks = replace(blocks, kxx=kxx if known else as_like(np.zeros(blocks.n_rows), x))
+            blocks = blocks.with_columns(kxx=kxx if known else as_like(np.zeros(blocks.n_rows), x))
         elif diag is not None:
             raise ValueError(f'{estimator_name}: diag is for kernel="precomputed" only; this model computes k(x, x) itself.')
         space = self._space.in_library_of(x) if isinstance(self._space, LandmarkSpace) else self._space

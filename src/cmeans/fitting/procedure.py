@@ -1,29 +1,30 @@
-"""The part of a fit that is an estimator's own, and records of one fit that are handed on together."""
+"""The one fit: what an estimator adds to it, the stages that it folds, and the records that are handed from one to the next."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ..data.arrays import Float64
 from ..data.blocks import Blocks
+from ..data.scaling import FeatureUnits
 from ..engines import Engine, ThreadEngine
 from ..rules import Rule, RuleEvidence, RuleWithScales
 from ..runtime.callbacks import SweepHook
 from ..runtime.progress import Listener
+from ..sampling.population import Population, population_of
 from ..solvers.checkpoints import CheckpointLog, CheckpointSection
-from ..solvers.multistart import FitResult, Pilot, ScalesPilot
+from ..solvers.multistart import FitResult, Pilot, ScalesPilot, Solving
+from ..solvers.noise import NoisePilot
 from ..solvers.observer import FitRecord
+from ..spaces import PointSpace
 from ..sweeps.final_pass import RowTaker
-from ..sweeps.problem import Stopping
-from ..tuning.noise import NoisePilot
-from .arguments import GivenSizes
+from ..sweeps.problem import Criterion, Problem, Stopping
 from .geometry import Geometry
-from .init import METHODS
+from .together import refuse_beside, refused_beside
 from .validation import CheckedRows
 
 
@@ -58,43 +59,74 @@ def method_of(rule: Rule, evidence: RuleEvidence, scales_pilot: Callable[[Rule, 
     return Method(rule, scales_pilot(rule.pilot, rule.eta_scale), {"pilot_m_": getattr(rule.pilot, "m", 1.0)})
 
 
+class Stage:
+    """Something that a fit does beside sweeping. A stage is made of the user's words; a fit folds the list of its stages:
+
+    settle each -> place and prepare each -> solve -> restore each, the last first -> attributes.
+
+    Every step returns what it was given, changed or not, so that a stage defines those alone in which it has a part.
+    """
+
+    name: ClassVar[str]  # by which the table in `together` knows it
+
+    @property
+    def refuses(self) -> frozenset[str]:
+        """Names of the stages and words that it does not go with."""
+        return refused_beside(self.name)
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """What a checkpoint of the fit is known by, beside its rows and parameters."""
+        return {}
+
+    @property
+    def attributes(self) -> Mapping[str, Any]:
+        """Fitted attributes of models that have gone through this stage."""
+        return {}
+
+    def settle(self, context: FitContext) -> FitContext:
+        """Look at the rows, and return the fit with those that are to be clustered in their place, and among its `stages` this one as it
+        is for these rows; none where there is nothing to do."""
+        return context.with_stage(self)
+
+    def place(self, geometry: Geometry) -> Geometry:
+        """Return the rows in the space that the stage needs."""
+        return geometry
+
+    def prepare(self, swept: Swept) -> Swept:
+        """Return the problem that is to be solved for the given one."""
+        return swept
+
+    def restore(self, outcome: Outcome) -> Outcome:
+        """Return the result for the rows as they were before this stage."""
+        return outcome
+
+
 @dataclass(frozen=True)
 class Procedure:
     """All that one estimator adds to the fit that estimators share, from its checked parameters."""
 
     method: Callable[[Geometry], Method]  # the objective; the geometry serves parameters that the data determine
-    cluster: Callable[[FitContext], tuple[Geometry, Method, FitResult]] | None = None  # None: sweeps from every start
+    cluster: Callable[[FitContext], Outcome] | None = None  # None: sweeps from every start
+    stages: tuple[Stage, ...] = ()  # that its parameters ask for
     max_clusters: int | None = None  # upper bound of a number that is found; None: `n_clusters` are made
     most_sweeps: int | None = None  # None: `max_iter`
-    bounded: bool = True  # True: a start takes at most `max_iter` sweeps in all
-    criterion: str = "centres"  # of `Stopping`
-    can_be_annealed: bool = False  # as its rule can
-    starts: tuple[str, ...] = METHODS  # names that `init` may take
-    factors: Callable[[Blocks, Engine], Float64] | None = None  # (d,) of rows: features are multiplied by them first of all
-    sizes: GivenSizes | None = None  # bounds of the clusters' sizes
+    criterion: Criterion | None = None  # of `Stopping`
     top_k: int | None = None  # clusters in which a row has memberships; None: all
-    too_few: str = "there are fewer rows than clusters, n_samples={n}; take fewer clusters."
 
     def in_its_space(self, geometry: Geometry) -> tuple[Geometry, Method]:
         """Return the method for some rows, and these in the space that it needs: in scale where it compares distances with more than
         each other."""
         method = self.method(geometry)
-        ratios_alone = method.rule.is_scale_free and method.pilot is None and self.sizes is None
+        ratios_alone = method.rule.is_scale_free and method.pilot is None
         return (geometry if ratios_alone else geometry.in_scale()), method
-
-    def clusters_for(self, n_clusters: int, n_rows: int, estimator_name: str) -> int:
-        """Return the number of clusters to start from on these rows."""
-        if self.max_clusters is not None:
-            return min(n_clusters, n_rows)
-        if n_clusters > n_rows:
-            raise ValueError(f"{estimator_name}(n_clusters={n_clusters}): {self.too_few.format(n=n_rows)}")
-        return n_clusters
 
 
 @dataclass(frozen=True)
 class FitContext:
-    """One fit: its settings, rows, engine and listeners."""
+    """One fit: its settings, rows, stages, engine and listeners."""
 
+    estimator: Any  # whose parameters it follows
     procedure: Procedure
     settings: FitSettings
     given: CheckedRows
@@ -105,16 +137,48 @@ class FitContext:
     log: CheckpointLog | None
     record: FitRecord
     taker: RowTaker | None = None  # of the rows' results in the last pass
+    stages: tuple[Stage, ...] = ()  # settled
+    space: PointSpace | None = None  # of the rows, where a stage has made it
+    units: FeatureUnits | None = None  # of the features, where they are not the user's
+
+    @property
+    def estimator_name(self) -> str:
+        """For messages."""
+        return type(self.estimator).__name__
+
+    def with_stage(self, stage: Stage) -> FitContext:
+        """Return the fit with a settled stage; refused beside what it does not go with."""
+        others = [other.name for other in self.stages]
+        refuse_beside(stage.name, others, self.estimator)
+        return replace(self, stages=(*self.stages, stage))
+
+    def placed(self, geometry: Geometry) -> Geometry:
+        """Return the rows in the space that all stages need."""
+        for stage in self.stages:
+            geometry = stage.place(geometry)
+        return geometry
+
+    def prepared(self, swept: Swept) -> Swept:
+        """Return the problem that is to be solved after all stages."""
+        for stage in self.stages:
+            swept = stage.prepare(swept)
+        return swept
+
+    def described(self, method: Method) -> Method:
+        """Return the method with the attributes of all stages."""
+        for stage in self.stages:
+            method = replace(method, attributes={**method.attributes, **stage.attributes})
+        return method
 
     def over(self, blocks: Blocks, engine: Engine) -> FitContext:
         """Return the same of other rows, with an engine of their place."""
         return replace(self, given=replace(self.given, x=blocks.x), blocks=blocks, engine=engine)
 
-    def sent(self, procedure: Procedure) -> FitContext:
-        """Return what of it can go to other machines: without rows, and without what writes and listens here."""
+    def sent(self, model: Any) -> FitContext:
+        """Return what of it can go to other machines, for a model there: without rows, and without what writes and listens here."""
         nothing = CheckedRows(np.empty((0, 1)), 0)
-        blocks = Blocks(nothing.x, np.empty(0))
-        return FitContext(procedure, self.settings, nothing, blocks, ThreadEngine(1), None, (), None, FitRecord())
+        blocks, here = Blocks(nothing.x, np.empty(0)), ThreadEngine(1)
+        return FitContext(model, model._procedure(), self.settings, nothing, blocks, here, None, (), None, FitRecord())
 
     def section(self, key: str) -> CheckpointSection:
         """Return a part of the fit's checkpoint, which no other part has the key of."""
@@ -129,3 +193,32 @@ class FitContext:
             if self.log is not None:
                 self.log.write()
             raise
+
+
+@dataclass(frozen=True)
+class Swept:
+    """A problem that is to be solved by sweeps, and how."""
+
+    context: FitContext
+    geometry: Geometry  # of the rows that are to have labels
+    problem: Problem  # over rows that may be fewer, or weigh less
+    starting: Problem  # turns partitions of all rows into centres
+    solving: Solving
+
+    @property
+    def population(self) -> Population:
+        """The problem's rows, to be drawn from."""
+        geometry, rows = self.geometry, self.problem.rows.blocks
+        if rows is geometry.blocks:
+            return geometry.population
+        themselves = self.problem.space is geometry.space
+        return population_of(rows, comparable=themselves and not geometry.is_precomputed)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The end of a fit, from which its attributes are made."""
+
+    geometry: Geometry
+    method: Method
+    result: FitResult

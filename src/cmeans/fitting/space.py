@@ -9,16 +9,17 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..data.arrays import IntArray, host_float64, is_foreign, numpy_dtype, to_numpy
+from ..data.arrays import IntArray, host_float64, is_foreign, to_numpy
 from ..data.blocks import Blocks
+from ..data.scaling import FeatureUnits
 from ..engines import Engine
+from ..graphs.landmark_graph import AUTOMATIC, Sought, landmark_centres, landmark_graph
+from ..graphs.precomputed_graph import precomputed_graph
 from ..kernels import Cosine, Kernel, LandmarkGraphKernel, Linear, Precomputed, PrecomputedGraphKernel
 from ..landmarks.count import LEAST_AUTOMATIC, enough_landmarks
-from ..landmarks.graph import AUTOMATIC, Sought, landmark_centres, landmark_graph
-from ..landmarks.precomputed_graph import precomputed_graph
 from ..landmarks.select import choose, spanning_rows
 from ..sampling.population import some_rows
-from ..spaces import EuclideanSpace, ExactSpace, FeatureSpace, PartialSpace, PointSpace, Space, landmark_space, solver_tolerance
+from ..spaces import EuclideanSpace, ExactSpace, FeatureSpace, PointSpace, Space, landmark_space, solver_tolerance
 from .arguments import (
     checked_landmark_parameters,
     given_landmarks,
@@ -32,8 +33,6 @@ from .kernel_evidence import given_kernel, settled_kernel
 from .memory import free_memory
 from .rows.empty import without_empty_rows
 from .validation import diagonal
-
-FEW_COLUMNS = 4  # rows for each column from which on coordinates are handled sooner than inner products
 
 
 class SpaceParameters(Protocol):
@@ -60,6 +59,8 @@ class SpaceRequest:
     rng: np.random.RandomState
     engine: Engine
     budget: int | None = None  # bytes; None: those that are free
+    space: PointSpace | None = None  # of the rows themselves, where it is made already
+    units: FeatureUnits | None = None  # of the features, where they are not the user's
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -73,6 +74,8 @@ class SpaceRequest:
 
     def without_empty_rows(self, space: Space) -> Blocks:
         """Return the rows, with no weight where they say nothing in the space."""
+        if not space.may_hold_empty_rows:
+            return self.blocks
         return without_empty_rows(self.blocks, space, self.engine, self.parameters.on_empty, self.estimator_name)
 
 
@@ -93,9 +96,9 @@ def build_geometry(request: SpaceRequest) -> Geometry:
     if spherical and kernel.coordinates == "rows":
         kernel = Cosine()  # the inner product of rows of length one
     plain_kernel = kernel.coordinates == ("unit rows" if spherical else "rows")
-    given = given_landmarks(parameters.landmarks, estimator_name, blocks, number)
+    given = given_landmarks(parameters.landmarks, estimator_name, blocks, number, request.units)
     if given is None and plain_kernel and not isinstance(number, int):
-        space = euclidean_space(blocks, spherical=spherical)
+        space = request.space or euclidean_space(blocks, spherical=spherical)
         plain = Geometry(request.without_empty_rows(space), kernel, space, n_clusters, gamma)
         plain.refuse_range(estimator_name)
         return plain
@@ -161,8 +164,6 @@ def check_kernel(parameters: SpaceParameters, estimator_name: str) -> None:
 
 def euclidean_space(blocks: Blocks, *, spherical: bool = False) -> PointSpace:
     """Return the space of the rows themselves, or of rows of length one."""
-    if blocks.means is not None:
-        return PartialSpace(blocks.means.astype(numpy_dtype(blocks.x)).astype(np.float64))  # as of `EuclideanSpace.about`
     if spherical:
         return EuclideanSpace(np.zeros(blocks.x.shape[1]), spherical=True)
     some = blocks.take(some_rows(blocks))
@@ -183,7 +184,7 @@ def estimator_graph(request: SpaceRequest, landmarks: Any, number: int | str | N
     if kernel.is_made:
         return Geometry(request.blocks, kernel, FeatureSpace(kernel), n_clusters)
     sought = Sought(n_clusters, "clusters", f'{estimator_name}(n_clusters={n_clusters}, kernel="landmark_graph")')
-    return graph_geometry(kernel, sought, request.blocks, landmarks, number, estimator_name, request.rng, request.engine)
+    return graph_geometry(kernel, sought, request.blocks, landmarks, number, estimator_name, request.rng, request.engine, request.units)
 
 
 def graph_geometry(
@@ -195,6 +196,7 @@ def graph_geometry(
     estimator_name: str,
     rng: np.random.RandomState,
     engine: Engine,
+    units: FeatureUnits | None = None,
 ) -> Geometry:
     """Choose the landmarks, make their graph of all rows."""
     if words.metric == "precomputed":
@@ -205,7 +207,7 @@ def graph_geometry(
             )
         kernel, features = landmark_graph(None, words, sought, blocks, engine)
         return Geometry(blocks, kernel, FeatureSpace(kernel, features), sought.count)
-    given, rows = given_landmarks(landmarks, estimator_name, blocks, number), None
+    given, rows = given_landmarks(landmarks, estimator_name, blocks, number, units), None
     raw = Geometry(blocks, Linear(), euclidean_space(blocks), sought.count)
     raw.refuse_range(estimator_name)
     different = len(raw.population)
@@ -246,7 +248,7 @@ def _precomputed(request: SpaceRequest, number: int | str | None, *, factor: boo
     listed = None if isinstance(parameters.landmarks, str) else row_numbers(parameters.landmarks, estimator_name, n)
     if listed is not None and diag is not None and width == len(listed):
         return _columns_only(request, blocks, listed, diag, factor=factor)
-    blocks = replace(blocks, kxx=whole_diagonal(request.kernel, estimator_name, blocks.x))
+    blocks = blocks.with_columns(kxx=whole_diagonal(request.kernel, estimator_name, blocks.x))
     exact = ExactSpace(kernel, blocks, solver_tolerance(blocks.x.dtype), parameters.spherical)
     blocks = replace(request, blocks=blocks).without_empty_rows(exact)
     plain = Geometry(blocks, kernel, exact, n_clusters, None, np.arange(n))
@@ -263,7 +265,7 @@ def _precomputed(request: SpaceRequest, number: int | str | None, *, factor: boo
 
 def _columns_only(request: SpaceRequest, blocks: Blocks, listed: IntArray, diag: Any, *, factor: bool) -> Geometry:
     estimator_name, kernel = request.estimator_name, Precomputed()
-    blocks = replace(blocks, kxx=diagonal(diag, blocks.x, estimator_name))
+    blocks = blocks.with_columns(kxx=diagonal(diag, blocks.x, estimator_name))
     basis = blocks.take(listed)
     gram = host_float64(basis.x)
     spherical = request.parameters.spherical

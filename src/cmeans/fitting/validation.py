@@ -85,22 +85,23 @@ def host_array(value: Any, name: str, estimator_name: str) -> npt.NDArray[Any]:
 def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool = True) -> CheckedRows:
     """Read rows: whatever scikit-learn takes (lists, arrays, CSR, data frames, memory maps), arrays of another library, or files."""
     given = X
-    if isinstance(X, (str, os.PathLike)):
-        X = open_blocks(X, columns=None if fitting else names_of(estimator), missing="partial" if takes_holes(estimator) else "error")
-    engine, X = engine_of(estimator), unlabelled(X)
-    if is_collection(X):
-        X = (engine or DaskEngine()).rows(X, type(estimator).__name__, holes=takes_holes(estimator))
-    if type(X) in (np.ndarray, np.memmap) and X.dtype.kind == "f" and not X.dtype.isnative:
-        X = X.astype(X.dtype.newbyteorder("="))
-    if type(X) in (np.ndarray, np.memmap) and X.ndim == 2 and X.size and is_half(X.dtype):
-        X = HalfRows(X)
-    source = as_source(X)
-    if source is not None:
-        if engine is not None:
-            source = engine.read(source, type(estimator).__name__, estimator._limits.partition_rows)
-        return _stored_rows(estimator, source, fitting=fitting)
-    refuse_no_rows(X, type(estimator).__name__)
-    X = hollow(X) if takes_holes(estimator) else X
+    if not _is_plain(X):
+        if isinstance(X, (str, os.PathLike)):
+            X = open_blocks(X, columns=None if fitting else names_of(estimator), missing="partial" if takes_holes(estimator) else "error")
+        engine, X = engine_of(estimator), unlabelled(X)
+        if is_collection(X):
+            X = (engine or DaskEngine()).rows(X, type(estimator).__name__, holes=takes_holes(estimator))
+        if type(X) in (np.ndarray, np.memmap) and X.dtype.kind == "f" and not X.dtype.isnative:
+            X = X.astype(X.dtype.newbyteorder("="))
+        if type(X) in (np.ndarray, np.memmap) and X.ndim == 2 and X.size and is_half(X.dtype):
+            X = HalfRows(X)
+        source = as_source(X)
+        if source is not None:
+            if engine is not None:
+                source = engine.read(source, type(estimator).__name__, estimator._limits.partition_rows)
+            return _stored_rows(estimator, source, fitting=fitting)
+        refuse_no_rows(X, type(estimator).__name__)
+        X = hollow(X) if takes_holes(estimator) else X
     X = intact(X, "X", type(estimator).__name__)
     if not sparse and is_sparse(X):
         raise ValueError(f'{type(estimator).__name__}(kernel="precomputed"): a sparse kernel matrix is not supported; pass a dense one.')
@@ -117,6 +118,8 @@ def weights_of(given: CheckedRows, sample_weight: Any, estimator_name: str) -> t
         raise ValueError(
             f"{estimator_name}: sample_weight is given, and X brings weights of its own; open it without weight=..., or leave it out."
         )
+    if sample_weight is None and given.weight is None:
+        return read_weights(None, int(given.x.shape[0]), estimator_name)
     sample_weight = unlabelled(sample_weight)
     if isinstance(sample_weight, DaskColumn):
         return _in_unit(sample_weight, estimator_name)
@@ -249,12 +252,17 @@ def _host_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
 
 def _needs_no_check(estimator: BaseEstimator, X: Any, *, fitting: bool) -> bool:
     """True for an array of floats in which scikit-learn would find nothing to change or refuse: to ask it takes longer than small fits."""
-    if type(X) is not np.ndarray or X.dtype not in (np.float64, np.float32) or X.ndim != 2 or 0 in X.shape:
+    if not _is_plain(X):
         return False
     if fitting and "feature_names_in_" not in vars(estimator):
         estimator.n_features_in_ = X.shape[1]
     known = vars(estimator)
     return "feature_names_in_" not in known and known.get("n_features_in_") == X.shape[1]
+
+
+def _is_plain(X: Any) -> bool:
+    """True of an array that is rows of floats as they are, of which nothing has to be asked."""
+    return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype in (np.float64, np.float32)
 
 
 def _foreign_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:

@@ -1,8 +1,7 @@
 """Kernels: the geometry in which rows are clustered."""
 
 from .base import KERNELS, Columns, FeatureKernel, Kernel, KernelEvidence
-from .images.histograms import HistogramIntersection, SpatialPyramid
-from .images.wavelets import ComplexWaveletSSIM
+from .histogram_intersection import HistogramIntersection
 from .landmark_graph import LandmarkGraphKernel
 from .linear import Cosine, Linear
 from .manhattan import Gower, Laplacian
@@ -17,7 +16,6 @@ __all__ = [
     "RBF",
     "CallableKernel",
     "Columns",
-    "ComplexWaveletSSIM",
     "Cosine",
     "FeatureKernel",
     "Gower",
@@ -32,6 +30,5 @@ __all__ = [
     "Precomputed",
     "PrecomputedGraphKernel",
     "Sigmoid",
-    "SpatialPyramid",
     "kernel_of",
 ]

@@ -61,7 +61,7 @@ class LandmarkGraphKernel(FeatureKernel):
     """k(x, y) = e(x).e(y),  e(x) = T^T S^-1 V^T Lambda^-1/2 z(x), the leading eigenvectors of a graph, for any rows.
 
     z(x) holds a row's weights at its nearest landmarks (`LandmarkWeights`). Over the rows that the graph is made of, with their weights
-    v in it (sample weights w, less for rows far from all landmarks: `landmarks.graph.Falloff`), Lambda is the diagonal matrix of the sums
+    v in it (sample weights w, less for rows far from all landmarks: `graphs.landmark_graph.Falloff`), Lambda is the diagonal matrix of sums
     of v z, and V S^2 V^T are the leading eigenpairs of Lambda^-1/2 Z^T diag(v) Z Lambda^-1/2. The graph joins rows by
     z(x)^T Lambda^-1 z(y), in which the sum over all rows of v is 1; k-means of e is its normalised cut, relaxed. T, upper triangular, makes
     features orthonormal over the rows with weights w / sum(w). `normalized`: e(x) / |e(x)| (Ng, Jordan & Weiss 2001).

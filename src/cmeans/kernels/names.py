@@ -18,8 +18,6 @@ KernelName = Literal[
     "sigmoid",
     "cosine",
     "histogram_intersection",
-    "spatial_pyramid",
-    "complex_wavelet_ssim",
     "landmark_graph",
     "precomputed",
     "precomputed_graph",

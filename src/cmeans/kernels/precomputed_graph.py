@@ -21,7 +21,7 @@ class PrecomputedGraphKernel(FeatureKernel):
     own features: D E = W S E / lambda, with weights s_i d_i orthonormal up to their sum. k-means of e with these weights is the graph's
     normalised cut, relaxed. A new row is its affinities to those n rows (Bengio et al. 2004).
     `normalized`: e(x) / |e(x)| (Ng, Jordan & Weiss 2001). After hard fits features are those of the cut itself, where it is lower than that
-    of the eigenvectors: axes S L C^-T, L the clusters of the n rows, C C^T = L^T S W S L (`landmarks.cut_refinement`).
+    of the eigenvectors: axes S L C^-T, L the clusters of the n rows, C C^T = L^T S W S L (`graphs.cut_refinement`).
 
     A fit with kernel="precomputed_graph", or an object without axes, makes the graph, and has it as `kernel_`.
 

@@ -133,37 +133,6 @@ int EXPORTED(assign)(const struct rows *rows, const struct centres *centres, con
     return 0;
 }
 
-/* max |u - u'| between two states. */
-int EXPORTED(change)(const struct rows *rows, const struct centres *now, const struct centres *then, const char *rule_name, double *largest) {
-    const struct rule *rule = rule_named(rule_name);
-    struct tile tile, other;
-    if (rule == NULL)
-        return NO_RULE;
-    if (!new_tile(&tile, now->clusters))
-        return NO_MEMORY;
-    if (!new_tile(&other, now->clusters)) {
-        free(tile.memory);
-        return NO_MEMORY;
-    }
-    for (int64_t start = 0; start < rows->count; start += TILE) {
-        load_tile(&tile, rows, start);
-        load_tile(&other, rows, start);
-        distances(&tile, rows, now);
-        distances(&other, rows, then);
-        rule->memberships(&tile, now);
-        rule->memberships(&other, then);
-        for (int64_t j = 0; j < now->clusters; j++)
-            for (int64_t t = 0; t < tile.count; t++) {
-                const int64_t i = j * TILE + t;
-                const double change = fabs((double)(tile.u[i] * tile.factor[t] - other.u[i] * other.factor[t]));
-                *largest = change > *largest ? change : *largest;
-            }
-    }
-    free(tile.memory);
-    free(other.memory);
-    return 0;
-}
-
 /* Distances to the centres (count, clusters), square roots taken; `finite` becomes 0 where one is not. */
 int EXPORTED(measure)(const struct rows *rows, const struct centres *centres, real *out, int *finite) {
     struct tile tile;

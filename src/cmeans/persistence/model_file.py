@@ -19,7 +19,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .. import estimators
+from .. import estimators, papers
 from ..engines.dask.dask_api import is_collection
 from ..estimators.landmark_graph import LandmarkGraph
 from ..fitting.fitted_attributes import PER_ROW, PRIVATE, is_fitted_name
@@ -34,7 +34,12 @@ from .pipelines import described_steps, packed_steps, pipeline_of, steps_of
 KEY = "cmeans"  # of the metadata that holds the header
 FORMAT = 1
 WITH_STEPS = 2  # the format of a pipeline, which readers of the former would take for its last step alone
-ESTIMATORS: dict[str, type[Any]] = {name: getattr(estimators, name) for name in estimators.__all__} | {"LandmarkGraph": LandmarkGraph}
+WING: dict[str, type[Any]] = {name: getattr(papers, name) for name in papers.__all__}
+ESTIMATORS: dict[str, type[Any]] = {
+    **{name: getattr(estimators, name) for name in estimators.__all__},
+    **{name: cls for name, cls in WING.items() if issubclass(cls, BaseEstimator)},
+    "LandmarkGraph": LandmarkGraph,
+}
 OF_A_FIT = ("engine", "checkpoint")  # parameters of a fit, not of its result
 
 
@@ -43,9 +48,9 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, rows: bool = Tru
 
     Parameters
     ----------
-    model : a fitted estimator of this library, or a scikit-learn `Pipeline` of StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler,
-        Normalizer, QuantileTransformer, PCA, TruncatedSVD, OneHotEncoder, OrdinalEncoder, SimpleImputer, and ColumnTransformers and
-        Pipelines of them, with one of this library as last step. Read again, it predicts the same to the last bit.
+    model : a fitted estimator of this library, or a scikit-learn `Pipeline` of StandardScaler, MinMaxScaler, MaxAbsScaler and
+        RobustScaler with one of this library as last step. Read again, it predicts the same to the last bit. skops saves other
+        pipelines whole.
     path : the file; written under a temporary name and renamed, so that it is whole or absent.
     rows : whether to keep the fitted attributes of each training row (`labels_`, `memberships_`); predicting does not need it.
     metadata : anything JSON can hold, kept beside the model (`read_metadata`).

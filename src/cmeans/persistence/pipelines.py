@@ -1,12 +1,14 @@
-"""Pipelines in a model file: the steps before the model."""
+"""Pipelines in a model file: the scalers before the model."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn.pipeline import Pipeline
+
 from ..storage.codec import UNREADABLE, Arrays, Packer
-from .transformers import joined, known_class, packed_transformer, transformer_of
+from .transformers import packed_transformer, transformer_of
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class Steps:
 
 def steps_of(model: Any) -> tuple[Steps | None, Any]:
     """Return the steps before the model and the model, of a pipeline; None and the model, of anything else."""
-    if type(model).__name__ != "Pipeline" or type(model) is not known_class("Pipeline"):
+    if type(model) is not Pipeline:
         return None, model
     (*before, (last, estimator)) = model.steps
     return Steps(tuple(before), last), estimator
@@ -33,22 +35,18 @@ def packed_steps(steps: Steps, writer: Packer) -> dict[str, Any]:
 
 def pipeline_of(steps: Any, arrays: Arrays, model: Any) -> Any:
     """Return the pipeline of the steps that a file holds and its model; one of `UNREADABLE` where they do not fit."""
-    tools = [(name, transformer_of(part, arrays)) for name, part in steps["before"]]
-    return known_class("Pipeline")(joined([*tools, (steps["last"], model)]))
+    tools = [*((name, transformer_of(part, arrays)) for name, part in steps["before"]), (steps["last"], model)]
+    names = [name for name, _ in tools]
+    if not all(isinstance(name, str) and name and "__" not in name for name in names) or len(set(names)) < len(names):
+        raise ValueError(f"the steps of a pipeline cannot be called {names}")
+    if len({tool.n_features_in_ for _, tool in tools}) > 1:
+        raise ValueError(f"the steps {names} take different numbers of columns")
+    return Pipeline(tools)
 
 
 def described_steps(steps: Any) -> list[str]:
     """Return a line for each step that a file holds before its model."""
     try:
-        return [f"{name}: {_described(part)}" for name, part in steps["before"]]
+        return [f"{name}: {part['class']}" for name, part in steps["before"]]
     except UNREADABLE as error:
         raise ValueError(f"the steps of the model cannot be read: {error}.") from None
-
-
-def _described(part: Any) -> str:
-    if isinstance(part, str):
-        return part
-    inside = [*part.get("steps", ()), *part.get("parts", ())]
-    if part.get("remainder", "drop") != "drop":
-        inside.append(["remainder", part["remainder"]])
-    return f"{part['class']}({', '.join(_described(one) for _, one, *_ in inside)})" if inside else str(part["class"])

@@ -15,15 +15,12 @@ from .sized_fuzzy import SizedFuzzy
 class Fuzzy(Rule):
     """u_ij = 1 / sum_k (d2_ij / d2_ik)^(1/(m-1)): Havens 2011 eq. 6 and Zhang 2013 eq. 2, with Bezdek's exponent.
 
-    A row that coincides with centres is shared equally among them. `exponent` replaces 1/(m-1): Havens 2011 prints
-    2/(m-1) on squared distances, which minimises nothing and is here for the papers' tables alone.
+    A row that coincides with centres is shared equally among them.
 
     Parameters
     ----------
     m : "auto" or float > 1, default="auto"
         The fuzzifier: the larger, the softer memberships are. "auto": as the rows allow (`FuzzyCMeans` says how).
-    exponent : float or None, default=None
-        Of ratios of squared distances; None: 1/(m-1).
 
     Raises
     ------
@@ -45,7 +42,6 @@ class Fuzzy(Rule):
     """
 
     m: Literal["auto"] | float = "auto"
-    exponent: float | None = None
     name = "fuzzy"
     is_scale_free = True
 
@@ -61,48 +57,25 @@ class Fuzzy(Rule):
 
     @property
     def power(self) -> float:
-        """Of ratios of squared distances: 1/(m-1), or what was given in its place."""
-        return 1.0 / (self._m - 1.0) if self.exponent is None else self.exponent
+        """Of ratios of squared distances."""
+        return 1.0 / (self._m - 1.0)
 
     @property
     def native_functions(self) -> NativeFunctions:
-        if self.exponent is not None:
-            return NativeFunctions("fuzzy, any exponent", m=self._m, power=self.power)
         return NativeFunctions("fuzzy, m = 2" if self._m == 2 else "fuzzy", m=self._m, power=self.power)
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
-        xp = namespace(d2)
-        power = self.power
-        zero = d2 <= 0
-        coincide = bool(xp.any(zero))
-        safe = xp.where(zero, xp.ones_like(d2), d2) if coincide else d2
-        if power == 1.0:
-            u = xp.min(safe, axis=1, keepdims=True) / safe
-        else:  # in logarithms: at m = 1.004 the power is 250, which overflows anything else
-            u = xp.log(safe)
-            u *= -power
-            u -= xp.max(u, axis=1, keepdims=True)
-            u = xp.exp(u)
-        u /= xp.sum(u, axis=1, keepdims=True)
-        if coincide:
-            shared = xp.astype(zero, d2.dtype)
-            count = xp.sum(shared, axis=1, keepdims=True)
-            u = xp.where(count > 0, shared / xp.where(count > 0, count, xp.ones_like(count)), u)
-        return u
+        return shares(d2, self.power)
 
     def weights(self, u: Array) -> Array:
         return u * u if self._m == 2 else u**self._m
 
-    @property
-    def bounds_sizes(self) -> bool:
-        return self.exponent is None
-
     def with_prices(self) -> SizedFuzzy | None:
-        return SizedFuzzy(self._m) if self.exponent is None else None
+        return SizedFuzzy(self._m)
 
     @property
     def has_removal_costs(self) -> bool:
-        return self.exponent is None
+        return True
 
     def removal_costs(self, d2: Array) -> Array:
         """A row's part is  (sum_k d2_ik^-power)^(1-m);  without a cluster the sum is over the others."""
@@ -139,3 +112,24 @@ class Fuzzy(Rule):
             too_large = f"m={self._m:g} is too large for so many clusters of these rows"
             return f'{too_large}: take m="auto" (about {automatic:.2g} here), or fewer clusters.'
         return f"Take a smaller m, m={1.0 + (self._m - 1.0) / 2.0:.4g} for instance, or fewer clusters."
+
+
+def shares(d2: Array, power: float) -> Array:
+    """Return memberships (b, c) in proportion to d2^-power; a row that coincides with centres is shared equally among them."""
+    xp = namespace(d2)
+    zero = d2 <= 0
+    coincide = bool(xp.any(zero))
+    safe = xp.where(zero, xp.ones_like(d2), d2) if coincide else d2
+    if power == 1.0:
+        u = xp.min(safe, axis=1, keepdims=True) / safe
+    else:  # in logarithms: at m = 1.004 the power is 250, which overflows anything else
+        u = xp.log(safe)
+        u *= -power
+        u -= xp.max(u, axis=1, keepdims=True)
+        u = xp.exp(u)
+    u /= xp.sum(u, axis=1, keepdims=True)
+    if coincide:
+        shared = xp.astype(zero, d2.dtype)
+        count = xp.sum(shared, axis=1, keepdims=True)
+        u = xp.where(count > 0, shared / xp.where(count > 0, count, xp.ones_like(count)), u)
+    return u

@@ -16,7 +16,7 @@ from ..data.blocks import Block, GivenRows
 from ..engines import Engine, NumberedPass
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from .drawing import exponentials, new_key, one_drawn
-from .many_rows import seeds
+from .kmeanspp import seeds
 from .pairwise import Metric, NearestOf
 from .population import Population
 

@@ -51,7 +51,7 @@ class Adaptation:
         kept = self._kept(centres, state, hard, deviation)
         if len(kept) < len(centres):
             centres, state = centres[kept], state[kept]
-            swept = replace(swept, state=state, before=None)
+            swept = replace(swept, state=state)
             deviation = self._deviations(problem, hard_sums(problem.engine.fold(problem.rows, swept)), swept)
             visits += 2 * problem.n_rows
         return StepResult(State(centres, self._scales(state, deviation)), visits)

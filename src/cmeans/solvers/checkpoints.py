@@ -283,20 +283,22 @@ def checked_checkpoint(value: Any, estimator_name: str) -> Checkpoint | None:
 
 
 def fingerprint(blocks: Blocks) -> dict[str, Any]:
-    """Return what identifies an input: its size, type and first rows, the sum of its weights, and what is told of its rows."""
+    """Return what identifies an input: its size, type and first rows, and the sum of its weights."""
     n, d = blocks.x.shape
     first = blocks.cut(0, min(int(n), LOOKED_AT)).x
     parts = (first.indptr, first.indices, first.data) if is_sparse(first) else (host_float64(first),)
-    told = {} if blocks.known is None else {"known labels": _digest(*map(_shown, (blocks.known.labels, blocks.known.strength)))}
-    told |= {} if blocks.groups is None else {"linked rows": _digest(blocks.groups)}
     return {
-        **told,
         "rows": int(n),
         "columns": int(d),
         "dtype": str(blocks.x.dtype).rpartition(".")[2],
         "first rows": _digest(*parts),
         "weight": float(blocks.weight.sum()),
     }
+
+
+def digest_of(*columns: Any) -> str:
+    """Return what identifies numbers by row, wherever they are."""
+    return _digest(*map(_shown, columns))
 
 
 def _shown(values: Any) -> Any:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
-from typing import Any, Protocol, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeAlias
 
 from ..sweeps.choice import SweepFunction, sweep_for
 from ..sweeps.passes import SweepPass
@@ -14,71 +14,12 @@ from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from .anderson import Anderson, Mixing
 from .observer import UNOBSERVED, Observer, Progressed
+from .solution import Solution, SolverState
 from .steps import NEXT_CENTRES, Step, Verdict
 from .stopping import cycle_length, is_at_rest, is_rounding_only, rounding_of
 from .sweeps_in_a_row import Course, SweepsInARow
 
 Carried: TypeAlias = Callable[[State], Statistics]  # the sums over rows that have gone by, which every sweep's are added to
-
-
-@dataclass(frozen=True)
-class SolverState:
-    """The state of a run: all that the next sweeps depend on, and the history of those before."""
-
-    state: State
-    at: State  # where the next sweep starts: `state`, or centres mixed from it and those before
-    before: State | None = None  # where the last sweep started
-    last: tuple[State, Statistics] | None = None  # the same, with the sums it made
-    mixing: Mixing | None = None
-    history: tuple[float, ...] = ()  # objective at the centres each sweep started from
-    movements: tuple[float, ...] = ()
-    row_visits: int = 0
-    converged: bool = False
-    ended: bool = False  # by a callback
-    verdict: Verdict = Verdict.GOES_ON
-    floor: float | None = None  # the movement below which rounding let no centre come, where that ended the run
-
-    def is_over(self, max_iter: int) -> bool:
-        """True when no further sweep is to be made."""
-        return self.converged or self.ended or self.verdict is not Verdict.GOES_ON or len(self.history) >= max_iter
-
-    def packed(self) -> dict[str, Any]:
-        """The same in values that a checkpoint can hold."""
-        mixing = None if self.mixing is None or self.converged or self.ended else vars(self.mixing)
-        return {**{field.name: getattr(self, field.name) for field in fields(self)}, "mixing": mixing, "verdict": self.verdict.value}
-
-    @classmethod
-    def unpacked(cls, packed: dict[str, Any], like: State) -> SolverState:
-        """Rebuild a state from `packed` as it is read again: tuples have become lists.
-
-        ValueError where its centres are not of the space of `like`: compiled code would read beyond them.
-        """
-        states = [packed["state"], packed["at"], packed["before"], None if packed["last"] is None else packed["last"][0]]
-        if any(one is not None and one.centres.coordinates.shape[1] != like.centres.coordinates.shape[1] for one in states):
-            raise ValueError("checkpoint: its centres are not of the space of this fit; it is damaged.")
-        mixing = packed["mixing"]
-        mixing = None if mixing is None else Mixing(**_with_tuples(mixing))
-        return cls(**{**_with_tuples(packed), "mixing": mixing, "verdict": Verdict(packed["verdict"])})
-
-
-def _with_tuples(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-
-
-@dataclass(frozen=True)
-class Solution:
-    """A fixed point, or as near to one as `max_iter` allowed."""
-
-    state: State
-    history: list[float]  # objective at the centres each sweep started from, in the user's unit of weight; [0] is the start's
-    n_iter: int
-    row_visits: int
-    converged: bool
-    ended: bool  # by a callback
-    verdict: Verdict = Verdict.GOES_ON  # STUCK: no way led on from the last sweep but one, which this is
-    last: tuple[State, Statistics] | None = None  # the state one sweep ago, and the sums that made this one
-    floor: float | None = None  # the movement below which rounding let no centre come, where that ended the run
-    sweep: SweepFunction | None = None  # what swept, and may remember its last sweep, so that a further one takes less
 
 
 class Solver(Protocol):
@@ -103,7 +44,7 @@ def solve(
     state = problem.feasible(state)
     function = sweep or sweep_for(problem.rows, problem.rule, len(state.centres))
     nothing_added = carried is None and problem.known is None
-    unseen = observer.is_silent and step is NEXT_CENTRES and nothing_added and problem.stopping.criterion == "centres"
+    unseen = observer.is_silent and step is NEXT_CENTRES and nothing_added and problem.stopping.criterion is None
     in_a_row = unseen and not _may_mix(problem, step)
     loop = _Loop(problem, observer, step, carried, function, SweepsInARow.of(problem, state, function) if in_a_row else None)
     section = observer.section()
@@ -171,8 +112,7 @@ class _Loop:
 
     def _one_sweep(self, now: SolverState) -> SolverState:
         problem, at, mixing = self.problem, now.at, now.mixing
-        compared = now.before if problem.stopping.criterion == "memberships" else None
-        swept = SweepPass(problem.rule, at, compared, self.step.needs_labels, self.function)
+        swept = SweepPass(problem.rule, at, self.step.needs_labels, self.function)
         sums = problem.engine.fold(problem.rows, swept, self._reports(now))
         sums = problem.with_known(sums if self.carried is None else sums + self.carried(at), at)
         visits = now.row_visits + problem.n_rows
@@ -188,7 +128,7 @@ class _Loop:
         new, visits = result.state, visits + result.row_visits
         if result.verdict is not Verdict.GOES_ON:
             return replace(now, state=new, row_visits=visits, history=history, verdict=result.verdict, converged=True)
-        ends, movement = is_at_rest(problem, at, new, sums, compared=now.before is not None)
+        ends, movement = is_at_rest(problem, now.before, at, new, sums)
         movements = (*now.movements, movement)
         self._report(len(history), sums.objective, movement)
         floor = None if ends else is_rounding_only(problem.stopping, movements, history, problem.rows, sums.magnitude)
@@ -235,4 +175,4 @@ class _Loop:
 def _may_mix(problem: Problem, step: Step) -> bool:
     """True where the next centres change smoothly with the centres, and the objective says which of two are better."""
     stopping = problem.stopping
-    return stopping.acceleration is not None and stopping.criterion == "centres" and problem.rule.is_soft and step.keeps_clusters
+    return stopping.acceleration is not None and stopping.criterion is None and problem.rule.is_soft and step.keeps_clusters

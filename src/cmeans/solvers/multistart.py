@@ -1,4 +1,4 @@
-"""A result from starts: the fuzzy pilot where the rule needs one, the best of several starts, a lower cut of a graph, the last pass."""
+"""A result from starts: the fuzzy pilot where the rule needs one, the best of several starts, the last pass."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ..data.arrays import Array, Float64, IntArray, is_foreign, one_hot
-from ..kernels import PrecomputedGraphKernel
+from ..data.arrays import Float64, IntArray
 from ..landmarks.certificate import Approximation
-from ..landmarks.cut_refinement import refined_cut
 from ..rules import Rule
 from ..sampling.population import Population
-from ..spaces import FeatureSpace, Space
+from ..spaces import Space
 from ..spaces.centres import Centres
 from ..sweeps.final_pass import Assignment, Moves, assign_all
 from ..sweeps.passes import FirstRowsPass
@@ -23,9 +21,10 @@ from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
-from .fixed_point import Solution, Solver, solve
+from .fixed_point import Solver, solve
 from .observer import AsFinal, Observer, Progressed, known
 from .search import Searching
+from .solution import Solution
 from .stopping import reason, rounding_of
 from .subsampling import SubsampleSchedule
 
@@ -161,20 +160,47 @@ def _is_lower(sums: Statistics, before: Statistics, rows: RepresentedRows) -> bo
     return sums.objective < before.objective - rounding_of(rows) * before.magnitude
 
 
-def from_pilot(
-    starts: Iterable[Centres],
-    n_starts: int,
-    problem: Problem,
-    observer: Observer,
-    *,
-    pilot: Pilot,
-    schedule: SubsampleSchedule | None = None,
-    search: Searching | None = None,
-) -> tuple[Problem, BestRun]:
-    """Solve for a rule that another one's best run prepares; return the problem that was solved, and the run."""
-    fuzzy, before = replace(problem, rule=pilot.rule), observer.of_pilot(pilot.as_final(problem.rule))
-    first = best_of(starts, n_starts, fuzzy, before, stage="pilot", measured=True, schedule=schedule, search=search)
-    return pilot.follow(first, problem, observer, schedule, search)
+class Solving(Protocol):
+    """How a problem is solved from its starts, and what the end of the best run says of every row."""
+
+    takes_fewer_starts: bool = False  # True where several clusters may begin at one centre
+
+    def best(
+        self,
+        starts: Iterable[Centres],
+        n_starts: int,
+        problem: Problem,
+        observer: Observer,
+        schedule: SubsampleSchedule | None,
+        search: Searching | None,
+    ) -> tuple[Problem, BestRun]:
+        """Return the problem that was solved, and the best run; `schedule` and `search` as of `best_of`."""
+
+    def conclude(self, best: BestRun, problem: Problem, observer: Observer, numbered_along: Population | None) -> FitResult:
+        """Return the result of the last pass over all rows, as `concluded` does."""
+        return concluded(best, problem, observer, numbered_along=numbered_along)
+
+
+@dataclass(frozen=True)
+class FromStarts(Solving):
+    """Sweeps from every start, after those of a pilot where another rule's best run prepares the problem's."""
+
+    pilot: Pilot | None = None
+
+    def best(
+        self,
+        starts: Iterable[Centres],
+        n_starts: int,
+        problem: Problem,
+        observer: Observer,
+        schedule: SubsampleSchedule | None = None,
+        search: Searching | None = None,
+    ) -> tuple[Problem, BestRun]:
+        if self.pilot is None:
+            return problem, best_of(starts, n_starts, problem, observer, schedule=schedule, search=search)
+        fuzzy, before = replace(problem, rule=self.pilot.rule), observer.of_pilot(self.pilot.as_final(problem.rule))
+        first = best_of(starts, n_starts, fuzzy, before, stage="pilot", measured=True, schedule=schedule, search=search)
+        return self.pilot.follow(first, problem, observer, schedule, search)
 
 
 def concluded(
@@ -252,24 +278,3 @@ def possibilistic_scales(spread: Float64, mass: Float64, eta_scale: float) -> Fl
     eta = eta_scale * spread / np.where(mass > 0, mass, 1.0)
     mean = float(eta.mean())
     return np.maximum(eta, 1e-6 * mean if mean > 0 else 1.0)
-
-
-def lower_cut(
-    kernel: PrecomputedGraphKernel,
-    x: Array,  # (n, n) affinities
-    problem: Problem,
-    best: BestRun,
-    observer: Observer,
-    rows_of: Callable[[FeatureSpace], RepresentedRows],
-) -> tuple[Problem, BestRun]:
-    """Return the fit of a lower normalised cut, where one is found from that of the eigenvectors; `rows_of` a space, as it sees them."""
-    state = best.solution.state
-    labels = assign_all(problem.rows, problem.space, problem.rule, state, problem.engine).labels
-    found = refined_cut(kernel, x, labels.astype(np.intp), len(state.centres))
-    if found is None:
-        return problem, best
-    kernel, labels = found
-    again = replace(problem, rows=rows_of(FeatureSpace(kernel, None if is_foreign(x) else kernel.features(x))))
-    start = again.centres_of(one_hot(labels, len(state.centres), np.zeros(0)))
-    refined = best_of([start], 1, again, observer, stage="refined")
-    return again, replace(refined, row_visits=best.row_visits + refined.row_visits)

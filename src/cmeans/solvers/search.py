@@ -27,8 +27,9 @@ from ..sweeps.hard.exchange import exchanged
 from ..sweeps.passes import CostPass, NearestRowsPass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
-from .fixed_point import Solution, solve
+from .fixed_point import solve
 from .observer import Observer, Progressed, known
+from .solution import Solution
 
 BREADTH = 5  # clusters that come and go together, at first
 A_FEW = 4  # sweeps in which added clusters find their places, and after which a trial without prospects ends
@@ -134,7 +135,7 @@ class Breathing:
         """The problem whose solutions are compared."""
         rule = problem.rule  # a hard partition would divide the noise too
         own = not rule.is_soft or ((self.thorough or rule.noise_distance is not None) and rule.has_removal_costs)
-        stopping = replace(problem.stopping, tol=max(problem.stopping.tol, TOLERANCE), criterion="centres")
+        stopping = replace(problem.stopping, tol=max(problem.stopping.tol, TOLERANCE), criterion=None)
         return replace(problem, rule=problem.rule if own else Hard(), stopping=stopping)
 
 

@@ -13,8 +13,8 @@ from ..sampling.farthest import FarRows, farthest_rows
 from ..spaces.centres import Centres
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
-from .fixed_point import Solution
 from .multistart import BestRun
+from .solution import Solution
 from .steps import Verdict
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,24 +14,23 @@ from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
+from .solution import Solution
 from .steps import Verdict
-
-if TYPE_CHECKING:
-    from .fixed_point import Solution
 
 LONGEST_CYCLE = 100  # sweeps of a cycle that is seen
 SAME = 1e-10  # relative difference of objectives that are the same
 PATIENCE = 10  # sweeps that must look like the ten before them, until it is rounding that moves the centres
 
 
-def is_at_rest(problem: Problem, at: State, new: State, sums: Statistics, *, compared: bool) -> tuple[bool, float]:
+def is_at_rest(problem: Problem, before: State | None, at: State, new: State, sums: Statistics) -> tuple[bool, float]:
     """Return True where the step from `at` to `new` ends a run, and the movement relative to the stopping rule's scale.
 
-    `compared`: the sums hold the change of the memberships since the sweep before.
+    `before` is where the last sweep but one started.
     """
     stopping, moved = problem.stopping, _movement(at, new)
-    if stopping.criterion == "memberships":
-        return moved == 0 or (compared and sums.change <= stopping.tol), sums.change
+    if stopping.criterion is not None:
+        ends, change = stopping.criterion(problem, before, at)
+        return moved == 0 or ends, change
     scale = sums.scale / sums.weight if sums.weight > 0 else 0.0
     rests = problem.rule.has_prices or _widening(at, new) <= stopping.tol  # prices rest where centres do
     return ends_by_centres(stopping, moved, scale) and rests, relative_movement(moved, scale)
@@ -52,7 +50,7 @@ def is_rounding_only(
     stopping: Stopping, movements: Sequence[float], history: Sequence[float], rows: RepresentedRows, magnitude: float
 ) -> float | None:
     """Return the movement below which rounding lets no centre come, where that ends a run; None where it goes on."""
-    if stopping.tol == 0 or stopping.criterion != "centres" or len(movements) < 2 * PATIENCE:
+    if stopping.tol == 0 or stopping.criterion is not None or len(movements) < 2 * PATIENCE:
         return None
     return max(movements[-PATIENCE:]) if only_rounds(movements, history, rounding_of(rows), magnitude) else None
 
@@ -114,7 +112,8 @@ def reason(solution: Solution, stopping: Stopping, last: float) -> str:
             f"them, and the objective between {least} and {most}; nothing is gained by more sweeps"
         )
     if solution.converged:
-        return f"converged: {stopping.criterion} stand still to tol={stopping.tol:g} {after}"
+        what = "centres" if stopping.criterion is None else stopping.criterion.name
+        return f"converged: {what} stand still to tol={stopping.tol:g} {after}"
     if solution.ended:
         return f"ended by a callback {after}"
     before = solution.history[-1]

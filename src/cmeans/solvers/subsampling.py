@@ -12,9 +12,10 @@ from ..data.limits import Limits
 from ..sampling.population import Population, sample
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
-from .fixed_point import Solution, Solver, solve
+from .fixed_point import Solver, solve
 from .observer import Observer
 from .search import Searching
+from .solution import Solution
 from .stopping import rounding_of
 
 STAGES, GROWTH = 4, 4  # so many samples, each so many times the one before, the last a quarter of the rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -121,6 +122,10 @@ class Space(ABC):
         """Side of the square float64 matrices that building the space takes, for estimates of memory."""
         return 0
 
+    def factored(self) -> Space:
+        """Return the same space in a form in which rows need not be training rows, as their means are none."""
+        return self
+
     @property
     def jitter(self) -> float:
         """Factor by which the rounding in the sums of a sweep exceeds that of the rows."""
@@ -154,6 +159,11 @@ class Space(ABC):
     def in_scale(self) -> Space:
         """Return the space in which distances of rows with missing values compare with those of other rows."""
         return self
+
+    @property
+    def filling(self) -> Callable[[Array], Array] | None:
+        """Function of rows that puts something in place of what is missing; None where nothing is."""
+        return None
 
     @property
     def may_hold_empty_rows(self) -> bool:

@@ -13,7 +13,8 @@ from ..landmarks.select import rpcholesky
 from ..runtime.stored_classes import stored
 from ..sampling.pairwise import affinity
 from ..sampling.population import Population, sample
-from ..solvers.fixed_point import Carried, Solution
+from ..solvers.fixed_point import Carried
+from ..solvers.solution import Solution
 from ..spaces import LandmarkSpace, Space, landmark_space
 
 LOOKED_AT = 256  # rows of a chunk that test the landmarks

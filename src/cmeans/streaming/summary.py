@@ -10,7 +10,7 @@ import numpy as np
 from ..data.arrays import Float64, IntArray
 from ..rules import Rule
 from ..runtime.stored_classes import stored
-from ..solvers.fixed_point import Solution
+from ..solvers.solution import Solution
 from ..spaces import LandmarkSpace, Space
 from ..spaces.centres import Centres
 from ..sweeps.generic import sweep

@@ -41,7 +41,7 @@ class SweepFunction(Protocol):
     """Statistics of the rows of one task. One object serves one run, and may remember its last sweep."""
 
     def __call__(
-        self, rows: RepresentedRows, rule: Rule, state: State, task: int, before: State | None = None, labels: IntArray | None = None
+        self, rows: RepresentedRows, rule: Rule, state: State, task: int, labels: IntArray | None = None
     ) -> MovedRows | Statistics: ...
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data.arrays import Array, Float64, IntArray, dense_like, numpy_dtype
+from ..data.known_labels import LABEL, known_of
 from ..data.outputs import RowOutputs, label_type
 from ..engines import Engine, Pass
 from ..rules import Rule
@@ -157,8 +158,8 @@ class FinalPass(Pass[tuple[FinalSums, Any, int]]):
         empty, nowhere = rows.empty_rows(task), 0
         if len(empty):
             out.leave_out(empty)
-        if rows.blocks.known is not None:
-            rows.blocks.known[first:last].overwrite(out.between(first, last))
+        if rows.blocks.columns and (known := known_of(rows.blocks)) is not None:
+            known[first:last].overwrite(out.between(first, last))
         if self.rule.leaves_rows_out:
             nowhere = int(np.count_nonzero(np.delete(out.labels[out.place(first, last - first)], empty - first) < 0))
         return replace(sums, nowhere=nowhere, empty=len(empty)), self.sink.made(out), last - first
@@ -206,7 +207,7 @@ def assign_all(
     """
     c, like, most = len(state.centres), dense_like(rows.blocks.x), rule.most_clusters
     if rows.blocks.keep_memberships:
-        told = rows.blocks.known is None and labels_tell(space, rows.blocks, rule, c)
+        told = LABEL not in rows.blocks.columns and labels_tell(space, rows.blocks, rule, c)
         whole = ArraySink(rows.n_rows, 0 if told else c, like, most)
         sums = assign_into(whole, rows, space, rule, state, engine, reporter, moves)
         out = whole.outputs

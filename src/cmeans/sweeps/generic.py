@@ -17,16 +17,13 @@ from .state import State
 from .statistics import ClusterCosts, FinalSums, HardStatistics, Margins, PriceStatistics, Statistics
 
 
-def sweep(
-    rows: RowsInSpace, rule: Rule, state: State, task: int, before: State | None = None, labels: IntArray | None = None
-) -> Statistics:
+def sweep(rows: RowsInSpace, rule: Rule, state: State, task: int, labels: IntArray | None = None) -> Statistics:
     """Statistics of the rows of one task.
 
-    With `before` they hold the largest change of a membership since that state; with `labels` (n,), the number of the cluster of each
-    row's largest membership (-1: none) is written to it, and the sums over each cluster's own rows come too.
+    With `labels` (n,), the number of the cluster of each row's largest membership (-1: none) is written to it, and the sums over each
+    cluster's own rows come too.
     """
     sums = _Sums(len(state.centres), rows.space.moment_width)
-    before_view = None
     for block, block_rows, d2 in _measured(rows, rows.space, state, task, plain=False):
         u = rule.memberships(d2, state.scales)
         weight = as_like(block.weight, d2)
@@ -37,11 +34,6 @@ def sweep(
             here = argmax_labels(rule, u, d2)
             labels[block.start : block.start + len(here)] = here
             sums.add_hard(block_rows, as_like(here[:, None] == np.arange(len(state.centres))[None, :], d2) * weight[:, None])
-        if before is not None:
-            if before_view is None:
-                before_view = rows.space.view(before.centres, block_rows.kxx)
-            u_before = rule.memberships(block_rows.squared_distances(before_view), before.scales)
-            sums.change = max(sums.change, float(namespace(u).max(namespace(u).abs(u - u_before))))
     return sums.statistics()
 
 
@@ -252,7 +244,6 @@ class _Sums:
         self._weight = 0.0
         self._hard_mass: Array = None
         self._hard_moment: Array = None
-        self.change = 0.0
 
     def moment(self, like: Array) -> Array:
         """The array that moments are added to."""
@@ -287,6 +278,5 @@ class _Sums:
             to_numpy(self._moment),
             to_numpy(self._spread),
             float(self._penalty),
-            self.change,
             None if self._hard_moment is None else HardStatistics(to_numpy(self._hard_mass), to_numpy(self._hard_moment)),
         )

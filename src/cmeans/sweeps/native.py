@@ -18,8 +18,6 @@ from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import ClusterCosts, FinalSums, HardStatistics, Margins, PriceStatistics, Statistics
 
-STATES = 2  # whose centres are kept as C reads them: the change of memberships compares two
-
 
 class CentresArgument(Structure):
     """struct centres"""
@@ -56,23 +54,22 @@ class _MarginsArgument(Structure):
 
 
 class CentresCache:
-    """The centres of the latest states as C reads them, made once for all tasks of a pass."""
+    """The centres of the latest state as C reads them, made once for all tasks of a pass."""
 
     def __init__(self, rule: Rule | None) -> None:
         functions = NativeFunctions("none") if rule is None else rule.native_functions
         assert functions is not None
         self.functions, self._rule = functions, rule
         self.rule_name = functions.name.encode()  # by which C knows the rule
-        self._latest: tuple[tuple[State, Any, CentresArgument], ...] = ()
+        self._latest: tuple[State, Any, CentresArgument] | None = None
 
     def argument(self, space: Space, state: State, dtype: Any) -> CentresArgument:
         """Return the centres of a state, for rows of a dtype."""
-        for cached_state, cached_dtype, argument in self._latest:
-            if cached_state is state and cached_dtype == dtype:
-                return argument
+        latest = self._latest
+        if latest is not None and latest[0] is state and latest[1] == dtype:
+            return latest[2]
         argument = self.new_argument(space, state, dtype)
-        others = [latest for latest in self._latest if latest[0] is not state]  # another thread may have added it
-        self._latest = ((state, dtype, argument), *others[: STATES - 1])
+        self._latest = state, dtype, argument
         return argument
 
     def new_argument(self, space: Space, state: State, dtype: Any) -> CentresArgument:
@@ -103,9 +100,9 @@ class NewSums:
         places = (first + self.memory.itemsize * start for start in (0, clusters, 2 * clusters + 1, 2 * clusters))
         self.argument = SumsArgument(*places)
 
-    def statistics(self, weight: float, change: float = 0.0, hard: HardStatistics | None = None) -> Statistics:
+    def statistics(self, weight: float, hard: HardStatistics | None = None) -> Statistics:
         """Return what has been added."""
-        return Statistics(weight, self.mass, self.moment, self.spread, float(self.penalty[0]), change, hard)
+        return Statistics(weight, self.mass, self.moment, self.spread, float(self.penalty[0]), hard)
 
 
 class NativeSweep:
@@ -114,11 +111,8 @@ class NativeSweep:
     def __init__(self, rule: Rule, dtype: Any) -> None:
         self.cache = CentresCache(rule)
         self._pass = native.function("sweep", dtype, (ROWS, CENTRES, TEXT, pointer_to(SumsArgument)), INT)
-        self._change = NativeChange(self.cache, dtype)
 
-    def __call__(
-        self, rows: RepresentedRows, rule: Rule, state: State, task: int, before: State | None = None, labels: IntArray | None = None
-    ) -> Statistics:
+    def __call__(self, rows: RepresentedRows, rule: Rule, state: State, task: int, labels: IntArray | None = None) -> Statistics:
         c, width = len(state.centres), rows.space.moment_width
         sums, hard = NewSums(c, width), None
         if labels is not None:
@@ -128,24 +122,7 @@ class NativeSweep:
             if labels is not None:
                 sums.argument.labels = address(labels[here.start : here.start + len(here)])
             done(self._pass(here.argument, self.cache.argument(rows.space, state, here.dtype), self.cache.rule_name, sums.argument))
-        change = 0.0 if before is None else self._change(rows, state, before, task)
-        return sums.statistics(rows.task_weight(task), change, hard)
-
-
-class NativeChange:
-    """The largest change of a membership between two states, for the stopping rule of the papers."""
-
-    def __init__(self, cache: CentresCache, dtype: Any) -> None:
-        self._cache = cache  # that of the sweeps, which has both states
-        self._pass = native.function("change", dtype, (ROWS, CENTRES, CENTRES, TEXT, ADDRESS), INT)
-
-    def __call__(self, rows: RepresentedRows, state: State, before: State, task: int) -> float:
-        largest = REAL(0.0)
-        for here in rows.native_task(task):
-            now, then = (self._cache.argument(rows.space, one, here.dtype) for one in (state, before))
-            both = now, then
-            done(self._pass(here.argument, *both, self._cache.rule_name, byref(largest)))
-        return largest.value
+        return sums.statistics(rows.task_weight(task), hard)
 
 
 class NativeAssign:

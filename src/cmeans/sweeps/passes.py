@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..data.arrays import Array, Float64, IntArray, Partition, fill_rows, to_numpy
+from ..data.known_labels import known_of
 from ..engines import NumberedPass, Pass
 from ..rules import Hard, Rule
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
@@ -42,7 +43,6 @@ class SweepPass(Pass[Statistics]):
 
     rule: Rule
     state: State
-    before: State | None = None  # against which memberships are compared
     labelling: bool = False
     function: SweepFunction | None = None  # of the sweeps before, which may remember them; it does not travel
 
@@ -51,7 +51,7 @@ class SweepPass(Pass[Statistics]):
 
     def work(self, rows: RepresentedRows, task: int, prepared: SweepFunction) -> Statistics:
         labels = rows.argmax_labels if self.labelling else None
-        sums = prepared(rows, self.rule, self.state, task, self.before, labels)
+        sums = prepared(rows, self.rule, self.state, task, labels)
         if self.labelling:
             rows.labelled_by[task] = self.key
         return cast(Statistics, sums)  # which moved rows stand for until they are settled
@@ -71,7 +71,7 @@ class SweepPass(Pass[Statistics]):
         return digest.digest()
 
     def __reduce__(self) -> Any:
-        return type(self), (self.rule, self.state, self.before, self.labelling)
+        return type(self), (self.rule, self.state, self.labelling)
 
 
 @dataclass(frozen=True)
@@ -222,8 +222,9 @@ class KnownPass(Pass[Statistics]):
     n_clusters: int
 
     def work(self, rows: RepresentedRows, task: int, prepared: None) -> Statistics:
-        assert rows.blocks.known is not None, "labels travel with the rows"
-        return gather(rows, self.rule, Partition(rows.blocks.known.labels, self.n_clusters, rows.blocks.x), task)
+        known = known_of(rows.blocks)
+        assert known is not None, "labels travel with the rows"
+        return gather(rows, self.rule, Partition(known.labels, self.n_clusters, rows.blocks.x), task)
 
 
 @dataclass(frozen=True)

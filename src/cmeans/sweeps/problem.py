@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -22,19 +22,30 @@ from .statistics import KnownSums, Statistics
 Result = TypeVar("Result")
 
 
+class Criterion(Protocol):
+    """What else than the centres must stand still for a run to end."""
+
+    @property
+    def name(self) -> str:
+        """What stands still, in the plural: "memberships"."""
+
+    def __call__(self, problem: Problem, before: State | None, at: State) -> tuple[bool, float]:
+        """Return True where it stands still to `problem.stopping.tol`, and how far it moved from the state `before`, where the last sweep
+        but one started (None: there was none), to the state `at`, where the last one did."""
+
+
 @dataclass(frozen=True)
 class Stopping:
     """Conditions under which a run ends.
 
-    "centres": max_j |dv_j|^2 <= tol^2 objective / sum of weights, that is, no centre moves by more than tol times the
-    typical distance; a penalty that is negative does not count. "memberships": max |u - u'| <= tol, as the papers print it
-    (twice the distances a sweep).
+    By itself max_j |dv_j|^2 <= tol^2 objective / sum of weights, that is, no centre moves by more than tol times the
+    typical distance; a penalty that is negative does not count. A `criterion` takes the place of that.
     Anderson mixing serves rules whose next centres change smoothly with the centres: soft ones.
     """
 
     max_iter: int = 300
     tol: float = 1e-4
-    criterion: str = "centres"
+    criterion: Criterion | None = None
     acceleration: str | None = None  # None or "anderson"
 
 

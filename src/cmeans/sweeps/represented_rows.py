@@ -173,6 +173,11 @@ class RepresentedRows:
         space, blocks = self.space.of_part(rows), self.blocks.part(rows, weights)
         return RepresentedRows(space, blocks, self._left, keep_bounds=self.keep_bounds, keep_coordinates=self._keep_coordinates)
 
+    def over(self, blocks: Blocks) -> RepresentedRows:
+        """Return as many rows of other weights in the same space and within the same memory."""
+        keep = {"keep_bounds": self.keep_bounds, "keep_coordinates": self._keep_coordinates}
+        return RepresentedRows(self.space, blocks, self.room_to_keep, training=self._training, **keep)
+
     def in_scale(self) -> RepresentedRows:
         """Return the rows in the space in which distances of those with missing values compare with those of others."""
         space = self.space.in_scale()

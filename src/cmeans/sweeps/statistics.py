@@ -79,7 +79,6 @@ class Statistics:
     moment: Float64  # (c, moment_width) sum_i w_ij g(x_i), in the space's own terms
     spread: Float64  # (c,) sum_i w_ij d2_ij
     penalty: float = 0.0  # what the rule adds to its objective; negative for one that rewards entropy
-    change: float = 0.0  # max |u_ij - u'_ij| against the memberships one sweep ago, where a stopping rule asks for it
     hard: HardStatistics | None = None  # where whoever makes the next state asks for it
 
     @cached_property
@@ -109,7 +108,6 @@ class Statistics:
             self.moment + other.moment,
             self.spread + other.spread,
             self.penalty + other.penalty,
-            max(self.change, other.change),
             None if self.hard is None or other.hard is None else self.hard + other.hard,
         )
 
@@ -118,9 +116,9 @@ class Statistics:
         other = other.settled
         for mine, theirs in ((self.mass, other.mass), (self.moment, other.moment), (self.spread, other.spread)):
             mine += theirs
-        weight, penalty, change = self.weight + other.weight, self.penalty + other.penalty, max(self.change, other.change)
+        weight, penalty = self.weight + other.weight, self.penalty + other.penalty
         hard = None if self.hard is None or other.hard is None else self.hard + other.hard
-        return replace(self, weight=weight, penalty=penalty, change=change, hard=hard)
+        return replace(self, weight=weight, penalty=penalty, hard=hard)
 
     def __mul__(self, factor: float) -> Statistics:
         return Statistics(
@@ -129,7 +127,6 @@ class Statistics:
             self.moment * factor,
             self.spread * factor,
             self.penalty * factor,
-            self.change,
             None if self.hard is None else self.hard * factor,
         )
 

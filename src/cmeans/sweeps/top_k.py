@@ -49,11 +49,9 @@ class NativeTopKSweep:
         self._cache, self._finding = CentresCache(rule), _Finding(searched)
         self._pass = native.function("sweep_top_k", dtype, (*ARGUMENTS, pointer_to(SumsArgument)), INT)
 
-    def __call__(
-        self, rows: RepresentedRows, rule: Rule, state: State, task: int, before: State | None = None, labels: IntArray | None = None
-    ) -> Statistics:
-        if before is not None or labels is not None:  # which hardly anybody asks for
-            return generic.sweep(rows, rule, state, task, before, labels)
+    def __call__(self, rows: RepresentedRows, rule: Rule, state: State, task: int, labels: IntArray | None = None) -> Statistics:
+        if labels is not None:  # which hardly anybody asks for
+            return generic.sweep(rows, rule, state, task, labels)
         assert rule.most_clusters is not None, "the rule gives memberships in some clusters alone"
         sums, search = NewSums(len(state.centres), rows.space.moment_width), self._finding.argument(rows, rows.space, state)
         for here in rows.native_task(task):

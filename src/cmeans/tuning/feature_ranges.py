@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..data.arrays import Array, Float64, host_float64, is_foreign, is_sparse, numpy_dtype, take, to_numpy
-from ..data.blocks import Blocks, GivenRows, spans
-from ..data.scaling import extremes
+from ..data.blocks import Blocks, GivenRows, mapped, spans
+from ..data.scaling import FeatureUnits, extremes
 from ..engines import Engine, Pass
 from ..kernels import Linear
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
@@ -86,7 +86,7 @@ def _usual(blocks: Blocks, found: Extremes) -> Extremes:
     if not (varied & (found.width > WIDE * middle.width)).any():
         return found
     near = found.within(middle.stretched(np.where(varied, REACH, np.inf)))
-    scaled = Metric(Linear(), replace(blocks, factors=_factors(blocks, near.width)))
+    scaled = Metric(Linear(), replace(blocks, x=mapped(blocks.x, FeatureUnits(_factors(blocks, near.width)))))
     others = np.flatnonzero(~isolated_rows(scaled, rows, weight))
     usual = Extremes(*extremes(take(x, others), None))
     return near.within(usual if len(rows) == len(population) else usual.stretched(STRETCH))

@@ -9,12 +9,12 @@ import numpy as np
 from ..rules import NoiseFuzzy, Rule
 from ..sampling.population import FIXED_SEED, population_of, sample
 from ..solvers.multistart import BestRun, ScalesPilot
+from ..solvers.noise import NearestCentres, NoisePilot, automatic_distance
 from ..solvers.observer import AsFinal, Observer
 from ..solvers.search import Searching
 from ..solvers.subsampling import SubsampleSchedule
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
-from .noise import NearestCentres, NoisePilot, automatic_distance
 
 OWN = 0.95  # share of the weight in clusters that are no wider than the one by which rows are judged: the others may be of outliers
 GROSS = 4.0  # squared distance of rows that nobody takes for that cluster's own, over its width

@@ -1,4 +1,4 @@
-"""Labels of a stream: a line, or a record, for each sound row, as CSV or as an Arrow stream."""
+"""Labels of a stream: a line of CSV for each sound row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..output.results import refuse_unwritable
 from ..output.standard_streams import NAME, silence
 
 STDOUT = Path("-")
-_END_OF_ARROW = b"\xff\xff\xff\xff\0\0\0\0"
+_WITHOUT_NAMES = pa.csv.WriteOptions(include_header=False)
 
 
 @dataclass(frozen=True)
@@ -35,38 +35,37 @@ class Written:
 class LabelWriter:
     """Writer of labels. A file is opened with the first label; until then one of an earlier run is unchanged."""
 
-    def __init__(self, out: Path, memberships: bool, former: Written | None = None, state: Path | None = None) -> None:
-        """`state`: the file that a run is resumed from; `former`: its labels. A file that holds them is continued from there."""
+    def __init__(self, out: Path, memberships: bool, continued: tuple[Path | None, Written | None] | None = None) -> None:
+        """`continued`: the file of the state that a run is resumed from, and its labels; a file that holds them is continued."""
         self.to_file = out != STDOUT
-        self._out, self._memberships, self._state = out, memberships, state
-        self._arrow = out.suffix == ".arrow"
+        self._out, self._memberships, self._resumes = out, memberships, continued is not None
         self._file: BinaryIO | None = None
-        self._kept = 0  # bytes of the file that are kept
-        self._size = 0  # without the mark of the end
-        self._finished = False
+        self._size = 0  # bytes of the file that are kept or were written
         if not self.to_file and sys.stdout is None:
             raise InputError(f"{NAME}: is closed; give --out FILE.")
         if self.to_file:
             self._check()
-            if state is not None and out.exists() and out.stat().st_size:
-                self._kept = self._known(former)
+            if continued is not None and out.exists() and out.stat().st_size:
+                self._size = self._known(*continued)
 
     @property
     def written(self) -> Written | None:
         """Record for the state to continue the file from; None where there is no file."""
-        return Written(self._out.name, self._size or self._kept, self._memberships) if self.to_file else None
+        return Written(self._out.name, self._size, self._memberships) if self.to_file else None
 
     def write(self, rows: NDArray[np.int64], labels: NDArray[Any], memberships: NDArray[Any] | None) -> None:
         """The labels (b,) of rows with these numbers (b,), and memberships (b, c) if requested; readers get them at once."""
         columns = {"row": rows, "label": labels.astype(np.int32)}
         if memberships is not None:
             columns |= {f"u{j}": column for j, column in enumerate(np.ascontiguousarray(memberships.T))}
-        batch = pa.record_batch(list(map(pa.array, columns.values())), names=list(columns))
+        text = pa.BufferOutputStream()
+        pa.csv.write_csv(pa.table(columns), text, _WITHOUT_NAMES)
         with self._named():
             if self._file is None:
+                goes_on = self._goes_on()
                 self._file = self._opened()
-                self._put(b"" if self._goes_on() else _head(batch.schema, self._arrow))
-            self._put(_body(batch, self._arrow))
+                self._put(b"" if goes_on else f"{','.join(columns)}\n".encode())
+            self._put(bytes(text.getvalue()))
             self._file.flush()
 
     def settle(self) -> None:
@@ -76,14 +75,9 @@ class LabelWriter:
                 os.fsync(self._file.fileno())
 
     def finish(self) -> None:
-        """End the labels of this run; a later run that continues them removes the end mark."""
-        if self._file is None and self._kept:
-            self._file = self._opened()  # truncates labels that the state does not record, also where nothing was added
-        if self._file is not None and self._arrow and not self._finished:
-            with self._named():
-                self._file.write(_END_OF_ARROW)
-                self._file.flush()
-            self._finished = True
+        """End the labels of this run: those of a file that the state does not record go, also where nothing was added."""
+        if self._file is None and self._size:
+            self._file = self._opened()
 
     def __enter__(self) -> Self:
         return self
@@ -111,37 +105,32 @@ class LabelWriter:
     def _opened(self) -> BinaryIO:
         if not self.to_file:
             return sys.stdout.buffer
-        if not self._kept:
-            return self._out.open("wb")
-        file = self._out.open("r+b")
-        file.truncate(self._kept)
-        file.seek(self._kept)
-        self._size = self._kept
+        file = self._out.open("r+b" if self._size else "wb")
+        file.truncate(self._size)
+        file.seek(self._size)
         return file
 
     def _goes_on(self) -> bool:
-        """True where the head is written already."""
-        if self._state is None or self.to_file:
-            return self._kept > 0
+        """True where the names of the columns are written already."""
+        if not self._resumes or self.to_file:
+            return self._size > 0
         number = plain_file(sys.stdout)
         return number is not None and os.fstat(number).st_size > 0
 
     def _check(self) -> None:
-        if self._out.suffix not in (".csv", ".arrow"):
-            raise InputError(f"--out {self._out}: unknown ending; known are .csv and .arrow (an Arrow stream), and - for standard output.")
+        if self._out.suffix != ".csv":
+            raise InputError(f"--out {self._out}: unknown ending; give a .csv file, or - for standard output.")
         if self._out.is_dir():
             raise InputError(f"--out {self._out}: is a folder; give a file, e.g. {self._out / 'labels.csv'}.")
         if self._out.exists() and not self._out.is_file():
             raise InputError(f"--out {self._out}: is no plain file; use - and let the shell send that there.")
         refuse_unwritable("--out", self._out, in_place=self._out.exists())
 
-    def _known(self, former: Written | None) -> int:
+    def _known(self, state: Path | None, former: Written | None) -> int:
+        """Return the size of the labels that a state records; InputError where this file does not hold them."""
         if former is None or former.name != self._out.name:
-            where = "standard output" if former is None else former.name
-            raise InputError(
-                f"--out {self._out}: exists, but the labels so far went to {where}, by the state {self._state}; name that, or a file that "
-                "does not exist."
-            )
+            went = f"the labels so far went to {'standard output' if former is None else former.name}, by the state {state}"
+            raise InputError(f"--out {self._out}: exists, but {went}; name that, or a file that does not exist.")
         if former.memberships != self._memberships:
             began = "with" if former.memberships else "without"
             raise InputError(f"--memberships: {self._out} was begun {began} them; go on with it {began} them, or name a new file.")
@@ -149,19 +138,6 @@ class LabelWriter:
         if size < former.bytes:
             raise InputError(f"--out {self._out}: has {size:,} bytes, but the state had written {former.bytes:,}; it is another file now.")
         return former.bytes
-
-
-def _head(schema: pa.Schema, arrow: bool) -> bytes:
-    return bytes(schema.serialize()) if arrow else f"{','.join(schema.names)}\n".encode()
-
-
-def _body(batch: pa.RecordBatch, arrow: bool) -> bytes:
-    if arrow:
-        return bytes(batch.serialize())
-    text = pa.BufferOutputStream()
-    with pa.csv.CSVWriter(text, batch.schema, write_options=pa.csv.WriteOptions(include_header=False)) as writer:
-        writer.write_batch(batch)
-    return bytes(text.getvalue())
 
 
 def plain_file(stream: Any) -> int | None:

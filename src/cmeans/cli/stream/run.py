@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,95 +21,81 @@ from ..option_values import name_of
 from ..output.results import Stopwatch, as_json, caught_warnings, refuse_unwritable, staged_file
 from ..output.terminal import Screen
 from ..rows import ReadOptions, learn_scaling
-from .batches import Batch, Chunks, ErrorBudget, RateLimiter
+from .batches import Batch, FirstOnes, chunks, with_few_faults
 from .labels import STDOUT, LabelWriter, plain_file
-from .sources import STDIN, ColumnPicker, Wanted, open_source, parquet_files
-from .state import Learnt, SavedStream, refuse_no_state, refuse_other_words
-
-
-@dataclass(frozen=True)
-class Checkpoints:
-    """Checkpoint options: the file of the state, the chunks between two saves, and whether a saved state is resumed."""
-
-    file: Path | None = None
-    every: int = 10
-    resume: bool = False
+from .sources import STDIN, Source, parquet_files
+from .state import SavedStream, StreamPlace, refuse_no_state, refuse_other_words
 
 
 @dataclass(frozen=True)
 class StreamRequest:
     """All options of one `cmeans stream`. `words` are the constructor parameters that were given."""
 
-    source: Wanted
-    reading: ReadOptions  # the selection of its columns
+    reading: ReadOptions  # the source, and the selection of its columns
     words: dict[str, Any]
     scale: str | None = None
+    follow: bool = False
+    wait: float | None = None
     out: Path = STDOUT
     memberships: bool = False
-    checkpoints: Checkpoints = field(default_factory=Checkpoints)
-    chunk_size: int = 5000
-    max_wait: float | None = None
-    max_errors: int = 100
     summary: Path | None = None
+    chunk_size: int = 5000
+    max_errors: int = 100
+    checkpoint: Path | None = None
+    checkpoint_every: int = 10
+    resume: bool = False
 
-    @property
-    def where(self) -> str:
-        """Name of the source, for messages."""
-        return "standard input" if self.source.path == STDIN else str(self.source.path)
 
-
-def refuse_clashes(request: StreamRequest) -> None:
-    """Refuse options that are invalid whatever the rows are."""
-    checkpoint, clusters = request.checkpoints.file, request.words.get("n_clusters")
-    if request.checkpoints.resume and checkpoint is None:
+def refuse_clashes(request: StreamRequest, source: Path) -> None:
+    """Refuse options that are invalid whatever the rows are, and an output that is the input or another output."""
+    clusters = request.words.get("n_clusters")
+    if request.resume and request.checkpoint is None:
         raise InputError("--resume: needs --checkpoint FILE, the state to go on from.")
-    if clusters is None and not request.checkpoints.resume:
+    if clusters is None and not request.resume:
         raise InputError("--clusters: say how many clusters there are, e.g. -c 3.")
     if clusters is not None and request.chunk_size < clusters:
         raise InputError(f"--chunk-size {request.chunk_size}: a chunk must hold at least --clusters {clusters} rows.")
-    for option, file in (("--checkpoint", checkpoint), ("--summary", request.summary)):
-        if file is not None and file.is_dir():
-            raise InputError(f"{option} {file}: is a folder; give a file.")
-        if file is not None:
-            refuse_unwritable(option, file)
-    _refuse_same(request)
-
-
-def _refuse_same(request: StreamRequest) -> None:
-    """Refuse an output that is the input or another output."""
-    source, given = request.source.path, {"--checkpoint": request.checkpoints.file, "--summary": request.summary, "--out": request.out}
-    outputs: dict[str, FileWord] = {f"{option} {file}": file for option, file in given.items() if file is not None and file != STDOUT}
-    if request.out == STDOUT and (number := plain_file(sys.stdout)) is not None:
+    outputs: dict[str, FileWord] = {}
+    for word, kept in (("--checkpoint", request.checkpoint), ("--summary", request.summary)):
+        if kept is not None:
+            if kept.is_dir():
+                raise InputError(f"{word} {kept}: is a folder; give a file.")
+            refuse_unwritable(word, kept)
+            outputs[f"{word} {kept}"] = kept
+    if request.out != STDOUT:
+        outputs[f"--out {request.out}"] = request.out
+    elif (number := plain_file(sys.stdout)) is not None:
         outputs["standard output"] = number
-    inputs: list[FileWord] = [source]
+    inputs: list[FileWord | None] = [source]
     if source == STDIN:
-        number = plain_file(sys.stdin)
-        inputs = [] if number is None else [number]
+        inputs = [plain_file(sys.stdin)]
     elif source.is_dir():
-        inputs = list(parquet_files(source))
-        for option, file in given.items():
-            if file is not None and file.suffix == ".parquet" and os.path.samefile(file.parent, source):
-                raise InputError(f"{option} {file}: lies in {source}, whose .parquet files are read as rows; choose another name.")
-    refuse_overwriting(outputs, inputs)
+        inputs = [*parquet_files(source)]
+        for option, file in outputs.items():
+            if isinstance(file, Path) and file.suffix == ".parquet" and file.parent.resolve() == source.resolve():
+                raise InputError(f"{option}: lies in {source}, whose .parquet files are read as rows; choose another name.")
+    refuse_overwriting(outputs, [file for file in inputs if file is not None])
 
 
 class StreamRun:
     """A run that updates the state of a stream."""
 
-    def __init__(self, request: StreamRequest, screen: Screen, former: SavedStream) -> None:
-        self._request, self._screen = request, screen
-        self._learnt, self._tally = former.learnt, former.tally.in_source(str(request.source.path))
-        self._picker = ColumnPicker(request.reading, None if former.learnt is None else former.learnt.recipe)
-        self._chunks = Chunks(request.chunk_size, request.max_wait, 1 if former.learnt else int(request.words["n_clusters"]))
-        self._forgiveness = ErrorBudget(request.max_errors, screen.warn)
-        self.warned = RateLimiter(screen.warn, "further warnings are not shown.")
-        self.labels = LabelWriter(
-            request.out, request.memberships, former.written, request.checkpoints.file if request.checkpoints.resume else None
-        )
-        self._before = self._tally.clustered  # rows, by earlier runs
-        self._rows_saved = self._tally.place.rows
+    def __init__(self, request: StreamRequest, screen: Screen, former: SavedStream | None) -> None:
+        self._request, self._screen, self._stream = request, screen, former
+        begun = StreamPlace() if former is None else former.place
+        source = str(request.reading.file)
+        self._place = begun if source == begun.source else replace(begun, source=source, files={})
+        reading, recipe, place = request.reading, None, (self._place.rows, dict(self._place.files))
+        if former is not None:
+            reading, recipe = replace(reading, weight=reading.weight or former.weight), former.recipe
+        self._source = Source(reading, recipe, place, screen.warn, request.follow, request.wait)
+        self.warned = FirstOnes(screen.warn, "further warnings are not shown.")
+        self._faults = FirstOnes(screen.warn, "further malformed rows are skipped and only counted.")
+        continued = None if former is None else (request.checkpoint, former.written)
+        self.labels = LabelWriter(request.out, request.memberships, continued)
+        self._rows_saved, self._clustered_before = begun.rows, begun.clustered
         self._unsaved = 0  # chunks since the last checkpoint
-        self._whole = True  # True where the labels of all rows in model and tally are written
+        self._whole = True  # True where the labels of all rows in model and place are written
 
     def to_the_end(self) -> SavedStream:
         """Read until the source ends. The state is saved at any end, unless the labels of some of its rows could not be written."""
@@ -122,28 +107,26 @@ class StreamRun:
                 with suppress(KeyboardInterrupt):  # it ends anyway
                     self._keep()
                 if isinstance(end, KeyboardInterrupt):
-                    raise Stopped(self._farewell()) from None
+                    raise Stopped(self._account()) from None
                 raise
-        if self._learnt is None:
-            count = self._forgiveness.found.count
+        if self._stream is None:
+            count = self._faults.count
             skipped = f" but {count:,} malformed one{'' if count == 1 else 's'}" if count else ""
-            raise InputError(f"{self._request.where}: no rows came{skipped}.")
-        return SavedStream(self._learnt, self._tally, self.labels.written)
+            raise InputError(f"{self._source.where}: no rows came{skipped}.")
+        return replace(self._stream, place=self._place)
 
     def _read(self) -> None:
-        self._screen.say(f"reading {self._request.where}")
-        with (
-            open_source(self._request.source, self._tally.place, self._screen.warn) as source,
-            closing(source.batches(self._picker, self._chunks.patience)) as batches,
-            self._screen.counting() as tell,
-        ):
-            for chunk in self._chunks.of(self._forgiveness.watch(batches)):
+        request, least = self._request, 1 if self._stream else int(self._request.words["n_clusters"])
+        self._screen.say(f"reading {self._source.where}")
+        with closing(self._source.batches()) as batches, self._screen.counting() as tell:
+            sound = with_few_faults(batches, request.max_errors, self._faults)
+            for chunk in chunks(sound, request.chunk_size, request.wait, least):
                 self._take(chunk)
-                tell(self._tally.clustered, len(self._tally.sizes))
+                tell(self._place.clustered, len(self._place.sizes))
 
     def _take(self, chunk: Batch) -> None:
         if not len(chunk):  # the last, with malformed rows alone
-            self._tally = self._tally.after(chunk)
+            self._place = self._place.after(chunk.stop, self._source.files)
             return
         with held_back():
             labels, u = self._learn(chunk)
@@ -153,34 +136,35 @@ class StreamRun:
                 self._whole = True
         if not self.labels.to_file:  # stdout may block until it is read, and must not delay signals
             self.labels.write(chunk.rows, labels, u)
-        if self._unsaved >= self._request.checkpoints.every:
+        if self._unsaved >= self._request.checkpoint_every:
             with held_back():
                 self._save()
 
     def _learn(self, chunk: Batch) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """Update the model with a chunk, and return its labels and memberships."""
-        learnt = self._learnt or self._begun(chunk)
-        model, x = learnt.model, learnt.recipe.scaling.apply(chunk.x)
-        if chunk.weight is None or chunk.weight.any() or self._learnt is None:
+        stream = self._stream or self._begun(chunk)
+        model, x = stream.model, stream.recipe.scaling.apply(chunk.x)
+        if chunk.weight is None or chunk.weight.any() or self._stream is None:
             with caught_warnings(self.warned.note):
                 model.partial_fit(x, sample_weight=chunk.weight)
             labels, u = np.asarray(model.labels_), np.asarray(model.memberships_)
         else:  # rows of zero weight get labels, but do not change the model
             labels, u = np.asarray(model.predict(x)), np.asarray(model.memberships(x))
-        self._learnt, self._tally, self._unsaved = learnt, self._tally.after(chunk, labels, u.shape[1]), self._unsaved + 1
+        self._stream, self._unsaved = stream, self._unsaved + 1
+        self._place = self._place.after(chunk.stop, self._source.files, labels, u.shape[1])
         return labels, u if self._request.memberships else None
 
-    def _begun(self, chunk: Batch) -> Learnt:
+    def _begun(self, chunk: Batch) -> SavedStream:
         """Return a new model, and the scaling of the first chunk."""
-        clusters, choice = int(self._request.words["n_clusters"]), self._picker.choice
+        words, choice = self._request.words, self._source.choice
         assert choice is not None, "rows come after their columns"
-        if len(chunk) < clusters:
+        if len(chunk) < words["n_clusters"]:
             came = f"{len(chunk):,} row{'' if len(chunk) == 1 else 's'} came"
-            raise InputError(f"{self._request.where}: {came}, too few for --clusters {clusters}.")
+            raise InputError(f"{self._source.where}: {came}, too few for --clusters {words['n_clusters']}.")
         scaling = learn_scaling(self._request.scale or "none", chunk.x, chunk.weight)
         recipe = Preprocessing(choice.columns, scaling, choice.dtype.name)
-        self._screen.say(f"looking for {clusters:,} clusters in {len(choice.columns):,} columns of {recipe.dtype}")
-        return Learnt(StreamingFuzzyCMeans(**self._request.words), recipe, self._request.reading.weight)
+        self._screen.say(f"looking for {words['n_clusters']:,} clusters in {len(choice.columns):,} columns of {recipe.dtype}")
+        return SavedStream(StreamingFuzzyCMeans(**words), recipe, self._request.reading.weight)
 
     def _keep(self) -> None:
         """Complete the labels, and save the state for a later run."""
@@ -190,95 +174,80 @@ class StreamRun:
                 self._save()
 
     def _save(self) -> None:
-        file = self._request.checkpoints.file
-        if file is not None and self._learnt is not None and self._tally.place.rows > self._rows_saved:
+        file = self._request.checkpoint
+        if file is not None and self._stream is not None and self._place.rows > self._rows_saved:
             self.labels.settle()  # the state must not record labels that a power cut may remove
-            SavedStream(self._learnt, self._tally, self.labels.written).save(file)
-            self._rows_saved, self._unsaved = self._tally.place.rows, 0
+            replace(self._stream, place=self._place, written=self.labels.written).save(file)
+            self._rows_saved, self._unsaved = self._place.rows, 0
 
-    def _farewell(self) -> str:
-        file, waiting = self._request.checkpoints.file, self._before + self._chunks.n_rows - self._tally.clustered
-        account = f"interrupted; {self._tally.clustered:,} rows were clustered, {waiting:,} more read but not yet clustered"
-        if self._learnt is None:
+    def _account(self) -> str:
+        """Say what an interrupt leaves."""
+        file, waiting = self._request.checkpoint, self._clustered_before + self._source.n_rows - self._place.clustered
+        account = f"interrupted; {self._place.clustered:,} rows were clustered, {waiting:,} more read but not yet clustered"
+        if self._stream is None:
             return f"{account}; there is no state yet."
         return f"{account}; {'without --checkpoint their state is gone' if file is None else f'their state is in {file}'}."
 
 
 def stream(request: StreamRequest, screen: Screen) -> dict[str, Any] | None:
     """Read to the end of the source and return the summary; None where the labels go to stdout."""
-    refuse_clashes(request)
-    former = _former(request, screen)
-    if former.learnt is not None:
-        request = replace(request, reading=replace(request.reading, weight=request.reading.weight or former.learnt.weight))
-    run, watch = StreamRun(request, screen, former), Stopwatch()
+    refuse_clashes(request, Path(str(request.reading.file)))
+    run, watch = StreamRun(request, screen, _former(request, screen)), Stopwatch()
     with watch.part("stream"):
         state = run.to_the_end()
-    summary = _summary(request, state) | {"seconds": watch.seconds, "warnings": run.warned.texts, "outputs": _outputs(request)}
-    skipped = f", {state.tally.malformed:,} malformed skipped" if state.tally.malformed else ""
-    screen.say(f"{state.tally.clustered:,} rows clustered{skipped}")
+    outputs = {"labels": request.out, "model": request.checkpoint, "summary": request.summary}
+    written = {name: str(file) for name, file in outputs.items() if file is not None}
+    summary = _summary(request, state) | {"seconds": watch.seconds, "warnings": run.warned.texts, "outputs": written}
+    skipped = f", {summary['rows_malformed']:,} malformed skipped" if summary["rows_malformed"] else ""
+    screen.say(f"{state.place.clustered:,} rows clustered{skipped}")
     if request.summary is not None:
         with staged_file(request.summary, "--summary") as place:
             write_text(place, as_json(summary) + "\n")
     return summary if run.labels.to_file else None
 
 
-def _former(request: StreamRequest, screen: Screen) -> SavedStream:
-    """Return the saved state to resume, or an empty one."""
-    file = request.checkpoints.file
-    if file is None or not request.checkpoints.resume:
+def _former(request: StreamRequest, screen: Screen) -> SavedStream | None:
+    """Return the saved state to resume, if any."""
+    file, source = request.checkpoint, str(request.reading.file)
+    if file is None or not request.resume:
         if file is not None and file.exists():
             refuse_no_state(file)
             screen.say(f"the stream begins anew, and its state replaces {file}; --resume would have gone on from there")
-        return SavedStream()
+        return None
     former = SavedStream.load(file)
-    assert former.learnt is not None
-    refuse_other_words(file, former.learnt.model, request.words)
-    recipe = former.learnt.recipe
-    for option, said, was in (("--scale", request.scale, recipe.scaling.kind), ("--dtype", request.reading.dtype, recipe.dtype)):
-        if None not in (said, was) and said != was:
-            raise InputError(f"{option} {said}: {file} was begun with {was}; leave the option out to go on with that.")
-    former.learnt.model.set_params(**request.words)
-    place, source = former.tally.place, request.source.path
-    screen.say(f"going on after {place.rows:,} rows")
-    if source != STDIN and place.source not in (None, str(source)):
-        screen.say(f"they came from {place.source}; {source} is read from its beginning")
+    began = former.model.get_params(deep=False) | {"scale": former.recipe.scaling.kind, "dtype": former.recipe.dtype}
+    refuse_other_words(file, began, request.words | {"scale": request.scale, "dtype": request.reading.dtype})
+    former.model.set_params(**request.words)
+    screen.say(f"going on after {former.place.rows:,} rows")
+    if source != str(STDIN) and former.place.source not in (None, source):
+        screen.say(f"they came from {former.place.source}; {source} is read from its beginning")
     return former
+
+
+_OF_MODEL = ("method", "rule", "n_clusters_", "m_", "decay", "kernel", "gamma_", "n_landmarks_", "projection_loss_", "converged_")
 
 
 def _summary(request: StreamRequest, state: SavedStream) -> dict[str, Any]:
     """Return the summary of a stream from its first row on, over all runs."""
-    assert state.learnt is not None
-    model, recipe, tally = state.learnt.model, state.learnt.recipe, state.tally
+    recipe, place, source = state.recipe, state.place, str(request.reading.file)
     return {
         "command": "stream",
         "version": __version__,
-        "source": request.where,
-        "resumed": request.checkpoints.resume,
-        "rows": tally.place.rows,
-        "rows_clustered": tally.clustered,
-        "rows_malformed": tally.malformed,
-        "files": tally.place.files,
+        "source": "standard input" if source == str(STDIN) else source,
+        "resumed": request.resume,
+        "rows": place.rows,
+        "rows_clustered": place.clustered,
+        "rows_malformed": place.rows - place.clustered,
+        "files": place.files,
         "columns": len(recipe.columns),
         "dtype": recipe.dtype,
         "scale": recipe.scaling.kind,
-        "weight": state.learnt.weight,
-        "method": model.method,
-        "rule": name_of(model.rule),
-        "n_clusters": model.n_clusters_,
-        "m": model.m_,
-        "decay": model.decay,
-        "kernel": name_of(model.kernel),
-        "gamma": model.gamma_,
-        "n_landmarks": model.n_landmarks_,
-        "seed": model.random_state,
-        "chunks": model.n_chunks_,
-        "projection_loss": model.projection_loss_,
-        "converged": model.converged_,
-        "sizes": tally.sizes,
-        "noise": tally.noise,
+        "weight": state.weight,
+        **{name.rstrip("_"): getattr(state.model, name) for name in _OF_MODEL},
+        "rule": name_of(state.model.rule),
+        "kernel": name_of(state.model.kernel),
+        "seed": state.model.random_state,
+        "chunks": state.model.n_chunks_,
+        "sizes": place.sizes,
+        "noise": place.noise,
     }
-
-
-def _outputs(request: StreamRequest) -> dict[str, str]:
-    files = {"labels": request.out, "model": request.checkpoints.file, "summary": request.summary}
-    return {name: str(file) for name, file in files.items() if file is not None}

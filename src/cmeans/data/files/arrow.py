@@ -38,6 +38,7 @@ __all__ = [
     "reading",
     "release",
     "sound",
+    "stored_names",
     "values",
 ]
 
@@ -202,7 +203,7 @@ def _block(batch: Any, header: Header, places: Sequence[int], first_row: int) ->
     return [values(batch.column(str(field.label))) if field.within is None else lists[field.within][:, field.element] for field in fields]
 
 
-def _stored_names(header: Header, places: Sequence[int]) -> list[str]:
+def stored_names(header: Header, places: Sequence[int]) -> list[str]:
     """Return the names of the columns of a file in which those at `places` of its header are."""
     return list(dict.fromkeys(header.fields[at].within or str(header.fields[at].label) for at in places))
 
@@ -232,7 +233,7 @@ class IpcTable(FileTable):
 
     def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None) -> Iterator[Block]:
         row = sum((self.groups or ())[: groups[0]]) if groups else 0
-        with self._opened(_stored_names(self.header, places)) as opened:
+        with self._opened(stored_names(self.header, places)) as opened:
             for batch in self._batches(opened, groups):
                 yield from blocks_of(batch, self.header, places, row)
                 row += batch.num_rows
@@ -240,7 +241,7 @@ class IpcTable(FileTable):
             release()
 
     def column(self, at: int) -> Iterator[pa.Array]:
-        with self._opened(_stored_names(self.header, [at])) as opened:
+        with self._opened(stored_names(self.header, [at])) as opened:
             for batch in self._batches(opened, None):
                 yield batch.column(0)
 
@@ -289,7 +290,7 @@ class ParquetTable(FileTable):
 
     def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None) -> Iterator[Block]:
         row, rows = sum(self.groups[: groups[0]]) if groups else 0, batch_rows(len(places), 1_024, _CELLS)
-        names = _stored_names(self.header, places)
+        names = stored_names(self.header, places)
         with self._opened() as opened:
             for batch in opened.iter_batches(rows, row_groups=groups, columns=names, use_threads=groups is None):
                 yield _block(batch, self.header, places, row)
@@ -299,7 +300,7 @@ class ParquetTable(FileTable):
 
     def column(self, at: int) -> Iterator[pa.Array]:
         with self._opened() as opened:
-            for batch in opened.iter_batches(batch_rows(1, 1_024), columns=_stored_names(self.header, [at])):
+            for batch in opened.iter_batches(batch_rows(1, 1_024), columns=stored_names(self.header, [at])):
                 yield batch.column(0)
 
     def transient(self, n_columns: int) -> int:

@@ -307,6 +307,24 @@ def _typed(texts: pa.Array, kind: pa.DataType) -> pa.Array | None:
     return found if found.cast(pa.string()).equals(filled) else None
 
 
+@contextmanager
+def unpacked(file: StampedFile) -> Iterator[Iterator[bytes]]:
+    """Provide the bytes of a file, some at a time, unpacked where its name ends as that of a compressed one."""
+    packer = next((packer.name for packer in PACKED.values() if packer.ending == file.path.suffix), None)
+    with pa.input_stream(file_bytes(file.path), compression=packer) as stream:
+        blocks = iter(lambda: stream.read(_PIECE), b"")
+        yield blocks if packer is None else _believed(file, blocks)
+
+
+def _believed(file: StampedFile, blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield what a file unpacks to, as far as it can be meant."""
+    size = 0
+    for block in blocks:
+        size += len(block)
+        check_unpacked(file.path, size, file.size)
+        yield block
+
+
 class CsvTable(FileTable):
     """One CSV file, with names in its first line or without any. Also separated by semicolons, tabs or bars; also compressed."""
 
@@ -349,19 +367,8 @@ class CsvTable(FileTable):
 
     @contextmanager
     def _text(self) -> Iterator[CsvText]:
-        packer = next((packer.name for packer in PACKED.values() if packer.ending == self._file.path.suffix), None)
-        with reading(self._file, self.kind), pa.input_stream(file_bytes(self._file.path), compression=packer) as stream:
-            blocks = iter(lambda: stream.read(_PIECE), b"")
-            blocks = blocks if packer is None else self._believed(blocks)
+        with reading(self._file, self.kind), unpacked(self._file) as blocks:
             text = CsvText.of(str(self._file.path), blocks, *self._options, several=True)
             if text is None:
                 raise RowsError(f"{self._file.path}: is empty.")
             yield text
-
-    def _believed(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
-        """Yield what the file unpacks to, as far as it can be meant."""
-        size = 0
-        for block in blocks:
-            size += len(block)
-            check_unpacked(self._file.path, size, self._file.size)
-            yield block

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,13 @@ _ENDINGS = {  # of files and, but for those that notes have as well, of what is 
     "csv": {".csv", ".tsv", ".txt", ".data"},
 }
 _NOTES = {".txt", ".data"}
+
+
+def know_format(kind: str, endings: Iterable[str], magic: bytes | None = None) -> None:
+    """Know files of a kind by these endings, such as ".orc", and by their first bytes, of which ten are read."""
+    _ENDINGS[kind] = set(endings)
+    if magic is not None:
+        _MAGIC[magic] = kind
 
 
 @dataclass(frozen=True)
@@ -89,17 +96,26 @@ def kind_of_file(file: Path) -> str:
         start = opened.read(10)
     if not start:
         raise RowsError(f"{file}: is empty.")
-    for magic, kind in _MAGIC.items():
-        if start.startswith(magic):
-            return kind
-    for magic, packer in PACKED.items():
-        if start.startswith(magic) and packer.ending != file.suffix:
-            name = "" if packer.ending is None else f", or give it a name that ends in {packer.ending} if it is CSV"
-            raise RowsError(f"{file}: is packed by {packer.name}; unpack it first ({packer.cat} FILE > NEW){name}.")
+    kind, packer = kind_of_bytes(start), packer_of(start)
+    if kind is not None:
+        return kind
+    if packer is not None and packer.ending != file.suffix:
+        name = "" if packer.ending is None else f", or give it a name that ends in {packer.ending} if it is CSV"
+        raise RowsError(f"{file}: is packed by {packer.name}; unpack it first ({packer.cat} FILE > NEW){name}.")
     named = _by_ending(file)
     if named is None:
         raise RowsError(f"{file}: unknown kind of file; known are Parquet, CSV (.csv, .tsv, .txt), Arrow, npy and npz.")
     return named
+
+
+def kind_of_bytes(start: bytes) -> str | None:
+    """Return the kind of a file that begins with these bytes; None where they do not tell."""
+    return next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), None)
+
+
+def packer_of(start: bytes) -> Compression | None:
+    """Return how a file that begins with these bytes is compressed, if it is."""
+    return next((packer for magic, packer in PACKED.items() if start.startswith(magic)), None)
 
 
 def keys_of(file: Path) -> dict[str, str]:

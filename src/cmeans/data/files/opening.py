@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..row_source import ColumnLabel, RowsError, StoredRows
-from .discovery import found, keys_of, kind_of_file
+from .discovery import found, keys_of, kind_of_file, know_format
 from .npy import ArrayFile, SparseFile, open_npy, open_npz
-from .schema import ColumnChoice, PathWord, ReadOptions
+from .schema import ColumnChoice, PathWord, ReadOptions, Spelling
 from .tables import FileTable, JoinedRows, KeyedTable, common_header, found_again, joined_tables
 
 if TYPE_CHECKING:
@@ -23,6 +23,25 @@ if TYPE_CHECKING:
 
 OpenedFile = FileTable | ArrayFile | SparseFile
 _WITHOUT = {"parquet": "Parquet", "arrow": "Arrow", "csv": "CSV"}  # formats that NumPy does not read
+_ADDED: dict[str, Callable[[Path, Spelling], FileTable]] = {}  # what opens a file of a format that add_format has added
+
+
+def add_format(kind: str, opens: Callable[[Path, Spelling], FileTable], *, endings: Iterable[str], magic: bytes | None = None) -> None:
+    """Let files of another format be read wherever files of rows are.
+
+    Parameters
+    ----------
+    kind : str
+        A word for the format, such as "orc".
+    opens : function
+        Opens one file as a `FileTable`: of a path, and of what spells words of the user in messages.
+    endings : iterable of str
+        Endings of its files' names, such as ".orc".
+    magic : bytes, default None
+        The first bytes of each of its files, ten at most, where it has any of its own.
+    """
+    know_format(kind, endings, magic)
+    _ADDED[kind] = opens
 
 
 def open_file(file: Path, asked: ReadOptions) -> OpenedFile:
@@ -43,6 +62,8 @@ def open_file(file: Path, asked: ReadOptions) -> OpenedFile:
 
 
 def _table(file: Path, kind: str, asked: ReadOptions) -> FileTable:
+    if kind in _ADDED:
+        return _ADDED[kind](file, asked.spell)
     try:
         from .arrow import IpcTable, ParquetTable
         from .csv import CsvTable

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ...data.blocks import Blocks, BlocksSpec
-from ...data.known_labels import KnownLabels
 from ...runtime.user_warnings import Message, collected, warn
 from ..base import Span
 from ..threads import ThreadEngine
@@ -69,13 +68,8 @@ def _in_the_same_partitions(rows: DaskRows, spans: Sequence[Span]) -> list[list[
 
 def _cut(blocks: Blocks, start: int, stop: int, name: str) -> tuple[dict[str, Any], int, tuple[Any, ...]]:
     """Return the tasks that cut rows start ... stop - 1 out of partitions, the partition with most of them, and arguments of `_joined`."""
-    wanted, known, tasks = blocks.x.between(start, stop), blocks.known, dict[str, Any]()
-    columns = {
-        "rows": blocks.x,
-        "weights": None if blocks.alike else blocks.weight,
-        "labels": None if known is None else known.labels,
-        "strengths": None if known is None else known.strength,
-    }
+    wanted, tasks = blocks.x.between(start, stop), dict[str, Any]()
+    columns = {"rows": blocks.x, "weights": None if blocks.alike else blocks.weight, **blocks.columns}
     pieces: list[Any] = [blocks.spec]
     for what, values in columns.items():
         if isinstance(values, DaskRows | DaskColumn):
@@ -101,9 +95,9 @@ def _worked(function: Callable[[Blocks, int], Any], number: int, *pieces: Any) -
     return Answer(value, tuple(messages))
 
 
-def _joined(spec: BlocksSpec, rows: Any, weights: Any, labels: Any, strengths: Any) -> Blocks:
-    known = None if labels is None else KnownLabels(_whole(labels), _whole(strengths))
-    return spec.over(_whole(rows), None if weights is None else _whole(weights), known)
+def _joined(spec: BlocksSpec, rows: Any, weights: Any, *columns: Any) -> Blocks:
+    whole = None if weights is None else _whole(weights)
+    return spec.over(_whole(rows), whole, *map(_whole, columns))
 
 
 def _whole(pieces: list[Any]) -> Any:

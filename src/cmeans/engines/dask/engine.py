@@ -349,7 +349,7 @@ class DaskSession(Engine):
 
     def _holds(self, rows: Any) -> bool:
         """True for rows that lie on the workers."""
-        return getattr(rows, "blocks", None) is not None and rows.blocks.x is self._rows
+        return getattr(rows, "blocks", None) is not None and getattr(rows.blocks.x, "parts", None) is self._rows.parts
 
     def _started(self, tasks: dict[str, Any], wanted: list[str]) -> list[Any]:
         """Return futures of the wanted keys of a graph, whose tasks run where the shards are."""
@@ -375,14 +375,13 @@ class DaskSession(Engine):
         self._place()
         if rows not in self._shards:
             parts, blocks = self._rows.parts, rows.blocks
-            nothing, known, parts_of = [None] * len(parts), blocks.known, self._rows.parts_of
-            weights = nothing if blocks.alike else parts_of(blocks.weight)
-            labels, strengths = (nothing, nothing) if known is None else (parts_of(known.labels), parts_of(known.strength))
+            weights = [None] * len(parts) if blocks.alike else self._rows.parts_of(blocks.weight)
+            columns = [self._rows.parts_of(column) for column in blocks.columns.values()]
             number = f"{self._name}-{next(self._numbers)}"
             spec = f"cmeans-spec-{number}-all"
             tasks = {
-                f"cmeans-shard-{number}-{k}": (Shard, part, *beside, spec, self._rows.memory_per_worker)
-                for k, (part, *beside) in enumerate(zip(parts, weights, labels, strengths, strict=True))
+                f"cmeans-shard-{number}-{k}": (Shard, part, blocks.x.function, spec, self._rows.memory_per_worker, *beside)
+                for k, (part, *beside) in enumerate(zip(parts, weights, *columns, strict=True))
             }
             of_one = replace(rows.spec, blocks=rows.spec.blocks.one_of(len(parts)))
             self._shards[rows] = self._started({spec: (unchanged, of_one), **tasks}, list(tasks))

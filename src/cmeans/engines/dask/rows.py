@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -27,6 +29,7 @@ class DaskRows(StoredRows):
     """
 
     elsewhere = True
+    function: Callable[[RowArray], RowArray] | None = None  # applied to partitions where they are read
     answers_stay = True  # what is said of each row is an array on the workers too, as a collection is asked about
 
     def __init__(self, x: Any, client: Any, estimator_name: str, memory_per_worker: int | None = None, *, holes: bool = False) -> None:
@@ -49,6 +52,12 @@ class DaskRows(StoredRows):
         from .engine import DaskSession
 
         return DaskSession(here, self)
+
+    def mapped(self, function: Callable[[RowArray], RowArray]) -> DaskRows:
+        rows = copy(self)
+        rows._samples = {}
+        rows.function = function if self.function is None else partial(_both, self.function, function)
+        return rows
 
     def places(self) -> list[str]:
         """Return a worker for each partition: the one that holds it, unless its load would far exceed the others'."""
@@ -128,10 +137,14 @@ class DaskRows(StoredRows):
         return wanted
 
     def _read(self, start: int, stop: int) -> RowArray:
-        return self.brought_of(self.parts, slice(start, stop))
+        rows = self.brought_of(self.parts, slice(start, stop))
+        return rows if self.function is None else self.function(rows)
 
     def _take(self, rows: Any, at_once: int, n_threads: int) -> RowArray:
-        return self.brought_of(self.parts, rows) if len(rows) else np.empty((0, self.shape[1]), self.dtype)
+        if not len(rows):
+            return np.empty((0, self.shape[1]), self.dtype)
+        taken = self.brought_of(self.parts, rows)
+        return taken if self.function is None else self.function(taken)
 
     def _brought(self, wanted: list[tuple[int, Any]], parts: list[Any]) -> list[Any]:
         """Return some rows of some partitions, selected on the workers."""
@@ -155,6 +168,10 @@ class DaskRows(StoredRows):
                 "column "
                 f"{self.columns[column]!r}. Remove or impute such rows, mend the column{partial}."
             )
+
+
+def _both(first: Callable[[Any], Any], second: Callable[[Any], Any], x: Any) -> Any:
+    return second(first(x))
 
 
 def type_and_columns(x: Any, estimator_name: str) -> tuple[Any, tuple[Any, ...]]:

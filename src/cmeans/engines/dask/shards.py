@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from ...data.arrays import Float64, masked_entries
-from ...data.known_labels import KnownLabels
 from ...data.row_source import StoredRows
 from ..base import Chain, Pass
 from ..threads import ThreadEngine
@@ -99,8 +98,8 @@ _making = threading.Lock()
 class Shard:
     """One partition in its space, on its worker. Sent to another worker, it is rebuilt by the first task there that needs it."""
 
-    def __init__(self, partition: Any, weight: Float64 | None, labels: Any, strength: Any, spec: Any, limit: int | None) -> None:
-        self._made_of = partition, weight, labels, strength, spec, limit
+    def __init__(self, partition: Any, function: Any, spec: Any, limit: int | None, weight: Float64 | None, *columns: Any) -> None:
+        self._made_of = partition, function, spec, limit, weight, *columns
         self._lock = threading.Lock()
         self._rows: Any = None
 
@@ -109,18 +108,18 @@ class Shard:
         """The partition in its space."""
         with self._lock:
             if self._rows is None:
-                partition, weight, labels, strength, spec, limit = self._made_of
+                partition, function, spec, limit, weight, *columns = self._made_of
                 worker = this_worker()
                 with _making:
                     memory = _memories.setdefault(worker, WorkerMemory())
                 kept = memory.take(spec.bytes_to_keep(partition), limit, lambda: spare_memory(worker))
                 weakref.finalize(self, memory.give_back, kept)
-                known = None if labels is None else KnownLabels(labels, strength)
-                self._rows = spec.over(spec.blocks.over(partition, weight, known), kept)
+                partition = partition if function is None else function(partition)
+                self._rows = spec.over(spec.blocks.over(partition, weight, *columns), kept)
             return self._rows
 
     def __sizeof__(self) -> int:
-        partition, *_, spec, _ = self._made_of
+        partition, _, spec, *_ = self._made_of
         return int(partition.nbytes + spec.bytes_to_keep(partition))
 
     def __reduce__(self) -> Any:

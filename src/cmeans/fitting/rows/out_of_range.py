@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any
@@ -66,9 +66,8 @@ def naming_the_row(blocks: Blocks, engine: Engine, names: list[str] | None) -> I
     try:
         yield
     except OutOfRangeError as error:
-        found = engine.fold(GivenRows(replace(blocks, factors=None), int(blocks.x.shape[1])), EntriesPass())
+        found = engine.fold(GivenRows(blocks, int(blocks.x.shape[1])), EntriesPass())
         entry = found.first or found.largest
         column = f"column {entry.column if names is None else repr(names[entry.column])}"
-        row = int(blocks.given_numbers(np.array([entry.row]))[0])
         what = "is the first such one, with" if found.first else "holds the largest number of X,"
-        raise ValueError(f"{error} Row {row} {what} {entry.value:.5g} in {column} (rows count from 0).") from error
+        raise ValueError(f"{error} Row {entry.row} {what} {entry.value:.5g} in {column} (rows count from 0).") from error

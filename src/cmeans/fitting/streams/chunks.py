@@ -20,8 +20,8 @@ from ...engines.base import Span
 from ...kernels import kernel_of
 from ...rules import Rule
 from ...runtime.user_warnings import warn
-from ...solvers.fixed_point import Solution
 from ...solvers.multistart import FitResult
+from ...solvers.solution import Solution
 from ...solvers.stopping import reason
 from ...spaces import LandmarkSpace
 from ...streaming import StreamSummary

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...data.arrays import Float64, is_foreign, numpy_dtype
 from ...data.blocks import Blocks
+from ...data.known_labels import free_part, known_of
 from ...engines import Engine
 from ...engines.base import Span
 from ...kernels import Kernel, LandmarkGraphKernel
@@ -21,9 +22,10 @@ from ...runtime.checks import parameters_of
 from ...runtime.progress import Reporter, current_listeners
 from ...sampling.population import population_of
 from ...solvers.checkpoints import CheckpointLog
-from ...solvers.fixed_point import Carried, Solution, solve
-from ...solvers.multistart import FitResult, best_of, by_decreasing_mass, from_pilot
+from ...solvers.fixed_point import Carried, solve
+from ...solvers.multistart import FitResult, FromStarts, best_of, by_decreasing_mass
 from ...solvers.observer import FitRecord, Observer
+from ...solvers.solution import Solution
 from ...spaces import Space
 from ...spaces.centres import Centres
 from ...storage.codec import Packer
@@ -38,11 +40,9 @@ from ..geometry import Geometry
 from ..init import InitContext, starts
 from ..kernel_evidence import given_kernel, settled_kernel
 from ..memory import require
-from ..procedure import FitContext, FitSettings, Method, Procedure, method_of
-from ..rows.numbering import numbers_of_labels, tied_numbers
-from ..rows.swept import sums_of_known
-from ..rows.told import Told
+from ..procedure import FitContext, FitSettings, Method, Outcome, Procedure, method_of
 from ..space import estimator_graph
+from ..stages.known import beside_known, sums_of_known
 from ..validation import read_rows, weights_of
 from .chunks import (
     cut,
@@ -57,6 +57,7 @@ from .chunks import (
     with_weight,
 )
 from .no_rows import has_no_rows, of_no_cluster, refuse_other_width
+from .numbering import numbers_of_labels, tied_numbers
 from .stream_state import Chunk, ChunkResult, EarlyRows, FitSummary, StreamState, WarmupBuffer
 
 OF_SWEEPS = ("n_iter_", "converged_", "stop_reason_")
@@ -70,6 +71,9 @@ class StreamingBase(BaseCMeans):
     noise: Literal["auto"] | float | None = None
     _stream: StreamState
     _answers_no_rows = True
+    _takes = frozenset[str]()
+    _is_bounded = False
+    _too_few = "the first rows are fewer than the clusters, n_samples={n}; start with a larger chunk, or take fewer clusters."
 
     @abstractmethod
     def _begin(self, chunk: Chunk) -> ChunkResult:
@@ -87,8 +91,7 @@ class StreamingBase(BaseCMeans):
         name = type(self).__name__
         refuse_kernel_values(self.kernel, name)
         rule = self._rule_asked(name)
-        too_few = "the first rows are fewer than the clusters, n_samples={n}; start with a larger chunk, or take fewer clusters."
-        return Procedure(partial(method_of, rule), self._by_chunks, bounded=False, too_few=too_few)
+        return Procedure(partial(method_of, rule), self._by_chunks)
 
     def _rule_asked(self, name: str) -> Rule:
         """Return the rule of the parameters: a name has `m` and `noise` beside it, an object its own."""
@@ -132,9 +135,9 @@ class StreamingBase(BaseCMeans):
             For bad parameters, rows or weights, naming the argument, what came and what to do.
         """
         with restored_on_failure(self, FitRecord()):
-            return self._take(X, sample_weight, Told(known_labels, label_strength))
+            return self._take(X, sample_weight, known_labels=known_labels, label_strength=label_strength)
 
-    def _checkpoint_log(self, settings: FitSettings, blocks: Blocks) -> CheckpointLog | None:
+    def _checkpoint_log(self, context: FitContext, blocks: Blocks) -> CheckpointLog | None:
         """Refuse what would not go on as it is: the state of a stream holds its kernel, and rows as arrays of NumPy or CSR."""
         if self.checkpoint is not None:
             name = type(self).__name__
@@ -145,9 +148,9 @@ class StreamingBase(BaseCMeans):
                 raise ValueError(f"{name}(checkpoint=): no file can hold kernel={self.kernel!r}; {wanted}.") from None
             if is_foreign(blocks.x):
                 raise ValueError(f"{name}(checkpoint=): a file holds rows of NumPy alone; give those, or no checkpoint.")
-        return super()._checkpoint_log(settings, blocks)
+        return super()._checkpoint_log(context, blocks)
 
-    def _take(self, X: Any, sample_weight: Any, told: Told) -> Self:
+    def _take(self, X: Any, sample_weight: Any, **told: Any) -> Self:
         estimator_name = type(self).__name__
         stream = vars(self).get("_stream")
         procedure, settings = self._checked()
@@ -159,21 +162,22 @@ class StreamingBase(BaseCMeans):
         given = read_rows(self, X, fitting=stream is None and early is None)
         weight, unit = weights_of(given, sample_weight, estimator_name)
         blocks = Blocks(given.x, weight, unit=unit, limits=self._limits)
-        blocks = told.of(blocks, self, settings.n_clusters, estimator_name, by_sweeps=False)
-        if stream is None:
-            rows = blocks if early is None else early.before(blocks)
-            if rows.n_rows < settings.n_clusters <= self._rows_to_begin_with(settings):
-                self._keep_no_clusters(given.x, blocks.n_rows, settings.n_clusters, numpy_dtype(rows.x))
-                self._early = EarlyRows.of(rows, 1 if early is None else early.n_chunks + 1)
-                return self
-            settings = replace(settings, n_clusters=procedure.clusters_for(settings.n_clusters, rows.n_rows, estimator_name))
-        with verbose_log(self.verbose, estimator_name, self.tol):
-            with self._engine(blocks) as engine:
-                context = FitContext(procedure, settings, given, blocks, engine, None, current_listeners(), None, FitRecord())
-                reporter = Reporter(context.listeners, f"chunk {1 if stream is None else stream.n_chunks + 1}")
-                seed = new_seed(settings) if stream is None else stream.seed
-                stream, absorbed = self._absorb(stream, context, reporter, seed, early)
-                result = self._result_of(absorbed.rows, replace(context, blocks=absorbed.geometry.blocks), absorbed, stream)
+        with verbose_log(self.verbose, estimator_name, self.tol), self._engine(blocks) as engine:
+            context = FitContext(self, procedure, settings, given, blocks, engine, None, current_listeners(), None, FitRecord())
+            for stage in self._stages(procedure, blocks, **told):
+                context = stage.settle(context)
+            if stream is None:
+                rows = context.blocks if early is None else early.before(context.blocks)
+                if rows.n_rows < settings.n_clusters <= self._rows_to_begin_with(settings):
+                    self._keep_no_clusters(given.x, blocks.n_rows, settings.n_clusters, numpy_dtype(rows.x))
+                    self._early = EarlyRows.of(rows, 1 if early is None else early.n_chunks + 1)
+                    return self
+                n_clusters = self._clusters_for(procedure, settings.n_clusters, rows.n_rows)
+                context = replace(context, settings=replace(settings, n_clusters=n_clusters))
+            reporter = Reporter(context.listeners, f"chunk {1 if stream is None else stream.n_chunks + 1}")
+            seed = new_seed(settings) if stream is None else stream.seed
+            stream, absorbed = self._absorb(stream, context, reporter, seed, early)
+            result = self._result_of(absorbed.rows, replace(context, blocks=absorbed.geometry.blocks), absorbed, stream)
             self._keep(absorbed.geometry, Method(absorbed.rule), result, absorbed.geometry.blocks)
             self._keep_stream(stream, absorbed.loss)
             if self.verbose:
@@ -182,7 +186,7 @@ class StreamingBase(BaseCMeans):
         warn_of_loss(self.projection_loss_, estimator_name)
         return self
 
-    def _by_chunks(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
+    def _by_chunks(self, context: FitContext) -> Outcome:
         estimator_name, blocks, settings = type(self).__name__, context.blocks, context.settings
         spans = cut(blocks, self._rows_at_once(estimator_name), settings.n_clusters)
         summary = self._summed_up(spans, context)
@@ -191,7 +195,7 @@ class StreamingBase(BaseCMeans):
             result = of_all_chunks(result, settings, summary)
         self._keep_stream(summary.stream, summary.loss)
         warn_of_loss(self.projection_loss_, estimator_name)
-        return replace(summary.last.geometry, blocks=blocks), Method(result.rule), result
+        return Outcome(replace(summary.last.geometry, blocks=blocks), Method(result.rule), result)
 
     def _summed_up(self, spans: list[Span], context: FitContext) -> FitSummary:
         """Cluster all chunks, one after the other, those before the last only where a checkpoint has not kept them."""
@@ -217,7 +221,7 @@ class StreamingBase(BaseCMeans):
         if not context.blocks.elsewhere:
             return self, context
         model = type(self)(**self.get_params(deep=False))
-        return model, context.sent(model._procedure())
+        return model, context.sent(model)
 
     def _after(
         self, context: FitContext, seed: int, n_chunks: int, before: FitSummary | None, blocks: Blocks, engine: Engine
@@ -258,13 +262,14 @@ class StreamingBase(BaseCMeans):
             rows = with_weight(rows)
         chunk = Chunk(replace(context, blocks=rows), seed, number, reporter)
         enough = self._rows_to_begin_with(context.settings)
-        held, tied = None, tied_numbers(stream, rows.known)
+        known = known_of(rows)
+        held, tied = None, tied_numbers(stream, known)
         if stream is None or stream.held is not None:
             absorbed = self._begin(chunk)
             if stream is None:
-                absorbed = self._numbered(absorbed, rows, context.engine) if rows.known is None else absorbed
+                absorbed = self._numbered(absorbed, rows, context.engine) if known is None else absorbed
             else:
-                absorbed = renumbered(absorbed, stream, rows.known, context.engine)
+                absorbed = renumbered(absorbed, stream, known, context.engine)
             held = WarmupBuffer.of(rows) if rows.n_rows < enough else None
         else:
             order = numbers_of_labels(stream, rows, lambda part: memberships(stream.past, stream.rule, part, context.engine))
@@ -322,11 +327,11 @@ class StreamingBase(BaseCMeans):
         init_context = InitContext(type(self).__name__, settings.n_clusters, geometry, problem)
         first = starts(self.init, settings.n_init, init_context, chunk.rng("start"))
         observer = self._chunk_observer(chunk, geometry, method.rule)
-        search = self._breathing(geometry, chunk.rng("search"))
+        search = self._breathing(geometry, chunk.rng("search")) if problem.known is None else None
         if method.pilot is None:
             best = best_of(first, settings.n_init, problem, observer, stage="chunk", search=search)
         else:
-            problem, best = from_pilot(first, settings.n_init, problem, observer, pilot=method.pilot, search=search)
+            problem, best = FromStarts(method.pilot).best(first, settings.n_init, problem, observer, search=search)
         return problem, replace(best.solution, row_visits=best.row_visits)
 
     def _followed(
@@ -339,7 +344,7 @@ class StreamingBase(BaseCMeans):
     def _chunk_problem(self, chunk: Chunk, geometry: Geometry, rule: Rule) -> Problem:
         settings, engine = chunk.context.settings, chunk.context.engine
         rows = self._rows_for(chunk.context.over(geometry.blocks, engine), geometry, rule)
-        return Problem(rows, rule, engine, settings.stopping, sums_of_known(geometry.space, geometry.blocks, settings.n_clusters, engine))
+        return beside_known(Problem(rows, rule, engine, settings.stopping), settings.n_clusters)
 
     def _chunk_observer(self, chunk: Chunk, geometry: Geometry, rule: Rule) -> Observer:
         return Observer(chunk.reporter, self._after_sweep(chunk.context.hook, geometry, Method(rule)))
@@ -362,7 +367,7 @@ class StreamingBase(BaseCMeans):
         past, rule, solution, blocks = absorbed.past, absorbed.rule, absorbed.solution, context.blocks
         space, centres = past.space.portable(past.centres)
         if rows is None:
-            rows = RepresentedRows(space, blocks.free, 0, training=False)
+            rows = RepresentedRows(space, free_part(blocks), 0, training=False)
         assignment = assign_all(rows, space, rule, State(centres), context.engine, Reporter(context.listeners), here=False)
         known = sums_of_known(space, blocks, len(centres), context.engine)
         if known is not None:

@@ -8,12 +8,12 @@ import numpy as np
 
 from ...data.arrays import Array, Float64, IntArray, in_form_of, in_type_of, stacked
 from ...data.blocks import Blocks
-from ...data.known_labels import KnownLabels
+from ...data.known_labels import KnownLabels, known_of, with_known
 from ...rules import Rule
 from ...runtime.progress import Reporter
 from ...runtime.stored_classes import stored
 from ...solvers.checkpoints import Packed
-from ...solvers.fixed_point import Solution
+from ...solvers.solution import Solution
 from ...streaming import LandmarkCandidates, StreamSummary
 from ...sweeps.represented_rows import RepresentedRows
 from ..geometry import Geometry
@@ -44,14 +44,16 @@ class WarmupBuffer:
     def of(cls, rows: Blocks) -> WarmupBuffer:
         """Return rows to be kept."""
         x = np.ascontiguousarray(rows.x) if isinstance(rows.x, np.ndarray) else rows.x
-        return cls(x, rows.weight) if rows.known is None else cls(x, rows.weight, rows.known.labels, rows.known.strength)
+        known = known_of(rows)
+        return cls(x, rows.weight) if known is None else cls(x, rows.weight, known.labels, known.strength)
 
     def before(self, blocks: Blocks) -> Blocks:
         """Return these rows followed by `blocks`."""
-        known = self.known
-        if known is not None or blocks.known is not None:
-            known = (known or KnownLabels.of_nothing(len(self.weight))) + (blocks.known or KnownLabels.of_nothing(blocks.n_rows))
-        return replace(blocks, x=stacked(self.x, blocks.x), weight=np.concatenate([self.weight, blocks.weight]), known=known)
+        known, here = self.known, known_of(blocks)
+        if known is not None or here is not None:
+            known = (known or KnownLabels.of_nothing(len(self.weight))) + (here or KnownLabels.of_nothing(blocks.n_rows))
+        rows = replace(blocks, x=stacked(self.x, blocks.x), weight=np.concatenate([self.weight, blocks.weight]))
+        return with_known(rows, known)
 
     @property
     def known(self) -> KnownLabels | None:

@@ -15,22 +15,23 @@ from ...rules import SparsePossibilistic
 from ...runtime.docstrings import describes_arguments
 from ...sampling.population import sample
 from ...solvers.adaptive import Adaptation, PilotWidths, hard_sums
-from ...solvers.fixed_point import Solution, solve
-from ...solvers.multistart import BestRun, FitResult, concluded
+from ...solvers.fixed_point import solve
+from ...solvers.multistart import BestRun, concluded
 from ...solvers.observer import Observer
+from ...solvers.solution import Solution
 from ...solvers.steps import Verdict
 from ...sweeps.passes import SilhouettePass, SweepPass
 from ...sweeps.problem import Problem
 from ...sweeps.state import State
-from ...tuning.feature_ranges import factors_to_ten
 from ...tuning.isolation import isolated_rows
 from ..arguments import InnerScaling, SparsityTest
 from ..fit import BaseCMeans
 from ..fitted_attributes import certified
 from ..geometry import Geometry
 from ..kernel_evidence import given_kernel
-from ..procedure import FitContext, FitSettings, Method, Procedure
+from ..procedure import FitContext, FitSettings, Method, Outcome, Procedure
 from ..space import build_geometry
+from ..stages.scaled import ScaledFeatures
 from ..validation import integer, one_of, real
 
 SQUARED_SHARE = 0.2  # K of the automatic sparsity where scales are mean squares: more, and rows within the radius make it smaller yet
@@ -84,7 +85,7 @@ class AdaptiveProblem:
 
 
 @dataclass(frozen=True)
-class Stage:
+class OneScale:
     """Clusters at one scale."""
 
     given: AdaptiveProblem
@@ -97,7 +98,7 @@ class Stage:
         return self.found.solution.verdict is Verdict.EMPTY
 
 
-def best_separated(given: AdaptiveProblem, state: State, widths: PilotWidths) -> tuple[Stage, bool]:
+def best_separated(given: AdaptiveProblem, state: State, widths: PilotWidths) -> tuple[OneScale, bool]:
     """Return the clusters of the largest mean silhouette, and True where none are apart: then they are the last, the widest.
 
     The start has scales for alpha = 1. Row visits are those of all stages.
@@ -110,14 +111,14 @@ def best_separated(given: AdaptiveProblem, state: State, widths: PilotWidths) ->
     return replace(best, found=replace(best.found, row_visits=sum(stage.found.row_visits for stage in stages))), nothing
 
 
-def _stages(given: AdaptiveProblem, state: State, widths: PilotWidths) -> Iterator[Stage]:
+def _stages(given: AdaptiveProblem, state: State, widths: PilotWidths) -> Iterator[OneScale]:
     alpha = NARROW * max(1.0, widths.concentration)
     state = State(state.centres, state.known_scales() / alpha)
     for number in range(STAGES):
         step = Adaptation(1, widths.narrowest / alpha)
         wide = _reaching(given, step, widths.concentration)
         solution = wide.solve(state, step, f"stage {number}")
-        stage = Stage(wide, step, BestRun(solution, None, solution.row_visits), 0.0)
+        stage = OneScale(wide, step, BestRun(solution, None, solution.row_visits), 0.0)
         if not stage.is_empty:
             state = solution.state
             stage = _judged(_without_crumbs(stage, f"stage {number} without crumbs"))
@@ -127,7 +128,7 @@ def _stages(given: AdaptiveProblem, state: State, widths: PilotWidths) -> Iterat
         alpha, state = alpha / WIDER, State(state.centres, WIDER * state.known_scales())
 
 
-def _without_crumbs(stage: Stage, scope: str) -> Stage:
+def _without_crumbs(stage: OneScale, scope: str) -> OneScale:
     """Return the stage settled without clusters that own much less than others: they are of a few rows between or beside these."""
     solution, part = stage.found.solution, stage.given.part
     labelling = SweepPass(stage.given.rule, solution.state, labelling=True)
@@ -140,7 +141,7 @@ def _without_crumbs(stage: Stage, scope: str) -> Stage:
     return stage if again.verdict is Verdict.EMPTY else replace(stage, found=BestRun(again, None, visits))
 
 
-def _judged(stage: Stage) -> Stage:
+def _judged(stage: OneScale) -> OneScale:
     """Return the stage with its silhouette."""
     part, state = stage.given.part, stage.found.solution.state
     if len(state.centres) == 1:
@@ -167,6 +168,8 @@ class BaseAdaptive(BaseCMeans):
     """Sparse adaptive possibilistic c-means; subclasses define the search for clusters."""
 
     _sums_to_one = False
+    _takes = frozenset[str]()
+    _is_bounded = False
     _spares_isolated_rows: bool = True  # whether clusters are sought among the others
 
     max_clusters: int
@@ -192,9 +195,8 @@ class BaseAdaptive(BaseCMeans):
         return Procedure(
             method,
             lambda context: self._by_adaptation(context, search),
+            stages=(ScaledFeatures(),) if scaled else (),
             max_clusters=integer(self.max_clusters, "max_clusters", name, 1),
-            bounded=False,
-            factors=(lambda blocks, engine: factors_to_ten(blocks, engine, name)) if scaled else None,
         )
 
     def _sparse_rule(self, automatic_share: float) -> SparsePossibilistic:
@@ -210,15 +212,15 @@ class BaseAdaptive(BaseCMeans):
         share = SQUARED_SHARE if self.adaptation == "squared" else automatic_share
         return replace(rule, share=share * min(1.0, rule.largest_share)) if sparsity is None else rule
 
-    def _by_adaptation(self, context: FitContext, search: Search) -> tuple[Geometry, Method, FitResult]:
+    def _by_adaptation(self, context: FitContext, search: Search) -> Outcome:
         settings, blocks = context.settings, context.blocks
-        geometry = build_geometry(self._space_request(context, blocks))
+        geometry = context.placed(build_geometry(self._space_request(context, blocks)))
         rule = context.procedure.method(geometry).rule
         assert isinstance(rule, SparsePossibilistic)
         rows = self._rows_for(context, geometry, rule, remembered=blocks.n_rows * np.dtype(np.intp).itemsize)
         whole = Problem(rows, rule, context.engine, settings.stopping)
         sought, part = _part_of(geometry, whole, settings.rng, spare=self._spares_isolated_rows)
-        method = context.procedure.method(sought)
+        method = context.described(context.procedure.method(sought))
         observer = self._observer(context, geometry, method)
         with self._interruptible(context, geometry, method):
             best, found_rule = search(AdaptiveProblem(settings, sought, whole, part, rule, observer), method)
@@ -226,7 +228,7 @@ class BaseAdaptive(BaseCMeans):
             raise ValueError(self._too_sparse(rule, best.solution.state))
         whole = replace(whole, rule=found_rule)
         along = geometry.population if isinstance(vars(self).get("init"), str) else None
-        return geometry, method, certified(concluded(best, whole, observer, numbered_along=along), best, geometry, whole)
+        return Outcome(geometry, method, certified(concluded(best, whole, observer, numbered_along=along), best, geometry, whole))
 
     def _too_sparse(self, rule: SparsePossibilistic, state: State) -> str:
         scales = state.known_scales()

@@ -12,31 +12,27 @@ import numpy as np
 
 from ...data.arrays import itemsize, numpy_dtype
 from ...data.blocks import Blocks
-from ...data.memory_estimate import of_start
-from ...kernels import Kernel, PrecomputedGraphKernel
+from ...kernels import Kernel
 from ...landmarks.certificate import Approximation
 from ...rules import Rule
 from ...runtime.callbacks import SweepHook, memory_logger
 from ...runtime.progress import Reporter
+from ...solvers.annealing import Annealing
 from ...solvers.checkpoints import Checkpoint
-from ...solvers.multistart import FitResult, best_of, concluded, from_pilot, lower_cut
+from ...solvers.multistart import FromStarts
 from ...solvers.observer import AfterSweep, Observer
 from ...solvers.search import Breathing, Searching
-from ...solvers.sizes import Sized
 from ...solvers.subsampling import SubsampleSchedule, sample_sizes, subsample_schedule
 from ...spaces import Space
 from ...sweeps.choice import memory_of
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
-from ...tuning.annealing import Annealing
 from ..fitted_attributes import OF_ROWS, certified, model_attributes
 from ..geometry import Geometry
 from ..init import InitContext, starts
-from ..kernel_evidence import given_kernel
-from ..memory import MemoryPlan, plan
-from ..procedure import FitContext, FitSettings, Method
-from ..rows.swept import SweptRows, for_linked_rows, swept_rows
+from ..memory import MemoryPlan, of_start, plan
+from ..procedure import FitContext, FitSettings, Method, Outcome, Swept
 from ..space import SpaceRequest, build_geometry
 
 OF_INIT = {"k-means||": 12}  # bytes per row for starts that keep something of all rows
@@ -72,74 +68,57 @@ class BySweeps:
     on_empty: str = "warn"
     join_equal_rows: bool | str = False
 
-    def _by_sweeps(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
+    def _by_sweeps(self, context: FitContext) -> Outcome:
         """Sweep from every start, and return the best result."""
-        settings, engine = context.settings, context.engine
-        rows = for_linked_rows(build_geometry(self._space_request(context, context.blocks)))
-        (geometry, method), sized = context.procedure.in_its_space(rows), None
-        if context.procedure.sizes is not None:
-            limits = context.procedure.sizes.limits(geometry.blocks, settings.n_clusters, soft=method.rule.is_soft)
-            sized = Sized(limits, method.rule, geometry.blocks.n_rows)
-        given = self._rows_for(context, geometry, method.rule)
-        swept = swept_rows(geometry, given, Problem(given, method.rule, engine, settings.stopping), settings.n_clusters)
-        problem = swept.problem
-        init = InitContext(type(self).__name__, settings.n_clusters, geometry, swept.starting(method.pilot), at_most=sized is not None)
+        settings, placed = context.settings, context.placed(build_geometry(self._space_request(context, context.blocks)))
+        geometry, method = context.procedure.in_its_space(placed)
+        method = context.described(method)
+        rows = self._rows_for(context, geometry, method.rule)
+        problem = Problem(rows, method.rule, context.engine, settings.stopping)
+        starting = problem if method.pilot is None else replace(problem, rule=method.pilot.rule)
+        swept = context.prepared(Swept(context, geometry, problem, starting, FromStarts(method.pilot)))
+        fewer = swept.solving.takes_fewer_starts
+        init = InitContext(type(self).__name__, settings.n_clusters, geometry, swept.starting, at_most=fewer)
         first = starts(self.init, settings.n_init, init, settings.rng)
-        observer, schedule = self._observer(context, geometry, method), self._schedule(settings, swept)
-        search = self._searching(swept, settings.rng)
+        schedule, search = self._schedule(settings, swept), self._searching(swept, settings.rng)
+        observer = self._observer(context, geometry, method)
         with self._interruptible(context, geometry, method):
-            if sized is not None:
-                named = isinstance(self.init, str)
-                best = sized.best_of(first, settings.n_init, problem, observer, given=not named, schedule=schedule, search=search)
-                problem = replace(problem, rule=sized.rule)
-            elif method.pilot is None:
-                best = best_of(first, settings.n_init, problem, observer, schedule=schedule, search=search)
-            else:
-                problem, best = from_pilot(first, settings.n_init, problem, observer, pilot=method.pilot, schedule=schedule, search=search)
-        numbered_along = swept.population if isinstance(self.init, str) and geometry.blocks.known is None else None
-        if sized is not None:
-            return geometry, method, certified(sized.concluded(best, problem, observer, numbered_along), best, geometry, problem)
-        if isinstance(geometry.kernel, PrecomputedGraphKernel) and self._refines(method, geometry):
-
-            def rows_of(space: Space) -> RepresentedRows:
-                return self._rows_for(context, replace(geometry, kernel=space.kernel, space=space), method.rule)
-
-            problem, best = lower_cut(geometry.kernel, geometry.blocks.x, problem, best, observer, rows_of)
-            geometry = replace(geometry, kernel=problem.space.kernel, space=problem.space)
-        result = swept.of_all_rows(concluded(best, problem, observer, numbered_along=numbered_along))
-        return geometry, method, certified(result, best, geometry, problem)
-
-    def _refines(self, method: Method, geometry: Geometry) -> bool:
-        """Return True where a cut of a given graph is sought on the graph itself too: by hard rules, from no given start."""
-        given, told = given_kernel(self, type(self).__name__), geometry.blocks
-        free = isinstance(self.init, str) and not self.spherical and told.known is None and told.groups is None
-        return free and not method.rule.is_soft and isinstance(given, PrecomputedGraphKernel) and given.refine and not given.is_made
+            problem, best = swept.solving.best(first, settings.n_init, swept.problem, observer, schedule, search)
+        numbered_along = swept.population if isinstance(self.init, str) and problem.known is None else None
+        result = swept.solving.conclude(best, problem, observer, numbered_along)
+        return Outcome(geometry, method, certified(result, best, geometry, problem))
 
     def _space_request(self, context: FitContext, blocks: Blocks) -> SpaceRequest:
         settings = context.settings
-        return SpaceRequest(self, type(self).__name__, blocks, settings.n_clusters, settings.rng, context.engine, settings.budget)
+        request = SpaceRequest(self, type(self).__name__, blocks, settings.n_clusters, settings.rng, context.engine, settings.budget)
+        made = context.space is not None or context.units is not None
+        return replace(request, space=context.space, units=context.units) if made else request
 
-    def _schedule(self, settings: FitSettings, swept: SweptRows) -> SubsampleSchedule | None:
+    def _schedule(self, settings: FitSettings, swept: Swept) -> SubsampleSchedule | None:
         """Return the subsamples to fit first; None for a given start, which uses all rows."""
-        if not self.progressive or not isinstance(self.init, str) or not swept.problem.space.sweeps_products:
+        problem = swept.problem
+        few = problem.n_rows <= problem.rows.blocks.limits.subsampled_above
+        if few or not self.progressive or not isinstance(self.init, str) or not problem.space.sweeps_products:
             return None
         return subsample_schedule(swept.population, settings.n_clusters, settings.rng)
 
-    def _searching(self, swept: SweptRows, rng: np.random.RandomState) -> Searching | None:
+    def _searching(self, swept: Swept, rng: np.random.RandomState) -> Searching | None:
         """Return the search for a better optimum; None for a given start, whose own is meant, and for clusters of known rows."""
-        if self.search == "annealing" and swept.blocks.known is None:
+        if swept.problem.known is not None:
+            return None
+        if self.search == "annealing":
             return Annealing(swept.population, rng, swept.geometry.critical_temperature)
         return self._breathing(swept, rng)
 
-    def _breathing(self, rows: Geometry | SweptRows, rng: np.random.RandomState) -> Breathing | None:
+    def _breathing(self, rows: Geometry | Swept, rng: np.random.RandomState) -> Breathing | None:
         """Return the search by clusters that come and go."""
-        if self.search is None or rows.blocks.known is not None or (self.search == "auto" and not isinstance(self.init, str)):
+        if self.search is None or (self.search == "auto" and not isinstance(self.init, str)):
             return None
         return Breathing(rows.population, rng, thorough=self.search == "breathing")
 
     def _rows_for(self, context: FitContext, geometry: Geometry, rule: Rule, remembered: int = 0) -> RepresentedRows:
         """Return the represented rows of a fit, within the memory budget."""
-        space, blocks, c = geometry.space, geometry.blocks.free, context.settings.n_clusters
+        space, blocks, c = geometry.space, geometry.blocks, context.settings.n_clusters
         known = memory_of(space, blocks, rule, c)
         remembered += space.bytes_of_rows + (known.total if not blocks.read_anew else self._known_of_sample(space, blocks, rule, c))
         if isinstance(init := vars(self).get("init"), str):

@@ -1,16 +1,39 @@
-"""Parts that displays share: checked labels and memberships, and names of clusters."""
+"""What displays share: how they are plotted, checked labels and memberships, and names of clusters."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from ...data.arrays import Float64, IntArray, host_float64
 from ...fitting.validation import host_array
+from ...runtime.docstrings import describes_arguments
+from ..figure import axes
 
 ROWS_OF_A_PICTURE = 2_000  # of heat maps and profiles: more than pixels show
+
+
+class Display(ABC):
+    """A picture on axes of matplotlib: it is made by a class method `from_...`, which draws it too, and can be drawn again elsewhere."""
+
+    def __init_subclass__(cls) -> None:
+        for name, method in vars(cls).items():
+            if name.startswith("from_"):
+                describes_arguments(method.__func__)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw on `ax`, or on a new figure."""
+        self.ax_ = axes(ax, type(self).__name__)
+        self.figure_ = self.ax_.figure
+        self._draw()
+        return self
+
+    @abstractmethod
+    def _draw(self) -> None:
+        """Draw on `ax_`."""
 
 
 def checked_labels(labels: Any, caller: str) -> IntArray:

@@ -9,18 +9,17 @@ import numpy as np
 
 from ...data.arrays import Float64, host_float64
 from ...fitting.validation import host_array, one_of
-from ...runtime.docstrings import describes_arguments
 from ..contrast import contrast_of
-from ..figure import DIVERGING, axes, colour, marker, plain
+from ..figure import DIVERGING, colour, marker, plain
 from ..rows import inspected, named_features
-from .base import cluster_names
+from .base import Display, cluster_names
 
 Kind = Literal["lines", "heatmap"]
 SHOWN = 40  # columns at most, those in which centres differ most
 NUMBERED = 200  # cells of a heat map at most in which the number is written
 
 
-class CentresDisplay:
+class CentresDisplay(Display):
     """Means of the clusters over the columns of the input, in deviations of each column from its mean, as parallel lines or a heat map.
 
     Of every space: a cluster's mean is that of its rows, weighted by their memberships. Of more than 40 columns those in which the means
@@ -53,7 +52,6 @@ class CentresDisplay:
         self.names = cluster_names(names, len(values), type(self).__name__)
 
     @classmethod
-    @describes_arguments
     def from_estimator(
         cls,
         model: Any,
@@ -75,7 +73,6 @@ class CentresDisplay:
         return cls(contrast.standardized, contrast.feature_names, kind=kind, names=names).plot(ax=ax)
 
     @classmethod
-    @describes_arguments
     def from_predictions(
         cls, centres: Any, *, feature_names: Any = None, kind: Kind = "heatmap", names: Any = None, ax: Any = None
     ) -> Self:
@@ -90,10 +87,7 @@ class CentresDisplay:
             raise ValueError(f"{caller}(feature_names=...): {len(columns)} names for {values.shape[1]} columns.")
         return cls(values, columns, kind=kind, names=names).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
-        """Draw on `ax`, or on a new figure."""
-        self.ax_ = axes(ax, type(self).__name__)
-        self.figure_ = self.ax_.figure
+    def _draw(self) -> None:
         spread = np.ptp(self.values, axis=0)
         self.shown_ = np.sort(np.argsort(-spread, kind="stable")[:SHOWN])
         values, columns = self.values[:, self.shown_], [plain(self.feature_names[k], 24) for k in self.shown_]
@@ -123,4 +117,3 @@ class CentresDisplay:
         )
         if len(self.shown_) < self.values.shape[1]:
             self.ax_.set_title(f"{len(self.shown_)} of {self.values.shape[1]:,} columns, those that differ most", fontsize=9)
-        return self

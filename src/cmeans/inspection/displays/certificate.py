@@ -11,11 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...data.arrays import Float64
 from ...fitting.validation import integer
-from ...runtime.docstrings import describes_arguments
-from ..figure import axes
+from .base import Display
 
 
-class CertificateDisplay:
+class CertificateDisplay(Display):
     """Bounds of the cost of a partition with the whole kernel, and the part of the kernel that landmarks leave out.
 
     Parameters
@@ -45,7 +44,6 @@ class CertificateDisplay:
         self.n_landmarks, self.cost, self.residual = n_landmarks, cost, residual
 
     @classmethod
-    @describes_arguments
     def from_estimator(
         cls, model: Any, X: Any = None, *, n_landmarks: Sequence[int] = (), sample_weight: Any = None, ax: Any = None
     ) -> Self:
@@ -80,10 +78,7 @@ class CertificateDisplay:
         numbers = np.array([one.n_landmarks for one in found])
         return cls(numbers, np.array([one.cost_bounds for one in found]), np.array([one.residual for one in found])).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
-        """Draw on `ax`, or on a new figure."""
-        self.ax_ = axes(ax, type(self).__name__)
-        self.figure_ = self.ax_.figure
+    def _draw(self) -> None:
         self.bounds_ = self.ax_.vlines(
             self.n_landmarks, self.cost[:, 0], self.cost[:, 1], color="#0072B2", lw=4, label="bounds of the true cost"
         )
@@ -95,4 +90,3 @@ class CertificateDisplay:
         other.set_ylabel("left out of the kernel, %")
         other.set_ylim(bottom=0)
         self.ax_.legend(handles=[self.bounds_, self.residual_], fontsize=8)
-        return self

@@ -9,11 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...data.arrays import Float64, host_float64
 from ...fitting.validation import host_array
-from ...runtime.docstrings import describes_arguments
-from ..figure import axes, wrapped
+from ..figure import wrapped
+from .base import Display
 
 
-class ConvergenceDisplay:
+class ConvergenceDisplay(Display):
     """The objective after each sweep, as its excess over the last one.
 
     Parameters
@@ -38,7 +38,6 @@ class ConvergenceDisplay:
         self.history, self.reason = history, reason
 
     @classmethod
-    @describes_arguments
     def from_estimator(cls, model: Any, *, ax: Any = None) -> Self:
         """Draw the objectives of a fitted model's sweeps (its last run over all rows)."""
         check_is_fitted(model)
@@ -48,7 +47,6 @@ class ConvergenceDisplay:
         return cls(host_float64(history), reason=str(model.stop_reason_)).plot(ax=ax)
 
     @classmethod
-    @describes_arguments
     def from_predictions(cls, history: Any, *, reason: str = "", ax: Any = None) -> Self:
         """Draw a given `history` of objectives (k,), one a sweep, below the `reason` why the fit ended."""
         caller = f"{cls.__name__}.from_predictions"
@@ -57,10 +55,7 @@ class ConvergenceDisplay:
             raise ValueError(f"{caller}: history has shape {values.shape}; finite numbers (k,) are needed.")
         return cls(values, reason=reason).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
-        """Draw on `ax`, or on a new figure."""
-        self.ax_ = axes(ax, type(self).__name__)
-        self.figure_ = self.ax_.figure
+    def _draw(self) -> None:
         scale = abs(self.history[-1]) or 1.0
         excess = (self.history - self.history[-1]) / scale
         (self.line_,) = self.ax_.plot(np.arange(1, len(excess) + 1), excess, marker="o", ms=3, color="#0072B2")
@@ -70,4 +65,3 @@ class ConvergenceDisplay:
         self.ax_.set(xlabel="sweep", ylabel="objective above the last, relative")
         if self.reason:
             self.ax_.set_title(wrapped(self.reason), fontsize=9)
-        return self

@@ -8,15 +8,14 @@ import numpy as np
 
 from ...data.arrays import Float64
 from ...fitting.validation import one_of
-from ...runtime.docstrings import describes_arguments
-from ..figure import SEQUENTIAL, axes, colour
+from ..figure import SEQUENTIAL, colour
 from ..rows import inspected
-from .base import by_cluster, checked_memberships, thinned
+from .base import Display, by_cluster, checked_memberships, thinned
 
 Kind = Literal["profiles", "heatmap"]
 
 
-class MembershipDisplay:
+class MembershipDisplay(Display):
     """Memberships of rows in each cluster.
 
     As profiles: of each cluster, its memberships in falling order; a steep fall is a clear cluster, a slope one that overlaps others. As a
@@ -44,7 +43,6 @@ class MembershipDisplay:
         self.memberships, self.kind = memberships, kind
 
     @classmethod
-    @describes_arguments
     def from_estimator(
         cls, model: Any, X: Any, *, kind: Kind = "profiles", diag: Any = None, max_rows: int = 50_000, ax: Any = None
     ) -> Self:
@@ -54,23 +52,19 @@ class MembershipDisplay:
         return cls(inspected(model, X, caller, diag=diag, most=max_rows).memberships, kind=kind).plot(ax=ax)
 
     @classmethod
-    @describes_arguments
     def from_predictions(cls, memberships: Any, *, kind: Kind = "profiles", ax: Any = None) -> Self:
         """Draw memberships (n, c) of any clustering."""
         caller = f"{cls.__name__}.from_predictions"
         return cls(checked_memberships(memberships, caller), kind=one_of(kind, "kind", caller, get_args(Kind))).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
-        """Draw on `ax`, or on a new figure."""
-        self.ax_ = axes(ax, type(self).__name__)
-        self.figure_ = self.ax_.figure
+    def _draw(self) -> None:
         n, c = self.memberships.shape
         if self.kind == "heatmap":
             order = thinned(by_cluster(np.argmax(self.memberships, axis=1), self.memberships.max(axis=1)))
             self.image_ = self.ax_.imshow(self.memberships[order], aspect="auto", vmin=0, vmax=1, cmap=SEQUENTIAL, interpolation="nearest")
             self.ax_.set(xlabel="cluster", ylabel="rows, cluster by cluster", xticks=range(c) if c <= 30 else [], yticks=[])
             self.figure_.colorbar(self.image_, ax=self.ax_, label="membership")
-            return self
+            return
         falling = -np.sort(-self.memberships, axis=0)
         shown = thinned(np.arange(n))
         share = (shown + 1) / n
@@ -79,4 +73,3 @@ class MembershipDisplay:
         self.ax_.set(xlabel="share of the rows", ylabel="membership", xlim=(0, 1), ylim=(0, 1.02))
         if c <= 14:
             self.ax_.legend(title="cluster", fontsize=8)
-        return self

@@ -9,11 +9,10 @@ import numpy as np
 
 from ...data.arrays import Float64, IntArray, host_float64, is_sparse
 from ...fitting.validation import host_array
-from ...runtime.docstrings import describes_arguments
 from ..directions import plane_of
-from ..figure import axes, colour, marker, plain, rgb
+from ..figure import colour, marker, plain, rgb
 from ..rows import InspectedRows, inspected
-from .base import checked_labels, checked_memberships
+from .base import Display, checked_labels, checked_memberships
 
 BINNED = 50_000  # rows from which on the picture shows counts of cells in place of points
 MOST_ROWS = 200_000
@@ -23,7 +22,7 @@ FAINTEST = 0.15  # opacity of a row of membership zero
 LEGEND = 14  # clusters at most that a legend names
 
 
-class ScatterDisplay:
+class ScatterDisplay(Display):
     """Rows over two of their columns, or over the plane in which centres lie apart most.
 
     The colour is the cluster, the opacity the largest membership, grey is noise; a cross and a number mark the row nearest to each
@@ -66,7 +65,6 @@ class ScatterDisplay:
         self.axis_names, self.representatives = tuple(axis_names), dict(representatives or {})
 
     @classmethod
-    @describes_arguments
     def from_estimator(
         cls,
         model: Any,
@@ -114,7 +112,6 @@ class ScatterDisplay:
         return cls(positions, seen.labels, strength=strength, axis_names=names, representatives=named).plot(ax=ax)
 
     @classmethod
-    @describes_arguments
     def from_predictions(
         cls, X: Any, labels: Any, *, memberships: Any = None, columns: Sequence[int] = (0, 1), axis_names: Any = None, ax: Any = None
     ) -> Self:
@@ -132,10 +129,7 @@ class ScatterDisplay:
         names = [f"column {one}" for one in columns] if axis_names is None else axis_names
         return cls(x[:, list(columns)], own, strength=strength, axis_names=names).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
-        """Draw on `ax`, or on a new figure."""
-        self.ax_ = axes(ax, type(self).__name__)
-        self.figure_ = self.ax_.figure
+    def _draw(self) -> None:
         self.points_ = [self._cells()] if len(self.labels) > BINNED else [self._points(int(j)) for j in np.unique(self.labels)]
         for cluster, (position, text) in self.representatives.items():
             self.ax_.plot(*position, marker="P", ms=8, mfc=colour(cluster), mec="black", ls="none", zorder=4)
@@ -148,7 +142,6 @@ class ScatterDisplay:
             legend = self.ax_.legend(title="cluster", fontsize=8, markerscale=2)
             for handle in legend.legend_handles:
                 handle.set_alpha(1)
-        return self
 
     def _points(self, cluster: int) -> Any:
         own = self.labels == cluster

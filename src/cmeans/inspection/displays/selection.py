@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from ...runtime.docstrings import describes_arguments
-from ..figure import axes, wrapped
+from ..figure import wrapped
+from .base import Display
 
 LINES = {  # columns of a selection's table that are drawn where they are there
     "silhouette": ("silhouette", "#56B4E9", "--"),
@@ -18,7 +18,7 @@ LINES = {  # columns of a selection's table that are drawn where they are there
 }
 
 
-class SelectionDisplay:
+class SelectionDisplay(Display):
     """The evidence of `cmeans.select` for each number of clusters, and its choice.
 
     Parameters
@@ -48,7 +48,6 @@ class SelectionDisplay:
         self.table, self.n_clusters, self.reason = table, n_clusters, reason
 
     @classmethod
-    @describes_arguments
     def from_selection(cls, selection: Any, *, ax: Any = None) -> Self:
         """Draw a `selection`, what `cmeans.select` returned. Of several settings of other parameters, the chosen one is shown."""
         caller = f"{cls.__name__}.from_selection"
@@ -61,10 +60,7 @@ class SelectionDisplay:
         kept = {name: np.asarray(values)[own] for name, values in table.items()}
         return cls(kept, int(selection.n_clusters), reason=str(selection.reason)).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
-        """Draw on `ax`, or on a new figure."""
-        self.ax_ = axes(ax, type(self).__name__)
-        self.figure_ = self.ax_.figure
+    def _draw(self) -> None:
         numbers, self.lines_ = np.asarray(self.table["n_clusters"]), {}
         for column, (name, colour, style) in LINES.items():
             if column in self.table:
@@ -78,4 +74,3 @@ class SelectionDisplay:
         self.ax_.legend(fontsize=8)
         if self.reason:
             self.ax_.set_title(wrapped(self.reason), fontsize=8)
-        return self

@@ -8,15 +8,14 @@ import numpy as np
 
 from ...data.arrays import Float64, IntArray, host_float64
 from ...fitting.validation import host_array
-from ...runtime.docstrings import describes_arguments
-from ..figure import axes, colour
+from ..figure import colour
 from ..rows import inspected
-from .base import by_cluster, checked_labels, thinned
+from .base import Display, by_cluster, checked_labels, thinned
 
 GAP = 0.02  # of the rows, between clusters
 
 
-class SilhouetteDisplay:
+class SilhouetteDisplay(Display):
     """Simplified silhouettes, 1 - a / b of the distances to the own and the nearest other centre, cluster by cluster, in falling order.
 
     A full block is a clear cluster; values below zero (to the left) are rows that are nearer to another centre.
@@ -50,7 +49,6 @@ class SilhouetteDisplay:
         self.weight = np.ones(len(labels)) if weight is None else weight
 
     @classmethod
-    @describes_arguments
     def from_estimator(
         cls, model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None, max_rows: int = 50_000, ax: Any = None
     ) -> Self:
@@ -62,7 +60,6 @@ class SilhouetteDisplay:
         return cls(seen.silhouettes, seen.labels, weight=seen.weight).plot(ax=ax)
 
     @classmethod
-    @describes_arguments
     def from_predictions(cls, silhouettes: Any, labels: Any, *, ax: Any = None) -> Self:
         """Draw given silhouettes (n,), such as scikit-learn's `silhouette_samples`, with labels (n,)."""
         caller = f"{cls.__name__}.from_predictions"
@@ -71,10 +68,7 @@ class SilhouetteDisplay:
             raise ValueError(f"{caller}: silhouettes have shape {values.shape}; ({len(own)},) numbers from -1 to 1 are needed.")
         return cls(values, own).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
-        """Draw on `ax`, or on a new figure."""
-        self.ax_ = axes(ax, type(self).__name__)
-        self.figure_ = self.ax_.figure
+    def _draw(self) -> None:
         inside = np.flatnonzero(self.labels >= 0)
         weight = self.weight[inside]
         self.mean_ = float(weight @ self.silhouettes[inside] / weight.sum()) if weight.sum() > 0 else float("nan")
@@ -93,4 +87,3 @@ class SilhouetteDisplay:
         self.ax_.set_yticks(places if len(places) <= 40 else [], [str(cluster) for cluster in clusters] if len(places) <= 40 else [])
         self.ax_.invert_yaxis()
         self.ax_.legend(fontsize=8)
-        return self

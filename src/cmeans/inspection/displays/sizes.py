@@ -9,16 +9,15 @@ import numpy as np
 
 from ...data.arrays import Float64
 from ...fitting.validation import read_weights
-from ...runtime.docstrings import describes_arguments
 from ...runtime.numerals import percent
-from ..figure import axes, colour, plain
+from ..figure import colour, plain
 from ..rows import inspected
-from .base import checked_labels, cluster_names
+from .base import Display, checked_labels, cluster_names
 
 NAMED = 40  # clusters at most whose names stand at their bars
 
 
-class SizesDisplay:
+class SizesDisplay(Display):
     """The weight of each cluster, and of noise, as bars.
 
     Parameters
@@ -44,7 +43,6 @@ class SizesDisplay:
         self.names = cluster_names(names, len(sizes), type(self).__name__)
 
     @classmethod
-    @describes_arguments
     def from_estimator(cls, model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None, names: Any = None, ax: Any = None) -> Self:
         """Draw the sizes of the clusters of a fitted model among rows X, all of them (of more than 200,000, as many evenly spaced)."""
         seen = inspected(model, X, f"{cls.__name__}.from_estimator", sample_weight=sample_weight, diag=diag, most=200_000)
@@ -52,7 +50,6 @@ class SizesDisplay:
         return cls(seen.masses * factor, float(seen.weight[seen.labels < 0].sum()) * factor, names=names).plot(ax=ax)
 
     @classmethod
-    @describes_arguments
     def from_predictions(cls, labels: Any, *, sample_weight: Any = None, names: Any = None, ax: Any = None) -> Self:
         """Draw the sizes of clusters by labels (n,), -1 for noise."""
         caller = f"{cls.__name__}.from_predictions"
@@ -61,10 +58,7 @@ class SizesDisplay:
         sizes = np.bincount(own + 1, weights=weight * unit).astype(np.float64)
         return cls(sizes[1:], float(sizes[0]), names=names).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
-        """Draw on `ax`, or on a new figure."""
-        self.ax_ = axes(ax, type(self).__name__)
-        self.figure_ = self.ax_.figure
+    def _draw(self) -> None:
         values, names = list(map(float, self.sizes)), list(self.names)
         colours = [colour(j) for j in range(len(values))]
         if self.noise:
@@ -78,4 +72,3 @@ class SizesDisplay:
         self.ax_.invert_yaxis()
         self.ax_.margins(x=0.12)
         self.ax_.set(xlabel="rows (weight)", ylabel="cluster")
-        return self

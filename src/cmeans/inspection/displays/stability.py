@@ -7,13 +7,13 @@ from typing import Any, Self
 import numpy as np
 
 from ...data.arrays import Float64
-from ...runtime.docstrings import describes_arguments
-from ..figure import axes, colour
+from ..figure import colour
+from .base import Display
 
 THERE, DOUBTFUL = 0.85, 0.6  # Jaccard indices above which a cluster is there, and below which it may not be (Hennig 2007)
 
 
-class StabilityDisplay:
+class StabilityDisplay(Display):
     """Jaccard indices of the clusters with those of refits, with standard errors; lines at 0.85 and 0.6 (Hennig 2007).
 
     Parameters
@@ -46,7 +46,6 @@ class StabilityDisplay:
         self.clusters, self.error, self.overall = clusters, error, overall
 
     @classmethod
-    @describes_arguments
     def from_stability(cls, stability: Any, *, ax: Any = None) -> Self:
         """Draw what `cmeans.stability` returned."""
         clusters = getattr(stability, "clusters", None)
@@ -54,10 +53,7 @@ class StabilityDisplay:
             raise ValueError(f"{cls.__name__}.from_stability(stability={stability!r}): give what cmeans.stability returned.")
         return cls(np.asarray(clusters), np.asarray(stability.clusters_error), overall=float(stability.overall)).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
-        """Draw on `ax`, or on a new figure."""
-        self.ax_ = axes(ax, type(self).__name__)
-        self.figure_ = self.ax_.figure
+    def _draw(self) -> None:
         places = np.arange(len(self.clusters))
         colours = [colour(j) for j in range(len(places))]
         self.bars_ = self.ax_.barh(places, np.nan_to_num(self.clusters), xerr=np.nan_to_num(self.error), color=colours, capsize=3)
@@ -69,4 +65,3 @@ class StabilityDisplay:
         self.ax_.legend(fontsize=8, loc="lower left")
         if not np.isnan(self.overall):
             self.ax_.set_title(f"adjusted Rand index of the refits {self.overall:.2f}", fontsize=9)
-        return self

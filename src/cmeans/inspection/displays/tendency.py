@@ -9,16 +9,16 @@ import numpy as np
 from ...data.arrays import Float64, IntArray, host_float64, in_float64
 from ...fitting.validation import host_array, integer
 from ...kernels import FeatureKernel, Linear, Precomputed
-from ...runtime.docstrings import describes_arguments
 from ...sampling.pairwise import KernelAffinity
-from ..figure import SEQUENTIAL, axes
+from ..figure import SEQUENTIAL
 from ..rows import inspected
 from ..steps import last_step
+from .base import Display
 
 MOST_ROWS = 500
 
 
-class TendencyDisplay:
+class TendencyDisplay(Display):
     """Visual assessment of cluster tendency (VAT): distances between rows, in the order in which a minimum spanning tree takes them up.
 
     Dark squares along the diagonal are clusters; where there are none, rows show none. Distances are those of the model's own space,
@@ -49,7 +49,6 @@ class TendencyDisplay:
         self.distances = distances
 
     @classmethod
-    @describes_arguments
     def from_estimator(cls, model: Any, X: Any, *, max_rows: int = MOST_ROWS, ax: Any = None) -> Self:
         """Draw distances between rows X, in the space of a fitted model; of more than `max_rows` as many, evenly spaced.
 
@@ -73,7 +72,6 @@ class TendencyDisplay:
         return cls(np.sqrt(known.squared_distances(np.arange(len(seen.numbers))))).plot(ax=ax)
 
     @classmethod
-    @describes_arguments
     def from_predictions(cls, distances: Any, *, ax: Any = None) -> Self:
         """Draw given distances (s, s), symmetric and zero on the diagonal."""
         caller = f"{cls.__name__}.from_predictions"
@@ -82,15 +80,11 @@ class TendencyDisplay:
             raise ValueError(f"{caller}: distances have shape {d.shape}; a symmetric matrix (s, s) of finite numbers from 0 on is needed.")
         return cls(d).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
-        """Draw on `ax`, or on a new figure."""
-        self.ax_ = axes(ax, type(self).__name__)
-        self.figure_ = self.ax_.figure
+    def _draw(self) -> None:
         self.order_ = tree_order(self.distances)
         self.image_ = self.ax_.imshow(self.distances[np.ix_(self.order_, self.order_)], cmap=SEQUENTIAL, interpolation="nearest")
         self.figure_.colorbar(self.image_, ax=self.ax_, label="distance")
         self.ax_.set(xlabel="rows, ordered by a minimum spanning tree", xticks=[], yticks=[])
-        return self
 
 
 def tree_order(distances: Float64) -> IntArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .bounds import SizeBounds, SizeLimits
+from .prices import SizeBounds, SizeLimits
 from .solve import Sized
 
 __all__ = ["SizeBounds", "SizeLimits", "Sized"]

@@ -16,9 +16,8 @@ from ...sweeps.passes import MarginPass
 from ...sweeps.problem import Problem
 from ...sweeps.state import State
 from ...sweeps.statistics import Margins, Statistics
-from .bounds import SizeBounds
-from .flow import Flow, Holdings
-from .rounding import FEW, whole_rows, within_bounds
+from .flow import FEW, Flow, Holdings, whole_rows, within_bounds
+from .prices import SizeBounds
 
 WIDER = 4.0  # by which the margin of rows to be looked at grows where they are too few
 

@@ -19,15 +19,15 @@ from ...sweeps.passes import SweepPass
 from ...sweeps.problem import Problem
 from ...sweeps.state import State
 from ...sweeps.statistics import Statistics
-from ..fixed_point import Solution, solve
-from ..multistart import BestRun, FitResult, best_of, by_decreasing_mass, concluded, mass_of, portable
+from ..fixed_point import solve
+from ..multistart import BestRun, FitResult, Solving, best_of, by_decreasing_mass, concluded, mass_of, portable
 from ..observer import Observer
 from ..search import Searching
+from ..solution import Solution
 from ..steps import NEXT_CENTRES, StepResult
 from ..subsampling import SubsampleSchedule
 from .assignment import WholeRows, assigned
-from .bounds import SLACK, SizeBounds, SizeLimits
-from .dual import cooled, solve_prices
+from .prices import SLACK, SizeBounds, SizeLimits, cooled, solve_prices
 
 MARGIN = 5.0  # temperatures from a border within which moves are sought
 SETTLED = 1e-12  # of the mean size: how far soft sizes may miss their bounds, in float64
@@ -83,12 +83,15 @@ def _exact(problem: Problem, pricing: _Pricing, state: State, sums: Statistics) 
 
 
 @dataclass(frozen=True)
-class Sized:
+class Sized(Solving):
     """A solver within limits of the clusters' sizes, for a rule that has no prices by itself."""
 
     limits: SizeLimits
     plain: Rule
     n_rows: int  # of the fit: fewer are a sample
+    matched: bool  # whether starts are brought into the order of the bounds, as drawn ones are
+
+    takes_fewer_starts = True
 
     @property
     def rule(self) -> Rule:
@@ -124,27 +127,25 @@ class Sized:
         tolerance = max(bounds.largest, 1e-3 * bounds.total / c)
         return _Pricing(bounds, temperature, 8.0 * temperature, tolerance), found.prices, visits + found.row_visits
 
-    def best_of(
+    def best(
         self,
         starts: Iterable[Centres],
         n_starts: int,
         problem: Problem,
         observer: Observer,
-        *,
-        given: bool,
-        schedule: SubsampleSchedule | None = None,
-        search: Searching | None = None,
-    ) -> BestRun:
-        """Solve from every start, or the one that is `given`, and with a `search` from where that for the best plain partition ends too."""
+        schedule: SubsampleSchedule | None,
+        search: Searching | None,
+    ) -> tuple[Problem, BestRun]:
+        """Solve from every start, and with a `search` from where that for the best plain partition ends too."""
         within, first, visits = replace(problem, rule=self.rule), list(starts), 0
         if search is not None:
             before = observer.of_pilot(self._as_final)
             found = best_of(first, n_starts, problem, before, stage="plain", schedule=schedule, search=search)
             first, visits = [*first, found.solution.state.centres], found.row_visits
-        if not given:
+        if self.matched:
             first, visits = [self._matched(centres, problem) for centres in first], visits + len(first) * problem.n_rows
         best = best_of(first, len(first), within, observer, schedule=schedule, solver=self)
-        return replace(best, row_visits=visits + best.row_visits)
+        return within, replace(best, row_visits=visits + best.row_visits)
 
     def _as_final(self, rule: Rule, state: State, sums: Statistics | None) -> tuple[Rule, State]:
         """Return an interrupted plain run as one without bounds that hold."""
@@ -163,7 +164,7 @@ class Sized:
         order[np.argsort(self.limits.low + self.limits.high, kind="stable")] = places[np.argsort((mass / sharing)[places], kind="stable")]
         return centres[order]
 
-    def concluded(self, best: BestRun, problem: Problem, observer: Observer, numbered_along: Population | None) -> FitResult:
+    def conclude(self, best: BestRun, problem: Problem, observer: Observer, numbered_along: Population | None) -> FitResult:
         """The last pass over all rows, within the bounds, and how far its cost may be from the least; `numbered_along` as of
         `multistart.concluded`, for clusters of the same bounds."""
         bounds, visits = self.bounds(problem), best.row_visits

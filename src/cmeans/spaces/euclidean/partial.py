@@ -8,6 +8,7 @@ import numpy as np
 
 from ...data.arrays import Array, Float64, IntArray, as_like, host_float64, namespace, squared_norms, to_numpy
 from ...data.blocks import Block
+from ...data.missing import MeanFilled
 from ...runtime.stored_classes import stored
 from ..base import ProductRows, Rows
 from ..centres import Centres
@@ -49,6 +50,10 @@ class PartialSpace(PointSpace):
     @property
     def is_metric(self) -> bool:
         return not self.scaled
+
+    @property
+    def filling(self) -> MeanFilled:
+        return MeanFilled(self.shift)
 
     @property
     def may_hold_empty_rows(self) -> bool:

@@ -14,7 +14,6 @@ from ...data.blocks import Blocks
 from ...native.calls import ADDRESS, WHOLE, Structure, address, done, pointer_to
 from ...rules import Rule
 from ...spaces import Space
-from ..native import CentresCache, NativeChange
 from ..native_rows import NativeRows, RowsArgument
 from ..represented_rows import RepresentedRows
 from ..state import State
@@ -108,12 +107,12 @@ class ClusterSums:
     def __getitem__(self, clusters: IntArray) -> ClusterSums:
         return ClusterSums(self.count[clusters], self.mass[clusters], self.kxx[clusters], self.moment[clusters])
 
-    def statistics(self, space: Space, state: State, weight: float, change: float) -> Statistics:
+    def statistics(self, space: Space, state: State, weight: float) -> Statistics:
         """Return the statistics of the rows, whose weights sum to `weight`."""
         cross: Float64 = np.einsum("ij,ij->i", self.moment, space.coefficients(state.centres))
         # sum_i w_i |x_i - v|^2 = sum_i w_i k(x_i, x_i) - 2 moment.a + mass |v|^2
         spread = np.maximum(self.kxx - 2.0 * cross + self.mass * state.centres.squared_norms(), 0.0)
-        return Statistics(weight, self.mass, self.moment, spread, change=change)
+        return Statistics(weight, self.mass, self.moment, spread)
 
 
 @dataclass(frozen=True)
@@ -172,11 +171,10 @@ class MovedRows:
     rows: RepresentedRows
     state: State
     weight: float
-    change: float
 
     def __add__(self, other: MovedRows | Statistics) -> MovedRows | Statistics:
         if isinstance(other, MovedRows) and other.sweep is self.sweep and other.rows is self.rows and other.state is self.state:
-            return replace(self, weight=self.weight + other.weight, change=max(self.change, other.change))
+            return replace(self, weight=self.weight + other.weight)
         return self.settled + other.settled
 
     def __reduce__(self) -> Any:
@@ -206,7 +204,6 @@ class BoundedSweep:
         self._search = SearchCache()
         self._pass = native.function("sweep_bounded", dtype, ARGUMENTS, WHOLE)
         self._move = native.function("move_rows", dtype, (ROWS, MOVES, SUMS, WHOLE))
-        self._change = NativeChange(CentresCache(rule), dtype)
         self._memory: dict[tuple[int, int], _TaskMemory] = {}  # by rows and task: on a worker one sweep serves several partitions
         self._sums: dict[tuple[int, int], ClusterSums] = {}  # by rows and task, those of most tasks together
         self._latest_drift: tuple[State, State, Drift] | None = None
@@ -221,7 +218,7 @@ class BoundedSweep:
         return SearchMemory(bounds, coordinate_bytes(space, blocks, n_clusters))
 
     def __call__(
-        self, rows: RepresentedRows, rule: Rule, state: State, task: int, before: State | None = None, labels: IntArray | None = None
+        self, rows: RepresentedRows, rule: Rule, state: State, task: int, labels: IntArray | None = None
     ) -> MovedRows | Statistics:
         assert labels is None, "the hard rule needs no labels"
         key = (id(rows), task)
@@ -252,10 +249,9 @@ class BoundedSweep:
                 memory.moves[here.start] = moves.first(argument.count)
         memory.state = state
         self._memory[key] = memory
-        change = 0.0 if before is None else self._change(rows, state, before, task)
         if own is not None:
-            return own.statistics(rows.space, state, rows.task_weight(task), change)
-        return MovedRows(self, rows, state, rows.task_weight(task), change)
+            return own.statistics(rows.space, state, rows.task_weight(task))
+        return MovedRows(self, rows, state, rows.task_weight(task))
 
     def of_fewer(self, kept: IntArray) -> BoundedSweep:
         """Return the sweep of some of the clusters, numbered anew, which knows what this one does of them after a whole sweep."""
@@ -280,7 +276,7 @@ class BoundedSweep:
                         self._add(here, memory.moves.pop(here.start), total)
         for task in range(rows.n_tasks):
             total = total + self._sums[id(rows), task] if (id(rows), task) in self._sums else total
-        return replace(total, mass=total.mass.copy(), moment=total.moment.copy()).statistics(rows.space, state, moved.weight, moved.change)
+        return replace(total, mass=total.mass.copy(), moment=total.moment.copy()).statistics(rows.space, state, moved.weight)
 
     def _sums_of(self, rows: RepresentedRows, state: State, task: int = ALL) -> ClusterSums:
         """Return the sums over all rows that are kept, or over those of one task."""

@@ -1,0 +1,1 @@
+"""What a fit may do beside sweeping: one stage, one file."""

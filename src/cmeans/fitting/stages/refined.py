@@ -1,0 +1,91 @@
+"""A cut of a given graph, sought on the graph itself too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...data.arrays import Array, is_foreign, one_hot
+from ...graphs.cut_refinement import refined_cut
+from ...kernels import PrecomputedGraphKernel
+from ...sampling.population import Population
+from ...solvers.multistart import BestRun, FitResult, Solving, best_of
+from ...solvers.observer import Observer
+from ...solvers.search import Searching
+from ...solvers.subsampling import SubsampleSchedule
+from ...spaces import FeatureSpace, Space
+from ...spaces.centres import Centres
+from ...sweeps.final_pass import assign_all
+from ...sweeps.problem import Problem
+from ...sweeps.represented_rows import RepresentedRows
+from ..kernel_evidence import given_kernel
+from ..procedure import FitContext, Outcome, Stage, Swept
+
+
+@dataclass(frozen=True)
+class RefinedCut(Stage):
+    """Labels from the leading eigenvectors are moved between clusters while that lowers the normalised cut."""
+
+    name = "refine"
+
+    def settle(self, context: FitContext) -> FitContext:
+        kernel = given_kernel(context.estimator, context.estimator_name)
+        asked = isinstance(kernel, PrecomputedGraphKernel) and kernel.refine and not kernel.is_made
+        return context.with_stage(self) if asked else context
+
+    def prepare(self, swept: Swept) -> Swept:
+        kernel, problem, context = swept.geometry.kernel, swept.problem, swept.context
+        themselves = problem.rows is swept.starting.rows and problem.known is None
+        if problem.rule.is_soft or not themselves or not isinstance(kernel, PrecomputedGraphKernel):
+            return swept
+
+        def rows_of(space: Space) -> RepresentedRows:
+            geometry = replace(swept.geometry, kernel=space.kernel, space=space)
+            rows: RepresentedRows = context.estimator._rows_for(context, geometry, problem.rule)
+            return rows
+
+        return replace(swept, solving=Refining(swept.solving, kernel, swept.geometry.blocks.x, rows_of))
+
+    def restore(self, outcome: Outcome) -> Outcome:
+        """The eigenvectors are those of the graph in which the cut is lower."""
+        geometry, space = outcome.geometry, outcome.result.space
+        if space.kernel is geometry.kernel:
+            return outcome
+        return replace(outcome, geometry=replace(geometry, kernel=space.kernel, space=space))
+
+
+@dataclass(frozen=True)
+class Refining(Solving):
+    """Solves for the eigenvectors of a graph, and then for those of a graph in which a lower cut shows."""
+
+    first: Solving
+    kernel: PrecomputedGraphKernel
+    x: Array  # (n, n) affinities
+    rows_of: Callable[[FeatureSpace], RepresentedRows]  # as a space sees them
+
+    def best(
+        self,
+        starts: Iterable[Centres],
+        n_starts: int,
+        problem: Problem,
+        observer: Observer,
+        schedule: SubsampleSchedule | None,
+        search: Searching | None,
+    ) -> tuple[Problem, BestRun]:
+        problem, best = self.first.best(starts, n_starts, problem, observer, schedule, search)
+        state = best.solution.state
+        labels = assign_all(problem.rows, problem.space, problem.rule, state, problem.engine).labels
+        found = refined_cut(self.kernel, self.x, labels.astype(np.intp), len(state.centres))
+        if found is None:
+            return problem, best
+        kernel, lower = found
+        features = None if is_foreign(self.x) else kernel.features(self.x)
+        again = replace(problem, rows=self.rows_of(FeatureSpace(kernel, features)))
+        start = again.centres_of(one_hot(lower, len(state.centres), np.zeros(0)))
+        refined = best_of([start], 1, again, observer, stage="refined")
+        return again, replace(refined, row_visits=best.row_visits + refined.row_visits)
+
+    def conclude(self, best: BestRun, problem: Problem, observer: Observer, numbered_along: Population | None) -> FitResult:
+        return self.first.conclude(best, problem, observer, numbered_along)

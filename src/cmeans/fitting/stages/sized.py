@@ -1,0 +1,29 @@
+"""Sizes of clusters between bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ...solvers.sizes import Sized
+from ..arguments import GivenSizes
+from ..geometry import Geometry
+from ..procedure import Stage, Swept
+
+
+@dataclass(frozen=True)
+class SizedClusters(Stage):
+    """Memberships are those of the cheapest assignment that keeps the bounds."""
+
+    given: GivenSizes
+
+    name = "sizes"
+
+    def place(self, geometry: Geometry) -> Geometry:
+        """Prices compare with distances, not these with each other alone."""
+        return geometry.in_scale()
+
+    def prepare(self, swept: Swept) -> Swept:
+        blocks, rule, context = swept.geometry.blocks, swept.problem.rule, swept.context
+        limits = self.given.limits(blocks, context.settings.n_clusters, soft=rule.is_soft)
+        named = isinstance(context.estimator.init, str)
+        return replace(swept, solving=Sized(limits, rule, blocks.n_rows, matched=named))

@@ -1,0 +1,150 @@
+"""Which features of a fit go together: one table, of which messages and the page of capabilities are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..data.arrays import is_sparse
+from ..kernels import Linear
+from ..spaces.centres import Centres
+from .arguments import are_points
+from .kernel_evidence import given_kernel
+
+BY_SWEEPS = "KernelKMeans, FuzzyCMeans, PossibilisticCMeans"
+TAKEN_BY = {"known_labels": f"{BY_SWEEPS}, CMeans and StreamingFuzzyCMeans", "must_link": f"{BY_SWEEPS}, and CMeans"}
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Two features that do not go together."""
+
+    one: str
+    other: str
+    why: str  # and what to do
+
+    @property
+    def both(self) -> frozenset[str]:
+        return frozenset((self.one, self.other))
+
+    def said_of(self, estimator: Any, shape: tuple[int, ...] = ()) -> str:
+        """Say why an estimator is refused, by the words that it was given."""
+        words = (WORDS[feature](estimator, shape) for feature in (self.one, self.other) if feature in WORDS)
+        return f"{type(estimator).__name__}({', '.join(filter(None, words))}): {self.why}"
+
+
+FREE = "sizes are bounded of rows that are free to move; leave out known_labels= and must_link=, or the bounds"
+TABLE = (
+    Apart("known_labels", 'search="breathing"', 'clusters of known rows cannot come and go; take search="auto" or None with known_labels'),
+    Apart("known_labels", "top_k", "a row's known cluster need not be one of its nearest; leave out known_labels=, or top_k="),
+    Apart("known_labels", "sizes", FREE),
+    Apart("must_link", "sizes", FREE),
+    Apart("noise", "sizes", "sizes are bounded of clusters without noise; give noise= or bounds of sizes, not both"),
+    Apart("top_k", "sizes", "sizes are bounded of clusters that all rows may join; give top_k= or bounds of sizes, not both"),
+    Apart("top_k", 'search="annealing"', 'annealing begins where a row is as near to all centres; take search="breathing"'),
+    Apart(
+        'missing="partial"',
+        "a kernel",
+        'distances over the values that are there are those of kernel="linear"; take that, or impute X (scikit-learn\'s SimpleImputer, '
+        "KNNImputer)",
+    ),
+    Apart('missing="partial"', "landmarks", "rows with missing values have no landmarks; leave these out"),
+    Apart("join_equal_rows", "kernel values", "rows of kernel values or affinities stand for all rows"),
+    Apart("join_equal_rows", "must_link", "must_link joins rows already"),
+    Apart("join_equal_rows", "sizes", "bounds of sizes may have to divide equal rows"),
+    Apart("join_equal_rows", "numbers of landmarks", "landmarks holds numbers of rows before they are joined (give points)"),
+    Apart("join_equal_rows", "init by row", "init speaks of single rows before they are joined (give points)"),
+)
+
+
+def refused_beside(name: str) -> frozenset[str]:
+    """Return the features that one does not go with."""
+    return frozenset[str]().union(*(apart.both for apart in TABLE if name in apart.both)) - {name}
+
+
+def refuse_beside(name: str, others: Iterable[str], estimator: Any, shape: tuple[int, ...] = ()) -> None:
+    """Refuse a feature beside others, stages that are named and what the words of an estimator ask for, and by estimators without it.
+    `shape`: of the rows, where they are known."""
+    estimator_name = type(estimator).__name__
+    if name in TAKEN_BY and name not in estimator._takes:
+        raise ValueError(f"{estimator_name}: {name} is for {TAKEN_BY[name]}; use one of these, or leave it out.")
+    if (apart := first_apart(name, others, estimator, shape)) is not None:
+        raise ValueError(f"{apart.said_of(estimator, shape)}.")
+
+
+def first_apart(name: str, others: Iterable[str], estimator: Any, shape: tuple[int, ...] = ()) -> Apart | None:
+    """Return the first row of the table in which a feature meets another that a fit has."""
+    there = set(others)
+    for apart in TABLE:
+        if name in apart.both:
+            (other,) = apart.both - {name}
+            if other in there or (other in WORDS and WORDS[other](estimator, shape) is not None):
+                return apart
+    return None
+
+
+def _spelled(*names: str) -> Callable[[Any, tuple[int, ...]], str | None]:
+    """Return what says how parameters were given, where they were."""
+
+    def said(estimator: Any, shape: tuple[int, ...]) -> str | None:
+        values = {name: value for name in names if (value := vars(estimator).get(name)) is not None}
+        return ", ".join(f"{name}={value!r}" for name, value in values.items()) or None
+
+    return said
+
+
+def _search(kind: str) -> Callable[[Any, tuple[int, ...]], str | None]:
+    return lambda estimator, _: f'search="{kind}"' if _is(estimator.search, kind) else None
+
+
+def _is(value: Any, name: str) -> bool:
+    return isinstance(value, str) and value == name
+
+
+def _kernel(estimator: Any, shape: tuple[int, ...]) -> str | None:
+    kernel = estimator.kernel
+    return None if isinstance(kernel, Linear) or _is(kernel, "linear") else f"kernel={kernel!r}"
+
+
+def _landmarks(estimator: Any, shape: tuple[int, ...]) -> str | None:
+    if not isinstance(estimator.landmarks, str):
+        return "landmarks=..."
+    return f"n_landmarks={estimator.n_landmarks}" if isinstance(estimator.n_landmarks, int) else None
+
+
+def _kernel_values(estimator: Any, shape: tuple[int, ...]) -> str | None:
+    kernel = given_kernel(estimator, type(estimator).__name__)
+    return f"kernel={estimator.kernel!r}" if kernel.takes_kernel_values or kernel.takes_affinities else None
+
+
+def _landmark_rows(estimator: Any, shape: tuple[int, ...]) -> str | None:
+    given = not isinstance(estimator.landmarks, str) and not are_points(estimator.landmarks, type(estimator).__name__)
+    return "landmarks=..." if given else None
+
+
+def _init_by_row(estimator: Any, shape: tuple[int, ...]) -> str | None:
+    """`shape`: numbers of rows, clusters and columns."""
+    init = estimator.init
+    if not shape or isinstance(init, (str, Centres)) or is_sparse(init) or hasattr(init, "predict"):
+        return None
+    there, (n_rows, *of_points) = np.shape(init), shape
+    return "init=..." if len(there) == 1 or (there[0] == n_rows and there != tuple(of_points)) else None
+
+
+WORDS: Mapping[str, Callable[[Any, tuple[int, ...]], str | None]] = {
+    "join_equal_rows": lambda estimator, _: None if isinstance(estimator.join_equal_rows, str) else "join_equal_rows=True",
+    "top_k": _spelled("top_k"),
+    "noise": _spelled("noise"),
+    "sizes": _spelled("size_min", "size_max"),
+    'search="breathing"': _search("breathing"),
+    'search="annealing"': _search("annealing"),
+    'missing="partial"': lambda estimator, _: 'missing="partial"' if _is(estimator.missing, "partial") else None,
+    "a kernel": _kernel,
+    "landmarks": _landmarks,
+    "kernel values": _kernel_values,
+    "numbers of landmarks": _landmark_rows,
+    "init by row": _init_by_row,
+}

@@ -1,0 +1,1 @@
+"""Graphs of rows: over landmarks, or given; their eigenvectors, and the refinement of their cuts."""

@@ -1,0 +1,49 @@
+"""The wing for the papers: what only the five papers need, written on the public interfaces of the library alone.
+
+Systems of the papers that the rest of the library can do without, and forms as the papers print them where these differ. Each file is
+loaded when a name of it is asked for.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .patch_clustering import KernelPatchClustering
+    from .printed_cmeans import PrintedCMeans
+    from .printed_rules import PrintedFuzzy, PrintedPossibilistic
+    from .probabilistic_kmeans import ProbabilisticKMeans
+    from .sequential_cmeans import SequentialPossibilisticCMeans
+    from .spatial_pyramid import SpatialPyramid
+    from .two_step import TwoStepKernelKMeans
+    from .wavelets import ComplexWaveletSSIM
+
+__all__ = [
+    "ComplexWaveletSSIM",
+    "KernelPatchClustering",
+    "PrintedCMeans",
+    "PrintedFuzzy",
+    "PrintedPossibilistic",
+    "ProbabilisticKMeans",
+    "SequentialPossibilisticCMeans",
+    "SpatialPyramid",
+    "TwoStepKernelKMeans",
+]
+
+PLACES = {
+    "ComplexWaveletSSIM": "wavelets",
+    "KernelPatchClustering": "patch_clustering",
+    "PrintedCMeans": "printed_cmeans",
+    "PrintedFuzzy": "printed_rules",
+    "PrintedPossibilistic": "printed_rules",
+    "ProbabilisticKMeans": "probabilistic_kmeans",
+    "SequentialPossibilisticCMeans": "sequential_cmeans",
+    "SpatialPyramid": "spatial_pyramid",
+    "TwoStepKernelKMeans": "two_step",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value = getattr(import_module(f".{PLACES[name]}", __name__), name)
+    return value

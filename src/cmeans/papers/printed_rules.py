@@ -1,0 +1,110 @@
+"""Fuzzy and possibilistic memberships with the exponents that Havens 2011 prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..data.arrays import Array, Float64, as_like
+from ..rules import Fuzzy, NativeFunctions, Possibilistic, Rule
+from ..rules.base import RuleEvidence, needed
+from ..rules.fuzzy import shares
+
+
+@dataclass(frozen=True, repr=False)
+class PrintedFuzzy(Rule):
+    """u_ij = 1 / sum_k (d2_ij / d2_ik)^exponent: fuzzy memberships with another exponent than Bezdek's 1/(m-1).
+
+    Havens 2011 prints 2/(m-1) on squared distances. That minimises nothing; it is here for the paper's tables alone. Give it to
+    `CMeans(rule=...)`. A row that coincides with centres is shared equally among them.
+
+    Parameters
+    ----------
+    m : float > 1
+        The fuzzifier.
+    exponent : float > 0 or None, default=None
+        Of ratios of squared distances; None: 2/(m-1).
+
+    Raises
+    ------
+    ValueError
+        If m is not above 1, or the exponent not above 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cmeans.papers import PrintedFuzzy
+    >>> PrintedFuzzy(2.0).memberships(np.array([[1.0, 3.0]]), None)
+    array([[0.9, 0.1]])
+
+    References
+    ----------
+    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011, eq. 6.
+    """
+
+    m: float
+    exponent: float | None = None
+    is_scale_free = True
+
+    def __post_init__(self) -> None:
+        if not self.m > 1:
+            raise ValueError(f"PrintedFuzzy(m={self.m!r}): m must be greater than 1; for m = 1 use KernelKMeans.")
+        if not self.power > 0:
+            raise ValueError(f"PrintedFuzzy(exponent={self.exponent!r}): the exponent must be greater than 0.")
+
+    @property
+    def power(self) -> float:
+        """Of ratios of squared distances."""
+        return 2.0 / (self.m - 1.0) if self.exponent is None else self.exponent
+
+    @property
+    def native_functions(self) -> NativeFunctions:
+        return NativeFunctions("fuzzy, any exponent", m=self.m, power=self.power)
+
+    def memberships(self, d2: Array, scales: Float64 | None) -> Array:
+        return shares(d2, self.power)
+
+    def weights(self, u: Array) -> Array:
+        return u * u if self.m == 2 else u**self.m
+
+    def advice_on_collapse(self, evidence: RuleEvidence) -> str:
+        return Fuzzy(self.m).advice_on_collapse(evidence)
+
+    def advice_on_coincidence(self, evidence: RuleEvidence) -> str:
+        return Fuzzy(self.m).advice_on_coincidence(evidence)
+
+
+@dataclass(frozen=True, repr=False)
+class PrintedPossibilistic(Possibilistic):
+    """u_ij = 1 / (1 + (d2_ij / eta_j)^(2/(m-1))): Havens 2011 eq. 7 as printed, on squared distances.
+
+    The rule is `cmeans.rules.Possibilistic` in all else. Give it to `PrintedCMeans(rule=...)`, whose fuzzy run that goes first then has
+    the printed exponent too.
+
+    Parameters
+    ----------
+    m : float > 1
+        The fuzzifier.
+
+    Raises
+    ------
+    ValueError
+        If m is not above 1, or scales are missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cmeans.papers import PrintedPossibilistic
+    >>> PrintedPossibilistic(2.0).memberships(np.array([[1.0, 3.0]]), np.array([1.0, 1.0]))
+    array([[0.5, 0.1]])
+
+    References
+    ----------
+    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011, eq. 7.
+    """
+
+    @property
+    def native_functions(self) -> NativeFunctions:
+        return NativeFunctions("possibilistic", self._m, 2.0 / (self._m - 1.0))
+
+    def memberships(self, d2: Array, scales: Float64 | None) -> Array:
+        return 1.0 / (1.0 + (d2 / as_like(needed(scales), d2)[None, :]) ** (2.0 / (self._m - 1.0)))

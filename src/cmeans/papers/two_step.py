@@ -1,0 +1,217 @@
+"""Two-step kernel k-means, the baseline that approximate kernel k-means is measured against, and the exact geometry of its sample."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..data.arrays import Float64, IntArray, is_sparse, one_hot
+from ..data.blocks import Blocks
+from ..estimators.kernel_kmeans import KernelKMeans
+from ..estimators.plotting import Plotting
+from ..fitting.arguments import (
+    Auto,
+    GammaName,
+    InitName,
+    LandmarkName,
+    LandmarkSolver,
+    check_landmarks,
+    checked_landmark_parameters,
+    refuse_stored,
+    row_numbers,
+    whole_diagonal,
+)
+from ..fitting.fit import BaseCMeans
+from ..fitting.geometry import Geometry
+from ..fitting.init import InitContext, checked_labels, starts
+from ..fitting.kernel_evidence import settled_kernel
+from ..fitting.prediction import Predicting
+from ..fitting.procedure import FitContext, Method, Outcome, Procedure
+from ..fitting.space import SpaceRequest, estimator_graph, euclidean_space
+from ..fitting.validation import host_array
+from ..kernels import FeatureKernel, Kernel, Linear, Precomputed
+from ..kernels.names import KernelName
+from ..landmarks.count import automatic_number
+from ..landmarks.select import choose
+from ..rules import Hard
+from ..runtime.docstrings import shares_parameters
+from ..sampling.pairwise import affinity
+from ..sampling.population import population_of, sample
+from ..solvers.checkpoints import Checkpoint
+from ..solvers.multistart import best_of, concluded
+from ..spaces import ExactSpace, FeatureSpace, solver_tolerance
+from ..sweeps.final_pass import assign_all
+from ..sweeps.problem import Problem
+from ..sweeps.represented_rows import RepresentedRows
+
+ROWS_OF_GRAPH = 2000  # in the sample, where their number is not given: its graph has half as many landmarks
+
+
+@shares_parameters(KernelKMeans)
+class TwoStepKernelKMeans(Plotting, BaseCMeans):
+    """Two-step kernel k-means: exact kernel k-means on a sample of rows, then every row joins its nearest centre.
+
+    Use it as a baseline, or for a quick rough result: rows outside the sample never move a centre, so it needs
+    a far larger sample than `KernelKMeans` needs landmarks (Chitta 2011, Alg. 1 against Alg. 2).
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    n_landmarks : int, "auto" or None, default="auto"
+        Rows in the sample. "auto" and None are as in `KernelKMeans`; for kernel="landmark_graph" "auto" is 2,000.
+
+    All other attributes and methods are those of `KernelKMeans`. Memberships, labels and row numbers in `init` refer to X;
+    those of rows outside the sample are not used. `objective_history_` is the sample's, `objective_` that of all rows.
+    With kernel="landmark_graph" the sample's graph over half as many landmarks, centres of k-means, says where all rows belong.
+
+    Raises
+    ------
+    ValueError
+        For bad parameters, rows or weights, naming the argument, what came and what to do.
+
+    References
+    ----------
+    Chitta, Jin, Havens, Jain: Approximate kernel k-means. KDD 2011, Alg. 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from cmeans import TwoStepKernelKMeans
+    >>> X = load_digits().data
+    >>> TwoStepKernelKMeans(n_clusters=10, n_landmarks=200, random_state=0).fit(X).labels_.shape
+    (1797,)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        kernel: KernelName | Kernel | Callable[..., Any] = "rbf",
+        gamma: GammaName | float = "scale",
+        n_landmarks: int | Auto | None = "auto",
+        landmarks: LandmarkName | Any = "uniform",
+        landmark_solver: LandmarkSolver = "eigh",
+        init: InitName | Any = "k-means++",
+        n_init: int = 1,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        memory_budget: int | float | str | None = None,
+        n_jobs: int | None = None,
+        engine: Any = None,
+        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self._store(locals())
+
+    def _procedure(self) -> Procedure:
+        if not isinstance(self.landmarks, str):
+            check_landmarks(self.landmarks, type(self).__name__, rows_only=True)
+        return Procedure(lambda _: Method(Hard()), self._by_sample)
+
+    _takes = frozenset[str]()
+
+    def _by_sample(self, context: FitContext) -> Outcome:
+        estimator_name, settings, engine = type(self).__name__, context.settings, context.engine
+        whole, sample, numbers = build_sample_geometry(self._space_request(context, context.blocks))
+        method = context.procedure.method(whole)
+        memory = self._memory_plan(context, sample.space, whole.blocks)
+        problem = Problem(RepresentedRows(sample.space, sample.blocks, memory.for_rows), method.rule, engine, settings.stopping)
+        init = _init_on_sample(self.init, whole, sample, numbers, settings.n_clusters, estimator_name)
+        first = starts(init, settings.n_init, InitContext(estimator_name, settings.n_clusters, sample, problem), settings.rng)
+        observer = self._observer(context, whole, method)
+        with self._interruptible(context, whole, method):
+            best = best_of(first, settings.n_init, problem, observer)
+        along = sample.population if isinstance(self.init, str) else None
+        result = concluded(best, problem, replace(observer, taker=None), numbered_along=along)  # of the sample
+        space, _ = whole.portable(best.solution.state.centres)
+        rows = RepresentedRows(space, whole.blocks, 0, training=False)
+        assignment = assign_all(rows, space, result.rule, result.state, engine, observer.reporter, observer.taker, here=False)
+        visits = result.row_visits + whole.blocks.n_rows
+        result = replace(result, assignment=assignment, space=space, alive=assignment.mass > 0, row_visits=visits)
+        return Outcome(whole, method, result)
+
+
+def _init_on_sample(init: Any, whole: Geometry, sample: Geometry, rows: IntArray, n_clusters: int, estimator_name: str) -> Any:
+    """Translate `init` from the rows of X to those of the sample, of which `rows` are the numbers."""
+    n = whole.blocks.n_rows
+    if isinstance(init, (str, Predicting)) or is_sparse(init):
+        return init
+    values = host_array(init, "init", estimator_name)
+    if values.ndim == 1 and np.issubdtype(values.dtype, np.integer):
+        if len(values) == n_clusters:
+            named = whole.blocks.take(row_numbers(values, estimator_name, n, "init"))
+            return sample.space.embed(replace(named, x=whole.kernel.prepare(rows)(named.x)) if sample.is_precomputed else named)
+        if len(values) == n:
+            return one_hot(checked_labels(values, n_clusters, estimator_name)[rows], n_clusters, np.zeros(0))
+    if values.ndim == 2 and values.shape == (n, n_clusters) and values.shape != (n_clusters, whole.blocks.x.shape[1]):
+        return values[rows]
+    return init
+
+
+def build_sample_geometry(request: SpaceRequest) -> tuple[Geometry, Geometry, IntArray]:
+    """Return the geometry of a sample of rows, exact or of the sample's graph: of all rows, of the sample alone, and its row numbers."""
+    parameters, estimator_name, blocks, n_clusters = request.parameters, request.estimator_name, request.blocks, request.n_clusters
+    given = request.kernel
+    number, _ = checked_landmark_parameters(parameters, given, estimator_name, blocks.n_rows)
+    refuse_stored(parameters, given, estimator_name, blocks, number)
+    precomputed, graph, gamma = isinstance(given, Precomputed), given.over_landmarks, None
+    if isinstance(given, Precomputed):
+        blocks = blocks.with_columns(kxx=whole_diagonal(given, estimator_name, blocks.x))
+    kernel: Kernel = Precomputed() if precomputed else Linear()  # the latter draws the sample of a graph
+    if not precomputed and not graph:
+        kernel, gamma = settled_kernel(given, parameters, estimator_name, blocks, request.engine)
+    rows, weights = _sample_rows(replace(request, blocks=blocks), number, kernel)
+    chosen = blocks.take(rows)
+    x = kernel.prepare(rows)(chosen.x) if precomputed else chosen.x
+    part = Blocks(x, weights, unit=blocks.unit, limits=blocks.limits)
+    part = part if chosen.kxx is None else part.with_columns(kxx=chosen.kxx)
+    if graph:
+        alone = estimator_graph(replace(request, blocks=part), "k-means", "auto")
+        assert isinstance(alone.kernel, FeatureKernel)
+        return Geometry(blocks, alone.kernel, FeatureSpace(alone.kernel), n_clusters), alone, rows
+    alone = Geometry(part, kernel, ExactSpace(kernel, part, solver_tolerance=solver_tolerance(part.x.dtype)), n_clusters, gamma)
+    if kernel.coordinates != "rows":
+        alone.complain(estimator_name)
+    else:
+        alone = replace(alone, space=euclidean_space(part))
+        alone.refuse_range(estimator_name)
+    return Geometry(blocks, kernel, alone.space, n_clusters, gamma, rows), alone, rows
+
+
+def _sample_rows(request: SpaceRequest, number: int | str | None, kernel: Kernel) -> tuple[IntArray, Float64]:
+    """Return the numbers and weights of the rows of the sample, as they are given or drawn."""
+    estimator_name, blocks, method, rng = request.estimator_name, request.blocks, request.parameters.landmarks, request.rng
+    if not isinstance(method, str):
+        rows = row_numbers(method, estimator_name, blocks.n_rows)
+        if isinstance(number, int) and number != len(rows):
+            raise ValueError(
+                f"{estimator_name}(n_landmarks={number}): landmarks holds {len(rows)}; leave n_landmarks out when they are given."
+            )
+        weights = blocks.weight[rows]
+        if not weights.any():
+            raise ValueError(
+                f"{estimator_name}(landmarks=...): every row of the sample has a weight of zero; name rows of positive weight."
+            )
+        return rows, weights
+    population = population_of(blocks, comparable=not kernel.takes_kernel_values)
+    if number == "auto" and request.kernel.over_landmarks:
+        number = min(ROWS_OF_GRAPH, len(population))
+    elif number == "auto":
+        number = automatic_number(blocks.n_rows, request.n_clusters, blocks.limits.exact_rows)
+    size = len(population) if number is None else int(number)
+    if method == "uniform":
+        positions, weights = sample(population, size, rng)
+        return population.at(positions), weights
+    if method == "rpcholesky" and request.kernel.over_landmarks:
+        raise ValueError(
+            f'{estimator_name}(kernel="landmark_graph", landmarks="rpcholesky"): the sample is drawn before there is a kernel; give '
+            '"uniform", "k-means++" or row numbers.'
+        )
+    rows = choose(method, size, lambda positions: affinity(kernel, blocks, population.at(positions)), population, rng)
+    return rows, population.weights_of(rows)
