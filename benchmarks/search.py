@@ -56,7 +56,7 @@ KINDS = {
     "rbf": 'Hard clusters, RBF space (`gamma="median"`, 300 landmarks)',
     "fuzzy": 'Fuzzy clusters, plain space (`m="auto"`)',
     "fuzzy-rbf": 'Fuzzy clusters, RBF space (`gamma="median"`, 300 landmarks)',
-    "entropy": 'Maximum entropy, plain space (`CMeans(rule="entropy", T="auto")`)',
+    "entropy": 'Maximum entropy, plain space (`CMeans(rule="entropy")`)',
 }
 
 
@@ -75,7 +75,7 @@ def entropic(**words: Any) -> Fit:
     """Maximum entropy c-means: the objective plus n T ln c, so that none is below zero."""
 
     def fit(x: np.ndarray, n_clusters: int, seed: int) -> float:
-        model = CMeans(n_clusters, rule="entropy", T="auto", random_state=seed, **words).fit(x)
+        model = CMeans(n_clusters, rule="entropy", random_state=seed, **words).fit(x)
         return float(model.objective_ + len(x) * model.rule_.T * np.log(n_clusters))
 
     return fit

@@ -21,6 +21,7 @@ from sklearn.datasets import make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from cmeans import KernelKMeans
+from cmeans.kernels import LandmarkGraphKernel
 
 from .defaults import MADE, REAL, labelled
 from .harness import header, quiet, unit_interval
@@ -36,7 +37,7 @@ Rows = tuple[np.ndarray, np.ndarray]
 
 
 def graph(**params: Any) -> Callable[[int, int], Any]:
-    return lambda c, seed: KernelKMeans(c, kernel="landmark_graph", kernel_params=params, random_state=seed)
+    return lambda c, seed: KernelKMeans(c, kernel=LandmarkGraphKernel(**params), random_state=seed)
 
 
 WAYS: dict[str, Callable[[int, int], Any]] = {

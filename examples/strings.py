@@ -13,6 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from cmeans import KernelKMeans
+from cmeans.kernels import Precomputed
 
 WORDS = [
     *("cluster", "clusters", "clustered", "clustering", "clusterings"),
@@ -37,9 +38,9 @@ def kernel(left: list[str], right: list[str]) -> np.ndarray:
 
 full = KernelKMeans(n_clusters=4, kernel="precomputed", n_init=5, random_state=0).fit(kernel(WORDS, WORDS))
 rows = [0, 5, 9, 12, 3, 14]  # six words stand for all
-columns = KernelKMeans(
-    n_clusters=4, kernel="precomputed", landmarks=rows, kernel_params={"diag": np.ones(len(WORDS))}, init=full.labels_
-).fit(kernel(WORDS, [WORDS[i] for i in rows]))
+columns = KernelKMeans(n_clusters=4, kernel=Precomputed(diagonal=np.ones(len(WORDS))), landmarks=rows, init=full.labels_).fit(
+    kernel(WORDS, [WORDS[i] for i in rows])
+)
 for name, model in (("full kernel matrix", full), ("six columns of it", columns)):
     print(name)
     for j in range(4):

@@ -41,7 +41,7 @@ MORE_STREAMS: dict[str, tuple[type, dict[str, Any]]] = {
         StreamingKernelFCM,
         {"kernel": "rbf", "n_landmarks": 16, "method": "landmarks", "meta_membership": "update", "past_weight": "u"},
     ),
-    "polynomial": (StreamingKernelFCM, {"kernel": "polynomial", "degree": 2, "gamma": 0.3, "method": "projection"}),
+    "polynomial": (StreamingKernelFCM, {"kernel": Polynomial(degree=2, gamma=0.3), "method": "projection"}),
 }
 
 

@@ -61,7 +61,7 @@ def rule_curves() -> None:
         "hard": rules.Hard(),
         "fuzzy, m = 1.3": rules.Fuzzy(1.3),
         "fuzzy, m = 2": rules.Fuzzy(2.0),
-        "fuzzy with noise": rules.NoiseFuzzy(1.3, 1.0),
+        "fuzzy with noise": rules.NoiseFuzzy(1.3, delta=1.0),
         "maximum entropy": rules.Entropy(0.3),
         "possibilistic": rules.Possibilistic(1.5),
         "sparse possibilistic": rules.SparsePossibilistic(),

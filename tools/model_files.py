@@ -32,8 +32,9 @@ from cmeans import (
     StreamingFuzzyCMeans,
     TwoStepKernelKMeans,
 )
-from cmeans.kernels import Gower, HistogramIntersection
+from cmeans.kernels import Gower, HistogramIntersection, Polynomial
 from cmeans.papers import ComplexWaveletSSIM, PrintedAdaptivePossibilisticCMeans, SpatialPyramid
+from cmeans.rules import Entropy, PolynomialFuzzy
 
 FOLDER = Path(__file__).parent.parent / "tests" / "persistence" / "older" / cmeans.__version__
 rng = np.random.default_rng(0)
@@ -69,15 +70,15 @@ MODELS: dict[str, tuple[BaseEstimator, Any]] = {
     "normalized-polynomial": (KernelKMeans(3, kernel="normalized_polynomial", n_landmarks=9, **WORDS), X),
     "partial": (FuzzyCMeans(3, missing="partial", **WORDS), HOLES),
     "patches": (KernelPatchClustering(3, patch_size=30, **WORDS), X),
-    "polynomial": (KernelKMeans(3, kernel="polynomial", degree=2, n_landmarks=9, **WORDS), X),
-    "polynomial-fuzzy": (CMeans(3, rule="polynomial_fuzzy", beta=0.5, **WORDS), X),
+    "polynomial": (KernelKMeans(3, kernel=Polynomial(degree=2), n_landmarks=9, **WORDS), X),
+    "polynomial-fuzzy": (CMeans(3, rule=PolynomialFuzzy(beta=0.5), **WORDS), X),
     "possibilistic": (PossibilisticCMeans(3, kernel="rbf", n_landmarks=9, **WORDS), X),
     "precomputed": (FuzzyCMeans(3, kernel="precomputed", n_landmarks=6, **WORDS), np.exp(-0.1 * D2)),
     "probabilistic": (ProbabilisticKMeans(3, **WORDS), X),
     "pyramid": (KernelKMeans(2, kernel=SpatialPyramid(levels=2), n_landmarks=4, **WORDS), np.abs(IMAGES[:, :80])),
     "sequential": (SequentialPossibilisticCMeans(5, **WORDS), X),
     "sigmoid": (KernelKMeans(3, kernel="sigmoid", gamma=0.01, n_landmarks=9, **WORDS), X),
-    "sized-entropy": (CMeans(3, rule="entropy", T=0.5, size_min=20, size_max=35, **WORDS), X),
+    "sized-entropy": (CMeans(3, rule=Entropy(T=0.5), size_min=20, size_max=35, **WORDS), X),
     "sized-fuzzy": (FuzzyCMeans(3, size_min=20, size_max=35, **WORDS), X),
     "sized-hard": (KernelKMeans(3, kernel="linear", size_min=25, **WORDS), X),
     "spherical": (FuzzyCMeans(3, spherical=True, **WORDS), X),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, ThreadEngine, kernels, papers
+from cmeans.kernels import NormalizedPolynomial, Polynomial, Sigmoid
 
 from .cases import Words, add, answers, case, fitted
 from .rows import MANY, SMALL, SOME, counts, documents, groups, images, shares, some
@@ -39,7 +40,7 @@ for scheme in ("rpcholesky", "k-means++", "uniform"):
 add("landmarks, auto number, default", FuzzyCMeans, SOME, n_clusters=5)
 add("landmarks, rows", FuzzyCMeans, SMALL, n_clusters=4, m=1.3, landmarks=np.arange(0, 600, 20))
 add("landmarks, points", KernelKMeans, SMALL, n_clusters=4, landmarks=groups(25, 4, seed=9))
-add("landmarks, more than span the rows", KernelKMeans, SMALL, n_clusters=4, kernel="polynomial", degree=2, n_landmarks=100)
+add("landmarks, more than span the rows", KernelKMeans, SMALL, n_clusters=4, kernel=Polynomial(degree=2), n_landmarks=100)
 add("exact, few rows stand for all", FuzzyCMeans, partial(groups, 1500, 2), n_clusters=4, m=1.3, n_landmarks=None, gamma=0.01)
 add(
     "exact, in tiles",
@@ -63,15 +64,15 @@ KERNELS: dict[str, tuple[Callable[[], Any], Words]] = {
     "linear": (SMALL, {"kernel": "linear"}),
     "rbf": (SMALL, {"kernel": "rbf"}),
     "laplacian": (SMALL, {"kernel": "laplacian", "gamma": "median"}),
-    "polynomial": (SMALL, {"kernel": "polynomial", "degree": 3, "gamma": 0.05}),
-    "normalized_polynomial": (SMALL, {"kernel": "normalized_polynomial", "degree": 2, "coef0": 2}),
-    "sigmoid": (SMALL, {"kernel": "sigmoid", "gamma": 0.01, "coef0": 0.5}),
+    "polynomial": (SMALL, {"kernel": Polynomial(degree=3, gamma=0.05)}),
+    "normalized_polynomial": (SMALL, {"kernel": NormalizedPolynomial(degree=2, coef0=2)}),
+    "sigmoid": (SMALL, {"kernel": Sigmoid(gamma=0.01, coef0=0.5)}),
     "cosine": (SMALL, {"kernel": "cosine"}),
     "histogram_intersection": (counts, {"kernel": "histogram_intersection"}),
     "spatial_pyramid": (counts, {"kernel": papers.SpatialPyramid(2)}),
     "complex_wavelet_ssim": (images, {"kernel": papers.ComplexWaveletSSIM(window=3)}),
     "object": (SMALL, {"kernel": kernels.RBF(gamma=0.1)}),
-    "callable": (SMALL, {"kernel": bump, "kernel_params": {"width": 20.0}}),
+    "callable": (SMALL, {"kernel": partial(bump, width=20.0)}),
 }
 for kernel, (rows, words) in KERNELS.items():
     add(f"kernel {kernel}, landmarks", FuzzyCMeans, rows, n_clusters=3, m=1.15, n_landmarks=25, **words)
@@ -125,8 +126,8 @@ def _() -> Words:
     x, listed = SMALL(), np.arange(5, 600, 20)
     said = {}
     for solver in ("eigh", "gradient"):
-        words = {"landmarks": listed, "kernel_params": {"diag": np.diag(gram(x, x))}, "landmark_solver": solver}
-        model = FuzzyCMeans(4, m=1.3, kernel="precomputed", random_state=1, **words).fit(gram(x, x[listed]))
+        words = {"landmarks": listed, "kernel": kernels.Precomputed(diagonal=np.diag(gram(x, x))), "landmark_solver": solver}
+        model = FuzzyCMeans(4, m=1.3, random_state=1, **words).fit(gram(x, x[listed]))
         said[solver] = fitted(model) | answers(model, gram(some(x), x[listed]), diag=np.diag(gram(some(x), some(x))))
     return said
 

@@ -108,11 +108,12 @@ class Softened(rules.Rule):
 
 
 for rule in ("hard", "fuzzy", "possibilistic"):
-    add(f"any rule, {rule}", CMeans, SMALL, n_clusters=4, rule=rule, eta_scale=0.1, n_landmarks=40)
+    made = rules.Possibilistic(eta_scale=0.1) if rule == "possibilistic" else rule
+    add(f"any rule, {rule}", CMeans, SMALL, n_clusters=4, rule=made, n_landmarks=40)
 add("any rule, printed exponent", CMeans, SMALL, n_clusters=4, rule=papers.PrintedFuzzy(2.0), kernel="linear")
 add("any rule, one's own", CMeans, SMALL, n_clusters=4, rule=Softened(), kernel="linear", max_iter=60)
 add("any rule, one's own, many rows", CMeans, MANY, n_clusters=4, rule=Softened(), n_landmarks=30, max_iter=5)
-add("any rule, memberships stand still", papers.PrintedCMeans, SMALL, n_clusters=4, rule="fuzzy", m=1.3, n_landmarks=40, tol=1e-3)
+add("any rule, memberships stand still", papers.PrintedCMeans, SMALL, n_clusters=4, rule=rules.Fuzzy(1.3), n_landmarks=40, tol=1e-3)
 add("any rule, sparse", CMeans, SMALL, n_clusters=4, rule=rules.SparsePossibilistic(share=0.2), n_landmarks=40)
 add("any rule, printed exponent, many rows", CMeans, MANY, n_clusters=4, rule=papers.PrintedFuzzy(2.0), kernel="linear", max_iter=20)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cmeans import FuzzyCMeans, KernelKMeans
+from cmeans.kernels import KERNELS
 
 from .job import Job, Played
 
@@ -18,8 +19,9 @@ def plain(estimator: type, clusters: int, **words: Any) -> Any:
 
 
 def kernel_parameters(job: Job) -> dict[str, Any]:
-    """The job's kernel in our words."""
-    return {word: job.words[word] for word in ("kernel", "gamma", "degree", "coef0") if word in job.words}
+    """The job's kernel as an object."""
+    words = {word: job.words[word] for word in ("gamma", "degree", "coef0") if word in job.words}
+    return {"kernel": KERNELS[job.words["kernel"]](**words)} if words else {"kernel": job.words["kernel"]} if "kernel" in job.words else {}
 
 
 def labels_of(model: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from cli.command import Command
 from cmeans import CMeans, FuzzyCMeans, load
 from cmeans.cli.output.results import read_labels
+from cmeans.kernels import Polynomial
 
 Blobs = tuple[np.ndarray, np.ndarray]
 
@@ -143,7 +144,7 @@ def test_words_reach_the_estimator(cmeans: Command, table: Path, tmp_path: Path)
     more = "--m 1.2 --pilot-m 1.3 --eta-scale 0.5 --init random --n-init 2 --max-iter 9 --tol 0.01 --seed 5 --memory-budget 1GB --jobs 1"
     ended = cmeans("fit", table, "-c", 2, "--columns", "a,b", *words.split(), *more.split(), "--out", tmp_path / "o")
     assert ended.summary["gamma"] == 0.25
-    kernel = {"kernel": "polynomial", "gamma": 0.25, "degree": 2, "coef0": 0.5, "n_landmarks": 40, "landmarks": "k-means++"}
+    kernel = {"kernel": Polynomial(degree=2, gamma=0.25, coef0=0.5), "n_landmarks": 40, "landmarks": "k-means++"}
     method = {"n_clusters": 2, "m": 1.2, "pilot_m": 1.3, "eta_scale": 0.5}
     run = {"init": "random", "n_init": 2, "max_iter": 9, "tol": 0.01, "random_state": 5}
     params = load(tmp_path / "o" / "model.safetensors").get_params()

@@ -10,7 +10,7 @@ import pytest
 import cmeans as library
 from cli.command import Command
 from cmeans.cli.errors import InputError
-from cmeans.cli.option_values import ADAPTIVE, METHODS, NO_OPTIONS, STREAM, MethodSpec, option_of, parameter_options
+from cmeans.cli.option_values import ADAPTIVE, KERNEL_FIELDS, METHODS, NO_OPTIONS, STREAM, MethodSpec, option_of, parameter_options
 from cmeans.kernels.names import KERNELS, KernelName
 
 FIT = {option.name: option for option in parameter_options(METHODS)}
@@ -29,7 +29,8 @@ class Sharp(library.CMeans):
     """
 
     def __init__(self, n_clusters: int = 8, *, sharpness: Literal["auto", "full"] | float = 0.5, m: float = 2.0) -> None:
-        super().__init__(n_clusters, m=m)
+        super().__init__(n_clusters)
+        self.m = m
         self.sharpness = sharpness
 
 
@@ -52,10 +53,11 @@ def test_every_choice_is_one_that_a_fit_takes(name: str) -> None:
         for method in METHODS.values():
             if name in method.parameters:
                 needed = dict.fromkeys(method.needed, 2)
-                try:
-                    taken += method.made({**needed, name: FIT[name].value(value)}) is not None
-                except ValueError:
-                    continue
+                for kernel in FIT["kernel"].names if name in KERNEL_FIELDS else ("linear",):
+                    try:
+                        taken += method.made({"kernel": kernel, **needed, name: FIT[name].value(value)}) is not None
+                    except ValueError:
+                        continue
         assert taken, (name, value)
 
 
@@ -67,7 +69,7 @@ def test_defaults_where_methods_differ() -> None:
     assert FIT["m"].default == "auto; 1.2 for possibilistic"
     assert FIT["kernel"].default == "linear; rbf for hard and two-step"
     assert FIT["n_clusters"].default == "required; 20 for adaptive; 100 for sequential"
-    assert FIT["T"].default == "none"
+    assert FIT["T"].default == "auto"
     assert FIT["n_jobs"].default == "every usable CPU"
     assert FIT["progressive"].default == "progressive"
     assert FIT["beta"].default == "0.1; 0.5 for polynomial_fuzzy"

@@ -51,7 +51,7 @@ class TestNoiseFuzzy(RuleContract):
     rule = NoiseFuzzy(2.0, delta=0.7)
 
     def in_units(self, factor):
-        return NoiseFuzzy(self.rule.m, self.rule.delta * factor)
+        return NoiseFuzzy(self.rule.m, delta=self.rule.delta * factor)
 
 
 class TestNearlyHardNoise(TestNoiseFuzzy):
@@ -176,7 +176,7 @@ def test_fuzzy_is_naive(m, exponent):
 @pytest.mark.parametrize("m", [2, 1.3, 1.05, 4])
 @pytest.mark.parametrize("delta", [1e-3, 0.7, 400.0])
 def test_noise_is_naive(m, delta):
-    rule = NoiseFuzzy(m, delta)
+    rule = NoiseFuzzy(m, delta=delta)
     u = rule.memberships(distances(), None)
     np.testing.assert_allclose(u, naive.noise_memberships(distances(), m, delta), rtol=0, atol=1e-12)
     assert rule.penalty(u, None).sum() == pytest.approx(naive.noise_penalty(u, m, delta), rel=1e-10, abs=1e-15)
@@ -204,7 +204,7 @@ def test_entropy_is_naive(T):
 @pytest.mark.parametrize("rule", [Fuzzy, Possibilistic])
 @pytest.mark.parametrize("m", [1, 0.5, -2, np.nan])
 def test_m_beyond_reason_is_refused(rule, m):
-    with pytest.raises(ValueError, match=r"must be greater than 1.*KernelKMeans"):
+    with pytest.raises(ValueError, match=r"m must be .*greater than 1"):
         rule(m)
 
 

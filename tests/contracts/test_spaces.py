@@ -13,8 +13,7 @@ from cmeans.data.arrays import host_float64, take
 from cmeans.data.blocks import Block, Blocks
 from cmeans.engines import ThreadEngine
 from cmeans.graphs.landmark_graph import Sought, landmark_graph
-from cmeans.kernels import RBF, Cosine, Linear, Polynomial, Precomputed, Sigmoid
-from cmeans.kernels.landmark_graph import GraphParameters
+from cmeans.kernels import RBF, Cosine, LandmarkGraphKernel, Linear, Polynomial, Precomputed, Sigmoid
 from cmeans.spaces import EuclideanSpace, ExactSpace, FeatureSpace, LandmarkSpace, PartialSpace, Space, landmark_space, spanning_space
 from contracts.arrays import FORMS, as_form
 from contracts.space import DENSE_KINDS, FEW_KINDS, N, SpaceContract, rows_and_kernel, solver_tolerance
@@ -149,7 +148,7 @@ GRAPH_LANDMARKS = GRAPH_ROWS[::3] + 0.01
 with ThreadEngine(1).opened() as _engine:
     GRAPH, GRAPH_FEATURES = landmark_graph(
         GRAPH_LANDMARKS,
-        GraphParameters(n_neighbors=4, width=1.5, n_components=3),
+        LandmarkGraphKernel(n_neighbors=4, width=1.5, n_components=3),
         Sought(2, "clusters", "Test"),
         Blocks(GRAPH_ROWS, np.ones(N)),
         _engine,

@@ -181,8 +181,8 @@ def test_a_worker_that_dies_takes_nothing_along() -> None:
                 killed.append(next(iter(client.run(os.getpid).values())))
                 os.kill(killed[0], signal.SIGKILL)
 
-        with pytest.warns(match='kernel="linear" needs no degree') as warned, listening(kill):
-            there = model("linear", degree=2).fit(rows())
+        with pytest.warns(match='kernel="linear" needs no gamma') as warned, listening(kill):
+            there = model("linear", gamma=2).fit(rows())
         assert killed
         assert heard[-1] == there.n_chunks_ - 1
         assert len(warned) == 1

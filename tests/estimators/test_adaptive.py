@@ -18,7 +18,7 @@ import naive
 import naive_sparse
 from cmeans import AdaptivePossibilisticCMeans
 from cmeans.datasets import make_s_set
-from cmeans.kernels import Linear
+from cmeans.kernels import Linear, Polynomial
 from cmeans.metrics import success_rate
 from cmeans.papers import PrintedAdaptivePossibilisticCMeans
 from contracts.arrays import cut_raggedly
@@ -254,7 +254,7 @@ def test_landmarks_that_span_everything_are_the_plain_space(form, words):
 def test_the_exact_space_of_inner_products_is_the_plain_space(form):
     """Not in the form "length", which takes its unit of length from the rows' diameter for all kernels but the linear one."""
     X = blobs()
-    words = {"kernel": "polynomial", "degree": 1, "gamma": 1.0, "coef0": 0.0}
+    words = {"kernel": Polynomial(degree=1, gamma=1.0, coef0=0.0)}
     same(adaptive(**FORMS[form], init=START, tol=1e-6, n_landmarks=None, **words).fit(X), in_the_plain_space(form))
     same(adaptive(**FORMS[form], init=START, tol=1e-6, landmarks=np.arange(N), **words).fit(X), in_the_plain_space(form))
 
@@ -265,7 +265,7 @@ def test_the_conference_form_in_other_spaces_has_a_tenth_of_the_diameter_as_its_
     one = naive_sparse.farthest_row(X, X.mean(axis=0)[None])
     unit = 0.1 * np.linalg.norm(X[one] - X, axis=1).max()
     plain = adaptive(**FORMS[form], scaling=None, init=START, tol=1e-6).fit(X / unit)
-    words = {"kernel": "polynomial", "degree": 1, "gamma": 1.0, "coef0": 0.0, "n_landmarks": None}
+    words = {"kernel": Polynomial(degree=1, gamma=1.0, coef0=0.0), "n_landmarks": None}
     exact = adaptive(**FORMS[form], scaling=None, init=START, tol=1e-6, **words).fit(X)
     np.testing.assert_array_equal(exact.labels_, plain.labels_)
     np.testing.assert_allclose(exact.memberships_, plain.memberships_, atol=1e-7)

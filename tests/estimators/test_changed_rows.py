@@ -52,11 +52,7 @@ CHANGES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], np.ndarray, dict[st
 
 ESTIMATORS: dict[str, Callable[..., Any]] = {
     **{name: cls for name, cls in CLASSES.items() if name != "CMeans"},
-    **{
-        f"CMeans, {name}": lambda _name=name, **words: CMeans(rule=_name, **words)
-        for name, rule in RULES.items()
-        if rule.made_from is not None
-    },
+    **{f"CMeans, {name}": lambda _name=name, **words: CMeans(rule=_name, **words) for name, rule in RULES.items()},
     "FuzzyCMeans, noise": lambda **words: FuzzyCMeans(noise="auto", **words),
 }
 

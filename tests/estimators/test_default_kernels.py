@@ -9,7 +9,7 @@ from sklearn.datasets import make_blobs
 import cmeans
 import every_estimator
 from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, StreamingFuzzyCMeans
-from cmeans.kernels import RBF, Linear
+from cmeans.kernels import RBF, Linear, Polynomial
 
 X = make_blobs(60, 3, centers=3, cluster_std=2.0, random_state=0)[0]
 
@@ -54,7 +54,6 @@ def test_fuzzy_c_means_is_the_one_of_the_books():
         (FuzzyCMeans(3, landmarks=X[:20]), 'kernel="linear" needs no landmarks; give kernel="rbf"'),
         (FuzzyCMeans(3, n_landmarks=None), 'kernel="linear" needs no n_landmarks; give kernel="rbf"'),
         (StreamingFuzzyCMeans(3, gamma=2.0), 'StreamingFuzzyCMeans: kernel="linear" needs no gamma;'),
-        (KernelKMeans(3, coef0=2.0, degree=2), 'KernelKMeans: kernel="rbf" needs no degree and no coef0; give kernel="polynomial"'),
         (KernelKMeans(3, kernel="cosine", gamma=2.0), 'KernelKMeans: kernel="cosine" needs no gamma; give kernel="rbf"'),
     ],
 )
@@ -70,7 +69,7 @@ def test_parameters_that_a_kernel_has_no_use_for_are_told(model, message):
         FuzzyCMeans(3, kernel="rbf", gamma=0.1, n_landmarks=20),
         FuzzyCMeans(3, kernel=Linear(), n_landmarks=2),
         KernelKMeans(3, kernel="linear", n_landmarks=2),
-        KernelKMeans(3, kernel="polynomial", gamma=0.1, degree=2, coef0=0.5),
+        KernelKMeans(3, kernel=Polynomial(degree=2, gamma=0.1, coef0=0.5)),
     ],
 )
 def test_nothing_is_said_of_parameters_in_use(model):

@@ -12,7 +12,7 @@ from sklearn.kernel_approximation import Nystroem
 
 import naive
 from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
-from cmeans.kernels import Linear
+from cmeans.kernels import KERNELS, Linear, Polynomial, Precomputed, Sigmoid
 from sweep_choices import pairs
 
 pytestmark = [
@@ -70,9 +70,11 @@ def test_all_rows_as_landmarks_are_the_exact_space(rule, solver, form, X, weight
     indirect=["sweeps"],
 )
 def test_gradient_form_is_the_eigen_form(kernel, rule, X, weights):
-    shape = {"degree": 2} if kernel.endswith("polynomial") else {}
-    shape |= {"gamma": 0.15} if kernel != "cosine" else {}
-    words = {"kernel": kernel, **shape, "landmarks": FEW, "init": START, "max_iter": 8, "tol": 0}
+    if kernel.endswith("polynomial"):
+        shape = {"kernel": KERNELS[kernel](degree=2, gamma=0.15)}
+    else:
+        shape = {"kernel": kernel} | ({"gamma": 0.15} if kernel != "cosine" else {})
+    words = {**shape, "landmarks": FEW, "init": START, "max_iter": 8, "tol": 0}
     eigen = RULES[rule](**words).fit(X, sample_weight=weights)
     gradient = RULES[rule](landmark_solver="gradient", **words).fit(X, sample_weight=weights)
     assert_same_runs(eigen, gradient)
@@ -91,7 +93,7 @@ def test_gradients_do_not_wander_where_landmarks_are_nearly_redundant(seed):
 
 def test_gradients_refuse_an_indefinite_kernel_with_advice(X):
     """They cannot clip: conjugate gradients stop at a negative direction."""
-    model = KernelKMeans(C, kernel="sigmoid", gamma=0.3, coef0=1.0, landmarks=FEW, landmark_solver="gradient", init=START)
+    model = KernelKMeans(C, kernel=Sigmoid(gamma=0.3, coef0=1.0), landmarks=FEW, landmark_solver="gradient", init=START)
     with pytest.warns(UserWarning, match="indefinite"), pytest.raises(ValueError, match=r'negative eigenvalues.*landmark_solver="eigh"'):
         model.fit(X)
 
@@ -103,8 +105,8 @@ def test_precomputed_columns_and_squares_are_the_kernel_itself(rule, solver, X, 
     # Not the library's own polynomial, which is centred: a callable is used as it comes.
     kernel = RULES[rule](kernel=lambda a, b: (0.5 * a @ b.T + 1) ** 2, **words).fit(X, sample_weight=weights)
     square = RULES[rule](kernel="precomputed", **words).fit(K, sample_weight=weights)
-    only = RULES[rule](kernel="precomputed", kernel_params={"diag": np.diag(K)}, **words).fit(K[:, FEW], sample_weight=weights)
-    centred = RULES[rule](kernel="polynomial", degree=2, gamma=0.5, **words).fit(X, sample_weight=weights)
+    only = RULES[rule](kernel=Precomputed(diagonal=np.diag(K)), **words).fit(K[:, FEW], sample_weight=weights)
+    centred = RULES[rule](kernel=Polynomial(degree=2, gamma=0.5), **words).fit(X, sample_weight=weights)
     for other in (square, only, centred):
         assert_same_runs(kernel, other)
         np.testing.assert_array_equal(other.landmark_indices_, FEW)

@@ -75,7 +75,7 @@ def test_clean_rows_have_the_start_of_the_literature():
     """Where no row is far there is no noise to look for: PossibilisticCMeans is CMeans, whose fuzzy run knows none."""
     X, _ = blobs(300)
     one = PossibilisticCMeans(3, m=2.0, eta_scale=1.0, pilot_m=2.0, random_state=0).fit(X)
-    other = CMeans(3, rule=Possibilistic(2.0), kernel="linear", pilot_m=2.0, eta_scale=1.0, random_state=0).fit(X)
+    other = CMeans(3, rule=Possibilistic(2.0, pilot_m=2.0, eta_scale=1.0), kernel="linear", random_state=0).fit(X)
     np.testing.assert_array_equal(one.memberships_, other.memberships_)
 
 

@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse
 
 from cmeans.datasets import make_s_set
+from cmeans.kernels import Polynomial
 from cmeans.metrics import success_rate
 from cmeans.papers import PrintedAdaptivePossibilisticCMeans
 from contracts.arrays import cut_raggedly
@@ -280,7 +281,7 @@ SPACES = {
     "exact": {"kernel": "rbf", "gamma": 0.05, "n_landmarks": None},
     "landmarks": {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 30},
     "gradient": {"kernel": "rbf", "gamma": 0.2, "n_landmarks": 12, "landmark_solver": "gradient", "max_iter": 30},
-    "polynomial": {"kernel": "polynomial", "degree": 2, "n_landmarks": 20},
+    "polynomial": {"kernel": Polynomial(degree=2), "n_landmarks": 20},
     "laplacian": {"kernel": "laplacian", "gamma": 0.05, "n_landmarks": 30},
 }
 ASKED = [*((ADAPTIVE, space) for space in SPACES), *((SEQUENTIAL, space) for space in ("euclidean", "unscaled", "landmarks"))]

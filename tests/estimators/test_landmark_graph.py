@@ -13,6 +13,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 import cmeans
 import naive_graph
 from cmeans.kernels import LandmarkGraphKernel
+from cmeans.rules import Entropy
 from contracts.arrays import as_form, on_host
 from file_formats import npy, parquet
 from limited import limited
@@ -149,7 +150,7 @@ def test_threads_and_memory_change_no_bit():
 @pytest.mark.parametrize("estimator", ["KernelKMeans", "FuzzyCMeans", "PossibilisticCMeans", "CMeans", "ProbabilisticKMeans"])
 def test_estimators_and_their_files(estimator, tmp_path):
     words = {"eta_scale": 0.1} if estimator == "PossibilisticCMeans" else {}
-    words |= {"rule": "entropy", "T": 0.5} if estimator == "CMeans" else {}
+    words |= {"rule": Entropy(T=0.5)} if estimator == "CMeans" else {}
     model = getattr(cmeans, estimator)(2, **GRAPH, **words).fit(MOONS)
     cmeans.save(model, tmp_path / "model.safetensors")
     again = cmeans.load(tmp_path / "model.safetensors")
@@ -176,21 +177,38 @@ def test_landmarks_among_the_rows(landmarks):
     assert adjusted_rand_score(HALF, model.labels_) > 0.9
 
 
+BAD_PARAMETERS = {
+    "n_neighbors": ({"n_neighbors": 0}, "n_neighbors=0.: give a whole number"),
+    "width": ({"width": -1.0}, "width=-1.0.: give a positive number"),
+    "width's name": ({"width": "mean"}, "width='mean'.: give a positive number"),
+    "n_components": ({"n_components": 1.5}, 'n_components=1.5.: give a whole number of at least 1, or "auto"'),
+    "normalized": ({"normalized": "yes"}, "normalized='yes'.: give True or False"),
+    "falloff": ({"falloff": -1}, "falloff=-1.: give a number of at least 0"),
+    "metric": ({"metric": "cosine"}, "metric='cosine'.: give .euclidean., or .precomputed."),
+}
+
+
+@pytest.mark.parametrize("name", BAD_PARAMETERS)
+def test_bad_parameters_of_a_graph(name):
+    words, message = BAD_PARAMETERS[name]
+    with pytest.raises(ValueError, match=f"LandmarkGraphKernel.{message}"):
+        LandmarkGraphKernel(**words)
+
+
+def test_a_graph_that_is_to_be_made_has_no_values():
+    with pytest.raises(ValueError, match="the graph is made of rows"):
+        LandmarkGraphKernel().prepare(MOONS)
+
+
 BAD = {
-    "n_neighbors": ({"kernel_params": {"n_neighbors": 0}}, "n_neighbors=0: give a whole number"),
-    "width": ({"kernel_params": {"width": -1.0}}, "width=-1.0: give a positive number"),
-    "width's name": ({"kernel_params": {"width": "mean"}}, "width='mean': give a positive number"),
-    "n_components": ({"kernel_params": {"n_components": 1.5}}, 'n_components=1.5: give a whole number of at least 1, or "auto"'),
-    "normalized": ({"kernel_params": {"normalized": "yes"}}, "normalized='yes': give True or False"),
-    "falloff": ({"kernel_params": {"falloff": -1}}, "falloff=-1: give a number of at least 0"),
-    "unknown": ({"kernel_params": {"sigma": 1}}, "'sigma'. unknown; a graph takes"),
     "gamma": ({"gamma": 1.0}, "gamma=1.0.: a graph has no gamma"),
-    "degree": ({"degree": 2}, "degree=2.: a graph has no degree"),
-    "coef0": ({"coef0": 0.5}, "a graph has no coef0"),
     "landmark_tol": ({"landmark_tol": 0.1}, "a graph has no landmark_tol"),
     "landmark_solver": ({"landmark_solver": "gradient"}, "a graph has no landmark_solver"),
     "no landmarks": ({"n_landmarks": None}, "the graph is made over landmarks"),
-    "more neighbours than landmarks": ({"n_landmarks": 20, "kernel_params": {"n_neighbors": 21}}, "there are 20 different landmarks"),
+    "more neighbours than landmarks": (
+        {"n_landmarks": 20, "kernel": LandmarkGraphKernel(n_neighbors=21)},
+        "there are 20 different landmarks",
+    ),
     "as many landmarks as rows": ({"n_landmarks": 100, "landmarks": "uniform"}, "there are 100 different landmarks for 100 rows"),
 }
 
@@ -211,7 +229,7 @@ def test_rows_without_a_graph():
 def test_distances_to_landmarks(form, tmp_path):
     """By any measure; Euclidean ones make the graph that the rows make."""
     away = np.sqrt(((MOONS[:, None] - MOONS[None, ::9]) ** 2).sum(axis=2))
-    words = {**GRAPH, "kernel_params": {"metric": "precomputed"}}
+    words = {**GRAPH, "kernel": LandmarkGraphKernel(metric="precomputed")}
     plain = cmeans.KernelKMeans(2, **GRAPH, landmarks=MOONS[::9]).fit(MOONS)
     model = cmeans.KernelKMeans(2, **words).fit(npy(tmp_path, away) if form == "npy" else as_form(away, form))
     np.testing.assert_allclose(model.eigenvalues_, plain.eigenvalues_, atol=1e-9)
@@ -225,7 +243,6 @@ def test_distances_to_landmarks(form, tmp_path):
         (-away, {}, "X holds negative numbers; metric=.precomputed. takes distances"),
         (sparse.csr_array(away), {}, "give all of them, as a dense array"),
         (away, {"n_landmarks": 20}, "one column each; leave both out"),
-        (away, {"kernel_params": {"metric": "cosine"}}, "metric='cosine': give .euclidean., or .precomputed."),
     ):
         with pytest.raises(ValueError, match=message):
             cmeans.KernelKMeans(2, **{**words, **more}).fit(X)

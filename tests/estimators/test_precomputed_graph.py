@@ -15,15 +15,16 @@ import cmeans
 import every_estimator
 import naive_cut
 import naive_graph
-from cmeans.kernels import PrecomputedGraphKernel
+from cmeans.kernels import LandmarkGraphKernel, PrecomputedGraphKernel
 from cmeans.landmarks import multigrid
 from cmeans.landmarks import precomputed_graph as module
+from cmeans.rules import Entropy
 from contracts.arrays import as_form, on_host
 
 pytestmark = pytest.mark.slow
 
 GRAPH = {"kernel": "precomputed_graph", "random_state": 0}
-AS_IT_IS = {"kernel_params": {"refine": False}}  # the cut of the eigenvectors
+AS_IT_IS = {**GRAPH, "kernel": PrecomputedGraphKernel(refine=False)}  # the cut of the eigenvectors
 MOONS, HALF = make_moons(600, noise=0.08, random_state=0)
 
 
@@ -59,7 +60,7 @@ def test_features_are_the_leading_eigenvectors_of_the_dense_graph(eigensolver, k
     W, s = dense_example()
     new = np.random.default_rng(1).uniform(size=(7, 150)) ** 4
     params = {"n_components": k, "normalized": normalized, "refine": False}
-    model = cmeans.KernelKMeans(min(k, 2), **GRAPH, kernel_params=params).fit(W, sample_weight=s)
+    model = cmeans.KernelKMeans(min(k, 2), kernel=PrecomputedGraphKernel(**params), random_state=0).fit(W, sample_weight=s)
     values, e, at_new = naive_cut.features(W, s, k, new)
     assert values[k - 1] - values[k] > 1e-6, "the example cuts no tie"
     if normalized:
@@ -74,7 +75,7 @@ def test_features_are_the_leading_eigenvectors_of_the_dense_graph(eigensolver, k
 
 def test_labels_are_those_of_the_nearest_means_under_weights_times_degrees():
     W, s = dense_example()
-    model = cmeans.KernelKMeans(3, **GRAPH, **AS_IT_IS, tol=0).fit(W, sample_weight=s)
+    model = cmeans.KernelKMeans(3, **AS_IT_IS, tol=0).fit(W, sample_weight=s)
     mass = s * naive_cut.degrees(W, s)
     mass *= s.sum() / mass.sum()
     _, e, _ = naive_cut.features(W, s, model.kernel_.n_components, W[:1])
@@ -91,10 +92,10 @@ def test_labels_are_those_of_the_nearest_means_under_weights_times_degrees():
 
 def test_the_graph_of_landmarks_given_by_its_affinities():
     X, w = MOONS[:200], np.random.default_rng(1).uniform(0.5, 2, size=200)
-    words = {"kernel": "landmark_graph", "kernel_params": {"falloff": 0}, "landmarks": X[::5], "random_state": 0}
+    words = {"kernel": LandmarkGraphKernel(falloff=0), "landmarks": X[::5], "random_state": 0}
     over = cmeans.KernelKMeans(2, **words).fit(X, sample_weight=w)
     z = naive_graph.landmark_weights(X, X[::5], 5)
-    given = cmeans.KernelKMeans(2, **GRAPH, **AS_IT_IS).fit(naive_graph.graph(z, w), sample_weight=w)
+    given = cmeans.KernelKMeans(2, **AS_IT_IS).fit(naive_graph.graph(z, w), sample_weight=w)
     np.testing.assert_allclose(given.eigenvalues_, over.eigenvalues_[: len(given.eigenvalues_)], atol=1e-12)
     e, other = given.kernel_.features(naive_graph.graph(z, w)), over.kernel_.features(X)
     assert e.shape == other.shape
@@ -108,7 +109,7 @@ def test_a_cut_is_refined_on_the_graph(form):
     """As loops of kernel k-means do from the eigenvectors' cut, whose lowest is kept; distances are the kernel's up to a number a row."""
     blobs = np.random.default_rng(3).normal(size=(150, 2)) + 2 * (np.arange(150)[:, None] % 3)
     W, s = joined(blobs, 6).toarray(), np.random.default_rng(0).integers(1, 4, size=150).astype(float)
-    before = cmeans.KernelKMeans(4, **GRAPH, **AS_IT_IS).fit(W, sample_weight=s).labels_
+    before = cmeans.KernelKMeans(4, **AS_IT_IS).fit(W, sample_weight=s).labels_
     expected = naive_cut.refined(W, s, before)
     model = cmeans.KernelKMeans(4, **GRAPH).fit(as_form(W, form, "float64"), sample_weight=s)
     labels = on_host(model.labels_)
@@ -131,7 +132,7 @@ def test_a_refined_cut_is_kept_saved_and_resumed(tmp_path):
     unit = cmeans.KernelKMeans(4, **GRAPH).fit(1024 * W)
     assert unit.objective_ == pytest.approx(model.objective_)
     soft = cmeans.FuzzyCMeans(4, **GRAPH, m=1.5).fit(W)
-    assert soft.kernel_ == cmeans.KernelKMeans(4, **GRAPH, **AS_IT_IS).fit(W).kernel_
+    assert soft.kernel_.set_params(refine=False) == cmeans.KernelKMeans(4, **AS_IT_IS).fit(W).kernel_
 
 
 def test_a_weight_counts_copies(eigensolver):
@@ -151,7 +152,7 @@ def test_a_weight_counts_copies(eigensolver):
 @pytest.mark.parametrize("estimator", ["KernelKMeans", "FuzzyCMeans", "PossibilisticCMeans", "CMeans"])
 def test_estimators_and_their_files(estimator, tmp_path):
     words = {"eta_scale": 0.1} if estimator == "PossibilisticCMeans" else {}
-    words |= {"rule": "entropy", "T": 0.5} if estimator == "CMeans" else {}
+    words |= {"rule": Entropy(T=0.5)} if estimator == "CMeans" else {}
     model = getattr(cmeans, estimator)(2, **GRAPH, **words).fit(EDGES)
     assert adjusted_rand_score(HALF, model.labels_) > 0.9
     np.testing.assert_array_equal(model.predict(EDGES), model.labels_)
@@ -261,10 +262,15 @@ BAD = {
     "gamma": (EDGES, {"gamma": 1.0}, "gamma=1.0.: a graph has no gamma"),
     "n_landmarks": (EDGES, {"n_landmarks": 10}, "a graph has no n_landmarks"),
     "landmarks": (EDGES, {"landmarks": "uniform"}, "a graph has no landmarks"),
-    "parameters": (EDGES, {"kernel_params": {"n_neighbors": 3}}, "a graph takes .'n_components', 'normalized', 'refine'."),
-    "refine": (EDGES, {"kernel_params": {"refine": 1}}, "refine=1: give True or False"),
-    "n_components": (EDGES, {"kernel_params": {"n_components": 0}}, "n_components=0: give a whole number"),
 }
+
+
+@pytest.mark.parametrize(
+    ("words", "message"), [({"refine": 1}, "refine=1.: give True or False"), ({"n_components": 0}, "n_components=0.: give a")]
+)
+def test_bad_parameters(words, message):
+    with pytest.raises(ValueError, match=f"PrecomputedGraphKernel.{message}"):
+        PrecomputedGraphKernel(**words)
 
 
 @pytest.mark.parametrize("name", BAD)

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, ThreadEngine, TwoStepKernelKMeans
 from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
-from cmeans.kernels import RBF, Linear
+from cmeans.kernels import KERNELS, RBF, Linear
 from cmeans.rules import Fuzzy, Hard, Possibilistic
 from cmeans.spaces import EuclideanSpace, landmark_space
 from cmeans.sweeps.generic import sweep
@@ -64,7 +64,7 @@ def words(draw, X, kernels=("linear", "rbf", "laplacian", "polynomial", "normali
     if kernel in ("rbf", "laplacian"):
         chosen["gamma"] = draw(st.sampled_from(["scale", "median"]))
     elif kernel.endswith("polynomial"):
-        chosen |= {"degree": 2, "gamma": 1.0 / max(1e-12, float((X**2).sum(axis=1).mean()))}
+        chosen["kernel"] = KERNELS[kernel](degree=2, gamma=1.0 / max(1e-12, float((X**2).sum(axis=1).mean())))
     space = draw(st.sampled_from(["landmark", "gradient", "euclidean" if kernel == "linear" else "exact"]))
     if space in ("landmark", "gradient"):
         count = draw(st.integers(1, len(X)))

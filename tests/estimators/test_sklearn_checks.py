@@ -23,7 +23,7 @@ from cmeans import (
     StreamingFuzzyCMeans,
     TwoStepKernelKMeans,
 )
-from cmeans.kernels import Linear
+from cmeans.kernels import Linear, Polynomial
 from cmeans.papers import PrintedAdaptivePossibilisticCMeans, StreamingKernelFCM
 from every_estimator import NAMES
 
@@ -40,8 +40,8 @@ assert {type(estimator).__name__ for estimator in AS_THEY_ARE} == set(NAMES), "a
 CONFIGURED = [
     KernelKMeans(CLUSTERS, kernel="linear"),
     # At degree 3 one possibilistic cluster takes all the noise and is then so wide that it outbids another everywhere.
-    TwoStepKernelKMeans(CLUSTERS, kernel="polynomial", degree=2),
-    FuzzyCMeans(CLUSTERS, kernel="polynomial", degree=2),
+    TwoStepKernelKMeans(CLUSTERS, kernel=Polynomial(degree=2)),
+    FuzzyCMeans(CLUSTERS, kernel=Polynomial(degree=2)),
     PossibilisticCMeans(CLUSTERS, kernel="rbf", n_landmarks=5),
     ProbabilisticKMeans(CLUSTERS, solver="batched", kernel="rbf", n_landmarks=5),
     CMeans(CLUSTERS, rule="hard"),

@@ -14,7 +14,7 @@ from sklearn.neighbors import kneighbors_graph
 
 import cmeans
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans
-from cmeans.kernels import Precomputed
+from cmeans.kernels import LandmarkGraphKernel, Polynomial, Precomputed, PrecomputedGraphKernel
 from every_estimator import CLASSES, with_parameter
 from limited import limited
 
@@ -58,7 +58,7 @@ def told(count: int, kind: str, n: int = N) -> Any:
 CASES: list[tuple[str, Any, dict[str, Any]]] = [
     *((kind, KernelKMeans, words) for kind, words in (("sphere", SPHERE), ("partial", PARTIAL), ("graph", GRAPH))),
     *((kind, FuzzyCMeans, words) for kind, words in (("sphere", SPHERE), ("partial", PARTIAL), ("graph", GRAPH))),
-    ("sphere", KernelKMeans, {"kernel": "polynomial", "coef0": 0, "spherical": True}),
+    ("sphere", KernelKMeans, {"kernel": Polynomial(coef0=0), "spherical": True}),
     ("sphere", KernelKMeans, {**SPHERE, "n_landmarks": 20}),
     ("sphere", KernelKMeans, {**SPHERE, "size_min": 0.3}),
     ("sphere", FuzzyCMeans, {**SPHERE, "noise": "auto"}),
@@ -70,7 +70,7 @@ CASES: list[tuple[str, Any, dict[str, Any]]] = [
     ("partial", KernelKMeans, {**PARTIAL, "join_equal_rows": True}),
     ("partial", FuzzyCMeans, {**PARTIAL, "top_k": 2}),
     ("graph", PossibilisticCMeans, {**GRAPH, "eta_scale": 0.3}),
-    ("graph", FuzzyCMeans, {**GRAPH, "kernel_params": {"normalized": True}}),
+    ("graph", FuzzyCMeans, {**GRAPH, "kernel": LandmarkGraphKernel(normalized=True)}),
 ]
 
 
@@ -226,7 +226,7 @@ def test_kernel_values_of_length_zero() -> None:
 
 def test_a_new_row_near_landmarks_that_no_row_is_near() -> None:
     landmarks = np.concatenate([BLOBS[:20], 100.0 + np.eye(4)])
-    words = {"kernel": "landmark_graph", "landmarks": landmarks, "kernel_params": {"n_neighbors": 3}}
+    words = {"kernel": LandmarkGraphKernel(n_neighbors=3), "landmarks": landmarks}
     model = KernelKMeans(C, random_state=0, **words).fit(BLOBS)
     new = np.concatenate([BLOBS[:3], [[101.0, 100.0, 100.0, 100.0]]])
     with pytest.warns(UserWarning, match="1 of 4 rows of X has no edge to a row of positive weight, and is in no cluster"):
@@ -239,7 +239,7 @@ def test_where_the_graph_has_more_parts_than_features_rows_stay_in_clusters() ->
     edges[:10, :10] = edges[10:, 10:] = 1.0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        words = {"kernel": "precomputed_graph", "kernel_params": {"n_components": 1, "refine": False}}
+        words = {"kernel": PrecomputedGraphKernel(n_components=1, refine=False)}
         model = KernelKMeans(2, random_state=0, **words).fit(edges)
     assert sorted(set(model.labels_.tolist())) == [0, 1]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ from cmeans import (
     StreamingFuzzyCMeans,
     TwoStepKernelKMeans,
 )
-from cmeans.kernels import RBF, Linear
+from cmeans.kernels import RBF, Linear, Polynomial
 from cmeans.papers import StreamingKernelFCM
 from cmeans.rules import Fuzzy, Hard, Possibilistic, Rule
 from every_estimator import known
@@ -39,7 +39,7 @@ MODELS = {
     "possibilistic": (PossibilisticCMeans, {"m": 1.8, "eta_scale": 0.2}),
     "CMeans hard": (CMeans, {"rule": "hard"}),
     "CMeans fuzzy": (CMeans, {"rule": Fuzzy(1.5)}),
-    "CMeans possibilistic": (CMeans, {"rule": "possibilistic", "eta_scale": 0.1}),
+    "CMeans possibilistic": (CMeans, {"rule": Possibilistic(eta_scale=0.1)}),
 }
 SPACES = {
     "euclidean": {"kernel": "linear"},
@@ -47,11 +47,11 @@ SPACES = {
     "landmarks": {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 15},
     "gradient": {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 15, "landmark_solver": "gradient"},
     "points": {"kernel": "rbf", "gamma": 0.05, "landmarks": np.random.default_rng(3).uniform(-3, 6, size=(12, D))},
-    "polynomial": {"kernel": "polynomial", "degree": 2, "gamma": 0.1, "coef0": 2.0, "n_landmarks": 15, "landmarks": "uniform"},
+    "polynomial": {"kernel": Polynomial(degree=2, gamma=0.1, coef0=2.0), "n_landmarks": 15, "landmarks": "uniform"},
     "laplacian": {"kernel": "laplacian", "gamma": 0.05, "n_landmarks": 15},
     "cosine": {"kernel": "cosine", "n_landmarks": 15, "landmarks": "uniform"},
     "linear landmarks": {"kernel": Linear(), "n_landmarks": 15, "landmarks": "uniform"},
-    "callable": {"kernel": polynomial_kernel, "kernel_params": {"degree": 2}, "n_landmarks": 15, "landmarks": "uniform"},
+    "callable": {"kernel": partial(polynomial_kernel, degree=2), "n_landmarks": 15, "landmarks": "uniform"},
     "precomputed": {"kernel": "precomputed", "n_landmarks": 15},
     "precomputed, exact": {"kernel": "precomputed"},
 }
@@ -462,7 +462,7 @@ def test_gamma_of_the_data(X):
     assert KernelKMeans(C, kernel="polynomial").fit(X).gamma_ == 1
     assert KernelKMeans(C, gamma=0.25).fit(X).gamma_ == 0.25
     assert KernelKMeans(C, kernel="linear").fit(X).gamma_ is None
-    assert KernelKMeans(C, kernel_params={"gamma": 0.5}).fit(X).gamma_ == 0.5
+    assert KernelKMeans(C, kernel=RBF(0.5)).fit(X).gamma_ == 0.5
     assert KernelKMeans(C, kernel=RBF(0.125)).fit(X).gamma_ == 0.125
 
 

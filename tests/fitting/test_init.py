@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
+from cmeans.kernels import Polynomial
 from contracts.arrays import FORMS, as_form, on_host
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")]
@@ -25,7 +26,7 @@ SPACES = {
     "exact": {"kernel": "rbf", "gamma": GAMMA, "n_landmarks": None},
     "landmark": {"kernel": "rbf", "gamma": GAMMA, "landmarks": np.arange(0, N, 4)},
     "gradient": {"kernel": "rbf", "gamma": GAMMA, "landmarks": np.arange(0, N, 4), "landmark_solver": "gradient"},
-    "polynomial": {"kernel": "polynomial", "degree": 2, "gamma": 0.2, "landmarks": np.arange(0, N, 4)},
+    "polynomial": {"kernel": Polynomial(degree=2, gamma=0.2), "landmarks": np.arange(0, N, 4)},
 }
 STEPS = {"max_iter": 6, "tol": 0}
 

@@ -15,6 +15,7 @@ import naive
 from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
 from cmeans.fitting.stages.joined import joined_if_worth_it, joined_rows
+from cmeans.rules import Entropy
 from limited import limited
 from stored_rows import Kept
 from sweep_choices import often
@@ -26,7 +27,7 @@ MAKES: dict[str, Any] = {
     "hard": lambda **words: cmeans.KernelKMeans(C, **words),
     "fuzzy": lambda **words: cmeans.FuzzyCMeans(C, m=1.7, **words),
     "possibilistic": lambda **words: cmeans.PossibilisticCMeans(C, pilot_m=1.7, eta_scale=0.3, **words),
-    "entropy": lambda **words: cmeans.CMeans(C, rule="entropy", T=0.1, **words),
+    "entropy": lambda **words: cmeans.CMeans(C, rule=Entropy(T=0.1), **words),
 }
 POINTS = np.array([[1.0, 1.0, 2.0], [9.0, 1.0, 2.0], [1.0, 8.0, 7.0]])
 SPACES: dict[str, dict[str, Any]] = {

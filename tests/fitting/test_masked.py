@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import cmeans
+from cmeans.kernels import Precomputed
 from cmeans.metrics import error_reduction, generalized_rand_measure, percent_error, purity, rand_measure, success_rate
 from cmeans.validity import partition_coefficient, partition_entropy, xie_beni
 from every_estimator import NAMES, WITH_STARTS, build
@@ -82,8 +83,8 @@ def test_landmarks_and_kernel_values() -> None:
         cmeans.FuzzyCMeans(3, kernel="precomputed").fit(masked(K))
     words = {"kernel": "precomputed", "landmarks": np.arange(0, 60, 6)}
     with refused("diag", 2, 60):
-        cmeans.FuzzyCMeans(3, **words, kernel_params={"diag": masked(np.ones(60))}).fit(K[:, ::6])
-    model = cmeans.FuzzyCMeans(3, **words, kernel_params={"diag": np.ones(60)}, random_state=0).fit(K[:, ::6])
+        cmeans.FuzzyCMeans(3, **words | {"kernel": Precomputed(diagonal=masked(np.ones(60)))}).fit(K[:, ::6])
+    model = cmeans.FuzzyCMeans(3, **words | {"kernel": Precomputed(diagonal=np.ones(60))}, random_state=0).fit(K[:, ::6])
     with refused("diag", 2, 60):
         model.predict(K[:, ::6], diag=masked(np.ones(60)))
     with pytest.raises(ValueError, match=r"kernel=.* returned a masked array of which 2 values are masked"):

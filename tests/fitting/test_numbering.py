@@ -17,6 +17,7 @@ from cmeans import (
     StreamingFuzzyCMeans,
     TwoStepKernelKMeans,
 )
+from cmeans.rules import Entropy
 from limited import limited
 
 MIDDLES = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0], [8.0, 9.0]])
@@ -31,7 +32,7 @@ MODELS = {
     "starts": KernelKMeans(4, kernel="linear", n_init=3, search=None),
     "graph": KernelKMeans(4, kernel="landmark_graph", n_landmarks=60),
     "fuzzy": FuzzyCMeans(4),
-    "entropy": CMeans(4, rule="entropy", T=1.0),
+    "entropy": CMeans(4, rule=Entropy(T=1.0)),
     "possibilistic": PossibilisticCMeans(4),
     "two-step": TwoStepKernelKMeans(4, gamma=0.05),
     "lloyd": ProbabilisticKMeans(4, solver="lloyd", init="k-means++"),

@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 
 from cmeans import FuzzyCMeans, KernelKMeans, LandmarkGraph, PossibilisticCMeans, StreamingFuzzyCMeans
+from cmeans.kernels import Polynomial
 from limited import limited
 
 X = np.random.default_rng(0).normal(size=(60, 3)) + np.repeat([[0, 0, 0], [9, 0, 0]], 30, axis=0)
@@ -63,7 +64,7 @@ def test_without_a_row_that_is_out_of_range_the_largest_number_is_named() -> Non
     rows = X.copy()
     rows[[5, 8], [2, 0]] = [-1e40, 1e40]
     with pytest.raises(ValueError, match=r"Row 5 holds the largest number of X, -1e\+40 in column 2"):
-        KernelKMeans(2, kernel="polynomial", degree=9).fit(rows)
+        KernelKMeans(2, kernel=Polynomial(degree=9)).fit(rows)
 
 
 def test_rows_on_a_sphere_and_in_a_graph() -> None:

@@ -21,6 +21,7 @@ import naive
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans
 from cmeans.data.blocks import Blocks
 from cmeans.fitting.stages.linked import loaded_rows
+from cmeans.rules import Entropy
 from every_estimator import NAMES, build, without
 from limited import limited
 from naive_told import partially_supervised_memberships, told_cmeans
@@ -34,7 +35,7 @@ MAKES: dict[str, Any] = {
     "hard": KernelKMeans,
     "fuzzy": lambda c, **words: FuzzyCMeans(c, m=1.5, **words),
     "possibilistic": lambda c, **words: PossibilisticCMeans(c, pilot_m=1.4, eta_scale=0.1, **words),
-    "entropy": lambda c, **words: CMeans(c, rule="entropy", T=0.05, **words),
+    "entropy": lambda c, **words: CMeans(c, rule=Entropy(T=0.05), **words),
 }
 SPACES: dict[str, dict[str, Any]] = {
     "linear": {"kernel": "linear"},

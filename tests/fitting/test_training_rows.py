@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
+from cmeans.kernels import Polynomial, Precomputed
 from cmeans.papers import PrintedFuzzy
 from contracts.arrays import as_form, cut_raggedly, on_host
 from sweep_choices import often, pairs
@@ -27,9 +28,9 @@ ESTIMATORS = {
 SPACES = {
     "euclidean": {"kernel": "linear"},
     "exact": {"kernel": "rbf", "gamma": 0.15, "n_landmarks": None},
-    "exact-polynomial": {"kernel": "polynomial", "degree": 2, "gamma": 0.2, "n_landmarks": None},
+    "exact-polynomial": {"kernel": Polynomial(degree=2, gamma=0.2), "n_landmarks": None},
     "landmark": {"kernel": "rbf", "gamma": 0.15, "landmarks": FEW},
-    "landmark-polynomial": {"kernel": "polynomial", "degree": 2, "gamma": 0.2, "landmarks": FEW},
+    "landmark-polynomial": {"kernel": Polynomial(degree=2, gamma=0.2), "landmarks": FEW},
     "gradient": {"kernel": "rbf", "gamma": 0.15, "landmarks": FEW, "landmark_solver": "gradient"},
     "precomputed": {"kernel": "precomputed", "n_landmarks": None},
     "precomputed-landmarks": {"kernel": "precomputed", "landmarks": FEW},
@@ -130,7 +131,7 @@ def test_a_row_does_not_care_about_its_neighbours(estimator, space, rows):
 @pytest.mark.usefixtures("sweeps")
 def test_precomputed_rows_bring_their_diagonal(rows):
     K = (rows @ rows.T + 1.0) ** 2
-    model = FuzzyCMeans(C, m=1.3, kernel="precomputed", landmarks=FEW, kernel_params={"diag": np.diag(K)}, init=FEW[:C]).fit(K[:, FEW])
+    model = FuzzyCMeans(C, m=1.3, kernel=Precomputed(diagonal=np.diag(K)), landmarks=FEW, init=FEW[:C]).fit(K[:, FEW])
     np.testing.assert_array_equal(model.memberships(K[:, FEW], diag=np.diag(K)), model.memberships_)
     np.testing.assert_array_equal(model.memberships(K[3:9][:, FEW], diag=np.diag(K)[3:9]), model.memberships_[3:9])
     np.testing.assert_array_equal(model.predict(K[:, FEW]), model.labels_)  # the nearest centre is the same whatever k(x, x) is

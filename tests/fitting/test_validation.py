@@ -9,7 +9,7 @@ import pickle
 import subprocess
 import sys
 import tracemalloc
-from functools import cache
+from functools import cache, partial
 
 import joblib
 import numpy as np
@@ -40,6 +40,7 @@ from cmeans import (
 )
 from cmeans.data.blocks import Blocks
 from cmeans.fitting.validation import read_weights
+from cmeans.kernels import Polynomial, Precomputed
 from cmeans.metrics import match_labels
 from cmeans.runtime.progress import listening
 from cmeans.sampling.population import population_of, sample
@@ -60,7 +61,7 @@ SPACES = {
     "exact": {"kernel": "rbf", "gamma": "median", "n_landmarks": None},
     "landmarks": {"kernel": "rbf", "gamma": "median", "n_landmarks": 20},
     "gradient": {"kernel": "rbf", "gamma": "median", "n_landmarks": 20, "landmark_solver": "gradient"},
-    "polynomial": {"kernel": "polynomial", "degree": 2, "n_landmarks": 20},
+    "polynomial": {"kernel": Polynomial(degree=2), "n_landmarks": 20},
     "laplacian": {"kernel": "laplacian", "gamma": 0.1, "n_landmarks": 20},
 }
 STREAM_WORDS = {"exact": {"kernel": "rbf", "gamma": "median"}, "gradient": {"kernel": "rbf", "gamma": "median"}}
@@ -568,7 +569,7 @@ def test_pickle_and_joblib(estimator, space, form, X, tmp_path):
 
 
 def test_pickle_after_predicting_and_with_a_callable_kernel(X):
-    model = KernelKMeans(3, kernel=rbf_kernel, kernel_params={"gamma": 0.03}, random_state=0).fit(X)
+    model = KernelKMeans(3, kernel=partial(rbf_kernel, gamma=0.03), random_state=0).fit(X)
     model.predict(X)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.labels_)
 
@@ -605,7 +606,7 @@ def test_only_the_landmarks_columns_of_a_kernel(estimator, X):
     words = words_of(estimator, "exact", kernel="precomputed", landmarks=rows, n_landmarks="auto", **start) | given
     whole = estimator(3, **words).fit(gram)
     for diag in (2.0, np.full(120, 2.0), [2.0] * 120):
-        model = estimator(3, **words, kernel_params={"diag": diag}).fit(gram[:, rows])
+        model = estimator(3, **words | {"kernel": Precomputed(diagonal=diag)}).fit(gram[:, rows])
         same_result(model, whole)
         np.testing.assert_allclose(model.transform(gram[:9, rows], diag=2.0), whole.transform(gram[:9]), rtol=1e-9)
         np.testing.assert_array_equal(model.predict(gram[:, rows]), model.labels_)

@@ -15,7 +15,7 @@ from scipy import sparse
 import every_estimator
 from cmeans import FuzzyCMeans, KernelKMeans, LandmarkGraph, TwoStepKernelKMeans, metrics, select, stability, validity
 from cmeans.inspection import SilhouetteDisplay, explain, representatives, summary
-from cmeans.kernels import RBF, Gower, HistogramIntersection, Laplacian, Polynomial
+from cmeans.kernels import RBF, Gower, HistogramIntersection, Laplacian, Polynomial, Precomputed
 from sweep_choices import often
 
 pytestmark = pytest.mark.slow  # eight views of everything
@@ -161,9 +161,7 @@ def test_kernel_matrices_and_their_diagonal():
 
     def all_of(form):
         whole = KernelKMeans(3, kernel="precomputed", random_state=0).fit(form(K))
-        few = KernelKMeans(3, kernel="precomputed", landmarks=form(rows), kernel_params={"diag": form(np.ones(N))}, random_state=0).fit(
-            form(K[:, rows])
-        )
+        few = KernelKMeans(3, kernel=Precomputed(diagonal=form(np.ones(N))), landmarks=form(rows), random_state=0).fit(form(K[:, rows]))
         return told(whole, form(K), diag=form(np.ones(N))) + told(few, form(K[:, rows]), diag=form(np.ones(N)))
 
     same_of_all_views(all_of)

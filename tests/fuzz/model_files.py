@@ -20,6 +20,7 @@ from scipy import sparse
 import cmeans
 from cmeans.cli import main
 from cmeans.persistence.model_file import read_metadata
+from cmeans.rules import Entropy
 from cmeans.storage.codec import DIGEST
 from every_estimator import NAMES, build
 from fuzz.mutations import by_hand, changed_bytes, parts_of
@@ -34,7 +35,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "exact": lambda: cmeans.KernelKMeans(3, n_landmarks=None, kernel="laplacian", random_state=0),
     "graph": lambda: cmeans.KernelKMeans(3, kernel="landmark_graph", n_landmarks=12, random_state=0),
     "noise": lambda: cmeans.FuzzyCMeans(3, noise=0.1, random_state=0),
-    "entropy": lambda: cmeans.CMeans(3, rule="entropy", T=0.2, random_state=0),
+    "entropy": lambda: cmeans.CMeans(3, rule=Entropy(T=0.2), random_state=0),
     "sizes": lambda: cmeans.KernelKMeans(3, kernel="linear", size_min=15, random_state=0),
     "stream of landmarks": lambda: cmeans.StreamingFuzzyCMeans(3, kernel="rbf", gamma=0.1, chunk_size=30, random_state=0),
 }

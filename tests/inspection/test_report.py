@@ -13,6 +13,7 @@ from scipy import sparse
 import cmeans
 from cmeans.inspection import Again, Findings, report
 from cmeans.inspection.report import PAGE
+from cmeans.kernels import Precomputed
 
 pytest.importorskip("jinja2")
 
@@ -182,7 +183,7 @@ def test_what_cannot_be_said_is_said(X, tmp_path, kind):
     model = cmeans.KernelKMeans(3, kernel="precomputed", random_state=0)
     if kind == "columns of landmarks":
         kernel = kernel[:, rows]
-        model.set_params(landmarks=rows, kernel_params={"diag": np.ones(100)})
+        model.set_params(landmarks=rows, kernel=Precomputed(diagonal=np.ones(100)))
     if kind == "graph":
         kernel = sparse.csr_array(np.where(kernel > 0.3, kernel, 0.0))
         model.set_params(kernel="precomputed_graph")

@@ -15,7 +15,7 @@ from cmeans.graphs.landmark_graph import Sought, landmark_graph
 from cmeans.kernels import LandmarkGraphKernel
 from cmeans.kernels import nearest_points as module
 from cmeans.kernels.base import suggested_clusters
-from cmeans.kernels.landmark_graph import GraphParameters, LandmarkWeights
+from cmeans.kernels.landmark_graph import LandmarkWeights
 from cmeans.kernels.nearest_points import NearestPoints
 from contracts.arrays import FORMS, as_form
 from sweep_choices import pairs
@@ -126,7 +126,7 @@ SOUGHT = Sought(2, "clusters", "Test")
 
 def made(X, w, landmarks, k, engine=None, **params):
     with engine or ThreadEngine(1) as running:
-        graph, features = landmark_graph(landmarks, GraphParameters(n_components=k, **params), SOUGHT, Blocks(X, w), running)
+        graph, features = landmark_graph(landmarks, LandmarkGraphKernel(n_components=k, **params), SOUGHT, Blocks(X, w), running)
     np.testing.assert_array_equal(features, graph.features(X))
     return graph
 

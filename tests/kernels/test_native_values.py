@@ -63,7 +63,8 @@ def formula(kernel, x, y):
                     own = [kernel.gamma * v @ v + kernel.coef0 for v in (row, point)]
                     values[i, j] = ((kernel.gamma * product + kernel.coef0) / np.sqrt(own[0] * own[1])) ** kernel.degree
                 case Polynomial():
-                    values[i, j] = (kernel.gamma * product + kernel.coef0) ** kernel.degree / kernel.scale
+                    scale = 1.0 if kernel.scale == "auto" else kernel.scale
+                    values[i, j] = (kernel.gamma * product + kernel.coef0) ** kernel.degree / scale
     return values
 
 

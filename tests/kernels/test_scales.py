@@ -11,7 +11,9 @@ import pytest
 
 import cmeans
 from cmeans.data.arrays import binary_exponent
+from cmeans.kernels import KERNELS
 from cmeans.papers import PrintedAdaptivePossibilisticCMeans, StreamingKernelFCM
+from cmeans.rules import Fuzzy
 from cmeans.spaces.conjugate_gradients import conjugate_gradients
 from cmeans.spaces.spectrum import estimated_largest_eigenvalue
 from every_estimator import FINDING, NAMES, build, known
@@ -24,7 +26,7 @@ X = rng.permutation(rng.normal(size=(36, 2)) + np.repeat([[0, 0], [9, 0], [0, 9]
 # Every estimator by its name, with words of its own where it has some, and other ways of three of them.
 MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, {}) for name in NAMES},
-    "CMeans": ("CMeans", {"m": 1.3}),
+    "CMeans": ("CMeans", {"rule": Fuzzy(1.3)}),
     "SequentialPossibilisticCMeans": ("SequentialPossibilisticCMeans", {"patience": 1}),
     "length": ("AdaptivePossibilisticCMeans", {"adaptation": "length", "scaling": None}),
     "batched": ("ProbabilisticKMeans", {"solver": "batched"}),
@@ -161,7 +163,7 @@ def test_values_that_overflow_are_named(name: str, value: float, shown: str) -> 
 def test_products_that_vanish(name: str, kernel: str) -> None:
     """Rows differ, but all their kernel values are zero or nearly so."""
     with pytest.raises(ValueError, match=rf"{MODELS[name][0]}\(kernel=.*(values on these rows are all 0|digits are lost)"):
-        made(name, kernel=kernel, **({"coef0": 0.0} if kernel.endswith("polynomial") else {})).fit(X * 1e-200)
+        made(name, kernel=KERNELS[kernel](coef0=0.0) if kernel.endswith("polynomial") else kernel).fit(X * 1e-200)
 
 
 def test_rows_of_zeros_are_valid() -> None:

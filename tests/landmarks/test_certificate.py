@@ -14,6 +14,7 @@ import pytest
 import naive
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, StreamingFuzzyCMeans, TwoStepKernelKMeans, load, save
 from cmeans.data.limits import Limits
+from cmeans.kernels import NormalizedPolynomial, Polynomial, Precomputed, Sigmoid
 from cmeans.landmarks.certificate import Approximation
 from cmeans.persistence.model_file import read_metadata
 from limited import limited, within
@@ -27,9 +28,9 @@ KERNELS = {
     "rbf": ({"kernel": "rbf", "gamma": 0.3}, lambda x, y: naive.rbf(x, y, 0.3)),
     "narrow": ({"kernel": "rbf", "gamma": 3.0}, lambda x, y: naive.rbf(x, y, 3.0)),
     "laplacian": ({"kernel": "laplacian", "gamma": 0.4}, lambda x, y: naive.laplacian(x, y, 0.4)),
-    "polynomial": ({"kernel": "polynomial", "gamma": 0.3, "coef0": 1, "degree": 3}, lambda x, y: naive.polynomial(x, y, 0.3, 1, 3)),
+    "polynomial": ({"kernel": Polynomial(degree=3, gamma=0.3, coef0=1)}, lambda x, y: naive.polynomial(x, y, 0.3, 1, 3)),
     "normalized": (
-        {"kernel": "normalized_polynomial", "gamma": 0.3, "coef0": 1, "degree": 3},
+        {"kernel": NormalizedPolynomial(degree=3, gamma=0.3, coef0=1)},
         lambda x, y: naive.normalized_polynomial(x, y, 0.3, 1, 3),
     ),
     "cosine": ({"kernel": "cosine"}, naive.cosine),
@@ -146,7 +147,7 @@ def test_the_comparison_error_is_the_sum_of_the_largest_eigenvalues_of_what_is_l
     if kernel == "rbf":
         words, K = {"kernel": "rbf", "gamma": 0.3}, np.exp(-0.3 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
     else:
-        words, K = {"kernel": "polynomial", "gamma": 0.1, "coef0": 1, "degree": 3}, (0.1 * X @ X.T + 1) ** 3
+        words, K = {"kernel": Polynomial(degree=3, gamma=0.1, coef0=1)}, (0.1 * X @ X.T + 1) ** 3
     chosen = np.arange(0, 800, 32)
     model = KernelKMeans(count, landmarks=chosen, random_state=0, **words).fit(X, sample_weight=weight)
     root = np.sqrt(weight)
@@ -182,7 +183,7 @@ def test_partitions_compare_as_well_as_the_comparison_error_says(seed):
 def test_single_precision_far_from_the_origin(offset):
     """Values of a polynomial that are nearly all the same carry rounding of their own size."""
     Y = (rows(2, d=2) + offset).astype(np.float32)
-    words = {"kernel": "polynomial", "degree": 2, "gamma": 1.0, "coef0": 1.0, "landmarks": np.arange(0, N, 15), "init": np.arange(C)}
+    words = {"kernel": Polynomial(degree=2, gamma=1.0, coef0=1.0), "landmarks": np.arange(0, N, 15), "init": np.arange(C)}
     model, exact = KernelKMeans(C, **words).fit(Y), Y.astype(np.longdouble)
     squares = ((exact @ exact.T + 1) ** 2).astype(float)
     true = cost_of(squares, np.eye(C)[model.labels_], 1.0, np.ones(N))
@@ -280,7 +281,7 @@ def test_kernels_that_are_indefinite_have_none():
     X = rows(5)
     indefinite = np.tanh(0.5 * X @ X.T - 1.0)
     assert np.linalg.eigvalsh(indefinite)[0] < -1e-3
-    model = KernelKMeans(C, kernel="sigmoid", gamma=0.5, coef0=-1.0, n_landmarks=20, random_state=0).fit(X)
+    model = KernelKMeans(C, kernel=Sigmoid(gamma=0.5, coef0=-1.0), n_landmarks=20, random_state=0).fit(X)
     assert model.approximation_ is None
     assert KernelKMeans(C, kernel="precomputed", n_landmarks=20, random_state=0).fit(indefinite).approximation_ is None
     named = KernelKMeans(C, kernel=lambda x, y: np.tanh(0.5 * x @ y.T - 1.0), n_landmarks=20, random_state=0).fit(X)
@@ -295,7 +296,7 @@ def test_a_precomputed_kernel_that_is_definite_has_one():
     np.testing.assert_allclose(given.cost_bounds, made.cost_bounds, rtol=1e-9)
     assert given.comparison_error == pytest.approx(made.comparison_error, rel=1e-4)
     chosen = np.arange(0, N, 9)
-    columns = KernelKMeans(C, kernel="precomputed", landmarks=chosen, kernel_params={"diag": np.diag(K)}, init=np.arange(C))
+    columns = KernelKMeans(C, kernel=Precomputed(diagonal=np.diag(K)), landmarks=chosen, init=np.arange(C))
     only = columns.fit(K[:, chosen]).approximation_
     np.testing.assert_allclose(only.cost_bounds, made.cost_bounds, rtol=1e-9)
     assert only.residual == pytest.approx(made.residual, rel=1e-6)

@@ -11,6 +11,7 @@ from scipy.stats import chi2_contingency
 
 from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans
 from cmeans.data.limits import Limits
+from cmeans.kernels import Polynomial, Sigmoid
 from cmeans.landmarks.rpcholesky import PartialCholesky
 from cmeans.landmarks.select import spanning_rows
 from cmeans.sampling.pairwise import MatrixAffinity
@@ -275,7 +276,7 @@ def test_no_more_spanning_rows_than_a_quarter_or_the_limit():
 
 KERNELS = {
     "rbf": ({"kernel": "rbf", "gamma": 0.05}, lambda X, Y=None: rbf(X, Y, 0.05)),
-    "polynomial": ({"kernel": "polynomial", "degree": 2, "gamma": 1.0, "coef0": 1.0}, squares),
+    "polynomial": ({"kernel": Polynomial(degree=2, gamma=1.0, coef0=1.0)}, squares),
 }
 
 
@@ -352,7 +353,7 @@ def test_kernels_that_are_not_known_to_be_definite_stay_exact():
     X = groups(1001)
     K = rbf(X, gamma=0.05)
     for words, rows_given in (
-        ({"kernel": "sigmoid", "gamma": 0.5, "coef0": -1.0}, X),
+        ({"kernel": Sigmoid(gamma=0.5, coef0=-1.0)}, X),
         ({"kernel": "precomputed"}, K),
         ({"kernel": "rbf", "gamma": 5000.0}, X),  # nearly the identity
         ({"kernel": "rbf", "gamma": 0.05, "landmark_solver": "gradient"}, X),

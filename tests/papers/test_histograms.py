@@ -12,7 +12,7 @@ import cmeans
 import cmeans.papers.spatial_pyramid as pyramids
 import naive
 from cmeans import FuzzyCMeans, KernelKMeans
-from cmeans.kernels import HistogramIntersection, build_kernel
+from cmeans.kernels import HistogramIntersection, kernel_of
 from cmeans.papers import SpatialPyramid
 from contracts.arrays import DTYPES, FORMS, as_form, on_host
 
@@ -250,7 +250,7 @@ def parted(labels: np.ndarray, y: np.ndarray) -> bool:
 
 
 def test_by_name():
-    assert build_kernel("histogram_intersection", "Owner", {}, gamma=1.0) == HistogramIntersection()
+    assert kernel_of("histogram_intersection", "Owner") == HistogramIntersection()
 
 
 @pytest.mark.parametrize("kernel", ["histogram_intersection", SpatialPyramid(levels=3)])

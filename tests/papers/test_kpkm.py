@@ -19,7 +19,7 @@ from cmeans import FuzzyCMeans, KernelKMeans, ProbabilisticKMeans
 from cmeans.data.blocks import Blocks
 from cmeans.datasets import make_ring_and_disc
 from cmeans.engines import ThreadEngine
-from cmeans.kernels import RBF, Linear, Sigmoid
+from cmeans.kernels import RBF, Linear, Polynomial, Sigmoid
 from cmeans.papers.kpkm import GivenStart, PartitionProblem
 from cmeans.papers.kpkm.batched import follow_batched
 from cmeans.papers.kpkm.grams import DenseGram, gram_of
@@ -44,7 +44,7 @@ SPACES = {
     "landmarks": {"kernel": "rbf", "gamma": 0.3, "n_landmarks": 12},
     "gradient": {"kernel": "rbf", "gamma": 0.3, "n_landmarks": 8, "landmark_solver": "gradient"},
     "euclidean": {"kernel": "linear"},
-    "polynomial": {"kernel": "polynomial", "degree": 2, "gamma": 0.1, "n_landmarks": None},
+    "polynomial": {"kernel": Polynomial(degree=2, gamma=0.1), "n_landmarks": None},
 }
 over_spaces = pytest.mark.parametrize("space", SPACES)
 

@@ -16,7 +16,7 @@ from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
 from cmeans.datasets import make_s_set
 from cmeans.engines import ThreadEngine
-from cmeans.kernels import RBF, Linear
+from cmeans.kernels import RBF, Linear, Polynomial
 from cmeans.metrics import rand_measure, success_rate
 from cmeans.papers.sequential import diametral_rows
 from cmeans.rules import Hard
@@ -339,7 +339,7 @@ def test_landmarks_that_span_everything_are_the_plain_space(adaptation):
     plain = sequential(**words).fit(X)
     same(sequential(**words, kernel=Linear(), n_landmarks=40).fit(X), plain)
     same(sequential(**words, kernel=Linear(), landmarks=np.arange(len(X))).fit(X), plain)
-    inner = {"kernel": "polynomial", "degree": 1, "gamma": 1.0, "coef0": 0.0, "n_landmarks": None}
+    inner = {"kernel": Polynomial(degree=1, gamma=1.0, coef0=0.0), "n_landmarks": None}
     if adaptation == "squared":
         same(sequential(**words, **inner).fit(X), plain)
 
@@ -349,7 +349,7 @@ def test_the_conference_form_in_other_spaces_has_a_tenth_of_the_diameter_as_its_
     one, two = naive_sparse.diametral_rows(X)
     unit = 0.1 * np.linalg.norm(X[one] - X[two])
     plain = sequential(patience=1, scaling=None, tol=1e-7).fit(X / unit)
-    words = {"kernel": "polynomial", "degree": 1, "gamma": 1.0, "coef0": 0.0, "n_landmarks": None}
+    words = {"kernel": Polynomial(degree=1, gamma=1.0, coef0=0.0), "n_landmarks": None}
     exact = sequential(patience=1, scaling=None, tol=1e-7, **words).fit(X)
     np.testing.assert_array_equal(exact.labels_, plain.labels_)
     np.testing.assert_allclose(exact.eta_, plain.eta_ * unit**2, rtol=1e-6)

@@ -334,7 +334,7 @@ def test_parameters(words, message):
     [
         ({"shape": (4, 5)}, 24, r"rows have 24 columns where 4 x 5 = 20 belong: one number per pixel .* Give the images' shape"),
         ({}, 24, r"rows have 24 columns where the square of a whole number belongs: .* Give the images' shape=\(height, width\)"),
-        ({"levels": 3}, 64, r"levels=3, .*: images of 8 x 8 pixels have room for 2 levels, .* give levels=2 or less"),
+        ({"levels": 3}, 64, r"levels=3.: images of 8 x 8 pixels have room for 2 levels, .* give levels=2 or less"),
         ({"levels": 4, "shape": (5, 40)}, 200, r"images of 5 x 40 pixels have room for 2 levels"),
         ({"shape": (2, 8)}, 16, r"images of 2 x 8 pixels are too small: .* at least 3 pixels"),
         ({}, 0, r"images of 0 x 0 pixels are too small"),

@@ -32,8 +32,8 @@ def kind(request, monkeypatch):
 
 
 def fitted(rows=X, weights=None, **words):
-    words = {"beta": 0.5, "init": START, "tol": 1e-9, "max_iter": 1000, "random_state": 0, **words}
-    return CMeans(3, rule="polynomial_fuzzy", **words).fit(rows, sample_weight=weights)
+    words = {"init": START, "tol": 1e-9, "max_iter": 1000, "random_state": 0, **words}
+    return CMeans(3, rule=PolynomialFuzzy(words.pop("beta", 0.5)), **words).fit(rows, sample_weight=weights)
 
 
 # ---- the formula
@@ -161,7 +161,7 @@ def test_saved_and_asked_about_new_rows(tmp_path):
     np.testing.assert_array_equal(given.memberships_, model.memberships_)
     save(model, tmp_path / "model.safetensors")
     again = load(tmp_path / "model.safetensors")
-    assert (again._rule, again.beta) == (PolynomialFuzzy(0.5), 0.5)
+    assert (again._rule, again.rule) == (PolynomialFuzzy(0.5), PolynomialFuzzy(0.5))
     np.testing.assert_array_equal(again.predict_proba(X + 0.1), model.predict_proba(X + 0.1))
     np.testing.assert_array_equal(again.predict(X), model.labels_)
 
@@ -171,21 +171,12 @@ def test_saved_and_asked_about_new_rows(tmp_path):
 
 @pytest.mark.parametrize("beta", [1, 1.0, -0.1, 2, np.nan, np.inf, -np.inf, "soft", True, [0.5], np.full(2, 0.5), b"auto", {}, 0.5j])
 def test_a_beta_that_is_none(beta):
-    with pytest.raises(ValueError, match=r"PolynomialFuzzy\(beta=.*beta must be a number from 0 to below 1"):
+    with pytest.raises(ValueError, match=r"PolynomialFuzzy\(beta=.*: beta must be (a number of at least 0|less than 1)"):
         PolynomialFuzzy(beta)
-    with pytest.raises(ValueError, match=r"CMeans\(beta=.*: beta must be (a number of at least 0|less than 1)"):
-        CMeans(3, rule="polynomial_fuzzy", beta=beta).fit(X)
-
-
-@pytest.mark.parametrize("rule", ["fuzzy", "hard", "possibilistic", "entropy", Fuzzy(2.0), PolynomialFuzzy(0.2)])
-def test_rules_without_beta_refuse_it(rule):
-    with pytest.raises(ValueError, match=r'CMeans\(beta=0.5\): rule=.* takes no beta; it is for rule="polynomial_fuzzy"'):
-        CMeans(3, rule=rule, beta=0.5).fit(X)
 
 
 def test_what_the_rule_cannot_do():
     for words, told in (
-        ({"T": 1.0}, "takes no T"),
         ({"size_min": 5}, "does not bound the sizes"),
         ({"search": "annealing"}, "can be annealed"),
     ):

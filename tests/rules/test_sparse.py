@@ -96,7 +96,7 @@ def test_the_radius_of_the_smallest_cluster_depends_on_the_share_alone():
 def test_rows_that_belong_nowhere_are_labelled_so():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 12, [[40.0, -40.0]]])
-    model = CMeans(2, rule=SparsePossibilistic(share=0.3), kernel="linear", pilot_m=2.0, random_state=0).fit(X)
+    model = CMeans(2, rule=SparsePossibilistic(share=0.3, pilot_m=2.0), kernel="linear", random_state=0).fit(X)
     assert model.labels_[-1] == -1
     np.testing.assert_array_equal(model.memberships_[-1], 0)
     np.testing.assert_array_equal(model.labels_ == -1, (model.memberships_ == 0).all(axis=1))
@@ -108,8 +108,8 @@ def test_rows_that_belong_nowhere_are_labelled_so():
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_objective_never_rises_at_given_scales():
     X = np.random.default_rng(1).normal(size=(200, 3)) + 4 * np.arange(200)[:, None] // 100
-    for rule in (SparsePossibilistic(share=0.0), SparsePossibilistic(share=0.2)):
-        model = CMeans(2, rule=rule, kernel="linear", pilot_m=2.0, tol=0, max_iter=30, random_state=0).fit(X)
+    for rule in (SparsePossibilistic(share=0.0, pilot_m=2.0), SparsePossibilistic(share=0.2, pilot_m=2.0)):
+        model = CMeans(2, rule=rule, kernel="linear", tol=0, max_iter=30, random_state=0).fit(X)
         history = np.array(model.objective_history_)
         assert (np.diff(history) <= 1e-9 * history[0]).all()
 

@@ -10,53 +10,119 @@ import numpy as np
 import pytest
 
 import cmeans.rules
-from cmeans import CMeans
+from cmeans import CMeans, FuzzyCMeans
 from cmeans.cli.option_values import METHODS
 from cmeans.native.sources import FOLDER
 from cmeans.papers import PrintedFuzzy
-from cmeans.persistence.model_file import OBJECTS
-from cmeans.rules import RULES, Rule
+from cmeans.rules import RULES, Entropy, Fuzzy, Hard, NoiseFuzzy, PolynomialFuzzy, Possibilistic, Rule, SparsePossibilistic, Truncated
+from cmeans.runtime.stored_classes import STORED
 
 X = np.random.default_rng(0).normal(size=(40, 2))
-ON_RULES = "from cmeans.rules.base import Rule\n\n\nclass Halved(Rule):\n    name = 'halved'\n    made_from = ()\n"
+OTHERS = {"SizedEntropy", "SizedFuzzy", "SizedHard", "SparsePossibilistic", "Truncated"}  # which are given as objects alone
+OWN = {name: cls for name, cls in RULES.items() if cls.__module__.startswith("cmeans.")}
 
 
 def test_every_class_of_the_folder_is_there_by_its_own_name():
     found = []
     for file in Path(cmeans.rules.__file__).parent.glob("*.py"):
         found += [node.name for node in ast.parse(file.read_text()).body if isinstance(node, ast.ClassDef) and file.stem != "base"]
-    assert sorted(found) == sorted(cls.__name__ for cls in RULES.values())
-    assert all(name == cls.name != "" for name, cls in RULES.items())
-    assert {cls.__name__ for cls in RULES.values()} <= set(cmeans.rules.__all__)
+    assert sorted(found) == sorted({cls.__name__ for cls in OWN.values()} | OTHERS | {"RuleWithScales"})
+    assert all(name == cls.name != "" for name, cls in OWN.items())
+    assert set(found) <= set(cmeans.rules.__all__)
 
 
-def test_a_further_file_is_a_further_rule(tmp_path, monkeypatch):
-    (tmp_path / "halved.py").write_text(ON_RULES)
-    monkeypatch.setattr(cmeans.rules, "__path__", [*cmeans.rules.__path__, str(tmp_path)])
-    found = cmeans.rules._by_name()
-    assert {name: cls.__name__ for name, cls in found.items() if name not in RULES} == {"halved": "Halved"}
-    assert all(found[name] is cls for name, cls in RULES.items())
+def test_a_name_belongs_to_one_class():
+    with pytest.raises(ValueError, match=r"Other: the name 'fuzzy' is that of cmeans.rules.fuzzy.Fuzzy; give another"):
+        type("Other", (Rule,), {"name": "fuzzy", "__module__": __name__})
+    assert RULES["fuzzy"] is Fuzzy
 
 
-@pytest.mark.parametrize("name", [name for name, cls in RULES.items() if cls.made_from is not None])
+@pytest.mark.parametrize("name", OWN)
 @pytest.mark.filterwarnings("ignore:.*have collapsed:UserWarning")  # one cloud is no two clusters
-def test_rules_that_are_made_by_name(name):
-    model = CMeans(2, rule=name, kernel="linear", random_state=0).fit(X)
-    assert type(model._rule) is RULES[name]
+def test_a_name_is_the_rule_with_its_defaults(name):
+    model, given = (CMeans(2, rule=rule, kernel="linear", random_state=0).fit(X) for rule in (name, RULES[name]()))
+    assert type(model.rule_) is RULES[name]
+    assert model.rule_ == given.rule_
+    np.testing.assert_array_equal(model.memberships_, given.memberships_)
     assert name in METHODS
     assert hasattr(model, "predict_proba") == RULES[name].rows_sum_to_one
     assert hasattr(model, "typicality") != RULES[name].rows_sum_to_one
 
 
-def test_rules_that_are_not_are_refused_by_name():
-    assert "sparse" in RULES
-    with pytest.raises(ValueError, match=r"rule='sparse'.*known are") as told:
-        CMeans(2, rule="sparse").fit(X)
-    assert all((f"'{name}'" in str(told.value).partition("known are")[2]) == (cls.made_from is not None) for name, cls in RULES.items())
+def test_other_names_are_refused():
+    for name in ("sparse", "Fuzzy", ""):
+        with pytest.raises(ValueError, match=rf"CMeans\(rule='{name}'\): unknown rule; known are \['entropy', 'fuzzy'"):
+            CMeans(2, rule=name).fit(X)
+    with pytest.raises(ValueError, match=r"CMeans\(rule=Fuzzy\): give a rule object, Fuzzy\(...\), not its class"):
+        CMeans(2, rule=Fuzzy).fit(X)
+
+
+class Evidence:
+    """What rules may ask, as numbers."""
+
+    automatic_fuzzifier, temperature = 1.25, 0.75
+
+
+@pytest.mark.parametrize(
+    ("rule", "settled"),
+    [
+        (Fuzzy(), Fuzzy(1.25)),
+        (Fuzzy(np.float32(1.5)), Fuzzy(1.5)),
+        (NoiseFuzzy(share=0.1), NoiseFuzzy(1.25, share=0.1)),
+        (Entropy(), Entropy(0.75)),
+        (Entropy(2), Entropy(2.0)),
+        (Possibilistic(), Possibilistic(2.0, pilot_m=1.25)),
+        (Possibilistic("auto", pilot_m=3), Possibilistic(1.25, pilot_m=3.0)),
+        (SparsePossibilistic(share=0.2), SparsePossibilistic(share=0.2, pilot_m=1.25)),
+        (Truncated(Entropy(), 2), Truncated(Entropy(0.75), 2)),
+        (PolynomialFuzzy(), PolynomialFuzzy(0.5)),
+        (Hard(), Hard()),
+    ],
+)
+def test_rules_settle_themselves(rule, settled):
+    found = rule.settled(Evidence())
+    assert found == settled
+    assert found.settled(None) == settled
+    for name in ("m", "T", "beta", "pilot_m"):
+        if name in found.get_params():
+            assert type(getattr(found, name)) is float
+
+
+def test_a_rule_that_is_not_settled_has_no_memberships():
+    for rule in (Fuzzy(), Entropy(), NoiseFuzzy(), NoiseFuzzy(2.0), Possibilistic("auto")):
+        with pytest.raises(ValueError, match=r"a fit settles (m|T|delta); give a number"):
+            rule.memberships(np.ones((2, 3)), np.ones(3))
+
+
+def test_pilots():
+    assert NoiseFuzzy(1.5).pilot == Fuzzy(1.5)
+    assert NoiseFuzzy(1.5, delta=2.0).pilot is None
+    assert Truncated(NoiseFuzzy(1.5), 2).pilot == Truncated(Fuzzy(1.5), 2)
+    assert Truncated(NoiseFuzzy(1.5), 2).at_noise_distance(3.0) == Truncated(NoiseFuzzy(1.5, delta=3.0), 2)
+    assert Possibilistic(pilot_m=1.5).pilot == Fuzzy(1.5)
+    assert Fuzzy(1.5).pilot is None
+
+
+def test_noise_by_the_general_estimator():
+    """The same as by its own, to the bit."""
+    rows = np.vstack([X, [[50.0, 50.0]]])
+    one = FuzzyCMeans(2, noise=0.05, top_k=2, random_state=0).fit(rows)
+    other = CMeans(2, rule=NoiseFuzzy(share=0.05), top_k=2, random_state=0).fit(rows)
+    assert one.rule_ == other.rule_
+    np.testing.assert_array_equal(one.memberships_.toarray(), other.memberships_.toarray())
+
+
+def test_estimators_name_their_own_parameters():
+    with pytest.raises(ValueError, match=r"FuzzyCMeans\(noise=2.0\): the share of the rows"):
+        FuzzyCMeans(2, noise=2.0).fit(X)
+    with pytest.raises(ValueError, match=r"FuzzyCMeans\(m=1\): m must be greater than 1; .* use KernelKMeans"):
+        FuzzyCMeans(2, m=1).fit(X)
+    with pytest.raises(ValueError, match=r"NoiseFuzzy\(share=2.0\): the share of the rows"):
+        NoiseFuzzy(share=2.0)
 
 
 def test_all_can_be_saved():
-    assert all(OBJECTS[cls.__name__] is cls for cls in RULES.values())
+    assert all(STORED[cls.__name__] is cls for cls in OWN.values())
 
 
 def test_native_functions_are_there():
@@ -71,8 +137,3 @@ def test_native_functions_are_there():
     assert rules[6].native_functions.p == 0.3
     assert rules[1].native_functions.m == 1.5
     assert cmeans.rules.Entropy(1.0).native_functions == cmeans.rules.SizedEntropy(1.0).native_functions  # of prices of zero
-
-
-def test_a_rule_of_ones_own_has_no_name():
-    assert Rule.name == ""
-    assert Rule.made_from is None

@@ -32,7 +32,7 @@ MEANS = 3 * rng.normal(size=(C, 3))
 X = MEANS[rng.integers(0, C, 300)] + rng.normal(size=(300, 3))
 W = rng.integers(0, 3, size=300).astype(float)
 START = X[:C].copy()
-RULES = [Fuzzy(2.0), Fuzzy(1.3), PrintedFuzzy(2.0), Entropy(1.5), NoiseFuzzy(2.0, 3.0), NoiseFuzzy(1.4, 2.0)]
+RULES = [Fuzzy(2.0), Fuzzy(1.3), PrintedFuzzy(2.0), Entropy(1.5), NoiseFuzzy(2.0, delta=3.0), NoiseFuzzy(1.4, delta=2.0)]
 SIZES = [(200, 3, 12, 1), (66, 40, 300, 16), (66, 5, 520, 9), (65, 2, 9, 9), (1, 4, 7, 3), (130, 70, 100, 5)]  # rows, columns, clusters, k
 
 
@@ -186,7 +186,7 @@ def test_the_nearest_are_those_of_brute_force(noise, dtype, monkeypatch):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_what_is_no_number_shows(dtype, bad):
     """A row of weight 0, and one centre among many that no row is near to."""
-    for inner in (Fuzzy(2.0), Entropy(1.0), NoiseFuzzy(1.5, 2.0)):
+    for inner in (Fuzzy(2.0), Entropy(1.0), NoiseFuzzy(1.5, delta=2.0)):
         rule = Truncated(inner, 2)
         for where in ("row", "centre"):
             rows, state, x, centres, _ = table(100, 5, 40, dtype)
@@ -226,7 +226,7 @@ def test_the_objective_falls_in_every_space(words):
 
 
 def test_entropy():
-    model = CMeans(C, rule="entropy", T=0.7, top_k=K, init=START, acceleration=None).fit(X)
+    model = CMeans(C, rule=Entropy(T=0.7), top_k=K, init=START, acceleration=None).fit(X)
     d2 = naive.point_distances(X, model.cluster_centers_)
     u = naive_top_k.memberships(lambda some: naive.entropy_memberships(some, 0.7), d2, K)
     np.testing.assert_allclose(model.memberships_.toarray(), u, atol=1e-12)

@@ -33,7 +33,7 @@ SPACES = {
     "exact": {"kernel": "rbf", "gamma": 0.3, "n_landmarks": None},
     "landmark": {"kernel": "rbf", "gamma": 0.3, "n_landmarks": 12},
     "gradient": {"kernel": "rbf", "gamma": 0.3, "n_landmarks": 12, "landmark_solver": "gradient"},
-    "polynomial": {"kernel": "polynomial", "gamma": 0.5, "degree": 2, "n_landmarks": 12},
+    "polynomial": {"kernel": Polynomial(degree=2, gamma=0.5), "n_landmarks": 12},
 }
 
 
@@ -236,7 +236,7 @@ def test_precomputed_rows(X):
     words = {"init": "k-means||", "random_state": 0}
     by_matrix = KernelKMeans(4, kernel="precomputed", n_landmarks=None, **words).fit(gram)
     listed = np.arange(0, N, 3)
-    columns = {"landmarks": listed, "kernel_params": {"diag": np.ones(N)}}
+    columns = {"landmarks": listed, "kernel": Precomputed(diagonal=np.ones(N))}
     by_columns = KernelKMeans(4, kernel="precomputed", **columns, **words).fit(gram[:, listed])
     assert by_matrix.n_clusters_ == by_columns.n_clusters_ == 4
 

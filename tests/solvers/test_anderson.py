@@ -29,7 +29,7 @@ from cmeans import (
 )
 from cmeans.kernels import Linear
 from cmeans.papers import PrintedCMeans
-from cmeans.rules import Rule
+from cmeans.rules import Fuzzy, Rule
 from cmeans.solvers.anderson import Anderson, Mixing, _least_squares
 from cmeans.spaces.centres import Centres
 from cmeans.sweeps.state import State
@@ -333,7 +333,7 @@ def test_the_first_two_sweeps_are_plain_and_the_third_starts_from_a_mixture(spac
 
 def test_hard_rules_and_the_papers_stopping_rule_go_without():
     X = groups()
-    for made, words in ((CMeans, {"rule": "hard"}), (PrintedCMeans, {"rule": "fuzzy", "m": 1.08})):
+    for made, words in ((CMeans, {"rule": "hard"}), (PrintedCMeans, {"rule": Fuzzy(1.08)})):
         mixed, plain = (made(C, kernel="rbf", gamma=GAMMA, init=START, acceleration=how, **words).fit(X) for how in ("anderson", None))
         assert mixed.n_iter_ == plain.n_iter_
         np.testing.assert_array_equal(mixed.objective_history_, plain.objective_history_)
@@ -353,9 +353,9 @@ def test_who_mixes_and_who_does_not(monkeypatch):
         (FuzzyCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, n_init=3, **PLAIN), 3),
         (FuzzyCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, acceleration=None, **PLAIN), 0),
         (PossibilisticCMeans(C, pilot_m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 2),
-        (CMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 1),
+        (CMeans(C, rule=Fuzzy(1.08), kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 1),
         (CMeans(C, rule="hard", kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 0),
-        (PrintedCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 0),
+        (PrintedCMeans(C, rule=Fuzzy(1.08), kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 0),
         (KernelKMeans(C, gamma=GAMMA, random_state=0, **PLAIN), 0),
         (AdaptivePossibilisticCMeans(4, random_state=0), 0),
         (StreamingFuzzyCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, n_init=1, chunk_size=75, **PLAIN), 2),

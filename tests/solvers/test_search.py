@@ -10,6 +10,7 @@ import pytest
 import cmeans
 import naive
 from cmeans import Checkpoint, CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, ProbabilisticKMeans, StreamingFuzzyCMeans, native
+from cmeans.kernels import Polynomial
 from cmeans.rules import Entropy
 from cmeans.runtime.progress import listening
 from cmeans.solvers import search
@@ -311,5 +312,5 @@ def test_few_rows_are_parted_as_well_as_can_be(c):
     twice = KernelKMeans(c, kernel="linear", random_state=0).fit(rows, sample_weight=np.full(75, 2.0))
     assert twice.objective_ == pytest.approx(2 * LEAST[c], abs=0.02)
     # The kernel of inner products, exact on all rows, is the same geometry.
-    same = KernelKMeans(c, kernel="polynomial", degree=1, gamma=1.0, coef0=0, n_landmarks=None, random_state=0).fit(rows)
+    same = KernelKMeans(c, kernel=Polynomial(degree=1, gamma=1.0, coef0=0), n_landmarks=None, random_state=0).fit(rows)
     assert same.objective_ == pytest.approx(LEAST[c], abs=0.01)

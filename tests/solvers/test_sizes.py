@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 import naive
 import naive_sizes
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, load, save
-from cmeans.rules import SizedEntropy, SizedFuzzy
+from cmeans.rules import Entropy, Fuzzy, SizedEntropy, SizedFuzzy
 from cmeans.solvers.sizes import SizeBounds
 from cmeans.solvers.sizes.flow import Holdings, whole_rows, within_bounds
 from limited import limited
@@ -106,7 +106,7 @@ def soft_loops(m, low, high):
 
 @pytest.mark.parametrize(("rule", "m"), [("fuzzy", 1.5), ("fuzzy", 2.0), ("fuzzy", 3.0), ("entropy", None)])
 def test_soft_fits_are_those_of_loops(rule, m, either):
-    words = {"rule": rule, "T": 0.8} if m is None else {"rule": rule, "m": m}
+    words = {"rule": Entropy(0.8) if rule == "entropy" else Fuzzy(m)}
     low, high = (0.1, 0.3, 0.2), (0.2, 0.6, 0.9)
     X, weight, centres, prices = soft_loops(m, low, high)
     model = CMeans(3, **words, init=X[:3], size_min=low, size_max=high, max_iter=3, tol=0)

@@ -83,7 +83,7 @@ def test_without_a_factor_the_ridge_exceeds_the_rounding_of_raw_values(kernel, o
 
 
 @pytest.mark.filterwarnings("ignore:.*nearly constant:UserWarning")
-@pytest.mark.parametrize("words", [{"kernel": Linear()}, {"kernel": "polynomial", "degree": 2, "gamma": 1e-8}], ids=str)
+@pytest.mark.parametrize("words", [{"kernel": Linear()}, {"kernel": Polynomial(degree=2, gamma=1e-8)}], ids=str)
 def test_gradients_bear_an_offset_too(words):
     X = np.repeat(3.0 * np.eye(3, 2), 20, axis=0) + np.random.default_rng(0).normal(size=(60, 2)) + 1e4
     words = {"m": 1.5, "landmarks": np.arange(0, 60, 2), "init": [0, 20, 40], **words}

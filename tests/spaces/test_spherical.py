@@ -19,6 +19,7 @@ import naive_spherical
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans
 from cmeans.data.blocks import Blocks
 from cmeans.kernels import Cosine, Linear
+from cmeans.rules import Entropy
 from cmeans.spaces import EuclideanSpace
 from cmeans.spaces.centres import Centres
 from cmeans.tuning.temperature import critical_temperature
@@ -35,7 +36,7 @@ FEW = np.arange(3, N, 6)
 FITS = {
     "hard": (partial(KernelKMeans, C, search=None), naive_spherical.hard()),
     "fuzzy": (partial(FuzzyCMeans, C, m=1.3, search=None, acceleration=None), naive_spherical.fuzzy(1.3)),
-    "entropy": (partial(CMeans, C, rule="entropy", T=0.3, search=None, acceleration=None), naive_spherical.entropy(0.3)),
+    "entropy": (partial(CMeans, C, rule=Entropy(T=0.3), search=None, acceleration=None), naive_spherical.entropy(0.3)),
 }
 KERNELS = {
     "linear": (naive.cosine, {}),
@@ -213,8 +214,8 @@ def test_searches_and_seeds_see_directions(search):
 def test_annealing_begins_where_centres_coincide(X):
     hot = FuzzyCMeans(2, kernel="linear", spherical=True, random_state=0)
     assert hot.set_params(m=1.2).fit(X).separation_ > 0
-    model = CMeans(C, rule="entropy", T=0.1, search="annealing", kernel="linear", spherical=True, random_state=0).fit(X)
-    plain = CMeans(C, rule="entropy", T=0.1, kernel="linear", spherical=True, random_state=0).fit(X)
+    model = CMeans(C, rule=Entropy(T=0.1), search="annealing", kernel="linear", spherical=True, random_state=0).fit(X)
+    plain = CMeans(C, rule=Entropy(T=0.1), kernel="linear", spherical=True, random_state=0).fit(X)
     assert model.objective_ <= plain.objective_ * (1 + 1e-9)
     np.testing.assert_allclose(lengths(model), 1.0, rtol=1e-12)
 
@@ -223,10 +224,10 @@ def test_centres_coincide_above_the_critical_temperature(X):
     """From one linearised step: 2 lambda_max / |mean|, where the mean is orthogonal to the direction in which they part."""
     unit = X / np.linalg.norm(X, axis=1)[:, None]
     critical = critical_temperature(unit @ unit.T, np.ones(N), spherical=True)
-    words = {"rule": "entropy", "kernel": "linear", "spherical": True, "init": START, "max_iter": 5000, "tol": 1e-7}
-    assert CMeans(C, T=critical / 4, **words).fit(X).separation_ > 0.1
+    words = {"kernel": "linear", "spherical": True, "init": START, "max_iter": 5000, "tol": 1e-7}
+    assert CMeans(C, rule=Entropy(critical / 4), **words).fit(X).separation_ > 0.1
     with pytest.warns(UserWarning, match="have collapsed"):
-        assert CMeans(C, T=critical * 1.01, **words).fit(X).separation_ < 1e-6
+        assert CMeans(C, rule=Entropy(critical * 1.01), **words).fit(X).separation_ < 1e-6
 
 
 def test_known_labels_linked_rows_and_sizes(X):

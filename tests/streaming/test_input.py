@@ -18,7 +18,7 @@ from sklearn.metrics import adjusted_rand_score
 from blob_streams import BLOBS, CHUNK, CHUNKS, OF_PAPERS, PROBE, STREAMS, C, D, X, build, feed, in_order, stream
 from cmeans import FuzzyCMeans, KernelPatchClustering, StreamingFuzzyCMeans, ThreadEngine
 from cmeans.fitting.procedure import FitSettings
-from cmeans.kernels import RBF, Precomputed
+from cmeans.kernels import RBF, Polynomial, Precomputed
 from cmeans.sampling.sampled_rows import GramRows
 from cmeans.tuning.fuzzifier import fuzzifier
 from sweep_choices import pairs
@@ -103,7 +103,7 @@ def test_a_fit_starts_anew_and_a_stream_goes_on_after_it(name):
     assert (model.n_chunks_, model.n_samples_seen_) == (2, len(X) + CHUNK)
     if name == "points":
         return  # which have four features
-    other = model.set_params(kernel="polynomial", degree=2, gamma=0.1).fit(X[:, :2])
+    other = model.set_params(kernel=Polynomial(degree=2, gamma=0.1)).fit(X[:, :2])
     fresh = clone(model).fit(X[:, :2])
     assert set(vars(other)) == set(vars(fresh))
     np.testing.assert_array_equal(other.transform(X[:9, :2]), fresh.transform(X[:9, :2]))

@@ -18,7 +18,7 @@ from safetensors.numpy import save_file
 from scipy import sparse
 
 from cmeans import KernelPatchClustering, StreamingFuzzyCMeans, load, save
-from cmeans.kernels import RBF
+from cmeans.kernels import RBF, Polynomial
 from cmeans.papers import StreamingKernelFCM
 from sweep_choices import often, pairs
 
@@ -38,7 +38,7 @@ NEW = rng.normal(size=(9, 3)) * 3
 
 STREAMS = {
     "growing": (StreamingFuzzyCMeans, {"kernel": "rbf", "gamma": 0.1, "n_landmarks": 12}),
-    "growing, polynomial": (StreamingFuzzyCMeans, {"kernel": "polynomial", "degree": 2, "n_landmarks": 8, "warm_up": 0}),
+    "growing, polynomial": (StreamingFuzzyCMeans, {"kernel": Polynomial(degree=2), "n_landmarks": 8, "warm_up": 0}),
     "growing, laplacian, hard": (StreamingFuzzyCMeans, {"kernel": "laplacian", "gamma": 0.2, "n_landmarks": 12, "rule": "hard"}),
     "points": (
         StreamingKernelFCM,
@@ -46,7 +46,7 @@ STREAMS = {
     ),
     "linear": (StreamingFuzzyCMeans, {"kernel": "linear", "decay": 0.8}),
     "projection": (StreamingKernelFCM, {"kernel": "rbf", "gamma": "median", "method": "projection", "decay": 0.8, "warm_up": 0}),
-    "projection, polynomial": (StreamingKernelFCM, {"kernel": "polynomial", "degree": 2, "method": "projection"}),
+    "projection, polynomial": (StreamingKernelFCM, {"kernel": Polynomial(degree=2), "method": "projection"}),
     "gradient": (StreamingKernelFCM, {"kernel": "rbf", "gamma": 0.1, "method": "projection", "projection": "gradient", "warm_up": 40}),
     "l1": (StreamingKernelFCM, {"kernel": "rbf", "gamma": 0.1, "method": "projection", "projection": "l1", "past_weight": "u"}),
     "patches": (KernelPatchClustering, {"kernel": "rbf", "gamma": 0.1, "n_points": 4}),

@@ -25,7 +25,7 @@ from contracts.arrays import DTYPES, as_form
 pytestmark = pytest.mark.slow
 
 RULES = {"hard": (Hard(), 1.0), "fuzzy-1.05": (Fuzzy(1.05), 1.05), "fuzzy-1.3": (Fuzzy(1.3), 1.3), "fuzzy-2": (Fuzzy(2.0), 2.0)}
-NOISE = {f"noise-{m:g}": NoiseFuzzy(m, 3.0) for m in (1.05, 1.3, 2.0)}
+NOISE = {f"noise-{m:g}": NoiseFuzzy(m, delta=3.0) for m in (1.05, 1.3, 2.0)}
 RAGGED = Limits(block_rows=50, narrow_block_rows=50, tasks=7, task_values=1)
 over_rules = pytest.mark.parametrize("rule", RULES)
 

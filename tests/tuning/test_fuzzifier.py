@@ -21,7 +21,7 @@ from sklearn.preprocessing import minmax_scale
 import naive
 from cmeans import CMeans, FuzzyCMeans, KernelPatchClustering, PossibilisticCMeans
 from cmeans.data.limits import Limits
-from cmeans.kernels import RBF
+from cmeans.kernels import RBF, Precomputed
 from cmeans.papers import StreamingKernelFCM
 from cmeans.rules import Fuzzy
 from cmeans.sampling.population import Population
@@ -235,7 +235,7 @@ def test_m_of_the_linear_kernel(X):
 def test_m_of_a_precomputed_kernel(K, plain_m):
     assert FuzzyCMeans(3, kernel="precomputed", n_landmarks=None, random_state=0).fit(K).m_ == pytest.approx(plain_m, rel=1e-9)
     some = np.arange(0, len(K), 2)
-    words = {"kernel": "precomputed", "landmarks": some, "kernel_params": {"diag": np.diag(K).copy()}}
+    words = {"kernel": Precomputed(diagonal=np.diag(K).copy()), "landmarks": some}
     assert 1 < FuzzyCMeans(3, random_state=0, **words).fit(K[:, some]).m_ < 2
 
 

@@ -13,7 +13,7 @@ import scipy.linalg
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from cmeans import KernelKMeans
-from cmeans.kernels import Kernel
+from cmeans.kernels import Kernel, Precomputed
 
 from .problem import MOST_SWEEPS, Array, sample, starts
 
@@ -32,7 +32,8 @@ class Fit:
 def approximate(columns: Array, sample: Array, diag: Array, start: Array, clusters: int, most: int = MOST_SWEEPS) -> Fit:
     """Algorithm 2 on K_B = `columns` (n, m)."""
     started = time.perf_counter()
-    model = KernelKMeans(clusters, landmarks=sample, kernel_params={"diag": diag}, init=start, max_iter=most, **WORDS).fit(columns)
+    model = KernelKMeans(clusters, landmarks=sample, init=start, max_iter=most, **WORDS | {"kernel": Precomputed(diagonal=diag)})
+    model.fit(columns)
     return Fit(model.labels_, float(model.objective_), time.perf_counter() - started, int(model.n_iter_))
 
 

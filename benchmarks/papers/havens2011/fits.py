@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cmeans.kernels import Kernel
+from cmeans.kernels import Kernel, Precomputed
 from cmeans.metrics import purity
 from cmeans.papers import PrintedCMeans, PrintedFuzzy, PrintedPossibilistic
 from cmeans.rules import Fuzzy, Possibilistic, Rule
@@ -37,7 +37,7 @@ def estimator(algorithm: str, variant: str, clusters: int, m: float, **words: An
         return PrintedCMeans(clusters, rule=fuzzy_rule(variant, m), **words)
     if variant == PRINTED:
         return PrintedCMeans(clusters, rule=PrintedPossibilistic(M), **words)
-    return PrintedCMeans(clusters, rule=Possibilistic(M), pilot_m=m if variant == AUTO else M, **words)
+    return PrintedCMeans(clusters, rule=Possibilistic(M, pilot_m=m if variant == AUTO else M), **words)
 
 
 def kernel_values(kernel: Kernel, x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -114,7 +114,7 @@ class Drawn:
         x, landmarks, kernel = self.problem.x, self.landmarks, kernel_of(self.problem.kernel)
         started = time.perf_counter()
         values, diag = kernel_values(kernel, x, x[landmarks]), kernel.diag(x)
-        return Values(values, {"landmarks": landmarks, "kernel_params": {"diag": diag}}, time.perf_counter() - started)
+        return Values(values, {"landmarks": landmarks, "kernel": Precomputed(diagonal=diag)}, time.perf_counter() - started)
 
     def memberships(self, variant: str, m: float) -> np.ndarray:
         """U of the start."""

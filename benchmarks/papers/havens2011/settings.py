@@ -17,20 +17,19 @@ SIZES: dict[str, list[int]] = _PRINTED["sizes"]
 CLUTO: dict[str, float] = _PRINTED["cluto"]
 TABLE = {(row["data"], row["kernel"], row["algorithm"]): list(zip(row["seconds"], row["purity"], strict=True)) for row in _PRINTED["table"]}
 KERNELS: dict[str, dict[str, Any]] = {
-    "polynomial": {"kernel": "polynomial", "degree": 2, "gamma": 1.0, "coef0": 1.0},
+    "polynomial": {"kernel": Polynomial(degree=2, gamma=1.0, coef0=1.0)},
     "RBF, sigma 1": {"kernel": "rbf", "gamma": 1.0},
     "RBF, sigma 2": {"kernel": "rbf", "gamma": 0.5},
 }
 M, EPSILON = 2.0, 1e-3  # the paper's fuzzifier and stopping rule: max |u - u'| <= EPSILON
 RUNS = 20
-MNIST_KERNEL = {"kernel": "polynomial", "degree": 5, "gamma": 1.0, "coef0": 1.0}  # (x.y + 1)^5 of pixels / 255
+MNIST_KERNEL = {"kernel": Polynomial(degree=5, gamma=1.0, coef0=1.0)}  # (x.y + 1)^5 of pixels / 255
 A3_KERNEL = {"kernel": "rbf", "gamma": 2.0}  # exp(-|x - y|^2 / .5)
 
 
 def kernel_of(words: dict[str, Any]) -> Kernel:
     """The object that an estimator makes of the words of a kernel."""
-    made = {"polynomial": Polynomial, "rbf": RBF}[words["kernel"]]
-    return made(**{name: value for name, value in words.items() if name != "kernel"})
+    return RBF(words["gamma"]) if words["kernel"] == "rbf" else words["kernel"]
 
 
 class Problem(NamedTuple):

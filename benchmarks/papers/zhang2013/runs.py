@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from cmeans import FuzzyCMeans, KernelPatchClustering, StreamingFuzzyCMeans
+from cmeans.kernels import NormalizedPolynomial, Polynomial
 from cmeans.metrics import purity
 from cmeans.papers import StreamingKernelFCM
 
@@ -20,8 +21,8 @@ Array = np.ndarray
 
 PRINTED_M = 1.7
 POINTS = 10  # rows that stand for a cluster in KPC; the paper does not say
-RAW = {"kernel": "polynomial", "degree": 5, "gamma": 1.0, "coef0": 1.0}
-NORMALISED = RAW | {"kernel": "normalized_polynomial"}
+RAW = {"kernel": Polynomial(degree=5, gamma=1.0, coef0=1.0)}
+NORMALISED = {"kernel": NormalizedPolynomial(degree=5, gamma=1.0, coef0=1.0)}
 STARTS = 3  # of all contestants: the default of the streams
 STREAMS = ("KPC", "stKFCM", "landmarks")
 ALL_ROWS = "KFCM, exact"

@@ -354,6 +354,7 @@ def stream(
     if random_state is not None or not resume:
         words["random_state"] = random_state or 0
     STREAM.made(words)
+    words = STREAM.in_objects(words)
     reading = ReadOptions(source, tuple(columns or ()), weight, dtype=None if dtype == "keep" else dtype, header=header)
     kept = checkpoint, checkpoint_every, resume
     request = StreamRequest(reading, with_engine(words), scale, follow, wait, out, memberships, summary, chunk_size, max_errors, *kept)

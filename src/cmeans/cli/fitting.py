@@ -13,6 +13,7 @@ from typing import Any
 from .. import Checkpoint, __version__
 from ..data.files.schema import described
 from ..engines.dask.dask_api import connected
+from ..fitting.arguments import rule_of
 from ..fitting.rows.finite import without_partial
 from ..persistence.model_file import read_metadata, save
 from ..runtime.numerals import parse_budget
@@ -24,7 +25,7 @@ from ..storage.overwriting import refuse_overwriting
 from .categories import Categories, learn_categories
 from .errors import InputError, Stopped
 from .models import Preprocessing, with_names
-from .option_values import METHODS, MethodSpec, listed, option_of, with_engine
+from .option_values import METHODS, MethodSpec, listed, name_of, option_of, with_engine
 from .output.messages import in_options
 from .output.report import clearness, next_steps, spreads
 from .output.results import Stopwatch, as_json, caught_warnings, plain, results_folder, sizes
@@ -242,7 +243,7 @@ def _summary(request: FitRequest, rows: InputRows, model: Any, stored: Mapping[s
         "size_gap": getattr(model, "size_gap_", None),
         "noise_distance": fitted.get("noise_distance_"),
         "method_options": _own_words(request, model),
-        "kernel": model.kernel,
+        "kernel": name_of(model.kernel),
         "spherical": model.spherical,
         "gamma": fitted.get("gamma_"),
         "n_landmarks": model.n_landmarks_,
@@ -268,5 +269,8 @@ def _columns_of(request: FitRequest, rows: InputRows, recipe: Preprocessing) -> 
 
 def _own_words(request: FitRequest, model: Any) -> dict[str, Any]:
     """Return the parameters that the plain method does not have, with the estimator's values, defaults included."""
-    own = METHODS[request.method].parameters.keys() - METHODS["hard"].parameters.keys()
-    return {word: value for word, value in model.get_params(deep=False).items() if word in own}
+    method = METHODS[request.method]
+    of_rule = rule_of(model.rule, type(model).__name__).get_params() if method.rule_fields else {}
+    parameters = of_rule | model.get_params(deep=False)
+    plain, own = ({*spec.parameters} - {*spec.kernel_fields} for spec in (METHODS["hard"], method))
+    return {word: value for word, value in parameters.items() if word in own - plain}

@@ -23,9 +23,10 @@ from .. import (
     ThreadEngine,
     TwoStepKernelKMeans,
 )
-from ..kernels.names import KernelName, VectorKernel
+from ..kernels import KERNELS, Kernel
 from ..persistence.model_checks import check_parameters
 from ..rules import RULES
+from ..runtime.checks import parameters_of
 from .errors import InputError
 
 DATA, METHOD, KERNEL, RUN, SCREEN = "The data", "The method", "The kernel", "The run", "The screen"
@@ -47,13 +48,12 @@ PANELS = {  # of the help, in their order, and the parameters in each
         "patience",
     ),
     PROBABILISTIC: ("solver", "step", "quantile", "polish"),
-    KERNEL: ("kernel", "gamma", "degree", "coef0", "n_landmarks", "landmarks", "landmark_tol", "landmark_solver", "spherical"),
+    KERNEL: ("kernel", "gamma", "n_landmarks", "landmarks", "landmark_tol", "landmark_solver", "spherical"),
     RUN: ("init", "n_init", "max_iter", "tol", "acceleration", "progressive", "join_equal_rows", "memory_budget", "n_jobs"),
     SCREEN: (),
 }
 OF_ENGINE = ("n_jobs", "memory_budget")  # options that are parameters of the engine
-NO_OPTIONS = {"kernel_params", "engine", "chunk_size", "random_state", "verbose"}  # or options of the command itself
-_NOT_FROM_FILES = set(get_args(KernelName)) - set(get_args(VectorKernel))  # kernels of images and of kernel values
+NO_OPTIONS = {"engine", "chunk_size", "random_state", "verbose"}  # or options of the command itself
 _RENAMED = {
     "scaling": "--inner-scaling",
     "n_landmarks": "--landmarks",
@@ -72,6 +72,11 @@ _NUMBER = {"max_clusters": "n_clusters"}  # one option for both
 def option_of(word: str) -> str:
     """Return the option that sets a parameter of the library."""
     return _RENAMED.get(word, f"--{word.replace('_', '-')}")
+
+
+def name_of(value: Any) -> str:
+    """Return the name of a kernel or a rule, by which options know it."""
+    return value if isinstance(value, str) else value.name or type(value).__name__
 
 
 def as_option(name: str, *value: Any) -> str:
@@ -99,26 +104,63 @@ class MethodSpec:
         words["memory_budget"] = inspect.signature(ThreadEngine, eval_str=True).parameters["memory_budget"]
         said["memory_budget"] = _first_sentences(ThreadEngine)["memory_budget"]
         self.finds_number = "max_clusters" in words  # the number of clusters is a result; that given as `n_clusters` is only a bound
-        self.parameters = {_NUMBER.get(name, name): word for name, word in words.items() if name not in self.fixed}
-        self.said = {_NUMBER.get(name, name): sentence for name, sentence in said.items()}
+        own = {_NUMBER.get(name, name): word for name, word in words.items() if name not in self.fixed}
+        self.kernel_fields = {name: word for name, word in KERNEL_FIELDS.items() if "kernel" in own and name not in own}
+        self.rule_fields: dict[str, inspect.Parameter] = {}
+        self.parameters = own | self.kernel_fields
+        self.said = SAID_OF_KERNELS | {_NUMBER.get(name, name): sentence for name, sentence in said.items()}
         self.needed: tuple[str, ...] = () if self.finds_number else ("n_clusters",)  # parameters without a default here
 
     @classmethod
     def of_rule(cls, name: str) -> MethodSpec:
-        """Return the method of a rule that has no estimator of its own."""
+        """Return the method of a rule that has no estimator of its own, whose parameters are options too."""
         rule = RULES[name]
-        method, own = cls(CMeans, rule.is_soft, {"rule": name}), frozenset(rule.made_from or ())
-        of_others = {word for other in RULES.values() for word in other.made_from or ()} - own
-        of_others |= set() if rule.needs_pilot else {"pilot_m", "eta_scale"}
-        method.parameters = {word: parameter for word, parameter in method.parameters.items() if word not in of_others}
+        method = cls(CMeans, rule.is_soft, {"rule": name})
+        method.rule_fields = _fields(rule)
+        method.parameters = method.rule_fields | method.parameters
+        method.said |= _first_sentences(rule)
         return method
 
     def made(self, words: Mapping[str, Any]) -> Any:
         """Return an estimator with these parameters; those that no rows would suit are refused."""
-        named = {self.parameters[word].name if word in self.parameters else word: value for word, value in words.items()}
-        model = self.estimator(**self.fixed, **with_engine(named))
+        model = self.estimator(**with_engine(self.in_objects(words)))
         check_parameters(model)
         return model
+
+    def in_objects(self, words: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the parameters of the estimator: those of its kernel and its rule in objects."""
+        own = {word: value for word, value in words.items() if word not in self.kernel_fields and word not in self.rule_fields}
+        parameters = self.fixed | {self.parameters[word].name: value for word, value in own.items()}
+        of_kernel = {word: value for word, value in words.items() if word in self.kernel_fields}
+        of_rule = {word: value for word, value in words.items() if word in self.rule_fields}
+        with parameters_of(self.estimator.__name__):
+            if of_rule:
+                parameters["rule"] = RULES[self.fixed["rule"]](**of_rule)
+            if of_kernel:
+                parameters["kernel"] = _kernel(parameters.get("kernel", self.parameters["kernel"].default), of_kernel, parameters)
+        return parameters
+
+
+def _kernel(name: str, of_kernel: Mapping[str, Any], parameters: dict[str, Any]) -> Kernel:
+    """Return a kernel with parameters of its own, among them the gamma of an estimator's, from which that is taken."""
+    known = _fields(KERNELS[name])
+    for word in of_kernel:
+        if word not in known:
+            able = listed(other for other, cls in _kernels().items() if word in _fields(cls))
+            raise InputError(f"{option_of(word)}: --kernel {name} has none; it belongs to {able}.")
+    gamma = {"gamma": parameters.pop("gamma")} if "gamma" in known and "gamma" in parameters else {}
+    return KERNELS[name](**of_kernel, **gamma)
+
+
+def _kernels() -> dict[str, type[Kernel]]:
+    """Return the kernels of rows of a table, by name."""
+    return {name: cls for name, cls in KERNELS.items() if cls.is_for_tables and name == cls.name}
+
+
+def _fields(cls: type[Any]) -> dict[str, inspect.Parameter]:
+    """Return the parameters of a rule or a kernel that an option can give: numbers, and names in place of them."""
+    found = inspect.signature(cls, eval_str=True).parameters
+    return {name: word for name, word in found.items() if {bool, int, float} & {word.annotation, *get_args(word.annotation)}}
 
 
 def with_engine(words: Mapping[str, Any], **more: Any) -> dict[str, Any]:
@@ -143,6 +185,13 @@ def _first_sentences(estimator: type[Any]) -> dict[str, str]:
     return {name: sentence for names, sentence in first.items() for name in names.split(", ")}
 
 
+KERNEL_FIELDS = {name: word for cls in _kernels().values() for name, word in _fields(cls).items() if name != "gamma"}
+SAID_OF_KERNELS = {
+    field: f"{listed(name for name, cls in _kernels().items() if field in _fields(cls))}: {_first_sentences(cls)[field]}"
+    for cls in reversed(_kernels().values())
+    for field in _fields(cls)
+    if field in KERNEL_FIELDS
+}
 METHODS = {
     "hard": MethodSpec(KernelKMeans),
     "two-step": MethodSpec(TwoStepKernelKMeans),
@@ -152,7 +201,7 @@ METHODS = {
     "adaptive": MethodSpec(AdaptivePossibilisticCMeans, True),
     "sequential": MethodSpec(SequentialPossibilisticCMeans, True),
 }
-METHODS |= {name: MethodSpec.of_rule(name) for name, rule in RULES.items() if rule.made_from is not None and name not in METHODS}
+METHODS |= {name: MethodSpec.of_rule(name) for name in RULES if name not in METHODS}
 STREAM = MethodSpec(StreamingFuzzyCMeans)
 
 
@@ -204,7 +253,7 @@ def parameter_options(methods: Mapping[str, MethodSpec]) -> list[ParameterOption
 
 
 def _option(name: str, methods: Mapping[str, MethodSpec]) -> ParameterOption:
-    panel = next((panel for panel, names in PANELS.items() if name in names), METHOD)
+    panel = next((panel for panel, names in PANELS.items() if name in names), KERNEL if name in KERNEL_FIELDS else METHOD)
     owners = {key: method for key, method in methods.items() if name in method.parameters}
     names, kinds, several = list[str](), set[Any](), False
     said, defaults = dict[str, list[str]](), dict[str, list[str]]()
@@ -217,7 +266,7 @@ def _option(name: str, methods: Mapping[str, MethodSpec]) -> ParameterOption:
         sentence, if_none = _said(name, method)
         said.setdefault(sentence, []).append(key)
         defaults.setdefault("required" if name in method.needed else _shown(parameter.default, if_none), []).append(key)
-    names = [value for value in dict.fromkeys(names) if value not in _NOT_FROM_FILES]
+    names = list(_kernels()) if name == "kernel" else list(dict.fromkeys(names))
     number = None if str in kinds else int if int in kinds else float if float in kinds else None
     kind = bool if bool in kinds else str if str in kinds else None
     if kind is bool and names:

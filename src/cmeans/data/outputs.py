@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from ..runtime.stored_classes import stored
 from .arrays import Array, Float64, IntArray, as_like, device, fill_rows, is_foreign, namespace, to_numpy
 
 # Results as type checkers see them; arrays of other libraries act alike.
@@ -16,6 +17,7 @@ FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
 Labels: TypeAlias = npt.NDArray[np.integer[Any]]
 
 
+@stored
 @dataclass(frozen=True)
 class TopMemberships:
     """The largest memberships of rows, in falling order; a row has none in other clusters.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..data.arrays import Float64
 from ..engines import Engine
-from ..fitting.arguments import Auto, GammaName, InitName, InnerScaling, LandmarkName, LandmarkSolver, check_m
+from ..fitting.arguments import Auto, GammaName, InitName, InnerScaling, LandmarkName, LandmarkSolver
 from ..fitting.geometry import Geometry
 from ..fitting.init import InitContext, starts
 from ..fitting.procedure import Method, Procedure
@@ -19,6 +19,7 @@ from ..fitting.ways.adaptive import AdaptiveProblem, BaseAdaptive, best_separate
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Fuzzy, Rule, SparsePossibilistic
+from ..runtime.checks import is_auto, parameters_of
 from ..runtime.docstrings import shares_parameters
 from ..runtime.user_warnings import warn
 from ..solvers.adaptive import MERGED, Adaptation, PilotWidths, merged, pilot_widths
@@ -119,7 +120,7 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
     """
 
     alpha: str | float
-    pilot_m: str | float
+    pilot_m: Auto | float
 
     def __init__(
         self,
@@ -132,9 +133,6 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         scaling: InnerScaling | None = "range",
         kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
-        degree: int = 3,
-        coef0: float = 1,
-        kernel_params: Mapping[str, Any] | None = None,
         n_landmarks: int | Auto | None = "auto",
         landmarks: LandmarkName | Any = "rpcholesky",
         landmark_tol: float = 0.02,
@@ -158,11 +156,12 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
     def _procedure(self) -> Procedure:
         rule, name = self._sparse_rule(SHARE), type(self).__name__
         self._checked_alpha(name)
-        check_m(self.pilot_m, "pilot_m", name)
+        with parameters_of(name, m="pilot_m"):
+            Fuzzy(self.pilot_m)
 
         def method(geometry: Geometry) -> Method:
-            m = check_m(self.pilot_m, "pilot_m", name)
-            return Method(rule, ScalesPilot(Fuzzy(geometry.merging_fuzzifier if m is None else m)))
+            fuzzy = Fuzzy(geometry.merging_fuzzifier if is_auto(self.pilot_m) else float(self.pilot_m))
+            return Method(rule, ScalesPilot(fuzzy), {"pilot_m_": fuzzy.m})
 
         return self._adaptive_procedure(method, self._search)
 

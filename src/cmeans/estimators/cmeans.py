@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..data.outputs import FloatArray
@@ -18,31 +19,21 @@ from ..fitting.arguments import (
     OnEmpty,
     SearchName,
     SizesArgument,
-    check_m,
-    check_parameter,
     check_top_k,
     given_sizes,
-    settled,
-    settled_m,
+    rule_of,
     truncated,
 )
 from ..fitting.fit import BaseCMeans
-from ..fitting.geometry import Geometry
-from ..fitting.procedure import Method, Procedure
+from ..fitting.procedure import Procedure, method_of
 from ..fitting.stages.sized import SizedClusters
-from ..fitting.validation import one_of, real
 from ..kernels import Kernel
 from ..kernels.names import KernelName
-from ..rules import RULES, Fuzzy, Rule
+from ..rules import RULES, Rule
 from ..runtime.docstrings import describes_arguments, shares_parameters
 from ..runtime.offered import offered_if
-from ..solvers.multistart import ScalesPilot
 from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
-
-MADE_BY_NAME = tuple(name for name, rule in RULES.items() if rule.made_from is not None)
-SIZED_BY_NAME = tuple(name for name in MADE_BY_NAME if RULES[name].with_prices is not Rule.with_prices)
-OF_SOME_RULES = sorted({word for rule in RULES.values() for word in rule.made_from or ()} - {"m"})  # None unless given; m never is
 
 
 def _has_typicalities(estimator: Any) -> bool:
@@ -59,20 +50,11 @@ class CMeans(Plotting, BaseCMeans):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    rule : "fuzzy", "hard", "possibilistic", "entropy", "polynomial_fuzzy" or a Rule, default="fuzzy"
-        The memberships of a row, given its squared distances.
-    m : "auto" or float > 1, default="auto"
-        Of the rules given by name ("auto" means 2 for "possibilistic"); a Rule object has its own.
-    T : "auto", float > 0 or None, default=None
-        The temperature, in units of squared distances: the larger, the softer memberships are. For rule="entropy", where None is "auto"
-        (see Notes); other rules have none.
-    beta : float in [0, 1) or None, default=None
-        The hardness: memberships are 1 where the nearest squared distance is at most beta times the second; None: 0.5. For
-        rule="polynomial_fuzzy"; other rules have none.
+    rule : "fuzzy", "hard", "possibilistic", "entropy", "polynomial_fuzzy", "noise_fuzzy" or a Rule, default="fuzzy"
+        The memberships of a row, given its squared distances. A name stands for the rule with the defaults of its parameters, `Entropy()`;
+        an object of `cmeans.rules` has them, as `Entropy(T=2.0)`, and "auto" of one is read off the rows.
     top_k : int >= 1 or None, default=None
         As in `FuzzyCMeans`, for soft rules whose rows sum to one: "fuzzy", "polynomial_fuzzy", "entropy", and your own.
-    pilot_m, eta_scale : default="auto", 1.0
-        For rules that need scales: see `PossibilisticCMeans`.
     size_min, size_max : default=None
         As in `KernelKMeans`, for the rules "hard", "fuzzy" and "entropy".
     acceleration : "anderson" or None, default="anderson"
@@ -115,11 +97,6 @@ class CMeans(Plotting, BaseCMeans):
     """
 
     rule: str | Rule
-    m: str | float
-    T: str | float | None
-    beta: float | None
-    pilot_m: str | float
-    eta_scale: float
     top_k: int | None
 
     def __init__(
@@ -127,17 +104,9 @@ class CMeans(Plotting, BaseCMeans):
         n_clusters: int = 8,
         *,
         rule: str | Rule = "fuzzy",
-        m: Auto | float = "auto",
-        T: Auto | float | None = None,
-        beta: float | None = None,
-        pilot_m: Auto | float = "auto",
-        eta_scale: float = 1.0,
         top_k: int | None = None,
         kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
-        degree: int = 3,
-        coef0: float = 1,
-        kernel_params: Mapping[str, Any] | None = None,
         n_landmarks: int | Auto | None = "auto",
         landmarks: LandmarkName | Any = "rpcholesky",
         landmark_tol: float = 0.02,
@@ -169,63 +138,19 @@ class CMeans(Plotting, BaseCMeans):
         return self.memberships(X, diag=diag)
 
     def _procedure(self) -> Procedure:
-        name, cls = type(self).__name__, self._rule_class()
-        self._check_parameters_of_rules()
-        pilot_scale = 1.0
-        if cls.needs_pilot:
-            check_m(self.pilot_m, "pilot_m", name)
-            pilot_scale = real(self.eta_scale, "eta_scale", name, above=True)
-
-        def method(geometry: Geometry) -> Method:
-            rule = truncated(self._settled_rule(geometry), top_k)
-            if not rule.needs_pilot:
-                return Method(rule)
-            return Method(rule, ScalesPilot(Fuzzy(settled_m(self.pilot_m, "pilot_m", name, geometry)), pilot_scale))
-
+        name, rule = type(self).__name__, rule_of(self.rule, type(self).__name__)
         sizes = given_sizes(self.size_min, self.size_max, self.n_clusters, name)
-        if sizes is not None:
-            self._check_sizes(sizes.given)
-        top_k = check_top_k(self.top_k, self.rule if isinstance(self.rule, Rule) else cls, name)
-        most = self.rule.most_clusters if isinstance(self.rule, Rule) and top_k is None else top_k
+        if sizes is not None and not rule.bounds_sizes:
+            able = " or ".join(f'"{known}"' for known, cls in RULES.items() if cls.with_prices is not Rule.with_prices)
+            raise ValueError(f"{name}({sizes.given}): rule={self.rule!r} does not bound the sizes of clusters; rule={able} does.")
+        rule = truncated(rule, check_top_k(self.top_k, rule, name))
         stages = () if sizes is None else (SizedClusters(sizes),)
-        return Procedure(method, stages=stages, top_k=most)
+        return Procedure(partial(method_of, rule), stages=stages, top_k=rule.most_clusters)
 
     @property
     def _can_be_annealed(self) -> bool:  # type: ignore[override]
-        return self._rule_class().can_be_annealed
-
-    def _settled_rule(self, geometry: Geometry) -> Rule:
-        if isinstance(self.rule, Rule):
-            return self.rule
-        cls, estimator_name = self._rule_class(), type(self).__name__
-        parameters = {name: getattr(self, name) for name in cls.made_from or ()}
-        return cls.from_parameters(parameters, lambda name, value: settled(name, value, estimator_name, geometry))
-
-    def _check_parameters_of_rules(self) -> None:
-        """Refuse parameters of other rules, and bad ones of its own."""
-        estimator_name = type(self).__name__
-        wanted = () if isinstance(self.rule, Rule) else self._rule_class().made_from or ()
-        for name in wanted:
-            check_parameter(name, getattr(self, name), estimator_name)
-        for name in OF_SOME_RULES:
-            given = getattr(self, name) is not None
-            if given and name not in wanted:
-                able = " or ".join(f'"{rule}"' for rule in MADE_BY_NAME if name in (RULES[rule].made_from or ()))
-                value = getattr(self, name)
-                raise ValueError(f"{estimator_name}({name}={value!r}): rule={self.rule!r} takes no {name}; it is for rule={able}.")
-
-    def _check_sizes(self, given: str) -> None:
-        """Refuse bounds of sizes for rules that cannot keep them."""
-        known = self.rule.with_prices() is not None if isinstance(self.rule, Rule) else self.rule in SIZED_BY_NAME
-        if not known:
-            able = " or ".join(f'"{rule}"' for rule in SIZED_BY_NAME)
-            raise ValueError(f"{type(self).__name__}({given}): rule={self.rule!r} does not bound the sizes of clusters; rule={able} does.")
-
-    def _rule_class(self) -> type[Rule]:
-        if isinstance(self.rule, Rule):
-            return type(self.rule)
-        return RULES[one_of(self.rule, "rule", type(self).__name__, MADE_BY_NAME)]
+        return rule_of(self.rule, type(self).__name__).can_be_annealed
 
     @property
     def _sums_to_one(self) -> bool:  # type: ignore[override]
-        return self._rule_class().rows_sum_to_one
+        return rule_of(self.rule, type(self).__name__).rows_sum_to_one

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..engines import Engine
@@ -17,17 +18,17 @@ from ..fitting.arguments import (
     OnEmpty,
     SearchName,
     SizesArgument,
-    check_m,
-    check_noise,
     check_top_k,
     given_sizes,
+    truncated,
 )
 from ..fitting.fit import BaseCMeans
-from ..fitting.procedure import Procedure, fuzzy_method
+from ..fitting.procedure import Procedure, method_of
 from ..fitting.stages.sized import SizedClusters
 from ..kernels import Kernel
 from ..kernels.names import KernelName
-from ..rules import Fuzzy
+from ..rules import Fuzzy, NoiseFuzzy, Rule
+from ..runtime.checks import parameters_of
 from ..runtime.docstrings import shares_parameters
 from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
@@ -137,8 +138,8 @@ class FuzzyCMeans(Plotting, BaseCMeans):
     ((178, 3), True)
     """
 
-    m: str | float
-    noise: str | float | None
+    m: Auto | float
+    noise: Auto | float | None
     top_k: int | None
 
     def __init__(
@@ -150,9 +151,6 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         top_k: int | None = None,
         kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
-        degree: int = 3,
-        coef0: float = 1,
-        kernel_params: Mapping[str, Any] | None = None,
         n_landmarks: int | Auto | None = "auto",
         landmarks: LandmarkName | Any = "rpcholesky",
         landmark_tol: float = 0.02,
@@ -179,9 +177,8 @@ class FuzzyCMeans(Plotting, BaseCMeans):
 
     def _procedure(self) -> Procedure:
         name = type(self).__name__
-        check_m(self.m, "m", name)
+        with parameters_of(name, share="noise"):
+            rule: Rule = Fuzzy(self.m) if self.noise is None else NoiseFuzzy(self.m, self.noise)
         sizes = given_sizes(self.size_min, self.size_max, self.n_clusters, name)
-        if self.noise is not None:
-            check_noise(self.noise, name)
-        top_k, stages = check_top_k(self.top_k, Fuzzy, name), () if sizes is None else (SizedClusters(sizes),)
-        return Procedure(lambda geometry: fuzzy_method(self.m, self.noise, name, geometry, top_k), stages=stages, top_k=top_k)
+        top_k, stages = check_top_k(self.top_k, rule, name), () if sizes is None else (SizedClusters(sizes),)
+        return Procedure(partial(method_of, truncated(rule, top_k)), stages=stages, top_k=top_k)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from ..engines import Engine
@@ -43,24 +43,16 @@ class KernelKMeans(Plotting, BaseCMeans):
         "normalized_polynomial", "sigmoid", "cosine", "histogram_intersection", "landmark_graph"
         (normalised cuts, for clusters of any shape: the leading eigenvectors of the graph of rows that share near landmarks, for new rows
         too; it has no `gamma`, `landmark_tol` and certificate) or "precomputed" (X is the square kernel matrix, or only the columns of
-        `landmarks` with kernel_params={"diag": k(x, x)}), or "precomputed_graph" (X is the square, symmetric matrix of affinities between
-        rows, most of them 0 and not stored, as of a graph of nearest neighbours: its normalised cut. Rows weigh as much as their degree
-        times their sample weight; new rows are their affinities to those of the fit).
+        `landmarks`, with kernel=Precomputed(diagonal=k(x, x))), or "precomputed_graph" (X is the square, symmetric matrix of affinities
+        between rows, most of them 0 and not stored, as of a graph of nearest neighbours: its normalised cut. Rows weigh as much as their
+        degree times their sample weight; new rows are their affinities to those of the fit). A name stands for the kernel with the
+        defaults of its parameters, an object of `cmeans.kernels` has them: `Polynomial(degree=2, coef0=0)`,
+        `LandmarkGraphKernel(n_neighbors=10)`, `functools.partial` or `CallableKernel(k, params)` of a function.
     gamma : "scale", "median" or float, default="scale"
-        Width of the kernel. "scale": 1 / the sum of the columns' variances for RBF, 1 / (d root mean variance) for Laplacian; "median":
+        Width of the kernel. It is for kernels by name; an object has its own. "scale": 1 / the sum of the columns' variances for RBF,
+        1 / (d root mean variance) for Laplacian; "median":
         1 / median squared distance (of L1 distances for Laplacian), on at most 1,000 rows whatever random_state is; 1 for the rest.
         Features must be in like units: scale them first.
-    degree : int, default=3
-        Degree of polynomial kernels.
-    coef0 : float, default=1
-        Constant term of polynomial and sigmoid kernels.
-    kernel_params : mapping, optional
-        Further arguments of the kernel or the callable. Those of "landmark_graph": `n_neighbors` (5, landmarks that a row is joined to),
-        `width` ("local mean" of the distances to them, or a number), `n_components` ("auto": the number of clusters, tied eigenvectors
-        whole), `normalized` (False; True: features of length 1), `falloff` (4, how fast rows farther than usual from their landmarks
-        count less in the graph, so that stray rows join no clusters), `metric` ("precomputed": X holds distances of rows to landmarks): see
-        `LandmarkGraph`. Of these "precomputed_graph" takes `n_components` and `normalized`; and `refine` (True: hard
-        fits go on by kernel k-means on the graph itself, and keep what lowers the normalised cut).
     n_landmarks : int, "auto" or None, default="auto"
         Number of rows whose span holds the centres; None: all of them, exactly. (Where a quarter of them or fewer span all to 1e-9 of the
         variance, an exact fit works with those.) "auto": exact up to 2,000 rows, else as many as `landmark_tol` asks for, at most 2,048.
@@ -203,9 +195,6 @@ class KernelKMeans(Plotting, BaseCMeans):
         *,
         kernel: KernelName | Kernel | Callable[..., Any] = "rbf",
         gamma: GammaName | float = "scale",
-        degree: int = 3,
-        coef0: float = 1,
-        kernel_params: Mapping[str, Any] | None = None,
         n_landmarks: int | Auto | None = "auto",
         landmarks: LandmarkName | Any = "rpcholesky",
         landmark_tol: float = 0.02,

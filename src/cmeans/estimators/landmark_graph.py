@@ -20,7 +20,7 @@ from ..fitting.space import graph_geometry
 from ..fitting.validation import checked_random_state, integer, one_of, read_rows, weights_of
 from ..graphs.landmark_graph import FeaturesPass, Sought
 from ..kernels import LandmarkGraphKernel
-from ..kernels.landmark_graph import GraphParameters
+from ..runtime.checks import parameters_of
 from ..runtime.docstrings import describes_arguments
 from ..solvers.observer import FitRecord
 from ..spaces import FeatureSpace
@@ -167,7 +167,7 @@ class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.landmarks_, self.landmark_indices_ = kernel.points, geometry.landmark_rows
         return blocks, cast(FeatureSpace, geometry.space).known
 
-    def _checked(self) -> tuple[GraphParameters, int | str | None]:
+    def _checked(self) -> tuple[LandmarkGraphKernel, int | str | None]:
         """Return the checked parameters of the graph and the number of landmarks."""
         name = type(self).__name__
         integer(self.n_components, "n_components", name, 1)
@@ -178,10 +178,15 @@ class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             check_landmarks(self.landmarks, name, rows_only=False)
         if self.n_landmarks is None:
             raise ValueError(f'{name}(n_landmarks=None): the graph is made over landmarks; give a number, or "auto".')
-        try:
-            words = GraphParameters(self.n_neighbors, self.width, self.n_components, self.normalized, self.falloff, self.metric)
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}") from None
+        with parameters_of(name):
+            words = LandmarkGraphKernel(
+                n_neighbors=self.n_neighbors,
+                width=self.width,
+                normalized=self.normalized,
+                n_components=self.n_components,
+                falloff=self.falloff,
+                metric=self.metric,
+            )
         return words, number_of_landmarks(self.n_landmarks, name, None)
 
     def _features(self, blocks: Blocks) -> Array:
@@ -191,7 +196,7 @@ class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     @property
     def _n_features_out(self) -> int:
-        return self.kernel_.n_components
+        return int(self.kernel_.n_components)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from ..data.outputs import FloatArray
@@ -17,16 +17,13 @@ from ..fitting.arguments import (
     MissingName,
     OnEmpty,
     SearchName,
-    check_m,
-    settled_m,
 )
 from ..fitting.fit import BaseCMeans
-from ..fitting.geometry import Geometry
-from ..fitting.procedure import Method, Procedure
-from ..fitting.validation import real
+from ..fitting.procedure import Procedure, method_of
 from ..kernels import Kernel
 from ..kernels.names import KernelName
-from ..rules import Fuzzy, Possibilistic
+from ..rules import Possibilistic
+from ..runtime.checks import parameters_of
 from ..runtime.docstrings import describes_arguments, shares_parameters
 from ..tuning.scales_beside_noise import ScalesBesideNoise
 from .kernel_kmeans import KernelKMeans
@@ -48,7 +45,7 @@ class PossibilisticCMeans(Plotting, BaseCMeans):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    m : float > 1, default=1.2
+    m : "auto" or float > 1, default=1.2
         How softly typicality falls with distance; it is 1/2 at the distance sqrt(eta_j) whatever m. With the literature's 2 far rows
         keep so much of it that clusters unite on most data of more than a few columns.
     pilot_m : "auto" or float > 1, default="auto"
@@ -92,22 +89,19 @@ class PossibilisticCMeans(Plotting, BaseCMeans):
 
     _sums_to_one = False
 
-    m: float
-    pilot_m: str | float
+    m: Auto | float
+    pilot_m: Auto | float
     eta_scale: float
 
     def __init__(
         self,
         n_clusters: int = 8,
         *,
-        m: float = 1.2,
+        m: Auto | float = 1.2,
         pilot_m: Auto | float = "auto",
         eta_scale: float = 0.5,
         kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
-        degree: int = 3,
-        coef0: float = 1,
-        kernel_params: Mapping[str, Any] | None = None,
         n_landmarks: int | Auto | None = "auto",
         landmarks: LandmarkName | Any = "rpcholesky",
         landmark_tol: float = 0.02,
@@ -135,13 +129,6 @@ class PossibilisticCMeans(Plotting, BaseCMeans):
         return self.memberships(X, diag=diag)
 
     def _procedure(self) -> Procedure:
-        name = type(self).__name__
-        check_m(self.m, "m", name)
-        check_m(self.pilot_m, "pilot_m", name)
-        scale = real(self.eta_scale, "eta_scale", name, above=True)
-
-        def method(geometry: Geometry) -> Method:
-            rule, pilot = Possibilistic(settled_m(self.m, "m", name, geometry)), Fuzzy(settled_m(self.pilot_m, "pilot_m", name, geometry))
-            return Method(rule, ScalesBesideNoise(pilot, scale))
-
-        return Procedure(method)
+        with parameters_of(type(self).__name__):
+            rule = Possibilistic(self.m, pilot_m=self.pilot_m, eta_scale=self.eta_scale)
+        return Procedure(lambda geometry: method_of(rule, geometry, ScalesBesideNoise))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal, Self, cast
 
@@ -20,10 +20,10 @@ from ..fitting.arguments import (
     StreamRule,
     check_landmarks,
     given_landmarks,
-    takes_graph,
 )
 from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.geometry import Geometry
+from ..fitting.kernel_evidence import given_kernel
 from ..fitting.procedure import FitSettings, Procedure
 from ..fitting.space import euclidean_space
 from ..fitting.streams.chunks import checked_chunk_size
@@ -164,9 +164,6 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         chunk_size: int = 5000,
         kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
-        degree: int = 3,
-        coef0: float = 1,
-        kernel_params: Mapping[str, Any] | None = None,
         n_landmarks: int | Auto = "auto",
         landmarks: Literal["rpcholesky"] | Any = "rpcholesky",
         init: InitName | Any = "k-means++",
@@ -263,7 +260,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
                 return euclidean_space(blocks)
             return self._first_space(chunk, kernel, limit)
 
-        if takes_graph(self.kernel):
+        if given_kernel(self, type(self).__name__).over_landmarks:
             geometry = self._later_geometry(chunk, FeatureSpace(self._graph(chunk)))
         else:
             geometry = self._geometry(chunk, space_of)
@@ -323,9 +320,8 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
 
     def _rows_held(self, estimator_name: str, n_clusters: int) -> int:
         if isinstance(self.warm_up, str) and self.warm_up == "auto":
-            named = isinstance(self.kernel, str) and takes_graph(self.kernel)
             landmarks = self.n_landmarks if isinstance(self.n_landmarks, int) else AUTOMATIC
-            return max(WARM_UP * n_clusters, GRAPH * landmarks if named else 0)
+            return max(WARM_UP * n_clusters, GRAPH * landmarks if self._makes_graph() else 0)
         return integer(self.warm_up, "warm_up", estimator_name, 0, others='"auto" or ')
 
     def _rows_at_once(self, estimator_name: str) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import math
 import numbers
-from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass, fields
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -17,19 +17,17 @@ from ..data.arrays import Array, Float64, IntArray, as_like, is_foreign, is_spar
 from ..data.blocks import Blocks
 from ..data.column_facts import facts_of
 from ..data.scaling import FeatureUnits
-from ..kernels import LandmarkGraphKernel, Precomputed, PrecomputedGraphKernel, checked_params
-from ..kernels.landmark_graph import GraphParameters
-from ..rules import Rule, Truncated
+from ..kernels import Kernel, Precomputed
+from ..kernels.base import GammaName as GammaName
+from ..rules import RULES, Rule, Truncated
 from ..solvers.sizes import SizeLimits
 from .validation import checked_square_diagonal, host_array, intact, integer, one_of, real
 
 if TYPE_CHECKING:
-    from .geometry import Geometry
     from .space import SpaceParameters
 
 # Values that parameters of several estimators take by name
 Auto = Literal["auto"]
-GammaName = Literal["scale", "median"]
 LandmarkName = Literal["rpcholesky", "k-means++", "uniform"]
 LandmarkSolver = Literal["eigh", "gradient"]
 InitName = Literal["k-means++", "k-means||", "max-min", "random", "random-partition"]
@@ -40,7 +38,6 @@ SearchName = Literal["auto", "breathing", "annealing"]
 InnerScaling = Literal["range"]
 StreamRule = Literal["fuzzy", "hard"]
 SizesArgument: TypeAlias = float | Sequence[float] | None  # of both parameters; arrays are sequences too
-HARDNESS = 0.5  # beta of a polynomial fuzzifier, as in R's fclust
 LEAST = {"size_min": "at least 0", "size_max": "above 0"}
 
 
@@ -74,21 +71,6 @@ def number_of_landmarks(value: Any, estimator_name: str, n_rows: int | None) -> 
     return number
 
 
-def takes_kernel_values(kernel: Any) -> bool:
-    """True where rows are kernel values already."""
-    return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
-
-
-def takes_graph(kernel: Any) -> bool:
-    """True where the kernel is a graph of the rows."""
-    return isinstance(kernel, LandmarkGraphKernel) or (isinstance(kernel, str) and kernel == "landmark_graph")
-
-
-def takes_affinities(kernel: Any) -> bool:
-    """True where rows are affinities to all rows of a graph."""
-    return isinstance(kernel, PrecomputedGraphKernel) or (isinstance(kernel, str) and kernel == "precomputed_graph")
-
-
 def changed_among(names: Set[str], parameters: Any) -> list[str]:
     """Return those of the parameters of an estimator's constructor, in its order, that differ from their defaults."""
     return [
@@ -108,45 +90,35 @@ def _differs(value: Any, default: Any) -> bool:
     return not (np.isscalar(value) or value is None) or value != default
 
 
-def graph_parameters(parameters: SpaceParameters, estimator_name: str) -> GraphParameters:
-    """Return the parameters of a graph, checked; refuse those that have no meaning for it."""
-    given = takes_affinities(parameters.kernel)
-    asked = f'{estimator_name}(kernel="{"precomputed_graph" if given else "landmark_graph"}"'
-    meaningless = {"gamma", "degree", "coef0", "landmark_tol", "landmark_solver"} | ({"n_landmarks", "landmarks"} if given else set())
+def refuse_beside_graph(parameters: SpaceParameters, kernel: Kernel, estimator_name: str) -> None:
+    """Refuse parameters that have no meaning for a graph."""
+    asked = f'{estimator_name}(kernel="{kernel.name}"'
+    meaningless = {"gamma", "landmark_tol", "landmark_solver"} | ({"n_landmarks", "landmarks"} if kernel.takes_affinities else set())
     for name in changed_among(meaningless, parameters):
         raise ValueError(f"{asked}, {name}={getattr(parameters, name)!r}): a graph has no {name}; leave it out.")
     if parameters.n_landmarks is None:
         raise ValueError(f'{asked}, n_landmarks=None): the graph is made over landmarks; give a number, or "auto".')
-    params = checked_params(parameters.kernel_params, estimator_name)
-    known = {"n_components", "normalized", "refine"} if given else {field.name for field in fields(GraphParameters)} - {"refine"}
-    if set(params) - known:
-        raise ValueError(f"{asked}, kernel_params={params!r}): {sorted(set(params) - known)} unknown; a graph takes {sorted(known)}.")
-    try:
-        return GraphParameters(**params)
-    except ValueError as error:
-        raise ValueError(f"{asked}, kernel_params={params!r}): {error}") from None
 
 
 def checked_landmark_parameters(
-    parameters: SpaceParameters, estimator_name: str, n_rows: int | None = None
+    parameters: SpaceParameters, kernel: Kernel, estimator_name: str, n_rows: int | None = None
 ) -> tuple[int | str | None, bool]:
     """Return the number of landmarks and whether to factor their kernel. Parameters are checked even where they will not be used, and
     independently of the rows where `n_rows` is None."""
     if isinstance(parameters.landmarks, str):
         one_of(parameters.landmarks, "landmarks", estimator_name, get_args(LandmarkName))
     else:
-        check_landmarks(parameters.landmarks, estimator_name, rows_only=takes_kernel_values(parameters.kernel))
+        check_landmarks(parameters.landmarks, estimator_name, rows_only=kernel.takes_kernel_values)
     real(parameters.landmark_tol, "landmark_tol", estimator_name)
     factor = one_of(parameters.landmark_solver, "landmark_solver", estimator_name, get_args(LandmarkSolver)) == "eigh"
     return number_of_landmarks(parameters.n_landmarks, estimator_name, n_rows), factor
 
 
-def refuse_stored(parameters: SpaceParameters, estimator_name: str, blocks: Blocks, number: int | str | None) -> None:
+def refuse_stored(parameters: SpaceParameters, kernel: Kernel, estimator_name: str, blocks: Blocks, number: int | str | None) -> None:
     """Refuse rows that are not in memory where the space does not read them block by block."""
-    if takes_kernel_values(parameters.kernel) or takes_affinities(parameters.kernel):
-        name = "precomputed" if takes_kernel_values(parameters.kernel) else "precomputed_graph"
+    if kernel.takes_kernel_values or kernel.takes_affinities:
         blocks.require_in_memory(
-            lambda where: f'{estimator_name}(kernel="{name}"): kernel values must be in memory; load {where} first, or pass rows.'
+            lambda where: f'{estimator_name}(kernel="{kernel.name}"): kernel values must be in memory; load {where} first, or pass rows.'
         )
     if number is None and isinstance(parameters.landmarks, str):
         blocks.require_in_memory(
@@ -208,27 +180,14 @@ def matching_points(value: Any, name: str, estimator_name: str, blocks: Blocks) 
     return as_like(points.toarray() if is_sparse(points) else points, x)
 
 
-def settled_m(value: Any, name: str, estimator_name: str, geometry: Geometry) -> float:
-    """Return the fuzzifier as given, or the one that keeps clusters apart."""
-    return geometry.fuzzifier.automatic if check_m(value, name, estimator_name) is None else float(value)
+def rule_of(value: Any, estimator_name: str, names: Sequence[str] = ()) -> Rule:
+    """Return the rule of a name, made with its defaults, or of an object; `names` are those that may be given, all that there are."""
+    if isinstance(value, type) and issubclass(value, Rule):
+        raise ValueError(f"{estimator_name}(rule={value.__name__}): give a rule object, {value.__name__}(...), not its class.")
+    return value if isinstance(value, Rule) else RULES[one_of(value, "rule", estimator_name, tuple(names or RULES))]()
 
 
-def check_noise(value: Any, estimator_name: str) -> float | None:
-    """Return the share of noise as a number; None for "auto"."""
-    if isinstance(value, str) and value == "auto":
-        return None
-    share = real(value, "noise", estimator_name, above=True, others='"auto", None or ')
-    if share >= 1:
-        raise ValueError(f"{estimator_name}(noise={value!r}): the share of the rows that are noise must be less than 1.")
-    return share
-
-
-def check_parameter(name: str, value: Any, estimator_name: str) -> None:
-    """Refuse a bad value of a parameter of a rule, whatever the rows are."""
-    _RULE_PARAMETERS[name][0](value, name, estimator_name)
-
-
-def check_top_k(value: Any, rule: Rule | type[Rule], estimator_name: str) -> int | None:
+def check_top_k(value: Any, rule: Rule, estimator_name: str) -> int | None:
     """Return the number of clusters in which a row has memberships; None for all. Refuse it for rules that cannot keep to it."""
     if value is None:
         return None
@@ -246,67 +205,14 @@ def truncated(rule: Rule, top_k: int | None) -> Rule:
     return rule if top_k is None else Truncated(rule, top_k)
 
 
-def settled(name: str, value: Any, estimator_name: str, geometry: Geometry) -> float:
-    """Return a parameter of a rule as given, or as the rows make it."""
-    return _RULE_PARAMETERS[name][1](value, name, estimator_name, geometry)
-
-
-def settled_temperature(value: Any, name: str, estimator_name: str, geometry: Geometry) -> float:
-    """Return the temperature as given, or the one that keeps clusters apart."""
-    return geometry.temperature if check_temperature(value, name, estimator_name) is None else float(value)
-
-
-def check_temperature(value: Any, name: str, estimator_name: str) -> float | None:
-    """Return the temperature as a number; None for "auto", and where none is given."""
-    if value is None or (isinstance(value, str) and value == "auto"):
-        return None
-    return real(value, name, estimator_name, above=True, others='"auto" or ')
-
-
-def check_m(value: Any, name: str, estimator_name: str) -> float | None:
-    """Return the fuzzifier as a number; None for "auto"."""
-    if isinstance(value, str) and value == "auto":
-        return None
-    if isinstance(value, numbers.Real) and value == 1:
-        raise ValueError(
-            f"{estimator_name}({name}={value!r}): {name} must be greater than 1; for m = 1, hard memberships, use KernelKMeans."
-        )
-    return real(value, name, estimator_name, least=1.0, above=True, others='"auto" or ')
-
-
-def check_beta(value: Any, name: str, estimator_name: str) -> float:
-    """Return the hardness of a polynomial fuzzifier; HARDNESS where none is given."""
-    beta = real(HARDNESS if value is None else value, name, estimator_name)
-    if beta >= 1:
-        raise ValueError(
-            f"{estimator_name}({name}={value!r}): {name} must be less than 1; for hard memberships, its limit, use KernelKMeans."
-        )
-    return beta
-
-
-_RULE_PARAMETERS: dict[str, tuple[Callable[..., Any], Callable[..., float]]] = {  # each with its check, and how it is settled
-    "m": (check_m, settled_m),
-    "T": (check_temperature, settled_temperature),
-    "beta": (check_beta, lambda value, name, estimator_name, _: check_beta(value, name, estimator_name)),
-}
-
-
-def whole_diagonal(parameters: SpaceParameters, estimator_name: str, gram: Array) -> Array:
+def whole_diagonal(kernel: Precomputed, estimator_name: str, gram: Array) -> Array:
     """Return the checked diagonal of a square kernel matrix; it must not be given a second time."""
     diag = checked_square_diagonal(estimator_name, gram)
-    if given_diagonal(parameters, estimator_name) is not None:
+    if kernel.diagonal is not None:
         raise ValueError(
-            f'{estimator_name}(kernel_params={{"diag": ...}}): the square kernel matrix has a diagonal of its own; leave it out.'
+            f"{estimator_name}(kernel=Precomputed(diagonal=...)): the square kernel matrix has a diagonal of its own; leave it out."
         )
     return diag
-
-
-def given_diagonal(parameters: SpaceParameters, estimator_name: str) -> Any:
-    """Return the diagonal in kernel_params, as it came; None where there is none."""
-    params = checked_params(parameters.kernel_params, estimator_name)
-    if set(params) - {"diag"}:
-        raise ValueError(f'{estimator_name}(kernel_params={params!r}): kernel="precomputed" takes "diag" only.')
-    return params.get("diag")
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,11 @@ from sklearn.utils import ClassifierTags, Tags
 from ..data.blocks import Blocks
 from ..data.outputs import Labels
 from ..engines import ThreadEngine
+from ..kernels import Linear
 from ..runtime.callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
 from ..runtime.numerals import parse_budget
 from ..runtime.progress import current_listeners
-from ..solvers.checkpoints import OBJECTS, CheckpointLog, checked_checkpoint
+from ..solvers.checkpoints import CheckpointLog, checked_checkpoint
 from ..solvers.fit_identity import fingerprint, formatted
 from ..solvers.multistart import FitResult
 from ..solvers.observer import FitRecord
@@ -29,13 +30,12 @@ from .arguments import (
     OnEmpty,
     SearchName,
     checked_landmark_parameters,
-    takes_affinities,
-    takes_kernel_values,
 )
 from .engine import check_engine
 from .fitted_attributes import OPTIONAL, restored_on_failure, row_attributes, warn_of_result
 from .geometry import Geometry
 from .init import METHODS, check_init
+from .kernel_evidence import given_kernel
 from .prediction import Predicting
 from .procedure import FitContext, FitSettings, Method, Procedure, Stage
 from .space import check_kernel
@@ -59,7 +59,6 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
     _is_bounded = True  # a start takes at most `max_iter` sweeps in all
     _can_be_annealed = False  # as its rule can
     _too_few = "there are fewer rows than clusters, n_samples={n}; take fewer clusters."
-    _kept_objects = OBJECTS  # classes of what a checkpoint of its fit holds
 
     def _store(self, parameters: dict[str, Any]) -> None:
         """Keep the parameters of a constructor as they came (its `locals()`)."""
@@ -145,7 +144,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
 
     def _blocks_of(self, X: Any, sample_weight: Any) -> tuple[CheckedRows, Blocks]:
         """Read the rows of a fit and their weights."""
-        given = read_rows(self, X, fitting=True, sparse=not takes_kernel_values(self.kernel))
+        given = read_rows(self, X, fitting=True, sparse=not given_kernel(self, type(self).__name__).takes_kernel_values)
         given.name_columns(self)
         weight, unit = weights_of(given, sample_weight, type(self).__name__)
         blocks = Blocks(given.x, weight, unit=unit, limits=self._limits, n_threads=self._engine_of(given.x).n_threads)
@@ -195,7 +194,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
         identity = {"estimator": type(self).__name__, **formatted(parameters), **fingerprint(blocks, context.engine)}
         for stage in context.stages:
             identity |= stage.identity
-        return CheckpointLog(checkpoint, identity, context.settings.rng, self._kept_objects)
+        return CheckpointLog(checkpoint, identity, context.settings.rng)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None, **told: Any) -> Labels:
         """Find the clusters of X and return their labels: `fit(X, y, sample_weight).labels_`; `told`: further arguments of `fit`."""
@@ -211,13 +210,14 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
     def _checked(self) -> tuple[Procedure, FitSettings]:
         """Refuse parameters that are invalid for all rows: before a fit reads any, and where a model is read."""
         name, procedure = type(self).__name__, self._procedure()
-        if procedure.cluster is not None and takes_affinities(self.kernel):
+        kernel = given_kernel(self, name)
+        if procedure.cluster is not None and kernel.takes_affinities:
             raise ValueError(
                 f'{name}(kernel="precomputed_graph"): a cut of a given graph is sought by KernelKMeans, FuzzyCMeans, CMeans and '
                 "PossibilisticCMeans; this estimator works on rows."
             )
         check_kernel(self, name)
-        checked_landmark_parameters(self, name)
+        checked_landmark_parameters(self, kernel, name)
         check_init(self.init, name, self._init_names)
         if one_of(self.missing, "missing", name, get_args(MissingName)) == "partial":
             refuse_beside(Holes.name, (), self)
@@ -255,9 +255,12 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        precomputed = takes_kernel_values(self.kernel)
-        tags.input_tags.sparse, tags.input_tags.allow_nan = not precomputed, self.missing == "partial"
-        tags.input_tags.pairwise = precomputed or takes_affinities(self.kernel)
+        try:
+            kernel = given_kernel(self, type(self).__name__)
+        except ValueError:  # a fit refuses it
+            kernel = Linear()
+        tags.input_tags.sparse, tags.input_tags.allow_nan = not kernel.takes_kernel_values, self.missing == "partial"
+        tags.input_tags.pairwise = kernel.takes_kernel_values or kernel.takes_affinities
         # Not a classifier, but scikit-learn's check of CSR input reads this tag where predict_proba exists.
         tags.classifier_tags = ClassifierTags(multi_class=True)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

@@ -113,6 +113,11 @@ class Geometry:
         return fuzzifier(*self._in_clusters, self.n_clusters)
 
     @property
+    def automatic_fuzzifier(self) -> float:
+        """The fuzzifier that keeps so many clusters of these rows apart."""
+        return self.fuzzifier.automatic
+
+    @property
     def critical_fuzzifier(self) -> float:
         """The fuzzifier beyond which all centres fall together, where it is known; else estimated in little time."""
         return self._estimated_fuzzifier(1).critical

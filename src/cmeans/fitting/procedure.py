@@ -12,22 +12,17 @@ import numpy as np
 from ..data.blocks import Blocks
 from ..data.scaling import FeatureUnits
 from ..engines import Engine, ThreadEngine
-from ..rules import Fuzzy, Rule
+from ..rules import Rule, RuleEvidence, RuleWithScales
 from ..runtime.callbacks import SweepHook
 from ..runtime.progress import Listener
 from ..sampling.population import Population, population_of
 from ..solvers.checkpoints import CheckpointLog, CheckpointSection
-from ..solvers.multistart import FitResult, Pilot, Solving
+from ..solvers.multistart import FitResult, Pilot, ScalesPilot, Solving
 from ..solvers.noise import NoisePilot
 from ..solvers.observer import FitRecord
 from ..spaces import PointSpace
 from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Criterion, Problem, Stopping
-from .arguments import (
-    check_noise,
-    settled_m,
-    truncated,
-)
 from .geometry import Geometry
 from .together import refuse_beside, refused_beside
 from .validation import CheckedRows
@@ -53,11 +48,15 @@ class Method:
     attributes: Mapping[str, Any] = field(default_factory=dict)  # fitted attributes of this estimator only
 
 
-def fuzzy_method(m: Any, noise: Any, estimator_name: str, geometry: Geometry, top_k: int | None = None) -> Method:
-    """Return fuzzy c-means, with a noise cluster where one is asked for."""
-    rule = Fuzzy(settled_m(m, "m", estimator_name, geometry))
-    pilot = None if noise is None else NoisePilot(rule, check_noise(noise, estimator_name), lambda made: truncated(made, top_k))
-    return Method(truncated(rule, top_k), pilot)
+def method_of(rule: Rule, evidence: RuleEvidence, scales_pilot: Callable[[Rule, float], Pilot] = ScalesPilot) -> Method:
+    """Return the method of a rule, settled, with the pilot run that it needs: `scales_pilot` makes one that gives scales."""
+    rule = rule.settled(evidence)
+    if rule.pilot is None:
+        return Method(rule)
+    if rule.noise_share is not None:
+        return Method(rule.pilot, NoisePilot(rule))
+    assert isinstance(rule, RuleWithScales)
+    return Method(rule, scales_pilot(rule.pilot, rule.eta_scale), {"pilot_m_": getattr(rule.pilot, "m", 1.0)})
 
 
 class Stage:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -15,25 +16,20 @@ from ..engines import Engine
 from ..graphs.landmark_graph import AUTOMATIC, Sought, landmark_centres, landmark_graph
 from ..graphs.precomputed_graph import precomputed_graph
 from ..kernels import Cosine, Kernel, LandmarkGraphKernel, Linear, Precomputed, PrecomputedGraphKernel
-from ..kernels.landmark_graph import GraphParameters
 from ..landmarks.count import LEAST_AUTOMATIC, enough_landmarks
 from ..landmarks.select import choose, spanning_rows
 from ..sampling.population import some_rows
 from ..spaces import SPACES, EuclideanSpace, ExactSpace, FeatureSpace, PointSpace, Space, landmark_space, solver_tolerance
 from .arguments import (
     checked_landmark_parameters,
-    given_diagonal,
     given_landmarks,
-    graph_parameters,
+    refuse_beside_graph,
     refuse_stored,
     row_numbers,
-    takes_affinities,
-    takes_graph,
-    takes_kernel_values,
     whole_diagonal,
 )
 from .geometry import Geometry
-from .kernel_width import build_named_kernel, checked_kernel_parameters
+from .kernel_evidence import given_kernel, settled_kernel
 from .memory import free_memory
 from .rows.empty import without_empty_rows
 from .validation import diagonal
@@ -44,9 +40,6 @@ class SpaceParameters(Protocol):
 
     kernel: str | Kernel | Callable[..., Any]
     gamma: str | float
-    degree: int
-    coef0: float
-    kernel_params: Mapping[str, Any] | None
     n_landmarks: int | str | None
     landmarks: Any
     landmark_tol: float
@@ -69,6 +62,11 @@ class SpaceRequest:
     space: PointSpace | None = None  # of the rows themselves, where it is made already
     units: FeatureUnits | None = None  # of the features, where they are not the user's
 
+    @cached_property
+    def kernel(self) -> Kernel:
+        """The kernel of the parameters, before it is settled."""
+        return given_kernel(self.parameters, self.estimator_name)
+
     @property
     def room(self) -> int:
         """Bytes that may be taken."""
@@ -89,20 +87,22 @@ def build_geometry(request: SpaceRequest) -> Geometry:
         named = Geometry(request.without_empty_rows(space), space.kernel, space, n_clusters)
         named.refuse_range(estimator_name)
         return named
-    number, factor = checked_landmark_parameters(parameters, estimator_name, blocks.n_rows)
-    refuse_stored(parameters, estimator_name, blocks, number)
-    if takes_kernel_values(parameters.kernel):
+    kernel = request.kernel
+    number, factor = checked_landmark_parameters(parameters, kernel, estimator_name, blocks.n_rows)
+    refuse_stored(parameters, kernel, estimator_name, blocks, number)
+    if kernel.takes_kernel_values:
         return _precomputed(request, number, factor=factor)
-    if takes_affinities(parameters.kernel):
+    if kernel.takes_affinities:
         return _of_graph(_precomputed_graph(request), parameters)
-    if takes_graph(parameters.kernel):
+    if kernel.over_landmarks:
         return _of_graph(estimator_graph(request, parameters.landmarks, number), parameters)
-    kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, request.engine)
+    kernel, gamma = settled_kernel(kernel, parameters, estimator_name, blocks, request.engine)
     spherical = parameters.spherical
-    if spherical and isinstance(kernel, Linear):
+    if spherical and kernel.coordinates == "rows":
         kernel = Cosine()  # the inner product of rows of length one
+    plain_kernel = kernel.coordinates == ("unit rows" if spherical else "rows")
     given = given_landmarks(parameters.landmarks, estimator_name, blocks, number, request.units)
-    if given is None and isinstance(kernel, Cosine if spherical else Linear) and not isinstance(number, int):
+    if given is None and plain_kernel and not isinstance(number, int):
         space = request.space or euclidean_space(blocks, spherical=spherical)
         plain = Geometry(request.without_empty_rows(space), kernel, space, n_clusters, gamma)
         plain.refuse_range(estimator_name)
@@ -167,14 +167,9 @@ def check_kernel(parameters: SpaceParameters, estimator_name: str) -> None:
     """Refuse invalid kernel parameters."""
     if not isinstance(parameters.spherical, (bool, np.bool_)):
         raise ValueError(f"{estimator_name}(spherical={parameters.spherical!r}): give True or False.")
-    if takes_kernel_values(parameters.kernel):
-        given_diagonal(parameters, estimator_name)
-    elif is_space(parameters.kernel):
-        pass  # it has no parameters here
-    elif takes_graph(parameters.kernel) or takes_affinities(parameters.kernel):
-        graph_parameters(parameters, estimator_name)
-    else:
-        checked_kernel_parameters(parameters, estimator_name)
+    kernel = given_kernel(parameters, estimator_name)
+    if kernel.over_landmarks or kernel.takes_affinities:
+        refuse_beside_graph(parameters, kernel, estimator_name)
 
 
 def euclidean_space(blocks: Blocks, *, spherical: bool = False) -> PointSpace:
@@ -187,23 +182,23 @@ def euclidean_space(blocks: Blocks, *, spherical: bool = False) -> PointSpace:
 
 def unit_sphere(parameters: SpaceParameters, n_features: int) -> EuclideanSpace | None:
     """Return the space of the directions of rows, where a fit clusters these; else None."""
-    kernel = parameters.kernel
-    directions = kernel in ("linear", "cosine") if isinstance(kernel, str) else isinstance(kernel, Linear | Cosine)
-    return EuclideanSpace(np.zeros(n_features), spherical=True) if parameters.spherical and directions else None
+    directions = parameters.spherical and given_kernel(parameters, "select").coordinates
+    return EuclideanSpace(np.zeros(n_features), spherical=True) if directions else None
 
 
 def estimator_graph(request: SpaceRequest, landmarks: Any, number: int | str | None) -> Geometry:
     """Return the geometry of rows in the leading eigenvectors of their graph over landmarks."""
-    parameters, estimator_name, n_clusters = request.parameters, request.estimator_name, request.n_clusters
-    words = graph_parameters(parameters, estimator_name)
-    if isinstance(parameters.kernel, LandmarkGraphKernel):
-        return Geometry(request.blocks, parameters.kernel, FeatureSpace(parameters.kernel), n_clusters)
+    kernel, estimator_name, n_clusters = request.kernel, request.estimator_name, request.n_clusters
+    assert isinstance(kernel, LandmarkGraphKernel)
+    refuse_beside_graph(request.parameters, kernel, estimator_name)
+    if kernel.is_made:
+        return Geometry(request.blocks, kernel, FeatureSpace(kernel), n_clusters)
     sought = Sought(n_clusters, "clusters", f'{estimator_name}(n_clusters={n_clusters}, kernel="landmark_graph")')
-    return graph_geometry(words, sought, request.blocks, landmarks, number, estimator_name, request.rng, request.engine, request.units)
+    return graph_geometry(kernel, sought, request.blocks, landmarks, number, estimator_name, request.rng, request.engine, request.units)
 
 
 def graph_geometry(
-    words: GraphParameters,
+    words: LandmarkGraphKernel,
     sought: Sought,
     blocks: Blocks,
     landmarks: Any,
@@ -241,12 +236,14 @@ def graph_geometry(
 def _precomputed_graph(request: SpaceRequest) -> Geometry:
     """Return the geometry of rows of affinities in the leading eigenvectors of their graph."""
     estimator_name, blocks, n_clusters = request.estimator_name, request.blocks, request.n_clusters
-    words, kernel = graph_parameters(request.parameters, estimator_name), request.parameters.kernel
-    if isinstance(kernel, PrecomputedGraphKernel):
+    kernel = request.kernel
+    assert isinstance(kernel, PrecomputedGraphKernel)
+    refuse_beside_graph(request.parameters, kernel, estimator_name)
+    if kernel.is_made:
         mass = kernel.row_weights(blocks.x, blocks.weight)
     else:
         sought = Sought(n_clusters, "clusters", f'{estimator_name}(n_clusters={n_clusters}, kernel="precomputed_graph")')
-        kernel, mass = precomputed_graph(blocks.x, blocks.weight, words, sought, request.rng, request.room)
+        kernel, mass = precomputed_graph(blocks.x, blocks.weight, kernel, sought, request.rng, request.room)
     features = None if is_foreign(blocks.x) else kernel.features(blocks.x)
     space = FeatureSpace(kernel, features)
     return Geometry(replace(request, blocks=replace(blocks, weight=mass)).without_empty_rows(space), kernel, space, n_clusters)
@@ -256,12 +253,12 @@ def _precomputed(request: SpaceRequest, number: int | str | None, *, factor: boo
     """Return the geometry of rows of kernel values: the square matrix, or only the columns of the landmarks with the diagonal."""
     parameters, estimator_name, blocks, n_clusters = request.parameters, request.estimator_name, request.blocks, request.n_clusters
     n, width = blocks.x.shape
-    kernel = Precomputed()
-    diag = given_diagonal(parameters, estimator_name)
+    assert isinstance(request.kernel, Precomputed)
+    kernel, diag = Precomputed(), request.kernel.diagonal
     listed = None if isinstance(parameters.landmarks, str) else row_numbers(parameters.landmarks, estimator_name, n)
     if listed is not None and diag is not None and width == len(listed):
         return _columns_only(request, blocks, listed, diag, factor=factor)
-    blocks = blocks.with_columns(kxx=whole_diagonal(parameters, estimator_name, blocks.x))
+    blocks = blocks.with_columns(kxx=whole_diagonal(request.kernel, estimator_name, blocks.x))
     exact = ExactSpace(kernel, blocks, solver_tolerance(blocks.x.dtype), parameters.spherical)
     blocks = replace(request, blocks=blocks).without_empty_rows(exact)
     plain = Geometry(blocks, kernel, exact, n_clusters, None, np.arange(n))

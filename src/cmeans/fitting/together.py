@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..kernels import Linear
-from .arguments import are_points, takes_affinities, takes_kernel_values
+from .arguments import are_points
+from .kernel_evidence import given_kernel
 
 BY_SWEEPS = "KernelKMeans, FuzzyCMeans, PossibilisticCMeans"
 TAKEN_BY = {"known_labels": f"{BY_SWEEPS}, CMeans and StreamingFuzzyCMeans", "must_link": f"{BY_SWEEPS}, and CMeans"}
@@ -109,8 +110,8 @@ def _landmarks(estimator: Any) -> str | None:
 
 
 def _kernel_values(estimator: Any) -> str | None:
-    given = takes_kernel_values(estimator.kernel) or takes_affinities(estimator.kernel)
-    return f"kernel={estimator.kernel!r}" if given else None
+    kernel = given_kernel(estimator, type(estimator).__name__)
+    return f"kernel={estimator.kernel!r}" if kernel.takes_kernel_values or kernel.takes_affinities else None
 
 
 def _landmark_rows(estimator: Any) -> str | None:

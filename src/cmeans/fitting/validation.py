@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import numbers
 import os
 from dataclasses import dataclass
 from functools import partial
@@ -40,6 +39,9 @@ from ..data.row_source import StoredRows, as_source
 from ..engines import DaskEngine
 from ..engines.dask.columns import DaskColumn
 from ..engines.dask.dask_api import is_collection
+from ..runtime.checks import integer as integer
+from ..runtime.checks import one_of as one_of
+from ..runtime.checks import real as real
 from .rows.advice import holds_dates, refuse_no_rows, refuse_text
 from .rows.finite import has_holes, hollow, names_of, takes_holes, way_out
 
@@ -188,22 +190,6 @@ def _in_unit(weight: Any, estimator_name: str) -> tuple[Any, float]:
     return scaled, float(np.ldexp(1.0, min(power, 1023)))
 
 
-def integer(value: Any, name: str, estimator_name: str, least: int, others: str = "") -> int:
-    """Return a whole number of at least `least`; `others` names the other accepted values."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
-        raise ValueError(f"{estimator_name}({name}={value!r}): {name} must be {others}a whole number of at least {least}.")
-    return int(value)
-
-
-def real(value: Any, name: str, estimator_name: str, *, least: float = 0.0, above: bool = False, others: str = "") -> float:
-    """Return a finite number of at least (or above) `least`; `others` names the other accepted values."""
-    good = isinstance(value, numbers.Real) and not isinstance(value, bool) and np.isfinite(float(value))
-    if not good or float(value) < least or (above and float(value) == least):
-        wanted = "a finite number" if least == -np.inf else f"a number {'greater than' if above else 'of at least'} {least:g}"
-        raise ValueError(f"{estimator_name}({name}={value!r}): {name} must be {others}{wanted}.")
-    return float(value)
-
-
 def checked_random_state(value: Any, estimator_name: str) -> np.random.RandomState:
     """Return the generator for the parameter `random_state`."""
     try:
@@ -213,13 +199,6 @@ def checked_random_state(value: Any, estimator_name: str) -> np.random.RandomSta
         raise ValueError(
             f"{estimator_name}(random_state={value!r}): give a whole number from 0 to 2^32 - 1, a RandomState, or None."
         ) from None
-
-
-def one_of(value: Any, name: str, estimator_name: str, known: tuple[str, ...]) -> str:
-    """Return `value` if it is one of the `known` names."""
-    if not isinstance(value, str) or value not in known:
-        raise ValueError(f"{estimator_name}({name}={value!r}): unknown {name}; known are {list(known)}.")
-    return value
 
 
 def _stored_rows(estimator: BaseEstimator, X: StoredRows, *, fitting: bool) -> CheckedRows:
@@ -332,7 +311,7 @@ def checked_square_diagonal(estimator_name: str, gram: Array) -> Array:
     if n != width:
         raise ValueError(
             f'{estimator_name}(kernel="precomputed"): X has shape ({n}, {width}); give the square kernel matrix, or only the columns of '
-            'the landmarks with landmarks=their row numbers and kernel_params={"diag": k(x, x) of every row}.'
+            "the landmarks with landmarks=their row numbers and kernel=Precomputed(diagonal=k(x, x) of every row)."
         )
     xp = namespace(gram)
     size = max(abs(float(xp.max(gram))), abs(float(xp.min(gram))))

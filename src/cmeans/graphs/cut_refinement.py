@@ -31,7 +31,7 @@ def refined_cut(
     k-means of f C^-T, G = C C^T: their products with the span of the centres. K is not positive, so that a sweep may raise the cut; the
     lowest is kept.
     """
-    affinities, weight = to_numpy(x) if is_foreign(x) else x, kernel.weight
+    affinities, weight = to_numpy(x) if is_foreign(x) else x, np.asarray(kernel.weight)
     labels = np.maximum(labels, 0)  # also of rows without edges, which change no sum
     degrees = np.asarray(affinities @ weight, np.float64)
     first = lowest = _cut(affinities, weight, degrees, labels, n_clusters)
@@ -55,7 +55,7 @@ def refined_cut(
     axes = np.zeros((len(weight), n_clusters))
     axes[np.arange(len(weight)), best] = weight * np.sqrt(weight @ degrees)
     axes = scipy.linalg.solve_triangular(factor, axes.T, lower=True).T
-    return replace(kernel, axes=np.ascontiguousarray(axes), normalized=False), best
+    return replace(kernel, axes=np.ascontiguousarray(axes), n_components=n_clusters, normalized=False), best
 
 
 @dataclass(frozen=True)

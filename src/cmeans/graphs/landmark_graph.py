@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
@@ -15,7 +15,7 @@ from ..data.blocks import Blocks
 from ..engines import Engine, Pass
 from ..kernels import LandmarkGraphKernel
 from ..kernels.base import TIE, suggested_clusters
-from ..kernels.landmark_graph import GraphParameters, LandmarkWeights
+from ..kernels.landmark_graph import LandmarkWeights
 from ..rules import Hard
 from ..runtime.user_warnings import warn
 from ..sampling.population import Population, draw, fixed_rows, sample
@@ -114,7 +114,7 @@ class Sought:
 
 def landmark_graph(
     points: Float64 | None,  # (s, d); None: rows are distances to landmarks
-    parameters: GraphParameters,
+    parameters: LandmarkGraphKernel,
     sought: Sought,
     blocks: Blocks,
     engine: Engine,
@@ -146,7 +146,7 @@ def landmark_graph(
         wanted = number_of_components(values, parts, wanted)
     leading = np.flatnonzero(values[:wanted] > TIE)
     axes = _orthonormal(vectors[:, leading] / roots[:, None] / np.sqrt(values[leading]), sums.own)
-    graph = LandmarkGraphKernel(points, axes, values, parameters.n_neighbors, width, bool(parameters.normalized))
+    graph = replace(parameters, points=points, axes=axes, eigenvalues=values, n_components=axes.shape[1])
     features = [graph.features_of(z).astype(blocks.x.dtype, copy=False) for z in sums.found]
     return graph, np.concatenate(features) if kept else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from ..data.arrays import ASYMMETRY, Array, Float64, IntArray, is_foreign, to_nu
 from ..data.blocks import spans
 from ..kernels import PrecomputedGraphKernel
 from ..kernels.base import TIE
-from ..kernels.landmark_graph import GraphParameters
 from ..kernels.precomputed_graph import NEGATIVE
 from ..runtime.user_warnings import warn
 from .landmark_graph import GAPS, Sought, complain, number_of_components
@@ -28,7 +28,7 @@ OF_VECTORS, OF_EDGES = 12, 5  # copies of eigenvectors and of affinities that th
 def precomputed_graph(
     x: Array,
     weight: Float64,
-    parameters: GraphParameters,
+    parameters: PrecomputedGraphKernel,
     sought: Sought,
     rng: np.random.RandomState,
     room: int,  # bytes that may be taken
@@ -68,7 +68,7 @@ def precomputed_graph(
     axes = np.zeros((len(weight), len(leading)))
     axes[used] = (weight[used] / np.sqrt(mass) * np.sqrt(mass.sum()))[:, None] * vectors[:, leading] / values[leading]
     mean = float(mass.sum() / weight[used].sum())
-    graph = PrecomputedGraphKernel(axes, values, np.array(weight), mean, bool(parameters.normalized))
+    graph = replace(parameters, axes=axes, eigenvalues=values, weight=np.array(weight), mean_degree=mean, n_components=axes.shape[1])
     return graph, weight * (degrees / mean)
 
 

@@ -1,11 +1,11 @@
 """Kernels: the geometry in which rows are clustered."""
 
-from .base import Columns, FeatureKernel, Kernel
+from .base import KERNELS, Columns, FeatureKernel, Kernel, KernelEvidence
 from .histogram_intersection import HistogramIntersection
 from .landmark_graph import LandmarkGraphKernel
 from .linear import Cosine, Linear
 from .manhattan import Gower, Laplacian
-from .names import KERNELS, build_kernel, checked_params, kernel_class
+from .names import kernel_of
 from .polynomial import NormalizedPolynomial, Polynomial, Sigmoid
 from .precomputed import CallableKernel, Precomputed
 from .precomputed_graph import PrecomputedGraphKernel
@@ -21,6 +21,7 @@ __all__ = [
     "Gower",
     "HistogramIntersection",
     "Kernel",
+    "KernelEvidence",
     "LandmarkGraphKernel",
     "Laplacian",
     "Linear",
@@ -29,7 +30,5 @@ __all__ = [
     "Precomputed",
     "PrecomputedGraphKernel",
     "Sigmoid",
-    "build_kernel",
-    "checked_params",
-    "kernel_class",
+    "kernel_of",
 ]

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import math
-import numbers
 from abc import ABC, abstractmethod
-from dataclasses import fields
-from typing import Any, ClassVar, Literal, Protocol
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Any, ClassVar, Literal, Protocol, Self, get_args
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, as_like, numpy_dtype, squared_norms, to_numpy
+from ..data.arrays import Array, Float64, as_like, central_point, in_float64, is_sparse, numpy_dtype, squared_norms, to_numpy
+from ..runtime.checks import ParameterError, integer, real
+from ..runtime.parameter_object import ParameterObject
+from ..runtime.stored_classes import enter
+from .nearest_points import squared_distances
+
+GammaName = Literal["scale", "median"]
+KERNELS: dict[str, type[Kernel]] = {}  # by their names; a class with a name enters itself
 
 TIE = 1e-8  # difference of eigenvalues, of 1 at most, that is rounding
 NEARLY = 0.9  # share of the largest gap from which on another is as large
@@ -25,20 +32,52 @@ class Columns(Protocol):
     def __call__(self, x: Array, room: Array | None = None) -> Array: ...
 
 
+class KernelEvidence(Protocol):
+    """What a kernel may ask of the rows of a fit, which is computed when it asks."""
+
+    @property
+    def n_features(self) -> int:
+        """d, the number of columns."""
+
+    @property
+    def variance(self) -> float:
+        """The sum of the columns' variances."""
+
+    @property
+    def sample(self) -> tuple[Array, Float64]:
+        """Some rows (b, d), the same for every random_state, and their weights (b,)."""
+
+    def median(self, distances: Callable[[Array], Float64]) -> float:
+        """The median over pairs of different rows of the sample of their distances (b, b); 0 where all rows are equal."""
+
+    def inverse(self, size: float) -> float:
+        """Return 1 / size, and 1 for a size of 0; refuse one beyond the range of numbers."""
+
+
 def check_parameters(kernel: object, **least: float) -> None:
     """Raise ValueError for a parameter that is not a finite number above its bound (`degree`: a whole number, at least its bound)."""
+    owner = type(kernel).__name__
     for name, bound in least.items():
         value = getattr(kernel, name)
-        whole = name == "degree"
-        good = isinstance(value, numbers.Integral if whole else numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
-        if not good or value < bound or (value == bound and not whole):
-            wanted = "a finite number" if bound == -math.inf else f"a number greater than {bound:g}"
-            wanted = f"a whole number of at least {bound:g}" if whole else wanted
-            raise ValueError(f"{type(kernel).__name__}({name}={value!r}): {name} must be {wanted}.")
+        if name == "degree":
+            integer(value, name, owner, int(bound))
+        else:
+            real(value, name, owner, least=bound, above=bound > -math.inf)
 
 
-class Kernel(ABC):
-    """k(x, y) = <phi(x), phi(y)>.
+def check_gamma(kernel: object) -> None:
+    """Raise ValueError for a `gamma` that is neither a positive number nor the name of a way to find one."""
+    gamma = getattr(kernel, "gamma")  # noqa: B009 - of kernels that have one
+    if not isinstance(gamma, str):
+        check_parameters(kernel, gamma=0)
+    elif gamma not in get_args(GammaName):
+        raise ParameterError(type(kernel).__name__, "gamma", gamma, '{name} is "scale", "median" or a positive number.')
+
+
+class Kernel(ParameterObject, ABC):
+    """k(x, y) = <phi(x), phi(y)>. A frozen object of its own parameters.
+
+    A parameter may be left to the rows: the kernel is legal, and `settled` gives it the number that the rows of a fit determine.
 
     Calling a kernel computes a whole block of values. Loops over blocks of rows call `prepare` first, which computes once what
     depends on the points y alone.
@@ -50,7 +89,10 @@ class Kernel(ABC):
     - `x` (b, d): a block of rows.
     - `y` (s, d): the points that they are compared with.
     - `s` (b, s): inner products x.y, where the kernel is a function of these.
+    - `evidence`: what the rows of the fit say, `KernelEvidence`.
     """
+
+    name: ClassVar[str] = ""  # by which estimators, the command and `KERNELS` know it, made with the defaults of its parameters
 
     constant_part: ClassVar[bool] = False  # True: values may share a large constant, so spaces centre the features first
 
@@ -68,6 +110,32 @@ class Kernel(ABC):
     def takes_features(self) -> bool:
         """True where rows are features, not their values with other rows."""
         return not (self.takes_kernel_values or self.takes_affinities)
+
+    over_landmarks: ClassVar[bool] = False  # True: a graph of rows that share near landmarks
+
+    is_for_tables: ClassVar[bool] = True  # False: for images, or values of another kernel; not offered by the command, which reads tables
+
+    def __init_subclass__(cls, **words: Any) -> None:
+        super().__init_subclass__(**words)
+        enter(KERNELS, cls)
+
+    def settled(self, evidence: KernelEvidence) -> Self:
+        """Return the kernel with numbers in place of what the rows determine: of a `gamma`, "scale" and "median"."""
+        gamma = getattr(self, "gamma", None)
+        if not isinstance(gamma, str):
+            return self
+        size = self.spread(evidence) if gamma == "scale" else evidence.median(self.distances)
+        return replace(self, gamma=evidence.inverse(size))  # type: ignore[type-var]
+
+    def distances(self, x: Array) -> Float64:
+        """Distances (b, b) of rows to each other, in the measure that `gamma` multiplies: squared ones."""
+        x = in_float64(x)
+        x = x if is_sparse(x) else x - central_point(x)
+        return squared_distances(x, x)
+
+    def spread(self, evidence: KernelEvidence) -> float:
+        """The size of the rows' distances in that measure, which gamma="scale" is the inverse of."""
+        return evidence.variance
 
     @property
     def positive_definite(self) -> bool:
@@ -104,12 +172,16 @@ class Kernel(ABC):
 class FeatureKernel(Kernel):
     """k(x, y) = e(x).e(y) of a few features e, the leading eigenvectors of a graph. A dataclass."""
 
-    eigenvalues: Float64  # of the graph, the largest first; more than features
+    is_for_tables = False
+    axes: Float64 | None  # None: of no rows yet, a fit makes the graph
+    eigenvalues: Float64 | None  # of the graph, the largest first; more than features
+    n_components: Literal["auto"] | int  # features; of a graph that is made, their number
+    normalized: bool
 
     @property
-    @abstractmethod
-    def n_components(self) -> int:
-        """k, the number of features."""
+    def is_made(self) -> bool:
+        """True where the graph has been made of rows."""
+        return self.axes is not None
 
     @property
     @abstractmethod
@@ -128,13 +200,15 @@ class FeatureKernel(Kernel):
 
     @property
     def attributes(self) -> dict[str, Any]:
+        assert self.eigenvalues is not None, "only of a graph that is made"
         suggested = suggested_clusters(self.eigenvalues)
         return {"eigenvalues_": self.eigenvalues, "n_clusters_suggested_": suggested}
 
     @property
     def shows_all_parts(self) -> bool:
         """True where there are no fewer features than parts of the graph that nothing joins: then only a row without edges has none."""
-        return self.n_components >= int(np.count_nonzero(self.eigenvalues > 1.0 - TIE))
+        assert self.eigenvalues is not None
+        return int(self.n_components) >= int(np.count_nonzero(self.eigenvalues > 1.0 - TIE))
 
     @abstractmethod
     def features(self, x: Array) -> Array:
@@ -152,10 +226,14 @@ class FeatureKernel(Kernel):
         return squared_norms(self.features(x))
 
     def __eq__(self, other: object) -> bool:
-        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
-        return type(other) is type(self) and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
+        return equal_fields(self, other)
 
     __hash__: Any = None
+
+
+def equal_fields(kernel: Any, other: Any) -> bool:
+    """Return whether two kernels are equal, of those that hold arrays."""
+    return type(other) is type(kernel) and all(np.array_equal(getattr(kernel, f.name), getattr(other, f.name)) for f in fields(kernel))
 
 
 def of_length_one(e: Float64) -> Float64:

@@ -15,7 +15,7 @@ from .base import Columns, Kernel
 from .native_values import NativeValues, serves
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HistogramIntersection(Kernel):
     """k(x, y) = sum_f min(x_f, y_f), features at least 0: the overlap of two histograms (Swain & Ballard 1991).
 
@@ -40,6 +40,8 @@ class HistogramIntersection(Kernel):
     M. J. Swain, D. H. Ballard, Color indexing, International Journal of Computer Vision 7 (1991) 11-32.
     """
 
+    name = "histogram_intersection"
+    is_for_tables = False
     constant_part = True  # the counts that all rows have in each bin
 
     def prepare(self, y: Array) -> Columns:

@@ -11,47 +11,11 @@ import numpy as np
 from scipy import sparse
 
 from ..data.arrays import Array, Float64, as_like, numpy_dtype
+from ..runtime.checks import ParameterError
 from .base import FeatureKernel, of_length_one
 from .nearest_points import NearestColumns, NearestPoints
 
 LOCAL = "local mean"  # the width that is each row's own
-
-
-@dataclass(frozen=True)
-class GraphParameters:
-    """Parameters of a landmark graph, as `kernel_params` gives them."""
-
-    n_neighbors: int = 5
-    width: float | Literal["local mean"] = "local mean"
-    n_components: int | Literal["auto"] = "auto"
-    normalized: bool = False
-    falloff: float = 4.0
-    metric: Literal["euclidean", "precomputed"] = "euclidean"
-    refine: bool = True  # of given graphs alone
-
-    def __post_init__(self) -> None:
-        _check_whole("n_neighbors", self.n_neighbors)
-        if self.n_components != "auto":
-            _check_whole("n_components", self.n_components, ', or "auto"')
-        if self.width != LOCAL and not (_is_real(self.width) and 0 < float(self.width) < np.inf):
-            raise ValueError(f'width={self.width!r}: give a positive number, or "{LOCAL}".')
-        if not isinstance(self.normalized, (bool, np.bool_)):
-            raise ValueError(f"normalized={self.normalized!r}: give True or False.")
-        if not isinstance(self.refine, (bool, np.bool_)):
-            raise ValueError(f"refine={self.refine!r}: give True or False.")
-        if self.metric not in ("euclidean", "precomputed"):
-            raise ValueError(f'metric={self.metric!r}: give "euclidean", or "precomputed" where X holds distances to landmarks.')
-        if not (_is_real(self.falloff) and 0 <= float(self.falloff) < np.inf):
-            raise ValueError(f"falloff={self.falloff!r}: give a number of at least 0, at which all rows count alike.")
-
-
-def _is_real(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
-
-
-def _check_whole(name: str, value: Any, others: str = "") -> None:
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name}={value!r}: give a whole number of at least 1{others}.")
 
 
 @dataclass(frozen=True)
@@ -92,7 +56,7 @@ class LandmarkWeights:
         return {name: value for name, value in self.__dict__.items() if name != "_nearest"}  # prepared again where it is needed
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class LandmarkGraphKernel(FeatureKernel):
     """k(x, y) = e(x).e(y),  e(x) = T^T S^-1 V^T Lambda^-1/2 z(x), the leading eigenvectors of a graph, for any rows.
 
@@ -102,34 +66,72 @@ class LandmarkGraphKernel(FeatureKernel):
     z(x)^T Lambda^-1 z(y), in which the sum over all rows of v is 1; k-means of e is its normalised cut, relaxed. T, upper triangular, makes
     features orthonormal over the rows with weights w / sum(w). `normalized`: e(x) / |e(x)| (Ng, Jordan & Weiss 2001).
 
-    A fit with kernel="landmark_graph" makes it, and has it as `kernel_`.
+    A fit with kernel="landmark_graph", or an object without points, makes the graph, and has it as `kernel_`.
 
     Parameters
     ----------
-    points : (s, d) landmarks; None: rows are their distances (b, s) to landmarks.
-    axes : (s, k) Lambda^-1/2 V S^-1 T.
-    eigenvalues : of the graph, S^2, the largest first; more than k of them.
+    points : (s, d) landmarks; None: rows are their distances (b, s) to landmarks, or there is no graph yet.
+    axes : (s, k) Lambda^-1/2 V S^-1 T; None: there is no graph yet.
+    eigenvalues : of the graph, S^2, the largest first; more than k of them; None: there is no graph yet.
     n_neighbors : int, default=5
-        Number of landmarks that a row has weights at.
-    width : sigma, default=None: each row's own.
+        Number of landmarks that a row is joined to.
+    width : "local mean" or float > 0, default="local mean"
+        sigma of the weights; "local mean": the mean distance of each row to these landmarks.
     normalized : bool, default=False
+        Whether features of a row are divided by their length.
+    n_components : "auto" or int, default="auto"
+        Number of features; "auto": the number of clusters, tied eigenvectors whole.
+    falloff : float >= 0, default=4
+        How fast rows farther than usual from their landmarks lose weight in the graph, so that stray rows do not join clusters. 0: all rows
+        count alike.
+    metric : "euclidean" or "precomputed", default="euclidean"
+        "precomputed": rows hold their distances to landmarks, by any measure.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range, or parts of a graph do not fit together.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from cmeans import KernelKMeans
+    >>> from cmeans.kernels import LandmarkGraphKernel
+    >>> X, moons = make_moons(400, noise=0.05, random_state=0)
+    >>> model = KernelKMeans(2, kernel=LandmarkGraphKernel(n_neighbors=6), random_state=0).fit(X)
+    >>> model.kernel_.n_neighbors, model.kernel_.n_components
+    (6, 2)
     """
 
-    points: Float64 | None
-    axes: Float64
-    eigenvalues: Float64
+    points: Float64 | None = None
+    axes: Float64 | None = None
+    eigenvalues: Float64 | None = None
     n_neighbors: int = 5
-    width: float | None = None
+    width: Literal["local mean"] | float = "local mean"
     normalized: bool = False
+    n_components: Literal["auto"] | int = "auto"
+    falloff: float = 4.0
+    metric: Literal["euclidean", "precomputed"] = "euclidean"
+    name = "landmark_graph"
+    over_landmarks = True
+    is_for_tables = True
 
     def __post_init__(self) -> None:
+        owner = type(self).__name__
+        _check_whole(self, "n_neighbors")
+        check_graph(self)
+        if self.width != LOCAL and not (is_real(self.width) and 0 < float(self.width) < np.inf):
+            raise ParameterError(owner, "width", self.width, f'give a positive number, or "{LOCAL}".')
+        if self.metric not in ("euclidean", "precomputed"):
+            wanted = 'give "euclidean", or "precomputed" where X holds distances to landmarks.'
+            raise ParameterError(owner, "metric", self.metric, wanted)
+        if not (is_real(self.falloff) and 0 <= float(self.falloff) < np.inf):
+            raise ParameterError(owner, "falloff", self.falloff, "give a number of at least 0, at which all rows count alike.")
+        if self.axes is None:
+            return
         shape, s = self.axes.shape if self.points is None else self.points.shape, len(self.axes)
-        if len(shape) != 2 or self.axes.ndim != 2 or shape[0] != s or not 0 < self.n_neighbors <= s:
+        if len(shape) != 2 or self.axes.ndim != 2 or shape[0] != s or self.n_neighbors > s:
             raise ValueError(f"LandmarkGraphKernel: {shape} landmarks do not fit axes {self.axes.shape}")
-
-    @property
-    def n_components(self) -> int:
-        return int(self.axes.shape[1])
 
     @property
     def n_features_in(self) -> int:
@@ -141,16 +143,40 @@ class LandmarkGraphKernel(FeatureKernel):
 
     @property
     def n_landmarks(self) -> int:
+        assert self.axes is not None
         return len(self.axes)
 
     def features(self, x: Array) -> Array:
+        if self.axes is None:
+            raise ValueError(f"{self!r}: the graph is made of rows, by the fit of an estimator; this needs values of any two rows.")
         return as_like(self.features_of(self._weights(x)).astype(numpy_dtype(x), copy=False), x)
 
     def features_of(self, z: Array) -> Float64:
         """e(x) (b, k) of rows with the given weights z (b, s), as CSR."""
+        assert self.axes is not None
         e: Float64 = z @ self.axes
         return of_length_one(e) if self.normalized else e
 
     @cached_property
     def _weights(self) -> LandmarkWeights:
-        return LandmarkWeights(self.points, self.n_neighbors, self.width)
+        return LandmarkWeights(self.points, self.n_neighbors, None if isinstance(self.width, str) else float(self.width))
+
+
+def check_graph(kernel: FeatureKernel) -> None:
+    """Raise ValueError for what graphs of all kinds have, where it is out of its range."""
+    normalized: Any = kernel.normalized
+    if not isinstance(normalized, (bool, np.bool_)):
+        raise ParameterError(type(kernel).__name__, "normalized", normalized, "give True or False.")
+    if kernel.n_components != "auto":
+        _check_whole(kernel, "n_components", ', or "auto"')
+
+
+def is_real(value: Any) -> bool:
+    """Return True for a number that is no truth value."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def _check_whole(kernel: FeatureKernel, name: str, others: str = "") -> None:
+    value = getattr(kernel, name)
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
+        raise ParameterError(type(kernel).__name__, name, value, f"give a whole number of at least 1{others}.")

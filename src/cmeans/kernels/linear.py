@@ -8,7 +8,7 @@ from ..data.arrays import Array, inverse_root, squared_norms
 from .products import ProductKernel
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Linear(ProductKernel):
     """k(x, y) = x.y : clustering in the space of the rows themselves.
 
@@ -22,6 +22,7 @@ class Linear(ProductKernel):
     array([[11.,  2.]])
     """
 
+    name = "linear"
     coordinates = "rows"
     constant_part = True
     distances_ignore_shifts = True
@@ -35,7 +36,7 @@ class Linear(ProductKernel):
         return "powers", 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cosine(ProductKernel):
     """k(x, y) = x.y / (|x| |y|): spherical clustering, for embeddings and text. A row of zeros has k = 0 with everything.
 
@@ -47,6 +48,7 @@ class Cosine(ProductKernel):
     array([[1., 0., 0.]])
     """
 
+    name = "cosine"
     coordinates = "unit rows"
 
     @property

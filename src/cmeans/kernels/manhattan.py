@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 
-from ..data.arrays import Array, Float64, IntArray, as_like, canonical_csr, host_float64, is_sparse, namespace
-from .base import Columns, Kernel, check_parameters
+from ..data.arrays import Array, Float64, IntArray, as_like, canonical_csr, host_float64, in_float64, is_sparse, namespace
+from ..runtime.checks import known_number
+from .base import Columns, GammaName, Kernel, KernelEvidence, check_gamma, equal_fields
 from .native_values import NativeValues, serves
 from .products import exponential, ones_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Laplacian(Kernel):
     """k(x, y) = exp(-gamma sum_f |x_f - y_f|). Rougher than RBF: its spectrum decays slowly, so it needs more landmarks.
 
     Parameters
     ----------
-    gamma : float > 0
-        Factor of Manhattan distances.
+    gamma : "scale", "median" or float > 0, default="scale"
+        Factor of Manhattan distances. "scale": the inverse of the number of columns times the root of their mean variance, "median": of the
+        median distance, both of a fit's rows.
 
     Raises
     ------
     ValueError
-        If gamma is not a finite number above 0.
+        If gamma is neither a name nor a finite number above 0.
 
     Examples
     --------
@@ -38,21 +40,30 @@ class Laplacian(Kernel):
     array([[1.   , 0.368]])
     """
 
-    gamma: float
+    gamma: GammaName | float = "scale"
+    name = "laplacian"
 
     def __post_init__(self) -> None:
-        check_parameters(self, gamma=0)
+        check_gamma(self)
+
+    def distances(self, x: Array) -> Float64:
+        x = in_float64(x)
+        return host_float64(manhattan(x, x))
+
+    def spread(self, evidence: KernelEvidence) -> float:
+        return float(np.sqrt(evidence.n_features * evidence.variance))
 
     def prepare(self, y: Array) -> Columns:
+        gamma = known_number(self, "gamma")
         if is_sparse(y):
             y = canonical_csr(y)  # once, as threads share y
-        native = NativeValues("laplacians", y, self.gamma) if serves(y) else None
+        native = NativeValues("laplacians", y, gamma) if serves(y) else None
 
         def columns(x: Array, room: Array | None = None) -> Array:
             if native is not None and serves(x):
                 return native(x, room)
             distances = manhattan(x, y)
-            distances *= -self.gamma
+            distances *= -gamma
             return exponential(distances)
 
         return columns
@@ -61,7 +72,7 @@ class Laplacian(Kernel):
         return ones_of(x)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Gower(Kernel):
     """k(x, y) = 1 - (1/d) sum_f g_f,  g = min(|x_f - y_f| / span_f, 1) for numbers, and 0 or 1 for equal or other categories.
 
@@ -157,7 +168,7 @@ class Gower(Kernel):
         return xp.clip(shares, 0.0, 1.0), codes
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and all(np.array_equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        return equal_fields(self, other)
 
 
 def manhattan(x: Array, y: Array) -> Array:

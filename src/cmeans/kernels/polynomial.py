@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
+from typing import Literal, Self
 
 import numpy as np
 
-from ..data.arrays import Array, inverse_root, namespace, squared_norms
+from ..data.arrays import Array, host_float64, in_float64, inverse_root, namespace, squared_norms
 from ..data.blocks import blocks_of
-from .base import check_parameters
+from ..runtime.checks import is_auto
+from .base import KernelEvidence, check_parameters
 from .products import ProductKernel
 
+POLYNOMIAL_RANGE = 1e20  # mean k(x, x) beyond which a polynomial kernel is divided by it
 POWER_ELEMENTS = 2**15  # numbers raised to a power at a time, so that they stay in the cache
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Polynomial(ProductKernel):
     """k(x, y) = (gamma x.y + coef0)^degree / scale.
 
@@ -29,9 +32,9 @@ class Polynomial(ProductKernel):
     gamma : float > 0, default=1.0
         Factor of inner products.
     coef0 : float, default=1.0
-        Added to them; below 0 the kernel may have negative eigenvalues.
-    scale : float > 0, default=1.0
-        Divisor of all values.
+        Constant added to inner products; below 0 the kernel may have negative eigenvalues.
+    scale : "auto" or float > 0, default="auto"
+        Divisor of all values. "auto": 1, and for rows of a fit whose values are far from 1, the mean of k(x, x).
 
     Raises
     ------
@@ -54,11 +57,24 @@ class Polynomial(ProductKernel):
     degree: int = 3
     gamma: float = 1.0
     coef0: float = 1.0
-    scale: float = 1.0
+    scale: Literal["auto"] | float = "auto"
+    name = "polynomial"
     constant_part = True
 
     def __post_init__(self) -> None:
-        check_parameters(self, degree=1, gamma=0, coef0=-inf, scale=0)
+        check_parameters(self, degree=1, gamma=0, coef0=-inf)
+        if not is_auto(self.scale):
+            check_parameters(self, scale=0)
+
+    def settled(self, evidence: KernelEvidence) -> Self:
+        """Divide values that would overflow float32 silently, those far from 1, by their mean diagonal."""
+        if not is_auto(self.scale):
+            return self
+        rows, weights = evidence.sample
+        base = host_float64(squared_norms(in_float64(rows))) * self.gamma + self.coef0
+        size = float((weights @ np.abs(base) / weights.sum()) ** self.degree)
+        near = not np.isfinite(size) or 1.0 / POLYNOMIAL_RANGE <= size <= POLYNOMIAL_RANGE or size == 0
+        return replace(self, scale=1.0 if near else size)
 
     @property
     def positive_definite(self) -> bool:
@@ -66,7 +82,7 @@ class Polynomial(ProductKernel):
 
     @property
     def coefficients(self) -> tuple[float, float]:
-        inner = self.scale ** (-1.0 / self.degree)
+        inner = 1.0 if isinstance(self.scale, str) else self.scale ** (-1.0 / self.degree)
         return self.gamma * inner, self.coef0 * inner
 
     @property
@@ -77,7 +93,7 @@ class Polynomial(ProductKernel):
         return _power(s, self.degree)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class NormalizedPolynomial(ProductKernel):
     """k(x, y) = (gamma x.y + coef0)^degree / sqrt(k(x, x) k(y, y)): a polynomial kernel with every k(x, x) = 1 (Zhang & Rudnicky 2002).
 
@@ -90,7 +106,7 @@ class NormalizedPolynomial(ProductKernel):
     gamma : float > 0, default=1.0
         Factor of inner products.
     coef0 : float, default=1.0
-        Added to them; below 0 the kernel may have negative eigenvalues.
+        Constant added to inner products; below 0 the kernel may have negative eigenvalues.
 
     Raises
     ------
@@ -112,6 +128,7 @@ class NormalizedPolynomial(ProductKernel):
     degree: int = 3
     gamma: float = 1.0
     coef0: float = 1.0
+    name = "normalized_polynomial"
 
     def __post_init__(self) -> None:
         check_parameters(self, degree=1, gamma=0, coef0=-inf)
@@ -135,7 +152,7 @@ class NormalizedPolynomial(ProductKernel):
         return _power(s, self.degree)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sigmoid(ProductKernel):
     """k(x, y) = tanh(gamma x.y + coef0), the neural kernel of Chitta 2011 (gamma = .0045, coef0 = .11 there). Indefinite in general.
 
@@ -144,7 +161,7 @@ class Sigmoid(ProductKernel):
     gamma : float > 0, default=1.0
         Factor of inner products.
     coef0 : float, default=1.0
-        Added to them.
+        Constant added to inner products.
 
     Raises
     ------
@@ -165,6 +182,7 @@ class Sigmoid(ProductKernel):
 
     gamma: float = 1.0
     coef0: float = 1.0
+    name = "sigmoid"
 
     def __post_init__(self) -> None:
         check_parameters(self, gamma=0, coef0=-inf)

@@ -10,15 +10,20 @@ import numpy as np
 
 from ..data.arrays import Array, masked_entries, namespace, to_numpy
 from ..data.blocks import blocks_of
-from .base import Columns, Kernel
+from .base import Columns, Kernel, equal_fields
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class Precomputed(Kernel):
     """Rows are kernel values already: row i holds k(x_i, .) and a "point" is the number of a column.
 
-    A row does not hold its own k(x, x), so the diagonal is passed beside the rows: `diag=` of `predict` and the other methods,
-    kernel_params={"diag": ...} of an estimator.
+    A row does not hold its own k(x, x), so the diagonal is passed beside the rows where they are not square: `diagonal` to a fit, `diag=`
+    to `predict` and the other methods.
+
+    Parameters
+    ----------
+    diagonal : (n,), float or None, default=None
+        k(x, x) of each row of a fit, or of all; None: rows are the square matrix.
 
     Raises
     ------
@@ -34,7 +39,13 @@ class Precomputed(Kernel):
     True
     """
 
+    diagonal: float | Any | None = None
+    name = "precomputed"
     takes_kernel_values = True
+    is_for_tables = False
+
+    def __eq__(self, other: object) -> bool:
+        return equal_fields(self, other)
 
     @property
     def positive_definite(self) -> bool:
@@ -57,7 +68,7 @@ class Precomputed(Kernel):
     def diag(self, x: Array) -> Array:
         raise ValueError(
             'kernel="precomputed": the kernel of each row with itself is not in its columns; '
-            'pass it as diag=... (predict, transform, ...) or kernel_params={"diag": ...} (fit).'
+            "pass it as diag=... (predict, transform, ...) or kernel=Precomputed(diagonal=...) (fit)."
         )
 
 
@@ -68,7 +79,7 @@ class HasDiagonal(Protocol):
     def diag(self, X: Array) -> Array: ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CallableKernel(Kernel):
     """A function k(X, Y) -> (len(X), len(Y)); a method `diag(X)` on it is used where there is one.
 

@@ -21,7 +21,8 @@ from ..data.arrays import (
     squared_norms,
     to_numpy,
 )
-from .base import Columns, Kernel, check_parameters
+from ..runtime.checks import known_number
+from .base import Columns, GammaName, Kernel, check_gamma
 from .native_values import NativeValues, native_gaussians, panels_of, serves
 from .products import exponential, ones_of
 
@@ -31,7 +32,7 @@ COLUMNS = 16  # from which on sums round by more than their last step does, as w
 SLACK = 32.0  # rounding of an argument, as a share of that
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RBF(Kernel):
     """k(x, y) = exp(-gamma |x - y|^2).
 
@@ -39,13 +40,14 @@ class RBF(Kernel):
 
     Parameters
     ----------
-    gamma : float > 0
-        Factor of squared distances.
+    gamma : "scale", "median" or float > 0, default="scale"
+        Factor of squared distances. "scale": the inverse of the sum of the columns' variances, "median": of the median squared distance of
+        different rows, both of a fit's rows.
 
     Raises
     ------
     ValueError
-        If gamma is not a finite number above 0.
+        If gamma is neither a name nor a finite number above 0.
 
     Examples
     --------
@@ -59,14 +61,15 @@ class RBF(Kernel):
     Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011.
     """
 
-    gamma: float
+    gamma: GammaName | float = "scale"
+    name = "rbf"
     prepares_lightly = True
 
     def __post_init__(self) -> None:
-        check_parameters(self, gamma=0)
+        check_gamma(self)
 
     def prepare(self, y: Array) -> Columns:
-        return GaussianColumns(self.gamma, y)
+        return GaussianColumns(known_number(self, "gamma"), y)
 
     def diag(self, x: Array) -> Array:
         return ones_of(x)

@@ -12,6 +12,7 @@ from ..data.arrays import Float64, binary_exponent, host_float64, in_float64, ro
 from ..data.blocks import Block, Blocks
 from ..rules import Rule
 from ..runtime.numerals import in_digits
+from ..runtime.stored_classes import stored
 from ..sampling.population import JudgedSample, Population
 from ..spaces import LandmarkSpace, gram_matrix
 from ..spaces.base import ProductRows
@@ -24,6 +25,7 @@ NO_LENGTH = 1e-150  # of a mean on the sphere: no bound follows then
 INDEFINITE = 1e-6  # an eigenvalue below minus this share of the largest is not rounding
 
 
+@stored
 @dataclass(frozen=True)
 class Approximation:
     """The part of the kernel that the landmarks leave out, and bounds of the true cost of the returned partition.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, get_args
@@ -15,8 +15,9 @@ from ..engines import ChunkedRows, Engine, Pass, ThreadEngine
 from ..engines.base import Span
 from ..estimators.plotting import Plotting
 from ..estimators.streaming_cmeans import StreamingFuzzyCMeans
-from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, StreamRule, takes_graph
+from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, StreamRule
 from ..fitting.geometry import Geometry
+from ..fitting.kernel_evidence import given_kernel
 from ..fitting.procedure import FitContext, FitSettings, Method, Procedure
 from ..fitting.streams.chunks import checked_chunk_size, new_seed
 from ..fitting.streams.stream_fit import EachChunk, StreamingBase
@@ -111,9 +112,6 @@ class KernelPatchClustering(Plotting, StreamingBase):
         m: Auto | float = "auto",
         kernel: KernelName | Kernel | Callable[..., Any] = "rbf",
         gamma: GammaName | float = "scale",
-        degree: int = 3,
-        coef0: float = 1,
-        kernel_params: Mapping[str, Any] | None = None,
         init: InitName | Any = "k-means++",
         n_init: int = 3,
         max_iter: int = 300,
@@ -135,7 +133,7 @@ class KernelPatchClustering(Plotting, StreamingBase):
 
     def _begin(self, chunk: Chunk) -> ChunkResult:
         patch = _in_full(chunk)
-        if takes_graph(self.kernel):
+        if given_kernel(self, type(self).__name__).over_landmarks:
             geometry = self._later_geometry(patch, self._span(patch, self._graph(patch), patch.blocks))
         else:
             geometry = self._geometry(patch, lambda kernel: self._span(patch, kernel, patch.blocks))
@@ -215,7 +213,7 @@ class KernelPatchClustering(Plotting, StreamingBase):
 
     def _rows_to_begin_with(self, settings: FitSettings) -> int:
         """A graph is made of half a patch at least, the least that `fit` cuts where there are so many rows."""
-        return self.patch_size // 2 if isinstance(self.kernel, str) and takes_graph(self.kernel) else 0
+        return self.patch_size // 2 if self._makes_graph() else 0
 
     def _points_asked(self) -> int:
         return integer(self.n_points, "n_points", type(self).__name__, 1)

@@ -9,6 +9,7 @@ from ..engines import Pass
 from ..estimators.cmeans import CMeans
 from ..fitting.procedure import Procedure
 from ..rules import Rule
+from ..runtime.checks import known_number
 from ..solvers.multistart import ScalesPilot
 from ..spaces import Rows
 from ..sweeps.problem import Problem
@@ -86,5 +87,5 @@ class PrintedCMeans(CMeans):
         procedure = replace(super()._procedure(), criterion=MembershipsStandStill())
         if not isinstance(self.rule, PrintedPossibilistic):
             return procedure
-        pilot = ScalesPilot(PrintedFuzzy(self.rule.m), self.eta_scale)
+        pilot = ScalesPilot(PrintedFuzzy(known_number(self.rule, "m")), self.rule.eta_scale)
         return replace(procedure, method=lambda geometry: replace(procedure.method(geometry), pilot=pilot))

@@ -8,13 +8,13 @@ from typing import Any, Literal, get_args
 from ..data.arrays import Array, Float64, as_like
 from ..fitting.validation import one_of
 from ..rules import Fuzzy, NativeFunctions, Possibilistic, Rule, SparsePossibilistic
-from ..rules.base import SoftnessLimits, needed
+from ..rules.base import RuleEvidence, needed
 from ..rules.fuzzy import shares
 
 SparsityTest = Literal["global", "local"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PrintedFuzzy(Rule):
     """u_ij = 1 / sum_k (d2_ij / d2_ik)^exponent: fuzzy memberships with another exponent than Bezdek's 1/(m-1).
 
@@ -47,7 +47,6 @@ class PrintedFuzzy(Rule):
 
     m: float
     exponent: float | None = None
-    name = "printed_fuzzy"
     is_scale_free = True
 
     def __post_init__(self) -> None:
@@ -71,14 +70,14 @@ class PrintedFuzzy(Rule):
     def weights(self, u: Array) -> Array:
         return u * u if self.m == 2 else u**self.m
 
-    def advice_on_collapse(self, limits: SoftnessLimits) -> str:
-        return Fuzzy(self.m).advice_on_collapse(limits)
+    def advice_on_collapse(self, evidence: RuleEvidence) -> str:
+        return Fuzzy(self.m).advice_on_collapse(evidence)
 
-    def advice_on_coincidence(self, limits: SoftnessLimits) -> str:
-        return Fuzzy(self.m).advice_on_coincidence(limits)
+    def advice_on_coincidence(self, evidence: RuleEvidence) -> str:
+        return Fuzzy(self.m).advice_on_coincidence(evidence)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PrintedPossibilistic(Possibilistic):
     """u_ij = 1 / (1 + (d2_ij / eta_j)^(2/(m-1))): Havens 2011 eq. 7 as printed, on squared distances.
 
@@ -107,17 +106,15 @@ class PrintedPossibilistic(Possibilistic):
     Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011, eq. 7.
     """
 
-    name = "printed_possibilistic"
-
     @property
     def native_functions(self) -> NativeFunctions:
-        return NativeFunctions("possibilistic", self.m, 2.0 / (self.m - 1.0))
+        return NativeFunctions("possibilistic", self._m, 2.0 / (self._m - 1.0))
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
-        return 1.0 / (1.0 + (d2 / as_like(needed(scales), d2)[None, :]) ** (2.0 / (self.m - 1.0)))
+        return 1.0 / (1.0 + (d2 / as_like(needed(scales), d2)[None, :]) ** (2.0 / (self._m - 1.0)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LocallySparse(SparsePossibilistic):
     """Sparse typicalities as printed in 2014: the largest root wherever there is one, z < 1/e, though u = 0 may cost less.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
@@ -120,9 +120,6 @@ class SequentialPossibilisticCMeans(Plotting, BaseAdaptive):
         patience: int = 5,
         kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
-        degree: int = 3,
-        coef0: float = 1,
-        kernel_params: Mapping[str, Any] | None = None,
         n_landmarks: int | Auto | None = "auto",
         landmarks: LandmarkName | Any = "rpcholesky",
         landmark_tol: float = 0.02,

@@ -17,7 +17,7 @@ EXPANDED_ELEMENTS = 2**20  # numbers of a pyramid's rows written out at a time: 
 SMALLEST_PIECE = 16  # rows: below that the calls cost more than the arithmetic
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SpatialPyramid(Kernel):
     """k(x, y) = sum_words [ 2^-L I^0 + sum_{l=1..L} 2^-(L-l+1) I^l ] / sqrt(k(x, x) k(y, y)), images as words on a grid (Lazebnik 2006).
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
 
@@ -23,14 +23,12 @@ from ..fitting.arguments import (
     checked_landmark_parameters,
     refuse_stored,
     row_numbers,
-    takes_graph,
-    takes_kernel_values,
     whole_diagonal,
 )
 from ..fitting.fit import BaseCMeans
 from ..fitting.geometry import Geometry
 from ..fitting.init import InitContext, checked_labels, starts
-from ..fitting.kernel_width import build_named_kernel
+from ..fitting.kernel_evidence import settled_kernel
 from ..fitting.prediction import Predicting
 from ..fitting.procedure import FitContext, Method, Outcome, Procedure
 from ..fitting.space import SpaceRequest, estimator_graph, euclidean_space
@@ -94,9 +92,6 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
         *,
         kernel: KernelName | Kernel | Callable[..., Any] = "rbf",
         gamma: GammaName | float = "scale",
-        degree: int = 3,
-        coef0: float = 1,
-        kernel_params: Mapping[str, Any] | None = None,
         n_landmarks: int | Auto | None = "auto",
         landmarks: LandmarkName | Any = "uniform",
         landmark_solver: LandmarkSolver = "eigh",
@@ -159,14 +154,15 @@ def _init_on_sample(init: Any, whole: Geometry, sample: Geometry, rows: IntArray
 def build_sample_geometry(request: SpaceRequest) -> tuple[Geometry, Geometry, IntArray]:
     """Return the geometry of a sample of rows, exact or of the sample's graph: of all rows, of the sample alone, and its row numbers."""
     parameters, estimator_name, blocks, n_clusters = request.parameters, request.estimator_name, request.blocks, request.n_clusters
-    number, _ = checked_landmark_parameters(parameters, estimator_name, blocks.n_rows)
-    refuse_stored(parameters, estimator_name, blocks, number)
-    precomputed, graph, gamma = takes_kernel_values(parameters.kernel), takes_graph(parameters.kernel), None
-    if precomputed:
-        blocks = blocks.with_columns(kxx=whole_diagonal(parameters, estimator_name, blocks.x))
+    given = request.kernel
+    number, _ = checked_landmark_parameters(parameters, given, estimator_name, blocks.n_rows)
+    refuse_stored(parameters, given, estimator_name, blocks, number)
+    precomputed, graph, gamma = isinstance(given, Precomputed), given.over_landmarks, None
+    if isinstance(given, Precomputed):
+        blocks = blocks.with_columns(kxx=whole_diagonal(given, estimator_name, blocks.x))
     kernel: Kernel = Precomputed() if precomputed else Linear()  # the latter draws the sample of a graph
     if not precomputed and not graph:
-        kernel, gamma = build_named_kernel(parameters, estimator_name, blocks, request.engine)
+        kernel, gamma = settled_kernel(given, parameters, estimator_name, blocks, request.engine)
     rows, weights = _sample_rows(replace(request, blocks=blocks), number, kernel)
     chosen = blocks.take(rows)
     x = kernel.prepare(rows)(chosen.x) if precomputed else chosen.x
@@ -201,7 +197,7 @@ def _sample_rows(request: SpaceRequest, number: int | str | None, kernel: Kernel
             )
         return rows, weights
     population = population_of(blocks, comparable=kernel.takes_features)
-    if number == "auto" and takes_graph(request.parameters.kernel):
+    if number == "auto" and request.kernel.over_landmarks:
         number = min(ROWS_OF_GRAPH, len(population))
     elif number == "auto":
         number = automatic_number(blocks.n_rows, request.n_clusters, blocks.limits.exact_rows)
@@ -209,7 +205,7 @@ def _sample_rows(request: SpaceRequest, number: int | str | None, kernel: Kernel
     if method == "uniform":
         positions, weights = sample(population, size, rng)
         return population.at(positions), weights
-    if method == "rpcholesky" and takes_graph(request.parameters.kernel):
+    if method == "rpcholesky" and request.kernel.over_landmarks:
         raise ValueError(
             f'{estimator_name}(kernel="landmark_graph", landmarks="rpcholesky"): the sample is drawn before there is a kernel; give '
             '"uniform", "k-means++" or row numbers.'

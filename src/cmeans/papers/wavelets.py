@@ -21,7 +21,7 @@ COEFFICIENTS = 2**22  # real numbers of the rows transformed at a time: 32 MB
 SMALLEST_PIECE = 16  # rows: below that the calls cost more than the arithmetic
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ComplexWaveletSSIM(Kernel):
     """k(x, y) = mean over subbands and windows of (2 |sum_i c_xi conj(c_yi)| + K) / (sum_i |c_xi|^2 + sum_i |c_yi|^2 + K) (Sampat 2009).
 

@@ -1,7 +1,7 @@
 """Models in one safetensors file: arrays and JSON, nothing that could run.
 
 The header holds the estimator's parameters and fitted attributes as JSON, in which arrays are named and the library's own frozen
-objects (kernels, rules, spaces) are written by class and fields. Reading builds only classes of a fixed table, and sets
+objects (kernels, rules, spaces) are written by class and fields. Reading builds only classes that are known here, and sets
 only names that a fit sets, so a hostile file can be wrong but cannot act.
 """
 
@@ -20,17 +20,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .. import estimators, papers
-from ..data.outputs import TopMemberships
 from ..engines.dask.dask_api import is_collection
 from ..estimators.landmark_graph import LandmarkGraph
 from ..fitting.fitted_attributes import PER_ROW, PRIVATE, is_fitted_name
-from ..fitting.streams.stored_classes import OF_STREAMS
 from ..landmarks.certificate import Approximation
+from ..runtime.stored_classes import UnknownClassError
 from ..runtime.user_warnings import one_line
 from ..runtime.version import __version__
-from ..spaces import SPACES
 from ..storage.codec import UNREADABLE, Arrays, Packer, read_packed, unpacked, write_packed
-from ..sweeps.state import State
 from .model_checks import check_model, check_parameters
 from .pipelines import described_steps, packed_steps, pipeline_of, steps_of
 
@@ -38,22 +35,12 @@ KEY = "cmeans"  # of the metadata that holds the header
 FORMAT = 1
 WITH_STEPS = 2  # the format of a pipeline, which readers of the former would take for its last step alone
 WING: dict[str, type[Any]] = {name: getattr(papers, name) for name in papers.__all__}
-OBJECTS: dict[str, type[Any]] = {
-    **OF_STREAMS,
-    **{name: cls for name, cls in WING.items() if not issubclass(cls, BaseEstimator)},
-    **{cls.__name__: cls for cls in (State, Approximation, TopMemberships)},
-}
 ESTIMATORS: dict[str, type[Any]] = {
     **{name: getattr(estimators, name) for name in estimators.__all__},
     **{name: cls for name, cls in WING.items() if issubclass(cls, BaseEstimator)},
     "LandmarkGraph": LandmarkGraph,
 }
 OF_A_FIT = ("engine",)  # parameters of a fit, not of its result
-
-
-def known_objects() -> dict[str, type[Any]]:
-    """Return the classes that a model file may hold, by their names there: the spaces of users too."""
-    return OBJECTS | {cls.__name__: cls for cls in SPACES.values()}
 
 
 def save(model: BaseEstimator, path: str | os.PathLike[str], *, rows: bool = True, metadata: Mapping[str, Any] | None = None) -> None:
@@ -71,8 +58,8 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, rows: bool = Tru
     Raises
     ------
     ValueError
-        If the model holds a callable kernel or a rule or kernel of your own: only the library's can be written to a file. If a step of a
-        pipeline cannot be carried: the message names it. If parameters have been set since the fit that no fit would accept.
+        If the model holds a callable kernel, which no file can. If a step of a pipeline cannot be carried: the message names it. If
+        parameters have been set since the fit that no fit would accept.
     OSError
         If the file cannot be written; it names the file, and is a ValueError too.
 
@@ -115,7 +102,7 @@ def packed(model: BaseEstimator, *, rows: bool = True, metadata: Mapping[str, An
         last = "" if steps is None else f"the last step, {steps.last!r}, "
         raise ValueError(f"save: {last}{type(model)!r} is not one of the library's estimators ({sorted(ESTIMATORS)}).")
     check_parameters(model)  # they may have been changed since the fit, and loading would refuse them
-    writer = Packer(known_objects())
+    writer = Packer()
     fitted = {k: v for k, v in vars(model).items() if is_fitted_name(k) and (rows or k not in PER_ROW)}
     header = {
         "format": FORMAT,
@@ -144,7 +131,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ValueError
-        If the file is truncated, changed or no model, or holds parameters that no fit would accept.
+        If the file is truncated, changed or no model, or holds parameters that no fit would accept; or if a rule or kernel in it is
+        of your own, and its module has not been imported: nothing is imported for a file.
     FileNotFoundError
         If there is none.
 
@@ -157,6 +145,8 @@ def load(path: str | os.PathLike[str]) -> Any:
         model = _build(header, arrays)
         check_model(model)
         return pipeline_of(header["steps"], arrays, model) if header["format"] == WITH_STEPS else model
+    except UnknownClassError as error:
+        raise ValueError(f"{os.fspath(path)}: {_why(error)}.") from None
     except UNREADABLE as error:
         raise ValueError(f"{os.fspath(path)} is damaged, or no model of this version: {_why(error)}.") from None
 
@@ -194,7 +184,7 @@ def _why(error: BaseException) -> str:
 
 
 def _numbers_of(certificate: Any) -> dict[str, Any]:
-    decoded = unpacked(certificate, {}, known_objects())
+    decoded = unpacked(certificate, {})
     if not isinstance(decoded, Approximation):
         raise ValueError("the certificate is none")
     return dataclasses.asdict(decoded)
@@ -230,8 +220,7 @@ def _build(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Any:
     if header["estimator"] not in ESTIMATORS:
         raise ValueError(f"unknown estimator {header['estimator']!r}")
     model = ESTIMATORS[header["estimator"]]()
-    objects = known_objects()
-    model.set_params(**{k: unpacked(v, arrays, objects) for k, v in header["params"].items()})
+    model.set_params(**{k: unpacked(v, arrays) for k, v in header["params"].items()})
     for name in OF_A_FIT:  # files hold no engine of a fit
         if vars(model).get(name) is not None:
             raise ValueError(f"{name}={vars(model)[name]!r} was never saved")
@@ -240,5 +229,5 @@ def _build(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Any:
         of_class = getattr(type(model), name, None)  # a cached property may be held by the model itself
         if not is_fitted_name(name) or not (name in PRIVATE or of_class is None or isinstance(of_class, cached_property)):
             raise ValueError(f"{name!r} is no fitted attribute")
-        setattr(model, name, unpacked(value, arrays, objects))
+        setattr(model, name, unpacked(value, arrays))
     return model

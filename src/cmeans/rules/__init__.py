@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
-from .base import NativeFunctions, Rule
+from .base import RULES, NativeFunctions, Rule, RuleEvidence
 from .entropy import Entropy
 from .fuzzy import Fuzzy
 from .hard import Hard
@@ -17,6 +17,7 @@ from .sized_fuzzy import SizedFuzzy
 from .sized_hard import SizedHard
 from .sparse import SparsePossibilistic
 from .truncated import Truncated
+from .with_scales import RuleWithScales
 
 __all__ = [
     "RULES",
@@ -28,6 +29,8 @@ __all__ = [
     "PolynomialFuzzy",
     "Possibilistic",
     "Rule",
+    "RuleEvidence",
+    "RuleWithScales",
     "SizedEntropy",
     "SizedFuzzy",
     "SizedHard",
@@ -36,11 +39,5 @@ __all__ = [
 ]
 
 
-def _by_name() -> dict[str, type[Rule]]:
-    """The rules of this folder, each under its name: a further file is a further rule, and nothing else lists it."""
-    modules = [importlib.import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)]
-    here = [cls for module in modules for cls in vars(module).values() if isinstance(cls, type) and cls.__module__ == module.__name__]
-    return {cls.name: cls for cls in here if issubclass(cls, Rule) and cls is not Rule}
-
-
-RULES: dict[str, type[Rule]] = _by_name()
+for _found in pkgutil.iter_modules(__path__):  # a further file of this folder is a further rule, and nothing else lists it
+    importlib.import_module(f"{__name__}.{_found.name}")

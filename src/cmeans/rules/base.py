@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import math
+import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
 
 from ..data.arrays import Array, Float64, namespace
+from ..runtime.checks import ParameterError, is_auto, real
+from ..runtime.parameter_object import ParameterObject
+from ..runtime.stored_classes import enter
+
+AnyRule = TypeVar("AnyRule", bound="Rule")
+
+RULES: dict[str, type[Rule]] = {}  # by their names; a class with a name enters itself
 
 
 class NativeFunctions(NamedTuple):
@@ -29,29 +38,42 @@ class NativeFunctions(NamedTuple):
     noise: float = math.inf
 
 
-class SoftnessLimits(Protocol):
-    """The softest memberships that the rows of a fit bear; computed only for advice."""
+class RuleEvidence(Protocol):
+    """What a rule may ask of the rows of a fit, which is computed when it asks."""
 
     @property
-    def critical_fuzzifier(self) -> float: ...
+    def automatic_fuzzifier(self) -> float:
+        """The fuzzifier that keeps so many clusters of these rows apart."""
 
     @property
-    def advised_fuzzifier(self) -> float: ...
+    def temperature(self) -> float:
+        """The temperature of maximum entropy c-means that does, in units of squared distances."""
 
     @property
-    def critical_temperature(self) -> float: ...
+    def critical_fuzzifier(self) -> float:
+        """The fuzzifier beyond which all centres fall together; estimated in little time, for advice."""
+
+    @property
+    def advised_fuzzifier(self) -> float:
+        """An estimate of `automatic_fuzzifier`, for advice."""
+
+    @property
+    def critical_temperature(self) -> float:
+        """The temperature from which on all centres coincide, for advice."""
 
 
-class Rule(ABC):
-    """Memberships from distances. A frozen object of hyper-parameters; `scales` (one per cluster, or None) are passed in.
+class Rule(ParameterObject, ABC):
+    """Memberships from distances. A frozen object of its own parameters; `scales` (one per cluster, or None) are passed in.
+
+    A parameter may be "auto": the rule is legal, and `settled` gives it the number that the rows of a fit determine.
 
     A rule of your own has `memberships` and `weights`, and `penalty` where its objective holds more than weighted distances; it
     minimises  sum_ij w_ij d2_ij + penalty  for fixed centres; one whose scales are prices, that  - sum_ij scale_j u_ij.
 
     Attributes
     ----------
-    name : by which `CMeans(rule=...)`, the command and the table `RULES` know a rule of the library; "" for one of your own.
-    made_from : names of the parameters of `CMeans` that make it; None where `CMeans` does not make it by name.
+    name : by which `CMeans(rule=...)`, the command and the table `RULES` know the rule, made with the defaults of its parameters; ""
+        where it is given as an object alone.
     is_scale_free : whether memberships depend on ratios of a row's squared distances alone, and on nothing else that these compare with.
     rows_sum_to_one : True where memberships are a distribution over the clusters, and the noise cluster where there is one.
     is_soft : False for one-hot memberships.
@@ -69,11 +91,11 @@ class Rule(ABC):
     - `u` (b, c): memberships, as `memberships` returned them for these distances.
     - `scales` (c,): one number a cluster, such as eta_j or a price; None for rules that have none.
     - `temperature`: the softness of memberships, in units of squared distances.
-    - `limits`: the softest memberships that the rows bear, `SoftnessLimits`.
+    - `delta`: the squared distance of a noise cluster from every row.
+    - `evidence`: what the rows of the fit say, `RuleEvidence`.
     """
 
     name: ClassVar[str] = ""
-    made_from: ClassVar[tuple[str, ...] | None] = None
     is_scale_free: ClassVar[bool] = False
     rows_sum_to_one: ClassVar[bool] = True
     is_soft: ClassVar[bool] = True
@@ -83,10 +105,18 @@ class Rule(ABC):
     leaves_rows_out: ClassVar[bool] = False
     has_prices: ClassVar[bool] = False
 
-    @classmethod
-    def from_parameters(cls, parameters: Mapping[str, Any], settle: Callable[[str, Any], float]) -> Self:  # noqa: ARG003
-        """The rule of these parameters of `CMeans`, those of `made_from`; `settle` checks one by name, and reads "auto" off the rows."""
-        return cls(**parameters)
+    def __init_subclass__(cls, **words: Any) -> None:
+        super().__init_subclass__(**words)
+        enter(RULES, cls)
+
+    def settled(self, evidence: RuleEvidence) -> Self:
+        """Return the rule with numbers in place of "auto"."""
+        return self
+
+    @property
+    def pilot(self) -> Rule | None:
+        """The rule of a run that goes first, where it gives this one what it cannot read off the rows: scales, or where noise begins."""
+        return None
 
     @property
     def native_functions(self) -> NativeFunctions | None:
@@ -97,6 +127,15 @@ class Rule(ABC):
     def noise_distance(self) -> float | None:
         """The squared distance of a noise cluster, which has what a row's memberships lack of one, from every row; None: there is none."""
         return None
+
+    @property
+    def noise_share(self) -> Literal["auto"] | float | None:
+        """The share of the rows by which a run of the `pilot` finds where noise begins, "auto": as the rows say; None: nothing to find."""
+        return None
+
+    def at_noise_distance(self, delta: float) -> Rule:
+        """The same rule with noise from that squared distance on; of rules with a noise cluster."""
+        raise NotImplementedError(f"{type(self).__name__}: it has no noise cluster.")
 
     @property
     def most_clusters(self) -> int | None:
@@ -159,6 +198,11 @@ class Rule(ABC):
         """True where labels depend on more than differences of a row's squared distances, so that k(x, x) must be known."""
         return not self.rows_sum_to_one
 
+    @property
+    def bounds_sizes(self) -> bool:
+        """True where the sizes of its clusters can be kept between bounds, by the rule `with_prices`."""
+        return type(self).with_prices is not Rule.with_prices
+
     def with_prices(self) -> Rule | None:
         """The rule of the same objective where clusters have prices; None where their sizes cannot be bounded."""
         return None
@@ -171,15 +215,31 @@ class Rule(ABC):
         """Slopes (b, c) of memberships in their cluster's price, beside what the row's sum of one makes of them; of rules with prices."""
         raise NotImplementedError(f"{type(self).__name__}: has_prices is False.")
 
-    def advice_on_collapse(self, limits: SoftnessLimits) -> str:
+    def advice_on_collapse(self, evidence: RuleEvidence) -> str:
         """Advice for a fit whose centres are all nearly the same point."""
         return "take fewer clusters"
 
-    def advice_on_coincidence(self, limits: SoftnessLimits) -> str:
+    def advice_on_coincidence(self, evidence: RuleEvidence) -> str:
         """Advice for a fit some of whose centres coincide."""
         if self.needs_pilot:
             return "Possibilistic clusters do not repel each other: take fewer clusters."
         return "Take fewer clusters."
+
+
+def check_fuzzifier(rule: Rule, name: str = "m") -> None:
+    """Raise ValueError for a fuzzifier that is neither a number above 1 nor "auto"."""
+    value, owner = getattr(rule, name), type(rule).__name__
+    if isinstance(value, numbers.Real) and value == 1:
+        raise ParameterError(owner, name, value, "{name} must be greater than 1; for m = 1, hard memberships, use KernelKMeans.")
+    if not is_auto(value):
+        real(value, name, owner, least=1.0, above=True, others='"auto" or ')
+
+
+def with_numbers(rule: AnyRule, **found: Callable[[], float]) -> AnyRule:
+    """Return a rule with these parameters as numbers: what the rows determine in place of "auto", floats in place of others."""
+    given = {name: getattr(rule, name) for name in found}
+    settled = {name: found[name]() if is_auto(value) else float(value) for name, value in given.items() if type(value) is not float}
+    return replace(rule, **settled) if settled else rule  # type: ignore[type-var]
 
 
 def priced(scales: Float64 | None) -> Float64:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
-import numbers
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Literal, Self
 
 from ..data.arrays import Array, Float64
-from .base import NativeFunctions, Rule, SoftnessLimits
+from ..runtime.checks import is_auto, known_number, real
+from .base import NativeFunctions, Rule, RuleEvidence, with_numbers
 from .sized_entropy import SizedEntropy, entropy_memberships, entropy_penalty
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Entropy(Rule):
     """u_ij = exp(-d2_ij / T) / sum_k exp(-d2_ik / T): minimises  sum_ij u_ij d2_ij + T sum_ij u_ij ln u_ij,  rows summing to one.
 
@@ -23,13 +21,14 @@ class Entropy(Rule):
 
     Parameters
     ----------
-    T : float > 0
-        The temperature, in units of squared distances: the larger, the softer.
+    T : "auto" or float > 0, default="auto"
+        The temperature, in units of squared distances: the larger, the softer memberships are. "auto": as the rows allow (`CMeans` says
+        how).
 
     Raises
     ------
     ValueError
-        If T is not a finite number above 0.
+        If T is neither "auto" nor a finite number above 0.
 
     Examples
     --------
@@ -44,18 +43,16 @@ class Entropy(Rule):
     Li, Mukaidono: A maximum-entropy approach to fuzzy clustering. FUZZ-IEEE 1995.
     """
 
-    T: float
+    T: Literal["auto"] | float = "auto"
     name = "entropy"
-    made_from = ("T",)
     can_be_annealed = True
 
     def __post_init__(self) -> None:
-        if isinstance(self.T, bool) or not isinstance(self.T, numbers.Real) or not 0 < self.T < math.inf:
-            raise ValueError(f"Entropy(T={self.T!r}): T, the temperature, must be a finite number greater than 0.")
+        if not is_auto(self.T):
+            real(self.T, "T", type(self).__name__, above=True, others='"auto" or ')
 
-    @classmethod
-    def from_parameters(cls, parameters: Mapping[str, Any], settle: Callable[[str, Any], float]) -> Self:
-        return cls(settle("T", parameters["T"]))
+    def settled(self, evidence: RuleEvidence) -> Self:
+        return with_numbers(self, T=lambda: evidence.temperature)
 
     @property
     def native_functions(self) -> NativeFunctions:
@@ -63,28 +60,28 @@ class Entropy(Rule):
 
     @property
     def temperature(self) -> float:
-        return self.T
+        return known_number(self, "T")
 
     def at_temperature(self, temperature: float) -> Entropy:
         return Entropy(temperature)
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
-        return entropy_memberships(d2, self.T)
+        return entropy_memberships(d2, self.temperature)
 
     def weights(self, u: Array) -> Array:
         return u
 
     def penalty(self, u: Array, scales: Float64 | None) -> Array:
-        return entropy_penalty(u, self.T)
+        return entropy_penalty(u, self.temperature)
 
     def with_prices(self) -> SizedEntropy:
-        return SizedEntropy(self.T)
+        return SizedEntropy(self.temperature)
 
-    def advice_on_collapse(self, limits: SoftnessLimits) -> str:
-        critical = limits.critical_temperature
-        if critical < self.T:
-            return f'T={self.T:g} is beyond T*={critical:.4g}, from where these rows fall together: take a smaller T, or T="auto"'
-        return f"T={self.T:g} is not too large for these rows, so they need not: take another init or more sweeps"
+    def advice_on_collapse(self, evidence: RuleEvidence) -> str:
+        critical = evidence.critical_temperature
+        if critical < self.temperature:
+            return f'T={self.temperature:g} is beyond T*={critical:.4g}, from where these rows fall together: take a smaller T, or T="auto"'
+        return f"T={self.temperature:g} is not too large for these rows, so they need not: take another init or more sweeps"
 
-    def advice_on_coincidence(self, limits: SoftnessLimits) -> str:
+    def advice_on_coincidence(self, evidence: RuleEvidence) -> str:
         return "Take fewer clusters or a smaller T."

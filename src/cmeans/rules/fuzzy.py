@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Literal, Self
 
 from ..data.arrays import Array, Float64, device, namespace
-from .base import NativeFunctions, Rule, SoftnessLimits
+from ..runtime.checks import known_number
+from .base import NativeFunctions, Rule, RuleEvidence, check_fuzzifier, with_numbers
 from .sized_fuzzy import SizedFuzzy
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Fuzzy(Rule):
     """u_ij = 1 / sum_k (d2_ij / d2_ik)^(1/(m-1)): Havens 2011 eq. 6 and Zhang 2013 eq. 2, with Bezdek's exponent.
 
@@ -19,13 +19,13 @@ class Fuzzy(Rule):
 
     Parameters
     ----------
-    m : float > 1
-        The fuzzifier.
+    m : "auto" or float > 1, default="auto"
+        The fuzzifier: the larger, the softer memberships are. "auto": as the rows allow (`FuzzyCMeans` says how).
 
     Raises
     ------
     ValueError
-        If m is not above 1.
+        If m is neither "auto" nor above 1.
 
     Examples
     --------
@@ -41,36 +41,37 @@ class Fuzzy(Rule):
     Bezdek: Pattern Recognition with Fuzzy Objective Function Algorithms. Plenum, 1981.
     """
 
-    m: float
+    m: Literal["auto"] | float = "auto"
     name = "fuzzy"
-    made_from = ("m",)
     is_scale_free = True
 
     def __post_init__(self) -> None:
-        if not self.m > 1:
-            raise ValueError(f"Fuzzy(m={self.m!r}): m must be greater than 1; for m = 1 use KernelKMeans.")
+        check_fuzzifier(self)
 
-    @classmethod
-    def from_parameters(cls, parameters: Mapping[str, Any], settle: Callable[[str, Any], float]) -> Self:
-        return cls(settle("m", parameters["m"]))
+    def settled(self, evidence: RuleEvidence) -> Self:
+        return with_numbers(self, m=lambda: evidence.automatic_fuzzifier)
+
+    @property
+    def _m(self) -> float:
+        return known_number(self, "m")
 
     @property
     def power(self) -> float:
         """Of ratios of squared distances."""
-        return 1.0 / (self.m - 1.0)
+        return 1.0 / (self._m - 1.0)
 
     @property
     def native_functions(self) -> NativeFunctions:
-        return NativeFunctions("fuzzy, m = 2" if self.m == 2 else "fuzzy", m=self.m, power=self.power)
+        return NativeFunctions("fuzzy, m = 2" if self._m == 2 else "fuzzy", m=self._m, power=self.power)
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         return shares(d2, self.power)
 
     def weights(self, u: Array) -> Array:
-        return u * u if self.m == 2 else u**self.m
+        return u * u if self._m == 2 else u**self._m
 
     def with_prices(self) -> SizedFuzzy | None:
-        return SizedFuzzy(self.m)
+        return SizedFuzzy(self._m)
 
     @property
     def has_removal_costs(self) -> bool:
@@ -84,7 +85,7 @@ class Fuzzy(Rule):
         others = xp.where(nearest, xp.full_like(d2, xp.inf), d2)
         low, second = xp.min(d2, axis=1, keepdims=True), xp.min(others, axis=1, keepdims=True)
         ratios, of_others = self._raised(low, d2), self._raised(second, others)
-        total, power = xp.sum(ratios, axis=1, keepdims=True), 1.0 - self.m
+        total, power = xp.sum(ratios, axis=1, keepdims=True), 1.0 - self._m
         without_nearest = second * xp.sum(of_others, axis=1, keepdims=True) ** power
         without = low * xp.where(nearest, total, total - ratios) ** power
         return xp.where(nearest, without_nearest, without) - low * total**power
@@ -95,22 +96,22 @@ class Fuzzy(Rule):
         zero = d2 <= 0
         return xp.where(zero, xp.ones_like(d2), (low / xp.where(zero, xp.ones_like(d2), d2)) ** self.power)
 
-    def advice_on_collapse(self, limits: SoftnessLimits) -> str:
-        critical = limits.critical_fuzzifier
-        if self.m > critical:
-            beyond = f"m={self.m:g} is beyond m*={critical:.4g}, from where these rows fall together"
+    def advice_on_collapse(self, evidence: RuleEvidence) -> str:
+        critical = evidence.critical_fuzzifier
+        if self._m > critical:
+            beyond = f"m={self._m:g} is beyond m*={critical:.4g}, from where these rows fall together"
             return f'{beyond}: take m="auto" (at most {1.0 + (critical - 1.0) / 2.0:.4g} here)'
-        automatic = limits.advised_fuzzifier
-        if self.m > automatic:
-            return f'm={self.m:g} is too large for so many clusters of these rows: take m="auto" (about {automatic:.2g} here)'
-        return f"m={self.m:g} is not too large for these rows, so they need not: take another init or more sweeps"
+        automatic = evidence.advised_fuzzifier
+        if self._m > automatic:
+            return f'm={self._m:g} is too large for so many clusters of these rows: take m="auto" (about {automatic:.2g} here)'
+        return f"m={self._m:g} is not too large for these rows, so they need not: take another init or more sweeps"
 
-    def advice_on_coincidence(self, limits: SoftnessLimits) -> str:
-        automatic = limits.advised_fuzzifier
-        if self.m > automatic:
-            too_large = f"m={self.m:g} is too large for so many clusters of these rows"
+    def advice_on_coincidence(self, evidence: RuleEvidence) -> str:
+        automatic = evidence.advised_fuzzifier
+        if self._m > automatic:
+            too_large = f"m={self._m:g} is too large for so many clusters of these rows"
             return f'{too_large}: take m="auto" (about {automatic:.2g} here), or fewer clusters.'
-        return f"Take a smaller m, m={1.0 + (self.m - 1.0) / 2.0:.4g} for instance, or fewer clusters."
+        return f"Take a smaller m, m={1.0 + (self._m - 1.0) / 2.0:.4g} for instance, or fewer clusters."
 
 
 def shares(d2: Array, power: float) -> Array:

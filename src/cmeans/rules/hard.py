@@ -9,7 +9,7 @@ from .base import NativeFunctions, Rule
 from .sized_hard import SizedHard
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Hard(Rule):
     """u_ij = 1 for the nearest centre (ties to the lowest number), else 0: Havens 2011 eq. 5.
 
@@ -27,7 +27,6 @@ class Hard(Rule):
     """
 
     name = "hard"
-    made_from = ()
     is_scale_free = True
     is_soft = False
     refills_empty_clusters = True

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
-import numbers
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal, Self
 
 from ..data.arrays import Array, Float64, device, namespace
-from .base import NativeFunctions, Rule, SoftnessLimits
+from ..runtime.checks import ParameterError, is_auto, known_number, real
+from .base import NativeFunctions, Rule, RuleEvidence, check_fuzzifier, with_numbers
 from .fuzzy import Fuzzy
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class NoiseFuzzy(Rule):
     """u_ij = d2_ij^-p / (sum_k d2_ik^-p + delta^-p), p = 1/(m-1): what a row's memberships lack of one, u_i0, is noise.
 
@@ -20,15 +20,17 @@ class NoiseFuzzy(Rule):
 
     Parameters
     ----------
-    m : float > 1
-        The fuzzifier.
-    delta : float > 0
-        The squared distance of the noise cluster from every row. `FuzzyCMeans(noise=...)` settles it from the data.
+    m : "auto" or float > 1, default="auto"
+        The fuzzifier. "auto": as the rows allow, all of them (`FuzzyCMeans` says how).
+    share : "auto" or float between 0 and 1, default="auto"
+        The share of the rows that is noise, by which a fit finds `delta` after a run without noise; "auto": as many as the rows say.
+    delta : float > 0 or None, default=None
+        The squared distance of the noise cluster from every row; None: as `share` says.
 
     Raises
     ------
     ValueError
-        If m is not above 1, or delta is not a finite number above 0.
+        If a number is out of its range.
 
     Examples
     --------
@@ -42,25 +44,48 @@ class NoiseFuzzy(Rule):
     Dave: Characterization and detection of noise in clustering. Pattern Recognition Letters 12(11), 1991.
     """
 
-    m: float
-    delta: float
+    m: Literal["auto"] | float = "auto"
+    share: Literal["auto"] | float = "auto"
+    delta: float | None = None
     name = "noise_fuzzy"
     leaves_rows_out = True
 
     def __post_init__(self) -> None:
-        if not self.m > 1:
-            raise ValueError(f"NoiseFuzzy(m={self.m!r}): m must be greater than 1.")
-        if isinstance(self.delta, bool) or not isinstance(self.delta, numbers.Real) or not 0 < self.delta < math.inf:
-            raise ValueError(f"NoiseFuzzy(delta={self.delta!r}): delta, a squared distance, must be a finite number greater than 0.")
+        owner = type(self).__name__
+        check_fuzzifier(self)
+        if not is_auto(self.share) and real(self.share, "share", owner, above=True, others='"auto", None or ') >= 1:
+            wanted = "the share of the rows that are noise must be less than 1."
+            raise ParameterError(owner, "share", self.share, wanted)
+        if self.delta is not None:
+            real(self.delta, "delta", owner, above=True)
+
+    def settled(self, evidence: RuleEvidence) -> Self:
+        return with_numbers(self, m=lambda: evidence.automatic_fuzzifier)
+
+    @property
+    def pilot(self) -> Fuzzy | None:
+        return self._fuzzy if self.delta is None else None
+
+    @property
+    def noise_share(self) -> Literal["auto"] | float | None:
+        return self.share if self.delta is None else None
+
+    def at_noise_distance(self, delta: float) -> Self:
+        return replace(self, delta=delta)
+
+    @property
+    def _delta(self) -> float:
+        return known_number(self, "delta")
 
     @property
     def native_functions(self) -> NativeFunctions:
-        name = "noise, m = 2" if self.m == 2 else "noise"
-        return NativeFunctions(name, m=self.m, power=1.0 / (self.m - 1.0), noise=self.delta)
+        m = known_number(self, "m")
+        name = "noise, m = 2" if m == 2 else "noise"
+        return NativeFunctions(name, m=m, power=1.0 / (m - 1.0), noise=self._delta)
 
     @property
     def noise_distance(self) -> float:
-        return self.delta
+        return self._delta
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         return self._fuzzy.memberships(self._with_noise(d2), None)[:, : d2.shape[1]]
@@ -71,15 +96,15 @@ class NoiseFuzzy(Rule):
     def penalty(self, u: Array, scales: Float64 | None) -> Array:
         xp = namespace(u)
         noise = 1.0 - xp.sum(u, axis=1)
-        return self.weights(xp.where(noise > 0, noise, xp.zeros_like(noise))) * self._delta(u)
+        return self.weights(xp.where(noise > 0, noise, xp.zeros_like(noise))) * self._distance_in(u)
 
     def merged(self, other: Rule, share: float) -> Rule | None:
         if not isinstance(other, NoiseFuzzy) or other.m != self.m:
             return None
-        return NoiseFuzzy(self.m, (1.0 - share) * self.delta + share * other.delta)
+        return replace(self, delta=(1.0 - share) * self._delta + share * other._delta)
 
     def left_out(self, u: Array, d2: Array) -> Array:
-        return namespace(d2).min(d2, axis=1) > self._delta(d2)
+        return namespace(d2).min(d2, axis=1) > self._distance_in(d2)
 
     @property
     def has_removal_costs(self) -> bool:
@@ -95,16 +120,16 @@ class NoiseFuzzy(Rule):
     def _with_noise(self, d2: Array) -> Array:
         """d2 (b, c + 1), the noise cluster last."""
         xp = namespace(d2)
-        noise = xp.full((d2.shape[0], 1), self._delta(d2), dtype=d2.dtype, device=device(d2))
+        noise = xp.full((d2.shape[0], 1), self._distance_in(d2), dtype=d2.dtype, device=device(d2))
         return xp.concat([d2, noise], axis=1)
 
-    def _delta(self, like: Array) -> float:
+    def _distance_in(self, like: Array) -> float:
         """delta, or the nearest number that the array's type can hold."""
         limits = namespace(like).finfo(like.dtype)
-        return min(max(float(self.delta), float(limits.smallest_normal)), float(limits.max))
+        return min(max(float(self._delta), float(limits.smallest_normal)), float(limits.max))
 
-    def advice_on_collapse(self, limits: SoftnessLimits) -> str:
-        return self._fuzzy.advice_on_collapse(limits)
+    def advice_on_collapse(self, evidence: RuleEvidence) -> str:
+        return self._fuzzy.advice_on_collapse(evidence)
 
-    def advice_on_coincidence(self, limits: SoftnessLimits) -> str:
-        return self._fuzzy.advice_on_coincidence(limits)
+    def advice_on_coincidence(self, evidence: RuleEvidence) -> str:
+        return self._fuzzy.advice_on_coincidence(evidence)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import numbers
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 from ..data.arrays import Array, Float64, namespace
-from .base import NativeFunctions, Rule, SoftnessLimits
+from ..runtime.checks import ParameterError, real
+from .base import NativeFunctions, Rule, RuleEvidence, with_numbers
 
 ROUNDINGS = 4  # steps of the rows' numbers that 1 - beta is at least, as they cannot tell memberships of less softness
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PolynomialFuzzy(Rule):
     """Minimises  sum_ij h(u_ij) d2_ij,  h(u) = (1-beta)/(1+beta) u^2 + 2 beta/(1+beta) u,  rows summing to one.
 
@@ -26,8 +25,8 @@ class PolynomialFuzzy(Rule):
 
     Parameters
     ----------
-    beta : float in [0, 1)
-        The hardness.
+    beta : float in [0, 1), default=0.5
+        The hardness: memberships are 1 where the nearest squared distance is at most beta times the second.
 
     Raises
     ------
@@ -47,21 +46,17 @@ class PolynomialFuzzy(Rule):
     Klawonn, Hoppner: What is fuzzy about fuzzy clustering? Understanding and improving the concept of the fuzzifier. IDA 2003.
     """
 
-    beta: float
+    beta: float = 0.5
     name = "polynomial_fuzzy"
-    made_from = ("beta",)
     is_scale_free = True
 
     def __post_init__(self) -> None:
-        if isinstance(self.beta, bool) or not isinstance(self.beta, numbers.Real) or not 0 <= self.beta < 1:
-            raise ValueError(
-                f"PolynomialFuzzy(beta={self.beta!r}): beta must be a number from 0 to below 1; for beta = 1, hard memberships, use "
-                "KernelKMeans."
-            )
+        if real(self.beta, "beta", type(self).__name__) >= 1:
+            wanted = "{name} must be less than 1; for hard memberships, its limit, use KernelKMeans."
+            raise ParameterError(type(self).__name__, "beta", self.beta, wanted)
 
-    @classmethod
-    def from_parameters(cls, parameters: Mapping[str, Any], settle: Callable[[str, Any], float]) -> Self:
-        return cls(settle("beta", parameters["beta"]))
+    def settled(self, evidence: RuleEvidence) -> Self:
+        return with_numbers(self, beta=float)
 
     @property
     def native_functions(self) -> NativeFunctions:
@@ -87,8 +82,8 @@ class PolynomialFuzzy(Rule):
     def weights(self, u: Array) -> Array:
         return u * ((1.0 - self.beta) * u + 2.0 * self.beta) / (1.0 + self.beta)
 
-    def advice_on_collapse(self, limits: SoftnessLimits) -> str:
+    def advice_on_collapse(self, evidence: RuleEvidence) -> str:
         return f"memberships of beta={self.beta:g} may be too soft for these rows: take a larger beta"
 
-    def advice_on_coincidence(self, limits: SoftnessLimits) -> str:
+    def advice_on_coincidence(self, evidence: RuleEvidence) -> str:
         return "Take a larger beta, or fewer clusters."

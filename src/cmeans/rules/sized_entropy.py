@@ -10,7 +10,7 @@ from ..data.arrays import Array, Float64, as_like, namespace
 from .base import NativeFunctions, Rule, priced
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SizedEntropy(Rule):
     """u_ij = exp((g_j - d2_ij) / T) / sum_k exp((g_k - d2_ik) / T), where the scales g_j are the clusters' prices.
 
@@ -37,7 +37,6 @@ class SizedEntropy(Rule):
     """
 
     T: float
-    name = "sized entropy"
     has_prices = True
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ from .base import NativeFunctions, Rule, priced
 STEPS = 60  # of Newton's method for the price of a row, at most; some ten where it does not fall back to halving
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SizedFuzzy(Rule):
     """u_ij = (max(nu_i + g_j, 0) / (m d2_ij))^(1/(m-1)), where nu_i, the row's own price, makes the row sum to one.
 
@@ -35,7 +35,6 @@ class SizedFuzzy(Rule):
     """
 
     m: float
-    name = "sized fuzzy"
     has_prices = True
 
     def __post_init__(self) -> None:

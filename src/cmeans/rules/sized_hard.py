@@ -9,7 +9,7 @@ from .base import NativeFunctions, Rule, priced
 from .sized_entropy import SizedEntropy
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SizedHard(Rule):
     """u_ij = 1 for the least d2_ij - g_j (ties to the lowest number), else 0: the rows' part of the dual of an assignment within bounds.
 
@@ -28,7 +28,6 @@ class SizedHard(Rule):
     Bradley, Bennett, Demiriz: Constrained k-means clustering. Microsoft Research MSR-TR-2000-65, 2000 (the assignment as a flow).
     """
 
-    name = "sized hard"
     is_soft = False
     refills_empty_clusters = True
     has_prices = True

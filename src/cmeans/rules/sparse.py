@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..data.arrays import Array, Float64, as_like, namespace
-from .base import NativeFunctions, Rule, needed
+from .base import NativeFunctions, needed
+from .with_scales import RuleWithScales
 
 HALLEY_STEPS = 4
 
 
-@dataclass(frozen=True)
-class SparsePossibilistic(Rule):
+@dataclass(frozen=True, repr=False)
+class SparsePossibilistic(RuleWithScales):
     """u_ij minimises  u d2_ij + eta_j (u ln u - u + 1) + lambda u^p  over u >= 0.
 
     This is Xenaki, Koutroumbas, Rontogiannis 2014, eq. 3-9, but for the constant eta_j, with which a row that belongs nowhere costs
@@ -37,6 +38,10 @@ class SparsePossibilistic(Rule):
     reach : float >= 0, default=0.0
         Of a share: lambda is lowered where R_j^2 of some cluster, beyond which u = 0, would be less than reach eta_j^2; for scales that
         are deviations and stand for their squares.
+    pilot_m : "auto" or float > 1, default="auto"
+        The fuzzifier of the fuzzy run that goes first, of `CMeans`.
+    eta_scale : float > 0, default=1.0
+        Width of the clusters relative to those of that run: it multiplies all eta_j.
 
     Raises
     ------
@@ -60,12 +65,11 @@ class SparsePossibilistic(Rule):
     share: float = 0.9
     p: float = 0.5
     reach: float = 0.0
-    name = "sparse"
     rows_sum_to_one = False
-    needs_pilot = True
     leaves_rows_out = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 < self.p < 1:
             raise ValueError(f"SparsePossibilistic(p={self.p!r}): p must lie between 0 and 1.")
         if self.sparsity is not None and not 0 <= self.sparsity < math.inf:

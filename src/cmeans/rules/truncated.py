@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import numbers
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal, Self
 
 import numpy as np
 
 from ..data.arrays import Array, Float64, namespace
-from .base import NativeFunctions, Rule, SoftnessLimits
+from .base import NativeFunctions, Rule, RuleEvidence
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Truncated(Rule):
     """A rule whose rows have memberships in their k nearest clusters, N_k(i), alone: those that it gives if there are no others.
 
@@ -43,7 +44,6 @@ class Truncated(Rule):
 
     rule: Rule
     k: int
-    name = "truncated"
 
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not isinstance(self.k, numbers.Integral) or self.k < 1:
@@ -55,8 +55,22 @@ class Truncated(Rule):
             raise ValueError(f"Truncated(rule={self.rule!r}): {why}.")
         object.__setattr__(self, "leaves_rows_out", self.rule.leaves_rows_out)
 
+    def settled(self, evidence: RuleEvidence) -> Self:
+        return replace(self, rule=self.rule.settled(evidence))
+
+    @property
+    def pilot(self) -> Rule | None:
+        return None if self.rule.pilot is None else Truncated(self.rule.pilot, self.k)
+
+    @property
+    def noise_share(self) -> Literal["auto"] | float | None:
+        return self.rule.noise_share
+
+    def at_noise_distance(self, delta: float) -> Self:
+        return replace(self, rule=self.rule.at_noise_distance(delta))
+
     @staticmethod
-    def refusal(rule: Rule | type[Rule]) -> str | None:
+    def refusal(rule: Rule) -> str | None:
         """Return a reason why a rule cannot be truncated; None where it can."""
         if not rule.is_soft:
             return "its memberships are hard, in the nearest cluster alone already"
@@ -64,7 +78,7 @@ class Truncated(Rule):
             return "its rows do not sum to one, so that each cluster decides alone"
         if rule.has_prices or rule.needs_pilot:
             return "its clusters have scales or prices, by which others than the nearest may be the best"
-        return None if rule is not Truncated and not isinstance(rule, Truncated) else "it is truncated already"
+        return None if not isinstance(rule, Truncated) else "it is truncated already"
 
     @property
     def m(self) -> float:
@@ -100,11 +114,11 @@ class Truncated(Rule):
     def left_out(self, u: Array, d2: Array) -> Array:
         return self.rule.left_out(u, d2)
 
-    def advice_on_collapse(self, limits: SoftnessLimits) -> str:
-        return self.rule.advice_on_collapse(limits)
+    def advice_on_collapse(self, evidence: RuleEvidence) -> str:
+        return self.rule.advice_on_collapse(evidence)
 
-    def advice_on_coincidence(self, limits: SoftnessLimits) -> str:
-        return self.rule.advice_on_coincidence(limits)
+    def advice_on_coincidence(self, evidence: RuleEvidence) -> str:
+        return self.rule.advice_on_coincidence(evidence)
 
 
 def nearest_clusters(d2: Array, k: int) -> Array:

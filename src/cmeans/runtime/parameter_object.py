@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields, replace
+from copy import deepcopy
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+
+from .stored_classes import stored
 
 
 class ParameterObject:
@@ -14,8 +17,12 @@ class ParameterObject:
 
     Their fields are their parameters, by scikit-learn's conventions: `clone` copies them, a grid search reaches them by nested names
     (`kernel__gamma`), and what is printed is what differs from the defaults. Subclasses are decorated `@dataclass(frozen=True,
-    repr=False)`. A field that `__init__` does not take is no parameter.
+    repr=False)`. A field that `__init__` does not take is no parameter. Model files may hold every subclass (`stored`).
     """
+
+    def __init_subclass__(cls, **words: Any) -> None:
+        super().__init_subclass__(**words)
+        stored(cls)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by their names; with `deep` also those of parameters that have some, as `name__inner`."""
@@ -23,7 +30,7 @@ class ParameterObject:
         return with_nested(found) if deep else found
 
     def set_params(self, **params: Any) -> Self:
-        """Return a copy with some parameters (`params`) changed, by their names or as `name__inner`; the object itself stays as it is.
+        """Return a copy with some `params` changed, by their names or as `name__inner`; the object itself stays as it is.
 
         Raises
         ------
@@ -37,6 +44,10 @@ class ParameterObject:
                 raise ValueError(f"{type(self).__name__}: no parameter {name!r}; there are {known}.")
         inner = {name: changed(own.pop(name, getattr(self, name)), name, more) for name, more in nested.items()}
         return replace(self, **own, **inner)  # type: ignore[type-var]
+
+    def __sklearn_clone__(self) -> Self:
+        """Return a copy, for scikit-learn's `clone`."""
+        return deepcopy(self)
 
     def __repr__(self) -> str:
         """Return the call that makes the object, without parameters that have their default."""
@@ -76,7 +87,7 @@ def changed(value: Any, name: str, params: Mapping[str, Any]) -> Any:
 
 
 def _parameters(instance: Any) -> list[Field[Any]]:
-    return [one for one in fields(instance) if one.init]
+    return [one for one in fields(instance) if one.init] if is_dataclass(instance) else []
 
 
 def _is_default(instance: Any, field: Field[Any]) -> bool:

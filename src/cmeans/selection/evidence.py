@@ -15,7 +15,7 @@ from ..data.arrays import Float64, numpy_dtype
 from ..data.blocks import Block, Blocks
 from ..engines import without_checkpoint
 from ..estimators import KernelKMeans
-from ..fitting.arguments import takes_kernel_values
+from ..fitting.kernel_evidence import given_kernel
 from ..fitting.rows.empty import without_empty_rows
 from ..fitting.rows.finite import without_partial
 from ..fitting.space import unit_sphere
@@ -41,7 +41,7 @@ REFIT_ROWS = 1000  # rows on which refits are compared, more where there are man
 REFIT_ROWS_A_CLUSTER = 20
 REFIT_TOL = 1e-3
 REFIT_STARTS = 3  # of a refit, in place of a search: half the time, and nearly the same answers
-OF_KERNEL = ("kernel", "gamma", "degree", "coef0", "kernel_params", "n_landmarks", "landmarks", "landmark_tol", "spherical")
+OF_KERNEL = ("kernel", "gamma", "n_landmarks", "landmarks", "landmark_tol", "spherical")
 OF_SPACE = (*OF_KERNEL, "n_jobs", "engine", "random_state")
 OF_NAMES = {"init": "k-means++", "landmarks": "rpcholesky"}
 DEVIATIONS = 3.0  # above the mean of the best that draws without clusters reach, that clusters have to show
@@ -105,7 +105,7 @@ class TrialRows:
 def given_rows(estimator: Any, X: Any, sample_weight: Any) -> Blocks:
     """Return the rows that are given, as they are sampled."""
     with without_partial():
-        given = read_rows(estimator, X, fitting=True, sparse=not takes_kernel_values(estimator.kernel))
+        given = read_rows(estimator, X, fitting=True, sparse=not given_kernel(estimator, "select").takes_kernel_values)
     if given.holes:
         raise ValueError(
             "select, silhouette_scorer: X has missing values, and rows without clusters to compare with have none. Impute X for the choice "
@@ -121,7 +121,7 @@ def given_rows(estimator: Any, X: Any, sample_weight: Any) -> Blocks:
 
 def trial_rows(estimator: Any, blocks: Blocks, most_clusters: int, rng: np.random.RandomState) -> TrialRows:
     """Return a fair sample of the rows."""
-    products = takes_kernel_values(estimator.kernel)
+    products = given_kernel(estimator, "select").takes_kernel_values
     population = population_of(blocks, comparable=not products)
     size = max(ROWS, ROWS_A_CLUSTER * most_clusters)
     size = min(size, PRODUCTS if products else max(CELLS // max(1, blocks.x.shape[1]), 10 * most_clusters))

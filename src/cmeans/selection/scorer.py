@@ -9,8 +9,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..fitting.arguments import takes_affinities, takes_kernel_values
 from ..fitting.fit import BaseCMeans
+from ..fitting.kernel_evidence import given_kernel
 from ..metrics.validity import simplified_silhouette
 from .evidence import chance_of, corrected, for_trials, given_rows, trial_rows
 from .steps import SelectionSteps
@@ -55,7 +55,8 @@ def silhouette_scorer(estimator: Any, X: Any, y: Any = None) -> float:
         return silhouette_scorer(estimator[-1], rows)
     if not isinstance(estimator, BaseCMeans):
         raise ValueError(f"silhouette_scorer(estimator={estimator!r}): pass a fitted estimator of this library.")
-    if takes_kernel_values(estimator.kernel) or takes_affinities(estimator.kernel):
+    kernel = given_kernel(estimator, "silhouette_scorer")
+    if kernel.takes_kernel_values or kernel.takes_affinities:
         raise ValueError(f"silhouette_scorer(estimator={estimator!r}): rows are needed, not kernel values or a graph; see cmeans.select.")
     check_is_fitted(estimator)
     n_clusters = int(estimator.n_clusters_)

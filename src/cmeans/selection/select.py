@@ -15,8 +15,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
 from ..data.blocks import Blocks
-from ..fitting.arguments import takes_affinities
 from ..fitting.fit import MAY_CHANGE, BaseCMeans
+from ..fitting.kernel_evidence import given_kernel
 from ..fitting.validation import integer
 from ..solvers.checkpoints import Checkpoint, CheckpointLog, checked_checkpoint
 from ..solvers.fit_identity import fingerprint, formatted
@@ -202,7 +202,7 @@ def _check(estimator: Any, by: str, n_bootstrap: Any) -> None:
         raise ValueError(f"select(estimator={type(estimator).__name__}): pass an estimator of this library, such as FuzzyCMeans(){steps}.")
     if estimator._procedure().max_clusters is not None:
         raise ValueError(f"select(estimator={type(estimator).__name__}): it finds the number of clusters itself; fit it.")
-    if takes_affinities(estimator.kernel):
+    if given_kernel(estimator, "select").takes_affinities:
         raise ValueError("select: a part of the rows of a graph has another graph; see the fit's n_clusters_suggested_.")
     if by not in get_args(Evidence):
         raise ValueError(f"select(by={by!r}): known are {list(get_args(Evidence))}.")

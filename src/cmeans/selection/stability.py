@@ -16,8 +16,8 @@ from ..data.arrays import Float64, is_stored
 from ..data.row_source import StoredRows
 from ..engines import without_checkpoint
 from ..engines.dask.dask_api import is_collection
-from ..fitting.arguments import takes_kernel_values
 from ..fitting.fit import BaseCMeans
+from ..fitting.kernel_evidence import given_kernel
 from ..fitting.validation import integer, read_rows, weights_of
 from ..metrics.matching import adjusted_rand, jaccard
 from .compared import ComparedHere, ComparedThere, as_labels, labels_here
@@ -161,7 +161,7 @@ def refit(estimator: Any, rows: Any, weight: Float64, seed: int) -> Any:
 
 def _rows_and_weights(model: BaseCMeans, X: Any, sample_weight: Any) -> tuple[Any, Float64]:
     """Return rows that bring no weights of their own, and all weights (n,), in the user's unit."""
-    given = read_rows(model, X, fitting=True, sparse=not takes_kernel_values(model.kernel))
+    given = read_rows(model, X, fitting=True, sparse=not given_kernel(model, "select").takes_kernel_values)
     weight, unit = weights_of(given, sample_weight, "stability")
     if given.weight is None:
         return given.x, weight if unit == 1.0 else weight * unit

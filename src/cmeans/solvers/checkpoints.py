@@ -23,16 +23,12 @@ from ..runtime.parameter_object import ParameterObject
 from ..runtime.signals import held_back
 from ..runtime.user_warnings import one_line, warn
 from ..runtime.version import __version__
-from ..spaces.centres import Centres
 from ..storage.array_file import StoredArray, remove_arrays, write_array
 from ..storage.atomic import WriteError, try_writing
-from ..storage.codec import DIGEST, UNREADABLE, Objects, Packer, read_packed, text_in, unpacked, write_packed
-from ..sweeps.state import State
-from ..sweeps.statistics import HardStatistics, Statistics
+from ..storage.codec import DIGEST, UNREADABLE, Packer, read_packed, text_in, unpacked, write_packed
 
 KEY = "cmeans checkpoint"  # of the metadata that holds the header
 FORMAT = 3
-OBJECTS: Objects = {cls.__name__: cls for cls in (Centres, HardStatistics, State, Statistics)}
 
 Packed = dict[str, Any]  # where the loop of one solve stands, in values that a file can hold
 
@@ -142,9 +138,8 @@ class CheckpointSection:
 class CheckpointLog:
     """All solves of a fit, by their keys, and the file that they are kept in."""
 
-    def __init__(self, checkpoint: Checkpoint, identity: Mapping[str, Any], rng: np.random.RandomState, objects: Objects = OBJECTS) -> None:
+    def __init__(self, checkpoint: Checkpoint, identity: Mapping[str, Any], rng: np.random.RandomState) -> None:
         self._checkpoint, self._identity = checkpoint, {"version": __version__, **identity}
-        self._objects = objects
         self._path = Path(checkpoint.path)
         self._sections: dict[str, CheckpointSection] = {}
         self._found: dict[str, Packed] = {}
@@ -192,7 +187,7 @@ class CheckpointLog:
         self._written = time.monotonic()
 
     def _write(self, latest: Mapping[str, Packed]) -> None:
-        packer = Packer(self._objects)
+        packer = Packer()
         keys = self._began["state"]
         sections, beside = dict[str, Any](), dict[str, dict[str, StoredArray]]()
         for key, packed in latest.items():
@@ -224,8 +219,8 @@ class CheckpointLog:
                 raise ValueError("it holds something else than was written")
             known = dict(header["identity"])
             self.rng = np.random.RandomState()
-            set_drawn(self.rng, unpacked(header["random"]["key"], arrays, self._objects), header["random"]["pos"], *header["gauss"])
-            self._found = {key: unpacked(packed, arrays, self._objects) for key, packed in header["sections"].items()}
+            set_drawn(self.rng, unpacked(header["random"]["key"], arrays), header["random"]["pos"], *header["gauss"])
+            self._found = {key: unpacked(packed, arrays) for key, packed in header["sections"].items()}
             for key, some in header["beside"].items():
                 self._found[key] |= {name: FoundBeside(self._path, StoredArray.read(array)) for name, array in some.items()}
             self._beside = {array["file"] for some in header["beside"].values() for array in some.values()}

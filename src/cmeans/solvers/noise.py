@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ..data.arrays import Float64, IntArray
-from ..rules import Fuzzy, NoiseFuzzy, Rule
+from ..rules import Rule
 from ..sampling.population import FIXED_SEED, population_of, sample
 from ..spaces.centres import Centres
 from ..sweeps.passes import NearestRowsPass
@@ -123,14 +122,19 @@ class _Settled:
 class NoisePilot:
     """A fuzzy run without noise, from whose centres the distance of the noise cluster is settled."""
 
-    fuzzy: Fuzzy
-    share: float | None  # of the rows' weight that is to be noise; None: as the data say
-    as_swept: Callable[[Rule], Rule] = lambda rule: rule  # the rules of all sweeps, made from the plain ones
+    final: Rule  # with noise, from a distance that is to be found
 
     @property
     def rule(self) -> Rule:
         """As of `Pilot`."""
-        return self.as_swept(self.fuzzy)
+        assert self.final.pilot is not None
+        return self.final.pilot
+
+    @property
+    def share(self) -> float | None:
+        """The share of the rows' weight that is to be noise; None: as the data say."""
+        share = self.final.noise_share
+        return None if isinstance(share, str) or share is None else float(share)
 
     def as_final(self, final: Rule) -> AsFinal:
         """As of `Pilot`: interrupted, it is a fuzzy run that knows no noise yet."""
@@ -146,7 +150,7 @@ class NoisePilot:
         settled = self._settled(part, centres, HALF if self.share is None else self.share, here.within("noise"))
         visits += settled.row_visits
         if search is not None and len(centres) > 1:
-            trial = replace(part, rule=self._rule(_times_farther(part, len(centres)) * settled.delta))
+            trial = replace(part, rule=self.final.at_noise_distance(_times_farther(part, len(centres)) * settled.delta))
             solution = solve(trial, State(settled.centres), here.within("noise").at("noise"))
             found = search(trial, replace(solution, sweep=None), here.within("noise").at("noise"))
             visits += solution.row_visits + found.row_visits
@@ -159,7 +163,7 @@ class NoisePilot:
         centres, delta = settled.centres, settled.delta
         if self.share is None and schedule is not None and _judged(problem, part) is problem:  # else the sample's will do
             delta, visits = self._distance(self.nearest(problem, centres), self.share), visits + problem.n_rows
-        final = replace(problem, rule=self._rule(delta))
+        final = replace(problem, rule=self.final.at_noise_distance(delta))
         solution = solve(final, State(centres), observer.at("fit"))
         return final, BestRun(solution, None, visits + solution.row_visits)
 
@@ -170,7 +174,7 @@ class NoisePilot:
         delta, visits = self._distance(self.nearest(part, centres), share), part.n_rows
         before = delta
         for number in range(SHARE_ROUNDS if at_rest else ROUNDS):
-            trial = replace(part, rule=self._rule(delta), stopping=stopping)
+            trial = replace(part, rule=self.final.at_noise_distance(delta), stopping=stopping)
             solution = solve(trial, State(centres), observer.within(str(number)).at("noise"))
             centres, visits = solution.state.centres, visits + solution.row_visits + part.n_rows
             nearest = self.nearest(part, centres)
@@ -184,9 +188,6 @@ class NoisePilot:
                 delta = before  # at which the centres rest
                 break
         return _Settled(centres, delta, visits)
-
-    def _rule(self, delta: float) -> Rule:
-        return self.as_swept(NoiseFuzzy(self.fuzzy.m, delta))
 
     @staticmethod
     def _distance(nearest: NearestCentres, share: float | None) -> float:

@@ -25,6 +25,7 @@ from ..data.arrays import (
 )
 from ..data.blocks import LARGEST_SUM, Block, Blocks, rows_between, spans
 from ..kernels import Columns, Kernel
+from ..runtime.stored_classes import enter, stored
 from .centres import Centres
 
 SPACES: dict[str, type[Space]] = {}  # by the names that `kernel=` gives; a class with one enters itself
@@ -150,7 +151,7 @@ class Space(ABC):
     def __init_subclass__(cls, **words: Any) -> None:
         super().__init_subclass__(**words)
         if cls.__dict__.get("name"):
-            SPACES[cls.name] = cls
+            enter(SPACES, stored(cls))
 
     @classmethod
     def over(cls, blocks: Blocks, rng: np.random.RandomState) -> Space:  # noqa: ARG003

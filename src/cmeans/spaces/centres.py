@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..data.arrays import Float64, IntArray
+from ..runtime.stored_classes import stored
 
 ONE = 64 * 2.0**-52  # difference of a squared length from 1 that is rounding
 
 
+@stored
 @dataclass(frozen=True)
 class Centres:
     """c centres as two arrays whose rows pair to inner products: <v_i, v_j> = coordinates_i . duals_j.

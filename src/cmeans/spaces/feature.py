@@ -10,10 +10,12 @@ import numpy as np
 from ..data.arrays import Array, IntArray, host_float64, squared_norms
 from ..data.blocks import Block
 from ..kernels import FeatureKernel
+from ..runtime.stored_classes import stored
 from .base import ProductRows, Rows, Space
 from .centres import Centres
 
 
+@stored
 @dataclass(frozen=True)
 class FeatureSpace(Space):
     """Basis = the axes of the features e(x); a row is represented by them."""
@@ -25,7 +27,7 @@ class FeatureSpace(Space):
 
     @property
     def size(self) -> int:
-        return self.kernel.n_components
+        return int(self.kernel.n_components)
 
     @property
     def may_hold_empty_rows(self) -> bool:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..data.arrays import Array, Float64, as_like, namespace
+from ..runtime.stored_classes import stored
 
 LARGEST_SCALE = 1e150  # beyond, its square overflows
 
 
+@stored
 @dataclass(frozen=True)
 class Centring:
     """The origin moved to mu = mean of phi over s basis points, which itself joins the basis as element s + 1.

@@ -24,6 +24,7 @@ from ..data.arrays import (
 )
 from ..data.blocks import Block, blocks_of, spans
 from ..kernels import Columns, Kernel
+from ..runtime.stored_classes import stored
 from ..runtime.user_warnings import OutOfRangeError
 from .base import Pairing, ProductRows, Rows, Space, columns_of, kernel_room, mean_products
 from .centres import Centres
@@ -41,6 +42,7 @@ RIDGE = 1e-12  # of the basis' mean square, for every element: what goes on G's 
 LEAST_SQUARE = 16.0 * np.finfo(float).eps / RIDGE
 
 
+@stored
 @dataclass(frozen=True)
 class LandmarkSpace(Space):
     """Basis = the landmarks, G = K_ss (Havens 2011 eq. 12-20, Chitta 2011 eq. 4-7).

@@ -1,9 +1,9 @@
 """Values in one safetensors file: arrays, and JSON that names them. Nothing in it can be executed.
 
-The library's frozen objects are stored by class and fields. Reading builds only the classes of a table that the caller passes, so a
-hostile file can give wrong values but cannot run code. Values are checked against the types of the fields, and each class checks in
-`__post_init__` that they fit together. A digest in the header tells files that were damaged: numbers that are wrong by one bit are
-numbers too. It is no signature: whoever changes a file can make another.
+Frozen objects are stored by class and fields. Reading builds only classes that are imported and say that files may hold them
+(`runtime.stored_classes`), so a hostile file can give wrong values but cannot run code. Values are checked against the types of the
+fields, and each class checks in `__post_init__` that they fit together. A digest in the header tells files that were damaged: numbers
+that are wrong by one bit are numbers too. It is no signature: whoever changes a file can make another.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from safetensors.numpy import save_file
 from scipy import sparse
 
 from ..data.arrays import is_foreign, is_sparse, sparse_damage, to_numpy
+from ..runtime.stored_classes import stored_class, stored_name
 from .atomic import write_atomically
 
 Arrays = dict[str, npt.NDArray[Any]]
-Objects = Mapping[str, type[Any]]  # the frozen classes that a file may hold, by their names in the file
 
 DIGEST = "digest"  # the key of a header that holds its digest
 MOST_TEXT = 2**25  # bytes of a header at most: parsed, JSON may take twenty times its size
@@ -108,9 +108,8 @@ def read_packed(path: Path, key: str) -> tuple[Any, Arrays]:
 class Packer:
     """Encoder of values as JSON and arrays; an array that occurs several times is stored once."""
 
-    def __init__(self, objects: Objects) -> None:
+    def __init__(self) -> None:
         self.arrays: Arrays = {}
-        self._stored_names = {cls: name for name, cls in objects.items()}
         self._names: dict[int, str] = {}
         self._referenced: list[Any] = []  # keeps the objects alive, so that their ids stay unique
 
@@ -134,16 +133,17 @@ class Packer:
             if value.dtype == object:
                 return {"$strings": [str(item) for item in value]}
             return self._array(value, where)
-        if dataclasses.is_dataclass(value) and type(value) in self._stored_names:
+        name = stored_name(type(value)) if dataclasses.is_dataclass(value) else None
+        if name is not None:
             fields = {f.name: self.encode(getattr(value, f.name), f"{where}.{f.name}") for f in stored_fields(type(value))}
-            return {"$object": self._stored_names[type(value)], "fields": fields}
+            return {"$object": name, "fields": fields}
         if isinstance(value, (list, tuple)):
             return {"$list": [self.encode(item, f"{where}.{i}") for i, item in enumerate(value)]}
         if isinstance(value, Mapping):
             return {"$dict": {str(k): self.encode(v, f"{where}.{k}") for k, v in value.items()}}
         raise ValueError(
-            f"save: {where}={value!r} cannot be written to a file that executes nothing; models with callable kernels or with "
-            "rules of your own can be pickled instead (load pickles only from sources you trust)."
+            f"save: {where}={value!r} cannot be written to a file that executes nothing; models with callable kernels "
+            "can be pickled instead (load pickles only from sources you trust)."
         )
 
     def _array(self, value: npt.NDArray[Any], where: str) -> dict[str, str]:
@@ -159,7 +159,7 @@ def stored_fields(cls: type[Any]) -> list[dataclasses.Field[Any]]:
     return [field for field in dataclasses.fields(cls) if field.compare]
 
 
-def unpacked(value: Any, arrays: Arrays, objects: Objects) -> Any:
+def unpacked(value: Any, arrays: Arrays) -> Any:
     """Return the value that a `Packer` has encoded."""
     if not isinstance(value, dict):
         return value
@@ -176,11 +176,11 @@ def unpacked(value: Any, arrays: Arrays, objects: Objects) -> Any:
             raise ValueError(f"a CSR matrix is damaged: {damage}")
         return matrix
     if "$list" in value:
-        return [unpacked(item, arrays, objects) for item in value["$list"]]
+        return [unpacked(item, arrays) for item in value["$list"]]
     if "$dict" in value:
-        return {k: unpacked(v, arrays, objects) for k, v in value["$dict"].items()}
-    cls: Any = objects[value["$object"]]
-    fields = {k: unpacked(v, arrays, objects) for k, v in value["fields"].items()}
+        return {k: unpacked(v, arrays) for k, v in value["$dict"].items()}
+    cls: Any = stored_class(value["$object"])
+    fields = {k: unpacked(v, arrays) for k, v in value["fields"].items()}
     if unknown := fields.keys() - {field.name for field in stored_fields(cls)}:
         raise ValueError(f"{cls.__name__} has no {sorted(unknown)}")
     kinds = _declared(cls)

@@ -10,6 +10,7 @@ from ..data.arrays import Array, Float64, stacked
 from ..data.blocks import Blocks, rows_between
 from ..kernels import Kernel
 from ..landmarks.select import rpcholesky
+from ..runtime.stored_classes import stored
 from ..sampling.pairwise import affinity
 from ..sampling.population import Population, sample
 from ..solvers.fixed_point import Carried
@@ -22,6 +23,7 @@ BADLY = 0.9  # the same share, from which on rows are badly represented whatever
 WORSE = 2.0  # multiple of the usual residual from which on landmarks are taken from the reserve
 
 
+@stored
 @dataclass(frozen=True)
 class LandmarkCandidates:
     """Number of landmarks that a stream may still choose.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..data.arrays import Float64, IntArray
+from ..runtime.stored_classes import stored
 from ..solvers.solution import Solution
 from ..spaces import Space
 from ..spaces.centres import Centres
@@ -14,6 +15,7 @@ from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 
 
+@stored
 @dataclass(frozen=True)
 class StreamSummary:
     """The sums over all rows so far, sum_i w_ij phi(x_i) = mass_j v_j, as masses and centres."""
@@ -23,13 +25,19 @@ class StreamSummary:
     mass: Float64  # (c,) sum_i w_ij: the denominators of Zhang 2013 eq. 9b
     spread: Float64  # (c,) sum_i w_ij |phi(x_i) - v_j|^2
     weight: float  # sum of the rows' sample weights
-    penalty: float = 0.0  # what noise in the rows has cost
+    penalty: float = 0.0  # what the objective holds beside the spread, such as the cost of noise
 
     def __post_init__(self) -> None:
         c, width = self.centres.coordinates.shape
         if width != self.space.n_coordinates:
             raise ValueError(f"StreamSummary: centres of {width} coordinates do not lie in the space")
-        if self.mass.shape != (c,) or self.spread.shape != (c,) or (self.mass < 0).any() or (self.spread < 0).any() or self.penalty < 0:
+        if (
+            self.mass.shape != (c,)
+            or self.spread.shape != (c,)
+            or (self.mass < 0).any()
+            or (self.spread < 0).any()
+            or not np.isfinite(self.penalty)
+        ):
             raise ValueError(f"StreamSummary: the sums do not fit {c} centres, or are negative")
 
     @classmethod

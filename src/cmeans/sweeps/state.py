@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..data.arrays import Float64, IntArray
+from ..runtime.stored_classes import stored
 from ..spaces.centres import Centres
 
 
+@stored
 @dataclass(frozen=True)
 class State:
     """The centres, and the clusters' scales where the rule has any."""

@@ -10,12 +10,14 @@ import numpy as np
 
 from ..data.arrays import Float64, IntArray, host_float64
 from ..rules import Rule
+from ..runtime.stored_classes import stored
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ..spaces import Space
 from ..spaces.centres import Centres
 from .state import State
 
 
+@stored
 @dataclass(frozen=True)
 class HardStatistics:
     """Sums over each cluster's own rows: those that belong to it more than to any other, and each of them fully."""
@@ -67,6 +69,7 @@ class Margins:
         return Margins(self.mass + other.mass, *(np.concatenate(both) for both in parts))
 
 
+@stored
 @dataclass(frozen=True)
 class Statistics:
     """Sums over rows, always float64 on the host. `+` merges threads, files and machines; `*` forgets in streams."""

@@ -30,7 +30,7 @@ def kernel_complaints(
         return [
             "the kernel is 0 of a row with itself, as a distance is, and a kernel is largest there. Make one of the distances D, for "
             'instance np.exp(-(D / np.median(D)) ** 2), or give those to some landmarks: kernel="landmark_graph" with '
-            'kernel_params={"metric": "precomputed"}.'
+            'kernel=LandmarkGraphKernel(metric="precomputed").'
         ]
     if not known_definite and len(gram) > 1:
         values = scipy.linalg.eigvalsh(gram)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..rules import Fuzzy, NoiseFuzzy, Rule
+from ..rules import NoiseFuzzy, Rule
 from ..sampling.population import FIXED_SEED, population_of, sample
 from ..solvers.multistart import BestRun, ScalesPilot
 from ..solvers.noise import NearestCentres, NoisePilot, automatic_distance
@@ -30,13 +30,17 @@ class ScalesBesideNoise:
     cluster: one centre among outliers is paid for by two clusters that share another.
     """
 
-    fuzzy: Fuzzy
+    fuzzy: Rule
     eta_scale: float
 
     @property
     def rule(self) -> Rule:
         """As of `Pilot`."""
         return self.fuzzy
+
+    @property
+    def _m(self) -> float:
+        return float(getattr(self.fuzzy, "m", 1.0))
 
     @property
     def _scales(self) -> ScalesPilot:
@@ -57,13 +61,13 @@ class ScalesBesideNoise:
     def _prepared(
         self, first: BestRun, problem: Problem, observer: Observer, schedule: SubsampleSchedule | None, search: Searching | None
     ) -> BestRun:
-        noise, part, plain = NoisePilot(self.fuzzy, None), _part_of(problem), first.solution.state
+        noise, part, plain = NoisePilot(NoiseFuzzy(self._m)), _part_of(problem), first.solution.state
         near, visits = noise.nearest(part, plain.centres), first.row_visits + part.n_rows
         gross = GROSS * automatic_distance(near.d2, near.weight, near.labels, OWN)
         if gross == 0 or not _has_stray_rows(near, len(plain.centres), gross):
             return replace(first, row_visits=visits)
         beside, found = noise.follow(replace(first, row_visits=visits), problem, observer, schedule, search)
-        compared, visits = replace(part, rule=NoiseFuzzy(self.fuzzy.m, gross)), found.row_visits + 2 * part.n_rows
+        compared, visits = replace(part, rule=NoiseFuzzy(self._m, delta=gross)), found.row_visits + 2 * part.n_rows
         cost, cost_beside = (compared.sweep(State(state.centres)).objective for state in (plain, found.solution.state))
         if cost <= cost_beside:
             return replace(first, row_visits=visits)

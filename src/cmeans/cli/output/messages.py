@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from ...kernels.names import KERNELS
+from ...kernels import KERNELS
 from ...runtime.user_warnings import one_line
 from ..option_values import METHODS, STREAM, option_of
 

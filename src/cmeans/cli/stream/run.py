@@ -17,6 +17,7 @@ from ...storage.atomic import write_text
 from ...storage.overwriting import FileWord, refuse_overwriting
 from ..errors import InputError, Stopped
 from ..models import Preprocessing
+from ..option_values import name_of
 from ..output.results import Stopwatch, as_json, caught_warnings, refuse_unwritable, staged_file
 from ..output.terminal import Screen
 from ..rows import ReadOptions, learn_scaling
@@ -243,6 +244,8 @@ def _summary(request: StreamRequest, state: SavedStream) -> dict[str, Any]:
         "scale": recipe.scaling.kind,
         "weight": state.weight,
         **{name.rstrip("_"): getattr(state.model, name) for name in _OF_MODEL},
+        "rule": name_of(state.model.rule),
+        "kernel": name_of(state.model.kernel),
         "seed": state.model.random_state,
         "chunks": state.model.n_chunks_,
         "sizes": place.sizes,

@@ -17,7 +17,7 @@ from ...spaces import FeatureSpace, Space
 from ...sweeps.final_pass import assign_all
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
-from ..arguments import graph_parameters
+from ..kernel_evidence import given_kernel
 from ..procedure import FitContext, Outcome, Stage, Swept
 
 
@@ -28,7 +28,8 @@ class RefinedCut(Stage):
     name = "refine"
 
     def settle(self, context: FitContext) -> FitContext:
-        asked = graph_parameters(context.estimator, context.estimator_name).refine
+        kernel = given_kernel(context.estimator, context.estimator_name)
+        asked = isinstance(kernel, PrecomputedGraphKernel) and kernel.refine and not kernel.is_made
         return context.with_stage(self) if asked else context
 
     def prepare(self, swept: Swept) -> Swept:

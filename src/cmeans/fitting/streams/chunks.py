@@ -17,6 +17,7 @@ from ...data.column_facts import asked
 from ...data.known_labels import KnownLabels
 from ...engines import Engine
 from ...engines.base import Span
+from ...kernels import kernel_of
 from ...rules import Rule
 from ...runtime.user_warnings import warn
 from ...solvers.multistart import FitResult
@@ -26,7 +27,6 @@ from ...streaming import StreamSummary
 from ...sweeps.final_pass import assign_all
 from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
-from ..arguments import takes_kernel_values
 from ..procedure import FitSettings
 from ..validation import integer
 from .stream_state import ChunkResult, FitSummary, StreamState
@@ -128,7 +128,7 @@ def checked_chunk_size(size: Any, word: str, n_clusters: Any, estimator_name: st
 
 def refuse_kernel_values(kernel: Any, estimator_name: str) -> None:
     """Refuse a precomputed kernel."""
-    if takes_kernel_values(kernel):
+    if kernel_of(kernel, estimator_name).takes_kernel_values:
         raise ValueError(
             f'{estimator_name}(kernel="precomputed"): a stream computes the kernel of rows it has just seen; pass rows and a kernel.'
         )

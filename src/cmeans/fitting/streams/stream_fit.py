@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self, cast, get_args
+from typing import Any, Literal, Self, cast, get_args
 
 import numpy as np
 
@@ -16,8 +16,9 @@ from ...data.known_labels import free_part, known_of
 from ...engines import Chain, ChunkedRows, Engine
 from ...engines.base import Span
 from ...kernels import Kernel, LandmarkGraphKernel
-from ...rules import Hard, Rule
+from ...rules import Fuzzy, Hard, NoiseFuzzy, Rule
 from ...runtime.callbacks import logger, verbose_log
+from ...runtime.checks import parameters_of
 from ...runtime.progress import Reporter, current_listeners
 from ...sampling.population import population_of
 from ...solvers.checkpoints import CheckpointLog
@@ -27,21 +28,22 @@ from ...solvers.observer import FitRecord, Observer
 from ...solvers.solution import Solution
 from ...spaces import Space
 from ...spaces.centres import Centres
+from ...storage.codec import Packer
 from ...sweeps.final_pass import assign_all
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
-from ..arguments import StreamRule, check_m, check_noise
+from ..arguments import StreamRule, changed_among, rule_of
 from ..fit import BaseCMeans
 from ..fitted_attributes import OF_ROWS, centre_attributes, restored_on_failure, warn_of_result
 from ..geometry import Geometry
 from ..init import InitContext, starts
-from ..kernel_width import build_named_kernel
+from ..kernel_evidence import given_kernel, settled_kernel
 from ..memory import require
-from ..procedure import FitContext, FitSettings, Method, Outcome, Procedure, fuzzy_method
+from ..procedure import FitContext, FitSettings, Method, Outcome, Procedure, method_of
 from ..space import estimator_graph
 from ..stages.known import beside_known, sums_of_known
-from ..validation import one_of, read_rows, weights_of
+from ..validation import read_rows, weights_of
 from .chunks import (
     cut,
     like_first,
@@ -56,7 +58,6 @@ from .chunks import (
 )
 from .no_rows import has_no_rows, of_no_cluster, refuse_other_width
 from .numbering import numbers_of_labels, tied_numbers
-from .stored_classes import OF_STREAMS
 from .stream_state import Chunk, ChunkResult, EarlyRows, FitSummary, StreamState, WarmupBuffer
 
 OF_SWEEPS = ("n_iter_", "converged_", "stop_reason_")
@@ -75,11 +76,10 @@ class EachChunk(Chain[Any]):
 class StreamingBase(BaseCMeans):
     """Base of streaming estimators: `fit` cuts rows into chunks, `partial_fit` takes one; subclasses define how to cluster a chunk."""
 
-    rule: str
-    m: str | float
-    noise: str | float | None = None
+    rule: str | Rule
+    m: Literal["auto"] | float
+    noise: Literal["auto"] | float | None = None
     _stream: StreamState
-    _kept_objects = OF_STREAMS
     _answers_no_rows = True
     _takes = frozenset[str]()
     _is_bounded = False
@@ -100,13 +100,23 @@ class StreamingBase(BaseCMeans):
     def _procedure(self) -> Procedure:
         name = type(self).__name__
         refuse_kernel_values(self.kernel, name)
-        if one_of(self.rule, "rule", name, get_args(StreamRule)) == "fuzzy":
-            check_m(self.m, "m", name)
-            if self.noise is not None:
-                check_noise(self.noise, name)
-        elif self.noise is not None:
+        rule = self._rule_asked(name)
+        return Procedure(partial(method_of, rule), self._by_chunks)
+
+    def _rule_asked(self, name: str) -> Rule:
+        """Return the rule of the parameters: a name has `m` and `noise` beside it, an object its own."""
+        if self.rule == Fuzzy.name:
+            with parameters_of(name, share="noise"):
+                return Fuzzy(self.m) if self.noise is None else NoiseFuzzy(self.m, self.noise)
+        rule = rule_of(self.rule, name, get_args(StreamRule))
+        if self.rule == Hard.name and self.noise is not None:
             raise ValueError(f'{name}(noise={self.noise!r}): there is no hard rule with noise; take rule="fuzzy", or noise=None.')
-        return Procedure(self._method, self._by_chunks)
+        if rule is self.rule:
+            for word in changed_among({"m", "noise"}, self):
+                raise ValueError(f"{name}({word}={getattr(self, word)!r}): rule={rule!r} is an object that holds its own parameters.")
+        if rule.needs_pilot or rule.has_prices or rule.most_clusters is not None:
+            raise ValueError(f"{name}(rule={rule!r}): a stream keeps no scales, prices or nearest clusters of rows; give another rule.")
+        return rule
 
     def partial_fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, known_labels: Any = None, label_strength: Any = None
@@ -141,8 +151,11 @@ class StreamingBase(BaseCMeans):
         """Refuse what would not go on as it is: the state of a stream holds its kernel, and rows as arrays of NumPy or CSR."""
         if self._engine_of(blocks.x).checkpoint is not None:
             name = type(self).__name__
-            if not isinstance(self.kernel, str) and type(self.kernel) not in OF_STREAMS.values():
-                raise ValueError(f"{name}(checkpoint=): no file can hold kernel={self.kernel!r}; take the library's, or no checkpoint.")
+            try:
+                Packer().encode(given_kernel(self, name), "kernel")
+            except ValueError:
+                wanted = "take the library's, or no checkpoint"
+                raise ValueError(f"{name}(checkpoint=): no file can hold kernel={self.kernel!r}; {wanted}.") from None
             if is_foreign(blocks.x):
                 raise ValueError(f"{name}(checkpoint=): a file holds rows of NumPy alone; give those, or no checkpoint.")
         return super()._checkpoint_log(context, blocks)
@@ -302,7 +315,8 @@ class StreamingBase(BaseCMeans):
         """Return the kernel determined by the first rows, and the space made with it."""
         estimator_name, blocks = type(self).__name__, chunk.blocks
         n_clusters = chunk.context.settings.n_clusters
-        kernel, gamma = build_named_kernel(self, estimator_name, blocks, chunk.context.engine)
+        given = given_kernel(self, estimator_name)
+        kernel, gamma = settled_kernel(given, self, estimator_name, blocks, chunk.context.engine)
         geometry = Geometry(blocks, kernel, space_of(kernel), n_clusters, gamma)
         geometry.complain(estimator_name)
         return geometry
@@ -353,7 +367,12 @@ class StreamingBase(BaseCMeans):
         require(chunk.context.settings.budget, type(self).__name__, 3 * 8 * n_rows**2, f"{n_rows} rows at once", advice)
 
     def _method(self, geometry: Geometry) -> Method:
-        return Method(Hard()) if self.rule == Hard.name else fuzzy_method(self.m, self.noise, type(self).__name__, geometry)
+        return method_of(self._rule_asked(type(self).__name__), geometry)
+
+    def _makes_graph(self) -> bool:
+        """Return True where a graph is to be made of the first rows."""
+        kernel = given_kernel(self, type(self).__name__)
+        return isinstance(kernel, LandmarkGraphKernel) and not kernel.is_made
 
     def _result_of(self, rows: RepresentedRows | None, context: FitContext, absorbed: ChunkResult, stream: StreamState) -> FitResult:
         """Return the fit result of the centres for rows, in the form that the model keeps."""

@@ -11,6 +11,7 @@ from ...data.blocks import Blocks
 from ...data.known_labels import KnownLabels, known_of, with_known
 from ...rules import Rule
 from ...runtime.progress import Reporter
+from ...runtime.stored_classes import stored
 from ...solvers.checkpoints import Packed
 from ...solvers.solution import Solution
 from ...streaming import LandmarkCandidates, StreamSummary
@@ -21,6 +22,7 @@ from ..procedure import FitContext
 PURPOSES = ("start", "landmarks", "search")
 
 
+@stored
 @dataclass(frozen=True)
 class WarmupBuffer:
     """Rows that are kept until the warm-up ends."""
@@ -86,6 +88,7 @@ class EarlyRows:
         return self.buffer.before(self.alike(blocks))
 
 
+@stored
 @dataclass(frozen=True)
 class StreamState:
     """State of a stream: all that the next chunk needs of those before it."""

@@ -23,10 +23,11 @@ from ...sweeps.passes import SilhouettePass, SweepPass
 from ...sweeps.problem import Problem
 from ...sweeps.state import State
 from ...tuning.isolation import isolated_rows
-from ..arguments import InnerScaling, takes_kernel_values
+from ..arguments import InnerScaling
 from ..fit import BaseCMeans
 from ..fitted_attributes import certified
 from ..geometry import Geometry
+from ..kernel_evidence import given_kernel
 from ..procedure import FitContext, FitSettings, Method, Outcome, Procedure
 from ..space import build_geometry
 from ..stages.scaled import ScaledFeatures
@@ -174,7 +175,7 @@ class BaseAdaptive(BaseCMeans):
         scaled = (
             self.scaling is not None
             and one_of(self.scaling, "scaling", name, get_args(InnerScaling))
-            and not takes_kernel_values(self.kernel)
+            and not given_kernel(self, name).takes_kernel_values
         )
         return Procedure(
             method,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -42,9 +42,6 @@ class BySweeps:
     n_clusters: int
     kernel: str | Kernel | Callable[..., Any]
     gamma: str | float
-    degree: int
-    coef0: float
-    kernel_params: Mapping[str, Any] | None
     init: Any
     n_init: int
     max_iter: int | None
@@ -165,10 +162,8 @@ class BySweeps:
     def _model_attributes(self, geometry: Geometry, method: Method, space: Space, state: State) -> dict[str, Any]:
         """Attributes needed for prediction, and the parameters determined by the data."""
         attributes = {**model_attributes(geometry, method.rule, space, state), **method.attributes}
-        if "m" in vars(self):
+        if "m" in vars(self) or "rule" in vars(self):
             attributes["m_"] = getattr(method.rule, "m", 1.0)
-        if method.pilot is not None and "pilot_m" in vars(self):
-            attributes["pilot_m_"] = getattr(method.pilot.rule, "m", 1.0)
         return attributes
 
     def _observer(self, context: FitContext, geometry: Geometry, method: Method) -> Observer:

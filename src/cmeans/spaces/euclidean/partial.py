@@ -9,11 +9,13 @@ import numpy as np
 from ...data.arrays import Array, Float64, IntArray, as_like, host_float64, namespace, squared_norms, to_numpy
 from ...data.blocks import Block
 from ...data.missing import MeanFilled
+from ...runtime.stored_classes import stored
 from ..base import Pairing, ProductRows, Rows
 from ..centres import Centres
 from .points import PointSpace
 
 
+@stored
 @dataclass(frozen=True)
 class PartialSpace(PointSpace):
     """Partial distances (Hathaway & Bezdek 2001):  d2(x, v) = s sum_k o_k (x_k - v_k)^2,  o_k = 1 where x_k is observed, else 0.

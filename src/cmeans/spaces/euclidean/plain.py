@@ -22,6 +22,7 @@ from ...data.arrays import (
 )
 from ...data.blocks import Block
 from ...kernels import Cosine, Kernel, Linear
+from ...runtime.stored_classes import stored
 from ...runtime.user_warnings import OutOfRangeError
 from ..base import ProductRows, Rows, RowValues, View, kernel_room
 from ..centres import Centres
@@ -57,6 +58,7 @@ class ShiftedRows(Rows):
         return RowValues(self.x, self.shift, None)
 
 
+@stored
 @dataclass(frozen=True)
 class EuclideanSpace(PointSpace):
     """Basis = the coordinate axes about `shift`, a point among the rows that keeps rounding small (CSR rows: the origin).
