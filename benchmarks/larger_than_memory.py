@@ -44,7 +44,7 @@ began = perf_counter()
 rows = cmeans.open_blocks(words["folder"])
 opened = perf_counter()
 model = cmeans.FuzzyCMeans(
-    words["c"], m=words["m"], kernel="rbf", n_landmarks=words["s"], random_state=0, memory_budget=words["budget"]
+    words["c"], m=words["m"], kernel="rbf", landmarks=words["s"], random_state=0, memory_budget=words["budget"]
 )
 counts = model.fit_predict_to(rows, words["labels"], top_k=2)
 done = perf_counter()
@@ -92,7 +92,7 @@ def prefix_both_ways(folder: Path, n_rows: int) -> dict[str, object]:
     seconds, models = {}, {}
     for name, source in (("file", rows), ("memory", x)):
         began = perf_counter()
-        models[name] = cmeans.FuzzyCMeans(C, m=1.7, kernel="rbf", n_landmarks=S, random_state=0).fit(source)
+        models[name] = cmeans.FuzzyCMeans(C, m=1.7, kernel="rbf", landmarks=S, random_state=0).fit(source)
         seconds[name] = perf_counter() - began
     return {
         "rows": len(rows),

@@ -15,18 +15,18 @@ from cmeans.kernels import Polynomial
 C, D, CHUNK = 3, 4, 40
 BLOBS = np.array([[0.0, 0, 0, 1], [3, 1, 0, 0], [0.5, 3, 1, 0]])
 STREAMS: dict[str, tuple[type, dict[str, Any]]] = {
-    "landmarks": (StreamingFuzzyCMeans, {"kernel": "rbf", "n_landmarks": 16}),
+    "landmarks": (StreamingFuzzyCMeans, {"kernel": "rbf", "landmarks": 16}),
     "points": (StreamingFuzzyCMeans, {"kernel": "rbf", "landmarks": np.vstack([BLOBS + 0.3, BLOBS - 0.3, BLOBS[::-1] * 0.8])}),
     "linear": (StreamingFuzzyCMeans, {"kernel": "linear", "gamma": "scale"}),
     "projection": (StreamingFuzzyCMeans, {"method": "projection"}),
     "gradient": (StreamingFuzzyCMeans, {"method": "projection", "projection": "gradient", "search": "auto"}),
     "l1": (StreamingFuzzyCMeans, {"method": "projection", "projection": "l1"}),
-    "hard": (StreamingFuzzyCMeans, {"rule": "hard", "kernel": "rbf", "n_landmarks": 16, "search": "auto"}),
+    "hard": (StreamingFuzzyCMeans, {"rule": "hard", "kernel": "rbf", "landmarks": 16, "search": "auto"}),
     "patches": (KernelPatchClustering, {"n_points": 4}),
 }
 MORE_STREAMS: dict[str, tuple[type, dict[str, Any]]] = {
     **STREAMS,
-    "update": (StreamingFuzzyCMeans, {"kernel": "rbf", "n_landmarks": 16, "meta_membership": "update", "past_weight": "u"}),
+    "update": (StreamingFuzzyCMeans, {"kernel": "rbf", "landmarks": 16, "meta_membership": "update", "past_weight": "u"}),
     "polynomial": (StreamingFuzzyCMeans, {"kernel": "polynomial", "degree": 2, "gamma": 0.3, "method": "projection"}),
 }
 

@@ -26,6 +26,9 @@ if _typing.TYPE_CHECKING:
         TwoStepKernelKMeans,
     )
     from .estimators.landmark_graph import LandmarkGraph
+    from .fitting.landmark_choice import Landmarks
+    from .fitting.search import Search
+    from .fitting.sizes import Sizes
     from .persistence.model_file import load, save
     from .runtime.user_warnings import DataWarning, ParameterWarning
     from .selection.scorer import silhouette_scorer
@@ -44,11 +47,14 @@ __all__ = [
     "KernelKMeans",
     "KernelPatchClustering",
     "LandmarkGraph",
+    "Landmarks",
     "ParameterWarning",
     "PossibilisticCMeans",
     "ProbabilisticKMeans",
+    "Search",
     "Selection",
     "SequentialPossibilisticCMeans",
+    "Sizes",
     "Stability",
     "StreamingFuzzyCMeans",
     "TwoStepKernelKMeans",
@@ -73,9 +79,12 @@ _PLACES = {  # of names that are neither modules nor estimators
     "Checkpoint": "solvers.checkpoints",
     "DaskEngine": "engines",
     "DataWarning": "runtime.user_warnings",
+    "Search": "fitting.search",
     "Selection": "selection.select",
+    "Sizes": "fitting.sizes",
     "Stability": "selection.stability",
     "LandmarkGraph": "estimators.landmark_graph",
+    "Landmarks": "fitting.landmark_choice",
     "ParameterWarning": "runtime.user_warnings",
     "load": "persistence.model_file",
     "open_blocks": "data.files",

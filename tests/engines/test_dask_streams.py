@@ -23,6 +23,7 @@ pytest.importorskip("dask", reason="Dask is not installed: pip install cmeans[da
 distributed = pytest.importorskip("distributed", reason="Dask's workers are not installed: pip install cmeans[dask]")
 da = pytest.importorskip("dask.array")
 
+from cmeans import Search  # noqa: E402
 from cmeans.engines.dask import engine  # noqa: E402
 from cmeans.engines.dask.engine import DaskSession  # noqa: E402
 from cmeans.engines.dask.rows import DaskRows  # noqa: E402
@@ -40,11 +41,11 @@ RBF = {"kernel": "rbf", "gamma": 0.1}
 
 FITS: dict[str, tuple[type, dict[str, Any]]] = {
     "linear": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333}),
-    "landmarks": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333, "kernel": "rbf", "n_landmarks": 60, "warm_up": 700}),
-    "hard": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333, **RBF, "rule": "hard", "n_landmarks": 25}),
+    "landmarks": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333, "kernel": "rbf", "landmarks": 60, "warm_up": 700}),
+    "hard": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333, **RBF, "rule": "hard", "landmarks": 25}),
     "projection": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333, **RBF, "method": "projection", "decay": 0.9}),
     "noise": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333, "noise": "auto", "m": 1.5, "past_weight": "u"}),
-    "graph": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333, "kernel": "landmark_graph", "n_landmarks": 40}),
+    "graph": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333, "kernel": "landmark_graph", "landmarks": 40}),
     "one chunk": (cmeans.StreamingFuzzyCMeans, {}),
     "chain": (cmeans.KernelPatchClustering, {"patch_size": 333, "n_points": 3}),
     "tree": (cmeans.KernelPatchClustering, {"patch_size": 333, "n_points": 3, "merge": "tree"}),
@@ -210,7 +211,7 @@ def test_an_interrupt_leaves_the_cluster_usable(client: Any) -> None:
             bell.start()
 
     with listening(third), pytest.raises(KeyboardInterrupt):
-        model("landmarks", chunk_size=20, tol=0.0, warm_up=0, acceleration=None).fit(rows())
+        model("landmarks", chunk_size=20, tol=0.0, warm_up=0, search=Search(acceleration=None)).fit(rows())
     assert_same_bits(model("linear").fit(rows()), model("linear").fit(X))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import naive
-from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans
+from cmeans import CMeans, FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans
 from cmeans.data.blocks import Blocks
 from cmeans.rules import Fuzzy
 from contracts.arrays import DTYPES, as_form, cut_raggedly, on_host
@@ -57,9 +57,9 @@ RULES = {
 }  # fmt: skip
 SPACES = {
     "euclidean": {"kernel": "linear"},
-    "exact": {"kernel": "rbf", "gamma": GAMMA, "n_landmarks": None},
+    "exact": {"kernel": "rbf", "gamma": GAMMA, "landmarks": None},
     "landmark": {"kernel": "rbf", "gamma": GAMMA, "landmarks": LANDMARKS},
-    "gradient": {"kernel": "rbf", "gamma": GAMMA, "landmarks": LANDMARKS, "landmark_solver": "gradient"},
+    "gradient": {"kernel": "rbf", "gamma": GAMMA, "landmarks": Landmarks(points=LANDMARKS, solver="gradient")},
 }
 
 
@@ -189,7 +189,7 @@ def test_landmarks_given_twice_change_nothing(space):
     assert_same(model, naive_run("fuzzy-1.3", space, True, "rows"), "float64")
 
 
-@pytest.mark.parametrize("space", [{"n_landmarks": None}, {"landmarks": LANDMARKS}], ids=["exact", "landmark"])
+@pytest.mark.parametrize("space", [{"landmarks": None}, {"landmarks": LANDMARKS}], ids=["exact", "landmark"])
 def test_rows_are_made_once_where_memory_allows_and_in_every_sweep_where_not(space, monkeypatch):
     cut_raggedly(monkeypatch)
     X, _, _ = problem()
@@ -212,5 +212,5 @@ def test_rows_are_made_once_where_memory_allows_and_in_every_sweep_where_not(spa
     least = least_budget(FuzzyCMeans(C, m=1.3, kernel=Counting(), **space, n_jobs=1), X)
     assert rows_seen(7) == rows_seen(4)
     assert rows_seen(7, memory_budget=least) == rows_seen(4, memory_budget=least) + 3 * N
-    some = least + 23 * 8 * (2 + (N if "n_landmarks" in space else len(LANDMARKS)))  # room for one task of three
+    some = least + 23 * 8 * (2 + (N if space.get("landmarks", 0) is None else len(LANDMARKS)))  # room for one task of three
     assert rows_seen(7, memory_budget=some) == rows_seen(4, memory_budget=some) + 3 * (N - 23)

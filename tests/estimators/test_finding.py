@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from cmeans import Landmarks
 from cmeans.datasets import make_s_set
 from cmeans.metrics import success_rate
 from contracts.arrays import cut_raggedly
@@ -20,8 +21,8 @@ from sweep_choices import often
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")]
 
 ADAPTIVE, SEQUENTIAL = FINDING
-LANDMARKS = {"kernel": "rbf", "gamma": "median", "n_landmarks": 40}
-WIDE = {"kernel": "rbf", "gamma": 0.1, "n_landmarks": None}
+LANDMARKS = {"kernel": "rbf", "gamma": "median", "landmarks": 40}
+WIDE = {"kernel": "rbf", "gamma": 0.1, "landmarks": None}
 # Every form of each, with fuzzy starts and others, and several seeds at a time.
 VARIANTS = [
     (ADAPTIVE, {}),
@@ -270,11 +271,11 @@ def test_number_of_clusters_of_real_data(name, tolerance, load_data):
 SPACES = {
     "euclidean": {},
     "unscaled": {"scaling": None},
-    "exact": {"kernel": "rbf", "gamma": 0.05, "n_landmarks": None},
-    "landmarks": {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 30},
-    "gradient": {"kernel": "rbf", "gamma": 0.2, "n_landmarks": 12, "landmark_solver": "gradient", "max_iter": 30},
-    "polynomial": {"kernel": "polynomial", "degree": 2, "n_landmarks": 20},
-    "laplacian": {"kernel": "laplacian", "gamma": 0.05, "n_landmarks": 30},
+    "exact": {"kernel": "rbf", "gamma": 0.05, "landmarks": None},
+    "landmarks": {"kernel": "rbf", "gamma": 0.05, "landmarks": 30},
+    "gradient": {"kernel": "rbf", "gamma": 0.2, "landmarks": Landmarks(12, solver="gradient"), "max_iter": 30},
+    "polynomial": {"kernel": "polynomial", "degree": 2, "landmarks": 20},
+    "laplacian": {"kernel": "laplacian", "gamma": 0.05, "landmarks": 30},
 }
 ASKED = [*((ADAPTIVE, space) for space in SPACES), *((SEQUENTIAL, space) for space in ("euclidean", "unscaled", "landmarks"))]
 
@@ -323,7 +324,7 @@ def test_a_run_cut_short(name):
 
 
 def refused(name, pattern, **words):
-    model = CLASSES[name](**{"max_clusters": 6, "random_state": 0, **words})
+    model = CLASSES[name](**{"n_clusters": (1, 6), "random_state": 0, **words})
     with pytest.raises(ValueError, match=rf"{name}.*{pattern}") as caught:
         model.fit(blobs(72))
     assert not hasattr(model, "labels_")
@@ -334,7 +335,7 @@ COUNTS = [0, -1, 2.5, None, "a", True, np.nan]
 BAD = {
     "sparsity": ([-0.1, np.nan, np.inf, "lots", None, True, [1]], r'"auto" or a number of at least 0'),
     "p": ([0, 1, 1.5, -1, np.nan, "half", None], r"p must"),
-    "max_clusters": (COUNTS, r"whole number of at least 1"),
+    "n_clusters": ([0, -1, 2.5, None, "a", True, np.nan, (2, 5), (1, 0), (1, 2.5), (1,)], r'give "auto", or a range \(1, most\)'),
     "scaling": (["foo", 1, True, "standard"], r"known are.*range"),
     "sparsity_test": (["foo", None, 1], r"known are.*global.*local"),
     "max_iter": ([0, None], r"whole number of at least 1"),

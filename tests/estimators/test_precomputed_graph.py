@@ -15,6 +15,7 @@ import cmeans
 import every_estimator
 import naive_cut
 import naive_graph
+from cmeans import Landmarks
 from cmeans.kernels import PrecomputedGraphKernel
 from cmeans.landmarks import multigrid
 from cmeans.landmarks import precomputed_graph as module
@@ -259,8 +260,8 @@ BAD = {
     "not square": (EDGES[:50], {}, r"X has shape \(50, 600\); give the square matrix"),
     "not finite": (EDGES * np.nan, {}, "Input X contains NaN, first at row 0, column"),
     "gamma": (EDGES, {"gamma": 1.0}, "gamma=1.0.: a graph has no gamma"),
-    "n_landmarks": (EDGES, {"n_landmarks": 10}, "a graph has no n_landmarks"),
-    "landmarks": (EDGES, {"landmarks": "uniform"}, "a graph has no landmarks"),
+    "n_landmarks": (EDGES, {"landmarks": 10}, "a graph that is given has none; leave number out"),
+    "landmarks": (EDGES, {"landmarks": Landmarks(method="uniform")}, "a graph that is given has none; leave method out"),
     "parameters": (EDGES, {"kernel_params": {"n_neighbors": 3}}, "a graph takes .'n_components', 'normalized', 'refine'."),
     "refine": (EDGES, {"kernel_params": {"refine": 1}}, "refine=1: give True or False"),
     "n_components": (EDGES, {"kernel_params": {"n_components": 0}}, "n_components=0: give a whole number"),

@@ -266,7 +266,7 @@ def test_by_name():
 @pytest.mark.parametrize(("n_landmarks", "form"), once([None, 40], ["numpy", "csr", "torch"]))
 def test_estimators_find_the_digits(n_landmarks, form):
     X, y = few_digits(form)
-    words = {"n_landmarks": n_landmarks, "n_init": 5, "random_state": 0}
+    words = {"landmarks": n_landmarks, "n_init": 5, "random_state": 0}
     model = KernelKMeans(5, kernel="complex_wavelet_ssim", kernel_params={"window": 3}, **words).fit(X)
     labels = on_host(model.labels_)
     assert purity(y, labels) > 0.95
@@ -278,7 +278,7 @@ def test_estimators_find_the_digits(n_landmarks, form):
 def test_same_as_its_matrix(estimator):
     X, y = few_digits()
     kernel = ComplexWaveletSSIM(window=4, width=0.5)
-    words = {"init": y.copy(), "n_landmarks": None, "max_iter": 50, **({"m": 1.2} if estimator is FuzzyCMeans else {})}
+    words = {"init": y.copy(), "landmarks": None, "max_iter": 50, **({"m": 1.2} if estimator is FuzzyCMeans else {})}
     direct = estimator(5, kernel=kernel, **words).fit(X)
     given = estimator(5, kernel="precomputed", **words).fit(kernel(X, X))
     np.testing.assert_array_equal(direct.labels_, given.labels_)
@@ -288,7 +288,7 @@ def test_same_as_its_matrix(estimator):
 def test_indefinite_is_said():
     X, _ = few_digits()
     with pytest.warns(UserWarning, match="the kernel is indefinite on these rows"):
-        KernelKMeans(5, kernel="complex_wavelet_ssim", n_landmarks=None, random_state=0).fit(X)
+        KernelKMeans(5, kernel="complex_wavelet_ssim", landmarks=None, random_state=0).fit(X)
 
 
 @pytest.mark.filterwarnings("ignore:.*the kernel is indefinite")
@@ -298,7 +298,7 @@ def test_indefinite_is_said():
 def test_save_and_load(kernel, as_object, n_landmarks, tmp_path):
     X, _ = few_digits(n=60)
     words = {"kernel": kernel} if as_object else {"kernel": "complex_wavelet_ssim", "kernel_params": vars(kernel)}
-    model = KernelKMeans(3, n_landmarks=n_landmarks, random_state=0, **words).fit(X)
+    model = KernelKMeans(3, landmarks=n_landmarks, random_state=0, **words).fit(X)
     cmeans.save(model, tmp_path / "model.safetensors")
     again = cmeans.load(tmp_path / "model.safetensors")
     assert again.kernel_ == kernel

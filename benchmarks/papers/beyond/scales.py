@@ -52,8 +52,8 @@ def estimator(name: str, way: str, seed: int) -> Any:
         return SequentialPossibilisticCMeans()
     if way == "SAPCM, by hand":
         words = {"adaptation": "length", "beta": of.beta, "init": "max-min", "random_state": seed, **PUBLISHED}
-        return AdaptivePossibilisticCMeans(of.initial, sparsity=of.sparsity, **words)
-    return AdaptivePossibilisticCMeans(20 if way.endswith("20") else 2 * of.classes, random_state=seed)
+        return AdaptivePossibilisticCMeans((1, of.initial), sparsity=of.sparsity, **words)
+    return AdaptivePossibilisticCMeans((1, 20 if way.endswith("20") else 2 * of.classes), random_state=seed)
 
 
 def scored(name: str, way: str, trial: int) -> dict[str, float]:

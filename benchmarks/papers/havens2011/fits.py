@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cmeans import CMeans
+from cmeans import CMeans, Landmarks
 from cmeans.fitting.procedure import Procedure
 from cmeans.kernels import Kernel
 from cmeans.metrics import purity
@@ -84,7 +84,7 @@ def full(problem: Problem) -> Values:
     """All n^2 of them: sweeps take the product with the whole matrix, as the paper's exact algorithms do."""
     started = time.perf_counter()
     values = kernel_values(kernel_of(problem.kernel), problem.x, problem.x)
-    return Values(values, {"n_landmarks": None, "landmark_solver": "gradient"}, time.perf_counter() - started)
+    return Values(values, {"landmarks": Landmarks(None, solver="gradient")}, time.perf_counter() - started)
 
 
 def first_memberships(problem: Problem, rows: np.ndarray, rule: Rule) -> np.ndarray:

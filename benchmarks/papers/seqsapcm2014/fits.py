@@ -113,10 +113,10 @@ def fitted(row: Row, table: int, x: np.ndarray, first: int | None, **more: Any) 
     if row.method == "FCM":
         return FuzzyCMeans(row.initial, m=2.0, **words).fit(seen), seen
     if row.method == "PCM":
-        return AdaptivePossibilisticCMeans(row.initial, sparsity=0, adaptation=None, scaling=None, **words).fit(seen), seen
+        return AdaptivePossibilisticCMeans((1, row.initial), sparsity=0, adaptation=None, scaling=None, **words).fit(seen), seen
     words |= {"sparsity": row.sparsity, "sparsity_test": "local", "adaptation": "length", "scaling": None}
     assert row.beta is not None
-    return AdaptivePossibilisticCMeans(row.initial, beta=row.beta, **words).fit(seen), seen
+    return AdaptivePossibilisticCMeans((1, row.initial), beta=row.beta, **words).fit(seen), seen
 
 
 def line_of(row: Row, table: int, x: np.ndarray, classes: np.ndarray, first: int | None, **more: Any) -> Line:
@@ -135,5 +135,5 @@ def by_defaults(name: str, table: int, state: int) -> tuple[int, float, float, f
     elif name == "alpha":
         model = AdaptivePossibilisticCMeans(alpha=1.0, pilot_m=2.0, **words).fit(x)
     else:
-        model = AdaptivePossibilisticCMeans(2 * CLASSES[table] if name == "twice" else 20, **words).fit(x)
+        model = AdaptivePossibilisticCMeans((1, 2 * CLASSES[table] if name == "twice" else 20), **words).fit(x)
     return (model.n_clusters_, *by_nearest(classes, model, x), 100 * float(np.mean(model.labels_ < 0)))

@@ -21,6 +21,8 @@ from .. import (
     StreamingFuzzyCMeans,
     TwoStepKernelKMeans,
 )
+from ..fitting.named_parameters import OBJECTS
+from ..fitting.validation import integer
 from ..kernels.names import KernelName, VectorKernel
 from ..persistence.model_checks import check_parameters
 from ..rules import RULES
@@ -29,7 +31,7 @@ from .errors import InputError
 DATA, METHOD, KERNEL, RUN, SCREEN = "The data", "The method", "The kernel", "The run", "The screen"
 ADAPTIVE, PROBABILISTIC = "The methods adaptive and sequential", "The method probabilistic"
 PANELS = {  # of the help, in their order, and the parameters in each
-    DATA: ("missing", "on_empty"),
+    DATA: ("missing",),
     METHOD: (),  # and all that no other panel has
     ADAPTIVE: (
         "sparsity",
@@ -45,25 +47,52 @@ PANELS = {  # of the help, in their order, and the parameters in each
         "patience",
     ),
     PROBABILISTIC: ("solver", "step", "quantile", "polish"),
-    KERNEL: ("kernel", "gamma", "degree", "coef0", "n_landmarks", "landmarks", "landmark_tol", "landmark_solver", "spherical"),
-    RUN: ("init", "n_init", "max_iter", "tol", "acceleration", "progressive", "join_equal_rows", "memory_budget", "n_jobs"),
+    KERNEL: (
+        "kernel",
+        "gamma",
+        "degree",
+        "coef0",
+        "landmarks__number",
+        "landmarks__method",
+        "landmarks__tol",
+        "landmarks__solver",
+        "metric",
+    ),
+    RUN: (
+        "init",
+        "n_init",
+        "max_iter",
+        "tol",
+        "search__acceleration",
+        "search__progressive",
+        "search__join_equal_rows",
+        "memory_budget",
+        "n_jobs",
+    ),
     SCREEN: (),
 }
 NO_OPTIONS = {"kernel_params", "engine", "checkpoint", "chunk_size", "random_state", "verbose"}  # or options of the command itself
 _NOT_FROM_FILES = set(get_args(KernelName)) - set(get_args(VectorKernel))  # kernels of images and of kernel values
 _RENAMED = {
     "scaling": "--inner-scaling",
-    "n_landmarks": "--landmarks",
-    "landmarks": "--landmark-choice",
+    "landmarks__number": "--landmarks",
+    "landmarks__method": "--landmark-choice",
+    "landmarks__tol": "--landmark-tol",
+    "landmarks__solver": "--landmark-solver",
+    "search__method": "--search",
+    "search__acceleration": "--acceleration",
+    "search__progressive": "--progressive",
+    "search__join_equal_rows": "--join-equal-rows",
+    "sizes": "--size-min, --size-max",
+    "sizes__least": "--size-min",
+    "sizes__most": "--size-max",
     "n_clusters": "--clusters",
-    "max_clusters": "--clusters",
     "random_state": "--seed",
     "n_jobs": "--jobs",
     "sample_weight": "--weight",
     "T": "--temperature",
 }
 SWITCHED = {"true": True, "false": False}  # values of parameters that are True, False or have a name
-_NUMBER = {"max_clusters": "n_clusters"}  # one option for both
 
 
 def option_of(word: str) -> str:
@@ -92,10 +121,14 @@ class MethodSpec:
         self.estimator = estimator
         self.soft = soft  # memberships are worth writing
         self.fixed = dict(fixed or {})  # parameters that define the method
-        words, said = inspect.signature(estimator, eval_str=True).parameters, _first_sentences(estimator)
-        self.finds_number = "max_clusters" in words  # the number of clusters is a result; that given as `n_clusters` is only a bound
-        self.parameters = {_NUMBER.get(name, name): word for name, word in words.items() if name not in self.fixed}
-        self.said = {_NUMBER.get(name, name): sentence for name, sentence in said.items()}
+        words = dict(inspect.signature(estimator, eval_str=True).parameters)
+        self.finds_number = words["n_clusters"].default == "auto"  # the number of clusters is a result; that given is only a bound
+        if self.finds_number:
+            words["n_clusters"] = words["n_clusters"].replace(annotation=int, default=estimator._usual_most)
+        self.parameters = {name: word for name, word in words.items() if name not in self.fixed and name not in OBJECTS}
+        self.said = _first_sentences(estimator)
+        for name in OBJECTS.keys() & words.keys():
+            self._add_fields(name, words[name].default)
         self.needed: tuple[str, ...] = () if self.finds_number else ("n_clusters",)  # parameters without a default here
 
     @classmethod
@@ -108,9 +141,24 @@ class MethodSpec:
         method.parameters = {word: parameter for word, parameter in method.parameters.items() if word not in of_others}
         return method
 
+    def _add_fields(self, name: str, default: Any) -> None:
+        """Add the fields of a parameter that is an object, with the values of the estimator's default."""
+        usual = OBJECTS[name](default, self.estimator.__name__)
+        cls = type(usual)
+        said = _first_sentences(cls)
+        taken = self.estimator._taken_fields.get(name)
+        for field, word in inspect.signature(cls, eval_str=True).parameters.items():
+            if taken is None or field in taken:
+                nested = f"{name}__{field}"
+                self.parameters[nested] = word.replace(name=nested, default=getattr(usual, field))
+                self.said[nested] = said[field]
+
     def made(self, words: Mapping[str, Any]) -> Any:
         """Return an estimator with these parameters; those that no rows would suit are refused."""
-        model = self.estimator(**self.fixed, **{self.parameters[word].name: value for word, value in words.items()})
+        words = dict(words)
+        if self.finds_number and "n_clusters" in words:
+            words["n_clusters"] = (1, integer(words["n_clusters"], "n_clusters", self.estimator.__name__, 1))
+        model = self.estimator(**self.fixed).set_params(**words)
         check_parameters(model)
         return model
 
@@ -203,7 +251,8 @@ def _option(name: str, methods: Mapping[str, MethodSpec]) -> ParameterOption:
     if kind is bool and names:
         names, kind = [*names, *SWITCHED], str
     if kind is bool:
-        defaults = {name if default == "True" else f"no {name}": keys for default, keys in defaults.items()}
+        word = option_of(name).lstrip("-")
+        defaults = {word if default == "True" else f"no {word}": keys for default, keys in defaults.items()}
     by_number = sorted(defaults.items(), key=lambda default: -len(default[1]))  # what most methods have comes first
     shown = [f"{text} for {listed(keys)}" if at else text for at, (text, keys) in enumerate(by_number)]
     text = " ".join(_about(keys, methods, panel) + sentence for sentence, keys in said.items())

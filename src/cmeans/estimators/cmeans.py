@@ -8,27 +8,24 @@ from typing import Any, Literal, get_args
 
 from ..data.outputs import FloatArray
 from ..fitting.arguments import (
-    Acceleration,
     Auto,
     GammaName,
     InitName,
-    LandmarkName,
-    LandmarkSolver,
+    MetricName,
     MissingName,
-    OnEmpty,
-    SearchName,
-    SizesArgument,
     check_m,
     check_parameter,
     check_top_k,
-    given_sizes,
     settled,
     settled_m,
     truncated,
 )
 from ..fitting.fit import BaseCMeans
 from ..fitting.geometry import Geometry
+from ..fitting.landmark_choice import Landmarks
 from ..fitting.procedure import Method, Procedure
+from ..fitting.search import Search, SearchName
+from ..fitting.sizes import Sizes, given_sizes
 from ..fitting.validation import one_of, real
 from ..kernels import Kernel
 from ..kernels.names import KernelName
@@ -75,18 +72,16 @@ class CMeans(Plotting, BaseCMeans):
         As in `FuzzyCMeans`, for soft rules whose rows sum to one: "fuzzy", "polynomial_fuzzy", "entropy", and your own.
     pilot_m, eta_scale : default="auto", 1.0
         For rules that need scales: see `PossibilisticCMeans`.
-    size_min, size_max : default=None
+    sizes : Sizes or None, default=None
         As in `KernelKMeans`, for the rules "hard", "fuzzy" and "entropy".
     stop : "centres" or "memberships", default="centres"
         What must stand still to `tol`: the centres, or max |u - u'| as the papers print it (at twice the distances a sweep).
-    acceleration : "anderson" or None, default="anderson"
-        As in `FuzzyCMeans`; hard rules and stop="memberships" go without.
-    search : "auto", "breathing", "annealing" or None, default="auto"
-        As in `KernelKMeans`. "annealing", for rule="entropy": the temperature falls from where all centres coincide to T, so that clusters
-        divide one after the other, whatever the start. It suits clusters of like sizes: large ones divide before small ones part.
-    spherical : bool, default=False
-        As in `KernelKMeans`: centres of length one, and with kernel="linear" rows too. m="auto" and T="auto" are read off plain means,
-        which is on the safe side: centres of length one stay apart for larger ones.
+    search : "auto", "breathing", "annealing", None or Search, default="auto"
+        As in `KernelKMeans`; stop="memberships" goes without acceleration. "annealing", for rule="entropy": the temperature falls from
+        where all centres coincide to T, so that clusters divide one after the other, whatever the start.
+    metric : "euclidean" or "cosine", default="euclidean"
+        As in `KernelKMeans`. m="auto" and T="auto" are read off plain means, which is on the safe side: centres of length one stay apart
+        for larger ones.
 
     All other attributes and methods are those of `KernelKMeans`.
 
@@ -145,23 +140,15 @@ class CMeans(Plotting, BaseCMeans):
         degree: int = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
-        n_landmarks: int | Auto | None = "auto",
-        landmarks: LandmarkName | Any = "rpcholesky",
-        landmark_tol: float = 0.02,
-        landmark_solver: LandmarkSolver = "eigh",
-        spherical: bool = False,
+        landmarks: int | Auto | Landmarks | Any | None = "auto",
+        metric: MetricName = "euclidean",
         init: InitName | Any = "k-means++",
         n_init: int = 1,
-        search: SearchName | None = "auto",
-        size_min: SizesArgument = None,
-        size_max: SizesArgument = None,
+        search: SearchName | Search | None = "auto",
+        sizes: Sizes | None = None,
         max_iter: int = 300,
         tol: float = 1e-4,
-        acceleration: Acceleration | None = "anderson",
-        progressive: bool = True,
         missing: MissingName = "error",
-        on_empty: OnEmpty = "warn",
-        join_equal_rows: Auto | bool = "auto",
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
         engine: Any = None,
@@ -191,10 +178,11 @@ class CMeans(Plotting, BaseCMeans):
                 return Method(rule)
             return Method(rule, ScalesPilot(Fuzzy(settled_m(self.pilot_m, "pilot_m", name, geometry)), pilot_scale))
 
-        sizes = given_sizes(self.size_min, self.size_max, self.n_clusters, name)
+        sizes = given_sizes(self.sizes, self.n_clusters, name)
         if sizes is not None:
             self._check_sizes(sizes.given)
-        top_k = check_top_k(self.top_k, self.rule if isinstance(self.rule, Rule) else cls, sizes, self.search, name)
+        bounds, search = None if sizes is None else sizes.given, self._checked_search(name)
+        top_k = check_top_k(self.top_k, self.rule if isinstance(self.rule, Rule) else cls, bounds, search.method, name)
         most = self.rule.most_clusters if isinstance(self.rule, Rule) and top_k is None else top_k
         criterion = one_of(self.stop, "stop", name, get_args(StopName))
         return Procedure(method, criterion=criterion, sizes=sizes, can_be_annealed=cls.can_be_annealed, top_k=most)

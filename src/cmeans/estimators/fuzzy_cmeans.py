@@ -7,23 +7,20 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..fitting.arguments import (
-    Acceleration,
     Auto,
     GammaName,
     InitName,
-    LandmarkName,
-    LandmarkSolver,
+    MetricName,
     MissingName,
-    OnEmpty,
-    SearchName,
-    SizesArgument,
     check_m,
     check_noise,
     check_top_k,
-    given_sizes,
 )
 from ..fitting.fit import BaseCMeans
+from ..fitting.landmark_choice import Landmarks
 from ..fitting.procedure import Procedure, fuzzy_method
+from ..fitting.search import Search, SearchName
+from ..fitting.sizes import Sizes, given_sizes
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Fuzzy
@@ -57,15 +54,11 @@ class FuzzyCMeans(Plotting, BaseCMeans):
     top_k : int >= 1 or None, default=None
         In how many clusters a row has memberships: its `top_k` nearest ones alone, in every sweep. None: in all. For hundreds of clusters
         and more, where it takes less time, and keeps `top_k` numbers of a row in place of one for each cluster (see Notes).
-    acceleration : "anderson" or None, default="anderson"
-        Whether centres of the last few sweeps are mixed for the next (Anderson 1965), mostly for a half to a fifth of the sweeps. It
-        begins where centres move little and the objective is convex, so that a start leads where plain sweeps lead, cluster for cluster. A
-        mixture that raises the objective is taken back; the sweep it took counts, and repeats the objective before it.
-    size_min, size_max : number, one for each cluster, or None, default=None
-        As in `KernelKMeans`, of the sums of memberships (times weights). Sweeps within the bounds go without acceleration.
-    spherical : bool, default=False
-        As in `KernelKMeans`: centres of length one, and with kernel="linear" rows too, for soft spherical c-means (Hornik 2012). m="auto"
-        is read off plain means, which is on the safe side: centres of length one stay apart for larger m.
+    sizes : Sizes or None, default=None
+        As in `KernelKMeans`, of the sums of memberships (times weights).
+    metric : "euclidean" or "cosine", default="euclidean"
+        As in `KernelKMeans`: "cosine" is soft spherical c-means (Hornik 2012). m="auto" is read off plain means, which is on the safe side:
+        centres of length one stay apart for larger m.
 
     All other attributes and methods are those of `KernelKMeans`. A warning names parameters that the kernel has no use for.
 
@@ -153,23 +146,15 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         degree: int = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
-        n_landmarks: int | Auto | None = "auto",
-        landmarks: LandmarkName | Any = "rpcholesky",
-        landmark_tol: float = 0.02,
-        landmark_solver: LandmarkSolver = "eigh",
-        spherical: bool = False,
+        landmarks: int | Auto | Landmarks | Any | None = "auto",
+        metric: MetricName = "euclidean",
         init: InitName | Any = "k-means++",
         n_init: int = 1,
-        search: SearchName | None = "auto",
-        size_min: SizesArgument = None,
-        size_max: SizesArgument = None,
+        search: SearchName | Search | None = "auto",
+        sizes: Sizes | None = None,
         max_iter: int = 300,
         tol: float = 1e-4,
-        acceleration: Acceleration | None = "anderson",
-        progressive: bool = True,
         missing: MissingName = "error",
-        on_empty: OnEmpty = "warn",
-        join_equal_rows: Auto | bool = "auto",
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
         engine: Any = None,
@@ -182,13 +167,14 @@ class FuzzyCMeans(Plotting, BaseCMeans):
     def _procedure(self) -> Procedure:
         name = type(self).__name__
         check_m(self.m, "m", name)
-        sizes = given_sizes(self.size_min, self.size_max, self.n_clusters, name)
+        sizes = given_sizes(self.sizes, self.n_clusters, name)
         if self.noise is not None:
             check_noise(self.noise, name)
             if sizes is not None:
                 raise ValueError(
-                    f"{name}(noise={self.noise!r}, {sizes.given}): sizes are bounded of clusters without noise; give noise= or "
-                    "size_min=, size_max=, not both."
+                    f"{name}(noise={self.noise!r}, {sizes.given}): sizes are bounded of clusters without noise; give "
+                    "noise= or sizes=, not both."
                 )
-        top_k = check_top_k(self.top_k, Fuzzy, sizes, self.search, name)
+        bounds, search = None if sizes is None else sizes.given, self._checked_search(name)
+        top_k = check_top_k(self.top_k, Fuzzy, bounds, search.method, name)
         return Procedure(lambda geometry: fuzzy_method(self.m, self.noise, name, geometry, top_k), sizes=sizes, top_k=top_k)

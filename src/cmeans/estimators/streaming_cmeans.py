@@ -11,20 +11,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64
-from ..fitting.arguments import (
-    Acceleration,
-    Auto,
-    GammaName,
-    InitName,
-    SearchName,
-    StreamRule,
-    check_landmarks,
-    given_landmarks,
-    takes_graph,
-)
+from ..fitting.arguments import Auto, GammaName, InitName, StreamRule, takes_graph
 from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.geometry import Geometry
+from ..fitting.landmark_choice import Landmarks, given_landmarks, landmarks_from
 from ..fitting.procedure import FitSettings, Procedure
+from ..fitting.search import Search, SearchName
 from ..fitting.space import euclidean_space
 from ..fitting.streams.chunks import checked_chunk_size
 from ..fitting.streams.stream_fit import StreamingBase
@@ -74,7 +66,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     weighted centre a cluster, so memory does not grow with the stream. Two ways to keep centres in feature space:
 
     - method="landmarks": all chunks share one landmark space. Its landmarks are chosen on the first chunks, and further ones join, up
-      to `n_landmarks`, when new rows are badly represented. The sums of all chunks simply add, nothing is lost between them.
+      to `landmarks`, when new rows are badly represented. The sums of all chunks simply add, nothing is lost between them.
     - method="projection": streaming kernel fuzzy c-means as published (stKFCM). A chunk's space is the span of its own rows; the old
       centres are projected into it and join the rows as c weighted meta-vectors. What the projection cannot carry over is lost:
       `projection_loss_` gives the share.
@@ -113,23 +105,21 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         `init` is an array. "auto" with kernel="landmark_graph": at least 2 a landmark.
     chunk_size : int, default=5000
         Rows that `fit` takes at a time, at most; it divides them evenly. `partial_fit` takes chunks of any size.
-    n_landmarks : int or "auto", default="auto"
-        Number of landmarks at most, for method="landmarks". "auto": 20 a cluster, but at least 300 and at most 2,000;
-        of a graph 1,000, and as long as it has fewer than 2,000 rows half of them.
-    landmarks : "rpcholesky" or (s, d) points, default="rpcholesky"
-        Randomly pivoted Cholesky: rows are drawn in proportion to how badly those before represent them. Points are taken as they are.
+    landmarks : "auto", int, points, row numbers or Landmarks, default="auto"
+        Number of landmarks at most, for method="landmarks", or points, which are taken as they are. "auto": 20 a cluster, but at least 300
+        and at most 2,000; of a graph 1,000, and as long as it has fewer than 2,000 rows half of them. Rows are drawn in proportion to how
+        badly those before represent them (randomly pivoted Cholesky).
     init : see `KernelKMeans`, default="k-means++"
         How the first centres are drawn. Later chunks start from the centres there are.
     n_init : int, default=3
-        Starts on the first rows; the lowest objective is kept.
-    search : "auto", "breathing" or None, default="auto"
-        How to leave poor optima of the first rows, from which all later chunks go on. See `KernelKMeans`.
+        Starts on the first rows; the lowest objective is kept. Not 1 as elsewhere: all later rows go on from there.
+    search : "auto", "breathing", None or Search, default="auto"
+        How to leave poor optima of the first rows, from which all later chunks go on, and whether sweeps are accelerated. See
+        `KernelKMeans`.
     max_iter : int, default=300
         Sweeps over one chunk at most.
     tol : float, default=1e-4
         Move of a centre, as a fraction of the typical distance, below which it stands still.
-    acceleration : "anderson" or None, default="anderson"
-        As in `FuzzyCMeans`; rule="hard" goes without.
 
     checkpoint : path, Checkpoint or None, default=None
         A file that records the progress of `fit`, written between two chunks, every five minutes or as a `Checkpoint` sets, and when the
@@ -201,14 +191,12 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         degree: int = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
-        n_landmarks: int | Auto = "auto",
-        landmarks: Literal["rpcholesky"] | Any = "rpcholesky",
+        landmarks: int | Auto | Landmarks | Any = "auto",
         init: InitName | Any = "k-means++",
         n_init: int = 3,
-        search: SearchName | None = "auto",
+        search: SearchName | Search | None = "auto",
         max_iter: int = 300,
         tol: float = 1e-4,
-        acceleration: Acceleration | None = "anderson",
         memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
         engine: Any = None,
@@ -219,12 +207,11 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         self._store(locals())
 
     _takes_labels = True
+    _taken_fields = {"search": ("method", "acceleration"), "landmarks": ("number", "method", "points")}
 
     def _procedure(self) -> Procedure:
         name = type(self).__name__
         self._checked_stream_parameters(name)
-        if not isinstance(self.landmarks, str):
-            check_landmarks(self.landmarks, name, rows_only=False)
         integer(self.chunk_size, "chunk_size", name, 1)
         self._rows_held(name, 1)
         return super()._procedure()
@@ -290,13 +277,14 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     def _begin(self, chunk: Chunk) -> ChunkResult:
         estimator_name, blocks = type(self).__name__, chunk.blocks
         _, limit = self._checked_stream_parameters(estimator_name)
-        growing = self.method == "landmarks" and isinstance(self.landmarks, str)
+        landmarks = chunk.context.settings.landmarks
+        growing = self.method == "landmarks" and landmarks.points is None
 
         def space_of(kernel: Kernel) -> Space:
-            given = given_landmarks(self.landmarks, estimator_name, blocks, self.n_landmarks)
+            given = given_landmarks(landmarks, estimator_name, blocks)
             if given is not None:
                 return landmark_space(kernel, given[1], None, blocks.x.dtype)
-            if isinstance(kernel, Linear) and self.n_landmarks == "auto":
+            if isinstance(kernel, Linear) and landmarks.count is None:
                 return euclidean_space(blocks)
             if self.method == "projection":
                 return self._chunk_space(chunk, kernel)
@@ -357,7 +345,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     def _rows_held(self, estimator_name: str, n_clusters: int) -> int:
         if isinstance(self.warm_up, str) and self.warm_up == "auto":
             named = isinstance(self.kernel, str) and takes_graph(self.kernel)
-            landmarks = self.n_landmarks if isinstance(self.n_landmarks, int) else AUTOMATIC
+            landmarks = landmarks_from(self.landmarks, estimator_name).count or AUTOMATIC
             return max(WARM_UP * n_clusters, GRAPH * landmarks if named else 0)
         return integer(self.warm_up, "warm_up", estimator_name, 0, others='"auto" or ')
 
@@ -374,20 +362,26 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
             raise ValueError(
                 f"{estimator_name}(decay={self.decay!r}): decay must lie above 0 and at most be 1, where nothing is forgotten."
             )
-        if isinstance(self.landmarks, str):
-            one_of(self.landmarks, "landmarks", estimator_name, ("rpcholesky",))
-        elif self.method == "projection":
+        landmarks = self._checked_landmarks(estimator_name)
+        c = integer(self.n_clusters, "n_clusters", estimator_name, 1)
+        limit = landmarks.count or int(np.clip(20 * c, 300, 2000))
+        return (self.method == "projection" if membership == "auto" else membership == "update"), limit
+
+    def _checked_landmarks(self, estimator_name: str) -> Landmarks:
+        """Return the choice of landmarks, which a stream makes in one way alone."""
+        landmarks = landmarks_from(self.landmarks, estimator_name)
+        if landmarks.is_exact:
+            raise ValueError(f'{estimator_name}(landmarks=None): no stream holds all its rows; give a number, or "auto".')
+        if landmarks.method not in ("auto", "rpcholesky") and not takes_graph(self.kernel):
+            raise ValueError(
+                f"{estimator_name}(landmarks={landmarks!r}): further landmarks are those that others represent badly; take "
+                'method="rpcholesky", or "auto".'
+            )
+        if landmarks.points is not None and self.method == "projection":
             raise ValueError(
                 f'{estimator_name}(landmarks=...): landmarks are for method="landmarks"; method="projection" takes the rows of each chunk.'
             )
-        automatic = isinstance(self.n_landmarks, str) and self.n_landmarks == "auto"
-        c = integer(self.n_clusters, "n_clusters", estimator_name, 1)
-        limit = (
-            int(np.clip(20 * c, 300, 2000))
-            if automatic
-            else integer(self.n_landmarks, "n_landmarks", estimator_name, 1, others='"auto" or ')
-        )
-        return (self.method == "projection" if membership == "auto" else membership == "update"), limit
+        return landmarks
 
 
 def _features(stream: StreamingFuzzyCMeans) -> Any:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any, Self, get_args
+from typing import Any, Self
 
-import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils import ClassifierTags, Tags
 
 from ..data.blocks import Blocks
@@ -21,33 +21,31 @@ from ..solvers.multistart import FitResult
 from ..solvers.observer import FitRecord
 from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Stopping
-from .arguments import (
-    OnEmpty,
-    SearchName,
-    checked_landmark_parameters,
-    takes_affinities,
-    takes_kernel_values,
-)
+from .arguments import takes_affinities, takes_kernel_values
 from .fitted_attributes import OPTIONAL, restored_on_failure, row_attributes, warn_of_result
 from .geometry import Geometry
 from .init import check_init
+from .landmark_choice import checked_landmarks
 from .memory import parse_budget
+from .named_parameters import NamedParameters
 from .prediction import Predicting
 from .procedure import FitContext, FitSettings, Method, Procedure
-from .rows.joining import equal_rows_joined, joins_equal_rows
+from .rows.joining import equal_rows_joined
 from .rows.missing import check_missing, with_means
 from .rows.told import NOTHING, Told
+from .search import Search, search_from, search_within
 from .space import check_kernel
-from .validation import checked_random_state, engine_of, integer, one_of, read_rows, real, weights_of
+from .validation import checked_random_state, engine_of, integer, read_rows, real, weights_of
 from .ways.by_sweeps import BySweeps
 
 MAY_CHANGE = {"random_state", "n_jobs", "engine", "memory_budget", "verbose", "checkpoint"}  # parameters that a resumed fit may change
 
 
-class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseEstimator):
+class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, NamedParameters):
     """The fit that all estimators share. An estimator adds its own parameters, and the `Procedure` that they make."""
 
     _takes_labels = False  # True of an estimator with a `cluster` of its own that uses known labels
+    _taken_fields: Mapping[str, tuple[str, ...]] = {}  # of parameters that are objects, where a fit does not use all
     _kept_objects = OBJECTS  # classes of what a checkpoint of its fit holds
 
     def _store(self, parameters: dict[str, Any]) -> None:
@@ -116,7 +114,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
                 with self._engine(blocks) as engine:
                     blocks = replace(blocks, factors=procedure.factors(blocks, engine))
             settings = replace(settings, n_clusters=procedure.clusters_for(settings.n_clusters, blocks.n_rows, estimator_name))
-            blocks = told.of(blocks, self, settings.n_clusters, estimator_name, by_sweeps=procedure.cluster is None, top_k=procedure.top_k)
+            blocks = told.of(blocks, self, settings, estimator_name, by_sweeps=procedure.cluster is None, top_k=procedure.top_k)
             if procedure.sizes is not None and (blocks.known is not None or blocks.groups is not None):
                 raise ValueError(
                     f"{estimator_name}({procedure.sizes.given}): sizes are bounded of rows that are free to move; leave out known_labels= "
@@ -126,11 +124,11 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
                 self.__dict__.pop(name, None)  # left by a fit with other parameters
             if self.missing == "partial":
                 blocks, self.n_missing_ = with_means(self, blocks, estimator_name, holes=given.holes)
-            most = settings.stopping.max_iter * (settings.n_init + (self.search is not None)) if procedure.bounded else None
+            most = settings.stopping.max_iter * (settings.n_init + (settings.search.method is not None)) if procedure.bounded else None
             hook = SweepHook(self, X, y, sample_weight, most)
             log = self._checkpoint_log(settings, blocks)
             settings = settings if log is None else replace(settings, rng=log.rng)
-            joined = equal_rows_joined(self, blocks, settings.n_clusters, estimator_name)
+            joined = equal_rows_joined(self, blocks, settings, estimator_name, sized=procedure.sizes is not None)
             swept = blocks if joined is None else joined.blocks
             with self._engine(swept) as engine, nullcontext() if log is None else log.resumed():
                 context = FitContext(procedure, settings, given, swept, engine, hook, current_listeners(), log, record, taker)
@@ -174,35 +172,28 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
                 "PossibilisticCMeans; this estimator works on rows."
             )
         check_kernel(self, name)
-        checked_landmark_parameters(self, name)
+        landmarks, search = checked_landmarks(self, name), self._checked_search(name)
         check_init(self.init, name, procedure.starts)
         check_missing(self, name)
-        one_of(self.on_empty, "on_empty", name, get_args(OnEmpty))
-        joins_equal_rows(self.join_equal_rows, name)
         count_threads(self.n_jobs, name)
         checked_checkpoint(self.checkpoint, name)
         engine_of(self)
-        way = None if self.search is None else one_of(self.search, "search", name, get_args(SearchName))
-        if way == "annealing" and not procedure.can_be_annealed:
+        if search.method == "annealing" and not procedure.can_be_annealed:
             raise ValueError(
                 f'{name}(search="annealing"): only a rule with a temperature can be annealed, as CMeans(rule="entropy") has one; take '
                 'search="breathing".'
             )
         integer(int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, "verbose", name, 0)
-        n_clusters = integer(self.n_clusters, "n_clusters", name, 1) if procedure.max_clusters is None else procedure.max_clusters
+        n_clusters = integer(self.n_clusters, "n_clusters", name, 1) if procedure.most_clusters is None else procedure.most_clusters
         n_init = integer(self.n_init, "n_init", name, 1)
         max_iter = integer(self.max_iter, "max_iter", name, 1) if procedure.most_sweeps is None else procedure.most_sweeps
-        stopping = Stopping(max_iter, real(self.tol, "tol", name), procedure.criterion, self._mixing(name))
+        stopping = Stopping(max_iter, real(self.tol, "tol", name), procedure.criterion, search.acceleration)
         budget, rng = parse_budget(self.memory_budget, name), checked_random_state(self.random_state, name)
-        return procedure, FitSettings(n_clusters, n_init if isinstance(self.init, str) else 1, stopping, budget, rng)
+        n_init = n_init if isinstance(self.init, str) else 1
+        return procedure, FitSettings(n_clusters, n_init, stopping, budget, landmarks, search, rng)
 
-    def _mixing(self, estimator_name: str) -> str | None:
-        """Return the acceleration of sweeps, or None."""
-        if not isinstance(self.progressive, (bool, np.bool_)):
-            raise ValueError(f"{estimator_name}(progressive={self.progressive!r}): give True or False.")
-        if self.acceleration is None or (isinstance(self.acceleration, str) and self.acceleration == "anderson"):
-            return self.acceleration
-        raise ValueError(f'{estimator_name}(acceleration={self.acceleration!r}): unknown acceleration; give "anderson" or None.')
+    def _checked_search(self, estimator_name: str) -> Search:
+        return search_within(search_from(self.search, estimator_name), self._taken_fields.get("search"), estimator_name)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

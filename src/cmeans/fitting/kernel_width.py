@@ -70,7 +70,7 @@ def _warn_of_unused(parameters: KernelParameters, cls: type[Kernel] | None, esti
         return  # an object or a callable holds its own
     idle = {"gamma", "degree", "coef0"} - parameters_of(cls)
     if cls is Linear and defaults_of(type(parameters))["kernel"] == "linear":
-        idle |= {"n_landmarks", "landmarks"}
+        idle |= {"landmarks"}
     given = changed_among(idle, parameters)
     if given:
         idle_words, other = " and no ".join(given), "polynomial" if set(given) <= {"degree", "coef0"} else "rbf"

@@ -49,7 +49,7 @@ from ..sweeps.state import State
 from ..sweeps.statistics import FinalSums
 from .fitted_attributes import FittedAttributes, KeptMemberships, OutlierThreshold, noise_of
 from .rows.dask_answers import lazily
-from .rows.empty import warn_of_empty_rows, without_empty_rows
+from .rows.empty import warn_of_empty_rows
 from .rows.finite import names_of
 from .rows.out_of_range import naming_the_row
 from .rows.told import NOTHING, Told
@@ -390,9 +390,6 @@ class Predicting(FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerM
         space = self._space.in_library_of(x) if isinstance(self._space, LandmarkSpace) else self._space
         if given.holes and isinstance(space, EuclideanSpace):  # of a fit to rows without any
             space = PartialSpace(space.shift, not self._rule.is_scale_free)
-        if vars(self).get("on_empty") == "error":
-            with self._engine(blocks) as engine:
-                without_empty_rows(blocks, space, engine, self.on_empty, estimator_name)
         return RepresentedRows(space, blocks, 0, training=False), known
 
     def _threads(self, x: Array) -> int:

@@ -21,14 +21,12 @@ from ..solvers.observer import FitRecord
 from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Stopping
 from ..tuning.noise import NoisePilot
-from .arguments import (
-    GivenSizes,
-    check_noise,
-    settled_m,
-    truncated,
-)
+from .arguments import check_noise, settled_m, truncated
 from .geometry import Geometry
 from .init import METHODS
+from .landmark_choice import Landmarks
+from .search import Search
+from .sizes import GivenSizes
 from .validation import CheckedRows
 
 
@@ -40,6 +38,8 @@ class FitSettings:
     n_init: int
     stopping: Stopping
     budget: int | None
+    landmarks: Landmarks
+    search: Search
     rng: np.random.RandomState
 
 
@@ -65,7 +65,7 @@ class Procedure:
 
     method: Callable[[Geometry], Method]  # the objective; the geometry serves parameters that the data determine
     cluster: Callable[[FitContext], tuple[Geometry, Method, FitResult]] | None = None  # None: sweeps from every start
-    max_clusters: int | None = None  # upper bound of a number that is found; None: `n_clusters` are made
+    most_clusters: int | None = None  # upper bound of a number that is found; None: `n_clusters` are made
     most_sweeps: int | None = None  # None: `max_iter`
     bounded: bool = True  # True: a start takes at most `max_iter` sweeps in all
     criterion: str = "centres"  # of `Stopping`
@@ -85,7 +85,7 @@ class Procedure:
 
     def clusters_for(self, n_clusters: int, n_rows: int, estimator_name: str) -> int:
         """Return the number of clusters to start from on these rows."""
-        if self.max_clusters is not None:
+        if self.most_clusters is not None:
             return min(n_clusters, n_rows)
         if n_clusters > n_rows:
             raise ValueError(f"{estimator_name}(n_clusters={n_clusters}): {self.too_few.format(n=n_rows)}")

@@ -24,6 +24,9 @@ from ..data.outputs import TopMemberships
 from ..engines.dask.dask_api import is_collection
 from ..estimators.landmark_graph import LandmarkGraph
 from ..fitting.fitted_attributes import PER_ROW, PRIVATE, is_fitted_name
+from ..fitting.landmark_choice import Landmarks
+from ..fitting.search import Search
+from ..fitting.sizes import Sizes
 from ..fitting.streams.stored_classes import OF_STREAMS
 from ..landmarks.certificate import Approximation
 from ..runtime.user_warnings import one_line
@@ -36,7 +39,8 @@ from .pipelines import described_steps, packed_steps, pipeline_of, steps_of
 KEY = "cmeans"  # of the metadata that holds the header
 FORMAT = 1
 WITH_STEPS = 2  # the format of a pipeline, which readers of the former would take for its last step alone
-OBJECTS: dict[str, type[Any]] = {**OF_STREAMS, **{cls.__name__: cls for cls in (State, Approximation, TopMemberships)}}
+PARAMETERS = (Landmarks, Search, Sizes)  # objects that parameters are
+OBJECTS: dict[str, type[Any]] = {**OF_STREAMS, **{cls.__name__: cls for cls in (State, Approximation, TopMemberships, *PARAMETERS)}}
 ESTIMATORS: dict[str, type[Any]] = {name: getattr(estimators, name) for name in estimators.__all__} | {"LandmarkGraph": LandmarkGraph}
 OF_A_FIT = ("engine", "checkpoint")  # parameters of a fit, not of its result
 

@@ -185,7 +185,7 @@ class Rule(ABC):
 def priced(scales: Float64 | None) -> Float64:
     """The clusters' prices, for rules that have them."""
     if scales is None:
-        raise ValueError("rules with prices need one of each cluster; they come from bounds of the clusters' sizes (size_min, size_max).")
+        raise ValueError("rules with prices need one of each cluster; they come from bounds of the clusters' sizes (sizes=Sizes(...)).")
     return scales
 
 

@@ -15,7 +15,7 @@ import math
 import numbers
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import UnionType
@@ -208,6 +208,8 @@ def _fits(value: Any, kind: Any) -> bool:
         return any(_fits(value, part) for part in parts)
     if get_origin(kind) is tuple:
         return isinstance(value, list) and len(value) == len(parts) and all(map(_fits, value, parts))
+    if get_origin(kind) is Sequence:  # a list of numbers, or an array of them
+        return isinstance(value, list | np.ndarray) and all(_fits(one, parts[0]) for one in np.asarray(value).tolist())
     if get_origin(kind) is np.ndarray:  # of a number type
         (number,) = get_args(parts[1])
         return isinstance(value, np.ndarray) and value.dtype == number and bool(np.isfinite(value).all())

@@ -13,6 +13,7 @@ from ...data.files.schema import shortened
 from ...kernels import Linear
 from ...runtime.user_warnings import warn
 from ..arguments import MissingName
+from ..landmark_choice import landmarks_from
 from ..validation import one_of
 from .observed import observed_sums
 
@@ -34,9 +35,10 @@ def check_missing(parameters: BaseCMeans, estimator_name: str) -> None:
             f'{asked}, kernel={kernel!r}): distances over the values that are there are those of kernel="linear"; take that, or impute X '
             "(scikit-learn's SimpleImputer, KNNImputer)."
         )
-    if not isinstance(parameters.landmarks, str) or isinstance(parameters.n_landmarks, int):
-        given = "landmarks=..." if not isinstance(parameters.landmarks, str) else f"n_landmarks={parameters.n_landmarks}"
-        raise ValueError(f"{asked}, {given}): rows with missing values have no landmarks; leave these out.")
+    landmarks = landmarks_from(parameters.landmarks, estimator_name)
+    if landmarks.points is not None or landmarks.count is not None:
+        given = "..." if landmarks.points is not None else repr(parameters.landmarks)
+        raise ValueError(f"{asked}, landmarks={given}): rows with missing values have no landmarks; leave these out.")
 
 
 def with_means(parameters: BaseCMeans, blocks: Blocks, estimator_name: str, *, holes: bool) -> tuple[Blocks, IntArray]:

@@ -20,6 +20,7 @@ from ..validation import host_array, real
 
 if TYPE_CHECKING:
     from ..fit import BaseCMeans
+    from ..procedure import FitSettings
 
 
 @dataclass(frozen=True)
@@ -31,11 +32,18 @@ class Told:
     must_link: Any = None
 
     def of(
-        self, blocks: Blocks, parameters: BaseCMeans, n_clusters: int, estimator_name: str, *, by_sweeps: bool, top_k: int | None = None
+        self,
+        blocks: Blocks,
+        parameters: BaseCMeans,
+        settings: FitSettings,
+        estimator_name: str,
+        *,
+        by_sweeps: bool,
+        top_k: int | None = None,
     ) -> Blocks:
         """Return the rows with what is told of them, checked; `by_sweeps`: the estimator sweeps over all rows at once; `top_k`: clusters in
         which a row has memberships, None: all."""
-        known = _known_labels(self.known_labels, self.label_strength, blocks, n_clusters, estimator_name)
+        known = _known_labels(self.known_labels, self.label_strength, blocks, settings.n_clusters, estimator_name)
         groups = _groups(self.must_link, blocks.n_rows, estimator_name)
         for name, value, fits in (("known_labels", known, by_sweeps or parameters._takes_labels), ("must_link", groups, by_sweeps)):
             if value is not None and not fits:
@@ -44,7 +52,7 @@ class Told:
                     f"{estimator_name}: {name} is for KernelKMeans, FuzzyCMeans, PossibilisticCMeans, {others}; use one of these, or "
                     "leave it out."
                 )
-        if known is not None and parameters.search == "breathing":
+        if known is not None and settings.search.method == "breathing":
             raise ValueError(
                 f'{estimator_name}(search="breathing"): clusters of known rows cannot come and go; take search="auto" or None with '
                 "known_labels."

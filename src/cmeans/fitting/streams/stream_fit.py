@@ -146,7 +146,7 @@ class StreamingBase(BaseCMeans):
         given = read_rows(self, X, fitting=stream is None and early is None)
         weight, unit = weights_of(given, sample_weight, estimator_name)
         blocks = Blocks(given.x, weight, unit=unit, limits=self._limits)
-        blocks = told.of(blocks, self, settings.n_clusters, estimator_name, by_sweeps=False)
+        blocks = told.of(blocks, self, settings, estimator_name, by_sweeps=False)
         if stream is None:
             rows = blocks if early is None else early.before(blocks)
             if rows.n_rows < settings.n_clusters <= self._rows_to_begin_with(settings):
@@ -290,11 +290,11 @@ class StreamingBase(BaseCMeans):
 
     def _graph(self, chunk: Chunk) -> LandmarkGraphKernel:
         """Return the graph of the first rows, in which all later ones are embedded."""
-        number: int | str | None = self.n_landmarks
-        if isinstance(number, int) and isinstance(self.landmarks, str):
-            number = max(min(number, chunk.blocks.n_rows // 2), 1)  # at most: there will be more of them with more rows
-        request = replace(self._space_request(chunk.context, chunk.blocks), rng=chunk.rng("landmarks"))
-        made = estimator_graph(request, self.landmarks, number)
+        landmarks = chunk.context.settings.landmarks
+        if landmarks.count is not None:  # at most: there will be more of them with more rows
+            landmarks = replace(landmarks, number=max(min(landmarks.count, chunk.blocks.n_rows // 2), 1))
+        request = replace(self._space_request(chunk.context, chunk.blocks), landmarks=landmarks, rng=chunk.rng("landmarks"))
+        made = estimator_graph(request)
         assert isinstance(made.kernel, LandmarkGraphKernel)
         return made.kernel
 
@@ -308,7 +308,7 @@ class StreamingBase(BaseCMeans):
         init_context = InitContext(type(self).__name__, settings.n_clusters, geometry, problem)
         first = starts(self.init, settings.n_init, init_context, chunk.rng("start"))
         observer = self._chunk_observer(chunk, geometry, method.rule)
-        search = self._breathing(geometry, chunk.rng("search"))
+        search = self._breathing(geometry, settings.search.method, chunk.rng("search"))
         if method.pilot is None:
             best = best_of(first, settings.n_init, problem, observer, stage="chunk", search=search)
         else:

@@ -37,6 +37,7 @@ from ..init import InitContext, starts
 from ..memory import MemoryPlan, plan
 from ..procedure import FitContext, FitSettings, Method
 from ..rows.swept import SweptRows, for_linked_rows, swept_rows
+from ..search import NO_SEARCH
 from ..space import SpaceRequest, build_geometry
 
 OF_INIT = {"k-means||": 12}  # bytes per row for starts that keep something of all rows
@@ -61,19 +62,12 @@ class BySweeps:
     verbose: int
     approximation_: Approximation | None
     # Defaults of the parameters that some estimators do not offer:
-    n_landmarks: int | str | None = "auto"
-    landmarks: Any = "rpcholesky"
-    landmark_tol: float = 0.02
-    landmark_solver: str = "eigh"
-    spherical: bool = False
+    landmarks: Any = "auto"
+    metric: str = "euclidean"
     engine: Any = None
     checkpoint: str | os.PathLike[str] | Checkpoint | None = None
-    acceleration: str | None = None
-    progressive: bool = False
-    search: str | None = None
+    search: Any = NO_SEARCH
     missing: str = "error"
-    on_empty: str = "warn"
-    join_equal_rows: bool | str = False
 
     def _by_sweeps(self, context: FitContext) -> tuple[Geometry, Method, FitResult]:
         """Sweep from every start, and return the best result."""
@@ -89,7 +83,7 @@ class BySweeps:
         init = InitContext(type(self).__name__, settings.n_clusters, geometry, swept.starting(method.pilot), at_most=sized is not None)
         first = starts(self.init, settings.n_init, init, settings.rng)
         observer, schedule = self._observer(context, geometry, method), self._schedule(settings, swept)
-        search = self._searching(swept, settings.rng)
+        search = self._searching(swept, settings)
         with self._interruptible(context, geometry, method):
             if sized is not None:
                 named = isinstance(self.init, str)
@@ -115,37 +109,40 @@ class BySweeps:
     def _refines(self, method: Method, geometry: Geometry) -> bool:
         """Return True where a cut of a given graph is sought on the graph itself too: by hard rules, from no given start."""
         named, told = isinstance(self.kernel, str) and isinstance(self.init, str), geometry.blocks
-        if not named or self.spherical or method.rule.is_soft or told.known is not None or told.groups is not None:
+        if not named or self.metric == "cosine" or method.rule.is_soft or told.known is not None or told.groups is not None:
             return False
         return graph_parameters(self, type(self).__name__).refine
 
     def _space_request(self, context: FitContext, blocks: Blocks) -> SpaceRequest:
         settings = context.settings
-        return SpaceRequest(self, type(self).__name__, blocks, settings.n_clusters, settings.rng, context.engine, settings.budget)
+        name, engine = type(self).__name__, context.engine
+        return SpaceRequest(self, name, blocks, settings.n_clusters, settings.rng, engine, settings.landmarks, settings.budget)
 
     def _schedule(self, settings: FitSettings, swept: SweptRows) -> SubsampleSchedule | None:
         """Return the subsamples to fit first; None for a given start, which uses all rows."""
-        if not self.progressive or not isinstance(self.init, str) or not swept.problem.space.sweeps_products:
+        if not settings.search.progressive or not isinstance(self.init, str) or not swept.problem.space.sweeps_products:
             return None
         return subsample_schedule(swept.population, settings.n_clusters, settings.rng)
 
-    def _searching(self, swept: SweptRows, rng: np.random.RandomState) -> Searching | None:
+    def _searching(self, swept: SweptRows, settings: FitSettings) -> Searching | None:
         """Return the search for a better optimum; None for a given start, whose own is meant, and for clusters of known rows."""
-        if self.search == "annealing" and swept.blocks.known is None:
-            return Annealing(swept.population, rng, swept.geometry.critical_temperature)
-        return self._breathing(swept, rng)
+        if settings.search.method == "annealing" and swept.blocks.known is None:
+            return Annealing(swept.population, settings.rng, swept.geometry.critical_temperature)
+        return self._breathing(swept, settings.search.method, settings.rng)
 
-    def _breathing(self, rows: Geometry | SweptRows, rng: np.random.RandomState) -> Breathing | None:
+    def _breathing(self, rows: Geometry | SweptRows, method: str | None, rng: np.random.RandomState) -> Breathing | None:
         """Return the search by clusters that come and go."""
-        if self.search is None or rows.blocks.known is not None or (self.search == "auto" and not isinstance(self.init, str)):
+        if method is None or rows.blocks.known is not None or (method == "auto" and not isinstance(self.init, str)):
             return None
-        return Breathing(rows.population, rng, thorough=self.search == "breathing")
+        return Breathing(rows.population, rng, thorough=method == "breathing")
 
     def _rows_for(self, context: FitContext, geometry: Geometry, rule: Rule, remembered: int = 0) -> RepresentedRows:
         """Return the represented rows of a fit, within the memory budget."""
         space, blocks, c = geometry.space, geometry.blocks.free, context.settings.n_clusters
         known = memory_of(space, blocks, rule, c)
-        remembered += space.bytes_of_rows + (known.total if not blocks.read_anew else self._known_of_sample(space, blocks, rule, c))
+        remembered += space.bytes_of_rows + (
+            known.total if not blocks.read_anew else self._known_of_sample(context.settings, space, blocks, rule)
+        )
         if isinstance(init := vars(self).get("init"), str):
             remembered += of_start(blocks, OF_INIT.get(init, 0))
         memory = self._memory_plan(context, space, blocks, remembered, rule.most_clusters)
@@ -155,9 +152,10 @@ class BySweeps:
         memory_logger.info("%s: %s", type(self).__name__, memory.said_of(rows.kept_share, blocks))
         return rows
 
-    def _known_of_sample(self, space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> int:
+    def _known_of_sample(self, settings: FitSettings, space: Space, blocks: Blocks, rule: Rule) -> int:
         """Bytes that sweeps remember of the largest sample of stored rows that is in memory, whatever they remember of all rows."""
-        d, sizes = int(blocks.x.shape[1]), sample_sizes(blocks.n_rows, n_clusters, blocks.limits) if self.progressive else []
+        d, n_clusters = int(blocks.x.shape[1]), settings.n_clusters
+        sizes = sample_sizes(blocks.n_rows, n_clusters, blocks.limits) if settings.search.progressive else []
         size = max((size for size in sizes if size * d * itemsize(blocks.x) <= blocks.limits.array_bytes), default=0)
         like = np.broadcast_to(np.zeros(1, numpy_dtype(blocks.x)), (size, d))  # which takes no memory
         return memory_of(space, replace(blocks, x=like), rule, n_clusters).total if size else 0
