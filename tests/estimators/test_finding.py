@@ -42,7 +42,7 @@ over_adaptations = pytest.mark.parametrize(("name", "adaptation"), [(name, form)
 
 
 def made(name, most=12, **words):
-    return CLASSES[name](most, **{"random_state": 0, **words})
+    return CLASSES[name]((1, most), **{"random_state": 0, **words})
 
 
 @cache

@@ -421,6 +421,6 @@ def test_breathing_and_rows_on_other_machines_are_refused() -> None:
         FuzzyCMeans(C, search="breathing").fit(blobs()[0], known_labels=GOOD)
     far = Kept(blobs()[0])
     far.elsewhere = True
-    told = Told(must_link=[[0, 1]])
+    told, model = Told(must_link=[[0, 1]]), FuzzyCMeans(C)
     with pytest.raises(ValueError, match="must_link needs rows in memory; load far away"):
-        told.of(Blocks(far, np.ones(len(far))), FuzzyCMeans(C), C, "FuzzyCMeans", by_sweeps=True)
+        told.of(Blocks(far, np.ones(len(far))), model, model._checked()[1], "FuzzyCMeans", by_sweeps=True)
