@@ -3,7 +3,7 @@
     python -m benchmarks.acceleration                    20 seeds of every problem; about half an hour
     python -m benchmarks.acceleration --seeds 3 --only S2 birch1
 
-Each problem is solved from the same start, without search, by the plain loop, with acceleration="anderson", with progressive=True, and
+Each problem is solved from the same start, without search, by the plain loop, with `Search.acceleration`, with `Search.progressive`, and
 with both, the default of soft rules. A visit is one row looked at in one sweep, those of samples included; "objective" is the mean over
 seeds of its difference from the plain loop's. Progressive starts are the same rows, but their way leads over samples, so that they may
 end in another local minimum.
@@ -20,22 +20,22 @@ from typing import Any
 
 import numpy as np
 
-from cmeans import FuzzyCMeans, KernelKMeans
+from cmeans import FuzzyCMeans, KernelKMeans, Search
 
 from .harness import grow, header, load, quiet, unit_interval
 
 WAYS = {
-    "plain": {"acceleration": None, "progressive": False},
-    "anderson": {"acceleration": "anderson", "progressive": False},
-    "progressive": {"acceleration": None, "progressive": True},
-    "both": {"acceleration": "anderson", "progressive": True},
+    "plain": Search(None, acceleration=None, progressive=False),
+    "anderson": Search(None, acceleration="anderson", progressive=False),
+    "search": Search(progressive=Search(None, acceleration=None, progressive=True)),
+    "both": Search(None, acceleration="anderson", progressive=True),
 }
 Maker = Callable[..., Any]
 
 
 def problems() -> dict[str, tuple[str, Maker, dict[str, Any]]]:
     """Name -> data set, estimator and words; features scaled to [0, 1], float32."""
-    kernel = {"kernel": "rbf", "n_landmarks": 300}
+    kernel = {"kernel": "rbf", "landmarks": 300}
     return {
         "birch1, m = 1.3": ("birch1", FuzzyCMeans, {"n_clusters": 100, "m": 1.3, "kernel": "linear"}),
         "birch1, m = 1.7": ("birch1", FuzzyCMeans, {"n_clusters": 100, "m": 1.7, "kernel": "linear"}),
@@ -56,13 +56,11 @@ def measure(name: str, seeds: int) -> str:
     x = unit_interval(load(data), np.float32)
     runs: dict[str, list[tuple[float, float, float]]] = {way: [] for way in WAYS}
     for seed in range(seeds):
-        for way, switches in WAYS.items():
-            hard = maker is KernelKMeans
-            if (hard and switches["acceleration"]) or (switches["progressive"] and len(x) <= 50_000):
+        for way, search in WAYS.items():
+            if (maker is KernelKMeans and search.acceleration) or (search.progressive and len(x) <= 50_000):
                 continue
-            said = {key: value for key, value in switches.items() if not (hard and key == "acceleration")}
             started = time.perf_counter()
-            model = maker(random_state=seed, max_iter=1000, search=None, **words, **said).fit(x)
+            model = maker(random_state=seed, max_iter=1000, search=search, **words).fit(x)
             runs[way].append((model.row_visits_ / len(x), model.objective_, time.perf_counter() - started))
     cells = [f"{name} ({len(x):,} rows)"]
     plain = runs["plain"]

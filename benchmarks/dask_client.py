@@ -27,16 +27,16 @@ from cmeans.fitting.prediction import Predicting
 from .harness import finish, header, machine, quiet
 
 CLUSTERS, PARTITIONS, WANTED = 4, 20, 20.0
-LANDMARKS: dict[str, Any] = {"kernel": "rbf", "gamma": 0.5, "n_landmarks": 20}
+LANDMARKS: dict[str, Any] = {"kernel": "rbf", "gamma": 0.5, "landmarks": 20}
 COUNTED: dict[str, Any] = {"n_clusters": CLUSTERS, "random_state": 0}
-FOUND: dict[str, Any] = {"max_clusters": CLUSTERS, "random_state": 0}
+FOUND: dict[str, Any] = {"n_clusters": (1, CLUSTERS), "random_state": 0}
 
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "CMeans": ("CMeans", {**COUNTED, "rule": "entropy"}),
     "FuzzyCMeans": ("FuzzyCMeans", {**COUNTED, **LANDMARKS}),
     "KernelKMeans": ("KernelKMeans", {**COUNTED, **LANDMARKS}),
     "KernelKMeans, k-means||": ("KernelKMeans", {**COUNTED, "kernel": "linear", "init": "k-means||"}),
-    "KernelKMeans, landmark graph": ("KernelKMeans", {**COUNTED, "kernel": "landmark_graph", "n_landmarks": 20}),
+    "KernelKMeans, landmark graph": ("KernelKMeans", {**COUNTED, "kernel": "landmark_graph", "landmarks": 20}),
     "KernelKMeans, weights": ("KernelKMeans", {**COUNTED, "kernel": "linear"}),
     "KernelKMeans, known labels": ("KernelKMeans", {**COUNTED, "kernel": "linear"}),
     "TwoStepKernelKMeans": ("TwoStepKernelKMeans", {**COUNTED, **LANDMARKS}),

@@ -25,6 +25,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import cmeans
+from cmeans import Search
 from cmeans.engines import Pass
 from cmeans.engines.dask import session as dask_session
 from cmeans.engines.dask.shards import PreparedOnce
@@ -56,7 +57,7 @@ def timed(x: Any, words: dict[str, Any], sweeps: int = SWEEPS) -> tuple[float, c
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = cmeans.FuzzyCMeans(
-            CLUSTERS, m=M, kernel="rbf", gamma=GAMMA, max_iter=sweeps, tol=0.0, acceleration=None, progressive=False, **words
+            CLUSTERS, m=M, kernel="rbf", gamma=GAMMA, max_iter=sweeps, tol=0.0, search=Search(acceleration=None, progressive=False), **words
         ).fit(x)
     return time.perf_counter() - started, model
 

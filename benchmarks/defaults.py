@@ -74,7 +74,7 @@ WAYS: dict[str, Build] = {
     "ProbabilisticKMeans": lambda c, seed: ProbabilisticKMeans(c, random_state=seed),
     "TwoStepKernelKMeans": lambda c, seed: TwoStepKernelKMeans(c, random_state=seed),
     "KernelPatchClustering": lambda c, seed: KernelPatchClustering(c, random_state=seed),
-    "AdaptivePossibilisticCMeans": lambda c, seed: AdaptivePossibilisticCMeans(max(20, 2 * c), random_state=seed),
+    "AdaptivePossibilisticCMeans": lambda c, seed: AdaptivePossibilisticCMeans((1, max(20, 2 * c)), random_state=seed),
     "SequentialPossibilisticCMeans": lambda _, seed: SequentialPossibilisticCMeans(random_state=seed),
     PEER: lambda c, seed: KMeans(c, n_init=10, random_state=seed),
     "GaussianMixture": lambda c, seed: GaussianMixture(c, random_state=seed),

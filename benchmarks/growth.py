@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from cmeans import FuzzyCMeans
+from cmeans import FuzzyCMeans, Search
 from cmeans.data.blocks import Block, Blocks
 from cmeans.engines import ThreadEngine
 from cmeans.fitting.memory import free_memory
@@ -67,18 +67,15 @@ def sweep_of(x: np.ndarray, landmarks: np.ndarray, keep: int, engine: ThreadEngi
 
 def fit_of(x: np.ndarray, threads: int) -> Callable[[], object]:
     """A whole fit of a fixed number of sweeps."""
-    known = FuzzyCMeans().get_params()
-    plain = {word: value for word, value in {"acceleration": None, "progressive": False}.items() if word in known}
     words = {
         "kernel": "rbf",
-        "search": None,
+        "search": Search(None, acceleration=None, progressive=False),
         "gamma": GAMMA,
-        "n_landmarks": LANDMARKS,
+        "landmarks": LANDMARKS,
         "max_iter": SWEEPS,
         "tol": 0,
         "random_state": 0,
         "n_jobs": threads,
-        **plain,
     }
     model = FuzzyCMeans(CLUSTERS, m=M, **words)
     return lambda: model.fit(x)

@@ -77,7 +77,7 @@ def main() -> None:
         "# Landmarks",
         "",
         f"The share of the kernel's trace that {UNIFORM} uniform landmarks leave out, how many of the other methods leave out no more, "
-        'and the number, share and ranking error of n_landmarks="auto" (landmark_tol=0.02).',
+        'and the number, share and ranking error of landmarks="auto" (tol=0.02).',
         "",
         "    " + header().replace("\n", "\n    "),
         "",

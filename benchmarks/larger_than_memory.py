@@ -97,7 +97,7 @@ def prefix_both_ways(folder: Path, n_rows: int) -> dict[str, object]:
     seconds, models = {}, {}
     for name, source in (("file", rows), ("memory", x)):
         began = perf_counter()
-        models[name] = cmeans.FuzzyCMeans(C, m=1.7, kernel="rbf", n_landmarks=S, random_state=0).fit(source)
+        models[name] = cmeans.FuzzyCMeans(C, m=1.7, kernel="rbf", landmarks=S, random_state=0).fit(source)
         seconds[name] = perf_counter() - began
     return {
         "rows": len(rows),

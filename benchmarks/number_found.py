@@ -87,8 +87,8 @@ SETS: dict[str, Callable[[], Rows]] = {
 NAMED = "alpha=1, pilot_m=2"
 DEFAULT, SEQUENTIAL, PEER = "by default", "sequential", "KMeans"
 WAYS: dict[str, Callable[[int], Any]] = {
-    NAMED: lambda c: AdaptivePossibilisticCMeans(max(20, 2 * c), alpha=1.0, pilot_m=2.0, random_state=0),
-    DEFAULT: lambda c: AdaptivePossibilisticCMeans(max(20, 2 * c), random_state=0),
+    NAMED: lambda c: AdaptivePossibilisticCMeans((1, max(20, 2 * c)), alpha=1.0, pilot_m=2.0, random_state=0),
+    DEFAULT: lambda c: AdaptivePossibilisticCMeans((1, max(20, 2 * c)), random_state=0),
     SEQUENTIAL: lambda _: SequentialPossibilisticCMeans(random_state=0),
     "PossibilisticCMeans, m=2, eta_scale=1": lambda c: PossibilisticCMeans(c, m=2.0, eta_scale=1.0, random_state=0),
     "PossibilisticCMeans": lambda c: PossibilisticCMeans(c, random_state=0),

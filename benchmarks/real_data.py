@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.datasets import load_sample_image
 from sklearn.metrics import adjusted_rand_score
 
-from cmeans import FuzzyCMeans, KernelKMeans
+from cmeans import FuzzyCMeans, KernelKMeans, Search
 
 from .harness import header, load, quiet
 
@@ -32,7 +32,7 @@ FITS: dict[str, Callable[..., Any]] = {
 LABELLED: dict[str, Callable[[int], Any]] = {
     "hard, linear": lambda seed: KernelKMeans(10, kernel="linear", random_state=seed),
     "fuzzy, linear": lambda seed: FuzzyCMeans(10, random_state=seed),
-    "hard, RBF, 300 landmarks": lambda seed: KernelKMeans(10, n_landmarks=300, random_state=seed),
+    "hard, RBF, 300 landmarks": lambda seed: KernelKMeans(10, landmarks=300, random_state=seed),
     "hard, landmark graph": lambda seed: KernelKMeans(10, kernel="landmark_graph", random_state=seed),
 }
 
@@ -60,7 +60,7 @@ def joined() -> None:
             make(init=start, n_jobs=1, **words).fit(x[:3000])  # what a process does once
             for join in (True, False):
                 begun = time.process_time()
-                models[join] = make(init=start, tol=1e-6, max_iter=50, n_jobs=1, join_equal_rows=join, **words).fit(x)
+                models[join] = make(init=start, tol=1e-6, max_iter=50, n_jobs=1, search=Search(join_equal_rows=join), **words).fit(x)
                 seconds[join] = time.process_time() - begun
             apart = abs(models[True].objective_ / models[False].objective_ - 1)
             print(

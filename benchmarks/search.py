@@ -62,7 +62,7 @@ KINDS = {
 
 def own(kind: str, **words: Any) -> Fit:
     """A fit by this library."""
-    kernel = {"kernel": "rbf", "gamma": "median", "n_landmarks": 300} if "rbf" in kind else {"kernel": "linear"}
+    kernel = {"kernel": "rbf", "gamma": "median", "landmarks": 300} if "rbf" in kind else {"kernel": "linear"}
     estimator = FuzzyCMeans if "fuzzy" in kind else KernelKMeans
 
     def fit(x: np.ndarray, n_clusters: int, seed: int) -> float:

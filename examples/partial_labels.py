@@ -24,7 +24,7 @@ for count in counts:
         rest = order[200:]  # labelled in no fit
         known = np.full(len(X), -1)  # -1: not known
         known[order[:count]] = digit[order[:count]]
-        labels = KernelKMeans(10, n_landmarks=300, random_state=0).fit_predict(X, known_labels=known)
+        labels = KernelKMeans(10, landmarks=300, random_state=0).fit_predict(X, known_labels=known)
         of_draws.append((adjusted_rand_score(digit[rest], labels[rest]), np.mean(digit[rest] == labels[rest])))
     scores.append(np.array(of_draws).T)
     right = f", {scores[-1][1].mean():.0%} are named right" if count else ""
@@ -43,6 +43,6 @@ plt.show()
 
 order = orders[0]
 pairs = np.array([(i, j) for i, j in pairwise(order[:200]) if digit[i] == digit[j]])
-model = KernelKMeans(10, n_landmarks=300, random_state=0).fit(X, must_link=pairs)
+model = KernelKMeans(10, landmarks=300, random_state=0).fit(X, must_link=pairs)
 together = np.mean(model.labels_[pairs[:, 0]] == model.labels_[pairs[:, 1]])
 print(f"{len(pairs)} pairs that must share a cluster: {together:.0%} do")

@@ -10,12 +10,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_diabetes
 
-from cmeans import KernelKMeans
+from cmeans import KernelKMeans, Sizes
 from cmeans.inspection import SizesDisplay
 
 X = load_diabetes().data
 figure, axes = plt.subplots(1, 2, figsize=(8, 3))
-for ax, words in zip(axes, ({}, {"size_min": 0.24, "size_max": 0.26}), strict=True):
+for ax, words in zip(axes, ({}, {"sizes": Sizes(least=0.24, most=0.26)}), strict=True):
     model = KernelKMeans(4, kernel="linear", random_state=0, **words).fit(X)
     print(f"{words or 'as they come'}: sizes {np.bincount(model.labels_)}, sum of squares {model.objective_:.3f}")
     SizesDisplay.from_estimator(model, X, ax=ax)

@@ -75,7 +75,7 @@ print(f"{len(documents):,} docstrings of {len(set(packages))} packages, as vecto
 # none where that in noise is larger.
 
 begun = time.perf_counter()
-chosen = select(FuzzyCMeans(kernel="linear", spherical=True, noise=0.1, random_state=0), X, numbers, n_bootstrap=0)
+chosen = select(FuzzyCMeans(kernel="linear", metric="cosine", noise=0.1, random_state=0), X, numbers, n_bootstrap=0)
 model, seconds = chosen.estimator, time.perf_counter() - begun
 u, noise = model.memberships_, model.noise_membership_
 assert np.array_equal(model.labels_, np.where(noise > u.max(axis=1), -1, u.argmax(axis=1)))

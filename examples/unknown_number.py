@@ -23,8 +23,8 @@ figure, axes = plt.subplots(1, 3, figsize=(10, 3.4), sharey=True)
 for ax, (name, model) in zip(
     axes,
     {
-        "adaptive, from 10 clusters on": AdaptivePossibilisticCMeans(max_clusters=10, random_state=0),
-        "without sparsity": AdaptivePossibilisticCMeans(10, sparsity=0, random_state=0),
+        "adaptive, from 10 clusters on": AdaptivePossibilisticCMeans(n_clusters=(1, 10), random_state=0),
+        "without sparsity": AdaptivePossibilisticCMeans((1, 10), sparsity=0, random_state=0),
         "sequential, with no bound": SequentialPossibilisticCMeans(),
     }.items(),
     strict=True,

@@ -26,20 +26,20 @@ def stream(n_clusters: int = C, **words: Any) -> Any:
 
 BLOBS = np.array([[0.0, 0, 0, 1], [3, 1, 0, 0], [0.5, 3, 1, 0]])
 STREAMS: dict[str, tuple[type, dict[str, Any]]] = {
-    "landmarks": (StreamingFuzzyCMeans, {"kernel": "rbf", "n_landmarks": 16}),
+    "landmarks": (StreamingFuzzyCMeans, {"kernel": "rbf", "landmarks": 16}),
     "points": (StreamingFuzzyCMeans, {"kernel": "rbf", "landmarks": np.vstack([BLOBS + 0.3, BLOBS - 0.3, BLOBS[::-1] * 0.8])}),
     "linear": (StreamingFuzzyCMeans, {"kernel": "linear", "gamma": "scale"}),
     "projection": (StreamingKernelFCM, {"method": "projection"}),
     "gradient": (StreamingKernelFCM, {"method": "projection", "projection": "gradient", "search": "auto"}),
     "l1": (StreamingKernelFCM, {"method": "projection", "projection": "l1"}),
-    "hard": (StreamingFuzzyCMeans, {"rule": "hard", "kernel": "rbf", "n_landmarks": 16, "search": "auto"}),
+    "hard": (StreamingFuzzyCMeans, {"rule": "hard", "kernel": "rbf", "landmarks": 16, "search": "auto"}),
     "patches": (KernelPatchClustering, {"n_points": 4}),
 }
 MORE_STREAMS: dict[str, tuple[type, dict[str, Any]]] = {
     **STREAMS,
     "update": (
         StreamingKernelFCM,
-        {"kernel": "rbf", "n_landmarks": 16, "method": "landmarks", "meta_membership": "update", "past_weight": "u"},
+        {"kernel": "rbf", "landmarks": 16, "method": "landmarks", "meta_membership": "update", "past_weight": "u"},
     ),
     "polynomial": (StreamingKernelFCM, {"kernel": Polynomial(degree=2, gamma=0.3), "method": "projection"}),
 }

@@ -20,7 +20,11 @@ PARAMETERS = {name: tuple(inspect.signature(cls).parameters) for name, cls in CL
 
 # For whoever has such a parameter. Few rows in several chunks; wide possibilistic clusters of few rows fall together.
 QUICK: dict[str, Any] = {"random_state": 0, "eta_scale": 0.1, "chunk_size": 60, "patch_size": 60}
-OF_KERNELS = {"gamma", "n_landmarks", "landmarks"}  # where they are given, and no kernel, it is the RBF kernel
+OF_KERNELS = {"gamma", "landmarks"}  # where they are given, and no kernel, it is the RBF kernel
+
+
+FINDING = tuple(name for name, cls in CLASSES.items() if cls().n_clusters == "auto")  # told how many clusters there may be
+COUNTING = tuple(name for name in NAMES if name not in FINDING)  # told how many there are
 
 
 def with_parameter(*parameters: str) -> tuple[str, ...]:
@@ -43,7 +47,7 @@ def known(which: str | type, words: dict[str, Any]) -> dict[str, Any]:
 def build(which: str | type, *, n_clusters: int = 3, **words: Any) -> Any:
     """The estimator, not fitted, with quick parameters where the words say nothing else; where it finds the number of clusters
     itself, `n_clusters` is the most it may find."""
-    number = {"n_clusters": n_clusters, "max_clusters": n_clusters}
+    number = {"n_clusters": (1, n_clusters) if _name(which) in FINDING else n_clusters}
     words = {"kernel": "rbf", **words} if OF_KERNELS & set(words) else words
     return _class(which)(**{**known(which, number), **known(which, QUICK), **words})
 
@@ -56,13 +60,9 @@ def _class(which: str | type) -> type:
     return CLASSES[which]
 
 
-COUNTING = with_parameter("n_clusters")  # told how many clusters there are
-FINDING = with_parameter("max_clusters")  # told how many there may be
 STREAMS = tuple(name for name in NAMES if hasattr(CLASSES[name], "partial_fit"))
 WITH_STARTS = with_parameter("init")
 WITH_ENGINE = with_parameter("engine")
-WITH_LANDMARKS = with_parameter("n_landmarks")
+WITH_LANDMARKS = with_parameter("landmarks")
 OF_KERNEL_VALUES = without(NAMES, *STREAMS)  # streams compute them
 WITH_TYPICALITIES = tuple(name for name in NAMES if hasattr(build(name), "typicality"))
-
-assert set(COUNTING) ^ set(FINDING) == set(NAMES), "an estimator is told the number of clusters, or how many there may be"

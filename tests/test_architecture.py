@@ -19,6 +19,7 @@ import pytest
 import cmeans
 import cmeans.rules
 import every_estimator
+from cmeans import Sizes
 
 SOURCE = Path(cmeans.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -346,7 +347,7 @@ def test_attributes_that_docstrings_promise(name):
     """Every name with a trailing underscore in the text is there after some fit."""
     X = np.random.default_rng(0).normal(size=(60, 2)) + 9 * np.arange(60)[:, None] // 20
     estimator, seen = every_estimator.CLASSES[name], set()
-    others = ({"kernel": "landmark_graph"}, {"kernel": "linear", "size_min": 2}, {"kernel": "linear", "missing": "partial"})
+    others = ({"kernel": "landmark_graph"}, {"kernel": "linear", "sizes": Sizes(least=2)}, {"kernel": "linear", "missing": "partial"})
     others = others if name == "KernelKMeans" else ()
     for words in ({"kernel": "linear"}, {"kernel": "rbf", "gamma": "median"}, {"kernel": "linear", "noise": 0.2}, {"top_k": 2}, *others):
         seen |= set(vars(every_estimator.build(name, **every_estimator.known(name, {**words, "sparsity": 0})).fit(X)))
@@ -363,7 +364,7 @@ def test_public_methods_are_documented_and_words_keyword_only(name):
     if name in every_estimator.COUNTING:
         assert (parameters[0].name, parameters[0].default) == ("n_clusters", 8)
     else:
-        assert parameters[0].name == "max_clusters"
+        assert (parameters[0].name, parameters[0].default) == ("n_clusters", "auto")
     assert all(p.kind is p.KEYWORD_ONLY for p in parameters[1:])
 
 

@@ -21,7 +21,7 @@ SHOWS = {  # a line that each script must come to
     "overlapping_wines": "m=1.29: mean largest membership 0.87, adjusted Rand index 0.90",
     "photograph": "colours_and_places: 68480 pixels",
     "rings": "rbf     adjusted Rand index  1.00",
-    "sizes": "{'size_min': 0.24, 'size_max': 0.26}: sizes [115 115 106 106]",
+    "sizes": "{'sizes': Sizes(least=0.24, most=0.26)}: sizes [115 115 106 106]",
     "streams": "12 chunks, landmarks:   adjusted Rand index 0.6",
     "customers": "Gower's similarity  adjusted Rand index 0.87",
     "partial_labels": "200 labels: adjusted Rand index of the others 0.78, 89% are named right",

@@ -54,7 +54,7 @@ def saved_and_loaded(model: Any, tmp_path: Path) -> Any:
     return cmeans.load(tmp_path / "model.safetensors")
 
 
-@pytest.mark.parametrize("words", [{}, {"kernel": "rbf"}, {"kernel": "rbf", "n_landmarks": 30}, {"kernel": "landmark_graph"}], ids=str)
+@pytest.mark.parametrize("words", [{}, {"kernel": "rbf"}, {"kernel": "rbf", "landmarks": 30}, {"kernel": "landmark_graph"}], ids=str)
 def test_a_rule_is_one_file(quadratic: Any, words: dict[str, Any], tmp_path: Path) -> None:
     model = cmeans.CMeans(3, rule="quadratic_fuzzy", random_state=0, **words).fit(X)
     strength = model.rule_.strength
@@ -86,7 +86,7 @@ def test_a_rule_is_a_method_of_the_command(quadratic: Any) -> None:
 @pytest.mark.parametrize("n_landmarks", [None, 40])
 @pytest.mark.parametrize("gamma", ["scale", "median", 0.3])
 def test_a_kernel_is_one_file(matern: Any, gamma: Any, n_landmarks: int | None, tmp_path: Path) -> None:
-    words = {"n_landmarks": n_landmarks, "random_state": 0}
+    words = {"landmarks": n_landmarks, "random_state": 0}
     model = cmeans.KernelKMeans(3, kernel="matern", gamma=gamma, **words).fit(X)
     assert model.gamma_ == cmeans.KernelKMeans(3, kernel="rbf", gamma=gamma, **words).fit(X).gamma_
     assert model.kernel_ == matern(model.gamma_)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from cmeans.fitting.gone_words import migration_table
+
 PAGE = (Path(__file__).resolve().parents[1] / "docs" / "migration.md").read_text(encoding="utf-8")
 SECTIONS = {title: text for title, text in re.findall(r"^## (.*)\n((?:(?!## ).*\n)*)", PAGE, flags=re.M) if "```python" in text}
 
@@ -29,3 +31,7 @@ def test_every_row_of_the_first_table_leads_somewhere() -> None:
     anchors = {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
     linked = set(re.findall(r"\]\(#([\w-]+)\)", PAGE))
     assert linked == anchors
+
+
+def test_the_table_of_gone_words_is_the_one_of_the_errors() -> None:
+    assert migration_table() in PAGE

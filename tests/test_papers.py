@@ -21,7 +21,7 @@ from benchmarks.papers.paper import Run, minutes
 from benchmarks.papers.results import Results
 from benchmarks.template import environment, judged
 
-from cmeans import KernelKMeans
+from cmeans import KernelKMeans, Search
 from cmeans.kernels import RBF, NormalizedPolynomial
 from cmeans.papers import PrintedCMeans, PrintedPossibilistic
 from cmeans.rules import Fuzzy, Hard, Possibilistic
@@ -239,7 +239,7 @@ def test_hard_runs_together_are_kernel_k_means_one_by_one(X, tmp_path):
         blocks, Hard(), (starts[:, :, None] == np.arange(4)).astype(float), tol=0, max_sweeps=200, standing=tmp_path / "standing.npz"
     )
     for run in range(3):
-        model = KernelKMeans(4, kernel=kernel, n_landmarks=None, init=starts[run], tol=0, progressive=False).fit(X)
+        model = KernelKMeans(4, kernel=kernel, landmarks=None, init=starts[run], tol=0, search=Search(progressive=False)).fit(X)
         np.testing.assert_array_equal(found.labels[run], model.labels_)
         np.testing.assert_allclose(found.objective[run], model.objective_, rtol=1e-5)
     np.testing.assert_allclose([_naive_cost(kernel(X, X), labels) for labels in found.labels], found.objective, rtol=1e-5)
@@ -250,7 +250,7 @@ def test_fuzzy_and_possibilistic_runs_are_the_papers_algorithms(X, tmp_path):
     blocks, rows = tiles.Tiles(X, kernel, side=100), np.array([5, 140, 300])
     u = tiles.first_memberships(blocks, rule, rows)
     found = tiles.solve(blocks, rule, u[None], tol=1e-4, max_sweeps=300, standing=tmp_path / "standing.npz")
-    words = {"kernel": kernel, "n_landmarks": None, "tol": 1e-4, "progressive": False}
+    words = {"kernel": kernel, "landmarks": None, "tol": 1e-4, "search": Search(progressive=False)}
     model = PrintedCMeans(3, rule=rule, init=u, **words).fit(X)
     np.testing.assert_allclose(found.u[0], model.memberships_, atol=2e-4)
     np.testing.assert_allclose(found.objective[0], model.objective_, rtol=1e-5)

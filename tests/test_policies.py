@@ -102,7 +102,7 @@ def test_the_solver_does_not_depend_on_the_place_of_rows(tmp_path: Path, monkeyp
 def test_budgets() -> None:
     for make in (FuzzyCMeans, KernelKMeans):
         fits = [
-            make(4, kernel="rbf", n_landmarks=30, random_state=0, engine=ThreadEngine(memory_budget=budget)).fit(X)
+            make(4, kernel="rbf", landmarks=30, random_state=0, engine=ThreadEngine(memory_budget=budget)).fit(X)
             for budget in (None, "80MB", "2GB")
         ]
         for other in fits[1:]:
@@ -128,7 +128,7 @@ def test_checkpoints(tmp_path: Path) -> None:
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_orders(name: str, dtype: Any) -> None:
     x, order = X.astype(dtype), np.random.default_rng(1).permutation(N)
-    one, other = (build(name, n_clusters=4, kernel="rbf", gamma="median", n_landmarks=30).fit(rows) for rows in (x, x[order]))
+    one, other = (build(name, n_clusters=4, kernel="rbf", gamma="median", landmarks=30).fit(rows) for rows in (x, x[order]))
     np.testing.assert_array_equal(np.sort(one.landmarks_, axis=0), np.sort(other.landmarks_, axis=0))  # the same rows
     assert one.gamma_ == other.gamma_
     gap = np.sort(one.memberships_, axis=1)

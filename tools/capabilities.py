@@ -25,7 +25,7 @@ Found by attempts on 120 rows, which a test repeats (`python -m tools.capabiliti
 What does not go together comes from the table by which fits refuse it.
 """
 ROWS = np.random.default_rng(0).normal(size=(120, 3)) + 9 * (np.arange(120)[:, None] // 40)
-QUICK = {"random_state": 0, "eta_scale": 0.1, "chunk_size": 60, "patch_size": 60, "n_clusters": 3, "max_clusters": 3}
+QUICK = {"random_state": 0, "eta_scale": 0.1, "chunk_size": 60, "patch_size": 60, "n_clusters": 3}
 
 
 def with_file(use: Callable[[str], Any]) -> Any:
@@ -62,12 +62,12 @@ ATTEMPTS: dict[str, Callable[[Any], Any]] = {
     "known labels (`known_labels=`)": lambda model: model.fit(ROWS, known_labels=KNOWN),
     "rows that share a cluster (`must_link=`)": lambda model: model.fit(ROWS, must_link=[[0, 1]]),
     "missing values (`missing=`)": lambda model: model.set_params(kernel="linear", missing="partial").fit(with_holes()),
-    "centres of length one (`spherical=`)": lambda model: model.set_params(spherical=True).fit(ROWS + 20),
-    "bounds of sizes (`size_min=`, `size_max=`)": lambda model: model.set_params(size_min=10).fit(ROWS),
+    "centres of length one (`metric=`)": lambda model: model.set_params(metric="cosine").fit(ROWS + 20),
+    "bounds of sizes (`sizes=`)": lambda model: model.set_params(sizes=Sizes(least=10)).fit(ROWS),
     "few memberships a row (`top_k=`)": lambda model: model.set_params(top_k=2).fit(ROWS),
     "a noise cluster (`noise=`)": lambda model: model.set_params(noise=0.1).fit(ROWS),
     "chunk after chunk (`partial_fit`)": lambda model: model.partial_fit(ROWS),
-    "the number of clusters found": lambda model: model.max_clusters,
+    "the number of clusters found": lambda model: model.set_params(n_clusters=(1, 4)).fit(ROWS),
 }
 
 

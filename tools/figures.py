@@ -41,9 +41,9 @@ def front() -> None:
     noisy = np.vstack([blobs, rng.uniform(-0.8, 7.5, (150, 2))])
     shown = {
         "FuzzyCMeans: memberships": (FuzzyCMeans(3, m=1.7, random_state=0), overlap),
-        "KernelKMeans: Gaussian kernel": (KernelKMeans(2, gamma=2.0, n_landmarks=100, random_state=0), rings),
+        "KernelKMeans: Gaussian kernel": (KernelKMeans(2, gamma=2.0, landmarks=100, random_state=0), rings),
         "KernelKMeans: landmark graph": (KernelKMeans(3, kernel="landmark_graph", random_state=0), spirals),
-        "AdaptivePossibilisticCMeans: 4 found": (AdaptivePossibilisticCMeans(10, random_state=0), noisy),
+        "AdaptivePossibilisticCMeans: 4 found": (AdaptivePossibilisticCMeans((1, 10), random_state=0), noisy),
     }
     figure, axes = plt.subplots(1, 4, figsize=(13, 3.5))
     for ax, (title, (model, X)) in zip(axes, shown.items(), strict=True):
@@ -88,7 +88,7 @@ def spaces() -> None:
     figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.2), sharey=True)
     shown = {
         'kernel="linear": Euclidean': {"kernel": "linear"},
-        'kernel="rbf": span of landmarks': {"kernel": "rbf", "gamma": 2.0, "n_landmarks": 200},
+        'kernel="rbf": span of landmarks': {"kernel": "rbf", "gamma": 2.0, "landmarks": 200},
         'kernel="landmark_graph"': {"kernel": "landmark_graph"},
     }
     for ax, (name, words) in zip(axes, shown.items(), strict=True):
@@ -110,15 +110,15 @@ def fuzzifiers() -> None:
 def widths() -> None:
     """Two moons, at several widths of the Gaussian kernel."""
     X, _ = datasets.make_moons(600, noise=0.08, random_state=0)
-    models = {f"gamma = {gamma:g}": KernelKMeans(2, gamma=gamma, n_landmarks=200, random_state=0) for gamma in (0.01, 4.0, 60.0)}
-    parameter("gamma", X, models | {'gamma="scale"': KernelKMeans(2, n_landmarks=200, random_state=0)})
+    models = {f"gamma = {gamma:g}": KernelKMeans(2, gamma=gamma, landmarks=200, random_state=0) for gamma in (0.01, 4.0, 60.0)}
+    parameter("gamma", X, models | {'gamma="scale"': KernelKMeans(2, landmarks=200, random_state=0)})
 
 
 def landmark_numbers() -> None:
     """Two moons, by few and by many landmarks."""
     X, _ = datasets.make_moons(600, noise=0.08, random_state=0)
     numbers = (3, 10, 30, 100)
-    parameter("landmarks", X, {f"{s} landmarks": KernelKMeans(2, gamma=4.0, n_landmarks=s, random_state=0) for s in numbers})
+    parameter("landmarks", X, {f"{s} landmarks": KernelKMeans(2, gamma=4.0, landmarks=s, random_state=0) for s in numbers})
 
 
 def numbers_of_clusters() -> None:

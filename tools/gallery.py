@@ -31,7 +31,7 @@ from sklearn.datasets import load_digits
 from cmeans import KernelKMeans
 
 digits = load_digits().data
-kernel = KernelKMeans(10, gamma="median", n_landmarks=100, random_state=0).fit(digits)
+kernel = KernelKMeans(10, gamma="median", landmarks=100, random_state=0).fit(digits)
 """
 FLOWER = """
 from sklearn.datasets import load_sample_image

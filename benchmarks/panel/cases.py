@@ -39,7 +39,7 @@ def add(name: str, estimator: Any, rows: Callable[[], Any], *, weight: np.ndarra
 def fit(estimator: Any, rows: Callable[[], Any], weight: np.ndarray | None = None, **words: Any) -> Words:
     """One fit, and its answers about other rows."""
     x = rows()
-    space = {"kernel": "rbf"} if {"gamma", "n_landmarks", "landmarks"} & set(words) else {}
+    space = {"kernel": "rbf"} if {"gamma", "landmarks"} & set(words) else {}
     model = estimator(**{"random_state": 7, **space, **words}).fit(x, sample_weight=weight)
     return fitted(model) | answers(model, some(x))
 

@@ -92,7 +92,7 @@ FORMS: dict[str, Stored] = {
     "Arrow": as_arrow,
 }
 MODELS = {
-    "hard": KernelKMeans(8, n_landmarks=30, max_iter=8),
+    "hard": KernelKMeans(8, landmarks=30, max_iter=8),
     "fuzzy": FuzzyCMeans(5, m=1.2, kernel="linear", max_iter=8),
 }
 
@@ -112,10 +112,10 @@ for name, store in FORMS.items():
     case(f"many rows as {name}", "pyarrow")(partial(from_file, store, STORED))
 
 READ_AGAIN = {
-    "possibilistic": PossibilisticCMeans(5, eta_scale=0.05, kernel="rbf", n_landmarks=30, max_iter=6),
-    "wide": KernelKMeans(8, n_landmarks=140, init="k-means||", max_iter=6),
-    "little memory": FuzzyCMeans(5, m=1.2, kernel="rbf", n_landmarks=40, engine=cmeans.ThreadEngine(memory_budget="280MB"), max_iter=6),
-    "adaptive": AdaptivePossibilisticCMeans(8, max_iter=10),
+    "possibilistic": PossibilisticCMeans(5, eta_scale=0.05, kernel="rbf", landmarks=30, max_iter=6),
+    "wide": KernelKMeans(8, landmarks=140, init="k-means||", max_iter=6),
+    "little memory": FuzzyCMeans(5, m=1.2, kernel="rbf", landmarks=40, engine=cmeans.ThreadEngine(memory_budget="280MB"), max_iter=6),
+    "adaptive": AdaptivePossibilisticCMeans((1, 8), max_iter=10),
     "probabilistic": ProbabilisticKMeans(4, kernel="linear", quantile=0.5, max_iter=10),
     "stream": StreamingFuzzyCMeans(4, m=1.2, chunk_size=15_000, max_iter=10),
 }
@@ -140,7 +140,7 @@ def _predict_to() -> Words:
     x, said = SOME(), {}
     wanted: dict[str, Words] = {"all.parquet": {}, "top.parquet": {"top_k": 2}, "most.parquet": {"threshold": 0.3}, "labels.npy": {}}
     wanted |= {"all.csv": {}, "top.csv": {"top_k": 1}, "labels.csv": {"memberships": False}}
-    models = {"fuzzy": FuzzyCMeans(4, m=1.3, kernel="rbf", n_landmarks=30), "hard": KernelKMeans(4, kernel="linear")}
+    models = {"fuzzy": FuzzyCMeans(4, m=1.3, kernel="rbf", landmarks=30), "hard": KernelKMeans(4, kernel="linear")}
     with tempfile.TemporaryDirectory() as folder:
         for name, model in models.items():
             model.set_params(random_state=0).fit(x[::2])
@@ -163,11 +163,11 @@ def columns(table: Any) -> Words:
 
 
 DASK = {
-    "hard": KernelKMeans(8, n_landmarks=30, init="k-means||", max_iter=8),
+    "hard": KernelKMeans(8, landmarks=30, init="k-means||", max_iter=8),
     "fuzzy": FuzzyCMeans(5, m=1.2, kernel="linear", max_iter=8),
-    "fuzzy, wide": FuzzyCMeans(5, m=1.2, kernel="rbf", n_landmarks=140, max_iter=8),
-    "possibilistic": PossibilisticCMeans(5, eta_scale=0.05, kernel="rbf", n_landmarks=30, max_iter=6),
-    "adaptive": AdaptivePossibilisticCMeans(8, max_iter=10),
+    "fuzzy, wide": FuzzyCMeans(5, m=1.2, kernel="rbf", landmarks=140, max_iter=8),
+    "possibilistic": PossibilisticCMeans(5, eta_scale=0.05, kernel="rbf", landmarks=30, max_iter=6),
+    "adaptive": AdaptivePossibilisticCMeans((1, 8), max_iter=10),
 }
 
 
@@ -189,4 +189,4 @@ def on_workers(model: Any, rows: Callable[[], np.ndarray]) -> Words:
 
 for name, model in DASK.items():
     case(f"on Dask, {name}", "dask.array", "distributed")(partial(on_workers, model, STORED))
-case("on Dask, few rows", "dask.array", "distributed")(partial(on_workers, FuzzyCMeans(5, m=1.2, kernel="rbf", n_landmarks=30), SOME))
+case("on Dask, few rows", "dask.array", "distributed")(partial(on_workers, FuzzyCMeans(5, m=1.2, kernel="rbf", landmarks=30), SOME))

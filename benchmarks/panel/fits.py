@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, ThreadEngine, kernels, papers
+from cmeans import FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans, ThreadEngine, kernels, papers
 from cmeans.kernels import NormalizedPolynomial, Polynomial, Sigmoid
 
 from .cases import Words, add, answers, case, fitted
@@ -21,9 +21,9 @@ RULES: dict[str, tuple[Any, Words]] = {
 }
 SPACES: dict[str, Words] = {
     "euclidean": {"kernel": "linear"},
-    "landmarks": {"n_landmarks": 30, "gamma": 0.05},
-    "landmarks by gradients": {"n_landmarks": 30, "gamma": 0.05, "landmark_solver": "gradient"},
-    "exact": {"n_landmarks": None, "gamma": 0.05},
+    "landmarks": {"landmarks": 30, "gamma": 0.05},
+    "landmarks by gradients": {"landmarks": Landmarks(30, solver="gradient"), "gamma": 0.05},
+    "exact": {"landmarks": None, "gamma": 0.05},
 }
 
 for rule, (estimator, words) in RULES.items():
@@ -31,24 +31,24 @@ for rule, (estimator, words) in RULES.items():
         add(f"{rule}, {space}", estimator, SMALL, **words, **where)
 add("hard, no clusters to speak of", KernelKMeans, partial(groups, 300, 3, 1), n_clusters=40, kernel="linear", n_init=2)
 add("fuzzy, one cluster", FuzzyCMeans, SMALL, n_clusters=1)
-add("fuzzy, m=2", FuzzyCMeans, SMALL, n_clusters=3, m=2, n_landmarks=50)
-add("possibilistic, m=2", PossibilisticCMeans, SMALL, n_clusters=3, eta_scale=0.05, n_landmarks=50)
+add("fuzzy, m=2", FuzzyCMeans, SMALL, n_clusters=3, m=2, landmarks=50)
+add("possibilistic, m=2", PossibilisticCMeans, SMALL, n_clusters=3, eta_scale=0.05, landmarks=50)
 
 for scheme in ("rpcholesky", "k-means++", "uniform"):
-    add(f"landmarks, {scheme}", FuzzyCMeans, SOME, n_clusters=4, m=1.3, n_landmarks=40, landmarks=scheme, gamma="median")
-    add(f"landmarks, auto number, {scheme}", KernelKMeans, SOME, n_clusters=5, landmarks=scheme, landmark_tol=0.05)
+    add(f"landmarks, {scheme}", FuzzyCMeans, SOME, n_clusters=4, m=1.3, landmarks=Landmarks(40, method=scheme), gamma="median")
+    add(f"landmarks, auto number, {scheme}", KernelKMeans, SOME, n_clusters=5, landmarks=Landmarks(method=scheme, tol=0.05))
 add("landmarks, auto number, default", FuzzyCMeans, SOME, n_clusters=5)
 add("landmarks, rows", FuzzyCMeans, SMALL, n_clusters=4, m=1.3, landmarks=np.arange(0, 600, 20))
 add("landmarks, points", KernelKMeans, SMALL, n_clusters=4, landmarks=groups(25, 4, seed=9))
-add("landmarks, more than span the rows", KernelKMeans, SMALL, n_clusters=4, kernel=Polynomial(degree=2), n_landmarks=100)
-add("exact, few rows stand for all", FuzzyCMeans, partial(groups, 1500, 2), n_clusters=4, m=1.3, n_landmarks=None, gamma=0.01)
+add("landmarks, more than span the rows", KernelKMeans, SMALL, n_clusters=4, kernel=Polynomial(degree=2), landmarks=100)
+add("exact, few rows stand for all", FuzzyCMeans, partial(groups, 1500, 2), n_clusters=4, m=1.3, landmarks=None, gamma=0.01)
 add(
     "exact, in tiles",
     FuzzyCMeans,
     SOME,
     n_clusters=3,
     m=1.3,
-    n_landmarks=None,
+    landmarks=None,
     gamma=0.05,
     max_iter=6,
     engine=ThreadEngine(memory_budget="160MB"),
@@ -75,9 +75,9 @@ KERNELS: dict[str, tuple[Callable[[], Any], Words]] = {
     "callable": (SMALL, {"kernel": partial(bump, width=20.0)}),
 }
 for kernel, (rows, words) in KERNELS.items():
-    add(f"kernel {kernel}, landmarks", FuzzyCMeans, rows, n_clusters=3, m=1.15, n_landmarks=25, **words)
+    add(f"kernel {kernel}, landmarks", FuzzyCMeans, rows, n_clusters=3, m=1.15, landmarks=25, **words)
     if kernel not in ("linear", "rbf", "object"):
-        add(f"kernel {kernel}, exact", KernelKMeans, rows, n_clusters=3, n_landmarks=None, n_init=2, **words)
+        add(f"kernel {kernel}, exact", KernelKMeans, rows, n_clusters=3, landmarks=None, n_init=2, **words)
 
 
 @case("kernels themselves")
@@ -109,7 +109,7 @@ def _() -> Words:
     x = SMALL()
     said = {}
     for name, (estimator, words) in RULES.items():
-        model = estimator(**words, kernel="precomputed", n_landmarks=None, random_state=1).fit(gram(x, x))
+        model = estimator(**words, kernel="precomputed", landmarks=None, random_state=1).fit(gram(x, x))
         said[name] = fitted(model) | answers(model, gram(some(x), x), diag=np.diag(gram(some(x), some(x))))
     return said
 
@@ -117,7 +117,7 @@ def _() -> Words:
 @case("precomputed, square, landmarks")
 def _() -> Words:
     x = SMALL()
-    model = FuzzyCMeans(4, m=1.3, kernel="precomputed", n_landmarks=30, random_state=1).fit(gram(x, x))
+    model = FuzzyCMeans(4, m=1.3, kernel="precomputed", landmarks=30, random_state=1).fit(gram(x, x))
     return fitted(model) | answers(model, gram(some(x), x), diag=np.diag(gram(some(x), some(x))))
 
 
@@ -126,15 +126,15 @@ def _() -> Words:
     x, listed = SMALL(), np.arange(5, 600, 20)
     said = {}
     for solver in ("eigh", "gradient"):
-        words = {"landmarks": listed, "kernel": kernels.Precomputed(diagonal=np.diag(gram(x, x))), "landmark_solver": solver}
+        words = {"landmarks": Landmarks(points=listed, solver=solver), "kernel": kernels.Precomputed(diagonal=np.diag(gram(x, x)))}
         model = FuzzyCMeans(4, m=1.3, random_state=1, **words).fit(gram(x, x[listed]))
         said[solver] = fitted(model) | answers(model, gram(some(x), x[listed]), diag=np.diag(gram(some(x), some(x))))
     return said
 
 
 for init in ("k-means++", "k-means||", "max-min", "random", "random-partition"):
-    add(f"init {init}", KernelKMeans, SMALL, n_clusters=5, n_landmarks=30, init=init, n_init=3)
-    add(f"init {init}, exact", FuzzyCMeans, SMALL, n_clusters=4, m=1.3, n_landmarks=None, init=init)
+    add(f"init {init}", KernelKMeans, SMALL, n_clusters=5, landmarks=30, init=init, n_init=3)
+    add(f"init {init}, exact", FuzzyCMeans, SMALL, n_clusters=4, m=1.3, landmarks=None, init=init)
 STARTS = {
     "rows": np.array([3, 77, 140, 201, 555]),
     "labels": np.arange(600) % 5,
@@ -142,9 +142,9 @@ STARTS = {
     "memberships": shares(600, 5),
 }
 for name, start in STARTS.items():
-    add(f"init {name}", FuzzyCMeans, SMALL, n_clusters=5, m=1.3, n_landmarks=30, init=start)
+    add(f"init {name}", FuzzyCMeans, SMALL, n_clusters=5, m=1.3, landmarks=30, init=start)
     add(f"init {name}, euclidean", KernelKMeans, SMALL, n_clusters=5, kernel="linear", init=start)
-add("init k-means||, many rows", KernelKMeans, MANY, n_clusters=5, n_landmarks=30, init="k-means||", max_iter=10)
+add("init k-means||, many rows", KernelKMeans, MANY, n_clusters=5, landmarks=30, init="k-means||", max_iter=10)
 add("init max-min, many rows", FuzzyCMeans, MANY, n_clusters=5, kernel="linear", init="max-min", max_iter=10)
 add("init random-partition, many rows", KernelKMeans, MANY, n_clusters=5, kernel="linear", init="random-partition", max_iter=10)
 
@@ -152,21 +152,21 @@ add("init random-partition, many rows", KernelKMeans, MANY, n_clusters=5, kernel
 @case("init fitted")
 def _() -> Words:
     x = SMALL()
-    words = {"kernel": "rbf", "n_landmarks": 30, "gamma": 0.05, "random_state": 2}
-    first = KernelKMeans(5, max_iter=2, **words).fit(x)
-    second = FuzzyCMeans(5, m=1.3, init=first, landmarks="uniform", **words).fit(x)
+    words = {"kernel": "rbf", "gamma": 0.05, "random_state": 2}
+    first = KernelKMeans(5, max_iter=2, landmarks=30, **words).fit(x)
+    second = FuzzyCMeans(5, m=1.3, init=first, landmarks=Landmarks(30, method="uniform"), **words).fit(x)
     return {"first": fitted(first), "second": fitted(second)}
 
 
 for gamma in ("scale", "median"):
-    add(f"gamma {gamma}", KernelKMeans, SOME, n_clusters=5, gamma=gamma, n_landmarks=40)
-    add(f"gamma {gamma}, laplacian", FuzzyCMeans, SMALL, n_clusters=3, gamma=gamma, kernel="laplacian", n_landmarks=40)
-add("m auto", FuzzyCMeans, SMALL, n_clusters=4, gamma="median", n_landmarks=40)
+    add(f"gamma {gamma}", KernelKMeans, SOME, n_clusters=5, gamma=gamma, landmarks=40)
+    add(f"gamma {gamma}, laplacian", FuzzyCMeans, SMALL, n_clusters=3, gamma=gamma, kernel="laplacian", landmarks=40)
+add("m auto", FuzzyCMeans, SMALL, n_clusters=4, gamma="median", landmarks=40)
 add("m auto, exact", FuzzyCMeans, SMALL, n_clusters=4, gamma="median")
-add("m auto, pilot", PossibilisticCMeans, SMALL, n_clusters=4, m="auto", eta_scale=0.05, n_landmarks=40)
+add("m auto, pilot", PossibilisticCMeans, SMALL, n_clusters=4, m="auto", eta_scale=0.05, landmarks=40)
 for rule in ("fuzzy", "possibilistic"):
     estimator, words = RULES[rule]
-    add(f"{rule}, no acceleration", estimator, SMALL, **words, **SPACES["landmarks"], acceleration=None)
-add("fuzzy, several starts", FuzzyCMeans, SMALL, n_clusters=5, m=1.3, n_landmarks=30, n_init=4, init="random")
-add("hard, cut short", KernelKMeans, SMALL, n_clusters=5, n_landmarks=30, max_iter=2, tol=0.0)
-add("hard, to the last bit", KernelKMeans, SMALL, n_clusters=5, n_landmarks=30, tol=0.0)
+    add(f"{rule}, no acceleration", estimator, SMALL, **words, **SPACES["landmarks"], search=Search(acceleration=None))
+add("fuzzy, several starts", FuzzyCMeans, SMALL, n_clusters=5, m=1.3, landmarks=30, n_init=4, init="random")
+add("hard, cut short", KernelKMeans, SMALL, n_clusters=5, landmarks=30, max_iter=2, tol=0.0)
+add("hard, to the last bit", KernelKMeans, SMALL, n_clusters=5, landmarks=30, tol=0.0)

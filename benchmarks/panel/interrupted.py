@@ -18,8 +18,10 @@ from cmeans import (
     FuzzyCMeans,
     KernelKMeans,
     KernelPatchClustering,
+    Landmarks,
     PossibilisticCMeans,
     ProbabilisticKMeans,
+    Search,
     SequentialPossibilisticCMeans,
     StreamingFuzzyCMeans,
     TwoStepKernelKMeans,
@@ -29,14 +31,14 @@ from .cases import Words, answers, case, fitted
 from .rows import MORE, SMALL, SOME, some
 
 BROKEN = {
-    "hard": (KernelKMeans, {"n_clusters": 5, "n_landmarks": 30, "n_init": 3}, 8),
-    "fuzzy": (FuzzyCMeans, {"n_clusters": 5, "m": 1.5, "kernel": "rbf", "n_landmarks": 30, "n_init": 2}, 5),
-    "fuzzy, plain": (FuzzyCMeans, {"n_clusters": 5, "kernel": "linear", "acceleration": None}, 4),
-    "fuzzy, exact": (FuzzyCMeans, {"n_clusters": 4, "n_landmarks": None, "kernel": "laplacian", "gamma": 0.1, "max_iter": 12}, 3),
-    "possibilistic": (PossibilisticCMeans, {"n_clusters": 5, "eta_scale": 0.1, "kernel": "rbf", "n_landmarks": 30}, 4),
-    "memberships": (cmeans.papers.PrintedCMeans, {"n_clusters": 5, "rule": "fuzzy", "tol": 1e-3, "kernel": "rbf", "n_landmarks": 30}, 4),
-    "adaptive": (AdaptivePossibilisticCMeans, {"max_clusters": 9}, 6),
-    "sequential": (SequentialPossibilisticCMeans, {"max_clusters": 7}, 20),
+    "hard": (KernelKMeans, {"n_clusters": 5, "landmarks": 30, "n_init": 3}, 8),
+    "fuzzy": (FuzzyCMeans, {"n_clusters": 5, "m": 1.5, "kernel": "rbf", "landmarks": 30, "n_init": 2}, 5),
+    "fuzzy, plain": (FuzzyCMeans, {"n_clusters": 5, "kernel": "linear", "search": Search(acceleration=None)}, 4),
+    "fuzzy, exact": (FuzzyCMeans, {"n_clusters": 4, "landmarks": None, "kernel": "laplacian", "gamma": 0.1, "max_iter": 12}, 3),
+    "possibilistic": (PossibilisticCMeans, {"n_clusters": 5, "eta_scale": 0.1, "kernel": "rbf", "landmarks": 30}, 4),
+    "memberships": (cmeans.papers.PrintedCMeans, {"n_clusters": 5, "rule": "fuzzy", "tol": 1e-3, "kernel": "rbf", "landmarks": 30}, 4),
+    "adaptive": (AdaptivePossibilisticCMeans, {"n_clusters": (1, 9)}, 6),
+    "sequential": (SequentialPossibilisticCMeans, {"n_clusters": (1, 7)}, 20),
     "growing samples": (FuzzyCMeans, {"n_clusters": 5, "m": 1.3, "kernel": "linear"}, 2),
 }
 
@@ -79,16 +81,16 @@ for name, (estimator, words, sweeps) in BROKEN.items():
     case(f"broken off, {name}", "sklearn.callback")(partial(broken_off, estimator, words, sweeps, rows))
 
 SAVED = [
-    KernelKMeans(4, n_landmarks=30),
-    TwoStepKernelKMeans(4, n_landmarks=100),
-    FuzzyCMeans(4, m=1.3, n_landmarks=None, kernel="laplacian"),
-    PossibilisticCMeans(4, eta_scale=0.1, kernel="rbf", n_landmarks=30, landmark_solver="gradient"),
+    KernelKMeans(4, landmarks=30),
+    TwoStepKernelKMeans(4, landmarks=100),
+    FuzzyCMeans(4, m=1.3, landmarks=None, kernel="laplacian"),
+    PossibilisticCMeans(4, eta_scale=0.1, kernel="rbf", landmarks=Landmarks(30, solver="gradient")),
     ProbabilisticKMeans(4, kernel="linear", solver="batched"),
-    AdaptivePossibilisticCMeans(8, kernel="rbf", n_landmarks=30),
-    SequentialPossibilisticCMeans(8),
+    AdaptivePossibilisticCMeans((1, 8), kernel="rbf", landmarks=30),
+    SequentialPossibilisticCMeans((1, 8)),
     StreamingFuzzyCMeans(4, m=1.3),
     KernelPatchClustering(4, m=1.3),
-    CMeans(4, rule=cmeans.papers.PrintedFuzzy(2.0), kernel="cosine", n_landmarks=30),
+    CMeans(4, rule=cmeans.papers.PrintedFuzzy(2.0), kernel="cosine", landmarks=30),
 ]
 
 

@@ -35,9 +35,9 @@ def _metrics() -> Words:
 def _validity() -> Words:
     x, said = SMALL(), {}
     models = [
-        FuzzyCMeans(4, m=1.3, kernel="rbf", n_landmarks=40),
+        FuzzyCMeans(4, m=1.3, kernel="rbf", landmarks=40),
         KernelKMeans(4, kernel="linear"),
-        PossibilisticCMeans(3, kernel="rbf", n_landmarks=None),
+        PossibilisticCMeans(3, kernel="rbf", landmarks=None),
     ]
     for model in models:
         model.set_params(random_state=0).fit(x)

@@ -15,14 +15,14 @@ from .rows import SOME, documents, groups, some, weights
 STREAMS: dict[str, Words] = {
     "landmarks": {},
     "landmarks, hard": {"rule": "hard"},
-    "landmarks, few": {"n_landmarks": 30, "warm_up": 0, "m": 1.3},
+    "landmarks, few": {"landmarks": 30, "warm_up": 0, "m": 1.3},
     "landmarks, points": {"landmarks": groups(20, 4, seed=6), "method": "landmarks", "m": 1.3, "meta_membership": "update"},
     "projection": {"method": "projection"},
     "projection, hard": {"method": "projection", "rule": "hard", "init": "max-min"},
     "projection, gradient": {"method": "projection", "projection": "gradient", "m": 1.3},
     "projection, l1": {"method": "projection", "projection": "l1", "m": 1.3},
     "projection, frozen": {"method": "projection", "meta_membership": "frozen", "past_weight": "u", "m": 1.3},
-    "forgetting": {"decay": 0.7, "m": 1.3, "acceleration": None},
+    "forgetting": {"decay": 0.7, "m": 1.3, "search": Search(acceleration=None)},
     "euclidean": {"kernel": "linear"},
     "euclidean, hard": {"kernel": "linear", "rule": "hard", "warm_up": 0},
 }

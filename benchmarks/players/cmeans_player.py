@@ -9,7 +9,7 @@ from cmeans.kernels import KERNELS
 
 from .job import Job, Played
 
-PLAIN = {"acceleration": None, "progressive": False}  # words of an estimator that has them
+PLAIN = {"search": Search(acceleration=None, progressive=False)}  # words of an estimator that has them
 
 
 def plain(estimator: type, clusters: int, **words: Any) -> Any:
@@ -46,7 +46,7 @@ def fuzzy(job: Job) -> Played:
 
 def defaults(job: Job) -> Played:
     """KernelKMeans as it comes, for a kernel and a number of landmarks."""
-    return _fitted(KernelKMeans(job.clusters, n_landmarks=job.n_landmarks, random_state=job.seed, **kernel_parameters(job)), job)
+    return _fitted(KernelKMeans(job.clusters, landmarks=job.n_landmarks, random_state=job.seed, **kernel_parameters(job)), job)
 
 
 def linear_defaults(job: Job) -> Played:
@@ -56,7 +56,7 @@ def linear_defaults(job: Job) -> Played:
 
 def exact(job: Job) -> Played:
     """Exact kernel k-means from given labels."""
-    return _fitted(plain(KernelKMeans, job.clusters, n_landmarks=None, init=job.labels, max_iter=job.sweeps, **kernel_parameters(job)), job)
+    return _fitted(plain(KernelKMeans, job.clusters, landmarks=None, init=job.labels, max_iter=job.sweeps, **kernel_parameters(job)), job)
 
 
 def linear_fuzzy(job: Job) -> Played:

@@ -22,6 +22,9 @@ if _typing.TYPE_CHECKING:
         StreamingFuzzyCMeans,
     )
     from .estimators.landmark_graph import LandmarkGraph
+    from .fitting.landmark_choice import Landmarks
+    from .fitting.search import Search
+    from .fitting.sizes import Sizes
     from .papers import KernelPatchClustering, ProbabilisticKMeans, SequentialPossibilisticCMeans, TwoStepKernelKMeans
     from .persistence.model_file import load, save
     from .runtime.user_warnings import DataWarning, ParameterWarning
@@ -41,11 +44,14 @@ __all__ = [
     "KernelKMeans",
     "KernelPatchClustering",
     "LandmarkGraph",
+    "Landmarks",
     "ParameterWarning",
     "PossibilisticCMeans",
     "ProbabilisticKMeans",
+    "Search",
     "Selection",
     "SequentialPossibilisticCMeans",
+    "Sizes",
     "Stability",
     "StreamingFuzzyCMeans",
     "ThreadEngine",
@@ -72,10 +78,13 @@ _PLACES = {  # of names that are neither modules nor estimators
     "Checkpoint": "solvers.checkpoints",
     "DaskEngine": "engines",
     "DataWarning": "runtime.user_warnings",
+    "Search": "fitting.search",
     "Selection": "selection.select",
+    "Sizes": "fitting.sizes",
     "Stability": "selection.stability",
     "KernelPatchClustering": "papers",
     "LandmarkGraph": "estimators.landmark_graph",
+    "Landmarks": "fitting.landmark_choice",
     "ParameterWarning": "runtime.user_warnings",
     "ProbabilisticKMeans": "papers",
     "SequentialPossibilisticCMeans": "papers",

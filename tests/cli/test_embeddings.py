@@ -27,15 +27,15 @@ def vectors() -> np.ndarray:
 @pytest.mark.parametrize(("kind", "ending"), [("fixed", "parquet"), ("plain", "arrow"), ("large", "arrows")])
 def test_fit_and_predict(cmeans: Command, vectors: np.ndarray, tmp_path: Path, kind: str, ending: str) -> None:
     file = lists(tmp_path, vectors, kind, ending, document=pa.array([f"d{at}" for at in range(150)]))
-    words = ["--clusters", 3, "--spherical", "--method", "hard", "--kernel", "linear", "--id", "document"]
+    words = ["--clusters", 3, "--metric", "cosine", "--method", "hard", "--kernel", "linear", "--id", "document"]
     summary = cmeans("fit", file, *words, "--out", tmp_path / "o").summary
-    assert (summary["columns"], summary["dtype"], summary["spherical"]) == (16, "float32", True)
-    expected = KernelKMeans(3, kernel="linear", spherical=True, random_state=0).fit(vectors)
+    assert (summary["columns"], summary["dtype"], summary["metric"]) == (16, "float32", "cosine")
+    expected = KernelKMeans(3, kernel="linear", metric="cosine", random_state=0).fit(vectors)
     assert summary["objective"] == pytest.approx(expected.objective_, rel=1e-5)
     written = pq.read_table(tmp_path / "o" / "labels.parquet")
     assert written["document"].to_pylist()[:2] == ["d0", "d1"]
     np.testing.assert_array_equal(written["label"], expected.labels_)
-    assert load(tmp_path / "o" / "model.safetensors").spherical
+    assert load(tmp_path / "o" / "model.safetensors").metric == "cosine"
     assert cmeans("predict", tmp_path / "o" / "model.safetensors", file, "--out", tmp_path / "p.parquet").code == 0
     np.testing.assert_array_equal(pq.read_table(tmp_path / "p.parquet")["label"], expected.labels_)
 
@@ -58,13 +58,10 @@ def test_a_stream_of_lists(cmeans: Command, vectors: np.ndarray, tmp_path: Path)
 
 def test_methods_without_a_sphere_say_so(cmeans: Command, vectors: np.ndarray, tmp_path: Path) -> None:
     np.save(tmp_path / "v.npy", vectors)
-    ended = cmeans("fit", tmp_path / "v.npy", "-c", 3, "--method", "possibilistic", "--spherical", "--out", tmp_path / "o")
+    ended = cmeans("fit", tmp_path / "v.npy", "-c", 3, "--method", "adaptive", "--metric", "cosine", "--out", tmp_path / "o")
     assert ended.code == 2
-    assert "--spherical: --method possibilistic has none; it belongs to hard, fuzzy" in ended.err
+    assert "--metric: --method adaptive has none; it belongs to hard, fuzzy" in ended.err
     vectors[7] = 0
     np.save(tmp_path / "v.npy", vectors)
-    ended = cmeans("fit", tmp_path / "v.npy", "-c", 3, "--spherical", "--on-empty", "error", "--out", tmp_path / "o")
-    assert ended.code == 2
-    assert "row 7 of the data has only zeros, and so no direction" in ended.err
-    ended = cmeans("fit", tmp_path / "v.npy", "-c", 3, "--spherical", "--out", tmp_path / "o")
+    ended = cmeans("fit", tmp_path / "v.npy", "-c", 3, "--metric", "cosine", "--out", tmp_path / "o")
     assert (ended.code, ended.summary["noise"]) == (0, 1)

@@ -11,7 +11,7 @@ from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from cli.command import Command
-from cmeans import CMeans, FuzzyCMeans, load
+from cmeans import CMeans, FuzzyCMeans, Landmarks, load
 from cmeans.cli.output.results import read_labels
 from cmeans.kernels import Polynomial
 
@@ -21,7 +21,7 @@ SUMMARY = {
     "command", "version", "file", "rows", "columns", "dtype", "scale", "weight", "method", "n_clusters", "n_clusters_found",
     "m", "pilot_m", "eta", "noise_distance", "method_options", "kernel", "gamma", "n_landmarks", "approximation", "seed", "objective",
     "n_iter", "converged", "clearness", "column_names", "left_out", "id", "categories", "reason", "next", "sizes", "noise", "seconds",
-    "warnings", "outputs", "like", "prices", "size_gap", "known_labels", "must_link", "spherical", "missing",
+    "warnings", "outputs", "like", "prices", "size_gap", "known_labels", "must_link", "metric", "missing",
 }  # fmt: skip
 
 
@@ -46,8 +46,8 @@ def test_every_method_from_file_to_files(cmeans: Command, table: Path, blobs: Bl
         assert np.array_equal(np.column_stack([written[f"u{j}"] for j in range(3)]).argmax(1), labels)
     assert len(summary["eta"] or []) == (3 if method == "possibilistic" else 0)
     assert set(summary["method_options"]) == {
-        "fuzzy": {"m", "noise", "acceleration", "top_k"},
-        "possibilistic": {"m", "pilot_m", "eta_scale", "acceleration"},
+        "fuzzy": {"m", "noise", "top_k"},
+        "possibilistic": {"m", "pilot_m", "eta_scale"},
     }.get(method, set())
     if method != "possibilistic":
         assert adjusted_rand_score(blobs[1], labels) > 0.95
@@ -144,7 +144,7 @@ def test_words_reach_the_estimator(cmeans: Command, table: Path, tmp_path: Path)
     more = "--m 1.2 --pilot-m 1.3 --eta-scale 0.5 --init random --n-init 2 --max-iter 9 --tol 0.01 --seed 5 --memory-budget 1GB --jobs 1"
     ended = cmeans("fit", table, "-c", 2, "--columns", "a,b", *words.split(), *more.split(), "--out", tmp_path / "o")
     assert ended.summary["gamma"] == 0.25
-    kernel = {"kernel": Polynomial(degree=2, gamma=0.25, coef0=0.5), "n_landmarks": 40, "landmarks": "k-means++"}
+    kernel = {"kernel": Polynomial(degree=2, gamma=0.25, coef0=0.5), "landmarks": Landmarks(40, method="k-means++")}
     method = {"n_clusters": 2, "m": 1.2, "pilot_m": 1.3, "eta_scale": 0.5}
     run = {"init": "random", "n_init": 2, "max_iter": 9, "tol": 0.01, "random_state": 5}
     params = load(tmp_path / "o" / "model.safetensors").get_params()

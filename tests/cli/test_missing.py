@@ -61,11 +61,11 @@ def test_what_cannot_be_is_refused(cmeans: Command, holes: Path, tmp_path: Path,
     assert re.search(message, ended.err.splitlines()[-1]), ended.err
 
 
-def test_rows_that_say_nothing_are_counted_or_refused(cmeans: Command, tmp_path: Path) -> None:
+def test_rows_that_say_nothing_are_counted(cmeans: Command, tmp_path: Path) -> None:
     file, out = tmp_path / "rows.csv", tmp_path / "o"
     file.write_text("a,b\n" + "".join(f"{x},{x}\n" for x in (1, 2, 1.5, 9, 10, 9.5)) + ",\n,\n")
     words = ["fit", file, "-c", 2, "--missing", "partial", "--out"]
-    said = "2 of 8 rows of the data have no value at all, only NaN, and are in no cluster, with the label -1; --on-empty error stops at"
+    said = "2 of 8 rows of the data have no value at all, only NaN, and are in no cluster, with the label -1."
     ended = cmeans(*words, out)
     assert (ended.code, said in ended.err) == (0, True), ended.err
     assert (ended.summary["noise"], sum(ended.summary["sizes"])) == (2, 6)
@@ -73,6 +73,3 @@ def test_rows_that_say_nothing_are_counted_or_refused(cmeans: Command, tmp_path:
     predicted = cmeans("predict", out / "model.safetensors", file, "--out", tmp_path / "p.parquet")
     assert (predicted.code, said in predicted.err) == (0, True), predicted.err
     assert pq.read_table(tmp_path / "p.parquet")["label"].to_pylist()[6:] == [-1, -1]
-    refused = cmeans(*words, tmp_path / "q", "--on-empty", "error")
-    assert refused.code == 2
-    assert re.search(r"row 6 of the data has no value at all.* \(or take --on-empty warn\)\.$", refused.err.splitlines()[-1]), refused.err

@@ -39,7 +39,7 @@ def spots(tmp_path: Path) -> tuple[Path, np.ndarray]:
 @pytest.mark.parametrize("asked", [None, 12])
 def test_the_number_is_found(cmeans: Command, spots: tuple[Path, np.ndarray], tmp_path: Path, method: str, asked: int | None) -> None:
     file, y = spots
-    bound = {} if asked is None else {"max_clusters": asked}
+    bound = {} if asked is None else {"n_clusters": (1, asked)}
     expected = ESTIMATORS[method](random_state=0, **bound).fit(np.load(file))
     found = expected.n_clusters_
     ended = cmeans("fit", file, "--method", method, *([] if asked is None else ["-c", asked]), "--out", tmp_path / "o")
@@ -91,7 +91,7 @@ def test_info_shows_the_number(
 ) -> None:
     found = cmeans("fit", spots[0], "--method", method, "-c", 12, "--out", tmp_path / "o").summary["n_clusters_found"]
     facts = cmeans("info", tmp_path / "o" / "model.safetensors").summary
-    assert (facts["params"]["max_clusters"], facts["fitted"]["n_clusters_"]) == (12, found)
+    assert facts["fitted"]["n_clusters_"] == found
     assert facts["metadata"]["method"] == method
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr(commands, "_at_terminal", lambda: True)
@@ -105,19 +105,19 @@ def test_info_shows_the_number(
         (
             "--method adaptive -c 9 --sparsity 1e-4 --p 0.4 --alpha 2 --pilot-m 1.5 "
             "--inner-scaling none --kernel rbf --gamma 0.5 --landmarks 80 --init max-min --n-init 2 --max-iter 9 --tol 0.01 --seed 5",
-            {"max_clusters": 9, "sparsity": 1e-4, "p": 0.4, "alpha": 2.0}
-            | {"pilot_m": 1.5, "scaling": None, "kernel": "rbf", "gamma": 0.5, "n_landmarks": 80}
+            {"n_clusters": (1, 9), "sparsity": 1e-4, "p": 0.4, "alpha": 2.0}
+            | {"pilot_m": 1.5, "scaling": None, "kernel": "rbf", "gamma": 0.5, "landmarks": 80}
             | {"init": "max-min", "n_init": 2, "max_iter": 9, "tol": 0.01, "random_state": 5},
         ),
         (
             "--method sequential -c 7 --sparsity auto --sparsity-test local --adaptation squared --n-neighbors 12 --n-new 2 "
             "--seed-quantile 0.9 --patience 2",
-            {"max_clusters": 7, "sparsity": "auto", "sparsity_test": "local", "adaptation": "squared", "n_neighbors": 12}
+            {"n_clusters": (1, 7), "sparsity": "auto", "sparsity_test": "local", "adaptation": "squared", "n_neighbors": 12}
             | {"n_new": 2, "seed_quantile": 0.9, "patience": 2, "scaling": "range", "kernel": "linear"},
         ),
         (
             "--method adaptive --sparsity 0 --pilot-m auto",
-            {"max_clusters": 20, "sparsity": 0.0, "pilot_m": "auto"},
+            {"n_clusters": (1, 20), "sparsity": 0.0, "pilot_m": "auto"},
         ),
     ],
 )

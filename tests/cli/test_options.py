@@ -37,7 +37,7 @@ class Sharp(library.CMeans):
 def test_every_parameter_is_an_option_and_says_what_it_is() -> None:
     for methods, options in ((METHODS, FIT), ({"stream": STREAM}, OF_STREAM)):
         words = {word for method in methods.values() for word in method.parameters} - NO_OPTIONS
-        assert words - set(options) <= {"landmarks"}  # of a stream there is one choice alone
+        assert words - set(options) <= {"landmarks__points", "sizes__of"}  # which are arrays, and one choice alone
         for option in options.values():
             assert option.help.endswith("."), option
             assert not set('"`') & set(option.help), option
@@ -71,7 +71,7 @@ def test_defaults_where_methods_differ() -> None:
     assert FIT["n_clusters"].default == "required; 20 for adaptive; 100 for sequential"
     assert FIT["T"].default == "auto"
     assert FIT["n_jobs"].default == "every usable CPU"
-    assert FIT["progressive"].default == "progressive"
+    assert FIT["search__progressive"].default == "progressive"
     assert FIT["beta"].default == "0.1; 0.5 for polynomial_fuzzy"
     assert FIT["beta"].help.endswith("at most beta times the second.")
     assert FIT["alpha"].help.startswith("adaptive: ")
@@ -103,8 +103,8 @@ def test_values_that_no_rows_suit_are_refused_before_any_are_read(cmeans: Comman
 
 
 def test_sizes_are_one_number_or_one_for_each_cluster(cmeans: Command, table: Path, tmp_path: Path) -> None:
-    assert FIT["size_min"].value("0.2") == 0.2
-    assert FIT["size_max"].value("10,20,1e2") == [10, 20, 100]
+    assert FIT["sizes__least"].value("0.2") == 0.2
+    assert FIT["sizes__most"].value("10,20,1e2") == [10, 20, 100]
     shared = "fit", table, "--clusters", 3, "--columns", "a,b,c,d", "-q"
     assert cmeans(*shared, "--method", "hard", "--size-min", "30,60,60", "--out", tmp_path / "o").code == 0
     for bad in ("x", "nan", "10,,20", "1,2,inf", "", ",", "-1", "1,2", "51", "0.4"):

@@ -112,7 +112,7 @@ def test_how_clear_clusters_are(blobs: tuple[np.ndarray, np.ndarray], tmp_path: 
     d = np.sort(np.linalg.norm(x[:, None] - hard.cluster_centers_, axis=2), axis=1)
     found = clearness(hard, x)
     assert found["clusters"] == pytest.approx([(1 - d[:, 0] / d[:, 1])[hard.labels_ == j].mean() for j in range(3)])
-    noisy = library.AdaptivePossibilisticCMeans(6, sparsity=0, random_state=0).fit(x)
+    noisy = library.AdaptivePossibilisticCMeans((1, 6), sparsity=0, random_state=0).fit(x)
     assert clearness(noisy, x)["unclear"] is None
     np.save(tmp_path / "x.npy", x)
     stored = open_blocks(tmp_path / "x.npy")

@@ -159,7 +159,7 @@ def test_memberships_with_prices_are_naive(rule):
 
 @pytest.mark.parametrize("rule", [SizedHard(), SizedFuzzy(2.0), SizedEntropy(0.7)])
 def test_prices_that_are_missing_say_where_they_come_from(rule):
-    with pytest.raises(ValueError, match="size_min, size_max"):
+    with pytest.raises(ValueError, match="sizes=Sizes"):
         rule.memberships(distances(), None)
 
 

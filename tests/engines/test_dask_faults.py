@@ -85,7 +85,7 @@ def test_labels_stay_on_the_workers(client: Any) -> None:
     assert fitted.labels_.chunks == ((700, 700, 700, 700, 200),)
     np.testing.assert_array_equal(fitted.labels_.compute(), model().fit(X).labels_)
     assert isinstance(model().fit_predict(rows), da.Array)
-    few = cmeans.SequentialPossibilisticCMeans(4, kernel="linear", sparsity=1.3, tol=1e-2, random_state=0)
+    few = cmeans.SequentialPossibilisticCMeans((1, 4), kernel="linear", sparsity=1.3, tol=1e-2, random_state=0)
     with pytest.warns(match="belong nowhere"):
         few.fit(rows)
 
@@ -128,7 +128,7 @@ def test_a_scheduler_that_goes_leaves_a_checkpoint_and_words(tmp_path: Path, mon
     command = [sys.executable, "-W", "ignore", "-c", SCHEDULER]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert process.stdout is not None
-    words = {"acceleration": None, "tol": 0.0, "max_iter": 30, "m": 1.7}
+    words = {"search": Search(acceleration=None), "tol": 0.0, "max_iter": 30, "m": 1.7}
     whole = model(**words)
     with pytest.warns(match="max_iter"):
         whole.fit(X)

@@ -46,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("words", [{"kernel": "linear"}, {"kernel": "rbf", "n_landmarks": 20, "m": 1.5}], ids=["linear", "landmarks"])
+@pytest.mark.parametrize("words", [{"kernel": "linear"}, {"kernel": "rbf", "landmarks": 20, "m": 1.5}], ids=["linear", "landmarks"])
 def test_the_same_as_here(words: dict[str, object], client: object, folder: Path) -> None:
     here = cmeans.FuzzyCMeans(4, **words, random_state=0).fit(X, sample_weight=WEIGHT)
     rows = cmeans.open_blocks(folder, columns=["a", "b", "c"], weight="w")

@@ -42,11 +42,11 @@ RBF = {"kernel": "rbf", "gamma": 0.1}
 
 FITS: dict[str, tuple[type, dict[str, Any]]] = {
     "linear": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333}),
-    "landmarks": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333, "kernel": "rbf", "n_landmarks": 60, "warm_up": 700}),
-    "hard": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333, **RBF, "rule": "hard", "n_landmarks": 25}),
+    "landmarks": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333, "kernel": "rbf", "landmarks": 60, "warm_up": 700}),
+    "hard": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333, **RBF, "rule": "hard", "landmarks": 25}),
     "projection": (StreamingKernelFCM, {"chunk_size": 333, **RBF, "method": "projection", "decay": 0.9}),
     "noise": (StreamingKernelFCM, {"chunk_size": 333, "noise": "auto", "m": 1.5, "method": "landmarks", "past_weight": "u"}),
-    "graph": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333, "kernel": "landmark_graph", "n_landmarks": 40}),
+    "graph": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333, "kernel": "landmark_graph", "landmarks": 40}),
     "one chunk": (cmeans.StreamingFuzzyCMeans, {}),
     "chain": (cmeans.KernelPatchClustering, {"patch_size": 333, "n_points": 3}),
     "tree": (cmeans.KernelPatchClustering, {"patch_size": 333, "n_points": 3, "merge": "tree"}),
@@ -217,7 +217,7 @@ def test_an_interrupt_leaves_the_cluster_usable(client: Any) -> None:
             bell.start()
 
     with listening(third), pytest.raises(KeyboardInterrupt):
-        model("landmarks", chunk_size=20, tol=0.0, warm_up=0, acceleration=None).fit(rows())
+        model("landmarks", chunk_size=20, tol=0.0, warm_up=0, search=Search(acceleration=None)).fit(rows())
     assert_same_bits(model("linear").fit(rows()), model("linear").fit(X))
 
 

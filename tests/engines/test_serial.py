@@ -18,13 +18,13 @@ from limited import limited
 X = make_blobs(400, centers=4, n_features=3, random_state=0)[0]
 FITS: dict[str, Any] = {
     "hard": cmeans.KernelKMeans(4, kernel="linear"),
-    "landmarks": cmeans.FuzzyCMeans(4, m=1.4, kernel="rbf", n_landmarks=30),
-    "exact": cmeans.KernelKMeans(4, kernel="rbf", n_landmarks=None),
+    "landmarks": cmeans.FuzzyCMeans(4, m=1.4, kernel="rbf", landmarks=30),
+    "exact": cmeans.KernelKMeans(4, kernel="rbf", landmarks=None),
     "noise": cmeans.FuzzyCMeans(4, noise="auto"),
     "possibilistic": cmeans.PossibilisticCMeans(4),
     "adaptive": cmeans.AdaptivePossibilisticCMeans(kernel="linear"),
     "distributions": cmeans.ProbabilisticKMeans(4, kernel="linear"),
-    "graph": cmeans.KernelKMeans(4, kernel="landmark_graph", n_landmarks=50),
+    "graph": cmeans.KernelKMeans(4, kernel="landmark_graph", landmarks=50),
     "stream": cmeans.StreamingFuzzyCMeans(4, chunk_size=150),
     "patches": cmeans.KernelPatchClustering(4, patch_size=100, merge="tree"),
 }
@@ -77,7 +77,7 @@ def test_chunks_of_a_stream() -> None:
 
 
 def test_the_landmark_graph() -> None:
-    both = [cmeans.LandmarkGraph(2, n_landmarks=40, random_state=0, engine=engine).fit_transform(X) for engine in (SerialEngine(), None)]
+    both = [cmeans.LandmarkGraph(2, landmarks=40, random_state=0, engine=engine).fit_transform(X) for engine in (SerialEngine(), None)]
     np.testing.assert_array_equal(*both)
 
 

@@ -16,7 +16,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import naive
 import naive_sparse
-from cmeans import AdaptivePossibilisticCMeans
+from cmeans import AdaptivePossibilisticCMeans, Landmarks
 from cmeans.datasets import make_s_set
 from cmeans.kernels import Linear, Polynomial
 from cmeans.metrics import success_rate
@@ -108,7 +108,7 @@ def class_for(words):
 
 
 def adaptive(n=7, **words):
-    return class_for(words)(**{"max_clusters": n, "alpha": 1.0, "pilot_m": 2.0, "random_state": 0, **words})
+    return class_for(words)(**{"n_clusters": (1, n), "alpha": 1.0, "pilot_m": 2.0, "random_state": 0, **words})
 
 
 def objective(X, V, u, gamma, lam, p):
@@ -238,10 +238,14 @@ def same(model, other, atol=1e-7):
 @pytest.mark.parametrize("form", [form for form in FORMS if form not in ("squared, auto", "scale-free, too sparse")])
 @pytest.mark.parametrize(
     "words",
-    [{"n_landmarks": 40, "landmarks": "uniform"}, {"landmarks": np.arange(N)}, {"landmarks": np.arange(N), "landmark_solver": "gradient"}],
+    [
+        {"landmarks": Landmarks(40, method="uniform")},
+        {"landmarks": np.arange(N)},
+        {"landmarks": Landmarks(points=np.arange(N), solver="gradient")},
+    ],
 )
 def test_landmarks_that_span_everything_are_the_plain_space(form, words):
-    if "n_landmarks" not in words and "not sparse" in form:
+    if words.get("landmarks", 0) is not None and "not sparse" in form:
         words = {**words, "landmarks": np.arange(0, N, 5)}
     X = blobs()
     landmarks = adaptive(**FORMS[form], init=START, tol=1e-6, kernel=Linear(), **words).fit(X)
@@ -255,7 +259,7 @@ def test_the_exact_space_of_inner_products_is_the_plain_space(form):
     """Not in the form "length", which takes its unit of length from the rows' diameter for all kernels but the linear one."""
     X = blobs()
     words = {"kernel": Polynomial(degree=1, gamma=1.0, coef0=0.0)}
-    same(adaptive(**FORMS[form], init=START, tol=1e-6, n_landmarks=None, **words).fit(X), in_the_plain_space(form))
+    same(adaptive(**FORMS[form], init=START, tol=1e-6, landmarks=None, **words).fit(X), in_the_plain_space(form))
     same(adaptive(**FORMS[form], init=START, tol=1e-6, landmarks=np.arange(N), **words).fit(X), in_the_plain_space(form))
 
 
@@ -265,7 +269,7 @@ def test_the_conference_form_in_other_spaces_has_a_tenth_of_the_diameter_as_its_
     one = naive_sparse.farthest_row(X, X.mean(axis=0)[None])
     unit = 0.1 * np.linalg.norm(X[one] - X, axis=1).max()
     plain = adaptive(**FORMS[form], scaling=None, init=START, tol=1e-6).fit(X / unit)
-    words = {"kernel": Polynomial(degree=1, gamma=1.0, coef0=0.0), "n_landmarks": None}
+    words = {"kernel": Polynomial(degree=1, gamma=1.0, coef0=0.0), "landmarks": None}
     exact = adaptive(**FORMS[form], scaling=None, init=START, tol=1e-6, **words).fit(X)
     np.testing.assert_array_equal(exact.labels_, plain.labels_)
     np.testing.assert_allclose(exact.memberships_, plain.memberships_, atol=1e-7)
@@ -276,7 +280,7 @@ def test_the_conference_form_in_other_spaces_has_a_tenth_of_the_diameter_as_its_
 def test_all_landmarks_and_a_precomputed_kernel_are_the_exact_space(form):
     X = blobs()
     words = {**FORMS[form], "init": START, "scaling": None, "tol": 1e-6}
-    exact = adaptive(**words, kernel="rbf", gamma=0.05, n_landmarks=None).fit(X)
+    exact = adaptive(**words, kernel="rbf", gamma=0.05, landmarks=None).fit(X)
     assert 1 < exact.n_clusters_ < len(START)
     assert exact.converged_
     same(adaptive(**words, kernel="rbf", gamma=0.05, landmarks=np.arange(N)).fit(X), exact, atol=1e-6)
@@ -393,14 +397,14 @@ def test_a_pilot_that_is_too_fuzzy_is_told_of():
 @pytest.mark.parametrize("draw", [0, 2, 3, 4])
 def test_fifteen_clusters_in_noise(draw):
     X, y = make_s_set(15, 3000, noise=0.05, random_state=draw)
-    model = AdaptivePossibilisticCMeans(30, alpha=1.0, random_state=0).fit(X)
+    model = AdaptivePossibilisticCMeans((1, 30), alpha=1.0, random_state=0).fit(X)
     assert model.n_clusters_ == 15
     nowhere = model.labels_ == -1
     assert nowhere[y < 0].mean() >= 0.5
     assert nowhere[y >= 0].mean() <= 0.25
     assert model.row_visits_ <= 200 * len(X)
     assert model.converged_
-    by_default = AdaptivePossibilisticCMeans(30, random_state=0).fit(X)
+    by_default = AdaptivePossibilisticCMeans((1, 30), random_state=0).fit(X)
     assert 14 <= by_default.n_clusters_ <= 15  # two that touch may be one
     nowhere = by_default.labels_ == -1
     assert nowhere[y < 0].mean() >= 0.2  # others lie within clusters
@@ -522,11 +526,11 @@ def test_an_automatic_alpha_finds_the_same_from_any_number(clusters, rows, seed)
     """Eight times too many is as good as half as many again; alpha=1 ends with one too many there, from so many by a fuzzy run at 2."""
     X, y = make_s_set(clusters, rows, random_state=seed)
     for start in (3 * clusters // 2, 2 * clusters, 4 * clusters, 8 * clusters):
-        model = AdaptivePossibilisticCMeans(start, alpha="auto", random_state=0).fit(X)
+        model = AdaptivePossibilisticCMeans((1, start), alpha="auto", random_state=0).fit(X)
         assert model.n_clusters_ == clusters
         assert model.converged_
     assert rate(model, X, y) > 0.95
-    assert AdaptivePossibilisticCMeans(8 * clusters, alpha=1.0, random_state=0).fit(X).n_clusters_ == clusters + 1
+    assert AdaptivePossibilisticCMeans((1, 8 * clusters), alpha=1.0, random_state=0).fit(X).n_clusters_ == clusters + 1
 
 
 def test_an_automatic_alpha_is_of_the_journal_form_alone():
@@ -538,4 +542,4 @@ def test_an_automatic_alpha_is_of_the_journal_form_alone():
         )
         np.testing.assert_array_equal(plain.labels_, automatic.labels_)
     with pytest.raises(ValueError, match='alpha must be "auto" or a number greater than 0'):
-        AdaptivePossibilisticCMeans(8, alpha="wide").fit(X)
+        AdaptivePossibilisticCMeans((1, 8), alpha="wide").fit(X)

@@ -57,9 +57,9 @@ RULES = {
 }  # fmt: skip
 SPACES = {
     "euclidean": {"kernel": "linear"},
-    "exact": {"kernel": "rbf", "gamma": GAMMA, "n_landmarks": None},
+    "exact": {"kernel": "rbf", "gamma": GAMMA, "landmarks": None},
     "landmark": {"kernel": "rbf", "gamma": GAMMA, "landmarks": LANDMARKS},
-    "gradient": {"kernel": "rbf", "gamma": GAMMA, "landmarks": LANDMARKS, "landmark_solver": "gradient"},
+    "gradient": {"kernel": "rbf", "gamma": GAMMA, "landmarks": Landmarks(points=LANDMARKS, solver="gradient")},
 }
 
 
@@ -189,7 +189,7 @@ def test_landmarks_given_twice_change_nothing(space):
     assert_same(model, naive_run("fuzzy-1.3", space, True, "rows"), "float64")
 
 
-@pytest.mark.parametrize("space", [{"n_landmarks": None}, {"landmarks": LANDMARKS}], ids=["exact", "landmark"])
+@pytest.mark.parametrize("space", [{"landmarks": None}, {"landmarks": LANDMARKS}], ids=["exact", "landmark"])
 def test_rows_are_made_once_where_memory_allows_and_in_every_sweep_where_not(space, monkeypatch):
     cut_raggedly(monkeypatch)
     X, _, _ = problem()

@@ -27,10 +27,10 @@ OF_DISTANCES: dict[str, dict[str, Any]] = {
     "linear": {"kernel": "linear"},
     "rbf": {"kernel": "rbf", "gamma": "scale"},
     "rbf, median": {"kernel": "rbf", "gamma": "median"},
-    "rbf, landmarks": {"kernel": "rbf", "gamma": "scale", "n_landmarks": 15},
+    "rbf, landmarks": {"kernel": "rbf", "gamma": "scale", "landmarks": 15},
     "laplacian": {"kernel": "laplacian", "gamma": "scale"},
     "laplacian, median": {"kernel": "laplacian", "gamma": "median"},
-    "landmark graph": {"kernel": "landmark_graph", "n_landmarks": 20},
+    "landmark graph": {"kernel": "landmark_graph", "landmarks": 20},
 }
 OF_ANGLES: dict[str, dict[str, Any]] = {"cosine": {"kernel": "cosine"}}
 OF_POLYNOMIALS: dict[str, dict[str, Any]] = {
@@ -59,8 +59,7 @@ ESTIMATORS: dict[str, Callable[..., Any]] = {
 
 def build(name, space):
     cls = name.split(",")[0]
-    number = "max_clusters" if cls in FINDING else "n_clusters"
-    return ESTIMATORS[name](**{number: 3, **known(cls, QUICK), **space})
+    return ESTIMATORS[name](**{"n_clusters": (1, 3) if cls in FINDING else 3, **known(cls, QUICK), **space})
 
 
 def allowed(name, space, change):

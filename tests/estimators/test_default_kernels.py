@@ -48,11 +48,11 @@ def test_fuzzy_c_means_is_the_one_of_the_books():
             'FuzzyCMeans: kernel="linear" needs no gamma; give kernel="rbf" or another that does, or leave it out.',
         ),
         (
-            PossibilisticCMeans(3, gamma="median", n_landmarks=20),
-            'PossibilisticCMeans: kernel="linear" needs no gamma and no n_landmarks; give kernel="rbf" or another that does, or leave them',
+            PossibilisticCMeans(3, gamma="median", landmarks=20),
+            'PossibilisticCMeans: kernel="linear" needs no gamma and no landmarks; give kernel="rbf" or another that does, or leave them',
         ),
         (FuzzyCMeans(3, landmarks=X[:20]), 'kernel="linear" needs no landmarks; give kernel="rbf"'),
-        (FuzzyCMeans(3, n_landmarks=None), 'kernel="linear" needs no n_landmarks; give kernel="rbf"'),
+        (FuzzyCMeans(3, landmarks=None), 'kernel="linear" needs no landmarks; give kernel="rbf"'),
         (StreamingFuzzyCMeans(3, gamma=2.0), 'StreamingFuzzyCMeans: kernel="linear" needs no gamma;'),
         (KernelKMeans(3, kernel="cosine", gamma=2.0), 'KernelKMeans: kernel="cosine" needs no gamma; give kernel="rbf"'),
     ],
@@ -66,9 +66,9 @@ def test_parameters_that_a_kernel_has_no_use_for_are_told(model, message):
     "model",
     [
         FuzzyCMeans(3),
-        FuzzyCMeans(3, kernel="rbf", gamma=0.1, n_landmarks=20),
-        FuzzyCMeans(3, kernel=Linear(), n_landmarks=2),
-        KernelKMeans(3, kernel="linear", n_landmarks=2),
+        FuzzyCMeans(3, kernel="rbf", gamma=0.1, landmarks=20),
+        FuzzyCMeans(3, kernel=Linear(), landmarks=2),
+        KernelKMeans(3, kernel="linear", landmarks=2),
         KernelKMeans(3, kernel=Polynomial(degree=2, gamma=0.1, coef0=0.5)),
     ],
 )

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import cmeans
 import naive_graph
-from cmeans import LandmarkGraph
+from cmeans import LandmarkGraph, Landmarks
 from contracts.arrays import as_form, on_host
 from file_formats import npy
 from limited import limited
@@ -33,7 +33,11 @@ def expected_failures(estimator):
 
 @pytest.mark.filterwarnings("ignore:.*parts that nothing joins:UserWarning", "ignore:.*of the graph are equal:UserWarning")
 @parametrize_with_checks(
-    [LandmarkGraph(), LandmarkGraph(2, n_neighbors=2), LandmarkGraph(3, n_neighbors=1, landmarks="uniform", normalized=True)],
+    [
+        LandmarkGraph(),
+        LandmarkGraph(2, n_neighbors=2),
+        LandmarkGraph(3, n_neighbors=1, landmarks=Landmarks(method="uniform"), normalized=True),
+    ],
     expected_failed_checks=expected_failures,
 )
 def test_scikit_learn_check(estimator, check):
@@ -57,8 +61,8 @@ def test_features_are_the_eigenvectors_of_the_dense_graph(normalized):
 
 
 def test_it_is_the_embedding_that_estimators_use():
-    embedding = LandmarkGraph(2, n_landmarks=200, random_state=3).fit(MOONS)
-    model = cmeans.KernelKMeans(2, kernel="landmark_graph", n_landmarks=200, random_state=3).fit(MOONS)
+    embedding = LandmarkGraph(2, landmarks=200, random_state=3).fit(MOONS)
+    model = cmeans.KernelKMeans(2, kernel="landmark_graph", landmarks=200, random_state=3).fit(MOONS)
     assert embedding.kernel_ == model.kernel_
     assert embedding.n_clusters_suggested_ == model.n_clusters_suggested_
     np.testing.assert_array_equal(embedding.landmarks_, model.landmarks_)
@@ -81,7 +85,7 @@ def test_rows_of_any_form(form, dtype):
 def test_files_threads_and_parts_of_the_rows_change_no_bit(tmp_path, monkeypatch):
     limited(monkeypatch, loaded_bytes=0, canonical_rows=100)
     path = npy(tmp_path, MOONS)
-    words = {"n_landmarks": 150, "random_state": 0}
+    words = {"landmarks": 150, "random_state": 0}
     one = LandmarkGraph(3, **words, n_jobs=1).fit(MOONS)
     features = one.transform(MOONS)
     np.testing.assert_array_equal(LandmarkGraph(3, **words, n_jobs=2).fit_transform(MOONS), features)
@@ -101,7 +105,7 @@ def test_a_weight_counts_copies(landmarks):
 
 
 def test_in_a_pipeline():
-    pipeline = make_pipeline(LandmarkGraph(2, n_landmarks=300, random_state=0), KMeans(2, n_init=3, random_state=0))
+    pipeline = make_pipeline(LandmarkGraph(2, landmarks=300, random_state=0), KMeans(2, n_init=3, random_state=0))
     assert adjusted_rand_score(HALF, pipeline.fit_predict(MOONS)) > 0.99
     assert pipeline[0].get_feature_names_out().tolist() == ["landmarkgraph0", "landmarkgraph1"]
 
@@ -131,14 +135,14 @@ def test_it_is_saved_and_read(form, tmp_path):
 
 BAD = {
     "n_components": ({"n_components": 0}, "n_components must be a whole number of at least 1"),
-    "n_landmarks": ({"n_landmarks": None}, "n_landmarks=None.: the graph is made over landmarks"),
-    "more landmarks than rows": ({"n_landmarks": 101}, "there are only n_samples=100 rows"),
-    "landmarks": ({"landmarks": "rpcholesky"}, "unknown landmarks"),
+    "n_landmarks": ({"landmarks": None}, r"landmarks=None\): the graph is made over landmarks"),
+    "more landmarks than rows": ({"landmarks": 101}, "there are only n_samples=100 rows"),
+    "landmarks": ({"landmarks": Landmarks(method="rpcholesky")}, "a graph has landmarks before it is a kernel"),
     "n_neighbors": ({"n_neighbors": 0}, "LandmarkGraph: n_neighbors=0: give a whole number"),
     "width": ({"width": "mean"}, "width='mean': give a positive number"),
     "normalized": ({"normalized": 2}, "normalized=2: give True or False"),
     "random_state": ({"random_state": "a"}, "random_state='a'"),
-    "more neighbours than landmarks": ({"n_landmarks": 4}, "n_components=8.: the graph joins .* Set n_landmarks to at least 5"),
+    "more neighbours than landmarks": ({"landmarks": 4}, "n_components=8.: the graph joins .* Set landmarks to at least 5"),
 }
 
 
@@ -160,4 +164,4 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
 def test_more_parts_than_components():
     far = np.concatenate([MOONS[:200] + 50 * part for part in range(4)])
     with pytest.warns(UserWarning, match=r"LandmarkGraph\(n_components=2\): the graph falls into .* parts that nothing joins"):
-        LandmarkGraph(2, n_landmarks=300, random_state=0).fit(far)
+        LandmarkGraph(2, landmarks=300, random_state=0).fit(far)

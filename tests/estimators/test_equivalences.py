@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 from sklearn.kernel_approximation import Nystroem
 
 import naive
-from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
+from cmeans import FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans, TwoStepKernelKMeans
 from cmeans.kernels import KERNELS, Linear, Polynomial, Precomputed, Sigmoid
 from sweep_choices import pairs
 
@@ -59,8 +59,8 @@ def assert_same_runs(a, b, tolerance=1e-8):
 )
 def test_all_rows_as_landmarks_are_the_exact_space(rule, solver, form, X, weights):
     words = {"kernel": "rbf", "gamma": 0.15, "init": START, "max_iter": 4, "tol": 0}
-    exact = RULES[rule](n_landmarks=None, **words).fit(form(X), sample_weight=weights)
-    everything = RULES[rule](n_landmarks=N, landmark_solver=solver, **words).fit(form(X), sample_weight=weights)
+    exact = RULES[rule](landmarks=None, **words).fit(form(X), sample_weight=weights)
+    everything = RULES[rule](landmarks=Landmarks(N, solver=solver), **words).fit(form(X), sample_weight=weights)
     assert_same_runs(exact, everything)
 
 
@@ -76,7 +76,7 @@ def test_gradient_form_is_the_eigen_form(kernel, rule, X, weights):
         shape = {"kernel": kernel} | ({"gamma": 0.15} if kernel != "cosine" else {})
     words = {**shape, "landmarks": FEW, "init": START, "max_iter": 8, "tol": 0}
     eigen = RULES[rule](**words).fit(X, sample_weight=weights)
-    gradient = RULES[rule](landmark_solver="gradient", **words).fit(X, sample_weight=weights)
+    gradient = RULES[rule](landmarks=Landmarks(solver="gradient"), **words).fit(X, sample_weight=weights)
     assert_same_runs(eigen, gradient)
 
 
@@ -86,21 +86,21 @@ def test_gradients_do_not_wander_where_landmarks_are_nearly_redundant(seed):
     x = np.random.default_rng(seed).normal(size=(55, 1))
     words = {"m": 1.5, "kernel": "rbf", "landmarks": np.arange(50), "init": START, "max_iter": 25, "tol": 0}
     eigen = FuzzyCMeans(C, **words).fit(x)
-    gradient = FuzzyCMeans(C, landmark_solver="gradient", **words).fit(x)
+    gradient = FuzzyCMeans(C, landmarks=Landmarks(solver="gradient"), **words).fit(x)
     np.testing.assert_allclose(gradient.objective_history_, eigen.objective_history_, rtol=1e-3)
     assert np.diff(gradient.objective_history_).max() < 1e-8 * len(x)
 
 
 def test_gradients_refuse_an_indefinite_kernel_with_advice(X):
     """They cannot clip: conjugate gradients stop at a negative direction."""
-    model = KernelKMeans(C, kernel=Sigmoid(gamma=0.3, coef0=1.0), landmarks=FEW, landmark_solver="gradient", init=START)
+    model = KernelKMeans(C, kernel=Sigmoid(gamma=0.3, coef0=1.0), landmarks=Landmarks(points=FEW, solver="gradient"), init=START)
     with pytest.warns(UserWarning, match="indefinite"), pytest.raises(ValueError, match=r'negative eigenvalues.*landmark_solver="eigh"'):
         model.fit(X)
 
 
 @pytest.mark.parametrize(("rule", "solver", "sweeps"), pairs(RULES, ["eigh", "gradient"], SWEEPS), indirect=["sweeps"])
 def test_precomputed_columns_and_squares_are_the_kernel_itself(rule, solver, X, weights):
-    words = {"landmarks": FEW, "landmark_solver": solver, "init": START, "max_iter": 8, "tol": 0}
+    words = {"landmarks": Landmarks(points=FEW, solver=solver), "init": START, "max_iter": 8, "tol": 0}
     K = naive.kernel_matrix(X, X, partial(naive.polynomial, gamma=0.5, coef0=1, degree=2))
     # Not the library's own polynomial, which is centred: a callable is used as it comes.
     kernel = RULES[rule](kernel=lambda a, b: (0.5 * a @ b.T + 1) ** 2, **words).fit(X, sample_weight=weights)
@@ -114,7 +114,7 @@ def test_precomputed_columns_and_squares_are_the_kernel_itself(rule, solver, X, 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_precomputed_square_without_landmarks_is_the_exact_space(rule, X, weights):
-    words = {"n_landmarks": None, "init": START, "max_iter": 8, "tol": 0}
+    words = {"landmarks": None, "init": START, "max_iter": 8, "tol": 0}
     K = naive.kernel_matrix(X, X, partial(naive.rbf, gamma=0.15))
     kernel = RULES[rule](kernel="rbf", gamma=0.15, **words).fit(X, sample_weight=weights)
     assert_same_runs(kernel, RULES[rule](kernel="precomputed", **words).fit(K, sample_weight=weights))
@@ -122,7 +122,7 @@ def test_precomputed_square_without_landmarks_is_the_exact_space(rule, X, weight
 
 @pytest.mark.parametrize(
     "other",
-    [{"kernel": lambda a, b: a @ b.T, "n_landmarks": None}, {"kernel": Linear(), "n_landmarks": N}, {"kernel": Linear(), "landmarks": FEW}],
+    [{"kernel": lambda a, b: a @ b.T, "landmarks": None}, {"kernel": Linear(), "landmarks": N}, {"kernel": Linear(), "landmarks": FEW}],
     ids=["exact", "all-landmarks", "some-landmarks"],  # 13 landmarks span the four dimensions
 )
 @pytest.mark.parametrize("rule", RULES)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from cmeans import Landmarks
 from cmeans.datasets import make_s_set
 from cmeans.kernels import Polynomial
 from cmeans.metrics import success_rate
@@ -22,8 +23,8 @@ from sweep_choices import often
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")]
 
 ADAPTIVE, SEQUENTIAL = FINDING
-LANDMARKS = {"kernel": "rbf", "gamma": "median", "n_landmarks": 40}
-WIDE = {"kernel": "rbf", "gamma": 0.1, "n_landmarks": None}
+LANDMARKS = {"kernel": "rbf", "gamma": "median", "landmarks": 40}
+WIDE = {"kernel": "rbf", "gamma": 0.1, "landmarks": None}
 # Every form of each, with fuzzy starts and others, and several seeds at a time.
 VARIANTS = [
     (ADAPTIVE, {}),
@@ -278,11 +279,11 @@ def test_number_of_clusters_of_real_data(name, tolerance, load_data):
 SPACES = {
     "euclidean": {},
     "unscaled": {"scaling": None},
-    "exact": {"kernel": "rbf", "gamma": 0.05, "n_landmarks": None},
-    "landmarks": {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 30},
-    "gradient": {"kernel": "rbf", "gamma": 0.2, "n_landmarks": 12, "landmark_solver": "gradient", "max_iter": 30},
-    "polynomial": {"kernel": Polynomial(degree=2), "n_landmarks": 20},
-    "laplacian": {"kernel": "laplacian", "gamma": 0.05, "n_landmarks": 30},
+    "exact": {"kernel": "rbf", "gamma": 0.05, "landmarks": None},
+    "landmarks": {"kernel": "rbf", "gamma": 0.05, "landmarks": 30},
+    "gradient": {"kernel": "rbf", "gamma": 0.2, "landmarks": Landmarks(12, solver="gradient"), "max_iter": 30},
+    "polynomial": {"kernel": Polynomial(degree=2), "landmarks": 20},
+    "laplacian": {"kernel": "laplacian", "gamma": 0.05, "landmarks": 30},
 }
 ASKED = [*((ADAPTIVE, space) for space in SPACES), *((SEQUENTIAL, space) for space in ("euclidean", "unscaled", "landmarks"))]
 
@@ -331,7 +332,7 @@ def test_a_run_cut_short(name):
 
 
 def refused(name, pattern, **words):
-    model = class_for(name, words)(**{"max_clusters": 6, "random_state": 0, **words})
+    model = class_for(name, words)(**{"n_clusters": (1, 6), "random_state": 0, **words})
     with pytest.raises(ValueError, match=rf"{name}.*{pattern}") as caught:
         model.fit(blobs(72))
     assert not hasattr(model, "labels_")
@@ -342,7 +343,7 @@ COUNTS = [0, -1, 2.5, None, "a", True, np.nan]
 BAD = {
     "sparsity": ([-0.1, np.nan, np.inf, "lots", None, True, [1]], r'"auto" or a number of at least 0'),
     "p": ([0, 1, 1.5, -1, np.nan, "half", None], r"p must"),
-    "max_clusters": (COUNTS, r"whole number of at least 1"),
+    "n_clusters": ([0, -1, 2.5, None, "a", True, np.nan, (2, 5), (1, 0), (1, 2.5), (1,)], r'give "auto", or a range \(1, most\)'),
     "scaling": (["foo", 1, True, "standard"], r"known are.*range"),
     "sparsity_test": (["foo", None, 1], r"known are.*global.*local"),
     "max_iter": ([0, None], r"whole number of at least 1"),

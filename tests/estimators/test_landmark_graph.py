@@ -12,6 +12,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import cmeans
 import naive_graph
+from cmeans import Landmarks
 from cmeans.kernels import LandmarkGraphKernel
 from cmeans.rules import Entropy
 from contracts.arrays import as_form, on_host
@@ -172,7 +173,7 @@ def test_a_fit_goes_on_from_its_checkpoint_and_from_another_model(tmp_path):
 
 @pytest.mark.parametrize("landmarks", ["uniform", "k-means++"])
 def test_landmarks_among_the_rows(landmarks):
-    model = cmeans.KernelKMeans(2, **GRAPH, n_landmarks=200, landmarks=landmarks).fit(MOONS)
+    model = cmeans.KernelKMeans(2, **GRAPH, landmarks=Landmarks(200, method=landmarks)).fit(MOONS)
     np.testing.assert_allclose(model.landmarks_, MOONS[model.landmark_indices_])
     assert adjusted_rand_score(HALF, model.labels_) > 0.9
 
@@ -202,14 +203,14 @@ def test_a_graph_that_is_to_be_made_has_no_values():
 
 BAD = {
     "gamma": ({"gamma": 1.0}, "gamma=1.0.: a graph has no gamma"),
-    "landmark_tol": ({"landmark_tol": 0.1}, "a graph has no landmark_tol"),
-    "landmark_solver": ({"landmark_solver": "gradient"}, "a graph has no landmark_solver"),
-    "no landmarks": ({"n_landmarks": None}, "the graph is made over landmarks"),
+    "landmark_tol": ({"landmarks": Landmarks(tol=0.1)}, "a graph has no landmark_tol"),
+    "landmark_solver": ({"landmarks": Landmarks(solver="gradient")}, "a graph has no landmark_solver"),
+    "no landmarks": ({"landmarks": None}, "the graph is made over landmarks"),
     "more neighbours than landmarks": (
-        {"n_landmarks": 20, "kernel": LandmarkGraphKernel(n_neighbors=21)},
+        {"landmarks": 20, "kernel": LandmarkGraphKernel(n_neighbors=21)},
         "there are 20 different landmarks",
     ),
-    "as many landmarks as rows": ({"n_landmarks": 100, "landmarks": "uniform"}, "there are 100 different landmarks for 100 rows"),
+    "as many landmarks as rows": ({"landmarks": Landmarks(100, method="uniform")}, "there are 100 different landmarks for 100 rows"),
 }
 
 
@@ -242,7 +243,7 @@ def test_distances_to_landmarks(form, tmp_path):
     for X, more, message in (
         (-away, {}, "X holds negative numbers; metric=.precomputed. takes distances"),
         (sparse.csr_array(away), {}, "give all of them, as a dense array"),
-        (away, {"n_landmarks": 20}, "one column each; leave both out"),
+        (away, {"landmarks": 20}, "one column each; leave both out"),
     ):
         with pytest.raises(ValueError, match=message):
             cmeans.KernelKMeans(2, **{**words, **more}).fit(X)
@@ -264,14 +265,14 @@ def test_two_steps(tmp_path):
     np.testing.assert_array_equal(cmeans.load(tmp_path / "model.safetensors").predict(X), model.labels_)
     np.testing.assert_array_equal(cmeans.TwoStepKernelKMeans(2, **GRAPH, n_jobs=2).fit(npy(tmp_path, X)).labels_, model.labels_)
     with pytest.raises(ValueError, match="the sample is drawn before there is a kernel"):
-        cmeans.TwoStepKernelKMeans(2, **GRAPH, landmarks="rpcholesky").fit(X)
+        cmeans.TwoStepKernelKMeans(2, **GRAPH, landmarks=Landmarks(method="rpcholesky")).fit(X)
 
 
 @pytest.mark.parametrize("landmarks", ["uniform", "k-means++"])
 def test_in_two_steps_a_weight_counts_copies(landmarks):
     copies = np.random.default_rng(2).integers(1, 4, size=300)
     rows = np.repeat(np.arange(300), copies)
-    words = {**GRAPH, "landmarks": landmarks, "n_landmarks": 200}
+    words = {**GRAPH, "landmarks": Landmarks(200, method=landmarks)}
     weighted = cmeans.TwoStepKernelKMeans(2, **words).fit(MOONS[:300], sample_weight=copies)
     repeated = cmeans.TwoStepKernelKMeans(2, **words).fit(MOONS[:300][rows])
     np.testing.assert_array_equal(weighted.labels_[rows], repeated.labels_)
@@ -294,7 +295,7 @@ def test_memberships_mark_the_rows_between_strokes(estimator, least):
     for seed in range(3):
         moons, half = make_moons(1500, noise=0.06, random_state=seed)
         bridge = np.column_stack([np.random.default_rng(seed).normal(0, 0.03, 4), np.linspace(0.6, 0.9, 4)])
-        model = getattr(cmeans, estimator)(2, **GRAPH, n_landmarks=300, m=1.5).fit(np.concatenate([moons, bridge]))
+        model = getattr(cmeans, estimator)(2, **GRAPH, landmarks=300, m=1.5).fit(np.concatenate([moons, bridge]))
         largest = model.memberships_.max(axis=1)
         ranks.append(np.mean(largest[:1500] > largest[1500:, None]))  # 1/2 for rows like all others
         agreement.append(adjusted_rand_score(half, model.labels_[:1500]))

@@ -15,6 +15,7 @@ import cmeans
 import every_estimator
 import naive_cut
 import naive_graph
+from cmeans import Landmarks
 from cmeans.kernels import LandmarkGraphKernel, PrecomputedGraphKernel
 from cmeans.landmarks import multigrid
 from cmeans.landmarks import precomputed_graph as module
@@ -260,8 +261,8 @@ BAD = {
     "not square": (EDGES[:50], {}, r"X has shape \(50, 600\); give the square matrix"),
     "not finite": (EDGES * np.nan, {}, "Input X contains NaN, first at row 0, column"),
     "gamma": (EDGES, {"gamma": 1.0}, "gamma=1.0.: a graph has no gamma"),
-    "n_landmarks": (EDGES, {"n_landmarks": 10}, "a graph has no n_landmarks"),
-    "landmarks": (EDGES, {"landmarks": "uniform"}, "a graph has no landmarks"),
+    "n_landmarks": (EDGES, {"landmarks": 10}, "a graph has no n_landmarks"),
+    "landmarks": (EDGES, {"landmarks": Landmarks(method="uniform")}, "a graph has no landmarks"),
 }
 
 

@@ -68,12 +68,16 @@ def words(draw, X, kernels=("linear", "rbf", "laplacian", "polynomial", "normali
     space = draw(st.sampled_from(["landmark", "gradient", "euclidean" if kernel == "linear" else "exact"]))
     if space in ("landmark", "gradient"):
         count = draw(st.integers(1, len(X)))
-        chosen["landmarks"] = np.sort(np.random.default_rng(count).permutation(len(X))[:count])
-        chosen["landmark_solver"] = "gradient" if space == "gradient" else "eigh"
+        points = np.sort(np.random.default_rng(count).permutation(len(X))[:count])
+        chosen["landmarks"] = Landmarks(points=points, solver="gradient") if space == "gradient" else points
         chosen["kernel"] = Linear() if kernel == "linear" else kernel  # by its name it would be told that it needs no landmarks
     elif space == "exact":
-        chosen["n_landmarks"] = None
+        chosen["landmarks"] = None
     return chosen
+
+
+def by_gradients(model):
+    return isinstance(model.landmarks, Landmarks) and model.landmarks.solver == "gradient"
 
 
 @contextmanager
@@ -97,7 +101,7 @@ def test_the_objective_never_rises(rule, data):
     model = ESTIMATORS[rule](c, **chosen, random_state=0, max_iter=30, tol=0).fit(X, sample_weight=weights)
     history = model.objective_history_
     # Rounding, where landmarks are redundant; conjugate gradients stop where they find nothing more to gain.
-    rounding = 1e-8 if chosen.get("landmark_solver") == "gradient" else 1e-9
+    rounding = 1e-8 if by_gradients(model) else 1e-9
     assert (np.diff(history) <= rounding * (history[0] + model.kernel_.diag(X).sum())).all()
     assert (history >= 0).all()
 
@@ -130,7 +134,7 @@ def test_typicalities_lie_between_zero_and_one(data):
 def assert_alike(a, b, rows_of_b, tolerance=1e-7):
     """The same run, on rows that stand elsewhere: row i of a is row rows_of_b[i] of b."""
     assume(clear_of_the_cut(a))
-    if getattr(a, "landmark_solver", None) == "gradient":  # on nearly coincident landmarks it stops where nothing is left to gain
+    if by_gradients(a):  # on nearly coincident landmarks it stops where nothing is left to gain
         tolerance = max(tolerance, 1e-6)
     np.testing.assert_allclose(a.objective_, b.objective_, rtol=tolerance, atol=1e-12)
     np.testing.assert_allclose(a.memberships_, b.memberships_[rows_of_b], rtol=0, atol=100 * tolerance)
@@ -159,9 +163,9 @@ def generic(X, data):
 
 
 DRAWN = {
-    "exact": {"kernel": "rbf", "gamma": "median", "n_landmarks": None},
-    "landmark": {"kernel": "rbf", "gamma": "scale", "n_landmarks": 5},
-    "far-landmarks": {"kernel": "rbf", "gamma": "median", "n_landmarks": 5, "landmarks": "k-means++"},
+    "exact": {"kernel": "rbf", "gamma": "median", "landmarks": None},
+    "landmark": {"kernel": "rbf", "gamma": "scale", "landmarks": 5},
+    "far-landmarks": {"kernel": "rbf", "gamma": "median", "landmarks": Landmarks(5, method="k-means++")},
     "euclidean": {"kernel": "linear"},
 }
 
@@ -257,7 +261,7 @@ def test_rows_of_no_weight_change_nothing_but_are_labelled(rule, space, data):
 def test_scaling_the_data_and_the_kernel_with_them_changes_nothing(rule, data, t):
     X = generic(data.draw(datasets(largest=40)), data)
     gamma = 1.0 / max(np.var(X, axis=0).sum(), 1e-12)
-    space = data.draw(st.sampled_from([{"kernel": "rbf", "n_landmarks": None}, {"kernel": "rbf", "landmarks": np.arange(0, len(X), 2)}]))
+    space = data.draw(st.sampled_from([{"kernel": "rbf", "landmarks": None}, {"kernel": "rbf", "landmarks": np.arange(0, len(X), 2)}]))
     make = partial(ESTIMATORS[rule], 2, init=[0, 1], max_iter=10, tol=0, **space)
     assert_alike(make(gamma=gamma).fit(X), make(gamma=gamma / t**2).fit(t * X), np.arange(len(X)))
 
@@ -296,7 +300,7 @@ def test_all_rows_as_landmarks_are_exact(rule, data):
     X = generic(data.draw(datasets(largest=30)), data)
     gamma = data.draw(st.sampled_from([0.3, 2.0])) / max(np.var(X, axis=0).sum(), 1e-12)
     make = partial(ESTIMATORS[rule], 2, kernel="rbf", gamma=gamma, init=[0, 1], max_iter=10, tol=0)
-    assert_alike(make(n_landmarks=None).fit(X), make(landmarks=np.arange(len(X))).fit(X), np.arange(len(X)), tolerance=1e-6)
+    assert_alike(make(landmarks=None).fit(X), make(landmarks=np.arange(len(X))).fit(X), np.arange(len(X)), tolerance=1e-6)
 
 
 @pytest.mark.parametrize("form", ["numpy", "csr", "torch", "array_api_strict"])
@@ -335,9 +339,9 @@ def test_statistics_of_two_halves_merge_into_those_of_the_whole(rule, form, data
 
 BITS = {
     "euclidean": {"kernel": "linear"},
-    "landmark": {"kernel": "rbf", "n_landmarks": 20, "gamma": "median"},
-    "gradient": {"kernel": "rbf", "n_landmarks": 20, "gamma": "median", "landmark_solver": "gradient"},
-    "exact": {"kernel": "rbf", "n_landmarks": None, "gamma": "median"},
+    "landmark": {"kernel": "rbf", "landmarks": 20, "gamma": "median"},
+    "gradient": {"kernel": "rbf", "landmarks": Landmarks(20, solver="gradient"), "gamma": "median"},
+    "exact": {"kernel": "rbf", "landmarks": None, "gamma": "median"},
 }
 
 

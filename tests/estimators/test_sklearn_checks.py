@@ -42,14 +42,14 @@ CONFIGURED = [
     # At degree 3 one possibilistic cluster takes all the noise and is then so wide that it outbids another everywhere.
     TwoStepKernelKMeans(CLUSTERS, kernel=Polynomial(degree=2)),
     FuzzyCMeans(CLUSTERS, kernel=Polynomial(degree=2)),
-    PossibilisticCMeans(CLUSTERS, kernel="rbf", n_landmarks=5),
-    ProbabilisticKMeans(CLUSTERS, solver="batched", kernel="rbf", n_landmarks=5),
+    PossibilisticCMeans(CLUSTERS, kernel="rbf", landmarks=5),
+    ProbabilisticKMeans(CLUSTERS, solver="batched", kernel="rbf", landmarks=5),
     CMeans(CLUSTERS, rule="hard"),
     CMeans(CLUSTERS, rule="possibilistic"),
-    AdaptivePossibilisticCMeans(CLUSTERS, kernel=Linear(), n_landmarks=5, sparsity=0),
+    AdaptivePossibilisticCMeans((1, CLUSTERS), kernel=Linear(), landmarks=5, sparsity=0),
     PrintedAdaptivePossibilisticCMeans(CLUSTERS, adaptation="length", sparsity=0),
-    SequentialPossibilisticCMeans(max_clusters=CLUSTERS, kernel=Linear(), n_landmarks=5, sparsity=0, patience=1),
-    StreamingFuzzyCMeans(CLUSTERS, kernel="rbf", n_landmarks=8, rule="hard"),
+    SequentialPossibilisticCMeans(n_clusters=(1, CLUSTERS), kernel=Linear(), landmarks=5, sparsity=0, patience=1),
+    StreamingFuzzyCMeans(CLUSTERS, kernel="rbf", landmarks=8, rule="hard"),
     StreamingKernelFCM(CLUSTERS, method="projection"),
     StreamingKernelFCM(CLUSTERS, method="projection", projection="gradient"),
     KernelPatchClustering(CLUSTERS, merge="tree", rule="hard"),
@@ -121,6 +121,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*pairs of centres coincide:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*the clusters have collapsed:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*the number of clusters is a result here:UserWarning"),  # they give a number
     pytest.mark.filterwarnings("ignore:.*have fallen together:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning"),
 ]

@@ -56,7 +56,7 @@ def spoilt(value, rows=X, row=5, column=2):
 def build(estimator, **words):
     if estimator in FINDING:
         return estimator(
-            **{"max_clusters": words.pop("n_clusters", 2), "kernel": "rbf", "sparsity": 0, "scaling": None, "random_state": 0, **words}
+            **{"n_clusters": (1, words.pop("n_clusters", 2)), "kernel": "rbf", "sparsity": 0, "scaling": None, "random_state": 0, **words}
         )
     words = {"kernel": "rbf", **words} if every_estimator.OF_KERNELS & set(words) else words
     narrow = {"eta_scale": 0.1} if estimator is PossibilisticCMeans else {}  # else two clusters of so few rows may become one
@@ -274,14 +274,12 @@ def test_only_the_ratios_of_weights_matter(estimator, kernel, scale):
 # ------------------------------------------------------------------------------------------------------------- unknown names
 
 
-WORDS = {"exact": {}, "linear": {"kernel": "linear"}, "landmarks": {"n_landmarks": 10}}
+WORDS = {"exact": {}, "linear": {"kernel": "linear"}, "landmarks": {"landmarks": 10}}
 KNOWN = {
     "kernel": KERNEL_NAMES,
     "gamma": ("scale", "median"),
-    "landmarks": ("rpcholesky", "k-means++", "uniform"),
-    "landmark_solver": ("eigh", "gradient"),
+    "landmarks": ("auto", "points", "row numbers", "Landmarks"),
     "init": ("k-means++", "k-means||", "random", "random-partition"),
-    "n_landmarks": ("auto",),
 }
 
 
@@ -461,13 +459,13 @@ def test_precomputed_rows_when_asked(estimator):
 @over_everybody
 @pytest.mark.parametrize("value", [41, 10_000])
 def test_more_landmarks_than_rows(estimator, value):
-    refused(rf"{estimator.__name__}\(n_landmarks={value}\): .*40", estimator, n_landmarks=value)
+    refused(rf"{estimator.__name__}\(landmarks={value}\): .*40", estimator, landmarks=value)
 
 
 @over_everybody
 @pytest.mark.parametrize("value", [0, -2, 2.5, True])
-def test_n_landmarks(estimator, value):
-    refused(rf"{estimator.__name__}\(n_landmarks={value}\): .*whole number of at least 1", estimator, n_landmarks=value)
+def test_numbers_of_landmarks(estimator, value):
+    refused(rf"{estimator.__name__}\(landmarks={value}\): .*whole number of at least 1", estimator, landmarks=value)
 
 
 @over_everybody
@@ -478,8 +476,6 @@ def test_n_landmarks(estimator, value):
         ([-1], "row number -1 does not exist"),
         ([1.5], "row numbers"),
         ([], "row numbers"),
-        (None, "row numbers"),
-        (5, "row numbers"),
         ([True] * 40, "row numbers"),
         (["a"], "row numbers"),
         (np.zeros((2, 2, 2)), "row numbers"),
@@ -504,9 +500,20 @@ def test_landmarks_as_points(estimator, value, message):
     refused(rf"{estimator.__name__}\(landmarks=.*\): .*{message}", estimator, landmarks=value)
 
 
-@over_everybody
-def test_landmarks_and_another_number_of_them(estimator):
-    refused(r"n_landmarks=5.*landmarks holds 3", estimator, landmarks=[1, 2, 3], n_landmarks=5)
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"number": 5, "points": [1, 2, 3]}, "points are landmarks as they are; leave number and method out"),
+        ({"method": "uniform", "points": [1, 2, 3]}, "points are landmarks as they are"),
+        ({"number": 0}, r'number=0\): number must be "auto", None or a whole number of at least 1'),
+        ({"method": "best"}, "method='best'\\): unknown method; known are .*rpcholesky.*uniform"),
+        ({"solver": "lu"}, "solver='lu'\\): unknown solver; known are .*eigh.*gradient"),
+        ({"tol": -0.1}, r"tol=-0.1\): tol must be a number of at least 0"),
+    ],
+)
+def test_landmarks_that_cannot_be(fields, message):
+    with pytest.raises(ValueError, match=rf"^Landmarks\(.*{message}"):
+        Landmarks(**fields)
 
 
 def test_a_sample_without_weight():
@@ -576,10 +583,10 @@ def test_memory_budgets(value):
 
 
 @pytest.mark.parametrize(
-    ("estimator", "words", "budget"), pairs(EVERYBODY, [{"kernel": "linear"}, {"n_landmarks": None}, {"n_landmarks": 50}], [1000, "1MB"])
+    ("estimator", "words", "budget"), pairs(EVERYBODY, [{"kernel": "linear"}, {"landmarks": None}, {"landmarks": 50}], [1000, "1MB"])
 )
 def test_the_least_budget_is_named_and_does(estimator, words, budget):
-    rows = np.random.default_rng(0).normal(size=(600 if words == {"n_landmarks": None} else 1500, 4))
+    rows = np.random.default_rng(0).normal(size=(600 if words == {"landmarks": None} else 1500, 4))
     given = {"max_iter": 3, **words}
     message = refused(
         rf"{estimator.__name__}\(memory_budget=\d+\): .*at least \d+ bytes",
@@ -621,7 +628,7 @@ BLOBS = np.repeat([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]], 30, axis=0) + np.random.
 
 
 @over_everybody
-@pytest.mark.parametrize("words", [{"gamma": "median"}, {}, {"kernel": "linear"}, {"gamma": "median", "n_landmarks": 10}])
+@pytest.mark.parametrize("words", [{"gamma": "median"}, {}, {"kernel": "linear"}, {"gamma": "median", "landmarks": 10}])
 def test_nothing_is_said_of_a_good_fit(estimator, words):
     assert complaints(lambda: build(estimator, n_clusters=3, **words).fit(BLOBS))[1] == []
 
@@ -694,7 +701,7 @@ def test_possibilistic_clusters_that_coincide(words):
 
 
 @pytest.mark.parametrize("make", [lambda m, **words: FuzzyCMeans(3, m=m, **words), lambda m, **words: CMeans(3, rule=Fuzzy(m), **words)])
-@pytest.mark.parametrize("words", [{"n_landmarks": None}, {"n_landmarks": 20}])
+@pytest.mark.parametrize("words", [{"landmarks": None}, {"landmarks": 20}])
 def test_collapse_names_the_critical_m(make, words):
     rows = np.random.default_rng(0).normal(size=(200, 6))
     words = {"kernel": "rbf", "gamma": 0.2, "random_state": 0, **words}
@@ -730,7 +737,7 @@ def test_a_possibilistic_collapse():
     pairs(
         EVERYBODY,
         [{"kernel": "sigmoid"}, {"kernel": Polynomial(coef0=-3)}, {"kernel": lambda x, y: np.tanh(x @ y.T - 1)}],
-        [{}, {"n_landmarks": 20}],
+        [{}, {"landmarks": 20}],
     ),
 )
 def test_indefinite_kernels(estimator, words, space):

@@ -18,6 +18,7 @@ from cmeans import (
     FuzzyCMeans,
     KernelKMeans,
     KernelPatchClustering,
+    Landmarks,
     PossibilisticCMeans,
     SequentialPossibilisticCMeans,
     StreamingFuzzyCMeans,
@@ -43,16 +44,16 @@ MODELS = {
 }
 SPACES = {
     "euclidean": {"kernel": "linear"},
-    "exact": {"kernel": "rbf", "gamma": 0.05, "n_landmarks": None},
-    "landmarks": {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 15},
-    "gradient": {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 15, "landmark_solver": "gradient"},
+    "exact": {"kernel": "rbf", "gamma": 0.05, "landmarks": None},
+    "landmarks": {"kernel": "rbf", "gamma": 0.05, "landmarks": 15},
+    "gradient": {"kernel": "rbf", "gamma": 0.05, "landmarks": Landmarks(15, solver="gradient")},
     "points": {"kernel": "rbf", "gamma": 0.05, "landmarks": np.random.default_rng(3).uniform(-3, 6, size=(12, D))},
-    "polynomial": {"kernel": Polynomial(degree=2, gamma=0.1, coef0=2.0), "n_landmarks": 15, "landmarks": "uniform"},
-    "laplacian": {"kernel": "laplacian", "gamma": 0.05, "n_landmarks": 15},
-    "cosine": {"kernel": "cosine", "n_landmarks": 15, "landmarks": "uniform"},
-    "linear landmarks": {"kernel": Linear(), "n_landmarks": 15, "landmarks": "uniform"},
-    "callable": {"kernel": partial(polynomial_kernel, degree=2), "n_landmarks": 15, "landmarks": "uniform"},
-    "precomputed": {"kernel": "precomputed", "n_landmarks": 15},
+    "polynomial": {"kernel": Polynomial(degree=2, gamma=0.1, coef0=2.0), "landmarks": Landmarks(15, method="uniform")},
+    "laplacian": {"kernel": "laplacian", "gamma": 0.05, "landmarks": 15},
+    "cosine": {"kernel": "cosine", "landmarks": Landmarks(15, method="uniform")},
+    "linear landmarks": {"kernel": Linear(), "landmarks": Landmarks(15, method="uniform")},
+    "callable": {"kernel": partial(polynomial_kernel, degree=2), "landmarks": Landmarks(15, method="uniform")},
+    "precomputed": {"kernel": "precomputed", "landmarks": 15},
     "precomputed, exact": {"kernel": "precomputed"},
 }
 KERNELS = {  # as somebody else computes them
@@ -196,7 +197,7 @@ def test_every_attribute_of_models_that_find_their_number(estimator, space, X):
 
 
 STREAMS = {
-    "growing": (StreamingFuzzyCMeans, {"kernel": "rbf", "n_landmarks": 16}),
+    "growing": (StreamingFuzzyCMeans, {"kernel": "rbf", "landmarks": 16}),
     "points": (StreamingFuzzyCMeans, {"kernel": "rbf", "landmarks": SPACES["points"]["landmarks"]}),
     "euclidean": (StreamingFuzzyCMeans, {"kernel": "linear", "gamma": "scale"}),
     "projection": (StreamingKernelFCM, {"method": "projection"}),
@@ -532,7 +533,7 @@ def test_a_rule_that_leaves_rows_out(X):
 REFITS = [
     ({"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.05}),
     ({"kernel": "rbf", "gamma": 0.05}, {"kernel": "linear", "gamma": "scale"}),
-    ({"kernel": "rbf", "n_landmarks": 15}, {"kernel": "rbf", "n_landmarks": None}),
+    ({"kernel": "rbf", "landmarks": 15}, {"kernel": "rbf", "landmarks": None}),
     ({"kernel": "rbf", "landmarks": np.arange(20)}, {"kernel": "rbf", "landmarks": np.random.default_rng(5).uniform(-2, 6, size=(25, D))}),
 ]
 
@@ -592,7 +593,7 @@ def test_one_cluster_is_the_mean(model_name, space, X):
 def test_words_changed_after_a_fit_wait_for_the_next(model_name, X):
     model = build(model_name, "landmarks").fit(X)
     before = model.transform(X)
-    words = {"kernel": "linear", "n_clusters": 7, "n_landmarks": None, "gamma": 3.0}
+    words = {"kernel": "linear", "n_clusters": 7, "landmarks": None, "gamma": 3.0}
     np.testing.assert_array_equal(model.set_params(**words).transform(X), before)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
+from cmeans import FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans, TwoStepKernelKMeans
 from cmeans.kernels import Polynomial
 from contracts.arrays import FORMS, as_form, on_host
 
@@ -23,9 +23,9 @@ ESTIMATORS = {
 }
 SPACES = {
     "euclidean": {"kernel": "linear"},
-    "exact": {"kernel": "rbf", "gamma": GAMMA, "n_landmarks": None},
+    "exact": {"kernel": "rbf", "gamma": GAMMA, "landmarks": None},
     "landmark": {"kernel": "rbf", "gamma": GAMMA, "landmarks": np.arange(0, N, 4)},
-    "gradient": {"kernel": "rbf", "gamma": GAMMA, "landmarks": np.arange(0, N, 4), "landmark_solver": "gradient"},
+    "gradient": {"kernel": "rbf", "gamma": GAMMA, "landmarks": Landmarks(points=np.arange(0, N, 4), solver="gradient")},
     "polynomial": {"kernel": Polynomial(degree=2, gamma=0.2), "landmarks": np.arange(0, N, 4)},
 }
 STEPS = {"max_iter": 6, "tol": 0}
@@ -109,15 +109,15 @@ def test_a_fitted_estimator_starts_a_fit_in_another_space(origin, to, X):
 
 
 def test_a_fuzzy_start_for_another_rule(X):
-    fuzzy = FuzzyCMeans(C, m=1.3, kernel="rbf", gamma=GAMMA, n_landmarks=None, random_state=0).fit(X)
-    hard = KernelKMeans(C, gamma=GAMMA, n_landmarks=None, init=fuzzy).fit(X)
+    fuzzy = FuzzyCMeans(C, m=1.3, kernel="rbf", gamma=GAMMA, landmarks=None, random_state=0).fit(X)
+    hard = KernelKMeans(C, gamma=GAMMA, landmarks=None, init=fuzzy).fit(X)
     np.testing.assert_array_equal(hard.labels_, fuzzy.labels_)
 
 
 def test_a_fitted_estimator_of_another_kernel_is_refused(X):
-    fitted = KernelKMeans(C, gamma=0.1, n_landmarks=None, random_state=0).fit(X)
+    fitted = KernelKMeans(C, gamma=0.1, landmarks=None, random_state=0).fit(X)
     with pytest.raises(ValueError, match=r"within one kernel.*same gamma"):
-        KernelKMeans(C, gamma=0.2, n_landmarks=None, init=fitted).fit(X)
+        KernelKMeans(C, gamma=0.2, landmarks=None, init=fitted).fit(X)
 
 
 def test_as_many_integers_as_clusters_are_row_numbers():
@@ -139,7 +139,7 @@ def started(kind, form):
     values = {"rows": np.array([3, 4, 5]), "labels": labels, "points": X[[3, 4, 5]], "memberships": np.eye(C)[labels]}[kind]
     as_given = "numpy" if form.startswith("csr") and kind != "points" else form
     init = as_form(values, as_given, str(values.dtype))
-    return FuzzyCMeans(C, m=1.3, kernel="rbf", gamma=GAMMA, n_landmarks=None, init=init, **STEPS).fit(as_form(X, form))
+    return FuzzyCMeans(C, m=1.3, kernel="rbf", gamma=GAMMA, landmarks=None, init=init, **STEPS).fit(as_form(X, form))
 
 
 @pytest.mark.parametrize("form", FORMS[1:])

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import cmeans
 import naive
+from cmeans import Search
 from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
 from cmeans.fitting.stages.joined import joined_if_worth_it, joined_rows
@@ -33,7 +34,7 @@ POINTS = np.array([[1.0, 1.0, 2.0], [9.0, 1.0, 2.0], [1.0, 8.0, 7.0]])
 SPACES: dict[str, dict[str, Any]] = {
     "linear": {"kernel": "linear"},
     "landmarks": {"kernel": "rbf", "gamma": 0.02, "landmarks": np.concatenate([POINTS - 1, POINTS, POINTS + 1])},
-    "exact": {"kernel": "rbf", "gamma": 0.02, "n_landmarks": None},
+    "exact": {"kernel": "rbf", "gamma": 0.02, "landmarks": None},
 }
 
 
@@ -43,8 +44,13 @@ def counts(n: int = 900, seed: int = 0) -> np.ndarray:
     return np.round(POINTS[rng.integers(C, size=n)] + 0.6 * rng.normal(size=(n, 3)))
 
 
-def both(make: str, X: Any, weight: Any = None, **words: Any) -> tuple[Any, Any]:
-    return tuple(MAKES[make](join_equal_rows=join, random_state=0, **words).fit(X, sample_weight=weight) for join in (True, False))
+def both(make: str, X: Any, weight: Any = None, search: Search | None = None, **words: Any) -> tuple[Any, Any]:
+    return tuple(
+        MAKES[make](search=(search or Search()).set_params(search=Search(join_equal_rows=join)), random_state=0, **words).fit(
+            X, sample_weight=weight
+        )
+        for join in (True, False)
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------------ the distinct rows
@@ -109,7 +115,7 @@ def test_auto_joins_where_a_sample_says_so() -> None:
 def test_the_same_fit_of_fewer_rows(make: str, space: str, weighted: bool, dtype: Any) -> None:
     X = counts(500).astype(dtype)
     weight = np.random.default_rng(2).uniform(0, 3, len(X)) if weighted else None
-    plain_sweeps = {} if make == "hard" else {"acceleration": None}
+    plain_sweeps = {} if make == "hard" else {"search": Search(acceleration=None)}
     model, plain = both(make, X, weight, init=POINTS, tol=1e-9, **plain_sweeps, **SPACES[space])
     close = 1e-9 if dtype == np.float64 else 1e-4
     assert model.objective_ == pytest.approx(plain.objective_, rel=close)
@@ -125,7 +131,7 @@ def test_the_same_fit_of_fewer_rows(make: str, space: str, weighted: bool, dtype
 def test_against_the_naive_loop() -> None:
     X = counts(300)
     weight = np.random.default_rng(3).uniform(0.1, 3, len(X))
-    model = cmeans.FuzzyCMeans(C, m=2.0, init=POINTS, max_iter=7, tol=0, acceleration=None, join_equal_rows=True)
+    model = cmeans.FuzzyCMeans(C, m=2.0, init=POINTS, max_iter=7, tol=0, search=Search(acceleration=None, join_equal_rows=True))
     with pytest.warns(ConvergenceWarning):
         model.fit(X, sample_weight=weight)
     twin = naive.fcm_points(X, POINTS, 2.0, 7, weight)
@@ -135,9 +141,9 @@ def test_against_the_naive_loop() -> None:
 
 def test_row_numbers_are_those_of_the_rows_that_were_given() -> None:
     X = counts()
-    model = cmeans.KernelKMeans(C, n_landmarks=20, random_state=0, join_equal_rows=True).fit(X)
+    model = cmeans.KernelKMeans(C, landmarks=20, random_state=0, search=Search(join_equal_rows=True)).fit(X)
     np.testing.assert_array_equal(X[model.landmark_indices_], model.landmarks_)
-    exact = cmeans.KernelKMeans(C, n_landmarks=None, random_state=0, join_equal_rows=True).fit(X)
+    exact = cmeans.KernelKMeans(C, landmarks=None, random_state=0, search=Search(join_equal_rows=True)).fit(X)
     np.testing.assert_array_equal(X[exact.landmark_indices_], exact.landmarks_)
     assert exact.n_landmarks_ is None
     assert len(np.unique(exact.landmarks_, axis=0)) == len(exact.landmarks_)
@@ -160,7 +166,7 @@ def test_copies_in_any_order_are_weights(make: str, monkeypatch: pytest.MonkeyPa
 def test_rows_in_files(join: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     limited(monkeypatch, loaded_bytes=0, canonical_rows=300, fixed_rows=100, rows_at_once=70)
     X = counts()
-    words: dict[str, Any] = {"init": POINTS, "join_equal_rows": join}
+    words: dict[str, Any] = {"init": POINTS, "search": Search(join_equal_rows=join)}
     there, here = (MAKES["fuzzy"](**words).fit(x) for x in (Kept(X), X))
     assert there.row_visits_ == here.row_visits_ < 10 * len(X)
     np.testing.assert_array_equal(there.labels_, here.labels_)
@@ -177,7 +183,7 @@ def test_rows_in_files(join: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_the_same_bits_for_any_number_of_threads() -> None:
     X = np.random.default_rng(0).integers(0, 30, size=(20_000, 3)).astype(float)
-    one, *others = (MAKES["fuzzy"](random_state=0, n_jobs=jobs, join_equal_rows=True).fit(X) for jobs in (1, 2, 5))
+    one, *others = (MAKES["fuzzy"](random_state=0, n_jobs=jobs, search=Search(join_equal_rows=True)).fit(X) for jobs in (1, 2, 5))
     for other in others:
         np.testing.assert_array_equal(one.cluster_centers_, other.cluster_centers_)
         np.testing.assert_array_equal(one.memberships_, other.memberships_)
@@ -185,10 +191,10 @@ def test_the_same_bits_for_any_number_of_threads() -> None:
 
 def test_saved_and_loaded(tmp_path: Path) -> None:
     X = counts()
-    model = MAKES["hard"](join_equal_rows=True, random_state=0).fit(X)
+    model = MAKES["hard"](search=Search(join_equal_rows=True), random_state=0).fit(X)
     cmeans.save(model, tmp_path / "m.safetensors")
     again = cmeans.load(tmp_path / "m.safetensors")
-    assert again.join_equal_rows is True
+    assert again.search == Search(join_equal_rows=True)
     np.testing.assert_array_equal(again.labels_, model.labels_)
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
 
@@ -198,8 +204,8 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("word", ["yes", "True", 2, None, 0.5, [True], np.array(["auto"]), {}])
 def test_words_that_are_no_answer(word: Any) -> None:
-    with pytest.raises(ValueError, match=r'KernelKMeans\(join_equal_rows=.*\): give "auto", True or False\.'):
-        cmeans.KernelKMeans(C, join_equal_rows=word).fit(counts(50))
+    with pytest.raises(ValueError, match=r'Search\(join_equal_rows=.*\): give "auto", True or False\.'):
+        cmeans.KernelKMeans(C, search=Search(join_equal_rows=word)).fit(counts(50))
 
 
 @pytest.mark.parametrize(
@@ -209,18 +215,18 @@ def test_words_that_are_no_answer(word: Any) -> None:
         ({"init": np.arange(900) % C}, "init speaks of single rows"),
         ({"init": np.eye(C)[np.arange(900) % C]}, "init speaks of single rows"),
         ({"landmarks": np.arange(10)}, "landmarks holds numbers of rows"),
-        ({"n_landmarks": 800}, "n_landmarks=800 are more than the .* distinct rows"),
+        ({"landmarks": 800}, "landmarks=800 are more than the .* distinct rows"),
     ],
     ids=["rows", "labels", "memberships", "landmark rows", "too many landmarks"],
 )
 def test_parameters_about_single_rows(words: dict[str, Any], message: str) -> None:
     """are refused with True, and leave rows as they are with "auto"."""
-    with pytest.raises(ValueError, match=rf'KernelKMeans\(join_equal_rows=True\): {message}.*take join_equal_rows="auto"'):
-        cmeans.KernelKMeans(C, join_equal_rows=True, **words).fit(counts())
+    with pytest.raises(ValueError, match=rf'KernelKMeans\(search=Search\(join_equal_rows=True\)\): {message}.*take join_equal_rows="auto"'):
+        cmeans.KernelKMeans(C, search=Search(join_equal_rows=True), **words).fit(counts())
     assert len(cmeans.KernelKMeans(C, random_state=0, **words).fit(counts()).labels_) == 900
 
 
 def test_kernel_values_are_refused() -> None:
     gram = counts(50) @ counts(50).T
     with pytest.raises(ValueError, match="kernel values or affinities stand for all rows"):
-        cmeans.KernelKMeans(C, kernel="precomputed", join_equal_rows=True).fit(gram)
+        cmeans.KernelKMeans(C, kernel="precomputed", search=Search(join_equal_rows=True)).fit(gram)

@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import make_blobs
 
-from cmeans import KernelKMeans, StreamingFuzzyCMeans
+from cmeans import KernelKMeans, Landmarks, StreamingFuzzyCMeans
 from contracts.arrays import FORMS, as_form
 from every_estimator import NAMES, build, known
 
@@ -90,7 +90,7 @@ def test_every_estimator_takes_it(name):
     assert model.gamma_ == model.kernel_.gamma
 
 
-@pytest.mark.parametrize("words", [{"n_landmarks": 20}, {"n_landmarks": 20, "landmark_solver": "gradient"}, {"landmarks": np.arange(20)}])
+@pytest.mark.parametrize("words", [{"landmarks": 20}, {"landmarks": Landmarks(20, solver="gradient")}, {"landmarks": np.arange(20)}])
 def test_landmarks_do_not_change_it(words):
     X = blobs()
     model = KernelKMeans(9, kernel="rbf", gamma="median", random_state=0, **words).fit(X)

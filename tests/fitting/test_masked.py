@@ -88,7 +88,7 @@ def test_landmarks_and_kernel_values() -> None:
     with refused("diag", 2, 60):
         model.predict(K[:, ::6], diag=masked(np.ones(60)))
     with pytest.raises(ValueError, match=r"kernel=.* returned a masked array of which 2 values are masked"):
-        cmeans.FuzzyCMeans(3, kernel=lambda x, y: masked(x @ y.T), n_landmarks=None).fit(X)
+        cmeans.FuzzyCMeans(3, kernel=lambda x, y: masked(x @ y.T), landmarks=None).fit(X)
 
 
 def test_metrics_and_validity() -> None:

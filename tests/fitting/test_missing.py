@@ -17,7 +17,7 @@ from sklearn.metrics.pairwise import nan_euclidean_distances
 
 import cmeans
 import naive
-from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans
+from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, Search, Sizes
 from cmeans.data.blocks import Block, Blocks
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import Linear
@@ -41,7 +41,7 @@ MAKES: dict[str, Any] = {
     "possibilistic": lambda **words: PossibilisticCMeans(C, eta_scale=0.3, **{"missing": "partial", **words}),
     "entropy": lambda **words: CMeans(C, rule="entropy", **{"missing": "partial", **words}),
     "noise": lambda **words: FuzzyCMeans(C, noise="auto", **{"missing": "partial", **words}),
-    "sizes": lambda **words: KernelKMeans(C, kernel="linear", size_min=0.3, **{"missing": "partial", **words}),
+    "sizes": lambda **words: KernelKMeans(C, kernel="linear", sizes=Sizes(least=0.3), **{"missing": "partial", **words}),
 }
 RULES: dict[str, tuple[Rule, float]] = {  # and the power of memberships in their weights
     "hard": (Hard(), 1.0),
@@ -103,7 +103,7 @@ def test_fits_are_those_of_the_naive_loop(m: float) -> None:
     X, _ = rows(seed=1)
     V = np.nan_to_num(X[[5, 25, 45]])
     words: dict[str, Any] = {"init": V, "max_iter": 6, "tol": 0, "missing": "partial"}
-    model = KernelKMeans(C, kernel="linear", **words) if m == 1 else FuzzyCMeans(C, m=m, acceleration=None, **words)
+    model = KernelKMeans(C, kernel="linear", **words) if m == 1 else FuzzyCMeans(C, m=m, search=Search(acceleration=None), **words)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X, sample_weight=WEIGHTS)
@@ -118,7 +118,9 @@ def test_a_possibilistic_fit_scales_all_its_distances() -> None:
     """Pilot, scales and sweeps are those of distances that compare between rows."""
     X, _ = rows(seed=2)
     V, ones = np.nan_to_num(X[[5, 25, 45]]), np.ones(60)
-    model = PossibilisticCMeans(C, m=1.5, pilot_m=1.6, eta_scale=0.7, init=V, max_iter=5, tol=0, acceleration=None, missing="partial")
+    model = PossibilisticCMeans(
+        C, m=1.5, pilot_m=1.6, eta_scale=0.7, init=V, max_iter=5, tol=0, search=Search(acceleration=None), missing="partial"
+    )
     with pytest.warns(ConvergenceWarning):
         model.fit(X)
     pilot = partial_cmeans(X, V, lambda d2: naive.fuzzy_memberships(d2, 1.6), 1.6, 5, ones, scaled=True)
@@ -219,7 +221,7 @@ def test_the_objective_falls(kind: str, share: float) -> None:
     X, _ = rows(200, share, seed=4)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of columns that are mostly missing
-        model = fitted(kind, X, **({} if kind in ("hard", "sizes") else {"acceleration": None}))
+        model = fitted(kind, X, **({} if kind in ("hard", "sizes") else {"search": Search(acceleration=None)}))
     history = model.objective_history_
     assert (np.diff(history) <= 1e-9 * abs(history[0])).all()
 
@@ -294,7 +296,7 @@ def test_given_starts() -> None:
 @pytest.mark.parametrize("kind", ["fuzzy", "entropy", "possibilistic"])
 def test_acceleration_leads_to_the_same_optimum(kind: str) -> None:
     X, _ = rows(300, 0.4)
-    quick, plain = (fitted(kind, X, acceleration=way, tol=1e-7) for way in ("anderson", None))
+    quick, plain = (fitted(kind, X, search=Search(acceleration=way), tol=1e-7) for way in ("anderson", None))
     assert quick.objective_ == pytest.approx(plain.objective_, rel=1e-8)
     assert quick.n_iter_ < plain.n_iter_
 
@@ -326,12 +328,12 @@ def test_what_is_told_of_rows() -> None:
     assert model.labels_[1] == model.labels_[2]
     assert model.labels_[3] == model.labels_[4]
     assert (np.diff(model.objective_history_) <= 1e-9).all()
-    np.testing.assert_array_equal(np.bincount(MAKES["hard"](size_min=20, size_max=20, random_state=0).fit(X).labels_), [20, 20, 20])
+    np.testing.assert_array_equal(np.bincount(MAKES["hard"](sizes=Sizes(least=20, most=20), random_state=0).fit(X).labels_), [20, 20, 20])
 
 
 def test_equal_rows_are_joined() -> None:
     X = np.round(rows(50)[0] / 3)[np.random.default_rng(0).integers(0, 50, 3000)]
-    joined, apart = (fitted("hard", X, join_equal_rows=join, init=np.nan_to_num(X[:C])) for join in (True, False))
+    joined, apart = (fitted("hard", X, search=Search(join_equal_rows=join), init=np.nan_to_num(X[:C])) for join in (True, False))
     assert joined.objective_ == pytest.approx(apart.objective_, rel=1e-12)
     np.testing.assert_array_equal(joined.labels_, apart.labels_)
     np.testing.assert_array_equal(joined.n_missing_, np.isnan(X).sum(axis=0))
@@ -448,7 +450,7 @@ def infinite(X: np.ndarray) -> np.ndarray:
         ({"missing": True}, None, r"missing=True\): unknown missing"),
         ({"kernel": "rbf"}, None, r'FuzzyCMeans\(missing="partial", kernel=.rbf.\): .* impute X'),
         ({"kernel": "landmark_graph"}, None, r'missing="partial", kernel=.landmark_graph.\)'),
-        ({"n_landmarks": 20}, None, "rows with missing values have no landmarks"),
+        ({"landmarks": 20}, None, "rows with missing values have no landmarks"),
         ({"landmarks": np.arange(9)}, None, "rows with missing values have no landmarks"),
         ({"init": np.array([[0, 1, 2, 3, np.nan]] * C)}, None, "points must be finite"),
         ({}, lambda X: [*X.astype(object).tolist()[:2], ["a"] * D], "could not convert string"),

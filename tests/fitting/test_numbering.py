@@ -27,10 +27,10 @@ ORDER = np.argsort([-size for size in SIZES])
 EXPECTED = np.argsort(ORDER)[TRUTH]
 MODELS = {
     "plain": KernelKMeans(4, kernel="linear"),
-    "landmarks": KernelKMeans(4, kernel="rbf", gamma=0.05, n_landmarks=30),
-    "exact": KernelKMeans(4, kernel="rbf", gamma=0.05, n_landmarks=None),
+    "landmarks": KernelKMeans(4, kernel="rbf", gamma=0.05, landmarks=30),
+    "exact": KernelKMeans(4, kernel="rbf", gamma=0.05, landmarks=None),
     "starts": KernelKMeans(4, kernel="linear", n_init=3, search=None),
-    "graph": KernelKMeans(4, kernel="landmark_graph", n_landmarks=60),
+    "graph": KernelKMeans(4, kernel="landmark_graph", landmarks=60),
     "fuzzy": FuzzyCMeans(4),
     "entropy": CMeans(4, rule=Entropy(T=1.0)),
     "possibilistic": PossibilisticCMeans(4),

@@ -45,7 +45,7 @@ def test_in_other_forms(make: Any) -> None:
 def test_among_joined_rows_and_in_stored_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.concatenate([X[:1], X[:1], spoilt()])
     with pytest.raises(ValueError, match=r"Row 19 is the first such one"):
-        KernelKMeans(2, kernel="linear", join_equal_rows=True).fit(rows)
+        KernelKMeans(2, kernel="linear", search=Search(join_equal_rows=True)).fit(rows)
     np.save(tmp_path / "rows.npy", rows)
     limited(monkeypatch, loaded_bytes=0, block_rows=8, least_task_rows=8)
     model = FuzzyCMeans(2, random_state=0).fit(X)
@@ -70,7 +70,7 @@ def test_without_a_row_that_is_out_of_range_the_largest_number_is_named() -> Non
 def test_rows_on_a_sphere_and_in_a_graph() -> None:
     rows = X.copy()
     rows[23] = [0.0, -1e-200, 0.0]
-    for answer in (KernelKMeans(2, kernel="linear", spherical=True).fit, FuzzyCMeans(2, spherical=True).fit(X).predict):
+    for answer in (KernelKMeans(2, kernel="linear", metric="cosine").fit, FuzzyCMeans(2, metric="cosine").fit(X).predict):
         with pytest.raises(ValueError, match=r"squares are out of range.* Row 23 is the first such one, with -1e-200 in column 1"):
             answer(rows)
     with pytest.raises(ValueError, match=ROW.format(r"1e\+200")):

@@ -31,9 +31,9 @@ rng = np.random.default_rng(0)
 X = rng.permutation(rng.normal(size=(120, 3)) + np.repeat([[0, 0, 0], [9, 0, 0], [0, 9, 0]], 40, axis=0))
 OTHER = rng.normal(size=(90, 5)) * 3
 WORDS: dict[str, dict[str, Any]] = {  # landmarks, a sample, typicalities of a rule; the others have all rows
-    "FuzzyCMeans": {"kernel": "rbf", "n_landmarks": 12},
+    "FuzzyCMeans": {"kernel": "rbf", "landmarks": 12},
     "CMeans": {"rule": "possibilistic", "kernel": "linear"},
-    "TwoStepKernelKMeans": {"kernel": "rbf", "n_landmarks": 40},
+    "TwoStepKernelKMeans": {"kernel": "rbf", "landmarks": 40},
 }
 over_models = pytest.mark.parametrize("name", NAMES)
 
@@ -222,7 +222,7 @@ def test_an_interrupt_leaves_centres_or_the_model_as_it_was(name: str, monkeypat
 def test_an_interrupted_sample_of_kernel_values_answers_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its columns are known by their numbers among all rows."""
     gram = np.exp(-0.05 * ((X[:, None, :] - X[None, :, :]) ** 2).sum(axis=2))
-    words = {"kernel": "precomputed", "n_landmarks": 40, "random_state": 0, "tol": 0.0}
+    words = {"kernel": "precomputed", "landmarks": 40, "random_state": 0, "tol": 0.0}
     whole = cmeans.TwoStepKernelKMeans(3, **words).fit(gram)
     heard = [0]
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
-from cmeans import AdaptivePossibilisticCMeans, FuzzyCMeans, KernelKMeans, SequentialPossibilisticCMeans, load, save
+from cmeans import AdaptivePossibilisticCMeans, FuzzyCMeans, KernelKMeans, Landmarks, SequentialPossibilisticCMeans, load, save
 from cmeans.data.blocks import Blocks
 from cmeans.data.scaling import FeatureUnits
 from cmeans.datasets import make_s_set
@@ -25,14 +25,14 @@ from sweep_choices import pairs
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")]
 
 ESTIMATORS = {
-    "adaptive": partial(AdaptivePossibilisticCMeans, 6, pilot_m="auto", alpha=1.0, random_state=0),  # the default looks at several
-    "sequential": partial(SequentialPossibilisticCMeans, 6, patience=1, random_state=0),
+    "adaptive": partial(AdaptivePossibilisticCMeans, (1, 6), pilot_m="auto", alpha=1.0, random_state=0),  # the default looks at several
+    "sequential": partial(SequentialPossibilisticCMeans, (1, 6), patience=1, random_state=0),
 }
 SPACES = {
     "euclidean": {},
-    "exact": {"kernel": "rbf", "gamma": 0.05, "n_landmarks": None, "sparsity": 0},
-    "landmarks": {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 25, "sparsity": 0},
-    "gradient": {"kernel": "rbf", "gamma": 0.1, "n_landmarks": 12, "landmark_solver": "gradient", "sparsity": 0},
+    "exact": {"kernel": "rbf", "gamma": 0.05, "landmarks": None, "sparsity": 0},
+    "landmarks": {"kernel": "rbf", "gamma": 0.05, "landmarks": 25, "sparsity": 0},
+    "gradient": {"kernel": "rbf", "gamma": 0.1, "landmarks": Landmarks(12, solver="gradient"), "sparsity": 0},
 }
 FORMS = {"dense": np.asarray, "csr": sparse.csr_array, "float32": np.float32}
 UNITS = np.array([1e-3, 1e4])
@@ -196,7 +196,7 @@ def test_a_precomputed_kernel_has_no_features(name, X):
     K = np.exp(-0.05 * ((scaled[:, None] - scaled) ** 2).sum(axis=2))
     models = [ESTIMATORS[name](kernel="precomputed", sparsity=0, scaling=scaling).fit(K) for scaling in ("range", None)]
     np.testing.assert_array_equal(models[0].memberships_, models[1].memberships_)
-    exact = ESTIMATORS[name](kernel="rbf", gamma=0.05, n_landmarks=None, sparsity=0, scaling=None).fit(scaled)
+    exact = ESTIMATORS[name](kernel="rbf", gamma=0.05, landmarks=None, sparsity=0, scaling=None).fit(scaled)
     assert adjusted_rand_score(models[0].labels_, exact.labels_) > 0.9
 
 
@@ -257,7 +257,7 @@ def test_words_changed_after_a_fit_wait_for_the_next(name, X):
 
 def test_a_fit_goes_on_from_a_scaled_model(X):
     """In the same units; by a model of no scaling it is told how the points are meant."""
-    first = AdaptivePossibilisticCMeans(8, random_state=0, tol=1e-7).fit(X)
+    first = AdaptivePossibilisticCMeans((1, 8), random_state=0, tol=1e-7).fit(X)
     again = PrintedAdaptivePossibilisticCMeans(first.n_clusters_, init=first, adaptation="length", random_state=0).fit(X)
     assert again.n_clusters_ <= first.n_clusters_
     points = PrintedAdaptivePossibilisticCMeans(first.n_clusters_, init=first.cluster_centers_, adaptation="length", random_state=0).fit(X)
@@ -266,7 +266,7 @@ def test_a_fit_goes_on_from_a_scaled_model(X):
 
 def test_centres_of_a_scaled_model_start_others_in_the_users_units(X):
     """Models with and without scaling measure differently; centres carry over as the points they are."""
-    first = AdaptivePossibilisticCMeans(8, random_state=0).fit(X)
+    first = AdaptivePossibilisticCMeans((1, 8), random_state=0).fit(X)
     k = first.n_clusters_
     from_model = KernelKMeans(k, kernel="linear", init=first, max_iter=300).fit(X)
     from_points = KernelKMeans(k, kernel="linear", init=first.cluster_centers_, max_iter=300).fit(X)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import naive
-from cmeans import KernelKMeans, ProbabilisticKMeans
+from cmeans import KernelKMeans, Landmarks, ProbabilisticKMeans, Search
 from cmeans.fitting.memory import plan
 from cmeans.fitting.ways import by_sweeps
 from cmeans.papers import StreamingKernelFCM
@@ -40,7 +40,7 @@ VARIANTS: dict[str, tuple[str | type, dict[str, Any]]] = {
 }
 ESTIMATORS = (*NAMES, *VARIANTS)
 COMMON: dict[str, Any] = {"tol": 1e-3, "n_init": 1, "n_jobs": 2, "eta_scale": 0.3, "chunk_size": 200, "patch_size": 140}
-SPACES: dict[str, dict[str, Any]] = {"linear": {"kernel": "linear"}, "landmarks": {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 30}}
+SPACES: dict[str, dict[str, Any]] = {"linear": {"kernel": "linear"}, "landmarks": {"kernel": "rbf", "gamma": 0.05, "landmarks": 30}}
 SWEEPERS = ("KernelKMeans", "FuzzyCMeans", "PossibilisticCMeans", "CMeans")
 OTHERS = tuple(name for name in ESTIMATORS if name not in SWEEPERS[:3])
 DTYPES = (np.float64, np.float32)
@@ -136,7 +136,7 @@ def test_samples_that_grow(
     estimator: str, space: str, n_init: int, weighted: bool, progressive: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limited(monkeypatch, subsampled_above=900)
-    words = {"n_init": n_init, "progressive": progressive}
+    words = {"n_init": n_init, "search": Search(progressive=progressive)}
     weight = weights() if weighted else None
     other = made(estimator, space, **words).fit(rows(), sample_weight=weight)
     pieced(monkeypatch)
@@ -175,7 +175,7 @@ def start(kind: str, space: str) -> Any:
     if kind == "memberships":
         return np.random.default_rng(3).dirichlet(np.ones(C), size=N)
     if "model" in kind:
-        words = {**SPACES[space], "landmarks": np.arange(0, N, 35), "n_landmarks": "auto"} if space == "landmarks" else SPACES[space]
+        words = {**SPACES[space], "landmarks": Landmarks("auto", points=np.arange(0, N, 35))} if space == "landmarks" else SPACES[space]
         return KernelKMeans(C, random_state=4, max_iter=50, **words).fit(Kept(rows()) if kind == "stored model" else rows())
     return kind
 
@@ -212,8 +212,8 @@ def test_the_same_start_ends_at_the_same_clusters(
     ],
 )
 def test_landmarks_are_those_chosen_in_memory(landmarks: str, estimator: str, tmp_path: Path) -> None:
-    given = {"row numbers": np.arange(0, N, 20), "points": rows()[::20] + 0.1}.get(landmarks, landmarks)
-    words = {"kernel": "rbf", "n_landmarks": "auto", "landmarks": given, "gamma": "median", "search": None}
+    given = {"row numbers": np.arange(0, N, 20), "points": rows()[::20] + 0.1}.get(landmarks, Landmarks(method=landmarks))
+    words = {"kernel": "rbf", "landmarks": given, "gamma": "median", "search": None}
     other = made(estimator, "landmarks", **words).fit(rows())
     same(made(estimator, "landmarks", **words).fit(placed("arrow", tmp_path, rows())), other)
 
@@ -228,7 +228,7 @@ def test_landmarks_are_those_chosen_in_memory(landmarks: str, estimator: str, tm
     ],
 )
 def test_parameters_of_kernels_are_those_found_in_memory(words: dict[str, Any], tmp_path: Path) -> None:
-    words = {"n_landmarks": 40, "search": None, **words}
+    words = {"landmarks": 40, "search": None, **words}
     same(
         made("KernelKMeans", "landmarks", **words).fit(placed("parquet", tmp_path, rows())),
         made("KernelKMeans", "landmarks", **words).fit(rows()),
@@ -238,7 +238,7 @@ def test_parameters_of_kernels_are_those_found_in_memory(words: dict[str, Any], 
 @pytest.mark.parametrize(("estimator", "n_landmarks"), [("KernelKMeans", 200), ("FuzzyCMeans", 30)])
 def test_both_kinds_of_sweeps(estimator: str, n_landmarks: int, sweeps: str, tmp_path: Path) -> None:
     """Over many columns hard sweeps in memory keep bounds, and round differently; sweeps over files do not."""
-    words = {"kernel": "rbf", "n_landmarks": n_landmarks, "tol": 1e-5, "n_jobs": 1}
+    words = {"kernel": "rbf", "landmarks": n_landmarks, "tol": 1e-5, "n_jobs": 1}
     other = made(estimator, "landmarks", **words).fit(rows())
     same(made(estimator, "landmarks", **words).fit(placed("npy", tmp_path, rows())), other, 1e-10 if n_landmarks > 100 else 0.0)
 
@@ -327,7 +327,7 @@ def test_hard_sweeps_over_stored_rows_keep_bounds_where_there_is_room(monkeypatc
     kept = []
     call = BoundedSweep.__call__
     monkeypatch.setattr(BoundedSweep, "__call__", lambda self, *words: kept.append(words[0].keep_bounds) or call(self, *words))
-    make = partial(made, "KernelKMeans", "landmarks", n_landmarks=40, init="k-means++")
+    make = partial(made, "KernelKMeans", "landmarks", landmarks=40, init="k-means++")
     there = make().fit(Kept(rows(np.float64)))
     assert all(kept)
     here = make().fit(rows(np.float64))
@@ -362,7 +362,7 @@ def test_what_sweeps_remember_of_samples_is_planned_for(space: str, monkeypatch:
     monkeypatch.setattr(by_sweeps, "plan", noted)
     monkeypatch.setattr(choice, "LEAST_BOUNDED", 0)
     for progressive in True, False:
-        made("KernelKMeans", space, init="k-means++", search=None, progressive=progressive).fit(Kept(rows(np.float64)))
+        made("KernelKMeans", space, init="k-means++", search=Search(None, progressive=progressive)).fit(Kept(rows(np.float64)))
     assert planned[0] - planned[1] == max(seen) > 0
 
 

@@ -17,6 +17,7 @@ from cmeans import (
     KernelKMeans,
     PossibilisticCMeans,
     ProbabilisticKMeans,
+    Search,
     StreamingFuzzyCMeans,
     ThreadEngine,
     TwoStepKernelKMeans,
@@ -29,7 +30,7 @@ from limited import limited
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]  # a few sweeps show it all
 D, C, BLOCK = 4, 3, 2_048
 LINEAR: dict[str, Any] = {"kernel": "linear", "random_state": 0, "engine": ThreadEngine(1), "max_iter": 2}
-LANDMARKS: dict[str, Any] = {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 10, "random_state": 0, "engine": ThreadEngine(1), "max_iter": 2}
+LANDMARKS: dict[str, Any] = {"kernel": "rbf", "gamma": 0.05, "landmarks": 10, "random_state": 0, "engine": ThreadEngine(1), "max_iter": 2}
 
 
 def pattern(n: int = 4_999) -> np.ndarray:
@@ -79,12 +80,12 @@ def _nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 FITS: dict[str, Any] = {
-    "hard": lambda: KernelKMeans(C, progressive=False, **LINEAR),
-    "fuzzy": lambda: FuzzyCMeans(C, m=1.5, progressive=False, **LANDMARKS),
-    "in samples": lambda: FuzzyCMeans(C, m=1.5, progressive=True, **LINEAR),
-    "possibilistic": lambda: PossibilisticCMeans(C, eta_scale=0.3, progressive=False, **LINEAR),
-    "any rule": lambda: CMeans(C, progressive=False, **LANDMARKS),
-    "random rows": lambda: KernelKMeans(C, init="random", progressive=False, **LINEAR),
+    "hard": lambda: KernelKMeans(C, search=Search(progressive=False), **LINEAR),
+    "fuzzy": lambda: FuzzyCMeans(C, m=1.5, search=Search(progressive=False), **LANDMARKS),
+    "in samples": lambda: FuzzyCMeans(C, m=1.5, search=Search(progressive=True), **LINEAR),
+    "possibilistic": lambda: PossibilisticCMeans(C, eta_scale=0.3, search=Search(progressive=False), **LINEAR),
+    "any rule": lambda: CMeans(C, search=Search(progressive=False), **LANDMARKS),
+    "random rows": lambda: KernelKMeans(C, init="random", search=Search(progressive=False), **LINEAR),
     "two-step": lambda: TwoStepKernelKMeans(C, **LANDMARKS),
     "probabilistic": lambda: ProbabilisticKMeans(C, quantile=0.5, **LINEAR),
     "stream": lambda: StreamingFuzzyCMeans(C, chunk_size=2_000, n_init=1, **LINEAR),
@@ -131,7 +132,7 @@ def test_few_blocks_are_alive_at_once(name: str) -> None:
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_blocks_alive_grow_with_threads_only(n_jobs: int) -> None:
     rows = Endless(100_000)
-    model = KernelKMeans(C, init=np.arange(C), progressive=False, **LINEAR)
+    model = KernelKMeans(C, init=np.arange(C), search=Search(progressive=False), **LINEAR)
     model.set_params(engine=ThreadEngine(n_jobs, memory_budget=least(model, 100_000, n_jobs))).fit(rows)
     sample = 1_000 * D * 4  # one stays, as it is asked for again and again
     assert rows.most <= sample + BLOCK * D * 4 * (2 + 2 * n_jobs)

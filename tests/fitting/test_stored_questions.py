@@ -26,7 +26,7 @@ from stored_rows import ELSEWHERE, FEW, C, Kept, N, placed, rows
 from sweep_choices import pairs
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("nothing_is_small")]
-LANDMARKS: dict[str, Any] = {"kernel": "rbf", "gamma": 0.05, "n_landmarks": 25}
+LANDMARKS: dict[str, Any] = {"kernel": "rbf", "gamma": 0.05, "landmarks": 25}
 WORDS: dict[str, dict[str, Any]] = {  # in the space of the rows, but
     "FuzzyCMeans": {"m": 1.5, **LANDMARKS},
     "PossibilisticCMeans": {"eta_scale": 0.3, **LANDMARKS},
@@ -120,7 +120,7 @@ def test_a_few_rows_of_a_file_are_simply_read(tmp_path: Path) -> None:
 
 def test_a_model_of_kernel_values_is_asked_with_files_of_them(tmp_path: Path) -> None:
     x, more = rows()[:100], rows(seed=1)
-    model = KernelKMeans(C, kernel="precomputed", n_landmarks=20, random_state=0).fit(_gram(x, x))
+    model = KernelKMeans(C, kernel="precomputed", landmarks=20, random_state=0).fit(_gram(x, x))
     np.save(tmp_path / "kernel.npy", _gram(more, x))
     for given in (tmp_path / "kernel.npy", cmeans.open_blocks(tmp_path / "kernel.npy")):
         np.testing.assert_array_equal(model.predict(given), model.predict(_gram(more, x)))
@@ -266,7 +266,7 @@ def test_labels_are_the_smallest_integers_that_hold_them(n_clusters: int, dtype:
 def test_rows_that_belong_nowhere() -> None:
     far = rows().copy()
     far[[3, 500]] = 100.0
-    model = AdaptivePossibilisticCMeans(8, scaling=None, random_state=0)
+    model = AdaptivePossibilisticCMeans((1, 8), scaling=None, random_state=0)
     other = clone(model).fit(far)
     labels = model.fit(Kept(far)).labels_
     np.testing.assert_array_equal(labels, other.labels_)

@@ -14,6 +14,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import cmeans
+from cmeans import Search
 from cmeans.data.row_source import RowsError, StoredRows
 from every_estimator import COUNTING, FINDING, NAMES, OF_KERNEL_VALUES, build, known
 from file_formats import ipc, npy, parquet
@@ -46,8 +47,8 @@ def found_by(model: Any) -> set[str]:
 
 @pytest.mark.parametrize("name", OF_KERNEL_VALUES)
 def test_the_exact_kernel_is_refused(name: str, tmp_path: Path) -> None:
-    model = made(name, kernel="rbf", n_landmarks=None)
-    with pytest.raises(ValueError, match=r"\(n_landmarks=None\): .*x\.npy") as caught:
+    model = made(name, kernel="rbf", landmarks=None)
+    with pytest.raises(ValueError, match=r"\(landmarks=None\): .*x\.npy") as caught:
         model.fit(npy(tmp_path, rows()))
     assert str(caught.value).startswith(type(model).__name__)
     assert not found_by(model)
@@ -99,7 +100,7 @@ def test_fewer_rows_than_clusters(name: str, n: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [{"landmarks": np.array([0, N])}, {"n_landmarks": N + 1}, {"init": np.array([0, 1, N])}],
+    [{"landmarks": np.array([0, N])}, {"landmarks": N + 1}, {"init": np.array([0, 1, N])}],
     ids=str,
 )
 def test_rows_that_are_not_there(words: dict[str, Any], tmp_path: Path) -> None:
@@ -313,11 +314,11 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", ["KernelKMeans", "FuzzyCMeans", "PossibilisticCMeans"])
 def test_no_room_for_samples(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     limited(monkeypatch, subsampled_above=900, array_bytes=N + 1)  # there is room for labels
-    model = made(name, progressive=True)
+    model = made(name, search=Search(progressive=True))
     with pytest.raises(RowsError, match=r"no room for [\d,]+ bytes of scratch in .* \(set TMPDIR .*No space left on device"):
         model.fit(Kept(rows()))
     assert not found_by(model)
-    assert made(name, progressive=False).fit(Kept(rows())).labels_.shape == (N,)
+    assert made(name, search=Search(progressive=False)).fit(Kept(rows())).labels_.shape == (N,)
 
 
 @pytest.mark.usefixtures("full_disk")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cmeans import AdaptivePossibilisticCMeans, CMeans, FuzzyCMeans, KernelKMeans
+from cmeans import AdaptivePossibilisticCMeans, CMeans, FuzzyCMeans, KernelKMeans, Search, Sizes
 from cmeans.fitting.procedure import Stage
 from cmeans.fitting.stages.holes import Holes
 from cmeans.fitting.stages.joined import EqualRows
@@ -24,14 +24,14 @@ KNOWN = np.where(np.arange(30) % 10 == 0, np.arange(30) // 10, -1)
 WORDS: dict[str, dict[str, Any]] = {  # by which each feature is asked for
     "known_labels": {"known_labels": KNOWN},
     "must_link": {"must_link": [[0, 1]]},
-    "sizes": {"size_min": 5},
+    "sizes": {"sizes": Sizes(least=5)},
     "noise": {"noise": 0.1},
     "top_k": {"top_k": 2},
     'search="breathing"': {"search": "breathing"},
     'missing="partial"': {"missing": "partial"},
-    "join_equal_rows": {"join_equal_rows": True},
+    "join_equal_rows": {"search": Search(join_equal_rows=True)},
     "a kernel": {"kernel": "rbf"},
-    "landmarks": {"n_landmarks": 5},
+    "landmarks": {"landmarks": 5},
     "numbers of landmarks": {"landmarks": [0, 10, 20]},
 }
 OF_FIT = ("known_labels", "must_link")
@@ -70,13 +70,13 @@ def test_annealing_is_refused_beside_few_memberships() -> None:
 
 def test_rows_of_kernel_values_are_not_joined() -> None:
     with pytest.raises(ValueError, match="rows of kernel values or affinities stand for all rows"):
-        KernelKMeans(3, kernel="precomputed", join_equal_rows=True).fit(X @ X.T)
+        KernelKMeans(3, kernel="precomputed", search=Search(join_equal_rows=True)).fit(X @ X.T)
 
 
 @pytest.mark.parametrize("name", ["known_labels", "must_link"])
 def test_an_estimator_that_does_not_heed_an_argument_says_which_do(name: str) -> None:
     with pytest.raises(ValueError, match=rf"AdaptivePossibilisticCMeans: {name} is for KernelKMeans.*leave it out"):
-        AdaptivePossibilisticCMeans(3).fit(X, **{name: WORDS[name][name]})
+        AdaptivePossibilisticCMeans((1, 3)).fit(X, **{name: WORDS[name][name]})
 
 
 @pytest.mark.parametrize("stage", [Holes, EqualRows, KnownRows, LinkedRows, SizedClusters])

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 import cmeans
 import naive
-from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans
+from cmeans import CMeans, FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans, Search
 from cmeans.data.blocks import Blocks
 from cmeans.fitting.stages.linked import loaded_rows
 from cmeans.rules import Entropy
@@ -39,9 +39,9 @@ MAKES: dict[str, Any] = {
 }
 SPACES: dict[str, dict[str, Any]] = {
     "linear": {"kernel": "linear"},
-    "landmarks": {"kernel": "rbf", "gamma": 0.1, "n_landmarks": 12},
-    "exact": {"kernel": "rbf", "gamma": 0.1, "n_landmarks": None},
-    "gradient": {"kernel": "rbf", "gamma": 0.1, "n_landmarks": 12, "landmark_solver": "gradient"},
+    "landmarks": {"kernel": "rbf", "gamma": 0.1, "landmarks": 12},
+    "exact": {"kernel": "rbf", "gamma": 0.1, "landmarks": None},
+    "gradient": {"kernel": "rbf", "gamma": 0.1, "landmarks": Landmarks(12, solver="gradient")},
 }
 
 
@@ -87,7 +87,7 @@ def test_against_the_naive_loop(space: str, m: float, linking: bool) -> None:
     K = naive.kernel_matrix(X, X, (lambda a, b: naive.rbf(a, b, 0.1)) if space == "exact" else naive.linear)
     twin = told_cmeans(K, start, m, 6, weights, label, share, groups)
     words = {**SPACES[space], "init": start, "max_iter": 6, "tol": 0}
-    model = KernelKMeans(C, **words) if m == 1 else FuzzyCMeans(C, m=m, acceleration=None, **words)
+    model = KernelKMeans(C, **words) if m == 1 else FuzzyCMeans(C, m=m, search=Search(acceleration=None), **words)
     told = {"known_labels": known, "label_strength": strength, "must_link": linked if linking else None}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # hard fits may end before
@@ -231,7 +231,8 @@ def test_equal_rows_are_joined_where_all_that_is_known_of_them_is(make: str, str
     known = told_of(y)[0]
     words = {"init": np.array([[0, 4, 0], [0, 0, 0], [4, 0, 1.0]]), "tol": 1e-10, "kernel": "linear"}
     model, plain = (
-        MAKES[make](C, join_equal_rows=join, **words).fit(X, known_labels=known, label_strength=strength) for join in (True, False)
+        MAKES[make](C, search=Search(join_equal_rows=join), **words).fit(X, known_labels=known, label_strength=strength)
+        for join in (True, False)
     )
     assert model.row_visits_ < plain.row_visits_
     assert model.objective_ == pytest.approx(plain.objective_, rel=1e-9)
@@ -246,7 +247,7 @@ def test_rows_in_files(make: str, space: str, tmp_path: Path, monkeypatch: pytes
     known, strength, _ = told_of(y)
     words = {**SPACES[space], "random_state": 0}
     if space == "landmarks":
-        words["landmarks"], _ = X[:12], words.pop("n_landmarks")
+        words["landmarks"] = X[:12]
     here, there = (MAKES[make](C, **words).fit(x, known_labels=known, label_strength=strength) for x in (X, Kept(X)))
     np.testing.assert_array_equal(here.labels_, there.labels_)
     assert here.objective_ == there.objective_
@@ -284,7 +285,7 @@ def test_samples_that_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     linked = np.array([[i, i + 1] for i in range(0, 5999, 2) if y[i] == y[i + 1]])
     for told in ({"known_labels": known}, {"must_link": linked}):
         model, plain = (
-            FuzzyCMeans(C, m=1.8, random_state=0, search=None, tol=1e-8, progressive=how).fit(X, **told) for how in (True, False)
+            FuzzyCMeans(C, m=1.8, random_state=0, search=Search(None, progressive=how), tol=1e-8).fit(X, **told) for how in (True, False)
         )
         assert model.row_visits_ != plain.row_visits_
         assert model.objective_ == pytest.approx(plain.objective_, rel=1e-9)
@@ -409,7 +410,7 @@ def test_linked_rows_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     np.save(tmp_path / "rows.npy", X)
     known, strength, linked = told_of(y)
     linked = linked[[known[a] < 0 and known[b] < 0 for a, b in linked]]
-    for words in ({"kernel": "linear"}, {"kernel": "rbf", "n_landmarks": 30}):
+    for words in ({"kernel": "linear"}, {"kernel": "rbf", "landmarks": 30}):
         for told in ({"must_link": linked}, {"must_link": linked, "known_labels": known, "label_strength": strength}):
             inside, stored = (FuzzyCMeans(C, random_state=0, **words).fit(rows, **told) for rows in (X, tmp_path / "rows.npy"))
             np.testing.assert_array_equal(stored.memberships_, inside.memberships_)

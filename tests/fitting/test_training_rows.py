@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
+from cmeans import CMeans, FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans, TwoStepKernelKMeans
 from cmeans.kernels import Polynomial, Precomputed
 from cmeans.papers import PrintedFuzzy
 from contracts.arrays import as_form, cut_raggedly, on_host
@@ -27,12 +27,12 @@ ESTIMATORS = {
 }
 SPACES = {
     "euclidean": {"kernel": "linear"},
-    "exact": {"kernel": "rbf", "gamma": 0.15, "n_landmarks": None},
-    "exact-polynomial": {"kernel": Polynomial(degree=2, gamma=0.2), "n_landmarks": None},
+    "exact": {"kernel": "rbf", "gamma": 0.15, "landmarks": None},
+    "exact-polynomial": {"kernel": Polynomial(degree=2, gamma=0.2), "landmarks": None},
     "landmark": {"kernel": "rbf", "gamma": 0.15, "landmarks": FEW},
     "landmark-polynomial": {"kernel": Polynomial(degree=2, gamma=0.2), "landmarks": FEW},
-    "gradient": {"kernel": "rbf", "gamma": 0.15, "landmarks": FEW, "landmark_solver": "gradient"},
-    "precomputed": {"kernel": "precomputed", "n_landmarks": None},
+    "gradient": {"kernel": "rbf", "gamma": 0.15, "landmarks": Landmarks(points=FEW, solver="gradient")},
+    "precomputed": {"kernel": "precomputed", "landmarks": None},
     "precomputed-landmarks": {"kernel": "precomputed", "landmarks": FEW},
 }
 

@@ -32,7 +32,9 @@ from cmeans import (
     FuzzyCMeans,
     KernelKMeans,
     KernelPatchClustering,
+    Landmarks,
     PossibilisticCMeans,
+    Search,
     SequentialPossibilisticCMeans,
     StreamingFuzzyCMeans,
     ThreadEngine,
@@ -58,11 +60,11 @@ EVERYBODY = tuple(CLASSES.values())
 ESTIMATORS = tuple(CLASSES[name] for name in without(every_estimator.NAMES, *every_estimator.STREAMS, "ProbabilisticKMeans"))
 SPACES = {
     "euclidean": {"kernel": "linear"},
-    "exact": {"kernel": "rbf", "gamma": "median", "n_landmarks": None},
-    "landmarks": {"kernel": "rbf", "gamma": "median", "n_landmarks": 20},
-    "gradient": {"kernel": "rbf", "gamma": "median", "n_landmarks": 20, "landmark_solver": "gradient"},
-    "polynomial": {"kernel": Polynomial(degree=2), "n_landmarks": 20},
-    "laplacian": {"kernel": "laplacian", "gamma": 0.1, "n_landmarks": 20},
+    "exact": {"kernel": "rbf", "gamma": "median", "landmarks": None},
+    "landmarks": {"kernel": "rbf", "gamma": "median", "landmarks": 20},
+    "gradient": {"kernel": "rbf", "gamma": "median", "landmarks": Landmarks(20, solver="gradient")},
+    "polynomial": {"kernel": Polynomial(degree=2), "landmarks": 20},
+    "laplacian": {"kernel": "laplacian", "gamma": 0.1, "landmarks": 20},
 }
 STREAM_WORDS = {"exact": {"kernel": "rbf", "gamma": "median"}, "gradient": {"kernel": "rbf", "gamma": "median"}}
 MAIN_SPACES = ("euclidean", "exact", "landmarks")
@@ -451,7 +453,7 @@ def test_tensors_that_require_gradients(X):
 
 def test_a_precomputed_kernel_of_another_library(X):
     gram = rbf_kernel(X, gamma=0.03)
-    for words in ({}, {"n_landmarks": 20}):
+    for words in ({}, {"landmarks": 20}):
         own = KernelKMeans(3, kernel="precomputed", random_state=0, **words).fit(gram)
         model = KernelKMeans(3, kernel="precomputed", random_state=0, **words).fit(torch_tensor(gram))
         same_result(model, own)
@@ -544,7 +546,7 @@ def test_clone_and_words(estimator, X):
 
 def test_grid_search(X):
     grid = {"m": [1.2, 1.5, 2.0], "gamma": [0.02, 0.04, "median"]}
-    search = GridSearchCV(FuzzyCMeans(3, kernel="rbf", n_landmarks=20, random_state=0), grid, cv=3).fit(X)
+    search = GridSearchCV(FuzzyCMeans(3, kernel="rbf", landmarks=20, random_state=0), grid, cv=3).fit(X)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     assert (search.cv_results_["mean_test_score"] < 0).all()
     assert search.best_estimator_.m_ == search.best_params_["m"]
@@ -578,12 +580,12 @@ def test_pickle_after_predicting_and_with_a_callable_kernel(X):
 
 
 @over_estimators
-@pytest.mark.parametrize("words", [{}, {"n_landmarks": 20}])
+@pytest.mark.parametrize("words", [{}, {"landmarks": 20}])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_square_precomputed_kernel(estimator, words, dtype, X):
     gram = (rbf_kernel(X, gamma=0.03) * (1 + np.arange(len(X)) / 99)[:, None] * (1 + np.arange(len(X)) / 99)).astype(dtype)
     diag = np.diag(gram)
-    model = estimator(3, **{**words_of(estimator, "exact"), "kernel": "precomputed", "n_landmarks": None, **words}).fit(gram)
+    model = estimator(3, **{**words_of(estimator, "exact"), "kernel": "precomputed", "landmarks": None, **words}).fit(gram)
     assert model.memberships_.dtype == dtype
     np.testing.assert_array_equal(model.predict(gram), model.labels_)  # the training matrix brings its diagonal
     np.testing.assert_allclose(model.transform(gram[:9], diag=diag[:9]), model.transform(gram)[:9], rtol=1e-5)
@@ -603,7 +605,7 @@ def test_only_the_landmarks_columns_of_a_kernel(estimator, X):
     gram *= 2.0
     start = {"tol": 1e-12} if estimator is SequentialPossibilisticCMeans else {"init": np.array([0, 1, 2])}
     given = {name: 1.5 for name in ("m", "pilot_m") if name in estimator().get_params()}  # "auto" would see other distances
-    words = words_of(estimator, "exact", kernel="precomputed", landmarks=rows, n_landmarks="auto", **start) | given
+    words = words_of(estimator, "exact", kernel="precomputed", landmarks=Landmarks("auto", points=rows), **start) | given
     whole = estimator(3, **words).fit(gram)
     for diag in (2.0, np.full(120, 2.0), [2.0] * 120):
         model = estimator(3, **words | {"kernel": Precomputed(diagonal=diag)}).fit(gram[:, rows])
@@ -763,7 +765,10 @@ def test_verbose_reaches_stderr_in_a_plain_script():
 def test_a_callback_hears_every_sweep(estimator, space, X):
     notebook, weight, words = Notebook(), np.ones(len(X)), words_of(estimator, space)
     if "acceleration" in estimator().get_params():
-        words = {**words, "acceleration": None}  # else the history has the mixtures that were swept from, a callback what came of them
+        words = {
+            **words,
+            "search": Search(acceleration=None),
+        }  # else the history has the mixtures that were swept from, a callback what came of them
     model = estimator(3, **words).set_callbacks(notebook).fit(X, sample_weight=weight)
     if estimator is not SequentialPossibilisticCMeans:  # whose trials that found nothing are heard of too
         assert len(notebook.sweeps) == model.n_iter_
@@ -783,7 +788,7 @@ def test_a_callback_hears_every_sweep(estimator, space, X):
 def test_a_callback_ends_a_fit(estimator, space, last):
     """Stopped by a wish, not for want of sweeps: no warning."""
     noise = np.random.default_rng(0).normal(size=(120, 5))
-    sample = {"kernel": "rbf", "n_landmarks": 100} if estimator is TwoStepKernelKMeans else {}  # on 20 rows two sweeps are enough
+    sample = {"kernel": "rbf", "landmarks": 100} if estimator is TwoStepKernelKMeans else {}  # on 20 rows two sweeps are enough
     model = estimator(3, **words_of(estimator, space, tol=0.0, **sample)).set_callbacks(Notebook(last)).fit(noise)
     assert model.n_iter_ == last
     assert not model.converged_

@@ -240,7 +240,7 @@ def test_files_of_labels(tmp_path):
 
 def test_graphs_and_two_steps():
     def all_of(form):
-        graph = LandmarkGraph(3, n_landmarks=20, random_state=0)
+        graph = LandmarkGraph(3, landmarks=20, random_state=0)
         embedded = graph.fit_transform(form(X))
         steps = TwoStepKernelKMeans(3, kernel="rbf", gamma=0.1, landmarks=form(np.arange(20)), random_state=0).fit(form(X))
         return [embedded, graph.transform(form(X)), told(steps, form(X))]

@@ -22,13 +22,13 @@ from fuzz.runner import Case, FoundError
 rng = np.random.default_rng(0)
 X = rng.normal(size=(90, 3)) + np.repeat([[0, 0, 0], [4, 0, 0], [0, 4, 0]], 30, axis=0)
 FITS: dict[str, Callable[..., Any]] = {
-    "hard": lambda **words: cmeans.KernelKMeans(3, n_landmarks=12, n_init=2, **words),
-    "fuzzy": lambda **words: cmeans.FuzzyCMeans(3, m=1.5, kernel="rbf", n_landmarks=12, **words),
+    "hard": lambda **words: cmeans.KernelKMeans(3, landmarks=12, n_init=2, **words),
+    "fuzzy": lambda **words: cmeans.FuzzyCMeans(3, m=1.5, kernel="rbf", landmarks=12, **words),
     "plain": lambda **words: cmeans.FuzzyCMeans(3, **words),
-    "possibilistic": lambda **words: cmeans.PossibilisticCMeans(3, kernel="rbf", n_landmarks=12, **words),
-    "adaptive": lambda **words: cmeans.AdaptivePossibilisticCMeans(4, **words),
-    "sequential": lambda **words: cmeans.SequentialPossibilisticCMeans(4, **words),
-    "two steps": lambda **words: cmeans.TwoStepKernelKMeans(3, n_landmarks=40, n_init=2, **words),
+    "possibilistic": lambda **words: cmeans.PossibilisticCMeans(3, kernel="rbf", landmarks=12, **words),
+    "adaptive": lambda **words: cmeans.AdaptivePossibilisticCMeans((1, 4), **words),
+    "sequential": lambda **words: cmeans.SequentialPossibilisticCMeans((1, 4), **words),
+    "two steps": lambda **words: cmeans.TwoStepKernelKMeans(3, landmarks=40, n_init=2, **words),
     "batched": lambda **words: cmeans.ProbabilisticKMeans(3, solver="batched", n_init=2, **words),
     "fagp": lambda **words: cmeans.ProbabilisticKMeans(3, solver="fagp", max_iter=40, **words),
 }

@@ -21,8 +21,7 @@ from fuzz.runner import Case, FoundError
 
 NUMBERS = (0, 1, -1, 2, 3, 0.5, 1.5, 1e-300, 1e300, 1e-9, float("nan"), float("inf"), True, None, "auto", "x", [], (1, 2), 10**30, 1 + 2j)
 WORDS: dict[str, tuple[Any, ...]] = {
-    "n_clusters": (1, 2, 3, 5, 0, -1, 2.0, "3", None, 10**9),
-    "max_clusters": (1, 2, 3, 5, 0, None, 10**9),
+    "n_clusters": (1, 2, 3, 5, 0, -1, 2.0, "3", None, 10**9, "auto", (1, 5), (1, 0), (2, 3), (1, 10**9)),
     "kernel": ("linear", "rbf", "laplacian", "cosine", "sigmoid", "polynomial", "landmark_graph", "manhattan", "gower", "no", None, 3),
     "gamma": ("scale", "median", "auto", 0.1, 1e-300, 1e300, 0, -1, float("nan"), "no"),
     "n_landmarks": ("auto", None, 1, 3, 10, 0, -1, 10**9, 2.5, "no"),
@@ -32,11 +31,11 @@ WORDS: dict[str, tuple[Any, ...]] = {
     "init": ("k-means++", "k-means||", "max-min", "random", "random-partition", "dirichlet", "no", [0, 1, 2], [0, 0, 0], np.eye(3)),
     "m": ("auto", 1.1, 2.0, 50.0, 1.0, 0, float("inf"), "no"),
     "search": ("auto", "breathing", "annealing", None, "no"),
-    "acceleration": ("anderson", None, "no"),
+    "search__acceleration": ("anderson", None, "no"),
     "rule": ("fuzzy", "hard", "entropy", "possibilistic", "noise_fuzzy", "no", 3, None),
     "noise": (None, 0.1, "auto", 0.0, 1.0, -1, 2.0),
-    "size_min": (None, 1, 5, 0.2, 0.9, -1, [1, 2, 3]),
-    "size_max": (None, 1, 20, 0.5, 0.0, 10**9),
+    "sizes__least": (None, 1, 5, 0.2, 0.9, -1, [1, 2, 3]),
+    "sizes__most": (None, 1, 20, 0.5, 0.0, 10**9),
     "solver": ("auto", "fagp", "agp", "batched", "lloyd", "no"),
     "max_iter": (1, 2, 20, 0, None, -1),
     "chunk_size": (5, 20, 1, 0, 10**9),
@@ -47,9 +46,9 @@ WORDS: dict[str, tuple[Any, ...]] = {
     "random_state": (0, None, -1, 2**40, "x", np.random.RandomState(0)),
     "join_equal_rows": ("auto", True, False, "x"),
     "tol": (0, 1e-4, 0.1, 1e300, -1),
-    "progressive": (True, False),
+    "search__progressive": (True, False),
     "missing": ("error", "partial", "no"),
-    "spherical": (True, False),
+    "metric": ("euclidean", "cosine", "no"),
     "scaling": (None, "range", "no"),
     "top_k": (None, 1, 2, 5, 0),
     "eta_scale": (0.1, 1.0, 5.0, 1e-300, 0),
@@ -132,8 +131,10 @@ def weights_of(dice: random.Random, n: int) -> Any:
 
 def words_of(dice: random.Random, name: str) -> dict[str, Any]:
     """Return a few parameters of an estimator."""
-    words = known(name, {"n_clusters": 3, "max_clusters": 3, "random_state": 0, "chunk_size": 20, "patch_size": 20, "max_iter": 30})
-    own = sorted(set(PARAMETERS[name]) - NEVER if dice.random() < 0.2 else set(PARAMETERS[name]) & set(WORDS) - NEVER)
+    number = (1, 3) if name in FINDING else 3
+    words = known(name, {"n_clusters": number, "random_state": 0, "chunk_size": 20, "patch_size": 20, "max_iter": 30})
+    tabled = [word for word in WORDS if word.partition("__")[0] in PARAMETERS[name]]
+    own = sorted(set(PARAMETERS[name] if dice.random() < 0.2 else tabled) - NEVER)
     for word in dice.sample(own, min(len(own), dice.choice((0, 1, 1, 2, 3)))):
         words[word] = dice.choice(WORDS[word] if word in WORDS and dice.random() < 0.85 else NUMBERS)
     return words
@@ -163,7 +164,7 @@ def prepared(folder: Path) -> Case:
 
 def fitted(name: str, words: dict[str, Any], x: Any, weight: Any) -> str:
     try:
-        model = CLASSES[name](**words).fit(x, sample_weight=weight)
+        model = CLASSES[name]().set_params(**words).fit(x, sample_weight=weight)
     except TypeError as error:
         if "sparse" in str(error) or "argument must be a string or a real number" in str(error):  # as scikit-learn has it
             return "refused"
@@ -190,7 +191,7 @@ def fitted(name: str, words: dict[str, Any], x: Any, weight: Any) -> str:
 
 def _divides_equal_rows(words: dict[str, Any], x: Any) -> bool:
     """True where bounds of sizes may divide rows of one place among clusters, which nothing tells apart later."""
-    if words.get("size_min") is None and words.get("size_max") is None:
+    if words.get("sizes__least") is None and words.get("sizes__most") is None:
         return False
     rows = x.toarray() if sparse.issparse(x) else np.asarray(x, np.float64)
     return len(np.unique(rows, axis=0)) < len(rows)

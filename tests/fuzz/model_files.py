@@ -18,6 +18,7 @@ import numpy as np
 from scipy import sparse
 
 import cmeans
+from cmeans import Sizes
 from cmeans.cli import main
 from cmeans.persistence.model_file import read_metadata
 from cmeans.rules import Entropy
@@ -31,12 +32,12 @@ X = rng.normal(size=(60, 3)) + np.repeat([[0, 0, 0], [9, 0, 0], [0, 9, 0]], 20, 
 NEW = rng.normal(size=(7, 3)) * 4
 MODELS: dict[str, Callable[[], Any]] = {
     **{name: lambda name=name: build(name, kernel="linear") for name in NAMES},
-    "landmarks": lambda: cmeans.FuzzyCMeans(3, kernel="rbf", n_landmarks=9, random_state=0),
-    "exact": lambda: cmeans.KernelKMeans(3, n_landmarks=None, kernel="laplacian", random_state=0),
-    "graph": lambda: cmeans.KernelKMeans(3, kernel="landmark_graph", n_landmarks=12, random_state=0),
+    "landmarks": lambda: cmeans.FuzzyCMeans(3, kernel="rbf", landmarks=9, random_state=0),
+    "exact": lambda: cmeans.KernelKMeans(3, landmarks=None, kernel="laplacian", random_state=0),
+    "graph": lambda: cmeans.KernelKMeans(3, kernel="landmark_graph", landmarks=12, random_state=0),
     "noise": lambda: cmeans.FuzzyCMeans(3, noise=0.1, random_state=0),
     "entropy": lambda: cmeans.CMeans(3, rule=Entropy(T=0.2), random_state=0),
-    "sizes": lambda: cmeans.KernelKMeans(3, kernel="linear", size_min=15, random_state=0),
+    "sizes": lambda: cmeans.KernelKMeans(3, kernel="linear", sizes=Sizes(least=15), random_state=0),
     "stream of landmarks": lambda: cmeans.StreamingFuzzyCMeans(3, kernel="rbf", gamma=0.1, chunk_size=30, random_state=0),
 }
 QUESTIONS = ("predict", "memberships", "transform", "outlier_score")
@@ -50,7 +51,7 @@ def saved(folder: Path) -> dict[str, tuple[bytes, Any]]:
             warnings.simplefilter("ignore")
             cmeans.save(make().fit(X), folder / "model")
         files[name] = (folder / "model").read_bytes(), NEW
-    cmeans.save(cmeans.FuzzyCMeans(3, kernel="rbf", n_landmarks=9, random_state=0).fit(sparse.csr_array(X)), folder / "model")
+    cmeans.save(cmeans.FuzzyCMeans(3, kernel="rbf", landmarks=9, random_state=0).fit(sparse.csr_array(X)), folder / "model")
     files["csr"] = (folder / "model").read_bytes(), sparse.csr_array(NEW)
     return files
 

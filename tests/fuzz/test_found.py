@@ -20,6 +20,7 @@ from safetensors.numpy import save_file
 from scipy import sparse
 
 import cmeans
+from cmeans import Sizes
 from cmeans.cli import main
 from cmeans.data.files import claims
 from cmeans.data.row_source import RowsError
@@ -97,7 +98,7 @@ class TestModelFiles:
     def test_a_sparse_matrix_whose_last_row_ends_at_its_first_entry(self, tmp_path: Path) -> None:
         """SciPy takes it for an empty one, and read memory that was not its own."""
         csr = sparse.csr_array(np.abs(X))
-        self.saved(cmeans.KernelKMeans(3, n_landmarks=9, gamma=0.1, random_state=0).fit(csr), tmp_path)
+        self.saved(cmeans.KernelKMeans(3, landmarks=9, gamma=0.1, random_state=0).fit(csr), tmp_path)
 
         def change(_: Any, arrays: Any) -> None:
             (pointers,) = (a for a in arrays.values() if a.shape == (10,) and a.dtype == np.int32)
@@ -389,7 +390,7 @@ class TestFits:
 
     @pytest.mark.filterwarnings("ignore::UserWarning")
     def test_sizes_of_rows_that_are_all_one_point(self) -> None:
-        model = cmeans.FuzzyCMeans(3, m=2.0, init=[0, 0, 0], size_min=[1, 2, 3], random_state=0).fit(np.zeros((9, 3)))
+        model = cmeans.FuzzyCMeans(3, m=2.0, init=[0, 0, 0], sizes=Sizes(least=[1, 2, 3]), random_state=0).fit(np.zeros((9, 3)))
         assert np.isfinite(model.memberships_).all()
 
     @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -196,7 +196,7 @@ def test_stability(X, hard):
 def test_certificate(X):
     rng = np.random.default_rng(1)
     rows = np.concatenate([X + rng.normal(size=X.shape) for _ in range(10)])
-    model = cmeans.KernelKMeans(3, gamma="median", n_landmarks=20, random_state=0).fit(rows)
+    model = cmeans.KernelKMeans(3, gamma="median", landmarks=20, random_state=0).fit(rows)
     display = CertificateDisplay.from_estimator(model, rows, n_landmarks=(50,))
     assert display.n_landmarks.tolist() == [20, 50]
     segments = display.bounds_.get_segments()
@@ -240,9 +240,9 @@ def test_image():
     [
         cmeans.FuzzyCMeans(3, random_state=0),
         cmeans.KernelKMeans(3, kernel="landmark_graph", random_state=0),
-        cmeans.KernelKMeans(3, gamma="median", n_landmarks=20, random_state=0),
+        cmeans.KernelKMeans(3, gamma="median", landmarks=20, random_state=0),
         cmeans.StreamingFuzzyCMeans(3, random_state=0),
-        cmeans.AdaptivePossibilisticCMeans(6, random_state=0),
+        cmeans.AdaptivePossibilisticCMeans((1, 6), random_state=0),
     ],
     ids=lambda model: type(model).__name__,
 )

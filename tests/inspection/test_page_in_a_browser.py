@@ -73,7 +73,7 @@ def files(tmp_path_factory):
     for theme in ("light", "dark", "auto"):
         words = {"feature_names": HOSTILE, "row_names": [HOSTILE[0], *map(str, range(1, 100))], "title": "Rows", "theme": theme}
         found[theme] = report(model, X, folder / f"{theme}.html", findings=findings, **words)
-    hard = cmeans.AdaptivePossibilisticCMeans(6, random_state=0).fit(X)
+    hard = cmeans.AdaptivePossibilisticCMeans((1, 6), random_state=0).fit(X)
     found["noise"] = report(hard, X, folder / "noise.html", feature_names=["length of the petals", "b", "c", "d"])
     return found
 

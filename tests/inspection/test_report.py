@@ -158,12 +158,12 @@ def test_values_are_shown_in_units_of_the_user(X, tmp_path):
 @pytest.mark.parametrize(
     "made",
     [
-        cmeans.KernelKMeans(3, gamma="median", n_landmarks=20, random_state=0),
+        cmeans.KernelKMeans(3, gamma="median", landmarks=20, random_state=0),
         cmeans.KernelKMeans(3, kernel="landmark_graph", random_state=0),
         cmeans.StreamingFuzzyCMeans(3, random_state=0),
-        cmeans.AdaptivePossibilisticCMeans(6, random_state=0),
+        cmeans.AdaptivePossibilisticCMeans((1, 6), random_state=0),
         cmeans.KernelKMeans(1, kernel="linear"),
-        cmeans.KernelKMeans(3, n_landmarks=None, random_state=0),
+        cmeans.KernelKMeans(3, landmarks=None, random_state=0),
         cmeans.ProbabilisticKMeans(3, random_state=0),
         cmeans.TwoStepKernelKMeans(3, random_state=0),
         cmeans.KernelPatchClustering(3, random_state=0),

@@ -148,7 +148,7 @@ def test_lift_of_counts():
 def test_noise_is_told():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(100, 2)), rng.normal(size=(100, 2)) + 30, [[200.0, -200.0]]])
-    model = cmeans.AdaptivePossibilisticCMeans(5, random_state=0).fit(X)
+    model = cmeans.AdaptivePossibilisticCMeans((1, 5), random_state=0).fit(X)
     told = explain(model, X)
     assert told.noise.tolist() == np.flatnonzero(model.labels_ < 0).tolist()
     assert 200 in told.noise
@@ -227,7 +227,7 @@ def labels_by(rules, X, names):
 
 
 def test_rules_lead_where_the_tree_does(X):
-    model = cmeans.AdaptivePossibilisticCMeans(6, random_state=0).fit(X)
+    model = cmeans.AdaptivePossibilisticCMeans((1, 6), random_state=0).fit(X)
     for fitted in (model, cmeans.KernelKMeans(4, random_state=0).fit(X), cmeans.KernelKMeans(1, kernel="linear").fit(X)):
         told = explain(fitted, X, feature_names=["a", "b", "c"])
         np.testing.assert_array_equal(labels_by(told.rules, X, ["a", "b", "c"]), told.tree.predict(X))

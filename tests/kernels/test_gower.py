@@ -57,7 +57,7 @@ def test_a_category_costs_what_a_range_does():
     assert kernel(np.array([[0.0, 5.0]]), np.array([[10.0, 5.0], [0.0, 7.0]])).tolist() == [[0.5, 0.5]]
 
 
-@pytest.mark.parametrize("words", [{"n_landmarks": None}, {"n_landmarks": 30}], ids=["exact", "landmarks"])
+@pytest.mark.parametrize("words", [{"landmarks": None}, {"landmarks": 30}], ids=["exact", "landmarks"])
 def test_clusters_of_a_mixed_table(words, tmp_path):
     X, group = table(300)
     model = cmeans.FuzzyCMeans(3, kernel=Gower.of(X, CATEGORICAL), random_state=0, **words).fit(X)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import cmeans
+from cmeans import Landmarks
 from cmeans.data.arrays import binary_exponent
 from cmeans.kernels import KERNELS
 from cmeans.papers import PrintedAdaptivePossibilisticCMeans, StreamingKernelFCM
@@ -35,11 +36,11 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
 PRINTED = {"length": PrintedAdaptivePossibilisticCMeans, "projection": StreamingKernelFCM}
 COMMON = {"scaling": None, "chunk_size": 18, "patch_size": 18}
 SPACES: dict[str, dict[str, Any]] = {
-    "exact": {"n_landmarks": None},
-    "landmarks": {"n_landmarks": 12},
-    "gradient": {"n_landmarks": 12, "landmark_solver": "gradient"},
-    "exact from points": {"n_landmarks": None, "init": X[:3]},
-    "k-means++ landmarks": {"n_landmarks": 12, "landmarks": "k-means++"},
+    "exact": {"landmarks": None},
+    "landmarks": {"landmarks": 12},
+    "gradient": {"landmarks": Landmarks(12, solver="gradient")},
+    "exact from points": {"landmarks": None, "init": X[:3]},
+    "k-means++ landmarks": {"landmarks": Landmarks(12, method="k-means++")},
 }
 STREAMS = {"StreamingFuzzyCMeans": ("landmarks",), "projection": ("exact",), "KernelPatchClustering": ("exact",)}
 POWERS = (-1000, -540, 400, 520, 1000)

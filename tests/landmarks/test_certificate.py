@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import naive
-from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, StreamingFuzzyCMeans, TwoStepKernelKMeans, load, save
+from cmeans import CMeans, FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans, StreamingFuzzyCMeans, TwoStepKernelKMeans, load, save
 from cmeans.data.limits import Limits
 from cmeans.kernels import NormalizedPolynomial, Polynomial, Precomputed, Sigmoid
 from cmeans.landmarks.certificate import Approximation
@@ -99,12 +99,15 @@ def test_the_true_cost_lies_between_the_bounds(kernel, rule, number):
     weight = rng.integers(0, 4, size=N) + rng.uniform(size=N) * (number % 4 > 1) if number % 2 else np.ones(N)
     X, K = rows(seed, dtype=dtype), whole(kernel, seed)
     words = {**KERNELS[kernel][0], **own, "random_state": number, "max_iter": (300, 1, 2, 3, 5)[(number // 2) % 5]}
-    words["landmark_solver"] = "gradient" if number % 6 == 5 and kernel not in FULL else "eigh"
+    solver = "gradient" if number % 6 == 5 and kernel not in FULL else "eigh"
     points = rows(100 + seed)[:s]
-    words |= {"landmarks": points.astype(dtype)} if how == "points" else {}
-    words |= {"landmarks": rng.choice(N, size=s, replace=False)} if how == "rows" else {}
-    words |= {"landmarks": how, "n_landmarks": s} if "landmarks" not in words else {}
-    model = make(C, **words).fit(X, sample_weight=weight)
+    if how == "points":
+        chosen = Landmarks(points=points.astype(dtype), solver=solver)
+    elif how == "rows":
+        chosen = Landmarks(points=rng.choice(N, size=s, replace=False), solver=solver)
+    else:
+        chosen = Landmarks(s, method=how, solver=solver)
+    model = make(C, landmarks=chosen, **words).fit(X, sample_weight=weight)
     certificate, u = model.approximation_, np.asarray(model.memberships_, dtype=float)
     true = cost_of(K, u, m, weight, getattr(model, "eta_", None))
     low, high = certificate.cost_bounds
@@ -117,7 +120,7 @@ def test_the_true_cost_lies_between_the_bounds(kernel, rule, number):
     error = np.maximum(np.diag(left(K, Ks, Kss)), 0)
     size = own_of(K, Ks, Kss, kernel)
     residual = float(weight @ error / (weight @ size))
-    loose = dtype == "float32" or words["landmark_solver"] == "gradient"
+    loose = dtype == "float32" or solver == "gradient"
     assert certificate.residual == pytest.approx(residual, rel=1e-3 if loose else 1e-6, abs=1e-4 if loose else 1e-9)
     assert certificate.residual_interval == (certificate.residual,) * 2
     assert certificate.n_landmarks == s == model.n_landmarks_
@@ -125,7 +128,7 @@ def test_the_true_cost_lies_between_the_bounds(kernel, rule, number):
     pull = float(weight @ (error * (u**m).sum(axis=1)))
     slack = (1e-5 if dtype == "float32" else 1e-10) * float(weight @ np.abs(size))
     assert high - low <= pull * (1 + 1e-2 * loose) + slack + 1e-4 * loose * float(weight @ np.abs(size))
-    if words["landmark_solver"] == "gradient":
+    if solver == "gradient":
         assert certificate.rank is None
         assert certificate.comparison_error is None
         return
@@ -218,7 +221,7 @@ def test_weights_of_k_are_k_copies_and_their_unit_counts():
 def test_it_is_the_same_for_any_number_of_threads():
     X = rows(2, 600)
     one, *others = (
-        FuzzyCMeans(C, m=1.15, kernel="rbf", gamma=0.3, n_landmarks=20, random_state=0, n_jobs=k).fit(X).approximation_ for k in (1, 2, 5)
+        FuzzyCMeans(C, m=1.15, kernel="rbf", gamma=0.3, landmarks=20, random_state=0, n_jobs=k).fit(X).approximation_ for k in (1, 2, 5)
     )
     assert all(other == one for other in others)
 
@@ -266,10 +269,10 @@ def test_the_sample_is_the_same_whatever_the_seed(monkeypatch):
 def test_all_rows_are_measured_up_to_1000():
     assert (Limits().certified_rows, Limits().fixed_rows) == (1000, 1000)
     X = rows(4, 600)
-    assert KernelKMeans(C, gamma=0.3, n_landmarks=20, random_state=0).fit(X).approximation_.rows_measured == 600
+    assert KernelKMeans(C, gamma=0.3, landmarks=20, random_state=0).fit(X).approximation_.rows_measured == 600
     weight = np.ones(600)
     weight[::3] = 0
-    model = KernelKMeans(C, gamma=0.3, n_landmarks=20, random_state=0).fit(X, sample_weight=weight)
+    model = KernelKMeans(C, gamma=0.3, landmarks=20, random_state=0).fit(X, sample_weight=weight)
     assert model.approximation_.rows_measured == 400
 
 
@@ -281,10 +284,10 @@ def test_kernels_that_are_indefinite_have_none():
     X = rows(5)
     indefinite = np.tanh(0.5 * X @ X.T - 1.0)
     assert np.linalg.eigvalsh(indefinite)[0] < -1e-3
-    model = KernelKMeans(C, kernel=Sigmoid(gamma=0.5, coef0=-1.0), n_landmarks=20, random_state=0).fit(X)
+    model = KernelKMeans(C, kernel=Sigmoid(gamma=0.5, coef0=-1.0), landmarks=20, random_state=0).fit(X)
     assert model.approximation_ is None
-    assert KernelKMeans(C, kernel="precomputed", n_landmarks=20, random_state=0).fit(indefinite).approximation_ is None
-    named = KernelKMeans(C, kernel=lambda x, y: np.tanh(0.5 * x @ y.T - 1.0), n_landmarks=20, random_state=0).fit(X)
+    assert KernelKMeans(C, kernel="precomputed", landmarks=20, random_state=0).fit(indefinite).approximation_ is None
+    named = KernelKMeans(C, kernel=lambda x, y: np.tanh(0.5 * x @ y.T - 1.0), landmarks=20, random_state=0).fit(X)
     assert named.approximation_ is None
 
 
@@ -305,19 +308,19 @@ def test_a_precomputed_kernel_that_is_definite_has_one():
 
 def test_a_callable_that_is_definite_has_one():
     X = rows(0)
-    model = KernelKMeans(C, kernel=lambda x, y: np.exp(-0.3 * ((x[:, None] - y[None]) ** 2).sum(axis=2)), n_landmarks=20, random_state=0)
-    made = KernelKMeans(C, gamma=0.3, n_landmarks=20, random_state=0)
+    model = KernelKMeans(C, kernel=lambda x, y: np.exp(-0.3 * ((x[:, None] - y[None]) ** 2).sum(axis=2)), landmarks=20, random_state=0)
+    made = KernelKMeans(C, gamma=0.3, landmarks=20, random_state=0)
     assert model.fit(X).approximation_.residual == pytest.approx(made.fit(X).approximation_.residual, rel=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_fits_without_landmarks_have_none_and_a_refit_forgets():
     X = rows(6)
-    model = FuzzyCMeans(C, m=1.15, kernel="rbf", gamma=0.3, n_landmarks=20, random_state=0).fit(X)
+    model = FuzzyCMeans(C, m=1.15, kernel="rbf", gamma=0.3, landmarks=20, random_state=0).fit(X)
     assert isinstance(model.approximation_, Approximation)
-    assert model.set_params(n_landmarks=None).fit(X).approximation_ is None
+    assert model.set_params(landmarks=None).fit(X).approximation_ is None
     assert model.set_params(kernel="linear", m=2.0).fit(X).approximation_ is None
-    assert CMeans(C, rule="hard", kernel="rbf", gamma=0.3, n_landmarks=20, random_state=0).fit(X).approximation_ is not None
+    assert CMeans(C, rule="hard", kernel="rbf", gamma=0.3, landmarks=20, random_state=0).fit(X).approximation_ is not None
     for other in (
         StreamingFuzzyCMeans(C, m=1.15, kernel="rbf", gamma=0.3, random_state=0),
         TwoStepKernelKMeans(C, gamma=0.3, random_state=0),
@@ -348,7 +351,7 @@ def test_it_does_not_change():
 @cache
 @within()
 def a_model():
-    return FuzzyCMeans(C, m=1.15, kernel="rbf", gamma=0.3, n_landmarks=20, random_state=0).fit(rows(0))
+    return FuzzyCMeans(C, m=1.15, kernel="rbf", gamma=0.3, landmarks=20, random_state=0).fit(rows(0))
 
 
 @pytest.fixture
@@ -358,9 +361,9 @@ def saved(tmp_path):
 
 
 @pytest.mark.parametrize("whole_rows", [True, False])
-@pytest.mark.parametrize("words", [{}, {"landmark_solver": "gradient"}, {"n_landmarks": None}], ids=str)
+@pytest.mark.parametrize("words", [{}, {"landmarks": Landmarks(solver="gradient")}, {"landmarks": None}], ids=str)
 def test_it_survives_a_file(words, whole_rows, tmp_path):
-    model = FuzzyCMeans(C, **{"m": 1.15, "kernel": "rbf", "gamma": 0.3, "n_landmarks": 20, "random_state": 0, **words}).fit(rows(0))
+    model = FuzzyCMeans(C, **{"m": 1.15, "kernel": "rbf", "gamma": 0.3, "landmarks": 20, "random_state": 0, **words}).fit(rows(0))
     path = tmp_path / "model.safetensors"
     save(model, path, rows=whole_rows)
     again = load(path)
@@ -392,7 +395,7 @@ FIELDS = {
     "residual": [None, "much", True, [0.1], {"$list": [0.1]}, float("nan")],
     "residual_interval": [None, 0.1, {"$list": [0.1]}, {"$list": [0.1, 0.2, 0.3]}, {"$list": ["a", "b"]}, {"$list": [0.1, float("inf")]}],
     "cost_bounds": [None, {"$list": [True, 1.0]}, {"$array": "dual_coef_"}],
-    "n_landmarks": [None, 1.5, "20", True],
+    "landmarks": [None, 1.5, "20", True],
     "rank": [1.5, "20", True],
     "comparison_error": ["0.1", {"$list": [0.1]}],
     "rows_measured": [None, 1.5],
@@ -449,5 +452,5 @@ def test_a_warning_about_the_kernel_does_not_come_twice():
     X = rows(0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        KernelKMeans(C, kernel=lambda x, y: np.tanh(0.5 * x @ y.T - 1.0), n_landmarks=20, random_state=0, max_iter=300).fit(X)
+        KernelKMeans(C, kernel=lambda x, y: np.tanh(0.5 * x @ y.T - 1.0), landmarks=20, random_state=0, max_iter=300).fit(X)
     assert sum("negative" in str(one.message) or "indefinite" in str(one.message) for one in caught) <= 1

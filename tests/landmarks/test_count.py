@@ -1,4 +1,4 @@
-"""n_landmarks="auto": as many as it takes, measured again from the whole kernel matrix."""
+"""landmarks="auto": as many as it takes, measured again from the whole kernel matrix."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def test_where_not_all_rows_are_taken_there_are_enough(method, monkeypatch):
     """Judged on a sample of the rows."""
     limited(monkeypatch, exact_rows=600, canonical_rows=600, fixed_rows=400, task_values=1, least_task_rows=1)
     rows = groups(700)
-    model = KernelKMeans(C, gamma=0.5, landmarks=method, landmark_tol=0.05, random_state=0).fit(rows)
+    model = KernelKMeans(C, gamma=0.5, landmarks=Landmarks(method=method, tol=0.05), random_state=0).fit(rows)
     chosen = model.landmark_indices_
     np.testing.assert_array_equal(model.landmarks_, rows[chosen])
     assert model.n_landmarks_ == len(chosen) == len(set(chosen.tolist())) == model.approximation_.n_landmarks
@@ -225,7 +225,7 @@ def test_where_not_all_rows_are_taken_there_are_enough(method, monkeypatch):
 @over_methods
 def test_every_kernel(kernel, method):
     """What the certificate says of the number that was chosen."""
-    model = KernelKMeans(C, kernel=kernel, landmarks=method, landmark_tol=0.05, random_state=0).fit(X)
+    model = KernelKMeans(C, kernel=kernel, landmarks=Landmarks(method=method, tol=0.05), random_state=0).fit(X)
     certificate = model.approximation_
     assert certificate.comparison_error <= 0.06 or certificate.residual <= 0.011
     assert model.n_landmarks_ < len(X)
@@ -236,7 +236,8 @@ def test_every_kernel(kernel, method):
 @pytest.mark.parametrize("make", [KernelKMeans, FuzzyCMeans, PossibilisticCMeans, ProbabilisticKMeans])
 def test_every_estimator(make):
     counts = [
-        make(C, kernel="rbf", gamma=0.5, landmark_tol=tol, random_state=0, max_iter=2).fit(X).n_landmarks_ for tol in (1.0, 0.05, 0.0)
+        make(C, kernel="rbf", gamma=0.5, landmarks=Landmarks(tol=tol), random_state=0, max_iter=2).fit(X).n_landmarks_
+        for tol in (1.0, 0.05, 0.0)
     ]
     assert counts == sorted(counts)
     assert counts[0] < counts[-1]
@@ -267,7 +268,7 @@ def test_precomputed_kernels_of_which_not_all_columns_are_taken(monkeypatch):
     limited(monkeypatch, exact_rows=600, canonical_rows=600, fixed_rows=400, task_values=1, least_task_rows=1)
     rows = groups(700, seed=6)
     whole = rbf(rows, gamma=0.3)
-    model = KernelKMeans(C, kernel="precomputed", landmark_tol=0.05, random_state=0).fit(whole)
+    model = KernelKMeans(C, kernel="precomputed", landmarks=Landmarks(tol=0.05), random_state=0).fit(whole)
     chosen = model.landmark_indices_
     assert len(chosen) == model.n_landmarks_ == model.approximation_.n_landmarks
     leading, residual = measured(whole, chosen)
@@ -288,19 +289,17 @@ def test_budgets_and_threads_change_nothing():
 def test_with_rows_that_come_several_times():
     """Their landmarks come once."""
     thrice = np.tile(X[:150], (3, 1))
-    model = KernelKMeans(C, gamma=5.0, landmark_tol=0.0, random_state=0).fit(thrice)
+    model = KernelKMeans(C, gamma=5.0, landmarks=Landmarks(tol=0.0), random_state=0).fit(thrice)
     assert len(np.unique(model.landmarks_, axis=0)) == model.n_landmarks_ <= 150
 
 
-@pytest.mark.parametrize("make", [KernelKMeans, FuzzyCMeans, PossibilisticCMeans, ProbabilisticKMeans])
 @pytest.mark.parametrize("tol", [-0.1, np.nan, np.inf, "small", None, True, [0.1]])
-def test_a_landmark_tol_that_is_none_is_refused(make, tol):
-    """Even where it would not be used."""
-    with pytest.raises(ValueError, match=rf"{make.__name__}\(landmark_tol=.*a number of at least 0"):
-        make(C, landmark_tol=tol).fit(X[:50])
+def test_a_tolerance_that_is_none_is_refused(tol):
+    with pytest.raises(ValueError, match=r"Landmarks\(tol=.*a number of at least 0"):
+        Landmarks(tol=tol)
 
 
 @pytest.mark.parametrize("number", ["many", 0, -3, 1.5, True])
 def test_a_number_that_is_none_is_refused(number):
-    with pytest.raises(ValueError, match=r"KernelKMeans\(n_landmarks="):
-        KernelKMeans(C, n_landmarks=number).fit(X[:50])
+    with pytest.raises(ValueError, match=r"KernelKMeans\(landmarks="):
+        KernelKMeans(C, landmarks=number).fit(X[:50])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
 
-from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans
+from cmeans import FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans
 from cmeans.data.limits import Limits
 from cmeans.kernels import Polynomial, Sigmoid
 from cmeans.landmarks.rpcholesky import PartialCholesky
@@ -311,7 +311,7 @@ def test_an_exact_fit_over_few_rows_is_the_fit_with_the_whole_matrix(name):
     K = kernel(X)
     d2 = np.diag(K)[:, None] + np.diag(K)[start][None, :] - 2 * K[:, start]
     u, objective = plain_fuzzy(K, d2, 1.6)
-    model = FuzzyCMeans(3, m=1.6, n_landmarks=None, init=start, tol=1e-9, **words).fit(X)
+    model = FuzzyCMeans(3, m=1.6, landmarks=None, init=start, tol=1e-9, **words).fit(X)
     np.testing.assert_allclose(model.memberships_, u, atol=1e-5)
     assert model.objective_ == pytest.approx(objective, rel=1e-7)
     assert model.n_landmarks_ is not None
@@ -334,7 +334,7 @@ def test_every_estimator_may_fold_over_few_rows(make):
     """The same partition as with the matrix given, which is folded whole where its rows are few enough."""
     X = groups(1100, seed=1)
     own = {} if make is KernelKMeans else {"m": 1.5}
-    spanned = make(3, kernel="rbf", gamma=0.05, n_landmarks=None, init=np.arange(3), tol=1e-8, **own).fit(X)
+    spanned = make(3, kernel="rbf", gamma=0.05, landmarks=None, init=np.arange(3), tol=1e-8, **own).fit(X)
     few = make(3, kernel="rbf", gamma=0.05, landmarks=spanned.landmark_indices_, init=np.arange(3), tol=1e-8, **own).fit(X)
     assert spanned.n_landmarks_ is not None
     np.testing.assert_allclose(spanned.memberships_, few.memberships_, atol=1e-6)
@@ -342,7 +342,7 @@ def test_every_estimator_may_fold_over_few_rows(make):
 
 
 def test_of_few_rows_the_whole_matrix_is_folded():
-    model = KernelKMeans(3, gamma=0.05, n_landmarks=None, init=np.arange(3)).fit(groups(400))
+    model = KernelKMeans(3, gamma=0.05, landmarks=None, init=np.arange(3)).fit(groups(400))
     assert model.n_landmarks_ is None
     assert model.approximation_ is None
     np.testing.assert_array_equal(model.landmark_indices_, np.arange(400))
@@ -356,9 +356,10 @@ def test_kernels_that_are_not_known_to_be_definite_stay_exact():
         ({"kernel": Sigmoid(gamma=0.5, coef0=-1.0)}, X),
         ({"kernel": "precomputed"}, K),
         ({"kernel": "rbf", "gamma": 5000.0}, X),  # nearly the identity
-        ({"kernel": "rbf", "gamma": 0.05, "landmark_solver": "gradient"}, X),
+        ({"kernel": "rbf", "gamma": 0.05, "landmarks": Landmarks(None, solver="gradient")}, X),
     ):
-        model = KernelKMeans(3, n_landmarks=None, init=np.arange(3), max_iter=2, **words).fit(rows_given)
+        words = {"landmarks": None, **words}
+        model = KernelKMeans(3, init=np.arange(3), max_iter=2, **words).fit(rows_given)
         assert model.n_landmarks_ is None, words
         assert model.approximation_ is None
 
@@ -369,7 +370,7 @@ def test_weights_count_where_rows_span_others():
     weight = np.ones(1300)
     weight[1000:] = 0
     X[1000:] *= 40.0
-    model = FuzzyCMeans(3, m=1.5, kernel="rbf", gamma=0.05, n_landmarks=None, init=np.arange(3), tol=1e-9, random_state=0)
+    model = FuzzyCMeans(3, m=1.5, kernel="rbf", gamma=0.05, landmarks=None, init=np.arange(3), tol=1e-9, random_state=0)
     model.fit(X, sample_weight=weight)
     assert model.n_landmarks_ is None or (model.landmark_indices_ < 1000).all()
     K = rbf(X[:1000], gamma=0.05)

@@ -175,7 +175,7 @@ def cloud(n, seed, centre=0.0, d=3):
 
 def grown(chunks, limit=24, **words):
     """A model and how many landmarks it had after each chunk."""
-    model = StreamingFuzzyCMeans(C, **{"kernel": "rbf", "gamma": 0.3, "m": 1.2, "n_landmarks": limit, "random_state": 0, **words})
+    model = StreamingFuzzyCMeans(C, **{"kernel": "rbf", "gamma": 0.3, "m": 1.2, "landmarks": limit, "random_state": 0, **words})
     counts, points, losses = [], [], []
     for chunk in chunks:
         model.partial_fit(chunk)
@@ -219,7 +219,7 @@ def test_a_stream_never_has_more_landmarks_than_it_may():
     chunks = [cloud(30, seed, centre=5.0 * max(0, seed - 4)) for seed in range(30)]
     _, counts, _, _ = grown(chunks, 12)
     assert max(counts) == counts[-1] == 12
-    model = StreamingFuzzyCMeans(C, kernel="rbf", gamma=0.3, m=1.2, n_landmarks=1, random_state=0, init=chunks[0][:C], rule="hard")
+    model = StreamingFuzzyCMeans(C, kernel="rbf", gamma=0.3, m=1.2, landmarks=1, random_state=0, init=chunks[0][:C], rule="hard")
     for chunk in chunks[:4]:
         assert model.partial_fit(chunk).n_landmarks_ == 1
 
@@ -276,7 +276,7 @@ def test_earlier_centres_go_into_the_larger_space_whole(kernel):
 def test_the_loss_of_landmarks_that_join_is_what_sums_before_could_not_know():
     """The share of the chunk's own centres, those of its rows alone, that lies outside the span of the landmarks before."""
     chunks = [cloud(80, 0), cloud(60, 1, centre=2.0)]
-    model = StreamingFuzzyCMeans(C, kernel="rbf", gamma=0.1, m=1.2, n_landmarks=12, random_state=0, tol=1e-8).partial_fit(chunks[0])
+    model = StreamingFuzzyCMeans(C, kernel="rbf", gamma=0.1, m=1.2, landmarks=12, random_state=0, tol=1e-8).partial_fit(chunks[0])
     before = model.landmarks_
     model.partial_fit(chunks[1])
     after = model.landmarks_
@@ -320,6 +320,6 @@ def test_landmarks_of_the_linear_kernel_span_all_rows_with_the_origin_among_them
     X = np.random.default_rng(0).normal(size=(20, 3)) + far
     X[0] = 0.0
     for seed in range(30):
-        model = KernelKMeans(2, kernel="linear", n_landmarks=20, random_state=seed).fit(X)
+        model = KernelKMeans(2, kernel="linear", landmarks=20, random_state=seed).fit(X)
         assert len(model.landmarks_) <= 4
         assert model.approximation_.residual < 1e-12

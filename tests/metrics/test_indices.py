@@ -31,7 +31,7 @@ MODELS = {
     "hard": (HARD, 1.0),
     "fuzzy": (FuzzyCMeans(3, m=1.7, random_state=0), 1.7),
     "possibilistic": (PossibilisticCMeans(3, m=2.0, eta_scale=0.3, random_state=0), 2.0),
-    "landmarks": (FuzzyCMeans(3, m=1.5, kernel="rbf", gamma=0.05, n_landmarks=None, random_state=0), 1.5),
+    "landmarks": (FuzzyCMeans(3, m=1.5, kernel="rbf", gamma=0.05, landmarks=None, random_state=0), 1.5),
 }
 
 
@@ -148,7 +148,7 @@ def test_clusters_without_rows_are_left_out():
 
 
 def test_noise_belongs_nowhere():
-    model = AdaptivePossibilisticCMeans(6, random_state=0).fit(np.vstack([X, [[40.0, 40.0, 40.0]]]))
+    model = AdaptivePossibilisticCMeans((1, 6), random_state=0).fit(np.vstack([X, [[40.0, 40.0, 40.0]]]))
     found = validity.indices(model, np.vstack([X, [[40.0, 40.0, 40.0]]]))
     assert all(np.isfinite(value) for value in found.values())
 

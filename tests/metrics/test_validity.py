@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 
 import naive
-from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
+from cmeans import CMeans, FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans, TwoStepKernelKMeans
 from cmeans.kernels import RBF, Linear
 from cmeans.papers import PrintedFuzzy
 from cmeans.validity import partition_coefficient, partition_entropy, xie_beni
@@ -221,15 +221,15 @@ def test_in_the_space_of_the_rows(model, m, weight):
 @pytest.mark.parametrize(
     "words",
     [
-        {"kernel": "rbf", "n_landmarks": None},
-        {"kernel": "rbf", "n_landmarks": 20},
-        {"kernel": "rbf", "n_landmarks": 20, "landmark_solver": "gradient"},
+        {"kernel": "rbf", "landmarks": None},
+        {"kernel": "rbf", "landmarks": 20},
+        {"kernel": "rbf", "landmarks": Landmarks(20, solver="gradient")},
     ],
     ids=["exact", "landmarks", "gradient"],
 )
 def test_against_the_full_kernel(model, m, words):
-    if isinstance(model, TwoStepKernelKMeans) and "landmark_solver" in words:
-        words = {"kernel": "rbf", "n_landmarks": 25}
+    if isinstance(model, TwoStepKernelKMeans) and isinstance(words["landmarks"], Landmarks):
+        words = {"kernel": "rbf", "landmarks": 25}
     model = clone(model).set_params(gamma=0.05, **words).fit(X)
     points = model.landmarks_
     d2, apart = from_combinations(model.dual_coef_, rbf_kernel(points, gamma=0.05), rbf_kernel(X, points, gamma=0.05), np.ones(len(X)))
@@ -240,7 +240,7 @@ def test_against_the_full_kernel(model, m, words):
 def test_of_the_exact_fixed_point():
     """Centres that are the means of their rows in kernel space, straight from the memberships and K."""
     K = rbf_kernel(X, gamma=0.05)
-    model = FuzzyCMeans(3, m=1.6, kernel="rbf", gamma=0.05, n_landmarks=None, tol=1e-10, max_iter=2000, random_state=0).fit(X)
+    model = FuzzyCMeans(3, m=1.6, kernel="rbf", gamma=0.05, landmarks=None, tol=1e-10, max_iter=2000, random_state=0).fit(X)
     A = model.memberships_**1.6
     d2, apart = from_combinations((A / A.sum(axis=0)).T, K, K, np.diag(K))
     assert xie_beni(model, X) == pytest.approx(naive_xie_beni(d2, model.memberships_, 1.6, apart), rel=1e-6)
@@ -249,8 +249,8 @@ def test_of_the_exact_fixed_point():
 
 def test_precomputed_kernels_with_a_diagonal():
     K = X @ X.T
-    exact = FuzzyCMeans(3, m=1.6, kernel=Linear(), n_landmarks=None, tol=1e-8, random_state=0, init=X[:3]).fit(X)
-    model = FuzzyCMeans(3, m=1.6, kernel="precomputed", n_landmarks=None, tol=1e-8, random_state=0, init=np.arange(3)).fit(K)
+    exact = FuzzyCMeans(3, m=1.6, kernel=Linear(), landmarks=None, tol=1e-8, random_state=0, init=X[:3]).fit(X)
+    model = FuzzyCMeans(3, m=1.6, kernel="precomputed", landmarks=None, tol=1e-8, random_state=0, init=np.arange(3)).fit(K)
     assert xie_beni(model, K) == pytest.approx(xie_beni(exact, X), rel=1e-5)
     rows = X[:20] + 0.3
     expected = xie_beni(exact, rows)
@@ -295,9 +295,7 @@ def test_tables_in_and_out():
 
 
 @pytest.mark.filterwarnings("ignore:.*(collapsed|coincide|distinct row|nearly constant):UserWarning")
-@pytest.mark.parametrize(
-    "words", [{"kernel": "linear"}, {"kernel": RBF(0.05), "n_landmarks": None}, {"kernel": RBF(0.05), "n_landmarks": 20}]
-)
+@pytest.mark.parametrize("words", [{"kernel": "linear"}, {"kernel": RBF(0.05), "landmarks": None}, {"kernel": RBF(0.05), "landmarks": 20}])
 def test_infinite_where_centres_coincide(words):
     model = FuzzyCMeans(3, m=1.6, init=X[[0, 0, 1]], max_iter=3, tol=0.5, **words)
     assert xie_beni(model.fit(X), X) == np.inf

@@ -258,7 +258,7 @@ def test_by_name():
 @pytest.mark.parametrize("form", ["numpy", "csr", "torch"])
 def test_estimators_find_the_clusters(kernel, n_landmarks, form):
     X, y = images()
-    words = {"n_landmarks": n_landmarks, "n_init": 5, "random_state": 0}
+    words = {"landmarks": n_landmarks, "n_init": 5, "random_state": 0}
     model = KernelKMeans(3, kernel=kernel, **words).fit(as_form(X, form))
     labels = on_host(model.labels_)
     assert parted(labels, y)
@@ -270,7 +270,7 @@ def test_estimators_find_the_clusters(kernel, n_landmarks, form):
 def test_same_as_its_matrix(kernel, estimator):
     X, _ = images()
     labels = np.random.default_rng(1).integers(3, size=len(X))
-    words = {"init": labels, "n_landmarks": None, "max_iter": 50, **({"m": 1.3} if estimator is FuzzyCMeans else {})}
+    words = {"init": labels, "landmarks": None, "max_iter": 50, **({"m": 1.3} if estimator is FuzzyCMeans else {})}
     direct = estimator(3, kernel=kernel, **words).fit(X)
     given = estimator(3, kernel="precomputed", **words).fit(kernel(X, X))
     np.testing.assert_array_equal(direct.labels_, given.labels_)
@@ -281,8 +281,8 @@ def test_float32_with_much_in_common():
     """A large share that all rows have must not drown the clusters."""
     X, y = images()
     X = np.hstack([X, np.full((len(X), 1), 1e6)])
-    wide = KernelKMeans(3, kernel="histogram_intersection", n_landmarks=30, n_init=5, random_state=0).fit(X)
-    narrow = KernelKMeans(3, kernel="histogram_intersection", n_landmarks=30, n_init=5, random_state=0).fit(X.astype(np.float32))
+    wide = KernelKMeans(3, kernel="histogram_intersection", landmarks=30, n_init=5, random_state=0).fit(X)
+    narrow = KernelKMeans(3, kernel="histogram_intersection", landmarks=30, n_init=5, random_state=0).fit(X.astype(np.float32))
     assert parted(wide.labels_, y)
     assert narrow.labels_.shape == (len(X),)
 
@@ -293,7 +293,7 @@ def test_float32_with_much_in_common():
 @pytest.mark.parametrize("n_landmarks", [None, 20])
 def test_save_and_load(kernel, n_landmarks, tmp_path):
     X, _ = images()
-    model = KernelKMeans(3, kernel=kernel, n_landmarks=n_landmarks, random_state=0).fit(X)
+    model = KernelKMeans(3, kernel=kernel, landmarks=n_landmarks, random_state=0).fit(X)
     cmeans.save(model, tmp_path / "model.safetensors")
     again = cmeans.load(tmp_path / "model.safetensors")
     assert again.kernel_ == model.kernel_

@@ -15,7 +15,7 @@ from sklearn.preprocessing import scale
 
 import naive
 import naive_rosen
-from cmeans import FuzzyCMeans, KernelKMeans, ProbabilisticKMeans
+from cmeans import FuzzyCMeans, KernelKMeans, Landmarks, ProbabilisticKMeans
 from cmeans.data.blocks import Blocks
 from cmeans.datasets import make_ring_and_disc
 from cmeans.engines import ThreadEngine
@@ -40,11 +40,11 @@ pytestmark = pytest.mark.slow
 SOLVERS = ("fagp", "agp", "batched", "lloyd")
 over_solvers = pytest.mark.parametrize("solver", SOLVERS)
 SPACES = {
-    "exact": {"kernel": "rbf", "gamma": 0.3, "n_landmarks": None},
-    "landmarks": {"kernel": "rbf", "gamma": 0.3, "n_landmarks": 12},
-    "gradient": {"kernel": "rbf", "gamma": 0.3, "n_landmarks": 8, "landmark_solver": "gradient"},
+    "exact": {"kernel": "rbf", "gamma": 0.3, "landmarks": None},
+    "landmarks": {"kernel": "rbf", "gamma": 0.3, "landmarks": 12},
+    "gradient": {"kernel": "rbf", "gamma": 0.3, "landmarks": Landmarks(8, solver="gradient")},
     "euclidean": {"kernel": "linear"},
-    "polynomial": {"kernel": Polynomial(degree=2, gamma=0.1), "n_landmarks": None},
+    "polynomial": {"kernel": Polynomial(degree=2, gamma=0.1), "landmarks": None},
 }
 over_spaces = pytest.mark.parametrize("space", SPACES)
 
@@ -190,7 +190,7 @@ def test_grams_are_inner_products_of_the_space(space, X):
     kernel = fitted.kernel_
     if isinstance(kernel, Linear):
         rows = RepresentedRows(EuclideanSpace(np.zeros(3)), blocks, 0)
-    elif fitted.landmark_indices_ is None or SPACES[space]["n_landmarks"] is None:
+    elif fitted.landmark_indices_ is None or SPACES[space]["landmarks"] is None:
         rows = RepresentedRows(ExactSpace(kernel, blocks), blocks, 0)
     else:
         rows = RepresentedRows(landmark_space(kernel, fitted.landmarks_, None, X.dtype, factor=space != "gradient"), blocks, 0)
@@ -253,7 +253,7 @@ def test_ring_and_disc():
     """The paper's first picture: a kernel parts them, straight lines do not."""
     X, y = make_ring_and_disc(random_state=0)
     for solver in SOLVERS:
-        assert adjusted_rand_score(y, model(solver, 2, kernel="rbf", gamma=1.0, n_landmarks=None).fit(X).labels_) == 1.0
+        assert adjusted_rand_score(y, model(solver, 2, kernel="rbf", gamma=1.0, landmarks=None).fit(X).labels_) == 1.0
         assert adjusted_rand_score(y, model(solver, 2, kernel="linear").fit(X).labels_) < 0.2
 
 
@@ -449,7 +449,7 @@ def test_float32_and_threads(solver):
     X, y = make_blobs(3000, 4, centers=5, random_state=0)
     if solver == "fagp":
         X, y = X[:300], y[:300]
-    words = {"kernel": "linear"} if solver == "fagp" else {"kernel": "rbf", "n_landmarks": 50, "gamma": 0.05}
+    words = {"kernel": "linear"} if solver == "fagp" else {"kernel": "rbf", "landmarks": 50, "gamma": 0.05}
     single = model(solver, 5, n_jobs=1, **words).fit(X.astype(np.float32))
     double = model(solver, 5, n_jobs=2, **words).fit(X.astype(np.float32))
     assert single.memberships_.dtype == np.float32
@@ -462,7 +462,7 @@ def test_float32_and_threads(solver):
 def test_an_indefinite_kernel_is_told_of():
     X = scale(load_wine().data[:60, :4])
     with pytest.warns(UserWarning, match="indefinite"):
-        ProbabilisticKMeans(3, kernel=Sigmoid(0.3, -1.0), n_landmarks=None, random_state=0).fit(X)
+        ProbabilisticKMeans(3, kernel=Sigmoid(0.3, -1.0), landmarks=None, random_state=0).fit(X)
 
 
 @pytest.mark.parametrize(

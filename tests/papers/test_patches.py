@@ -126,7 +126,7 @@ def test_one_point_is_the_medoid_of_its_cluster():
     X, w = blobs(60), np.random.default_rng(1).uniform(0.2, 3, size=60)
     model = patches("hard", 1, gamma=0.3, init=X[:C]).fit(X, sample_weight=w)
     K = naive.kernel_matrix(X, X, partial(naive.rbf, gamma=0.3))
-    exact = KernelKMeans(C, gamma=0.3, init=X[:C], n_landmarks=None).fit(X, sample_weight=w)
+    exact = KernelKMeans(C, gamma=0.3, init=X[:C], landmarks=None).fit(X, sample_weight=w)
     for j in range(C):
         own = w * (exact.labels_ == j)
         medoid = X[((2 - 2 * K) @ own).argmin()]
@@ -183,7 +183,7 @@ def test_weights_are_copies(merge):
 def test_one_patch_and_all_points_of_a_cluster_are_kernel_k_means():
     X = blobs(60, scale=0.2)
     model = patches("hard", 20, gamma=0.3, init=X[:C]).fit(X)
-    exact = KernelKMeans(C, gamma=0.3, n_landmarks=None, init=X[:C]).fit(X)
+    exact = KernelKMeans(C, gamma=0.3, landmarks=None, init=X[:C]).fit(X)
     np.testing.assert_array_equal(model.labels_, exact.labels_)
     np.testing.assert_allclose(model.transform(X), exact.transform(X), atol=1e-7)
     assert model.objective_ == pytest.approx(exact.objective_, rel=1e-9)
@@ -193,7 +193,7 @@ def test_streams_come_nearer_to_all_rows_than_patches():
     """Why it says that it is here for comparison: a mean of few rows is not the mean."""
     X = blobs(900, scale=1.0)
     words = {"kernel": "rbf", "gamma": 0.1, "m": 1.2, "random_state": 0}
-    best = FuzzyCMeans(C, n_landmarks=None, **words).fit(X).objective_
+    best = FuzzyCMeans(C, landmarks=None, **words).fit(X).objective_
     stream = StreamingKernelFCM(C, method="projection", chunk_size=150, **words).fit(X).objective_
     patch = KernelPatchClustering(C, patch_size=150, n_points=3, **words).fit(X).objective_
     assert best <= stream * (1 + 1e-9)

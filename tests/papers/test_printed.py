@@ -28,7 +28,7 @@ def fitted(**words):
 def test_the_largest_change_of_a_membership_over_many_blocks(rule, n_landmarks, monkeypatch):
     limited(monkeypatch, block_rows=16, tasks=4)
     scales = np.array([1.0, 2.0, 0.5]) if rule.needs_pilot else None
-    model = fitted(n_landmarks=n_landmarks)
+    model = fitted(landmarks=n_landmarks)
     space, blocks = model._space, cmeans.data.blocks.Blocks(X, np.ones(len(X)), limits=model._limits)
     states = [State(model._state.centres[order], scales) for order in ([0, 1, 2], [0, 0, 1])]
     then, now = (rule.memberships(rows_distances(space, state), scales) for state in states)

@@ -243,9 +243,9 @@ def test_nothing_is_drawn_from_small_inputs():
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 5])
-def test_growth_ends_at_max_clusters(most):
+def test_growth_ends_at_the_most_clusters(most):
     X, _ = mixture()
-    model = sequential(max_clusters=most).fit(X)
+    model = sequential(n_clusters=(1, most)).fit(X)
     assert 1 <= model.n_clusters_ <= most
     if most in (3, 5):
         assert model.n_clusters_ == most
@@ -303,7 +303,7 @@ def test_a_seed_that_leaves_nobody_is_given_up():
         n, d, b = int(rng.integers(10, 80)), int(rng.integers(1, 4)), int(rng.integers(1, 5))
         X = rng.normal(size=(b, d))[np.arange(n) % b] * 3 + rng.normal(scale=(0.05, 0.5, 2.0)[seed % 3], size=(n, d))
         sparsity = 0.1 if seed == 30 else 0.3
-        start = sequential(sparsity=sparsity, max_clusters=2).fit(X)
+        start = sequential(sparsity=sparsity, n_clusters=(1, 2)).fit(X)
         assert sequential(sparsity=sparsity).fit(X).n_clusters_ >= start.n_clusters_
         found += start.n_clusters_
     assert found >= 4
@@ -312,7 +312,7 @@ def test_a_seed_that_leaves_nobody_is_given_up():
 def test_a_growth_that_ends_early_leaves_most_rows_out():
     X, _ = mixture()
     with pytest.warns(UserWarning, match=r"SequentialPossibilisticCMeans: 7\d% of the rows belong nowhere.*smaller sparsity") as caught:
-        model = sequential(max_clusters=2).fit(X)
+        model = sequential(n_clusters=(1, 2)).fit(X)
     assert 0.7 < (model.labels_ == -1).mean() < 0.8
     assert "alpha" not in str(caught[0].message)  # it has no such word
 
@@ -337,9 +337,9 @@ def same(model, other, atol=1e-6):
 def test_landmarks_that_span_everything_are_the_plain_space(adaptation):
     X, words = blobs(), {"adaptation": adaptation, "sparsity": 0.05, "tol": 1e-7}
     plain = sequential(**words).fit(X)
-    same(sequential(**words, kernel=Linear(), n_landmarks=40).fit(X), plain)
+    same(sequential(**words, kernel=Linear(), landmarks=40).fit(X), plain)
     same(sequential(**words, kernel=Linear(), landmarks=np.arange(len(X))).fit(X), plain)
-    inner = {"kernel": Polynomial(degree=1, gamma=1.0, coef0=0.0), "n_landmarks": None}
+    inner = {"kernel": Polynomial(degree=1, gamma=1.0, coef0=0.0), "landmarks": None}
     if adaptation == "squared":
         same(sequential(**words, **inner).fit(X), plain)
 
@@ -349,7 +349,7 @@ def test_the_conference_form_in_other_spaces_has_a_tenth_of_the_diameter_as_its_
     one, two = naive_sparse.diametral_rows(X)
     unit = 0.1 * np.linalg.norm(X[one] - X[two])
     plain = sequential(patience=1, scaling=None, tol=1e-7).fit(X / unit)
-    words = {"kernel": Polynomial(degree=1, gamma=1.0, coef0=0.0), "n_landmarks": None}
+    words = {"kernel": Polynomial(degree=1, gamma=1.0, coef0=0.0), "landmarks": None}
     exact = sequential(patience=1, scaling=None, tol=1e-7, **words).fit(X)
     np.testing.assert_array_equal(exact.labels_, plain.labels_)
     np.testing.assert_allclose(exact.eta_, plain.eta_ * unit**2, rtol=1e-6)
@@ -358,7 +358,7 @@ def test_the_conference_form_in_other_spaces_has_a_tenth_of_the_diameter_as_its_
 def test_a_precomputed_kernel_is_the_exact_space():
     X, gamma = blobs(), 0.02
     K = np.exp(-gamma * naive.point_distances(X, X))
-    exact = sequential(kernel="rbf", gamma=gamma, n_landmarks=None, scaling=None, sparsity=0).fit(X)
+    exact = sequential(kernel="rbf", gamma=gamma, landmarks=None, scaling=None, sparsity=0).fit(X)
     given = sequential(kernel="precomputed", sparsity=0).fit(K)
     np.testing.assert_array_equal(given.labels_, exact.labels_)
     np.testing.assert_allclose(given.memberships_, exact.memberships_, atol=1e-6)

@@ -261,7 +261,7 @@ def few_digits(form="numpy", n=240):
 @pytest.mark.parametrize(("n_landmarks", "form"), once([None, 40], ["numpy", "csr", "torch"]))
 def test_estimators_find_the_digits(n_landmarks, form):
     X, y = few_digits(form)
-    words = {"n_landmarks": n_landmarks, "n_init": 5, "random_state": 0}
+    words = {"landmarks": n_landmarks, "n_init": 5, "random_state": 0}
     model = KernelKMeans(5, kernel=ComplexWaveletSSIM(window=3), **words).fit(X)
     labels = on_host(model.labels_)
     assert purity(y, labels) > 0.95
@@ -273,7 +273,7 @@ def test_estimators_find_the_digits(n_landmarks, form):
 def test_same_as_its_matrix(estimator):
     X, y = few_digits()
     kernel = ComplexWaveletSSIM(window=4, width=0.5)
-    words = {"init": y.copy(), "n_landmarks": None, "max_iter": 50, **({"m": 1.2} if estimator is FuzzyCMeans else {})}
+    words = {"init": y.copy(), "landmarks": None, "max_iter": 50, **({"m": 1.2} if estimator is FuzzyCMeans else {})}
     direct = estimator(5, kernel=kernel, **words).fit(X)
     given = estimator(5, kernel="precomputed", **words).fit(kernel(X, X))
     np.testing.assert_array_equal(direct.labels_, given.labels_)
@@ -283,7 +283,7 @@ def test_same_as_its_matrix(estimator):
 def test_indefinite_is_said():
     X, _ = few_digits()
     with pytest.warns(UserWarning, match="the kernel is indefinite on these rows"):
-        KernelKMeans(5, kernel=ComplexWaveletSSIM(), n_landmarks=None, random_state=0).fit(X)
+        KernelKMeans(5, kernel=ComplexWaveletSSIM(), landmarks=None, random_state=0).fit(X)
 
 
 @pytest.mark.filterwarnings("ignore:.*the kernel is indefinite")
@@ -291,7 +291,7 @@ def test_indefinite_is_said():
 @pytest.mark.parametrize("n_landmarks", [None, 20])
 def test_save_and_load(kernel, n_landmarks, tmp_path):
     X, _ = few_digits(n=60)
-    model = KernelKMeans(3, kernel=kernel, n_landmarks=n_landmarks, random_state=0).fit(X)
+    model = KernelKMeans(3, kernel=kernel, landmarks=n_landmarks, random_state=0).fit(X)
     cmeans.save(model, tmp_path / "model.safetensors")
     again = cmeans.load(tmp_path / "model.safetensors")
     assert again.kernel_ == kernel

@@ -55,13 +55,13 @@ VARIANTS = {"entropy": ("CMeans", {"rule": Entropy(T=0.2)})}
 MODELS = {**{name: (name, OWN.get(name, {})) for name in without(NAMES, *STREAMS)}, **VARIANTS}  # streams: streaming/test_states.py
 SPACES = {
     "euclidean": {"kernel": "linear"},
-    "exact": {"kernel": "rbf", "gamma": 0.1, "n_landmarks": None},
-    "landmarks": {"kernel": "rbf", "gamma": 0.1, "n_landmarks": 12},
-    "gradient": {"kernel": "rbf", "gamma": 0.1, "n_landmarks": 12, "landmark_solver": "gradient"},
+    "exact": {"kernel": "rbf", "gamma": 0.1, "landmarks": None},
+    "landmarks": {"kernel": "rbf", "gamma": 0.1, "landmarks": 12},
+    "gradient": {"kernel": "rbf", "gamma": 0.1, "landmarks": Landmarks(12, solver="gradient")},
     "row numbers": {"kernel": "rbf", "gamma": 0.1, "landmarks": np.arange(0, 60, 5)},
-    "polynomial": {"kernel": Polynomial(degree=2), "n_landmarks": 12},
-    "laplacian": {"kernel": "laplacian", "gamma": 0.1, "n_landmarks": 12},
-    "cosine": {"kernel": "cosine", "n_landmarks": 12},
+    "polynomial": {"kernel": Polynomial(degree=2), "landmarks": 12},
+    "laplacian": {"kernel": "laplacian", "gamma": 0.1, "landmarks": 12},
+    "cosine": {"kernel": "cosine", "landmarks": 12},
     "object": {"kernel": RBF(0.1)},
     "normalized": {"kernel": NormalizedPolynomial(coef0=3.0)},
 }
@@ -123,7 +123,7 @@ def test_words_come_back_and_fit_again(model_name, path):
     same(again.fit(X), model, NEW)
 
 
-@pytest.mark.parametrize(("model_name", "scaled", "words"), pairs(MODELS, [False, True], [{}, {"n_landmarks": 12}]))
+@pytest.mark.parametrize(("model_name", "scaled", "words"), pairs(MODELS, [False, True], [{}, {"landmarks": 12}]))
 def test_precomputed_kernels(model_name, scaled, words, path):
     name, own = MODELS[model_name]
     size = np.linspace(1, 2, 60) if scaled else np.ones(60)
@@ -349,9 +349,9 @@ def originals(tmp_path_factory):
             PossibilisticCMeans(3, kernel="rbf", gamma=0.1, landmarks=np.arange(0, 60, 10), eta_scale=0.1, random_state=0).fit(X),
             NEW,
         ),
-        "centred": (KernelKMeans(3, kernel=Polynomial(degree=2), n_landmarks=8, random_state=0).fit(X), NEW),
-        "csr": (FuzzyCMeans(3, kernel="rbf", gamma=0.1, n_landmarks=6, random_state=0).fit(sparse.csr_array(X.round(1))), NEW),
-        "precomputed": (FuzzyCMeans(3, kernel="precomputed", n_landmarks=6, random_state=0).fit(K), K),
+        "centred": (KernelKMeans(3, kernel=Polynomial(degree=2), landmarks=8, random_state=0).fit(X), NEW),
+        "csr": (FuzzyCMeans(3, kernel="rbf", gamma=0.1, landmarks=6, random_state=0).fit(sparse.csr_array(X.round(1))), NEW),
+        "precomputed": (FuzzyCMeans(3, kernel="precomputed", landmarks=6, random_state=0).fit(K), K),
     }
     out = {}
     for name, (model, rows) in models.items():

@@ -103,12 +103,12 @@ def test_missing_values_are_counted_by_column(path):
 
 
 def test_other_models_as_last_step(path):
-    for model in (KernelKMeans(3, kernel="landmark_graph", random_state=0), FuzzyCMeans(3, kernel="rbf", n_landmarks=9, random_state=0)):
+    for model in (KernelKMeans(3, kernel="landmark_graph", random_state=0), FuzzyCMeans(3, kernel="rbf", landmarks=9, random_state=0)):
         made = of(StandardScaler(), model=model).fit(X)
         save(made, path, rows=False)
         np.testing.assert_array_equal(load(path).predict(NEW), made.predict(NEW))
         assert not hasattr(load(path)[-1], "labels_")
-    graph = make_pipeline(StandardScaler(), LandmarkGraph(2, n_landmarks=20, random_state=0)).fit(X)
+    graph = make_pipeline(StandardScaler(), LandmarkGraph(2, landmarks=20, random_state=0)).fit(X)
     save(graph, path)
     np.testing.assert_array_equal(load(path).transform(NEW), graph.transform(NEW))
 

@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
 
 import naive
-from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, StreamingFuzzyCMeans, load, save
+from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, Search, StreamingFuzzyCMeans, load, save
 from cmeans.rules import Entropy, Fuzzy, NoiseFuzzy
 from cmeans.sampling.sampled_rows import GramRows
 from cmeans.solvers.annealing import parted
@@ -30,7 +30,7 @@ LONG = rng.normal(size=(60, 2)) + np.repeat([[0, 0], [5, 0], [10, 0]], 20, axis=
 START = np.array([0, 20, 40])
 BAD = (-1, 0, 0.0, np.nan, np.inf, "warm", "", True, [1.0], np.ones(2), b"auto", {})
 K = rbf_kernel(X, gamma=0.1)
-LINEAR, EXACT = {"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.1, "n_landmarks": None}
+LINEAR, EXACT = {"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.1, "landmarks": None}
 
 
 def fitted(T, rows=X, weights=None, **words):
@@ -81,14 +81,16 @@ def test_fits_are_naive(T, weights, words):
         weights,
     )
     with pytest.warns(UserWarning, match="max_iter"):
-        model = CMeans(3, rule=Entropy(T=T), **words, init=START, max_iter=7, tol=0.0, acceleration=None).fit(X, sample_weight=weights)
+        model = CMeans(3, rule=Entropy(T=T), **words, init=START, max_iter=7, tol=0.0, search=Search(acceleration=None)).fit(
+            X, sample_weight=weights
+        )
     np.testing.assert_allclose(model.memberships_, expected.memberships, rtol=0, atol=1e-10)
     assert model.objective_ == pytest.approx(naive.entropy_objective(expected.d2, expected.memberships, T, weights), rel=1e-10)
 
 
 @pytest.mark.parametrize("weights", [None, W], ids=["plain", "weighted"])
 def test_centres_are_weighted_means_and_the_objective_never_rises(weights):
-    model = fitted(4.0, weights=weights, tol=1e-9, acceleration=None)
+    model = fitted(4.0, weights=weights, tol=1e-9, search=Search(acceleration=None))
     pull = model.memberships_ * (1 if weights is None else weights[:, None])
     np.testing.assert_allclose(model.cluster_centers_, pull.T @ X / pull.sum(axis=0)[:, None], rtol=1e-6)
     np.testing.assert_allclose(model.memberships_.sum(axis=1), 1, rtol=1e-12)
@@ -113,7 +115,7 @@ def test_the_critical_temperature_of_a_kernel():
     critical = 2 * np.linalg.eigvalsh(covariance(features, W))[-1]
     assert critical_temperature(K, W) == pytest.approx(critical, rel=1e-9)
     start = np.random.default_rng(0).dirichlet(np.full(3, 1e5), size=60)
-    words = {"weights": W, "init": start, "tol": 1e-8, "acceleration": None, **EXACT}
+    words = {"weights": W, "init": start, "tol": 1e-8, "search": Search(acceleration=None), **EXACT}
     assert fitted(1.03 * critical, **words).separation_ < 1e-6
     assert fitted(0.97 * critical, **words).separation_ > 1e-2
 
@@ -139,7 +141,7 @@ def zero_objective_temperature():
 def test_fits_stop_where_the_objective_is_no_measure(where, acceleration):
     """Movements are compared with distances. The objective, which is negative or nearly zero, would never let a fit stop."""
     T = 25.0 if where == "below zero" else zero_objective_temperature()
-    model, end = (fitted(T, LONG, tol=tol, acceleration=acceleration) for tol in (1e-4, 1e-9))
+    model, end = (fitted(T, LONG, tol=tol, search=Search(acceleration=acceleration)) for tol in (1e-4, 1e-9))
     assert model.objective_ < (0 if where == "below zero" else 1e-3)
     assert abs(end.objective_) < 1e-3 or where == "below zero"
     assert model.stop_reason_.startswith("converged: centres stand still to tol=0.0001")
@@ -156,7 +158,7 @@ def test_the_scale_is_the_objective_where_penalties_cost():
 
 
 def test_the_certificate_holds_where_the_objective_is_negative():
-    model = fitted(1.0, gamma=0.1, kernel="rbf", n_landmarks=8)
+    model = fitted(1.0, gamma=0.1, kernel="rbf", landmarks=8)
     assert model.objective_ < 0
     u = model.memberships_
     true = naive.entropy_objective(naive.exact_distances(K, u), u, 1.0)
@@ -235,7 +237,7 @@ def test_annealing_does_not_depend_on_the_start():
 @pytest.mark.parametrize("n_landmarks", [60, None])
 def test_annealing_in_kernel_space(n_landmarks):
     rows, kinds = equal()
-    words = {"kernel": "rbf", "gamma": 0.05, "n_landmarks": n_landmarks}
+    words = {"kernel": "rbf", "gamma": 0.05, "landmarks": n_landmarks}
     model = CMeans(5, rule="entropy", search="annealing", random_state=0, **words).fit(rows)
     assert adjusted_rand_score(kinds, model.labels_) > 0.95
 

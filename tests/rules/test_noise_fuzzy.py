@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 MIDDLES = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0], [6.0, 6.0]])
 START = np.array([0, 1, 2, 3])
-LINEAR, EXACT = {"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.2, "n_landmarks": None}
+LINEAR, EXACT = {"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.2, "landmarks": None}
 quiet = pytest.mark.filterwarnings("ignore:.*stopped at max_iter")
 
 
@@ -65,7 +65,7 @@ def test_fits_are_naive(kind, words, weights, m):
         m,
         weights,
     )
-    words = {**words, "init": START, "max_iter": 7, "tol": 0.0, "acceleration": None}
+    words = {**words, "init": START, "max_iter": 7, "tol": 0.0, "search": Search(acceleration=None)}
     model = CMeans(4, rule=rule, **words).fit(rows, sample_weight=weights)
     np.testing.assert_allclose(model.memberships_, expected.memberships, rtol=0, atol=1e-9)
     objective = expected.objective + naive.noise_penalty(expected.memberships, m, rule.delta, weights)
@@ -101,7 +101,7 @@ def test_rows_as_far_as_noise_belong_to_a_cluster(kind, dtype):
 @quiet
 def test_distances_beyond_the_rows_numbers(kind, delta, dtype):
     """Noise that is nowhere leaves fuzzy c-means; noise that is everywhere leaves no row but those at centres."""
-    words = {"init": START, "max_iter": 3, "tol": 0.0, "acceleration": None}
+    words = {"init": START, "max_iter": 3, "tol": 0.0, "search": Search(acceleration=None)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model = CMeans(4, rule=NoiseFuzzy(2.0, delta=delta), **words).fit(X.astype(dtype))
@@ -256,7 +256,7 @@ def test_a_share_is_kept_where_distances_crowd():
     for clusters in 10, 30:
         m = "auto"
         for seed in range(2):
-            model = FuzzyCMeans(clusters, m=m, kernel="linear", spherical=True, noise=0.1, random_state=seed).fit(rows)
+            model = FuzzyCMeans(clusters, m=m, kernel="linear", metric="cosine", noise=0.1, random_state=seed).fit(rows)
             m = model.m_  # that of the rows, whatever the seed
             assert abs((model.labels_ < 0).mean() - 0.1) <= 0.005
 
@@ -275,7 +275,7 @@ def noisy(noise=0.3, **words):
 
 
 @pytest.mark.parametrize("noise", [0.3, "auto"])
-@pytest.mark.parametrize("words", [{}, {"kernel": "rbf", "gamma": 0.2, "n_landmarks": 60}, EXACT, {"kernel": "landmark_graph"}], ids=str)
+@pytest.mark.parametrize("words", [{}, {"kernel": "rbf", "gamma": 0.2, "landmarks": 60}, EXACT, {"kernel": "landmark_graph"}], ids=str)
 def test_what_a_model_says_of_rows(words, noise, tmp_path):
     model = noisy(noise, **words).fit(X)
     u, lack = model.memberships_, model.noise_membership_
@@ -305,7 +305,7 @@ def test_weights_are_copies():
 
 def test_any_number_of_threads_gives_the_same_bits(monkeypatch):
     limited(monkeypatch, block_rows=64, narrow_block_rows=64, tasks=5, task_values=1)
-    fits = [noisy(kernel="rbf", n_landmarks=40, n_jobs=count).fit(X) for count in (1, 2, 5)]
+    fits = [noisy(kernel="rbf", landmarks=40, n_jobs=count).fit(X) for count in (1, 2, 5)]
     for other in fits[1:]:
         np.testing.assert_array_equal(other.memberships_, fits[0].memberships_)
         assert other.noise_distance_ == fits[0].noise_distance_
@@ -398,7 +398,7 @@ def test_streams(kernel, method, tmp_path):
     rows, clean = mixture(0.3, n=2000)
     order = np.random.default_rng(0).permutation(len(rows))
     rows, clean = rows[order], clean[order]
-    words = {"kernel": kernel, "method": method, "random_state": 0, "gamma": 0.1, "n_landmarks": 100 if kernel == "rbf" else "auto"}
+    words = {"kernel": kernel, "method": method, "random_state": 0, "gamma": 0.1, "landmarks": 100 if kernel == "rbf" else "auto"}
     words = {name: value for name, value in words.items() if kernel == "rbf" or name != "gamma"}
     stream = stream_of(4, noise=0.3, **words)
     for start in range(0, 2000, 400):

@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import naive
 import naive_polynomial
-from cmeans import CMeans, KernelKMeans, load, save
+from cmeans import CMeans, KernelKMeans, Search, Sizes, load, save
 from cmeans.rules import Fuzzy, PolynomialFuzzy
 from contracts.rule import distances
 from limited import limited
@@ -18,8 +18,8 @@ rng = np.random.default_rng(5)
 X = rng.normal(size=(90, 3)) + 2.5 * np.repeat([[0, 0, 0], [1, 0, 1], [0, 2, 0]], 30, axis=0)
 W = rng.integers(1, 4, size=90).astype(float)
 START = np.array([0, 30, 60])
-LINEAR, EXACT = {"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.1, "n_landmarks": None}
-LANDMARKS = {"kernel": "rbf", "gamma": 0.1, "n_landmarks": 30}
+LINEAR, EXACT = {"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.1, "landmarks": None}
+LANDMARKS = {"kernel": "rbf", "gamma": 0.1, "landmarks": 30}
 BETAS = [0.0, 0.2, 0.5, 0.9, 0.999]
 quiet = pytest.mark.filterwarnings("ignore:.*stopped at max_iter")
 
@@ -64,7 +64,7 @@ def test_fits_are_naive(kind, words, weights, beta):
         1,
         weights,
     )
-    model = fitted(weights=weights, beta=beta, **words, max_iter=7, tol=0.0, acceleration=None)
+    model = fitted(weights=weights, beta=beta, **words, max_iter=7, tol=0.0, search=Search(acceleration=None))
     np.testing.assert_allclose(model.memberships_, naive_polynomial.memberships(expected.d2, beta), rtol=0, atol=1e-9)
     assert model.objective_ == pytest.approx(expected.objective, rel=1e-9)
     np.testing.assert_allclose(model.objective_history_[:-1], expected.history[: len(model.objective_history_) - 1], rtol=1e-9)
@@ -72,7 +72,7 @@ def test_fits_are_naive(kind, words, weights, beta):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_beta_zero_is_fuzzy_c_means(kind, dtype):
-    words = {"init": START, "tol": 1e-6, "acceleration": None, "search": None}
+    words = {"init": START, "tol": 1e-6, "search": Search(None, acceleration=None)}
     fuzzy, polynomial = (CMeans(3, rule=rule, **words).fit(X.astype(dtype)) for rule in (Fuzzy(2.0), PolynomialFuzzy(0.0)))
     eps = np.finfo(dtype).eps
     assert abs(polynomial.n_iter_ - fuzzy.n_iter_) <= (1 if dtype == np.float32 else 0)
@@ -110,7 +110,7 @@ def test_a_row_is_certain_up_to_a_ratio_of_distances(kind):
 @pytest.mark.parametrize("beta", [0.2, 0.5, 0.9])
 def test_the_objective_never_rises(kind, words, beta):
     for acceleration in (None, "anderson"):
-        model = fitted(beta=beta, acceleration=acceleration, **words)
+        model = fitted(beta=beta, search=Search(acceleration=acceleration), **words)
         assert model.converged_
         assert (np.diff(model.objective_history_) <= 1e-12 * model.objective_).all()
     w = PolynomialFuzzy(beta).weights(model.memberships_)
@@ -177,7 +177,7 @@ def test_a_beta_that_is_none(beta):
 
 def test_what_the_rule_cannot_do():
     for words, told in (
-        ({"size_min": 5}, "does not bound the sizes"),
+        ({"sizes": Sizes(least=5)}, "does not bound the sizes"),
         ({"search": "annealing"}, "can be annealed"),
     ):
         with pytest.raises(ValueError, match=told):

@@ -10,7 +10,7 @@ from scipy import sparse
 
 import naive
 import naive_top_k
-from cmeans import CMeans, FuzzyCMeans, KernelKMeans, load, save
+from cmeans import CMeans, FuzzyCMeans, KernelKMeans, Search, load, save
 from cmeans.cli.run import run
 from cmeans.data.blocks import Blocks
 from cmeans.papers import PrintedFuzzy
@@ -207,7 +207,7 @@ def test_what_is_no_number_shows(dtype, bad):
 @pytest.mark.parametrize("k", [1, 4, 12])
 def test_a_fit_is_the_naive_one(k, weights):
     expected = naive_top_k.fcm_points(X[:100], START, 1.5, k, 3, weights)
-    model = FuzzyCMeans(C, m=1.5, top_k=k, init=START, max_iter=3, tol=0.0, acceleration=None)
+    model = FuzzyCMeans(C, m=1.5, top_k=k, init=START, max_iter=3, tol=0.0, search=Search(acceleration=None))
     with pytest.warns(UserWarning, match="max_iter"):
         model.fit(X[:100], sample_weight=weights)
     np.testing.assert_allclose(model.cluster_centers_, expected.centers, rtol=1e-9, atol=1e-9)
@@ -216,9 +216,9 @@ def test_a_fit_is_the_naive_one(k, weights):
     assert (np.diff(model.objective_history_) <= 1e-9).all()
 
 
-@pytest.mark.parametrize("words", [{"kernel": "rbf", "n_landmarks": 40}, {"kernel": "rbf", "n_landmarks": None}, {"noise": 0.1}], ids=str)
+@pytest.mark.parametrize("words", [{"kernel": "rbf", "landmarks": 40}, {"kernel": "rbf", "landmarks": None}, {"noise": 0.1}], ids=str)
 def test_the_objective_falls_in_every_space(words):
-    model = fitted(acceleration=None, init="k-means++", random_state=0, n_clusters=8, **words)
+    model = fitted(search=Search(acceleration=None), init="k-means++", random_state=0, n_clusters=8, **words)
     assert (np.diff(model.objective_history_) <= 1e-9 * model.objective_history_[0]).all()
     top = model.memberships_top_k_
     assert top.clusters.shape == top.values.shape == (300, K)
@@ -226,7 +226,7 @@ def test_the_objective_falls_in_every_space(words):
 
 
 def test_entropy():
-    model = CMeans(C, rule=Entropy(T=0.7), top_k=K, init=START, acceleration=None).fit(X)
+    model = CMeans(C, rule=Entropy(T=0.7), top_k=K, init=START, search=Search(acceleration=None)).fit(X)
     d2 = naive.point_distances(X, model.cluster_centers_)
     u = naive_top_k.memberships(lambda some: naive.entropy_memberships(some, 0.7), d2, K)
     np.testing.assert_allclose(model.memberships_.toarray(), u, atol=1e-12)
@@ -234,7 +234,7 @@ def test_entropy():
     assert (np.diff(model.objective_history_) <= 1e-9).all()
 
 
-@pytest.mark.parametrize("words", [{}, {"noise": 0.1}, {"kernel": "rbf", "n_landmarks": 40}], ids=str)
+@pytest.mark.parametrize("words", [{}, {"noise": 0.1}, {"kernel": "rbf", "landmarks": 40}], ids=str)
 def test_with_all_clusters_it_is_the_plain_rule(words):
     """And with fewer clusters than top_k."""
     plain = fitted(None, **words)
@@ -311,7 +311,7 @@ def test_a_rule_object():
 
 def test_equal_rows_joined_and_linked():
     twice = np.vstack([X, X])
-    joined = fitted(rows=twice, join_equal_rows=True)
+    joined = fitted(rows=twice, search=Search(join_equal_rows=True))
     assert joined.memberships_top_k_.values.shape == (600, K)
     np.testing.assert_allclose(joined.memberships_.toarray()[:300], fitted(weights=np.full(300, 2.0)).memberships_.toarray(), atol=1e-9)
     linked = FuzzyCMeans(C, m=1.5, top_k=K, init=START).fit(X, must_link=[[0, 1]])
@@ -420,8 +420,8 @@ def test_no_number_of_clusters(top_k):
         (CMeans(C, rule=SizedFuzzy(2.0), top_k=2), "scales or prices"),
         (CMeans(C, rule=Truncated(Fuzzy(2.0), 2), top_k=2), "truncated already"),
         (CMeans(C, rule="entropy", search="annealing", top_k=2), "annealing begins"),
-        (CMeans(C, rule="entropy", size_min=3, top_k=2), "not both"),
-        (FuzzyCMeans(C, size_max=30, top_k=2), "not both"),
+        (CMeans(C, rule="entropy", sizes=Sizes(least=3), top_k=2), "not both"),
+        (FuzzyCMeans(C, sizes=Sizes(most=30), top_k=2), "not both"),
     ],
     ids=str,
 )

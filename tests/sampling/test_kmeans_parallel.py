@@ -11,7 +11,7 @@ import pytest
 from numpy.random import RandomState
 
 import cmeans.sampling.kmeans_parallel
-from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, ProbabilisticKMeans, TwoStepKernelKMeans
+from cmeans import FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans, ProbabilisticKMeans, TwoStepKernelKMeans
 from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
 from cmeans.engines import ThreadEngine
@@ -30,10 +30,10 @@ N = 67
 KERNELS = {"rbf": RBF(0.3), "linear": Linear(), "polynomial": Polynomial(gamma=0.5, degree=3, coef0=1.0), "laplacian": Laplacian(0.2)}
 SPACES = {
     "euclidean": {"kernel": "linear"},
-    "exact": {"kernel": "rbf", "gamma": 0.3, "n_landmarks": None},
-    "landmark": {"kernel": "rbf", "gamma": 0.3, "n_landmarks": 12},
-    "gradient": {"kernel": "rbf", "gamma": 0.3, "n_landmarks": 12, "landmark_solver": "gradient"},
-    "polynomial": {"kernel": Polynomial(degree=2, gamma=0.5), "n_landmarks": 12},
+    "exact": {"kernel": "rbf", "gamma": 0.3, "landmarks": None},
+    "landmark": {"kernel": "rbf", "gamma": 0.3, "landmarks": 12},
+    "gradient": {"kernel": "rbf", "gamma": 0.3, "landmarks": Landmarks(12, solver="gradient")},
+    "polynomial": {"kernel": Polynomial(degree=2, gamma=0.5), "landmarks": 12},
 }
 
 
@@ -219,7 +219,7 @@ def test_every_kind_of_array(space, form, dtype):
         partial(FuzzyCMeans, m=1.2),
         partial(PossibilisticCMeans, pilot_m=1.2),
         partial(ProbabilisticKMeans, solver="lloyd"),
-        partial(TwoStepKernelKMeans, n_landmarks=40),
+        partial(TwoStepKernelKMeans, landmarks=40),
         KernelKMeans,
     ],
 )
@@ -234,7 +234,7 @@ def test_every_estimator_takes_it(make):
 def test_precomputed_rows(X):
     gram = RBF(0.3)(X, X)
     words = {"init": "k-means||", "random_state": 0}
-    by_matrix = KernelKMeans(4, kernel="precomputed", n_landmarks=None, **words).fit(gram)
+    by_matrix = KernelKMeans(4, kernel="precomputed", landmarks=None, **words).fit(gram)
     listed = np.arange(0, N, 3)
     columns = {"landmarks": listed, "kernel": Precomputed(diagonal=np.ones(N))}
     by_columns = KernelKMeans(4, kernel="precomputed", **columns, **words).fit(gram[:, listed])
@@ -248,7 +248,7 @@ def test_starts_share_the_rows_kept(monkeypatch):
     seen, rows = [], LandmarkSpace.rows
     monkeypatch.setattr(LandmarkSpace, "rows", lambda self, block, room=None: seen.append(len(block.weight)) or rows(self, block, room))
     monkeypatch.setattr("cmeans.fitting.fitted_attributes.certify", lambda *_: None)  # it looks at rows anew, in float64
-    KernelKMeans(3, n_landmarks=30, init="k-means||", n_init=3, random_state=0).fit(X)
+    KernelKMeans(3, landmarks=30, init="k-means||", n_init=3, random_state=0).fit(X)
     assert sum(seen) == len(X)
 
 

@@ -36,7 +36,7 @@ def fit(c, X=BLOBS):
     [
         PLAIN,
         pytest.param(FuzzyCMeans(random_state=0), marks=pytest.mark.minutes),
-        pytest.param(KernelKMeans(kernel="rbf", gamma=0.02, n_landmarks=50, random_state=0), marks=pytest.mark.minutes),
+        pytest.param(KernelKMeans(kernel="rbf", gamma=0.02, landmarks=50, random_state=0), marks=pytest.mark.minutes),
     ],
     ids=["hard", "fuzzy", "rbf"],
 )
@@ -78,6 +78,6 @@ def test_bad_words():
         silhouette_scorer(PLAIN, BLOBS)
     with pytest.raises(ValueError, match="distinct rows for 4 clusters"):
         silhouette_scorer(fit(4), BLOBS[:3])
-    known = KernelKMeans(3, kernel="precomputed", n_landmarks=None, random_state=0).fit(BLOBS[:90] @ BLOBS[:90].T)
+    known = KernelKMeans(3, kernel="precomputed", landmarks=None, random_state=0).fit(BLOBS[:90] @ BLOBS[:90].T)
     with pytest.raises(ValueError, match="rows are needed"):
         silhouette_scorer(known, BLOBS[:90] @ BLOBS[:90].T)

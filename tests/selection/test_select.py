@@ -56,7 +56,7 @@ def naive_silhouette(model, X, weights):
     return total / weights.sum()
 
 
-@pytest.mark.parametrize("estimator", [PLAIN, FuzzyCMeans(kernel="rbf", gamma=0.1, n_landmarks=40, random_state=0)])
+@pytest.mark.parametrize("estimator", [PLAIN, FuzzyCMeans(kernel="rbf", gamma=0.1, landmarks=40, random_state=0)])
 def test_silhouette_against_a_loop(estimator):
     model = clone(estimator).set_params(n_clusters=3).fit(BLOBS)
     weights = np.random.default_rng(0).integers(0, 4, len(BLOBS)).astype(float)
@@ -81,7 +81,7 @@ def test_silhouette_needs_two_clusters_and_a_model():
 
 @pytest.mark.parametrize(
     "estimator",
-    [PLAIN, FuzzyCMeans(kernel="linear", random_state=0), KernelKMeans(kernel="rbf", gamma=0.02, n_landmarks=50, random_state=0)],
+    [PLAIN, FuzzyCMeans(kernel="linear", random_state=0), KernelKMeans(kernel="rbf", gamma=0.02, landmarks=50, random_state=0)],
     ids=["hard", "fuzzy", "rbf"],
 )
 def test_blobs(estimator):
@@ -108,7 +108,7 @@ def test_one_cloud_is_one_cluster(shape):
 
 def test_moons_in_their_graph():
     X, _ = make_moons(400, noise=0.05, random_state=0)
-    graph = KernelKMeans(kernel="landmark_graph", n_landmarks=200, random_state=0)
+    graph = KernelKMeans(kernel="landmark_graph", landmarks=200, random_state=0)
     assert select(graph, X, range(2, 5), n_bootstrap=0).n_clusters == 2
 
 
@@ -176,7 +176,7 @@ def test_many_rows_are_sampled():
 
 def test_a_kernel_matrix():
     X = BLOBS[:150]
-    selection = select(KernelKMeans(kernel="precomputed", n_landmarks=None, random_state=0), X @ X.T, range(2, 7), n_bootstrap=0)
+    selection = select(KernelKMeans(kernel="precomputed", landmarks=None, random_state=0), X @ X.T, range(2, 7), n_bootstrap=0)
     assert selection.n_clusters == select(PLAIN, X, range(2, 7), n_bootstrap=0).n_clusters == 4
 
 
@@ -190,7 +190,7 @@ def test_weights_count():
 
 def test_a_grid_of_parameters():
     X, _ = make_blobs(300, centers=3, cluster_std=0.6, random_state=4)
-    fuzzy = FuzzyCMeans(kernel="rbf", n_landmarks=40, random_state=0, m=1.5)
+    fuzzy = FuzzyCMeans(kernel="rbf", landmarks=40, random_state=0, m=1.5)
     selection = select(fuzzy, X, (2, 3, 4), param_grid={"gamma": [0.05, 500.0]}, n_bootstrap=2)
     assert selection.n_clusters == 3
     assert selection.params == {"gamma": 0.05}  # at 500 all rows are equally far

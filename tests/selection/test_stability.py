@@ -96,12 +96,12 @@ def test_against_loops():
     "model",
     [
         plain(4),
-        KernelKMeans(4, kernel="rbf", gamma=0.02, n_landmarks=30, random_state=0),
-        KernelKMeans(4, kernel="rbf", gamma=0.02, n_landmarks=None, random_state=0),
+        KernelKMeans(4, kernel="rbf", gamma=0.02, landmarks=30, random_state=0),
+        KernelKMeans(4, kernel="rbf", gamma=0.02, landmarks=None, random_state=0),
         FuzzyCMeans(4, random_state=0),
         PossibilisticCMeans(4, random_state=0),
         StreamingFuzzyCMeans(4, random_state=0),
-        KernelKMeans(4, kernel="landmark_graph", n_landmarks=60, random_state=0),
+        KernelKMeans(4, kernel="landmark_graph", landmarks=60, random_state=0),
     ],
     ids=["plain", "landmarks", "exact", "fuzzy", "possibilistic", "stream", "graph"],
 )
@@ -136,7 +136,7 @@ def test_a_given_start_is_no_proof():
 
 
 def test_a_kernel_matrix():
-    model = KernelKMeans(4, kernel="precomputed", n_landmarks=None, random_state=0).fit(BLOBS @ BLOBS.T)
+    model = KernelKMeans(4, kernel="precomputed", landmarks=None, random_state=0).fit(BLOBS @ BLOBS.T)
     assert stability(model, BLOBS @ BLOBS.T, n_bootstrap=3).overall > 0.97
 
 

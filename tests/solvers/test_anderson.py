@@ -23,8 +23,9 @@ from cmeans import (
     CMeans,
     FuzzyCMeans,
     KernelKMeans,
-    KernelPatchClustering,
+    Landmarks,
     PossibilisticCMeans,
+    Search,
     StreamingFuzzyCMeans,
 )
 from cmeans.kernels import Linear
@@ -46,9 +47,9 @@ LANDMARKS = np.arange(0, N, 6)
 SPACES = {
     "euclidean": {"kernel": "linear"},
     "landmarks": {"kernel": "rbf", "gamma": GAMMA, "landmarks": LANDMARKS},
-    "gradient": {"kernel": "rbf", "gamma": GAMMA, "landmarks": LANDMARKS, "landmark_solver": "gradient"},
-    "exact": {"kernel": "rbf", "gamma": GAMMA, "n_landmarks": None},
-    "precomputed": {"kernel": "precomputed", "n_landmarks": None},
+    "gradient": {"kernel": "rbf", "gamma": GAMMA, "landmarks": Landmarks(points=LANDMARKS, solver="gradient")},
+    "exact": {"kernel": "rbf", "gamma": GAMMA, "landmarks": None},
+    "precomputed": {"kernel": "precomputed", "landmarks": None},
 }
 M = {"euclidean": 2.0, "landmarks": 1.08, "gradient": 1.08, "exact": 1.08, "precomputed": 1.08}
 over_spaces = pytest.mark.parametrize("space", SPACES)
@@ -149,7 +150,9 @@ def scales(z, e, V, m):
 def test_fuzzy_fits_end_where_plain_sweeps_end(space, acceleration):
     X, (u, objective) = groups(), fuzzy_end(space)
     rows = rbf(X) if space == "precomputed" else X
-    model = FuzzyCMeans(C, m=M[space], init=START, tol=1e-8, max_iter=3000, acceleration=acceleration, **SPACES[space]).fit(rows)
+    model = FuzzyCMeans(C, m=M[space], init=START, tol=1e-8, max_iter=3000, search=Search(acceleration=acceleration), **SPACES[space]).fit(
+        rows
+    )
     np.testing.assert_allclose(model.memberships_, u, atol=1e-6)
     assert model.objective_ == pytest.approx(objective, rel=1e-9)
     assert model.converged_
@@ -234,11 +237,11 @@ def test_given_starts_are_followed(name, kernel, m):
     """Cluster for cluster to where plain sweeps lead, from four random starts of each of two numbers of clusters."""
     make, numbers = GIVEN[name]
     X, others = make(), []
-    space = {"kernel": "rbf", "gamma": "median", "n_landmarks": 40, "random_state": 0} if kernel == "rbf" else {"kernel": kernel}
+    space = {"kernel": "rbf", "gamma": "median", "landmarks": 40, "random_state": 0} if kernel == "rbf" else {"kernel": kernel}
     for c, seed in itertools.product(numbers, range(4)):
         start = np.random.default_rng(seed).choice(len(X), c, replace=False)
         words = {"m": m, "init": start, "tol": 1e-6, "max_iter": 20_000, **space}
-        mixed, plain = (FuzzyCMeans(c, acceleration=how, **words).fit(X) for how in ("anderson", None))
+        mixed, plain = (FuzzyCMeans(c, search=Search(acceleration=how), **words).fit(X) for how in ("anderson", None))
         if np.abs(mixed.memberships_ - plain.memberships_).max() > 1e-2:
             others.append((c, seed))
     assert others == []
@@ -276,7 +279,9 @@ def test_it_takes_fewer_sweeps_in_all(space):
     for seed in range(5):
         X = groups(seed)
         for acceleration in counts:
-            model = FuzzyCMeans(C, m=M[space], init=START, tol=1e-6, max_iter=3000, acceleration=acceleration, **SPACES[space]).fit(X)
+            model = FuzzyCMeans(
+                C, m=M[space], init=START, tol=1e-6, max_iter=3000, search=Search(acceleration=acceleration), **SPACES[space]
+            ).fit(X)
             counts[acceleration] += model.n_iter_
     assert counts["anderson"] < 0.67 * counts[None]
 
@@ -289,8 +294,8 @@ def test_the_objective_never_rises(acceleration):
         X = groups(seed, apart=1.5)
         for dtype, rounding in (("float64", 1e-10), ("float32", 2e-6)):
             for make, words in ((FuzzyCMeans, {"m": 1.1}), (PossibilisticCMeans, {"pilot_m": 1.1, "eta_scale": 0.5})):
-                words = {**words, "kernel": "rbf", "gamma": GAMMA, "n_landmarks": 20, "search": None}
-                model = make(C, random_state=seed, tol=1e-6, acceleration=acceleration, **words)
+                words = {**words, "kernel": "rbf", "gamma": GAMMA, "landmarks": 20}
+                model = make(C, random_state=seed, tol=1e-6, search=Search(None, acceleration=acceleration), **words)
                 history = model.fit(X.astype(dtype)).objective_history_
                 assert len(history) == model.n_iter_ + 1
                 assert history[-1] == model.objective_
@@ -334,7 +339,9 @@ def test_the_first_two_sweeps_are_plain_and_the_third_starts_from_a_mixture(spac
 def test_hard_rules_and_the_papers_stopping_rule_go_without():
     X = groups()
     for made, words in ((CMeans, {"rule": "hard"}), (PrintedCMeans, {"rule": Fuzzy(1.08)})):
-        mixed, plain = (made(C, kernel="rbf", gamma=GAMMA, init=START, acceleration=how, **words).fit(X) for how in ("anderson", None))
+        mixed, plain = (
+            made(C, kernel="rbf", gamma=GAMMA, init=START, search=Search(acceleration=how), **words).fit(X) for how in ("anderson", None)
+        )
         assert mixed.n_iter_ == plain.n_iter_
         np.testing.assert_array_equal(mixed.objective_history_, plain.objective_history_)
         np.testing.assert_array_equal(mixed.memberships_, plain.memberships_)
@@ -351,28 +358,26 @@ def test_who_mixes_and_who_does_not(monkeypatch):
     for model, runs in (
         (FuzzyCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 1),
         (FuzzyCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, n_init=3, **PLAIN), 3),
-        (FuzzyCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, acceleration=None, **PLAIN), 0),
+        (FuzzyCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, search=Search(None, acceleration=None)), 0),
         (PossibilisticCMeans(C, pilot_m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 2),
         (CMeans(C, rule=Fuzzy(1.08), kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 1),
         (CMeans(C, rule="hard", kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 0),
         (PrintedCMeans(C, rule=Fuzzy(1.08), kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 0),
         (KernelKMeans(C, gamma=GAMMA, random_state=0, **PLAIN), 0),
-        (AdaptivePossibilisticCMeans(4, random_state=0), 0),
+        (AdaptivePossibilisticCMeans((1, 4), random_state=0), 0),
         (StreamingFuzzyCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, n_init=1, chunk_size=75, **PLAIN), 2),
         (StreamingFuzzyCMeans(C, rule="hard", kernel="rbf", gamma=GAMMA, random_state=0, n_init=1), 0),
     ):
         made.clear()
         model.fit(X)
         assert len(made) == runs, model
-    assert "acceleration" not in inspect.signature(KernelKMeans).parameters
-    assert "acceleration" not in inspect.signature(AdaptivePossibilisticCMeans).parameters
+    assert "search" not in inspect.signature(AdaptivePossibilisticCMeans).parameters
 
 
-@pytest.mark.parametrize("make", [FuzzyCMeans, PossibilisticCMeans, CMeans, StreamingFuzzyCMeans, KernelPatchClustering])
 @pytest.mark.parametrize("word", ["Anderson", "", 1, True, ["anderson"], "none"])
-def test_unknown_words_are_refused(make, word):
-    with pytest.raises(ValueError, match=rf'{make.__name__}\(acceleration=.*"anderson" or None'):
-        make(C, acceleration=word).fit(groups())
+def test_unknown_words_are_refused(word):
+    with pytest.raises(ValueError, match=r"Search\(acceleration=.*known are \['anderson'\]"):
+        Search(acceleration=word)
 
 
 # ------------------------------------------------------------------------------------------------------------------------- refusals
@@ -531,7 +536,7 @@ def test_differences_nearly_the_same_are_mixed(angle):
 
 
 AT_REST = [  # where the objective rose from below its minimum, which pairs that had parted made it reach
-    ({"kernel": "rbf", "gamma": "scale", "n_landmarks": None}, [[-6], [-6], [-5], [-6], [-5], [-6], [-5], [-5]], 0.001),
+    ({"kernel": "rbf", "gamma": "scale", "landmarks": None}, [[-6], [-6], [-5], [-6], [-5], [-6], [-5], [-5]], 0.001),
     ({"kernel": Linear()}, [[0, 1], [0, -2], [-1, 0], [0, 0], [2, 3], [2, -1]], 1.0),
     ({"kernel": "cosine"}, [[2, -1], [1, 2], [0, 3], [2, 0], [1, 1], [3, 1]], 1.0),
     ({"kernel": "cosine"}, [[-2, 2], [-2, -2], [1, 3], [3, 3], [1, -1], [1, 1], [0, -1], [0, 1], [-2, -1]], 1.0),
@@ -544,9 +549,9 @@ def test_mixing_at_rest_raises_nothing(words, rows, unit):
     """One cluster, whose run comes to rest and is swept on."""
     X = unit * np.array(rows, dtype=float)
     space = (
-        {"kernel": "rbf", "n_landmarks": None}
-        if "n_landmarks" in words
-        else {"kernel": "rbf", "landmarks": np.array([1, 3]), "landmark_solver": "gradient", "init": [0]}
+        {"kernel": "rbf", "landmarks": None}
+        if "landmarks" in words
+        else {"kernel": "rbf", "landmarks": Landmarks(points=np.array([1, 3]), solver="gradient"), "init": [0]}
     )
     model = PossibilisticCMeans(1, m=1.8, pilot_m=1.5, random_state=0, max_iter=30, tol=0, **{**space, **words}).fit(X)
     history = model.objective_history_
@@ -601,7 +606,7 @@ def test_streams_mix_with_what_they_carry(words):
     chunks = [groups(seed, n=120) for seed in range(3)]
     ends = {}
     for acceleration in ("anderson", None):
-        stream = stream_of(C, m=1.08, tol=1e-10, max_iter=3000, n_init=1, random_state=0, acceleration=acceleration, **words)
+        stream = stream_of(C, m=1.08, tol=1e-10, max_iter=3000, n_init=1, random_state=0, search=Search(acceleration=acceleration), **words)
         sweeps = 0
         for chunk in chunks:
             stream.partial_fit(chunk)
@@ -631,7 +636,7 @@ def test_a_streams_fixed_point_is_that_of_the_chunk_and_the_sums_before():
 
 @pytest.mark.parametrize(
     "words",
-    [{"kernel": "linear"}, {"kernel": "rbf", "gamma": GAMMA, "n_landmarks": 20}, {"kernel": "rbf", "gamma": GAMMA, "n_landmarks": None}],
+    [{"kernel": "linear"}, {"kernel": "rbf", "gamma": GAMMA, "landmarks": 20}, {"kernel": "rbf", "gamma": GAMMA, "landmarks": None}],
     ids=str,
 )
 def test_any_number_of_threads_and_any_budget_give_the_same_bits(words, monkeypatch):
@@ -664,7 +669,7 @@ def last_move(model, X, space):
 @pytest.mark.parametrize("space", ["euclidean", "landmarks", "exact"])
 def test_single_precision_ends_where_only_rounding_is_left(space, acceleration):
     X = groups()
-    model = FuzzyCMeans(C, m=M[space], init=START, tol=1e-8, max_iter=2000, acceleration=acceleration, **SPACES[space])
+    model = FuzzyCMeans(C, m=M[space], init=START, tol=1e-8, max_iter=2000, search=Search(acceleration=acceleration), **SPACES[space])
     model.fit(X.astype(np.float32))
     assert model.converged_
     assert model.n_iter_ < 500
@@ -680,9 +685,18 @@ def test_single_precision_ends_where_only_rounding_is_left(space, acceleration):
 def test_single_precision_without_a_factor_ends_too():
     """Landmarks that are nearly redundant: conjugate gradients leave their own rounding in the centres."""
     X = groups(d=2, apart=2.2).astype(np.float32)
-    words = {"m": 1.4, "kernel": "rbf", "gamma": 0.2, "init": START, "landmarks": LANDMARKS, "acceleration": None, "max_iter": 150}
+    words = {
+        "m": 1.4,
+        "kernel": "rbf",
+        "gamma": 0.2,
+        "init": START,
+        "landmarks": LANDMARKS,
+        "search": Search(acceleration=None),
+        "max_iter": 150,
+    }
     assert FuzzyCMeans(C, **words).fit(X).n_iter_ < 50
-    assert FuzzyCMeans(C, landmark_solver="gradient", **words).fit(X).converged_
+    words["landmarks"] = Landmarks(points=LANDMARKS, solver="gradient")
+    assert FuzzyCMeans(C, **words).fit(X).converged_
 
 
 @over_acceleration
@@ -690,7 +704,9 @@ def test_single_precision_without_a_factor_ends_too():
 def test_a_tol_within_reach_is_reached(space, acceleration):
     X = groups()
     rows = rbf(X) if space == "precomputed" else X
-    model = FuzzyCMeans(C, m=M[space], init=START, tol=1e-8, max_iter=3000, acceleration=acceleration, **SPACES[space]).fit(rows)
+    model = FuzzyCMeans(C, m=M[space], init=START, tol=1e-8, max_iter=3000, search=Search(acceleration=acceleration), **SPACES[space]).fit(
+        rows
+    )
     assert model.converged_
     assert "rounding" not in model.stop_reason_
     assert last_move(model, X, space) <= 1.5e-8
@@ -704,7 +720,15 @@ def test_a_slow_run_is_not_taken_for_one_that_rounding_holds(dtype, tol, rate):
     X = groups(n=60)
     largest = critical_fuzzifier(rbf(X))[0]
     m = rate / (rate - 2 * largest)  # from where differences of centres shrink by that rate: 2 m / (m - 1) lambda_max
-    words = {"kernel": "rbf", "gamma": GAMMA, "n_landmarks": None, "m": m, "init": START[:2], "max_iter": 5000, "acceleration": None}
+    words = {
+        "kernel": "rbf",
+        "gamma": GAMMA,
+        "landmarks": None,
+        "m": m,
+        "init": START[:2],
+        "max_iter": 5000,
+        "search": Search(acceleration=None),
+    }
     model = FuzzyCMeans(2, tol=tol, **words).fit(X.astype(dtype))
     assert model.converged_
     assert "rounding" not in model.stop_reason_
@@ -715,7 +739,7 @@ def test_a_slow_run_is_not_taken_for_one_that_rounding_holds(dtype, tol, rate):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_a_tol_of_zero_makes_all_sweeps(space, dtype):
     X = groups().astype(dtype)
-    model = FuzzyCMeans(C, m=M[space], init=START, tol=0, max_iter=45, acceleration=None, **SPACES[space])
+    model = FuzzyCMeans(C, m=M[space], init=START, tol=0, max_iter=45, search=Search(acceleration=None), **SPACES[space])
     with pytest.warns(ConvergenceWarning, match="max_iter=45"):
         model.fit(X)
     assert model.n_iter_ == 45

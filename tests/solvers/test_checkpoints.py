@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
 import cmeans
-from cmeans import Checkpoint
+from cmeans import Checkpoint, Landmarks, Search
 from cmeans.data.row_source import RowsError, StoredRows
 from cmeans.solvers import checkpoints
 from damage import Damage, changed_by_hand, flipped, truncated
@@ -30,20 +30,18 @@ WEIGHT = rng.uniform(0.5, 2.0, len(X))
 SAME = ("objective_", "n_iter_", "row_visits_", "converged_", "stop_reason_", "n_clusters_")
 
 FITS = {
-    "hard": lambda **words: cmeans.KernelKMeans(5, n_landmarks=30, n_init=3, **words),
-    "fuzzy": lambda **words: cmeans.FuzzyCMeans(5, m=1.5, kernel="rbf", n_landmarks=30, n_init=2, **words),
-    "plain": lambda **words: cmeans.FuzzyCMeans(5, kernel="linear", acceleration=None, search=None, **words),
+    "hard": lambda **words: cmeans.KernelKMeans(5, landmarks=30, n_init=3, **words),
+    "fuzzy": lambda **words: cmeans.FuzzyCMeans(5, m=1.5, kernel="rbf", landmarks=30, n_init=2, **words),
+    "plain": lambda **words: cmeans.FuzzyCMeans(5, kernel="linear", search=Search(None, acceleration=None), **words),
     "noise": lambda **words: cmeans.FuzzyCMeans(5, noise=0.2, m=1.3, **words),
-    "gradient": lambda **words: cmeans.FuzzyCMeans(4, kernel="rbf", n_landmarks=20, landmark_solver="gradient", max_iter=12, **words),
-    "exact": lambda **words: cmeans.FuzzyCMeans(4, n_landmarks=None, kernel="laplacian", max_iter=6, **words),
-    "possibilistic": lambda **words: cmeans.PossibilisticCMeans(5, kernel="rbf", n_landmarks=30, **words),
-    "memberships": lambda **words: cmeans.papers.PrintedCMeans(5, rule="fuzzy", tol=1e-3, kernel="rbf", n_landmarks=30, **words),
-    "adaptive": lambda **words: cmeans.AdaptivePossibilisticCMeans(7, tol=1e-2, **words),
-    "sequential": lambda **words: cmeans.SequentialPossibilisticCMeans(7, tol=1e-2, **words),
-    "two steps": lambda **words: cmeans.TwoStepKernelKMeans(5, n_landmarks=200, n_init=3, **words),
-    "batched": lambda **words: cmeans.ProbabilisticKMeans(
-        5, kernel="rbf", n_landmarks=30, solver="batched", quantile=0.9, n_init=2, **words
-    ),
+    "gradient": lambda **words: cmeans.FuzzyCMeans(4, kernel="rbf", landmarks=Landmarks(20, solver="gradient"), max_iter=12, **words),
+    "exact": lambda **words: cmeans.FuzzyCMeans(4, landmarks=None, kernel="laplacian", max_iter=6, **words),
+    "possibilistic": lambda **words: cmeans.PossibilisticCMeans(5, kernel="rbf", landmarks=30, **words),
+    "memberships": lambda **words: cmeans.papers.PrintedCMeans(5, rule="fuzzy", tol=1e-3, kernel="rbf", landmarks=30, **words),
+    "adaptive": lambda **words: cmeans.AdaptivePossibilisticCMeans((1, 7), tol=1e-2, **words),
+    "sequential": lambda **words: cmeans.SequentialPossibilisticCMeans((1, 7), tol=1e-2, **words),
+    "two steps": lambda **words: cmeans.TwoStepKernelKMeans(5, landmarks=200, n_init=3, **words),
+    "batched": lambda **words: cmeans.ProbabilisticKMeans(5, kernel="rbf", landmarks=30, solver="batched", quantile=0.9, n_init=2, **words),
     "fagp": lambda **words: cmeans.ProbabilisticKMeans(3, kernel="rbf", solver="fagp", n_init=2, **words),
     "agp": lambda **words: cmeans.ProbabilisticKMeans(5, solver="agp", step=0.02, max_iter=20, n_init=2, **words),
     "lloyd": lambda **words: cmeans.ProbabilisticKMeans(5, solver="lloyd", n_init=2, **words),
@@ -219,7 +217,7 @@ def test_an_error_of_the_rows_leaves_a_checkpoint(tmp_path: Path, monkeypatch: p
             return X[start:stop].copy()
 
     file, rows = tmp_path / "fit.checkpoint", Failing("somewhere", range(4), X.dtype, len(X))
-    words = {"m": 1.5, "kernel": "rbf", "n_landmarks": 30, "random_state": 0}
+    words = {"m": 1.5, "kernel": "rbf", "landmarks": 30, "random_state": 0}
     with pytest.raises(RowsError, match=r"somewhere: rows .* cannot be read, tried twice \(the disk is gone"):
         cmeans.FuzzyCMeans(5, **words, engine=cmeans.ThreadEngine(n_jobs=1, checkpoint=file)).fit(rows)
     assert file.exists()
@@ -235,7 +233,7 @@ def test_a_full_disk_does_not_end_the_fit(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("cmeans.storage.codec.save_file", full)
     with pytest.warns(RuntimeWarning, match="cannot write .*No space left on device.*goes on without"):
         model = cmeans.FuzzyCMeans(
-            5, kernel="rbf", n_landmarks=30, random_state=3, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(tmp_path / "f", sweeps=1))
+            5, kernel="rbf", landmarks=30, random_state=3, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(tmp_path / "f", sweeps=1))
         ).fit(X)
     assert model.converged_
     assert not list(tmp_path.iterdir())
@@ -246,7 +244,7 @@ def test_a_disk_that_fills_up_does_not_end_the_fit(tmp_path: Path) -> None:
     file = tmp_path / "f"
     with files_end_at(5_000), pytest.warns(RuntimeWarning, match=r"checkpoint: cannot write .*/f: File too large. The fit goes on without"):
         model = cmeans.FuzzyCMeans(
-            5, kernel="rbf", n_landmarks=300, random_state=3, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, sweeps=1))
+            5, kernel="rbf", landmarks=300, random_state=3, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, sweeps=1))
         ).fit(X)
     assert model.converged_
     assert not list(tmp_path.iterdir())
@@ -334,7 +332,7 @@ def test_written_when_it_is_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 class TestRefused:
     def refused(self, file: Path, match: str, x: np.ndarray = X, **words: object) -> None:
-        given = {"m": 1.5, "kernel": "rbf", "n_landmarks": 30, "n_init": 2, "random_state": 3, **words}
+        given = {"m": 1.5, "kernel": "rbf", "landmarks": 30, "n_init": 2, "random_state": 3, **words}
         with pytest.raises(ValueError, match=match):
             cmeans.FuzzyCMeans(5, **given, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, resume=True))).fit(x)
 

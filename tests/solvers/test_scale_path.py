@@ -100,7 +100,7 @@ def test_the_path_is_the_naive_one(clusters, columns, rows, most):
     labels = np.argmin(pairwise_distances(X, naive_sparse.naive.fcm_points(X, X[start], 1.5, 30).centers), axis=1)
     spread = naive_sparse.concentration(X, labels)
     found, alpha = naive_sparse.best_separated(X, V, eta, spread, Recipe(factor=0.9, test="global"), tol=1e-9)
-    model = AdaptivePossibilisticCMeans(most, init=start, pilot_m=1.5, scaling=None, tol=1e-9, max_iter=1000).fit(X)
+    model = AdaptivePossibilisticCMeans((1, most), init=start, pilot_m=1.5, scaling=None, tol=1e-9, max_iter=1000).fit(X)
     assert model.n_clusters_ == len(found.centers)
     np.testing.assert_allclose(model.cluster_centers_, found.centers, atol=1e-4)
     np.testing.assert_allclose(model.eta_, min(eta) * found.eta / alpha, rtol=1e-4)
@@ -143,7 +143,7 @@ def test_that_no_clusters_stand_apart_is_told_in_many_columns():
 
 
 @nowhere
-@pytest.mark.parametrize("words", [{"kernel": "rbf", "gamma": 0.01}, {"kernel": "rbf", "gamma": 0.01, "n_landmarks": 60}, {"sparsity": 0}])
+@pytest.mark.parametrize("words", [{"kernel": "rbf", "gamma": 0.01}, {"kernel": "rbf", "gamma": 0.01, "landmarks": 60}, {"sparsity": 0}])
 def test_other_spaces_and_sparsities(words):
     X, y = mixture(4, 8, 400, 4, apart=8.0)
     model = AdaptivePossibilisticCMeans(random_state=0, **words).fit(X)

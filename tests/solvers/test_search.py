@@ -24,7 +24,7 @@ ESTIMATORS = {
     "hard": (KernelKMeans, {"kernel": "linear"}),
     "hard-rbf": (KernelKMeans, {"gamma": 0.01}),
     "fuzzy": (FuzzyCMeans, {"kernel": "linear", "m": 1.3}),
-    "fuzzy-landmarks": (FuzzyCMeans, {"kernel": "rbf", "gamma": 0.01, "m": 1.2, "n_landmarks": 60}),
+    "fuzzy-landmarks": (FuzzyCMeans, {"kernel": "rbf", "gamma": 0.01, "m": 1.2, "landmarks": 60}),
     "entropy": (CMeans, {"kernel": "linear", "rule": Entropy(0.5)}),
 }
 over_estimators = pytest.mark.parametrize("name", ESTIMATORS)
@@ -76,7 +76,7 @@ def test_every_row_is_counted(name, monkeypatch):
     monkeypatch.setattr(search._Search, "_breathe", lambda self, now, rng: breaths.append(1) or breathe(self, now, rng))
     swept = []
     with listening(lambda message: swept.append(message.n_rows) if message.rows_done == message.n_rows and not message.objective else None):
-        model = made(name, n_landmarks=20 if "landmarks" in name else "auto").fit(X)
+        model = made(name, landmarks=20 if "landmarks" in name else "auto").fit(X)
     certificate = model.row_visits_ - sum(swept) - 2 * len(breaths) * len(X)
     assert breaths
     assert certificate in ((0, len(X)) if "landmarks" in name else (0,))
@@ -312,5 +312,5 @@ def test_few_rows_are_parted_as_well_as_can_be(c):
     twice = KernelKMeans(c, kernel="linear", random_state=0).fit(rows, sample_weight=np.full(75, 2.0))
     assert twice.objective_ == pytest.approx(2 * LEAST[c], abs=0.02)
     # The kernel of inner products, exact on all rows, is the same geometry.
-    same = KernelKMeans(c, kernel=Polynomial(degree=1, gamma=1.0, coef0=0), n_landmarks=None, random_state=0).fit(rows)
+    same = KernelKMeans(c, kernel=Polynomial(degree=1, gamma=1.0, coef0=0), landmarks=None, random_state=0).fit(rows)
     assert same.objective_ == pytest.approx(LEAST[c], abs=0.01)

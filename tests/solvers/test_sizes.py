@@ -56,7 +56,7 @@ def as_weights(low, high, weight, c, rows):
 def test_the_cost_is_the_least_to_the_gap_and_bounds_hold(seed, either):
     kind, weighted = KINDS[seed % 5], seed % 3 == 2
     X, weight, c, low, high = problem(seed, kind, weighted)
-    model = KernelKMeans(c, kernel="linear", random_state=seed, size_min=low, size_max=high)
+    model = KernelKMeans(c, kernel="linear", random_state=seed, sizes=Sizes(least=low, most=high))
     missing = weighted and kind == "equal"  # which whole rows of these weights cannot keep
     with pytest.warns(ConvergenceWarning, match="sizes miss their bounds") if missing else nullcontext():
         model.fit(X, sample_weight=weight if weighted else None)
@@ -89,7 +89,7 @@ def hard_loops(seed):
 def test_hard_fits_are_those_of_loops(seed, either):
     """From the same start: the same centres, and the same objective after each step."""
     X, weight, c, low, high, V, centres, history = hard_loops(seed)
-    model = KernelKMeans(c, kernel="linear", init=V, size_min=low, size_max=high)
+    model = KernelKMeans(c, kernel="linear", init=V, sizes=Sizes(least=low, most=high))
     model.fit(X, sample_weight=weight if seed % 3 == 2 else None)
     np.testing.assert_allclose(model.cluster_centers_, centres, rtol=0, atol=1e-9 * np.abs(X).max())
     np.testing.assert_allclose(model.objective_history_[:-1], history, rtol=1e-9)
@@ -109,7 +109,7 @@ def test_soft_fits_are_those_of_loops(rule, m, either):
     words = {"rule": Entropy(0.8) if rule == "entropy" else Fuzzy(m)}
     low, high = (0.1, 0.3, 0.2), (0.2, 0.6, 0.9)
     X, weight, centres, prices = soft_loops(m, low, high)
-    model = CMeans(3, **words, init=X[:3], size_min=low, size_max=high, max_iter=3, tol=0)
+    model = CMeans(3, **words, init=X[:3], sizes=Sizes(least=low, most=high), max_iter=3, tol=0)
     with pytest.warns(Warning, match="max_iter"):
         model.fit(X, sample_weight=weight)
     np.testing.assert_allclose(model.cluster_centers_, centres, rtol=0, atol=1e-9)
@@ -128,8 +128,8 @@ def blobs(n=900, dtype=np.float64):
 
 SPACES = {
     "linear": {"kernel": "linear"},
-    "exact": {"kernel": "rbf", "n_landmarks": None},
-    "landmarks": {"kernel": "rbf", "n_landmarks": 40},
+    "exact": {"kernel": "rbf", "landmarks": None},
+    "landmarks": {"kernel": "rbf", "landmarks": 40},
     "graph": {"kernel": "landmark_graph"},
 }
 
@@ -139,7 +139,7 @@ SPACES = {
 @pytest.mark.parametrize("estimator", [KernelKMeans, FuzzyCMeans])
 def test_every_space(estimator, space, dtype):
     X = blobs(300, dtype)
-    model = estimator(6, random_state=0, size_min=0.1, size_max=60, search=None, **SPACES[space]).fit(X)
+    model = estimator(6, random_state=0, sizes=Sizes(least=0.1, most=60), search=None, **SPACES[space]).fit(X)
     sizes = model.memberships_.sum(axis=0, dtype=np.float64)
     slack = 0 if estimator is KernelKMeans else 0.02 if dtype == "float32" else 1e-6
     assert sizes.min() >= 30 - slack
@@ -153,7 +153,7 @@ def test_every_space(estimator, space, dtype):
 def test_the_same_bits_for_any_number_of_threads(monkeypatch):
     limited(monkeypatch, block_rows=64, task_values=1)
     for estimator in (KernelKMeans, FuzzyCMeans):
-        models = [estimator(6, kernel="linear", random_state=0, size_min=0.15, n_jobs=jobs).fit(blobs(450)) for jobs in (1, 2, 5)]
+        models = [estimator(6, kernel="linear", random_state=0, sizes=Sizes(least=0.15), n_jobs=jobs).fit(blobs(450)) for jobs in (1, 2, 5)]
         for model in models[1:]:
             np.testing.assert_array_equal(model.cluster_centers_, models[0].cluster_centers_)
             np.testing.assert_array_equal(model.prices_, models[0].prices_)
@@ -162,7 +162,7 @@ def test_the_same_bits_for_any_number_of_threads(monkeypatch):
 
 def test_samples_first_lead_to_bounds_of_all_rows(monkeypatch):
     limited(monkeypatch, subsampled_above=500)
-    model = KernelKMeans(4, kernel="linear", random_state=0, n_init=2, size_min=1 / 4, size_max=1 / 4).fit(blobs(1001))
+    model = KernelKMeans(4, kernel="linear", random_state=0, n_init=2, sizes=Sizes(least=1 / 4, most=1 / 4)).fit(blobs(1001))
     assert sorted(np.bincount(model.labels_)) == [250, 250, 250, 251]
 
 
@@ -170,7 +170,7 @@ def test_samples_first_lead_to_bounds_of_all_rows(monkeypatch):
 def test_bounds_that_do_not_bind_change_nothing(estimator):
     X = blobs(300)
     free = estimator(5, kernel="linear", init=X[:5], tol=1e-9).fit(X)
-    bound = estimator(5, kernel="linear", init=X[:5], tol=1e-9, size_min=1, size_max=299).fit(X)
+    bound = estimator(5, kernel="linear", init=X[:5], tol=1e-9, sizes=Sizes(least=1, most=299)).fit(X)
     np.testing.assert_allclose(bound.cluster_centers_, free.cluster_centers_, rtol=0, atol=1e-6)
     np.testing.assert_array_equal(bound.prices_, 0)
     assert bound.objective_ == pytest.approx(free.objective_, rel=1e-9)
@@ -181,26 +181,26 @@ def test_a_weight_of_k_counts_k_rows():
     """Of soft sizes exactly; of hard ones where no row is divided in the copies."""
     X, k = blobs(150), np.random.default_rng(1).integers(0, 4, 150)
     copies = np.repeat(X, k, axis=0)
-    words = {"kernel": "linear", "init": X[:4], "size_min": 0.2, "size_max": 100, "tol": 1e-9}
+    words = {"kernel": "linear", "init": X[:4], "sizes": Sizes(least=0.2, most=100), "tol": 1e-9}
     one, many = FuzzyCMeans(4, m=1.5, **words).fit(X, sample_weight=k), FuzzyCMeans(4, m=1.5, **words).fit(copies)
     np.testing.assert_allclose(one.cluster_centers_, many.cluster_centers_, rtol=0, atol=1e-9)
     np.testing.assert_allclose(one.prices_, many.prices_, rtol=0, atol=1e-7)
     same = np.full(150, 3.0)
-    hard = KernelKMeans(4, **words | {"size_min": 90, "size_max": 120}).fit(X, sample_weight=same)
+    hard = KernelKMeans(4, **words | {"sizes": Sizes(least=90, most=120)}).fit(X, sample_weight=same)
     assert set(np.bincount(hard.labels_)) <= set(range(30, 41))
 
 
 def test_a_row_of_no_weight_changes_nothing():
     X, weight = blobs(200), np.ones(200)
     weight[::5] = 0
-    words = {"kernel": "linear", "init": X[1:5], "size_min": 40, "size_max": 40}
+    words = {"kernel": "linear", "init": X[1:5], "sizes": Sizes(least=40, most=40)}
     model, less = KernelKMeans(4, **words).fit(X, sample_weight=weight), KernelKMeans(4, **words).fit(X[weight > 0])
     np.testing.assert_allclose(model.cluster_centers_, less.cluster_centers_, rtol=0, atol=1e-10)
     assert (np.bincount(model.labels_, weights=weight) == 40).all()
 
 
 def test_each_cluster_has_its_own_bounds():
-    model = KernelKMeans(4, kernel="linear", random_state=0, size_min=[10, 20, 30, 200], size_max=[11, 25, 0.4, 0.9]).fit(blobs(500))
+    model = KernelKMeans(4, kernel="linear", random_state=0, sizes=Sizes(least=[10, 20, 30, 200], most=[11, 25, 0.4, 0.9])).fit(blobs(500))
     sizes = np.bincount(model.labels_)
     assert (sizes >= [10, 20, 30, 200]).all()
     assert (sizes <= [11, 25, 200, 450]).all()
@@ -208,16 +208,16 @@ def test_each_cluster_has_its_own_bounds():
 
 def test_equal_rows_are_divided(either):
     X = np.repeat(np.eye(3), [100, 50, 10], axis=0)
-    model = KernelKMeans(3, kernel="linear", random_state=0, size_min=50, size_max=60).fit(X)
+    model = KernelKMeans(3, kernel="linear", random_state=0, sizes=Sizes(least=50, most=60)).fit(X)
     assert np.bincount(model.labels_).min() >= 50
     assert model.size_gap_ < 1e-12
-    soft = FuzzyCMeans(3, m=2, random_state=0, size_min=40, size_max=60).fit(X)
+    soft = FuzzyCMeans(3, m=2, random_state=0, sizes=Sizes(least=40, most=60)).fit(X)
     assert soft.memberships_.sum(axis=0).max() <= 60 + 1e-5
 
 
 def test_rows_in_many_equal_copies(either):
     X = np.random.default_rng(0).integers(0, 3, (1000, 2)).astype(float)
-    model = KernelKMeans(5, kernel="linear", random_state=0, size_min=200, size_max=200).fit(X)
+    model = KernelKMeans(5, kernel="linear", random_state=0, sizes=Sizes(least=200, most=200)).fit(X)
     assert (np.bincount(model.labels_) == 200).all()
     least, _ = naive_sizes.cheapest(naive.point_distances(X, model.cluster_centers_), np.ones(1000), np.full(5, 200.0), np.full(5, 200.0))
     assert model.objective_ == pytest.approx(least, rel=1e-9)
@@ -225,7 +225,7 @@ def test_rows_in_many_equal_copies(either):
 
 def test_a_saved_model_predicts_the_same(tmp_path):
     X = blobs(300)
-    model = KernelKMeans(4, kernel="linear", random_state=0, size_min=[60, 70, 60, 60], size_max=0.3).fit(X)
+    model = KernelKMeans(4, kernel="linear", random_state=0, sizes=Sizes(least=[60, 70, 60, 60], most=0.3)).fit(X)
     save(model, tmp_path / "model.safetensors")
     again = load(tmp_path / "model.safetensors")
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
@@ -238,12 +238,12 @@ def test_rows_outside_memory(tmp_path, monkeypatch):
     X = np.random.default_rng(0).integers(0, 3, (900, 2)).astype(float)
     np.save(tmp_path / "rows.npy", X)
     limited(monkeypatch, loaded_bytes=100, task_rows=256)
-    model = KernelKMeans(4, kernel="linear", random_state=0, size_min=225, size_max=225)
+    model = KernelKMeans(4, kernel="linear", random_state=0, sizes=Sizes(least=225, most=225))
     counts = model.fit_predict_to(str(tmp_path / "rows.npy"), tmp_path / "labels.npy")
     assert counts.tolist() == [225] * 4
     np.testing.assert_array_equal(np.load(tmp_path / "labels.npy"), model.labels_)
     monkeypatch.undo()
-    whole = KernelKMeans(4, kernel="linear", random_state=0, size_min=225, size_max=225).fit(X)
+    whole = KernelKMeans(4, kernel="linear", random_state=0, sizes=Sizes(least=225, most=225)).fit(X)
     assert model.objective_ == pytest.approx(whole.objective_, rel=1e-9)
 
 
@@ -265,27 +265,24 @@ def test_whole_rows_change_no_size_by_more_than_a_row():
 
 BAD_TOO = [np.nan, np.inf, [], [[1, 2, 3]], [1, 2], ["a", "b", "c"], 1j, {"a": 1}]
 BAD = {
-    "size_min": ["many", True, -1, -0.5, [1, np.nan, 2], 21, [0.5, 0.4, 0.2], *BAD_TOO],
-    "size_max": ["few", False, 0, -3, [9, 0, 60], 19, [0.2, 0.2, 0.3], *BAD_TOO],
+    "least": ["many", True, -1, -0.5, [1, np.nan, 2], 21, [0.5, 0.4, 0.2], *BAD_TOO],
+    "most": ["few", False, 0, -3, [9, 0, 60], 19, [0.2, 0.2, 0.3], *BAD_TOO],
 }
 
 
 @pytest.mark.parametrize(("word", "value"), [(word, value) for word, values in BAD.items() for value in values], ids=str)
 @pytest.mark.parametrize("estimator", [KernelKMeans, FuzzyCMeans, CMeans])
 def test_bad_bounds_are_refused_in_words(estimator, word, value):
-    with pytest.raises(ValueError, match=rf"{estimator.__name__}\(.*{word}.*\): "):
-        estimator(3, **{word: value}).fit(blobs(60))
+    with pytest.raises(ValueError, match=rf"Sizes\(.*{word}.*\): "):
+        estimator(3, sizes=Sizes(**{word: value})).fit(blobs(60))
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ({"size_min": 21}, "at least 63 rows together, and there are 60"),
-        ({"size_max": 19}, "at most 57 rows together, and there are 60"),
-        ({"size_min": 10, "size_max": 5}, "must not be above"),
-        ({"size_min": 0.3, "size_max": 0.2}, "must not be above"),
-        ({"size_min": 30, "size_max": 0.4}, "cluster 0 would hold at least 30 rows and at most 24"),
-        ({"size_min": [1, 2, 30], "size_max": [60, 60, 20]}, "must not be above"),
+        ({"sizes": Sizes(least=21)}, "at least 63 rows together, and there are 60"),
+        ({"sizes": Sizes(most=19)}, "at most 57 rows together, and there are 60"),
+        ({"sizes": Sizes(least=30, most=0.4)}, "cluster 0 would hold at least 30 rows and at most 24"),
     ],
 )
 def test_impossible_bounds_say_why(words, said):
@@ -293,15 +290,27 @@ def test_impossible_bounds_say_why(words, said):
         KernelKMeans(3, kernel="linear", **words).fit(blobs(60))
 
 
+@pytest.mark.parametrize(("least", "most"), [(10, 5), (0.3, 0.2), ([1, 2, 30], [60, 60, 20])])
+def test_bounds_that_exclude_each_other(least, most):
+    with pytest.raises(ValueError, match="least must not be above most"):
+        Sizes(least, most)
+
+
+@pytest.mark.parametrize("value", [5, "many", (1, 2), Sizes])
+def test_what_is_no_bound(value):
+    with pytest.raises(ValueError, match=r"KernelKMeans\(sizes=.*\): give Sizes\(least=..., most=...\), or None"):
+        KernelKMeans(3, sizes=value).fit(blobs(60))
+
+
 def test_what_cannot_have_sizes_says_so():
     with pytest.raises(ValueError, match=r'does not bound the sizes.*"fuzzy"'):
-        CMeans(3, rule="possibilistic", size_min=2).fit(blobs(60))
+        CMeans(3, rule="possibilistic", sizes=Sizes(least=2)).fit(blobs(60))
 
 
 def test_light_rows_move_until_bounds_hold():
     X, weight = np.random.default_rng(5).random((40, 2)), np.r_[19.0, np.ones(39)]
     for seed in range(3):
-        model = KernelKMeans(4, kernel="linear", size_max=20, random_state=seed).fit(X, sample_weight=weight)
+        model = KernelKMeans(4, kernel="linear", sizes=Sizes(most=20), random_state=seed).fit(X, sample_weight=weight)
         sizes = np.bincount(model.labels_, weights=weight, minlength=4)
         assert sizes.max() <= 20
         d2 = naive.point_distances(X, model.cluster_centers_)
@@ -311,9 +320,9 @@ def test_light_rows_move_until_bounds_hold():
 
 def test_a_bound_that_no_row_is_light_enough_for_is_missed_aloud():
     X, weight = blobs(30), np.r_[25.0, np.ones(29)]
-    said = r"KernelKMeans\(size_max=20\): 1 of 4 sizes miss.* by 5 in all: cluster 0 holds 25 in place of at most 20.*wider bounds"
+    said = r"KernelKMeans\(sizes=Sizes\(most=20\)\): 1 of 4 sizes miss.* by 5 in all: cluster 0 holds 25.*at most 20.*wider bounds"
     with pytest.warns(ConvergenceWarning, match=said):
-        model = KernelKMeans(4, kernel="linear", size_max=20, random_state=0).fit(X, sample_weight=weight)
+        model = KernelKMeans(4, kernel="linear", sizes=Sizes(most=20), random_state=0).fit(X, sample_weight=weight)
     assert np.bincount(model.labels_, weights=weight)[0] == 25
 
 
@@ -337,14 +346,14 @@ def test_moves_never_miss_bounds_by_more():
 def test_clusters_share_a_place_where_rows_are_at_fewer(estimator, places):
     X = np.repeat(np.eye(2)[: len(places)], places, axis=0)
     with pytest.warns(UserWarning, match="coincide|collapsed") if estimator is FuzzyCMeans else nullcontext():
-        model = estimator(4, kernel="linear", size_min=10, size_max=10, random_state=0).fit(X)
+        model = estimator(4, kernel="linear", sizes=Sizes(least=10, most=10), random_state=0).fit(X)
     np.testing.assert_allclose(model.memberships_.sum(axis=0), 10, rtol=1e-9)
     assert model.objective_ == pytest.approx(0, abs=1e-20)
 
 
 @pytest.mark.parametrize("estimator", [KernelKMeans, FuzzyCMeans])
 def test_one_cluster_of_equal_rows(estimator):
-    model = estimator(1, kernel="linear", size_min=1).fit(np.ones((10, 2)))
+    model = estimator(1, kernel="linear", sizes=Sizes(least=1)).fit(np.ones((10, 2)))
     assert model.labels_.tolist() == [0] * 10
 
 
@@ -352,17 +361,19 @@ def test_bounds_hold_of_rows_with_missing_values():
     X, weight = blobs(60), np.random.default_rng(1).integers(0, 4, 60)
     X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
     X[:, 0] = np.nan_to_num(X[:, 0])
-    model = KernelKMeans(3, kernel="linear", missing="partial", size_min=0.3, size_max=0.36, random_state=0).fit(X, sample_weight=weight)
+    model = KernelKMeans(3, kernel="linear", missing="partial", sizes=Sizes(least=0.3, most=0.36), random_state=0).fit(
+        X, sample_weight=weight
+    )
     sizes = np.bincount(model.labels_, weights=weight)
     assert sizes.min() >= 0.3 * weight.sum()
     assert sizes.max() <= 0.36 * weight.sum()
 
 
-@pytest.mark.parametrize("bounds", [{"size_min": 75, "size_max": 75}, {"size_min": [60, 60, 90, 90], "size_max": [60, 60, 90, 90]}])
+@pytest.mark.parametrize("bounds", [{"sizes": Sizes(least=75, most=75)}, {"sizes": Sizes(least=[60, 60, 90, 90], most=[60, 60, 90, 90])}])
 def test_clusters_of_the_same_bounds_are_numbered_alike(bounds):
     X = np.concatenate([place + 0.1 * np.random.default_rng(0).normal(size=(75, 2)) for place in ([0, 0], [4, 0], [0, 5], [6, 6])])
     first, *others = (KernelKMeans(4, kernel="linear", random_state=seed, **bounds).fit(X) for seed in range(4))
     for other in others:
         if other.objective_ == pytest.approx(first.objective_):
             np.testing.assert_array_equal(other.labels_, first.labels_)
-    np.testing.assert_array_equal(np.bincount(first.labels_), np.broadcast_to(bounds["size_min"], 4))
+    np.testing.assert_array_equal(np.bincount(first.labels_), np.broadcast_to(bounds["sizes"].least, 4))

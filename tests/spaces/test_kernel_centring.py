@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cmeans import FuzzyCMeans
+from cmeans import FuzzyCMeans, Landmarks
 from cmeans.data.blocks import Block
 from cmeans.kernels import Linear, Polynomial
 from cmeans.spaces import landmark_space
@@ -86,7 +86,8 @@ def test_without_a_factor_the_ridge_exceeds_the_rounding_of_raw_values(kernel, o
 @pytest.mark.parametrize("words", [{"kernel": Linear()}, {"kernel": Polynomial(degree=2, gamma=1e-8)}], ids=str)
 def test_gradients_bear_an_offset_too(words):
     X = np.repeat(3.0 * np.eye(3, 2), 20, axis=0) + np.random.default_rng(0).normal(size=(60, 2)) + 1e4
-    words = {"m": 1.5, "landmarks": np.arange(0, 60, 2), "init": [0, 20, 40], **words}
-    factored = FuzzyCMeans(3, **words).fit(X)
-    model = FuzzyCMeans(3, landmark_solver="gradient", **words).fit(X)
+    words = {"m": 1.5, "init": [0, 20, 40], **words}
+    landmarks = Landmarks(points=np.arange(0, 60, 2))
+    factored = FuzzyCMeans(3, landmarks=landmarks, **words).fit(X)
+    model = FuzzyCMeans(3, landmarks=landmarks.set_params(solver="gradient"), **words).fit(X)
     np.testing.assert_allclose(model.memberships_, factored.memberships_, rtol=0, atol=1e-3)

@@ -87,7 +87,7 @@ def test_labels_alone(model: cmeans.FuzzyCMeans, rows: object, tmp_path: Path) -
 
 
 def test_rows_that_belong_nowhere_are_counted_nowhere(tmp_path: Path) -> None:
-    model = cmeans.AdaptivePossibilisticCMeans(6, random_state=0).fit(X)
+    model = cmeans.AdaptivePossibilisticCMeans((1, 6), random_state=0).fit(X)
     far = np.vstack([X[:50], np.full((3, 3), 1e4)])
     counts = model.predict_to(far, tmp_path / "o.parquet", threshold=0.01)
     table = pq.read_table(tmp_path / "o.parquet").to_pydict()
@@ -210,7 +210,7 @@ class TestFitPredictTo:
         assert [path.name for path in tmp_path.iterdir()] == ["rows.npy"]
 
     def test_fewer_clusters_than_memberships_asked_for(self, tmp_path: Path) -> None:
-        model = cmeans.AdaptivePossibilisticCMeans(10, random_state=0)
+        model = cmeans.AdaptivePossibilisticCMeans((1, 10), random_state=0)
         model.fit_predict_to(X[:500], tmp_path / "o.parquet", top_k=10)
         found = model.n_clusters_
         assert found < 10

@@ -27,11 +27,11 @@ SAME = ("objective_", "n_iter_", "row_visits_", "converged_", "stop_reason_", "n
 
 FITS: dict[str, Any] = {
     "linear": lambda **words: StreamingFuzzyCMeans(4, chunk_size=75, **words),
-    "landmarks": lambda **words: StreamingFuzzyCMeans(4, chunk_size=75, kernel="rbf", n_landmarks=60, warm_up=160, **words),
-    "hard": lambda **words: StreamingFuzzyCMeans(4, chunk_size=75, kernel="rbf", rule="hard", n_landmarks=25, **words),
+    "landmarks": lambda **words: StreamingFuzzyCMeans(4, chunk_size=75, kernel="rbf", landmarks=60, warm_up=160, **words),
+    "hard": lambda **words: StreamingFuzzyCMeans(4, chunk_size=75, kernel="rbf", rule="hard", landmarks=25, **words),
     "projection": lambda **words: StreamingKernelFCM(4, chunk_size=75, kernel="rbf", method="projection", decay=0.9, **words),
     "noise": lambda **words: StreamingKernelFCM(4, method="landmarks", chunk_size=75, noise="auto", m=1.5, past_weight="u", **words),
-    "graph": lambda **words: StreamingFuzzyCMeans(4, chunk_size=75, kernel="landmark_graph", n_landmarks=40, **words),
+    "graph": lambda **words: StreamingFuzzyCMeans(4, chunk_size=75, kernel="landmark_graph", landmarks=40, **words),
     "one chunk": lambda **words: StreamingFuzzyCMeans(4, **words),
     "short of sweeps": lambda **words: StreamingFuzzyCMeans(4, chunk_size=75, max_iter=2, tol=1e-9, **words),
     "patches": lambda **words: KernelPatchClustering(4, patch_size=75, n_points=3, **words),
@@ -138,7 +138,7 @@ def test_other_rows(form: str, tmp_path: Path) -> None:
 
 class TestRefused:
     def refused(self, file: Path, match: str, **words: Any) -> None:
-        given = {"kernel": "rbf", "n_landmarks": 60, "warm_up": 160, "chunk_size": 75, "random_state": 3, **words}
+        given = {"kernel": "rbf", "landmarks": 60, "warm_up": 160, "chunk_size": 75, "random_state": 3, **words}
         with pytest.raises(ValueError, match=match):
             StreamingFuzzyCMeans(4, **given, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, resume=True))).fit(X)
 
@@ -174,7 +174,7 @@ class TestRefused:
 
         for kernel in (lambda x, y: x @ y.T, Own(gamma=0.5)):
             model = StreamingFuzzyCMeans(
-                4, chunk_size=75, kernel=kernel, n_landmarks=20, engine=cmeans.ThreadEngine(checkpoint=tmp_path / "f")
+                4, chunk_size=75, kernel=kernel, landmarks=20, engine=cmeans.ThreadEngine(checkpoint=tmp_path / "f")
             )
             with pytest.raises(ValueError, match=r"\(checkpoint=\): no file can hold kernel=.*; take the library's"):
                 model.fit(X)

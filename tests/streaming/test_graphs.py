@@ -14,8 +14,8 @@ from file_formats import npy
 
 pytestmark = pytest.mark.slow
 
-GRAPH = {"kernel": "landmark_graph", "n_landmarks": 1000, "random_state": 0}
-FEW = {**GRAPH, "n_landmarks": 200}
+GRAPH = {"kernel": "landmark_graph", "landmarks": 1000, "random_state": 0}
+FEW = {**GRAPH, "landmarks": 200}
 MOONS, HALF = make_moons(10000, noise=0.06, random_state=0)
 young = pytest.mark.filterwarnings("ignore:.*parts that nothing joins")  # of the graph of the first hundred rows
 
@@ -46,7 +46,7 @@ def test_digits_in_a_hundred_chunks():
     batch, streamed = [], []
     for seed in range(2):
         order = np.random.default_rng(seed).permutation(len(X))
-        rows, words = X[order] / 16, {"kernel": "landmark_graph", "n_landmarks": "auto", "n_init": 3, "random_state": seed}
+        rows, words = X[order] / 16, {"kernel": "landmark_graph", "landmarks": "auto", "n_init": 3, "random_state": seed}
         stream = fed(cmeans.StreamingFuzzyCMeans(10, rule="hard", **words), rows, 18)
         batch.append(adjusted_rand_score(y[order], cmeans.KernelKMeans(10, **words).fit(rows).labels_))
         streamed.append(adjusted_rand_score(y[order], stream.predict(rows)))

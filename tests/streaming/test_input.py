@@ -168,7 +168,7 @@ def test_first_rows_are_held_and_clustered_together(method):
     model = stream(C, method=method, kernel="rbf", gamma=0.2, m=1.3, tol=1e-7, random_state=0)
     for start in range(0, 63, 9):  # the seventh chunk makes sixty of them
         model.partial_fit(X[start : start + 9])
-        alone = FuzzyCMeans(C, kernel="rbf", gamma=0.2, m=1.3, n_landmarks=None, tol=1e-7, random_state=0).fit(X[: start + 9])
+        alone = FuzzyCMeans(C, kernel="rbf", gamma=0.2, m=1.3, landmarks=None, tol=1e-7, random_state=0).fit(X[: start + 9])
         expected = alone.memberships(PROBE)[:, in_order(alone)]
         np.testing.assert_allclose(model.memberships(PROBE)[:, in_order(model)], expected, atol=1e-3 if method == "landmarks" else 1e-5)
         np.testing.assert_array_equal(model.projection_loss_, np.zeros(C))
@@ -334,16 +334,12 @@ BAD_WORDS = [
     ({"meta_membership": "fixed"}, "meta_membership='fixed'.*auto.*update.*frozen"),
     ({"past_weight": "|q|"}, r"past_weight='\|q\|'.*u\^m.*'u'"),
     ({"rule": "possibilistic"}, "rule='possibilistic'.*fuzzy.*hard"),
-    ({"kernel": "rbf", "landmarks": "uniform"}, "landmarks='uniform'.*rpcholesky"),
+    ({"kernel": "rbf", "landmarks": Landmarks(method="uniform")}, "method='uniform'.*rpcholesky"),
     *(({"decay": value}, "decay") for value in (0, -0.5, 1.1, 2, np.nan, None, "x")),
-    *(
-        ({"kernel": "rbf", "n_landmarks": value}, 'n_landmarks.*"auto" or a whole number of at least 1')
-        for value in (None, 0, -3, 1.5, "all")
-    ),
+    *(({"kernel": "rbf", "landmarks": value}, 'landmarks=.*"auto".*number') for value in (None, 0, -3, 1.5, "all")),
     *(({"warm_up": value}, 'warm_up.*"auto" or a whole number of at least 0') for value in (-1, 2.5, "long", None)),
     ({"warm_up": "long", "init": X[:C]}, "warm_up"),
     ({"method": "projection", "kernel": "rbf", "landmarks": X[:5]}, r'landmarks=\.\.\..*method="landmarks"'),
-    ({"kernel": "rbf", "landmarks": X[:5], "n_landmarks": 6}, "n_landmarks=6"),
     ({"kernel": "rbf", "landmarks": X[:5, :2]}, r"landmarks=\.\.\..*shape \(count, 4\)"),
     ({"kernel": "rbf", "landmarks": np.array([0, 999])}, "row number 999 does not exist"),
     ({"init": "none such"}, r"init='none such'.*k-means\+\+"),

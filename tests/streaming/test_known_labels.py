@@ -21,7 +21,7 @@ from sweep_choices import pairs
 C = 3
 SPACES: dict[str, dict[str, Any]] = {
     "linear": {"kernel": "linear"},
-    "landmarks": {"kernel": "rbf", "gamma": 0.1, "n_landmarks": 30},
+    "landmarks": {"kernel": "rbf", "gamma": 0.1, "landmarks": 30},
     "projection": {"kernel": "rbf", "gamma": 0.1, "method": "projection", "chunk_size": 100},
 }
 

@@ -156,7 +156,7 @@ def test_chunks_of_other_libraries_join(name, first):
 @pytest.mark.parametrize("name", ["landmarks", "linear", "projection"])
 def test_decay_follows_a_drift(name):
     chunks = [blobs(60, seed=step) + 0.15 * step for step in range(14)]
-    keeping, forgetting, by_heart = (feed(build(name, decay=decay, n_landmarks="auto"), chunks) for decay in (1.0, 0.5, 0.1))
+    keeping, forgetting, by_heart = (feed(build(name, decay=decay, landmarks="auto"), chunks) for decay in (1.0, 0.5, 0.1))
     nearest = [model.transform(chunks[-1]).min(axis=1).mean() for model in (by_heart, forgetting, keeping)]
     assert nearest[0] < nearest[1] < nearest[2] * 0.9
     assert by_heart.mass_.sum() < forgetting.mass_.sum() < keeping.mass_.sum()
@@ -165,9 +165,9 @@ def test_decay_follows_a_drift(name):
 def test_a_steady_stream_finds_what_all_rows_at_once_show():
     chunks = [blobs(60, seed=step) for step in range(10)]
     rows = np.vstack(chunks)
-    best = FuzzyCMeans(C, kernel="rbf", gamma=0.2, m=1.3, n_landmarks=None, random_state=0).fit(rows)
+    best = FuzzyCMeans(C, kernel="rbf", gamma=0.2, m=1.3, landmarks=None, random_state=0).fit(rows)
     for name in ("landmarks", "update", "projection", "gradient", "l1"):
-        model = feed(build(name, n_landmarks="auto"), chunks)
+        model = feed(build(name, landmarks="auto"), chunks)
         assert -model.score(rows) < 1.02 * best.objective_
         assert np.mean(model.predict(rows)[:, None] == model.predict(BLOBS)[None, np.arange(600) % C].T) > 0.95
 

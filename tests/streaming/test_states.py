@@ -37,9 +37,9 @@ WEIGHT = rng.uniform(0.2, 3, size=len(X))
 NEW = rng.normal(size=(9, 3)) * 3
 
 STREAMS = {
-    "growing": (StreamingFuzzyCMeans, {"kernel": "rbf", "gamma": 0.1, "n_landmarks": 12}),
-    "growing, polynomial": (StreamingFuzzyCMeans, {"kernel": Polynomial(degree=2), "n_landmarks": 8, "warm_up": 0}),
-    "growing, laplacian, hard": (StreamingFuzzyCMeans, {"kernel": "laplacian", "gamma": 0.2, "n_landmarks": 12, "rule": "hard"}),
+    "growing": (StreamingFuzzyCMeans, {"kernel": "rbf", "gamma": 0.1, "landmarks": 12}),
+    "growing, polynomial": (StreamingFuzzyCMeans, {"kernel": Polynomial(degree=2), "landmarks": 8, "warm_up": 0}),
+    "growing, laplacian, hard": (StreamingFuzzyCMeans, {"kernel": "laplacian", "gamma": 0.2, "landmarks": 12, "rule": "hard"}),
     "points": (
         StreamingKernelFCM,
         {"kernel": RBF(0.1), "landmarks": X[::9], "m": 1.5, "method": "landmarks", "meta_membership": "update", "past_weight": "u"},

@@ -27,7 +27,7 @@ pytestmark = [
 ]
 
 SIZES = (18, 7, 15, 2, 16)
-KERNELS = kernels(0.25, n_landmarks=5)
+KERNELS = kernels(0.25, landmarks=5)
 blobs = partial(blob_streams.blobs, scale=0.7)
 over_kernels = pytest.mark.parametrize("kernel", KERNELS)
 META = ("update", "frozen")
@@ -131,9 +131,7 @@ def taught(chunks, weights=None, **words):
     return model
 
 
-@pytest.mark.parametrize(
-    "words", [{"projection": way} for way in PROJECTIONS] + [{"method": "landmarks", "kernel": "rbf", "n_landmarks": 8}]
-)
+@pytest.mark.parametrize("words", [{"projection": way} for way in PROJECTIONS] + [{"method": "landmarks", "kernel": "rbf", "landmarks": 8}])
 def test_rows_without_weight_change_nothing(words):
     """Neither what centres are nor what a chunk spans."""
     X, _ = rows("rbf")
@@ -200,7 +198,7 @@ def test_one_chunk_of_all_rows_is_exact(kernel, m, weighted, words):
     stopping = {"init": X[:C], "max_iter": 12, "tol": 0.0}
     model = stream(C, **words_of(m, method="projection", **own, **stopping, **words)).fit(X, sample_weight=w)
     rule = KernelKMeans(C, **own, **stopping) if m == "hard" else FuzzyCMeans(C, m=m, **own, **stopping)
-    exact = rule.set_params(n_landmarks=None).fit(X, sample_weight=w)
+    exact = rule.set_params(landmarks=None).fit(X, sample_weight=w)
     np.testing.assert_allclose(model.memberships_, exact.memberships_, atol=1e-7)
     np.testing.assert_array_equal(model.labels_, exact.labels_)
     np.testing.assert_allclose(model.transform(probes(kernel)), exact.transform(probes(kernel)), atol=1e-6)
@@ -287,7 +285,7 @@ def test_both_methods_are_one_where_every_chunk_spans_everything(kernel, m, deca
     X, weights = rows(kernel)
     own, sizes = KERNELS[kernel][0], (18, 12, 10, 18)
     words = words_of(m, init=X[:C], max_iter=8, tol=0.0, decay=decay, meta_membership=meta_membership)
-    by_landmarks = stream(C, landmarks=X[:6], **{**own, "n_landmarks": "auto"}, **words)
+    by_landmarks = stream(C, landmarks=X[:6], **{**own, "landmarks": "auto"}, **words)
     by_projection = stream(C, method="projection", **own, **words)
     for chunk, w in zip(cut(X, sizes), cut(weights, sizes), strict=True):
         by_landmarks.partial_fit(chunk, sample_weight=w)
@@ -307,7 +305,7 @@ def test_the_linear_kernel_is_its_own_feature_space(m, meta_membership):
     models = [
         stream(C, method="landmarks", **words),
         stream(C, method="projection", **words),
-        stream(C, method="projection", n_landmarks=5, **words),
+        stream(C, method="projection", landmarks=5, **words),
         stream(C, landmarks=X[:6], **words),
     ]
     for chunk, w in zip(cut(X, sizes), cut(weights, sizes), strict=True):

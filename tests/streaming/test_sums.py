@@ -254,7 +254,7 @@ MERGED = {
     "projection": ({"method": "projection"}, None),
     "gradient": ({"method": "projection", "projection": "gradient"}, None),
     "projection, polynomial": ({"kernel": KERNELS["polynomial"][0], "method": "projection"}, "polynomial"),
-    "projection, linear": ({"kernel": "linear", "method": "projection", "n_landmarks": 5}, "linear"),
+    "projection, linear": ({"kernel": "linear", "method": "projection", "landmarks": 5}, "linear"),
 }
 over_merged = pytest.mark.parametrize("name", MERGED)
 RBF_LOOP = partial(naive.rbf, gamma=0.25)
@@ -364,7 +364,7 @@ def columns(X, names):
 def test_streams_of_another_kind_are_refused(words, rows, named):
     X = blobs(60, scale=0.4)
     first = columns(X, "abcd") if named == "feature" else X
-    own = {"init": "k-means++", "kernel": "rbf", "n_landmarks": 8}
+    own = {"init": "k-means++", "kernel": "rbf", "landmarks": 8}
     one, other = stream(**own).fit(first), stream(**own).set_params(**words).fit(rows(X))
     before, mass = vars(one).copy(), one.mass_.copy()
     with pytest.raises(ValueError, match=rf"StreamingFuzzyCMeans\.merge: .*{named}"):
@@ -386,11 +386,11 @@ def test_what_is_no_stream_is_refused(other):
     X = blobs(60, scale=0.4)
     other = other.fit(X) if hasattr(other, "fit") else other
     with pytest.raises(ValueError, match=r"StreamingFuzzyCMeans\.merge.*another fitted StreamingFuzzyCMeans"):
-        stream(n_landmarks=8).fit(X).merge(other)
+        stream(landmarks=8).fit(X).merge(other)
 
 
 def test_unfitted_streams_are_refused():
-    fitted = stream(n_landmarks=8).fit(blobs(60, scale=0.4))
+    fitted = stream(landmarks=8).fit(blobs(60, scale=0.4))
     for one, other in ((fitted, stream()), (stream(), fitted)):
         with pytest.raises(NotFittedError, match="not fitted"):
             one.merge(other)

@@ -157,7 +157,7 @@ def test_rows_of_every_kind_give_the_same_model(dtype, tmp_path):
     X.setflags(write=False)
     np.save(tmp_path / "X.npy", X)
     for estimator in (KernelKMeans, FuzzyCMeans, PossibilisticCMeans):
-        for words in ({"kernel": "rbf", "gamma": 0.1, "n_landmarks": 9}, {"kernel": "linear"}):
+        for words in ({"kernel": "rbf", "gamma": 0.1, "landmarks": 9}, {"kernel": "linear"}):
             expected = estimator(2, random_state=0, **words).fit(X, sample_weight=ones)
             for x in (np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2], np.load(tmp_path / "X.npy", mmap_mode="r")):
                 model = estimator(2, random_state=0, **words).fit(x)
@@ -171,7 +171,7 @@ def test_rows_of_every_kind_give_the_same_model(dtype, tmp_path):
 def test_any_number_of_threads_gives_the_same_bits(estimator, workers, monkeypatch):
     cut_raggedly(monkeypatch, block=50, tasks=7)
     X = np.random.default_rng(1).normal(size=(700, 6))
-    for words in ({"kernel": "rbf", "n_landmarks": 140, "gamma": 0.1}, {"kernel": "linear"}):
+    for words in ({"kernel": "rbf", "landmarks": 140, "gamma": 0.1}, {"kernel": "linear"}):
         one, more = (estimator(5, random_state=0, n_jobs=jobs, tol=0, max_iter=9, **words) for jobs in (1, workers))
         one.fit(X)
         more.fit(X)

@@ -210,10 +210,10 @@ def weighted_m(K, weights):
 
 KERNELS = {"linear": {"kernel": "linear"}, "rbf": {"kernel": "rbf", "gamma": "median"}}
 SPACES = {
-    "exact": {"kernel": "rbf", "n_landmarks": None},
-    "landmark": {"kernel": "rbf", "n_landmarks": 30},
-    "gradient": {"kernel": "rbf", "n_landmarks": 30, "landmark_solver": "gradient"},
-    "float32": {"kernel": "rbf", "n_landmarks": 30},
+    "exact": {"kernel": "rbf", "landmarks": None},
+    "landmark": {"kernel": "rbf", "landmarks": 30},
+    "gradient": {"kernel": "rbf", "landmarks": Landmarks(30, solver="gradient")},
+    "float32": {"kernel": "rbf", "landmarks": 30},
 }
 
 
@@ -233,7 +233,7 @@ def test_m_of_the_linear_kernel(X):
 
 
 def test_m_of_a_precomputed_kernel(K, plain_m):
-    assert FuzzyCMeans(3, kernel="precomputed", n_landmarks=None, random_state=0).fit(K).m_ == pytest.approx(plain_m, rel=1e-9)
+    assert FuzzyCMeans(3, kernel="precomputed", landmarks=None, random_state=0).fit(K).m_ == pytest.approx(plain_m, rel=1e-9)
     some = np.arange(0, len(K), 2)
     words = {"kernel": Precomputed(diagonal=np.diag(K).copy()), "landmarks": some}
     assert 1 < FuzzyCMeans(3, random_state=0, **words).fit(K[:, some]).m_ < 2
@@ -347,7 +347,7 @@ def test_with_m_2_the_digits_fall_together(load_data):
     """The README's figures, on 1,500 rows."""
     X, y = load_data("mnist")
     rows = np.random.default_rng(0).choice(len(X), 1500, replace=False)
-    words = {"n_clusters": 10, "kernel": "rbf", "gamma": "median", "n_landmarks": 300, "random_state": 0}
+    words = {"n_clusters": 10, "kernel": "rbf", "gamma": "median", "landmarks": 300, "random_state": 0}
     with pytest.warns(UserWarning, match="the clusters have collapsed"):
         usual = FuzzyCMeans(m=2, **words).fit(X[rows] / 255)
     np.testing.assert_allclose(usual.memberships_, 0.1, atol=0.01)
@@ -386,7 +386,7 @@ def nearly_equal(n, c, seed=0):
 @pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     "space",
-    [{"kernel": RBF(0.05), "n_landmarks": None}, {"kernel": RBF(0.05), "landmarks": np.arange(0, 150, 2)}, {"kernel": "linear"}],
+    [{"kernel": RBF(0.05), "landmarks": None}, {"kernel": RBF(0.05), "landmarks": np.arange(0, 150, 2)}, {"kernel": "linear"}],
     ids=["exact", "landmark", "linear"],
 )
 def test_below_the_critical_m_the_mean_repels_and_above_it_attracts(space, X, K):
@@ -491,7 +491,7 @@ def test_on_real_data_the_automatic_m_is_as_good_as_the_table_says(name, landmar
     number = landmarks if landmarks is None else min(landmarks, len(X))
     results, words = [], {"m": "auto", "gamma": "median"}
     for seed in range(3):
-        model = FuzzyCMeans(row.clusters, kernel="rbf", **words, n_landmarks=number, n_init=2, max_iter=40, random_state=seed).fit(X)
+        model = FuzzyCMeans(row.clusters, kernel="rbf", **words, landmarks=number, n_init=2, max_iter=40, random_state=seed).fit(X)
         words = {"m": model.m_, "gamma": model.gamma_}  # those of the rows, whatever the seed
         results.append((model.memberships_.max(axis=1).mean(), adjusted_rand_score(y, model.labels_)))
     largest, ari = np.median(results, axis=0)

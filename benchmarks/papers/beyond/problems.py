@@ -93,7 +93,7 @@ def seeds(problem: Problem, trial: int) -> Array:
 def solved(problem: Problem, trial: int) -> tuple[Array, float]:
     """The partition that kernel k-means with all kernel values finds, and processor seconds."""
     gram, init = gram_of(problem), seeds(problem, trial)
-    model, busy = timed(lambda: KernelKMeans(problem.clusters, kernel="precomputed", n_landmarks=None, init=init).fit(gram))
+    model, busy = timed(lambda: KernelKMeans(problem.clusters, kernel="precomputed", landmarks=None, init=init).fit(gram))
     return model.labels_, busy
 
 

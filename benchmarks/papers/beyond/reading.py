@@ -153,7 +153,7 @@ class Reading(PaperReading):
         return self.keyed("auto", PROBLEMS)
 
     def chosen(self) -> dict[str, Any] | None:
-        """The choice of n_landmarks="auto", and its cost above that of an exact fit."""
+        """The choice of landmarks="auto", and its cost above that of an exact fit."""
         found = self.automatic()
         over = {name: mean(excess) if len(excess := self.excess(f"auto | {name}")) else 0.0 for name in found}
         return {"landmarks": {name: mean(cell["landmarks"]) for name, cell in found.items()}, "over": over} if found else None

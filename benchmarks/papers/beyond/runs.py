@@ -48,12 +48,12 @@ def landmarks(run: Run, problem: Problem) -> None:
 
 
 def sampled(problem: Problem, size: int, method: str, trial: int) -> dict[str, float]:
-    model, busy = fitted(problem, trial, trial, n_landmarks=size, landmarks=method)
+    model, busy = fitted(problem, trial, trial, landmarks=Landmarks(size, method=method))
     return {"residual": model.approximation_.residual, "cost": cost(problem, model.labels_), "busy": busy}
 
 
 def automatic(problem: Problem, trial: int) -> dict[str, float]:
-    model, busy = fitted(problem, trial, trial, n_landmarks="auto")
+    model, busy = fitted(problem, trial, trial, landmarks="auto")
     made = model.approximation_
     if made is None:  # so few rows that all of them are taken
         return {"landmarks": len(model.labels_), "residual": 0.0, "ranking": 0.0, "cost": cost(problem, model.labels_), "busy": busy}
@@ -81,7 +81,7 @@ def ensemble(problem: Problem, way: str, trial: int) -> dict[str, float]:
     elif way == "best certificate":
         labels, busy = timed(partial(best_certified, problem, trial, size, seeds))
     else:
-        model, busy = fitted(problem, trial, seeds[0], n_landmarks=size if way == "one draw" else PARTS * size, landmarks="uniform")
+        model, busy = fitted(problem, trial, seeds[0], landmarks=Landmarks(size if way == "one draw" else PARTS * size, method="uniform"))
         labels = model.labels_
     return {"cost": cost(problem, labels), "busy": busy}
 
@@ -100,7 +100,7 @@ def averaged(problem: Problem, trial: int, size: int, seeds: list[int]) -> np.nd
 
 def best_certified(problem: Problem, trial: int, size: int, seeds: list[int]) -> np.ndarray:
     """Of the draws, the one that leaves out least of the kernel."""
-    models = [fitted(problem, trial, seed, n_landmarks=size, landmarks="uniform")[0] for seed in seeds]
+    models = [fitted(problem, trial, seed, landmarks=Landmarks(size, method="uniform"))[0] for seed in seeds]
     return min(models, key=lambda model: model.approximation_.residual).labels_
 
 

@@ -54,7 +54,7 @@ def estimator(name: str, way: str, seed: int) -> Any:
     if way == "SAPCM, by hand":
         words = {"adaptation": "length", "beta": of.beta, "init": "max-min", "random_state": seed, **PUBLISHED}
         return PrintedAdaptivePossibilisticCMeans(of.initial, sparsity=of.sparsity, **words)
-    return AdaptivePossibilisticCMeans(20 if way.endswith("20") else 2 * of.classes, random_state=seed)
+    return AdaptivePossibilisticCMeans((1, 20 if way.endswith("20") else 2 * of.classes), random_state=seed)
 
 
 def scored(name: str, way: str, trial: int) -> dict[str, float]:

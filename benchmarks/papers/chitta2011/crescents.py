@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from cmeans import KernelKMeans
+from cmeans import KernelKMeans, Search
 from cmeans.kernels import RBF
 
 from ..paper import Run
@@ -39,10 +39,10 @@ def model_of(number: int, *, whole: bool, most: int) -> tuple[Any, Array]:
     """A contestant after so many sweeps, and the rows that it looks at while it makes its centres."""
     x, _ = points()
     chosen, start = sample(number, SAMPLE, POINTS), starts(number, POINTS, 2)
-    words: dict[str, Any] = {"kernel": KERNEL, "max_iter": most, "tol": 0, "progressive": False}
+    words: dict[str, Any] = {"kernel": KERNEL, "max_iter": most, "tol": 0, "search": Search(progressive=False)}
     if whole:
         return KernelKMeans(2, landmarks=chosen, init=start, **words).fit(x), chosen
-    return KernelKMeans(2, n_landmarks=None, init=start[chosen], **words).fit(x[chosen]), chosen
+    return KernelKMeans(2, landmarks=None, init=start[chosen], **words).fit(x[chosen]), chosen
 
 
 def draw(number: int) -> dict[str, float]:

@@ -18,7 +18,7 @@ from cmeans.kernels import Kernel, Precomputed
 from .problem import MOST_SWEEPS, Array, sample, starts
 
 # Published: until no membership changes, on all rows in every sweep.
-WORDS: dict[str, Any] = {"kernel": "precomputed", "tol": 0, "progressive": False}
+WORDS: dict[str, Any] = {"kernel": "precomputed", "tol": 0, "search": Search(progressive=False)}
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def approximate(columns: Array, sample: Array, diag: Array, start: Array, cluste
 def two_step(columns: Array, sample: Array, diag: Array, start: Array, clusters: int, most: int = MOST_SWEEPS) -> Fit:
     """Algorithm 1: exact kernel k-means on the sample, then every row joins its nearest centre."""
     started = time.perf_counter()
-    model = KernelKMeans(clusters, n_landmarks=None, init=start[sample], max_iter=most, **WORDS).fit(columns[sample])
+    model = KernelKMeans(clusters, landmarks=None, init=start[sample], max_iter=most, **WORDS).fit(columns[sample])
     labels = model.predict(columns, diag=diag)
     seconds = time.perf_counter() - started
     return Fit(labels, -float(model.score(columns, diag=diag)), seconds, int(model.n_iter_))
@@ -49,7 +49,7 @@ def two_step(columns: Array, sample: Array, diag: Array, start: Array, clusters:
 def full(gram: Array, start: Array, clusters: int) -> Fit:
     """Kernel k-means with all kernel values."""
     started = time.perf_counter()
-    model = KernelKMeans(clusters, n_landmarks=None, init=start, max_iter=MOST_SWEEPS, **WORDS).fit(gram)
+    model = KernelKMeans(clusters, landmarks=None, init=start, max_iter=MOST_SWEEPS, **WORDS).fit(gram)
     return Fit(model.labels_, float(model.objective_), time.perf_counter() - started, int(model.n_iter_))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from cmeans import KernelKMeans
+from cmeans import KernelKMeans, Search
 
 from ..paper import Run
 from . import fits
@@ -102,7 +102,7 @@ def _undivided(run: Run) -> None:
     def one(m: int, number: int) -> dict[str, float]:
         started = time.perf_counter()
         words = {"landmarks": sample(number, m, ROWS), "init": starts(number, ROWS), "max_iter": MOST_SWEEPS, "tol": 0}
-        model = KernelKMeans(CLUSTERS, kernel=UNDIVIDED, progressive=False, **words).fit(x)
+        model = KernelKMeans(CLUSTERS, kernel=UNDIVIDED, search=Search(progressive=False), **words).fit(x)
         return {"seconds": time.perf_counter() - started, "sweeps": int(model.n_iter_), **fits.agreement(model.labels_, y)}
 
     for m in UNDIVIDED_SIZES:

@@ -61,7 +61,7 @@ def full(problem: Problem) -> Values:
     """All n^2 of them: sweeps take the product with the whole matrix, as the paper's exact algorithms do."""
     started = time.perf_counter()
     values = kernel_values(kernel_of(problem.kernel), problem.x, problem.x)
-    return Values(values, {"n_landmarks": None, "landmark_solver": "gradient"}, time.perf_counter() - started)
+    return Values(values, {"landmarks": Landmarks(None, solver="gradient")}, time.perf_counter() - started)
 
 
 def first_memberships(problem: Problem, rows: np.ndarray, rule: Rule) -> np.ndarray:

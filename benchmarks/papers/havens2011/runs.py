@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cmeans import CMeans
+from cmeans import CMeans, Landmarks
 
 from ..paper import Run
 from ..results import key
@@ -94,7 +94,7 @@ def known(m: float) -> tuple[str, ...]:
 def against_spanned(run: Run, problem: Problem, plan: Plan) -> None:
     """A3, on which a few dozen rows span all others: the library's exact fit, and for the time it takes all n^2 values a few times."""
     m, whole = about(run, A3, problem, plan), cache(partial(full, problem))
-    spanning = Values(problem.x, {"n_landmarks": None, **problem.kernel}, 0.0)
+    spanning = Values(problem.x, {"landmarks": None, **problem.kernel}, 0.0)
 
     def fit(variant: str, algorithm: str, rows: np.ndarray, values: Callable[[], Values]) -> dict[str, Any]:
         u = first_memberships(problem, rows, fuzzy_rule(variant, m))
@@ -153,7 +153,9 @@ def about(run: Run, name: str, problem: Problem, plan: Plan | None) -> float:
 
     def work() -> dict[str, Any]:
         counts = np.unique(problem.classes, return_counts=True)[1]
-        model = CMeans(problem.clusters, max_iter=1, n_landmarks=problem.clusters, landmarks="uniform", random_state=0, **problem.kernel)
+        model = CMeans(
+            problem.clusters, max_iter=1, landmarks=Landmarks(problem.clusters, method="uniform"), random_state=0, **problem.kernel
+        )
         rates = {} if plan is None else {"rates": list(plan.rates), "sizes": [size(len(problem.x), rate) for rate in plan.rates]}
         facts = {"n": len(problem.x), "features": problem.x.shape[1], "clusters": problem.clusters}
         return {**facts, "m": model.fit(problem.x).m_, "largest": counts.max() / len(problem.x), **rates}

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, v_measure_score
 
-from cmeans import FuzzyCMeans, KernelKMeans, ProbabilisticKMeans
+from cmeans import FuzzyCMeans, KernelKMeans, ProbabilisticKMeans, Search
 from cmeans.datasets import make_ring_and_disc
 from cmeans.papers import ComplexWaveletSSIM
 
@@ -80,13 +80,13 @@ def objective(k: Array, labels: Array) -> float:
 
 def estimator(method: str, c: int, seed: int, solver: str = "auto", **words: Any) -> Any:
     common = {"n_jobs": 1, "random_state": seed, "search": None}  # as published: no start is improved on
-    exact = {"kernel": "rbf", "n_landmarks": None, **common, **words}
+    exact = {"kernel": "rbf", "landmarks": None, **common, **words}
     makers: dict[str, Callable[[], Any]] = {
         "KPKM": lambda: ProbabilisticKMeans(c, solver=solver, polish=None, **exact),
         "KPKM batched": lambda: ProbabilisticKMeans(c, solver="batched", polish=None, **exact),
         "KPKM + polish": lambda: ProbabilisticKMeans(c, solver=solver, polish="hartigan", **exact),
-        "KFCM m=2": lambda: FuzzyCMeans(c, m=2.0, acceleration=None, **exact),
-        "KFCM m=1.3": lambda: FuzzyCMeans(c, m=1.3, acceleration=None, **exact),
+        "KFCM m=2": lambda: FuzzyCMeans(c, m=2.0, search=Search(acceleration=None), **exact),
+        "KFCM m=1.3": lambda: FuzzyCMeans(c, m=1.3, search=Search(acceleration=None), **exact),
         "KFCM m auto": lambda: FuzzyCMeans(c, m="auto", **exact),
         "KKM": lambda: KernelKMeans(c, init="random", **exact),
         "FCM": lambda: FuzzyCMeans(c, m=1.3, kernel="linear", **common),

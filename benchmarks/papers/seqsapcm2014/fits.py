@@ -136,5 +136,5 @@ def by_defaults(name: str, table: int, state: int) -> tuple[int, float, float, f
     elif name == "alpha":
         model = AdaptivePossibilisticCMeans(alpha=1.0, pilot_m=2.0, **words).fit(x)
     else:
-        model = AdaptivePossibilisticCMeans(2 * CLASSES[table] if name == "twice" else 20, **words).fit(x)
+        model = AdaptivePossibilisticCMeans((1, 2 * CLASSES[table] if name == "twice" else 20), **words).fit(x)
     return (model.n_clusters_, *by_nearest(classes, model, x), 100 * float(np.mean(model.labels_ < 0)))

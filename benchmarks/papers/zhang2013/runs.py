@@ -101,9 +101,9 @@ def contestant(method: str, case: Case, share: float | None, seed: int, **words:
     if method == "KFCM" and case.small:
         return FuzzyCMeans(case.clusters, landmarks=spanning_rows(case), search=None, **words)
     if method in ("KFCM", ALL_ROWS):
-        return FuzzyCMeans(case.clusters, n_landmarks=None, search=None, **words)
+        return FuzzyCMeans(case.clusters, landmarks=None, search=None, **words)
     if method == "akFCM":
-        return FuzzyCMeans(case.clusters, n_landmarks=1000, search=None, **words)
+        return FuzzyCMeans(case.clusters, landmarks=1000, search=None, **words)
     assert share is not None
     size = chunk_rows(case, share)
     if method == "KPC":

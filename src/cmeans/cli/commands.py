@@ -145,7 +145,7 @@ def _typed(parameter: ParameterOption) -> Any:
         kind, more = str, {"metavar": "NUMBER[,NUMBER...]"}
     elif names:
         kind = Literal[names]
-    flags = {"n_clusters": (flag, "-c"), "progressive": (f"{flag}/--all-rows",)}.get(parameter.name, (flag,))
+    flags = {"n_clusters": (flag, "-c"), "search__progressive": (f"{flag}/--all-rows",)}.get(parameter.name, (flag,))
     return Annotated[kind | None, option(parameter.panel, parameter.help, *flags, shown=parameter.default, **more)]
 
 

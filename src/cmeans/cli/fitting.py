@@ -244,7 +244,7 @@ def _summary(request: FitRequest, rows: InputRows, model: Any, stored: Mapping[s
         "noise_distance": fitted.get("noise_distance_"),
         "method_options": _own_words(request, model),
         "kernel": name_of(model.kernel),
-        "spherical": model.spherical,
+        "metric": model.metric,
         "gamma": fitted.get("gamma_"),
         "n_landmarks": model.n_landmarks_,
         "approximation": fitted.get("approximation_"),

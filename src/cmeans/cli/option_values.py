@@ -23,6 +23,8 @@ from .. import (
     ThreadEngine,
     TwoStepKernelKMeans,
 )
+from ..fitting.named_parameters import OBJECTS
+from ..fitting.validation import integer
 from ..kernels import KERNELS, Kernel
 from ..persistence.model_checks import check_parameters
 from ..rules import RULES
@@ -32,7 +34,7 @@ from .errors import InputError
 DATA, METHOD, KERNEL, RUN, SCREEN = "The data", "The method", "The kernel", "The run", "The screen"
 ADAPTIVE, PROBABILISTIC = "The methods adaptive and sequential", "The method probabilistic"
 PANELS = {  # of the help, in their order, and the parameters in each
-    DATA: ("missing", "on_empty"),
+    DATA: ("missing",),
     METHOD: (),  # and all that no other panel has
     ADAPTIVE: (
         "sparsity",
@@ -48,25 +50,50 @@ PANELS = {  # of the help, in their order, and the parameters in each
         "patience",
     ),
     PROBABILISTIC: ("solver", "step", "quantile", "polish"),
-    KERNEL: ("kernel", "gamma", "n_landmarks", "landmarks", "landmark_tol", "landmark_solver", "spherical"),
-    RUN: ("init", "n_init", "max_iter", "tol", "acceleration", "progressive", "join_equal_rows", "memory_budget", "n_jobs"),
+    KERNEL: (
+        "kernel",
+        "gamma",
+        "landmarks__number",
+        "landmarks__method",
+        "landmarks__tol",
+        "landmarks__solver",
+        "metric",
+    ),
+    RUN: (
+        "init",
+        "n_init",
+        "max_iter",
+        "tol",
+        "search__acceleration",
+        "search__progressive",
+        "search__join_equal_rows",
+        "memory_budget",
+        "n_jobs",
+    ),
     SCREEN: (),
 }
 OF_ENGINE = ("n_jobs", "memory_budget")  # options that are parameters of the engine
 NO_OPTIONS = {"engine", "chunk_size", "random_state", "verbose"}  # or options of the command itself
 _RENAMED = {
     "scaling": "--inner-scaling",
-    "n_landmarks": "--landmarks",
-    "landmarks": "--landmark-choice",
+    "landmarks__number": "--landmarks",
+    "landmarks__method": "--landmark-choice",
+    "landmarks__tol": "--landmark-tol",
+    "landmarks__solver": "--landmark-solver",
+    "search__method": "--search",
+    "search__acceleration": "--acceleration",
+    "search__progressive": "--progressive",
+    "search__join_equal_rows": "--join-equal-rows",
+    "sizes": "--size-min, --size-max",
+    "sizes__least": "--size-min",
+    "sizes__most": "--size-max",
     "n_clusters": "--clusters",
-    "max_clusters": "--clusters",
     "random_state": "--seed",
     "n_jobs": "--jobs",
     "sample_weight": "--weight",
     "T": "--temperature",
 }
 SWITCHED = {"true": True, "false": False}  # values of parameters that are True, False or have a name
-_NUMBER = {"max_clusters": "n_clusters"}  # one option for both
 
 
 def option_of(word: str) -> str:
@@ -100,15 +127,20 @@ class MethodSpec:
         self.estimator = estimator
         self.soft = soft  # memberships are worth writing
         self.fixed = dict(fixed or {})  # parameters that define the method
-        words, said = dict(inspect.signature(estimator, eval_str=True).parameters), _first_sentences(estimator)
+        words = dict(inspect.signature(estimator, eval_str=True).parameters)
         words["memory_budget"] = inspect.signature(ThreadEngine, eval_str=True).parameters["memory_budget"]
-        said["memory_budget"] = _first_sentences(ThreadEngine)["memory_budget"]
-        self.finds_number = "max_clusters" in words  # the number of clusters is a result; that given as `n_clusters` is only a bound
-        own = {_NUMBER.get(name, name): word for name, word in words.items() if name not in self.fixed}
+        self.finds_number = words["n_clusters"].default == "auto"  # the number of clusters is a result; that given is only a bound
+        if self.finds_number:
+            words["n_clusters"] = words["n_clusters"].replace(annotation=int, default=estimator._usual_most)
+        own = {name: word for name, word in words.items() if name not in self.fixed and name not in OBJECTS}
         self.kernel_fields = {name: word for name, word in KERNEL_FIELDS.items() if "kernel" in own and name not in own}
         self.rule_fields: dict[str, inspect.Parameter] = {}
         self.parameters = own | self.kernel_fields
-        self.said = SAID_OF_KERNELS | {_NUMBER.get(name, name): sentence for name, sentence in said.items()}
+        self.said = SAID_OF_KERNELS | _first_sentences(estimator)
+        self.said["memory_budget"] = _first_sentences(ThreadEngine)["memory_budget"]
+        for name in OBJECTS:
+            if name in words:
+                self._add_fields(name, words[name].default)
         self.needed: tuple[str, ...] = () if self.finds_number else ("n_clusters",)  # parameters without a default here
 
     @classmethod
@@ -121,16 +153,30 @@ class MethodSpec:
         method.said |= _first_sentences(rule)
         return method
 
+    def _add_fields(self, name: str, default: Any) -> None:
+        """Add the fields of a parameter that is an object, with the values of the estimator's default."""
+        usual = OBJECTS[name](default, self.estimator.__name__)
+        cls = type(usual)
+        said = _first_sentences(cls)
+        taken = self.estimator._taken_fields.get(name)
+        for field, word in inspect.signature(cls, eval_str=True).parameters.items():
+            if taken is None or field in taken:
+                nested = f"{name}__{field}"
+                self.parameters[nested] = word.replace(name=nested, default=getattr(usual, field))
+                self.said[nested] = said[field]
+
     def made(self, words: Mapping[str, Any]) -> Any:
         """Return an estimator with these parameters; those that no rows would suit are refused."""
-        model = self.estimator(**with_engine(self.in_objects(words)))
+        model = self.estimator().set_params(**with_engine(self.in_objects(words)))
         check_parameters(model)
         return model
 
     def in_objects(self, words: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parameters of the estimator: those of its kernel and its rule in objects."""
         own = {word: value for word, value in words.items() if word not in self.kernel_fields and word not in self.rule_fields}
-        parameters = self.fixed | {self.parameters[word].name: value for word, value in own.items()}
+        if self.finds_number and "n_clusters" in own:
+            own["n_clusters"] = (1, integer(own["n_clusters"], "n_clusters", self.estimator.__name__, 1))
+        parameters = self.fixed | own
         of_kernel = {word: value for word, value in words.items() if word in self.kernel_fields}
         of_rule = {word: value for word, value in words.items() if word in self.rule_fields}
         with parameters_of(self.estimator.__name__):
@@ -272,7 +318,8 @@ def _option(name: str, methods: Mapping[str, MethodSpec]) -> ParameterOption:
     if kind is bool and names:
         names, kind = [*names, *SWITCHED], str
     if kind is bool:
-        defaults = {name if default == "True" else f"no {name}": keys for default, keys in defaults.items()}
+        word = option_of(name).lstrip("-")
+        defaults = {word if default == "True" else f"no {word}": keys for default, keys in defaults.items()}
     by_number = sorted(defaults.items(), key=lambda default: -len(default[1]))  # what most methods have comes first
     shown = [f"{text} for {listed(keys)}" if at else text for at, (text, keys) in enumerate(by_number)]
     text = " ".join(_about(keys, methods, panel) + sentence for sentence, keys in said.items())

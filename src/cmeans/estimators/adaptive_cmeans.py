@@ -10,9 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..data.arrays import Float64
 from ..engines import Engine
-from ..fitting.arguments import Auto, GammaName, InitName, InnerScaling, LandmarkName, LandmarkSolver
+from ..fitting.arguments import Auto, GammaName, InitName, InnerScaling
 from ..fitting.geometry import Geometry
 from ..fitting.init import InitContext, starts
+from ..fitting.landmark_choice import Landmarks
 from ..fitting.procedure import Method, Procedure
 from ..fitting.validation import real
 from ..fitting.ways.adaptive import AdaptiveProblem, BaseAdaptive, best_separated
@@ -46,15 +47,16 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         sum_ij w_i [ u_ij |phi(x_i) - v_j|^2 + eta_j (u_ij ln u_ij - u_ij + 1) + lambda u_ij^p ].
 
     Use it when you do not know how many clusters there are, when they differ in spread, or when there is noise. It starts from
-    `max_clusters`, more than there are; each cluster adapts its scale eta_j to its own rows (those whose largest typicality is
+    more clusters than there are; each cluster adapts its scale eta_j to its own rows (those whose largest typicality is
     to it), clusters without rows are removed, and coinciding ones merged. Sparsity lets all typicalities of a row be zero: rows
     beyond every cluster's radius are labelled -1. Beyond 20,000 rows clusters are sought on a fair sample of so many, and then
     refined on all rows.
 
     Parameters
     ----------
-    max_clusters : int, default=20
-        Clusters to start from, more than there are. A start by name has ten at most, or a tenth of the distinct rows if that is more.
+    n_clusters : "auto" or (1, most), default="auto"
+        How many clusters there may be: those to start from, more than there are. "auto": 20 at most. A start by name
+        has ten at most, or a tenth of the distinct rows if that is more. Not a number as elsewhere: that is a result.
     sparsity : "auto" or float >= 0, default="auto"
         lambda: 0 leaves no row out, larger values more of them. "auto" takes K min_j eta_j / (p (1-p) e^(2-p)) anew in every sweep, so that
         nothing depends on units; K = 0.9. With alpha="auto" lambda is smaller where it takes that for
@@ -68,7 +70,7 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         sqrt(2) at a time, in nine stages at most, and keeps those of the largest mean silhouette, (b - a) / max(a, b) of a row's squared
         distances to its own centre and to the nearest other one; the widest, mostly one cluster, if that is below 0.2. It begins at the
         mean of distances within the clusters of the fuzzy run over their standard deviation, at least 2: sqrt(2 d) for d columns alike,
-        where distances are long and differ little. What is found depends little on `max_clusters`; clusters that touch may become one.
+        where distances are long and differ little. What is found depends little on `n_clusters`; clusters that touch may become one.
         Rows that lie apart from all others, and clusters of less than a tenth of an average one's weight, have no part in that.
         1 is the papers' own value, for few columns and about twice as many initial clusters as there are; it leaves more rows out.
     pilot_m : "auto" or float > 1, default="auto"
@@ -109,7 +111,7 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
     >>> from cmeans import AdaptivePossibilisticCMeans
     >>> from cmeans.datasets import make_s_set
     >>> X, y = make_s_set(n_clusters=7, n_samples=2000, noise=0.05, random_state=3)
-    >>> model = AdaptivePossibilisticCMeans(alpha=1, max_clusters=14, random_state=0).fit(X)
+    >>> model = AdaptivePossibilisticCMeans(n_clusters=(1, 14), alpha=1, random_state=0).fit(X)
     >>> model.n_clusters_
     7
     >>> bool((model.labels_[y == -1] == -1).mean() > 0.5)
@@ -119,12 +121,14 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
     6
     """
 
+    _usual_most = 20
+
     alpha: str | float
     pilot_m: Auto | float
 
     def __init__(
         self,
-        max_clusters: int = 20,
+        n_clusters: Auto | tuple[int, int] = "auto",
         *,
         sparsity: Auto | float = "auto",
         p: float = 0.5,
@@ -133,10 +137,7 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         scaling: InnerScaling | None = "range",
         kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
-        n_landmarks: int | Auto | None = "auto",
-        landmarks: LandmarkName | Any = "rpcholesky",
-        landmark_tol: float = 0.02,
-        landmark_solver: LandmarkSolver = "eigh",
+        landmarks: int | Auto | Landmarks | Any | None = "auto",
         init: InitName | Any = "k-means++",
         n_init: int = 1,
         max_iter: int = 300,

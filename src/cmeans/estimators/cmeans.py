@@ -9,23 +9,20 @@ from typing import Any
 from ..data.outputs import FloatArray
 from ..engines import Engine
 from ..fitting.arguments import (
-    Acceleration,
     Auto,
     GammaName,
     InitName,
-    LandmarkName,
-    LandmarkSolver,
+    MetricName,
     MissingName,
-    OnEmpty,
-    SearchName,
-    SizesArgument,
     check_top_k,
-    given_sizes,
     rule_of,
     truncated,
 )
 from ..fitting.fit import BaseCMeans
+from ..fitting.landmark_choice import Landmarks
 from ..fitting.procedure import Procedure, method_of
+from ..fitting.search import Search, SearchName
+from ..fitting.sizes import Sizes, given_sizes
 from ..fitting.stages.sized import SizedClusters
 from ..kernels import Kernel
 from ..kernels.names import KernelName
@@ -55,16 +52,14 @@ class CMeans(Plotting, BaseCMeans):
         an object of `cmeans.rules` has them, as `Entropy(T=2.0)`, and "auto" of one is read off the rows.
     top_k : int >= 1 or None, default=None
         As in `FuzzyCMeans`, for soft rules whose rows sum to one: "fuzzy", "polynomial_fuzzy", "entropy", and your own.
-    size_min, size_max : default=None
+    sizes : Sizes or None, default=None
         As in `KernelKMeans`, for the rules "hard", "fuzzy" and "entropy".
-    acceleration : "anderson" or None, default="anderson"
-        As in `FuzzyCMeans`; hard rules go without.
-    search : "auto", "breathing", "annealing" or None, default="auto"
+    search : "auto", "breathing", "annealing", None or Search, default="auto"
         As in `KernelKMeans`. "annealing", for rule="entropy": the temperature falls from where all centres coincide to T, so that clusters
-        divide one after the other, whatever the start. It suits clusters of like sizes: large ones divide before small ones part.
-    spherical : bool, default=False
-        As in `KernelKMeans`: centres of length one, and with kernel="linear" rows too. m="auto" and T="auto" are read off plain means,
-        which is on the safe side: centres of length one stay apart for larger ones.
+        divide one after the other, whatever the start.
+    metric : "euclidean" or "cosine", default="euclidean"
+        As in `KernelKMeans`. m="auto" and T="auto" are read off plain means, which is on the safe side: centres of length one stay apart
+        for larger ones.
 
     All other attributes and methods are those of `KernelKMeans`.
 
@@ -107,23 +102,15 @@ class CMeans(Plotting, BaseCMeans):
         top_k: int | None = None,
         kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
-        n_landmarks: int | Auto | None = "auto",
-        landmarks: LandmarkName | Any = "rpcholesky",
-        landmark_tol: float = 0.02,
-        landmark_solver: LandmarkSolver = "eigh",
-        spherical: bool = False,
+        landmarks: int | Auto | Landmarks | Any | None = "auto",
+        metric: MetricName = "euclidean",
         init: InitName | Any = "k-means++",
         n_init: int = 1,
-        search: SearchName | None = "auto",
-        size_min: SizesArgument = None,
-        size_max: SizesArgument = None,
+        search: SearchName | Search | None = "auto",
+        sizes: Sizes | None = None,
         max_iter: int = 300,
         tol: float = 1e-4,
-        acceleration: Acceleration | None = "anderson",
-        progressive: bool = True,
         missing: MissingName = "error",
-        on_empty: OnEmpty = "warn",
-        join_equal_rows: Auto | bool = "auto",
         n_jobs: int | None = None,
         engine: Engine | None = None,
         random_state: Any = None,
@@ -139,7 +126,7 @@ class CMeans(Plotting, BaseCMeans):
 
     def _procedure(self) -> Procedure:
         name, rule = type(self).__name__, rule_of(self.rule, type(self).__name__)
-        sizes = given_sizes(self.size_min, self.size_max, self.n_clusters, name)
+        sizes = given_sizes(self.sizes, self.n_clusters, name)
         if sizes is not None and not rule.bounds_sizes:
             able = " or ".join(f'"{known}"' for known, cls in RULES.items() if cls.with_prices is not Rule.with_prices)
             raise ValueError(f"{name}({sizes.given}): rule={self.rule!r} does not bound the sizes of clusters; rule={able} does.")

@@ -8,22 +8,19 @@ from typing import Any
 
 from ..engines import Engine
 from ..fitting.arguments import (
-    Acceleration,
     Auto,
     GammaName,
     InitName,
-    LandmarkName,
-    LandmarkSolver,
+    MetricName,
     MissingName,
-    OnEmpty,
-    SearchName,
-    SizesArgument,
     check_top_k,
-    given_sizes,
     truncated,
 )
 from ..fitting.fit import BaseCMeans
+from ..fitting.landmark_choice import Landmarks
 from ..fitting.procedure import Procedure, method_of
+from ..fitting.search import Search, SearchName
+from ..fitting.sizes import Sizes, given_sizes
 from ..fitting.stages.sized import SizedClusters
 from ..kernels import Kernel
 from ..kernels.names import KernelName
@@ -58,15 +55,11 @@ class FuzzyCMeans(Plotting, BaseCMeans):
     top_k : int >= 1 or None, default=None
         In how many clusters a row has memberships: its `top_k` nearest ones alone, in every sweep. None: in all. For hundreds of clusters
         and more, where it takes less time, and keeps `top_k` numbers of a row in place of one for each cluster (see Notes).
-    acceleration : "anderson" or None, default="anderson"
-        Whether centres of the last few sweeps are mixed for the next (Anderson 1965), mostly for a half to a fifth of the sweeps. It
-        begins where centres move little and the objective is convex, so that a start leads where plain sweeps lead, cluster for cluster. A
-        mixture that raises the objective is taken back; the sweep it took counts, and repeats the objective before it.
-    size_min, size_max : number, one for each cluster, or None, default=None
-        As in `KernelKMeans`, of the sums of memberships (times weights). Sweeps within the bounds go without acceleration.
-    spherical : bool, default=False
-        As in `KernelKMeans`: centres of length one, and with kernel="linear" rows too, for soft spherical c-means (Hornik 2012). m="auto"
-        is read off plain means, which is on the safe side: centres of length one stay apart for larger m.
+    sizes : Sizes or None, default=None
+        As in `KernelKMeans`, of the sums of memberships (times weights).
+    metric : "euclidean" or "cosine", default="euclidean"
+        As in `KernelKMeans`: "cosine" is soft spherical c-means (Hornik 2012). m="auto" is read off plain means, which is on the safe side:
+        centres of length one stay apart for larger m.
 
     All other attributes and methods are those of `KernelKMeans`. A warning names parameters that the kernel has no use for.
 
@@ -151,23 +144,15 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         top_k: int | None = None,
         kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
-        n_landmarks: int | Auto | None = "auto",
-        landmarks: LandmarkName | Any = "rpcholesky",
-        landmark_tol: float = 0.02,
-        landmark_solver: LandmarkSolver = "eigh",
-        spherical: bool = False,
+        landmarks: int | Auto | Landmarks | Any | None = "auto",
+        metric: MetricName = "euclidean",
         init: InitName | Any = "k-means++",
         n_init: int = 1,
-        search: SearchName | None = "auto",
-        size_min: SizesArgument = None,
-        size_max: SizesArgument = None,
+        search: SearchName | Search | None = "auto",
+        sizes: Sizes | None = None,
         max_iter: int = 300,
         tol: float = 1e-4,
-        acceleration: Acceleration | None = "anderson",
-        progressive: bool = True,
         missing: MissingName = "error",
-        on_empty: OnEmpty = "warn",
-        join_equal_rows: Auto | bool = "auto",
         n_jobs: int | None = None,
         engine: Engine | None = None,
         random_state: Any = None,
@@ -179,6 +164,6 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         name = type(self).__name__
         with parameters_of(name, share="noise"):
             rule: Rule = Fuzzy(self.m) if self.noise is None else NoiseFuzzy(self.m, self.noise)
-        sizes = given_sizes(self.size_min, self.size_max, self.n_clusters, name)
+        sizes = given_sizes(self.sizes, self.n_clusters, name)
         top_k, stages = check_top_k(self.top_k, rule, name), () if sizes is None else (SizedClusters(sizes),)
         return Procedure(partial(method_of, truncated(rule, top_k)), stages=stages, top_k=top_k)

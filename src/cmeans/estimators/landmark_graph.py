@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, Self, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,11 +13,13 @@ from ..data.arrays import Array, namespace
 from ..data.blocks import Blocks
 from ..data.limits import Limits
 from ..engines import Engine
-from ..fitting.arguments import Auto, LandmarkName, check_landmarks, number_of_landmarks
+from ..fitting.arguments import Auto, check_landmarks
 from ..fitting.engine import RunsPasses, check_engine
 from ..fitting.fitted_attributes import restored_on_failure
+from ..fitting.landmark_choice import Landmarks, check_graph_landmarks, landmarks_from
+from ..fitting.named_parameters import NamedParameters
 from ..fitting.space import graph_geometry
-from ..fitting.validation import checked_random_state, integer, one_of, read_rows, weights_of
+from ..fitting.validation import checked_random_state, integer, read_rows, weights_of
 from ..graphs.landmark_graph import FeaturesPass, Sought
 from ..kernels import LandmarkGraphKernel
 from ..runtime.checks import parameters_of
@@ -27,7 +29,7 @@ from ..spaces import FeatureSpace
 from ..sweeps.represented_rows import RepresentedRows
 
 
-class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixin, NamedParameters):
     """Embedding of rows in the leading eigenvectors of their landmark graph, in which k-means is a relaxed normalised cut.
 
     Every row is joined to its nearest landmarks, and by them to rows that share them. Use it to look at clusters of any shape, or before
@@ -38,11 +40,9 @@ class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     ----------
     n_components : int, default=8
         Number of features at most: as many as clusters are sought. Eigenvectors of eigenvalue 0 are left out.
-    n_landmarks : int or "auto", default="auto"
-        Number of landmarks. "auto": 1,000, at most half as many as there are rows.
-    landmarks : "k-means", "k-means++", "uniform", row numbers or points, default="k-means"
-        How landmarks are chosen: centres of k-means over a sample of the rows, or rows drawn in proportion to the squared distance from
-        the nearest of those before, or to weight. An array sets their number too.
+    landmarks : "auto", int, points, row numbers or Landmarks, default="auto"
+        The landmarks, as in `KernelKMeans`. "auto": 1,000 centres of k-means over a sample of the rows, at most half as many as there are
+        rows.
     n_neighbors : int, default=5
         Landmarks that a row is joined to.
     width : "local mean" or float, default="local mean"
@@ -95,8 +95,7 @@ class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self,
         n_components: int = 8,
         *,
-        n_landmarks: int | Auto = "auto",
-        landmarks: LandmarkName | Literal["k-means"] | Any = "k-means",
+        landmarks: int | Auto | Landmarks | Any = "auto",
         n_neighbors: int = 5,
         width: float | Literal["local mean"] = "local mean",
         normalized: bool = False,
@@ -107,7 +106,6 @@ class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
-        self.n_landmarks = n_landmarks
         self.landmarks = landmarks
         self.n_neighbors = n_neighbors
         self.width = width
@@ -151,33 +149,30 @@ class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """Make the graph; return the rows, and their features where these were found with it."""
         name = type(self).__name__
         with restored_on_failure(self, FitRecord()):
-            words, number = self._checked()
+            words, landmarks = self._checked()
             rng = checked_random_state(self.random_state, name)
             given = read_rows(self, X, fitting=True)
             given.name_columns(self)
             weight, unit = weights_of(given, sample_weight, name)
             blocks = Blocks(given.x, weight, unit=unit, limits=self._limits, n_threads=self._engine_of(given.x).n_threads)
-            number = number_of_landmarks(number, name, blocks.n_rows)
             sought = Sought(self.n_components, "components", f"{name}(n_components={self.n_components})")
             with self._engine(blocks) as engine:
-                geometry = graph_geometry(words, sought, blocks, self.landmarks, number, name, rng, engine)
+                geometry = graph_geometry(words, sought, blocks, landmarks, name, rng, engine)
         kernel = self.kernel_ = cast(LandmarkGraphKernel, geometry.kernel)
         self.eigenvalues_ = kernel.eigenvalues
         self.n_clusters_suggested_ = kernel.attributes["n_clusters_suggested_"]
         self.landmarks_, self.landmark_indices_ = kernel.points, geometry.landmark_rows
         return blocks, cast(FeatureSpace, geometry.space).known
 
-    def _checked(self) -> tuple[LandmarkGraphKernel, int | str | None]:
-        """Return the checked parameters of the graph and the number of landmarks."""
+    def _checked(self) -> tuple[LandmarkGraphKernel, Landmarks]:
+        """Return the checked parameters of the graph and the choice of landmarks."""
         name = type(self).__name__
         integer(self.n_components, "n_components", name, 1)
         check_engine(self)
-        if isinstance(self.landmarks, str):
-            one_of(self.landmarks, "landmarks", name, ("k-means", "k-means++", "uniform"))
-        else:
-            check_landmarks(self.landmarks, name, rows_only=False)
-        if self.n_landmarks is None:
-            raise ValueError(f'{name}(n_landmarks=None): the graph is made over landmarks; give a number, or "auto".')
+        landmarks = landmarks_from(self.landmarks, name)
+        check_graph_landmarks(landmarks, name)
+        if landmarks.points is not None:
+            check_landmarks(landmarks.points, name, rows_only=False)
         with parameters_of(name):
             words = LandmarkGraphKernel(
                 n_neighbors=self.n_neighbors,
@@ -187,7 +182,7 @@ class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                 falloff=self.falloff,
                 metric=self.metric,
             )
-        return words, number_of_landmarks(self.n_landmarks, name, None)
+        return words, landmarks
 
     def _features(self, blocks: Blocks) -> Array:
         with self._engine(blocks) as engine:

@@ -7,19 +7,11 @@ from typing import Any
 
 from ..data.outputs import FloatArray
 from ..engines import Engine
-from ..fitting.arguments import (
-    Acceleration,
-    Auto,
-    GammaName,
-    InitName,
-    LandmarkName,
-    LandmarkSolver,
-    MissingName,
-    OnEmpty,
-    SearchName,
-)
+from ..fitting.arguments import Auto, GammaName, InitName, MetricName, MissingName
 from ..fitting.fit import BaseCMeans
+from ..fitting.landmark_choice import Landmarks
 from ..fitting.procedure import Procedure, method_of
+from ..fitting.search import Search, SearchName
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Possibilistic
@@ -46,15 +38,14 @@ class PossibilisticCMeans(Plotting, BaseCMeans):
     n_clusters : int, default=8
         Number of clusters.
     m : "auto" or float > 1, default=1.2
-        How softly typicality falls with distance; it is 1/2 at the distance sqrt(eta_j) whatever m. With the literature's 2 far rows
+        How softly typicality falls with distance; it is 1/2 at the distance sqrt(eta_j) whatever m. Not "auto" as elsewhere, since it makes
+        no memberships compete. With the literature's 2 far rows
         keep so much of it that clusters unite on most data of more than a few columns.
     pilot_m : "auto" or float > 1, default="auto"
         The fuzzifier of the fuzzy run that goes first. As in `FuzzyCMeans`; the value used is `pilot_m_`.
     eta_scale : float > 0, default=0.5
         Width of the clusters relative to those of the fuzzy run: it multiplies all eta_j (Theta in the papers). Wider clusters unite
         sooner, narrower ones give fewer rows a large typicality. `m=2, eta_scale=1` are those of the literature.
-    acceleration : "anderson" or None, default="anderson"
-        As in `FuzzyCMeans`, of both runs. Where several fixed points are near it may lead to another one than plain sweeps do.
 
     All other attributes and methods are those of `KernelKMeans`. n_init counts fuzzy runs, the best of which is
     built on, and `search` is for a better fuzzy run.
@@ -102,20 +93,14 @@ class PossibilisticCMeans(Plotting, BaseCMeans):
         eta_scale: float = 0.5,
         kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
-        n_landmarks: int | Auto | None = "auto",
-        landmarks: LandmarkName | Any = "rpcholesky",
-        landmark_tol: float = 0.02,
-        landmark_solver: LandmarkSolver = "eigh",
+        landmarks: int | Auto | Landmarks | Any | None = "auto",
+        metric: MetricName = "euclidean",
         init: InitName | Any = "k-means++",
         n_init: int = 1,
-        search: SearchName | None = "auto",
+        search: SearchName | Search | None = "auto",
         max_iter: int = 300,
         tol: float = 1e-4,
-        acceleration: Acceleration | None = "anderson",
-        progressive: bool = True,
         missing: MissingName = "error",
-        on_empty: OnEmpty = "warn",
-        join_equal_rows: Auto | bool = "auto",
         n_jobs: int | None = None,
         engine: Engine | None = None,
         random_state: Any = None,

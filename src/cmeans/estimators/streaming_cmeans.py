@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Literal, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64
 from ..engines import Engine
-from ..fitting.arguments import (
-    Acceleration,
-    Auto,
-    GammaName,
-    InitName,
-    SearchName,
-    StreamRule,
-    check_landmarks,
-    given_landmarks,
-)
+from ..fitting.arguments import Auto, GammaName, InitName, StreamRule
 from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.geometry import Geometry
 from ..fitting.kernel_evidence import given_kernel
+from ..fitting.landmark_choice import Landmarks, given_landmarks, landmarks_from
 from ..fitting.procedure import FitSettings, Procedure
+from ..fitting.search import Search, SearchName
 from ..fitting.space import euclidean_space
 from ..fitting.streams.chunks import checked_chunk_size
 from ..fitting.streams.stream_fit import StreamingBase
 from ..fitting.streams.stream_state import Chunk, ChunkResult, StreamState
-from ..fitting.validation import integer, one_of, real
+from ..fitting.validation import integer, real
 from ..graphs.landmark_graph import AUTOMATIC
 from ..kernels import Kernel
 from ..kernels.names import KernelName
@@ -90,23 +83,21 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         `init` is an array. "auto" with kernel="landmark_graph": at least 2 a landmark.
     chunk_size : int, default=5000
         Rows that `fit` takes at a time, at most; it divides them evenly. `partial_fit` takes chunks of any size.
-    n_landmarks : int or "auto", default="auto"
-        Number of landmarks at most. "auto": 20 a cluster, but at least 300 and at most 2,000;
-        of a graph 1,000, and as long as it has fewer than 2,000 rows half of them.
-    landmarks : "rpcholesky" or (s, d) points, default="rpcholesky"
-        Randomly pivoted Cholesky: rows are drawn in proportion to how badly those before represent them. Points are taken as they are.
+    landmarks : "auto", int, points, row numbers or Landmarks, default="auto"
+        Number of landmarks at most, or points, which are taken as they are. "auto": 20 a cluster, but at least 300
+        and at most 2,000; of a graph 1,000, and as long as it has fewer than 2,000 rows half of them. Rows are drawn in proportion to how
+        badly those before represent them (randomly pivoted Cholesky).
     init : see `KernelKMeans`, default="k-means++"
         How the first centres are drawn. Later chunks start from the centres there are.
     n_init : int, default=3
-        Starts on the first rows; the lowest objective is kept.
-    search : "auto", "breathing" or None, default="auto"
-        How to leave poor optima of the first rows, from which all later chunks go on. See `KernelKMeans`.
+        Starts on the first rows; the lowest objective is kept. Not 1 as elsewhere: all later rows go on from there.
+    search : "auto", "breathing", None or Search, default="auto"
+        How to leave poor optima of the first rows, from which all later chunks go on, and whether sweeps are accelerated. See
+        `KernelKMeans`.
     max_iter : int, default=300
         Sweeps over one chunk at most.
     tol : float, default=1e-4
         Move of a centre, as a fraction of the typical distance, below which it stands still.
-    acceleration : "anderson" or None, default="anderson"
-        As in `FuzzyCMeans`; rule="hard" goes without.
 
 
     kernel="precomputed" is not possible. That of "landmark_graph" is the graph of the rows that are held until the stream begins; later
@@ -164,14 +155,12 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         chunk_size: int = 5000,
         kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
-        n_landmarks: int | Auto = "auto",
-        landmarks: Literal["rpcholesky"] | Any = "rpcholesky",
+        landmarks: int | Auto | Landmarks | Any = "auto",
         init: InitName | Any = "k-means++",
         n_init: int = 3,
-        search: SearchName | None = "auto",
+        search: SearchName | Search | None = "auto",
         max_iter: int = 300,
         tol: float = 1e-4,
-        acceleration: Acceleration | None = "anderson",
         n_jobs: int | None = None,
         engine: Engine | None = None,
         random_state: Any = None,
@@ -180,12 +169,14 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         self._store(locals())
 
     _takes = frozenset({"known_labels"})
+    _taken_fields: Mapping[str, tuple[str, ...]] = {
+        "search": ("method", "acceleration"),
+        "landmarks": ("number", "method", "points"),
+    }
 
     def _procedure(self) -> Procedure:
         name = type(self).__name__
         self._checked_stream_parameters(name)
-        if not isinstance(self.landmarks, str):
-            check_landmarks(self.landmarks, name, rows_only=False)
         integer(self.chunk_size, "chunk_size", name, 1)
         self._rows_held(name, 1)
         return super()._procedure()
@@ -251,12 +242,13 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     def _begin(self, chunk: Chunk) -> ChunkResult:
         estimator_name, blocks = type(self).__name__, chunk.blocks
         limit = self._checked_stream_parameters(estimator_name)
+        landmarks = chunk.context.settings.landmarks
 
         def space_of(kernel: Kernel) -> Space:
-            given = given_landmarks(self.landmarks, estimator_name, blocks, self.n_landmarks)
+            given = given_landmarks(landmarks, estimator_name, blocks)
             if given is not None:
                 return landmark_space(kernel, given[1], None, blocks.x.dtype)
-            if kernel.coordinates == "rows" and self.n_landmarks == "auto":
+            if kernel.coordinates == "rows" and landmarks.count is None:
                 return euclidean_space(blocks)
             return self._first_space(chunk, kernel, limit)
 
@@ -265,7 +257,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         else:
             geometry = self._geometry(chunk, space_of)
         problem, solution = self._found(chunk, geometry, self._method(geometry))
-        growing = isinstance(self.landmarks, str) and geometry.space.basis_points is not None
+        growing = landmarks.points is None and geometry.space.basis_points is not None
         reserve = LandmarkCandidates(limit) if growing else None
         return self._absorbed(geometry, problem, solution, None, None, reserve)
 
@@ -320,7 +312,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
 
     def _rows_held(self, estimator_name: str, n_clusters: int) -> int:
         if isinstance(self.warm_up, str) and self.warm_up == "auto":
-            landmarks = self.n_landmarks if isinstance(self.n_landmarks, int) else AUTOMATIC
+            landmarks = landmarks_from(self.landmarks, estimator_name).count or AUTOMATIC
             return max(WARM_UP * n_clusters, GRAPH * landmarks if self._makes_graph() else 0)
         return integer(self.warm_up, "warm_up", estimator_name, 0, others='"auto" or ')
 
@@ -333,12 +325,21 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
             raise ValueError(
                 f"{estimator_name}(decay={self.decay!r}): decay must lie above 0 and at most be 1, where nothing is forgotten."
             )
-        if isinstance(self.landmarks, str):
-            one_of(self.landmarks, "landmarks", estimator_name, ("rpcholesky",))
+        landmarks = self._checked_landmarks(estimator_name)
         c = integer(self.n_clusters, "n_clusters", estimator_name, 1)
-        if isinstance(self.n_landmarks, str) and self.n_landmarks == "auto":
-            return int(np.clip(20 * c, 300, 2000))
-        return integer(self.n_landmarks, "n_landmarks", estimator_name, 1, others='"auto" or ')
+        return landmarks.count or int(np.clip(20 * c, 300, 2000))
+
+    def _checked_landmarks(self, estimator_name: str) -> Landmarks:
+        """Return the choice of landmarks, which a stream makes in one way alone."""
+        landmarks = landmarks_from(self.landmarks, estimator_name)
+        if landmarks.is_exact:
+            raise ValueError(f'{estimator_name}(landmarks=None): no stream holds all its rows; give a number, or "auto".')
+        if landmarks.method not in ("auto", "rpcholesky") and not given_kernel(self, estimator_name).over_landmarks:
+            raise ValueError(
+                f"{estimator_name}(landmarks={landmarks!r}): further landmarks are those that others represent badly; take "
+                'method="rpcholesky", or "auto".'
+            )
+        return landmarks
 
 
 def _features(stream: StreamingFuzzyCMeans) -> Any:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self, get_args
 
-import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils import ClassifierTags, Tags
 
 from ..data.blocks import Blocks
 from ..data.outputs import Labels
 from ..engines import ThreadEngine
-from ..kernels import Linear
+from ..kernels import Kernel, Linear
 from ..runtime.callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
 from ..runtime.numerals import parse_budget
 from ..runtime.progress import current_listeners
@@ -25,19 +24,17 @@ from ..solvers.multistart import FitResult
 from ..solvers.observer import FitRecord
 from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Stopping
-from .arguments import (
-    MissingName,
-    OnEmpty,
-    SearchName,
-    checked_landmark_parameters,
-)
+from .arguments import MissingName
 from .engine import check_engine
 from .fitted_attributes import OPTIONAL, restored_on_failure, row_attributes, warn_of_result
 from .geometry import Geometry
 from .init import METHODS, check_init
 from .kernel_evidence import given_kernel
+from .landmark_choice import checked_landmarks
+from .named_parameters import NamedParameters
 from .prediction import Predicting
 from .procedure import FitContext, FitSettings, Method, Procedure, Stage
+from .search import Search, search_from, search_within
 from .space import check_kernel
 from .stages.holes import Holes
 from .stages.joined import EqualRows
@@ -51,10 +48,11 @@ from .ways.by_sweeps import BySweeps
 MAY_CHANGE = {"random_state", "n_jobs", "engine", "verbose"}  # parameters that a resumed fit may change
 
 
-class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseEstimator):
+class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, NamedParameters):
     """The fit that all estimators share. An estimator adds its own parameters, and the `Procedure` that they make."""
 
     _takes: frozenset[str] = frozenset({"known_labels", "must_link"})  # arguments of `fit` that its way to clusters heeds
+    _taken_fields: Mapping[str, tuple[str, ...]] = {}  # of parameters that are objects, where a fit does not use all
     _init_names: tuple[str, ...] = METHODS  # that `init` may take
     _is_bounded = True  # a start takes at most `max_iter` sweeps in all
     _can_be_annealed = False  # as its rule can
@@ -124,12 +122,12 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
             settings = replace(settings, n_clusters=self._clusters_for(procedure, settings.n_clusters, blocks.n_rows))
             for name in OPTIONAL:
                 self.__dict__.pop(name, None)  # left by a fit with other parameters
-            most = settings.stopping.max_iter * (settings.n_init + (self.search is not None)) if self._is_bounded else None
+            most = settings.stopping.max_iter * (settings.n_init + (settings.search.method is not None)) if self._is_bounded else None
             hook = SweepHook(self, X, y, sample_weight, most)
             with self._engine(blocks) as engine:
                 listeners = current_listeners()
                 context = FitContext(self, procedure, settings, given, blocks, engine, hook, listeners, None, record, taker)
-                for stage in self._stages(procedure, blocks, **told):
+                for stage in self._stages(procedure, settings, blocks, **told):
                     context = stage.settle(context)
                 with self._logged(context, blocks) as context:
                     outcome = (procedure.cluster or self._by_sweeps)(context)
@@ -152,14 +150,21 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
 
     def _clusters_for(self, procedure: Procedure, n_clusters: int, n_rows: int) -> int:
         """Return the number of clusters to start from on so many rows."""
-        if procedure.max_clusters is not None:
+        if procedure.most_clusters is not None:
             return min(n_clusters, n_rows)
         if n_clusters > n_rows:
             raise ValueError(f"{type(self).__name__}(n_clusters={n_clusters}): {self._too_few.format(n=n_rows)}")
         return n_clusters
 
     def _stages(
-        self, procedure: Procedure, blocks: Blocks, *, known_labels: Any = None, label_strength: Any = None, must_link: Any = None
+        self,
+        procedure: Procedure,
+        settings: FitSettings,
+        blocks: Blocks,
+        *,
+        known_labels: Any = None,
+        label_strength: Any = None,
+        must_link: Any = None,
     ) -> Iterator[Stage]:
         """Yield the stages that parameters and arguments of a fit ask for, in the order in which they see its rows."""
         yield from procedure.stages
@@ -169,10 +174,12 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
             yield KnownRows(known_labels, label_strength)
         if self.missing == "partial":
             yield Holes()
-        asked = not isinstance(self.join_equal_rows, str) and bool(self.join_equal_rows)
-        if asked or (isinstance(self.join_equal_rows, str) and blocks.n_rows > blocks.limits.canonical_rows):
-            yield EqualRows(asked)
-        if isinstance(self.kernel, str) and self.kernel == "precomputed_graph" and isinstance(self.init, str) and not self.spherical:
+        joins = settings.search.join_equal_rows
+        if joins if joins != "auto" else blocks.n_rows > blocks.limits.canonical_rows:
+            yield EqualRows(joins != "auto")
+        kernel = self.kernel
+        affinities = kernel == "precomputed_graph" if isinstance(kernel, str) else isinstance(kernel, Kernel) and kernel.takes_affinities
+        if affinities and isinstance(self.init, str) and self.metric == "euclidean":
             yield RefinedCut()
 
     @contextmanager
@@ -217,7 +224,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
                 "PossibilisticCMeans; this estimator works on rows."
             )
         check_kernel(self, name)
-        checked_landmark_parameters(self, kernel, name)
+        landmarks, search = checked_landmarks(self, name), self._checked_search(name)
         check_init(self.init, name, self._init_names)
         if one_of(self.missing, "missing", name, get_args(MissingName)) == "partial":
             refuse_beside(Holes.name, (), self)
@@ -225,33 +232,24 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, BaseE
             refuse_beside(stage.name, (), self)
         if procedure.top_k is not None:
             refuse_beside("top_k", (), self)
-        one_of(self.on_empty, "on_empty", name, get_args(OnEmpty))
-        joins = self.join_equal_rows
-        if not isinstance(joins, (bool, np.bool_)) and not (isinstance(joins, str) and joins == "auto"):
-            raise ValueError(f'{name}(join_equal_rows={self.join_equal_rows!r}): give "auto", True or False.')
         engine = check_engine(self) or ThreadEngine()
         checked_checkpoint(engine.checkpoint, type(engine).__name__)
-        way = None if self.search is None else one_of(self.search, "search", name, get_args(SearchName))
-        if way == "annealing" and not self._can_be_annealed:
+        if search.method == "annealing" and not self._can_be_annealed:
             raise ValueError(
                 f'{name}(search="annealing"): only a rule with a temperature can be annealed, as CMeans(rule="entropy") has one; take '
                 'search="breathing".'
             )
         integer(int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, "verbose", name, 0)
-        n_clusters = integer(self.n_clusters, "n_clusters", name, 1) if procedure.max_clusters is None else procedure.max_clusters
+        n_clusters = integer(self.n_clusters, "n_clusters", name, 1) if procedure.most_clusters is None else procedure.most_clusters
         n_init = integer(self.n_init, "n_init", name, 1)
         max_iter = integer(self.max_iter, "max_iter", name, 1) if procedure.most_sweeps is None else procedure.most_sweeps
-        stopping = Stopping(max_iter, real(self.tol, "tol", name), procedure.criterion, self._mixing(name))
+        stopping = Stopping(max_iter, real(self.tol, "tol", name), procedure.criterion, search.acceleration)
         budget, rng = parse_budget(engine.memory_budget, type(engine).__name__), checked_random_state(self.random_state, name)
-        return procedure, FitSettings(n_clusters, n_init if isinstance(self.init, str) else 1, stopping, budget, rng)
+        n_init = n_init if isinstance(self.init, str) else 1
+        return procedure, FitSettings(n_clusters, n_init, stopping, budget, landmarks, search, rng)
 
-    def _mixing(self, estimator_name: str) -> str | None:
-        """Return the acceleration of sweeps, or None."""
-        if not isinstance(self.progressive, (bool, np.bool_)):
-            raise ValueError(f"{estimator_name}(progressive={self.progressive!r}): give True or False.")
-        if self.acceleration is None or (isinstance(self.acceleration, str) and self.acceleration == "anderson"):
-            return self.acceleration
-        raise ValueError(f'{estimator_name}(acceleration={self.acceleration!r}): unknown acceleration; give "anderson" or None.')
+    def _checked_search(self, estimator_name: str) -> Search:
+        return search_within(search_from(self.search, estimator_name), self._taken_fields.get("search"), estimator_name)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -47,7 +47,7 @@ from ..sweeps.statistics import FinalSums
 from .engine import RunsPasses
 from .fitted_attributes import FittedAttributes, KeptMemberships, OutlierThreshold, noise_of
 from .rows.dask_answers import lazily
-from .rows.empty import warn_of_empty_rows, without_empty_rows
+from .rows.empty import warn_of_empty_rows
 from .validation import diagonal_for_prediction, integer, read_rows, weights_of
 
 Part = TypeVar("Part")
@@ -381,7 +381,4 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
         elif diag is not None:
             raise ValueError(f'{estimator_name}: diag is for kernel="precomputed" only; this model computes k(x, x) itself.')
         space = self._space.for_rows(x, holes=given.holes, is_scale_free=self._rule.is_scale_free)
-        if vars(self).get("on_empty") == "error":
-            with self._engine(blocks) as engine:
-                without_empty_rows(blocks, space, engine, self.on_empty, estimator_name)
         return RepresentedRows(space, blocks, 0, training=False), known

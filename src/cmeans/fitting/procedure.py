@@ -24,6 +24,8 @@ from ..spaces import PointSpace
 from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Criterion, Problem, Stopping
 from .geometry import Geometry
+from .landmark_choice import Landmarks
+from .search import Search
 from .together import refuse_beside, refused_beside
 from .validation import CheckedRows
 
@@ -36,6 +38,8 @@ class FitSettings:
     n_init: int
     stopping: Stopping
     budget: int | None
+    landmarks: Landmarks
+    search: Search
     rng: np.random.RandomState
 
 
@@ -109,7 +113,7 @@ class Procedure:
     method: Callable[[Geometry], Method]  # the objective; the geometry serves parameters that the data determine
     cluster: Callable[[FitContext], Outcome] | None = None  # None: sweeps from every start
     stages: tuple[Stage, ...] = ()  # that its parameters ask for
-    max_clusters: int | None = None  # upper bound of a number that is found; None: `n_clusters` are made
+    most_clusters: int | None = None  # upper bound of a number that is found; None: `n_clusters` are made
     most_sweeps: int | None = None  # None: `max_iter`
     criterion: Criterion | None = None  # of `Stopping`
     top_k: int | None = None  # clusters in which a row has memberships; None: all

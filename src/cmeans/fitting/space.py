@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, get_args
 
 import numpy as np
 
@@ -21,8 +21,7 @@ from ..landmarks.select import choose, spanning_rows
 from ..sampling.population import some_rows
 from ..spaces import SPACES, EuclideanSpace, ExactSpace, FeatureSpace, PointSpace, Space, landmark_space, solver_tolerance
 from .arguments import (
-    checked_landmark_parameters,
-    given_landmarks,
+    MetricName,
     refuse_beside_graph,
     refuse_stored,
     row_numbers,
@@ -30,9 +29,10 @@ from .arguments import (
 )
 from .geometry import Geometry
 from .kernel_evidence import given_kernel, settled_kernel
+from .landmark_choice import Landmarks, given_landmarks, method_or, number_among
 from .memory import free_memory
 from .rows.empty import without_empty_rows
-from .validation import diagonal
+from .validation import diagonal, one_of
 
 
 class SpaceParameters(Protocol):
@@ -40,12 +40,8 @@ class SpaceParameters(Protocol):
 
     kernel: str | Kernel | Callable[..., Any]
     gamma: str | float
-    n_landmarks: int | str | None
     landmarks: Any
-    landmark_tol: float
-    landmark_solver: str
-    spherical: bool
-    on_empty: str
+    metric: str
 
 
 @dataclass(frozen=True)
@@ -58,6 +54,7 @@ class SpaceRequest:
     n_clusters: int
     rng: np.random.RandomState
     engine: Engine
+    landmarks: Landmarks
     budget: int | None = None  # bytes; None: those that are free
     space: PointSpace | None = None  # of the rows themselves, where it is made already
     units: FeatureUnits | None = None  # of the features, where they are not the user's
@@ -68,6 +65,11 @@ class SpaceRequest:
         return given_kernel(self.parameters, self.estimator_name)
 
     @property
+    def spherical(self) -> bool:
+        """True where centres have length one."""
+        return self.parameters.metric == "cosine"
+
+    @property
     def room(self) -> int:
         """Bytes that may be taken."""
         return free_memory() if self.budget is None else self.budget
@@ -76,7 +78,7 @@ class SpaceRequest:
         """Return the rows, with no weight where they say nothing in the space."""
         if not space.may_hold_empty_rows:
             return self.blocks
-        return without_empty_rows(self.blocks, space, self.engine, self.parameters.on_empty, self.estimator_name)
+        return without_empty_rows(self.blocks, space, self.engine, self.estimator_name)
 
 
 def build_geometry(request: SpaceRequest) -> Geometry:
@@ -87,21 +89,20 @@ def build_geometry(request: SpaceRequest) -> Geometry:
         named = Geometry(request.without_empty_rows(space), space.kernel, space, n_clusters)
         named.refuse_range(estimator_name)
         return named
-    kernel = request.kernel
-    number, factor = checked_landmark_parameters(parameters, kernel, estimator_name, blocks.n_rows)
-    refuse_stored(parameters, kernel, estimator_name, blocks, number)
+    kernel, landmarks, spherical = request.kernel, request.landmarks, request.spherical
+    number, factor = number_among(landmarks, blocks.n_rows, estimator_name), landmarks.factor
+    refuse_stored(kernel, estimator_name, blocks, exact=landmarks.is_exact)
     if kernel.takes_kernel_values:
-        return _precomputed(request, number, factor=factor)
+        return _precomputed(request)
     if kernel.takes_affinities:
-        return _of_graph(_precomputed_graph(request), parameters)
+        return _of_graph(_precomputed_graph(request), spherical=spherical)
     if kernel.over_landmarks:
-        return _of_graph(estimator_graph(request, parameters.landmarks, number), parameters)
+        return _of_graph(estimator_graph(request), spherical=spherical)
     kernel, gamma = settled_kernel(kernel, parameters, estimator_name, blocks, request.engine)
-    spherical = parameters.spherical
     if spherical and kernel.coordinates == "rows":
         kernel = Cosine()  # the inner product of rows of length one
     plain_kernel = kernel.coordinates == ("unit rows" if spherical else "rows")
-    given = given_landmarks(parameters.landmarks, estimator_name, blocks, number, request.units)
+    given = given_landmarks(landmarks, estimator_name, blocks, request.units)
     if given is None and plain_kernel and not isinstance(number, int):
         space = request.space or euclidean_space(blocks, spherical=spherical)
         plain = Geometry(request.without_empty_rows(space), kernel, space, n_clusters, gamma)
@@ -120,25 +121,26 @@ def build_geometry(request: SpaceRequest) -> Geometry:
     if given is not None:
         rows, points = given
     else:
-        rows = _chosen_rows(request, number, geometry, factor=factor)
+        rows = _chosen_rows(request, geometry)
         if rows is None:
             return geometry.over(exact, np.arange(blocks.n_rows))
         points = blocks.take(rows).x
     return geometry.over(landmark_space(kernel, points, None, blocks.x.dtype, factor=factor, spherical=spherical), rows)
 
 
-def _of_graph(geometry: Geometry, parameters: SpaceParameters) -> Geometry:
+def _of_graph(geometry: Geometry, *, spherical: bool) -> Geometry:
     """Return the geometry of a graph with centres as the parameters ask for them."""
     space = cast(FeatureSpace, geometry.space)
-    return replace(geometry, space=replace(space, spherical=parameters.spherical))
+    return replace(geometry, space=replace(space, spherical=spherical))
 
 
-def _chosen_rows(request: SpaceRequest, number: int | str | None, geometry: Geometry, *, factor: bool) -> IntArray | None:
+def _chosen_rows(request: SpaceRequest, geometry: Geometry) -> IntArray | None:
     """Return the rows chosen as landmarks; None where all are."""
-    parameters, rng, engine = request.parameters, request.rng, request.engine
+    landmarks, rng, engine = request.landmarks, request.rng, request.engine
+    number, method = landmarks.number, method_or(landmarks, "rpcholesky")
     population, limits = geometry.population, geometry.blocks.limits
     if number is None or _takes_all_rows(number, geometry.blocks):
-        if len(population) <= limits.spanned_above or not factor or not geometry.kernel.positive_definite:
+        if len(population) <= limits.spanned_above or not landmarks.factor or not geometry.kernel.positive_definite:
             return None
         gram, rows = geometry.judged
         share = rows.weights / rows.weights.sum()
@@ -148,9 +150,9 @@ def _chosen_rows(request: SpaceRequest, number: int | str | None, geometry: Geom
         return None if spanning is None else population.at(spanning)
     if number == "auto":
         n_clusters = geometry.n_clusters
-        return enough_landmarks(parameters.landmarks, parameters.landmark_tol, n_clusters, geometry.affinity, population, rng, engine)
+        return enough_landmarks(method, landmarks.tol, n_clusters, geometry.affinity, population, rng, engine)
     shifted = geometry.metric.shifted
-    return choose(parameters.landmarks, int(number), geometry.affinity, population, rng, shifted=shifted, engine=engine)
+    return choose(method, int(number), geometry.affinity, population, rng, shifted=shifted, engine=engine)
 
 
 def _takes_all_rows(number: int | str | None, blocks: Blocks) -> bool:
@@ -165,8 +167,7 @@ def is_space(kernel: Any) -> bool:
 
 def check_kernel(parameters: SpaceParameters, estimator_name: str) -> None:
     """Refuse invalid kernel parameters."""
-    if not isinstance(parameters.spherical, (bool, np.bool_)):
-        raise ValueError(f"{estimator_name}(spherical={parameters.spherical!r}): give True or False.")
+    one_of(parameters.metric, "metric", estimator_name, get_args(MetricName))
     kernel = given_kernel(parameters, estimator_name)
     if kernel.over_landmarks or kernel.takes_affinities:
         refuse_beside_graph(parameters, kernel, estimator_name)
@@ -182,11 +183,11 @@ def euclidean_space(blocks: Blocks, *, spherical: bool = False) -> PointSpace:
 
 def unit_sphere(parameters: SpaceParameters, n_features: int) -> EuclideanSpace | None:
     """Return the space of the directions of rows, where a fit clusters these; else None."""
-    directions = parameters.spherical and given_kernel(parameters, "select").coordinates
+    directions = parameters.metric == "cosine" and given_kernel(parameters, "select").coordinates
     return EuclideanSpace(np.zeros(n_features), spherical=True) if directions else None
 
 
-def estimator_graph(request: SpaceRequest, landmarks: Any, number: int | str | None) -> Geometry:
+def estimator_graph(request: SpaceRequest) -> Geometry:
     """Return the geometry of rows in the leading eigenvectors of their graph over landmarks."""
     kernel, estimator_name, n_clusters = request.kernel, request.estimator_name, request.n_clusters
     assert isinstance(kernel, LandmarkGraphKernel)
@@ -194,15 +195,14 @@ def estimator_graph(request: SpaceRequest, landmarks: Any, number: int | str | N
     if kernel.is_made:
         return Geometry(request.blocks, kernel, FeatureSpace(kernel), n_clusters)
     sought = Sought(n_clusters, "clusters", f'{estimator_name}(n_clusters={n_clusters}, kernel="landmark_graph")')
-    return graph_geometry(kernel, sought, request.blocks, landmarks, number, estimator_name, request.rng, request.engine, request.units)
+    return graph_geometry(kernel, sought, request.blocks, request.landmarks, estimator_name, request.rng, request.engine, request.units)
 
 
 def graph_geometry(
     words: LandmarkGraphKernel,
     sought: Sought,
     blocks: Blocks,
-    landmarks: Any,
-    number: int | str | None,
+    landmarks: Landmarks,
     estimator_name: str,
     rng: np.random.RandomState,
     engine: Engine,
@@ -210,24 +210,25 @@ def graph_geometry(
 ) -> Geometry:
     """Choose the landmarks, make their graph of all rows."""
     if words.metric == "precomputed":
-        if not isinstance(landmarks, str) or isinstance(number, int):
+        if landmarks.number != "auto" or landmarks.points is not None:
             raise ValueError(
-                f'{estimator_name}(landmarks=..., n_landmarks=...): with metric="precomputed" X holds the distances of rows to landmarks, '
-                "one column each; leave both out."
+                f'{estimator_name}(landmarks=...): with metric="precomputed" X holds the distances of rows to landmarks, one column each; '
+                "leave it out."
             )
         kernel, features = landmark_graph(None, words, sought, blocks, engine)
         return Geometry(blocks, kernel, FeatureSpace(kernel, features), sought.count)
-    given, rows = given_landmarks(landmarks, estimator_name, blocks, number, units), None
+    given, rows, method = given_landmarks(landmarks, estimator_name, blocks, units), None, method_or(landmarks, "k-means")
+    number = number_among(landmarks, blocks.n_rows, estimator_name)
     raw = Geometry(blocks, Linear(), euclidean_space(blocks), sought.count)
     raw.refuse_range(estimator_name)
     different = len(raw.population)
     count = number if isinstance(number, int) else max(min(AUTOMATIC, different // 2), min(words.n_neighbors, different - 1), 1)
     if given is not None:
         rows, points = given
-    elif landmarks in ("k-means", "rpcholesky"):  # the latter: the estimators' default, which chooses for kernels of other kinds
+    elif method == "k-means":
         points = landmark_centres(blocks, raw.population, count, rng, engine)
     else:
-        rows = choose(str(landmarks), count, raw.affinity, raw.population, rng, shifted=raw.metric.shifted)
+        rows = choose(method, count, raw.affinity, raw.population, rng, shifted=raw.metric.shifted)
         points = blocks.take(rows).x
     kernel, features = landmark_graph(host_float64(points), words, sought, blocks, engine)
     return Geometry(blocks, kernel, FeatureSpace(kernel, features), sought.count, None, rows)
@@ -249,37 +250,36 @@ def _precomputed_graph(request: SpaceRequest) -> Geometry:
     return Geometry(replace(request, blocks=replace(blocks, weight=mass)).without_empty_rows(space), kernel, space, n_clusters)
 
 
-def _precomputed(request: SpaceRequest, number: int | str | None, *, factor: bool) -> Geometry:
+def _precomputed(request: SpaceRequest) -> Geometry:
     """Return the geometry of rows of kernel values: the square matrix, or only the columns of the landmarks with the diagonal."""
-    parameters, estimator_name, blocks, n_clusters = request.parameters, request.estimator_name, request.blocks, request.n_clusters
+    estimator_name, blocks, n_clusters = request.estimator_name, request.blocks, request.n_clusters
     n, width = blocks.x.shape
     assert isinstance(request.kernel, Precomputed)
-    kernel, diag = Precomputed(), request.kernel.diagonal
-    listed = None if isinstance(parameters.landmarks, str) else row_numbers(parameters.landmarks, estimator_name, n)
+    kernel, diag, landmarks = Precomputed(), request.kernel.diagonal, request.landmarks
+    listed = None if landmarks.points is None else row_numbers(landmarks.points, estimator_name, n)
     if listed is not None and diag is not None and width == len(listed):
-        return _columns_only(request, blocks, listed, diag, factor=factor)
+        return _columns_only(request, blocks, listed, diag)
     blocks = blocks.with_columns(kxx=whole_diagonal(request.kernel, estimator_name, blocks.x))
-    exact = ExactSpace(kernel, blocks, solver_tolerance(blocks.x.dtype), parameters.spherical)
+    exact = ExactSpace(kernel, blocks, solver_tolerance(blocks.x.dtype), request.spherical)
     blocks = replace(request, blocks=blocks).without_empty_rows(exact)
     plain = Geometry(blocks, kernel, exact, n_clusters, None, np.arange(n))
     plain.complain(estimator_name)
     if listed is None:
-        listed = _chosen_rows(request, number, plain, factor=factor)
+        listed = _chosen_rows(request, plain)
         if listed is None:
             return plain
     basis = blocks.take(listed)
     gram = host_float64(kernel.prepare(listed)(basis.x))
-    space = landmark_space(kernel, listed, gram, blocks.x.dtype, factor=factor, spherical=parameters.spherical)
+    space = landmark_space(kernel, listed, gram, blocks.x.dtype, factor=landmarks.factor, spherical=request.spherical)
     return replace(plain, space=space, landmark_rows=listed, basis=basis, former=plain)
 
 
-def _columns_only(request: SpaceRequest, blocks: Blocks, listed: IntArray, diag: Any, *, factor: bool) -> Geometry:
-    estimator_name, kernel = request.estimator_name, Precomputed()
+def _columns_only(request: SpaceRequest, blocks: Blocks, listed: IntArray, diag: Any) -> Geometry:
+    estimator_name, kernel, factor = request.estimator_name, Precomputed(), request.landmarks.factor
     blocks = blocks.with_columns(kxx=diagonal(diag, blocks.x, estimator_name))
     basis = blocks.take(listed)
     gram = host_float64(basis.x)
-    spherical = request.parameters.spherical
-    space = landmark_space(kernel, np.arange(len(listed)), gram, blocks.x.dtype, factor=factor, spherical=spherical)
+    space = landmark_space(kernel, np.arange(len(listed)), gram, blocks.x.dtype, factor=factor, spherical=request.spherical)
     blocks = replace(request, blocks=blocks).without_empty_rows(space)
     known = space if factor else landmark_space(kernel, np.arange(len(listed)), gram, blocks.x.dtype)
     geometry = Geometry(blocks, kernel, space, request.n_clusters, None, listed, basis, known)

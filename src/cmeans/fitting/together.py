@@ -9,6 +9,8 @@ from typing import Any
 from ..kernels import Linear
 from .arguments import are_points
 from .kernel_evidence import given_kernel
+from .landmark_choice import landmarks_from
+from .search import Search, search_from
 
 BY_SWEEPS = "KernelKMeans, FuzzyCMeans, PossibilisticCMeans"
 TAKEN_BY = {"known_labels": f"{BY_SWEEPS}, CMeans and StreamingFuzzyCMeans", "must_link": f"{BY_SWEEPS}, and CMeans"}
@@ -91,7 +93,11 @@ def _spelled(*names: str) -> Callable[[Any], str | None]:
 
 
 def _search(kind: str) -> Callable[[Any], str | None]:
-    return lambda estimator: f'search="{kind}"' if _is(estimator.search, kind) else None
+    return lambda estimator: f'search="{kind}"' if _search_of(estimator).method == kind else None
+
+
+def _search_of(estimator: Any) -> Search:
+    return search_from(estimator.search, type(estimator).__name__)
 
 
 def _is(value: Any, name: str) -> bool:
@@ -104,9 +110,10 @@ def _kernel(estimator: Any) -> str | None:
 
 
 def _landmarks(estimator: Any) -> str | None:
-    if not isinstance(estimator.landmarks, str):
+    landmarks = landmarks_from(estimator.landmarks, type(estimator).__name__)
+    if landmarks.points is not None:
         return "landmarks=..."
-    return f"n_landmarks={estimator.n_landmarks}" if isinstance(estimator.n_landmarks, int) else None
+    return None if landmarks.count is None else f"landmarks={estimator.landmarks!r}"
 
 
 def _kernel_values(estimator: Any) -> str | None:
@@ -115,15 +122,15 @@ def _kernel_values(estimator: Any) -> str | None:
 
 
 def _landmark_rows(estimator: Any) -> str | None:
-    given = not isinstance(estimator.landmarks, str) and not are_points(estimator.landmarks, type(estimator).__name__)
-    return "landmarks=..." if given else None
+    points = landmarks_from(estimator.landmarks, type(estimator).__name__).points
+    return None if points is None or are_points(points, type(estimator).__name__) else "landmarks=..."
 
 
 WORDS: Mapping[str, Callable[[Any], str | None]] = {
-    "join_equal_rows": lambda estimator: None if isinstance(estimator.join_equal_rows, str) else "join_equal_rows=True",
+    "join_equal_rows": lambda estimator: None if isinstance(_search_of(estimator).join_equal_rows, str) else "join_equal_rows=True",
     "top_k": _spelled("top_k"),
     "noise": _spelled("noise"),
-    "sizes": _spelled("size_min", "size_max"),
+    "sizes": _spelled("sizes"),
     'search="breathing"': _search("breathing"),
     'search="annealing"': _search("annealing"),
     'missing="partial"': lambda estimator: 'missing="partial"' if _is(estimator.missing, "partial") else None,

@@ -124,7 +124,7 @@ def landmark_graph(
     if not parameters.n_neighbors <= s < blocks.n_rows:
         raise ValueError(
             f"{sought.call}: the graph joins rows by their {parameters.n_neighbors} nearest landmarks (n_neighbors of its kernel), and "
-            f"there are {s} different landmarks for {blocks.n_rows} rows (n_samples={blocks.n_rows}). Set n_landmarks to at least "
+            f"there are {s} different landmarks for {blocks.n_rows} rows (n_samples={blocks.n_rows}). Set landmarks to at least "
             f"{parameters.n_neighbors} and less than the number of different rows."
         )
     width = None if isinstance(parameters.width, str) else float(parameters.width)

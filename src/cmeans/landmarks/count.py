@@ -38,7 +38,7 @@ def enough_landmarks(
     rng: np.random.RandomState,
     engine: Engine = ONE_THREAD,
 ) -> IntArray:
-    """Return the row numbers of landmarks for n_landmarks="auto": as many as are needed to tell partitions apart.
+    """Return the row numbers of landmarks for landmarks="auto": as many as are needed to tell partitions apart.
 
     Their number grows by 64, from 64 or four a cluster, until the sum of the n_clusters largest eigenvalues of the rest of the kernel
     falls to `tol` times the cost of a partition (which bounds the error in the difference of two partitions' costs), or the landmarks

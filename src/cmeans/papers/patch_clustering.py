@@ -15,10 +15,11 @@ from ..engines import ChunkedRows, Engine, Pass, ThreadEngine
 from ..engines.base import Span
 from ..estimators.plotting import Plotting
 from ..estimators.streaming_cmeans import StreamingFuzzyCMeans
-from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, StreamRule
+from ..fitting.arguments import Auto, GammaName, InitName, StreamRule
 from ..fitting.geometry import Geometry
 from ..fitting.kernel_evidence import given_kernel
 from ..fitting.procedure import FitContext, FitSettings, Method, Procedure
+from ..fitting.search import Search, SearchName
 from ..fitting.streams.chunks import checked_chunk_size, new_seed
 from ..fitting.streams.stream_fit import EachChunk, StreamingBase
 from ..fitting.streams.stream_state import Chunk, ChunkResult, FitSummary, StreamState
@@ -63,8 +64,14 @@ class KernelPatchClustering(Plotting, StreamingBase):
         The memberships within a patch.
     m : "auto" or float > 1, default="auto"
         The fuzzifier, settled on the first patch: see `FuzzyCMeans`.
-    init, n_init : default="k-means++", 3
-        Of the first patch, or in a tree of every patch of rows: see `KernelKMeans`. Others start from the pseudo-centres there are.
+    kernel : str, kernel object or callable k(X, Y), default="rbf"
+        As in `KernelKMeans`; not "linear" as elsewhere, where a centre itself could be carried.
+    init : see `KernelKMeans`, default="k-means++"
+        Of the first patch, or in a tree of every patch of rows. Others start from the pseudo-centres there are.
+    n_init : int, default=3
+        Starts on those; the lowest objective is kept. Not 1 as elsewhere: all later rows go on from there.
+    search : "auto", "breathing", None or Search, default=None
+        How to leave poor optima of the first patch. Not "auto" as elsewhere: the algorithm as published has no search.
 
     The graph of kernel="landmark_graph" is that of the first patch, in which all
     later rows are embedded; patches of `partial_fit` are held until they are half as many rows as `patch_size`.
@@ -101,6 +108,8 @@ class KernelPatchClustering(Plotting, StreamingBase):
     n_points: int
     merge: str
 
+    _taken_fields = {"search": ("method", "acceleration")}
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -114,9 +123,9 @@ class KernelPatchClustering(Plotting, StreamingBase):
         gamma: GammaName | float = "scale",
         init: InitName | Any = "k-means++",
         n_init: int = 3,
+        search: SearchName | Search | None = None,
         max_iter: int = 300,
         tol: float = 1e-4,
-        acceleration: Acceleration | None = "anderson",
         n_jobs: int | None = None,
         engine: Engine | None = None,
         random_state: Any = None,

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
 from ..data.arrays import Float64
+from ..engines import Engine
 from ..estimators.adaptive_cmeans import SHARE, AdaptivePossibilisticCMeans
-from ..fitting.arguments import Auto, GammaName, InitName, InnerScaling, LandmarkName, LandmarkSolver
+from ..fitting.arguments import Auto, GammaName, InitName, InnerScaling
 from ..fitting.geometry import Geometry
+from ..fitting.landmark_choice import Landmarks
 from ..fitting.procedure import Method, Procedure
 from ..fitting.validation import one_of, real
 from ..fitting.ways.adaptive import AdaptiveProblem
-from ..kernels import Kernel, Linear
+from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Hard, SparsePossibilistic
 from ..runtime.docstrings import shares_parameters
 from ..solvers.adaptive import PilotWidths, merged
-from ..solvers.checkpoints import Checkpoint
 from ..solvers.multistart import BestRun, possibilistic_scales
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
@@ -71,7 +71,7 @@ class PrintedAdaptivePossibilisticCMeans(AdaptivePossibilisticCMeans):
     >>> from cmeans.datasets import make_s_set
     >>> from cmeans.papers import PrintedAdaptivePossibilisticCMeans
     >>> X, y = make_s_set(n_clusters=7, n_samples=2000, random_state=3)
-    >>> PrintedAdaptivePossibilisticCMeans(14, adaptation="length", init="max-min").fit(X).n_clusters_
+    >>> PrintedAdaptivePossibilisticCMeans((1, 14), adaptation="length", init="max-min").fit(X).n_clusters_
     7
     """
 
@@ -81,7 +81,7 @@ class PrintedAdaptivePossibilisticCMeans(AdaptivePossibilisticCMeans):
 
     def __init__(
         self,
-        max_clusters: int = 20,
+        n_clusters: Auto | tuple[int, int] = "auto",
         *,
         sparsity: Auto | float = "auto",
         p: float = 0.5,
@@ -93,21 +93,13 @@ class PrintedAdaptivePossibilisticCMeans(AdaptivePossibilisticCMeans):
         scaling: InnerScaling | None = "range",
         kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
-        degree: int = 3,
-        coef0: float = 1,
-        kernel_params: Mapping[str, Any] | None = None,
-        n_landmarks: int | Auto | None = "auto",
-        landmarks: LandmarkName | Any = "rpcholesky",
-        landmark_tol: float = 0.02,
-        landmark_solver: LandmarkSolver = "eigh",
+        landmarks: int | Auto | Landmarks | Any | None = "auto",
         init: InitName | Any = "k-means++",
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 1e-4,
-        memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
+        engine: Engine | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -158,7 +150,7 @@ class PrintedAdaptivePossibilisticCMeans(AdaptivePossibilisticCMeans):
         if self.adaptation == "squared":
             return given.found_from(state, SquaredAdaptation(), visits)
         diameter = 0.0
-        if not isinstance(given.geometry.kernel, Linear):
+        if given.geometry.kernel.coordinates != "rows":
             far, squared = diametral_rows(hard)
             diameter, visits = math.sqrt(squared), visits + far.passes * hard.n_rows
         given, step = in_conference_form(given, diameter)

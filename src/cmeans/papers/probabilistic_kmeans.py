@@ -13,12 +13,14 @@ from ..data.blocks import Blocks
 from ..engines import Engine
 from ..estimators.kernel_kmeans import KernelKMeans
 from ..estimators.plotting import Plotting
-from ..fitting.arguments import Auto, GammaName, InitName, LandmarkName, LandmarkSolver, SearchName
+from ..fitting.arguments import Auto, GammaName, InitName
 from ..fitting.fit import BaseCMeans
 from ..fitting.fitted_attributes import certified
 from ..fitting.geometry import Geometry
 from ..fitting.init import METHODS, InitContext, given_partition, starts
+from ..fitting.landmark_choice import Landmarks
 from ..fitting.procedure import FitContext, FitSettings, Method, Outcome, Procedure
+from ..fitting.search import Search, SearchName
 from ..fitting.space import build_geometry
 from ..fitting.validation import integer, one_of, real
 from ..kernels import Kernel
@@ -34,7 +36,7 @@ from ..solvers.stopping import rounding_of
 from ..sweeps.passes import DistancePass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
-from .kpkm import DrawnStart, Found, GivenStart, NearestStart, PartitionProblem, Search, Start
+from .kpkm import DrawnStart, Found, GivenStart, NearestStart, PartitionProblem, PartitionSearch, Start
 
 Solver = Literal["auto", "fagp", "agp", "batched", "lloyd"]
 Polish = Literal["hartigan"]
@@ -71,15 +73,18 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
     polish : "hartigan" or None, default="hartigan"
         Whether single rows are moved at the end as long as that lowers the objective.
     init : "dirichlet", or what `KernelKMeans` takes, default="dirichlet"
-        How the first memberships are drawn. "dirichlet": every row a random distribution. Memberships (n, c) are taken as they are, all
+        How the first memberships are drawn. Not "k-means++" as elsewhere, which is a partition already: "dirichlet" makes
+        every row a random distribution. Memberships (n, c) are taken as they are, all
         others as the partition they make. Where they give all clusters the same centre, no way leads down at first, and the first rows
         settle in the order of the rows; a random start ends lower as a rule.
     n_init : int, default=1
         Starts; the lowest objective is kept.
-    search : "auto", "breathing" or None, default="auto"
-        As in `KernelKMeans`, after each start of solver="lloyd" and before the polish; other solvers go without.
+    search : "auto", "breathing", None or Search, default="auto"
+        As in `KernelKMeans` (of `Search` the method alone), after each start of solver="lloyd" and before
+        the polish; other solvers go without.
     max_iter : int or None, default=None
-        Steps or sweeps at most; None: as many as it takes. Cut short, `memberships_` are soft and `converged_` is False.
+        Steps or sweeps at most; None, not 300 as elsewhere: as many as it takes, since a row that is not
+        settled has no cluster. Cut short, `memberships_` are soft and `converged_` is False.
 
     Attributes
     ----------
@@ -105,7 +110,7 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
     >>> from cmeans.datasets import make_ring_and_disc
     >>> from sklearn.metrics import adjusted_rand_score
     >>> X, y = make_ring_and_disc(random_state=0)
-    >>> model = ProbabilisticKMeans(2, kernel="rbf", gamma=1.0, n_landmarks=None, random_state=0).fit(X)
+    >>> model = ProbabilisticKMeans(2, kernel="rbf", gamma=1.0, landmarks=None, random_state=0).fit(X)
     >>> adjusted_rand_score(y, model.labels_)
     1.0
     """
@@ -114,6 +119,8 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
     step: float
     quantile: float
     polish: str | None
+
+    _taken_fields = {"search": ("method",)}
 
     def __init__(
         self,
@@ -125,13 +132,10 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
         polish: Polish | None = "hartigan",
         kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
-        n_landmarks: int | Auto | None = "auto",
-        landmarks: LandmarkName | Any = "rpcholesky",
-        landmark_tol: float = 0.02,
-        landmark_solver: LandmarkSolver = "eigh",
+        landmarks: int | Auto | Landmarks | Any | None = "auto",
         init: Literal["dirichlet"] | InitName | Any = "dirichlet",
         n_init: int = 1,
-        search: SearchName | None = "auto",
+        search: SearchName | Search | None = "auto",
         max_iter: int | None = None,
         tol: float = 1e-4,
         n_jobs: int | None = None,
@@ -164,7 +168,7 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
         search = self._search_for(settings, blocks)
         geometry = build_geometry(self._space_request(context, blocks))
         if search.solver == "lloyd":
-            search = replace(search, breathing=self._breathing(geometry, settings.rng))
+            search = replace(search, breathing=self._breathing(geometry, settings.search.method, settings.rng))
         method = replace(context.procedure.method(geometry), attributes={"solver_": search.solver})
         remembered = blocks.n_rows + blocks.bytes_by_row(2 * settings.n_clusters * itemsize(blocks.x) + 23)
         problem = Problem(self._rows_for(context, geometry, method.rule, remembered), method.rule, context.engine, settings.stopping)
@@ -183,7 +187,7 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
         return Outcome(geometry, method, replace(result, reason=_reason(search, best)))
 
     def _best(
-        self, search: Search, settings: FitSettings, given: PartitionProblem, geometry: Geometry, observer: Observer
+        self, search: PartitionSearch, settings: FitSettings, given: PartitionProblem, geometry: Geometry, observer: Observer
     ) -> tuple[Found, int]:
         """Return the best result of all starts, and their row visits in all."""
         best, visits = None, 0
@@ -199,7 +203,7 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
         assert best is not None, "there is always a start"
         return best, visits
 
-    def _search_for(self, settings: FitSettings, blocks: Blocks) -> Search:
+    def _search_for(self, settings: FitSettings, blocks: Blocks) -> PartitionSearch:
         estimator_name, solver = type(self).__name__, self.solver
         if solver == "auto":
             few = blocks.n_rows * (settings.n_clusters - 1) <= FAGP_STEPS
@@ -211,7 +215,7 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
                     f'take "batched" or "lloyd", or load {where} and pass the array.'
                 )
             )
-        return Search(solver, float(self.step), float(self.quantile), self.polish is not None, settings.stopping.max_iter)
+        return PartitionSearch(solver, float(self.step), float(self.quantile), self.polish is not None, settings.stopping.max_iter)
 
     def _starts(self, settings: FitSettings, geometry: Geometry, problem: Problem) -> Iterator[Start]:
         init_context, rule, c = InitContext(type(self).__name__, settings.n_clusters, geometry, problem), problem.rule, settings.n_clusters
@@ -252,7 +256,7 @@ def _cut_short(result: FitResult, found: Found, problem: Problem) -> FitResult:
     return replace(result, assignment=replace(assignment, memberships=foreign_like(found.memberships, rows.blocks.x), nearest=nearest))
 
 
-def _reason(search: Search, found: Found) -> str:
+def _reason(search: PartitionSearch, found: Found) -> str:
     """Return the reason why the best run ended."""
     what = "sweeps" if search.solver in ("batched", "lloyd") else "steps"
     if found.ended:

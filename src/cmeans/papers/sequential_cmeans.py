@@ -10,7 +10,8 @@ from typing import Any, Literal, get_args
 from ..engines import Engine
 from ..estimators.kernel_kmeans import KernelKMeans
 from ..estimators.plotting import Plotting
-from ..fitting.arguments import Auto, GammaName, InnerScaling, LandmarkName, LandmarkSolver
+from ..fitting.arguments import Auto, GammaName, InnerScaling
+from ..fitting.landmark_choice import Landmarks
 from ..fitting.procedure import Method, Procedure
 from ..fitting.validation import integer, one_of, real
 from ..fitting.ways.adaptive import AdaptiveProblem, BaseAdaptive
@@ -39,8 +40,9 @@ class SequentialPossibilisticCMeans(Plotting, BaseAdaptive):
 
     Parameters
     ----------
-    max_clusters : int, default=100
-        Number of clusters at most: growth ends there, whatever is left.
+    n_clusters : "auto" or (1, most), default="auto"
+        How many clusters there may be: growth ends there, whatever is left. "auto": 100 at most. Not a number as
+        elsewhere: that is a result.
     sparsity : "auto" or float >= 0, default="auto"
         lambda: 0 leaves no row out, larger values more of them. "auto" takes K min_j eta_j / (p (1-p) e^(2-p)) anew in every sweep; K =
         0.4, and 0.2 for adaptation="squared". In the form "length" lambda is smaller where it takes that for every cluster to reach
@@ -100,6 +102,8 @@ class SequentialPossibilisticCMeans(Plotting, BaseAdaptive):
 
     sparsity_test: str
     adaptation: str
+    _usual_most = 100
+
     n_neighbors: int
     n_new: int
     seed_quantile: float
@@ -107,7 +111,7 @@ class SequentialPossibilisticCMeans(Plotting, BaseAdaptive):
 
     def __init__(
         self,
-        max_clusters: int = 100,
+        n_clusters: Auto | tuple[int, int] = "auto",
         *,
         sparsity: Auto | float = "auto",
         p: float = 0.5,
@@ -120,10 +124,7 @@ class SequentialPossibilisticCMeans(Plotting, BaseAdaptive):
         patience: int = 5,
         kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
-        n_landmarks: int | Auto | None = "auto",
-        landmarks: LandmarkName | Any = "rpcholesky",
-        landmark_tol: float = 0.02,
-        landmark_solver: LandmarkSolver = "eigh",
+        landmarks: int | Auto | Landmarks | Any | None = "auto",
         max_iter: int = 300,
         tol: float = 1e-4,
         n_jobs: int | None = None,
@@ -168,7 +169,7 @@ class SequentialPossibilisticCMeans(Plotting, BaseAdaptive):
                 f"{estimator_name}(seed_quantile={self.seed_quantile!r}): it must lie above 0 and be at most 1, which leaves out none."
             )
         growth = Growth(
-            integer(self.max_clusters, "max_clusters", estimator_name, 1),
+            self._most_clusters(estimator_name),
             integer(self.n_new, "n_new", estimator_name, 1),
             quantile,
             integer(self.patience, "patience", estimator_name, 1),

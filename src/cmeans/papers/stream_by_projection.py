@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
 from ..data.arrays import Float64
+from ..engines import Engine
 from ..estimators.streaming_cmeans import StreamingFuzzyCMeans
-from ..fitting.arguments import Acceleration, Auto, GammaName, InitName, SearchName, StreamRule
+from ..fitting.arguments import Auto, GammaName, InitName, StreamRule
 from ..fitting.geometry import Geometry
+from ..fitting.landmark_choice import Landmarks, landmarks_from
+from ..fitting.search import Search, SearchName
 from ..fitting.streams.stream_state import Chunk, ChunkResult
 from ..fitting.validation import one_of
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Rule
 from ..runtime.docstrings import shares_parameters
-from ..solvers.checkpoints import Checkpoint
 from ..solvers.fixed_point import Carried
 from ..solvers.solution import Solution
 from ..spaces import LandmarkSpace, Space
@@ -55,8 +56,7 @@ class StreamingKernelFCM(StreamingFuzzyCMeans):
         What a row of the past weighs in its cluster. What it weighed there (Zhang 2013 eq. 9b), or its membership, as single-pass fuzzy
         c-means has it (Hore 2007), which keeps the weight of all rows but gives the past more than its share.
 
-    All other attributes, methods and errors are those of `cmeans.StreamingFuzzyCMeans`; `landmarks` and `n_landmarks` are for
-    method="landmarks".
+    All other attributes, methods and errors are those of `cmeans.StreamingFuzzyCMeans`; `landmarks` are for method="landmarks".
 
     References
     ----------
@@ -95,21 +95,14 @@ class StreamingKernelFCM(StreamingFuzzyCMeans):
         chunk_size: int = 5000,
         kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
-        degree: int = 3,
-        coef0: float = 1,
-        kernel_params: Mapping[str, Any] | None = None,
-        n_landmarks: int | Auto = "auto",
-        landmarks: Literal["rpcholesky"] | Any = "rpcholesky",
+        landmarks: int | Auto | Landmarks | Any = "auto",
         init: InitName | Any = "k-means++",
         n_init: int = 3,
-        search: SearchName | None = "auto",
+        search: SearchName | Search | None = "auto",
         max_iter: int = 300,
         tol: float = 1e-4,
-        acceleration: Acceleration | None = "anderson",
-        memory_budget: int | float | str | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
+        engine: Engine | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -126,7 +119,7 @@ class StreamingKernelFCM(StreamingFuzzyCMeans):
         one_of(self.past_weight, "past_weight", estimator_name, get_args(PastWeight))
         one_of(self.meta_membership, "meta_membership", estimator_name, get_args(MetaMembership))
         limit = super()._checked_stream_parameters(estimator_name)
-        if self.method == "projection" and not isinstance(self.landmarks, str):
+        if self.method == "projection" and landmarks_from(self.landmarks, estimator_name).points is not None:
             raise ValueError(
                 f'{estimator_name}(landmarks=...): landmarks are for method="landmarks"; method="projection" takes the rows of each chunk.'
             )

@@ -17,10 +17,7 @@ from ..fitting.arguments import (
     Auto,
     GammaName,
     InitName,
-    LandmarkName,
-    LandmarkSolver,
     check_landmarks,
-    checked_landmark_parameters,
     refuse_stored,
     row_numbers,
     whole_diagonal,
@@ -29,6 +26,7 @@ from ..fitting.fit import BaseCMeans
 from ..fitting.geometry import Geometry
 from ..fitting.init import InitContext, checked_labels, starts
 from ..fitting.kernel_evidence import settled_kernel
+from ..fitting.landmark_choice import AUTOMATIC, Landmarks, landmarks_from, method_or, number_among
 from ..fitting.prediction import Predicting
 from ..fitting.procedure import FitContext, Method, Outcome, Procedure
 from ..fitting.space import SpaceRequest, estimator_graph, euclidean_space
@@ -61,8 +59,11 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    n_landmarks : int, "auto" or None, default="auto"
-        Rows in the sample. "auto" and None are as in `KernelKMeans`; for kernel="landmark_graph" "auto" is 2,000.
+    kernel : str, kernel object or callable k(X, Y), default="rbf"
+        As in `KernelKMeans`, whose baseline this is; not "linear" as elsewhere.
+    landmarks : "auto", int, None, row numbers or Landmarks, default="auto"
+        The rows of the sample, drawn by weight unless `Landmarks(method="k-means++")` says otherwise: as in `KernelKMeans`, and for
+        kernel="landmark_graph" 2,000 where it is "auto".
 
     All other attributes and methods are those of `KernelKMeans`. Memberships, labels and row numbers in `init` refer to X;
     those of rows outside the sample are not used. `objective_history_` is the sample's, `objective_` that of all rows.
@@ -82,9 +83,11 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
     >>> from sklearn.datasets import load_digits
     >>> from cmeans import TwoStepKernelKMeans
     >>> X = load_digits().data
-    >>> TwoStepKernelKMeans(n_clusters=10, n_landmarks=200, random_state=0).fit(X).labels_.shape
+    >>> TwoStepKernelKMeans(n_clusters=10, landmarks=200, random_state=0).fit(X).labels_.shape
     (1797,)
     """
+
+    _taken_fields = {"landmarks": ("number", "method", "points")}
 
     def __init__(
         self,
@@ -92,9 +95,7 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
         *,
         kernel: KernelName | Kernel | Callable[..., Any] = "rbf",
         gamma: GammaName | float = "scale",
-        n_landmarks: int | Auto | None = "auto",
-        landmarks: LandmarkName | Any = "uniform",
-        landmark_solver: LandmarkSolver = "eigh",
+        landmarks: int | Auto | Landmarks | Any | None = "auto",
         init: InitName | Any = "k-means++",
         n_init: int = 1,
         max_iter: int = 300,
@@ -107,8 +108,12 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
         self._store(locals())
 
     def _procedure(self) -> Procedure:
-        if not isinstance(self.landmarks, str):
-            check_landmarks(self.landmarks, type(self).__name__, rows_only=True)
+        name = type(self).__name__
+        landmarks = landmarks_from(self.landmarks, name)
+        if landmarks.method == "k-means":
+            raise ValueError(f'{name}(landmarks={landmarks!r}): a sample is of rows; take "uniform" or "k-means++".')
+        if landmarks.points is not None:
+            check_landmarks(landmarks.points, name, rows_only=True)
         return Procedure(lambda _: Method(Hard()), self._by_sample)
 
     _takes = frozenset[str]()
@@ -155,8 +160,8 @@ def build_sample_geometry(request: SpaceRequest) -> tuple[Geometry, Geometry, In
     """Return the geometry of a sample of rows, exact or of the sample's graph: of all rows, of the sample alone, and its row numbers."""
     parameters, estimator_name, blocks, n_clusters = request.parameters, request.estimator_name, request.blocks, request.n_clusters
     given = request.kernel
-    number, _ = checked_landmark_parameters(parameters, given, estimator_name, blocks.n_rows)
-    refuse_stored(parameters, given, estimator_name, blocks, number)
+    number = number_among(request.landmarks, blocks.n_rows, estimator_name)
+    refuse_stored(given, estimator_name, blocks, exact=number is None)
     precomputed, graph, gamma = isinstance(given, Precomputed), given.over_landmarks, None
     if isinstance(given, Precomputed):
         blocks = blocks.with_columns(kxx=whole_diagonal(given, estimator_name, blocks.x))
@@ -169,7 +174,7 @@ def build_sample_geometry(request: SpaceRequest) -> tuple[Geometry, Geometry, In
     part = Blocks(x, weights, unit=blocks.unit, limits=blocks.limits)
     part = part if chosen.kxx is None else part.with_columns(kxx=chosen.kxx)
     if graph:
-        alone = estimator_graph(replace(request, blocks=part), "k-means", "auto")
+        alone = estimator_graph(replace(request, blocks=part, landmarks=AUTOMATIC))
         kernel = cast(FeatureKernel, alone.kernel)
         return Geometry(blocks, kernel, FeatureSpace(kernel), n_clusters), alone, rows
     alone = Geometry(part, kernel, ExactSpace(kernel, part, solver_tolerance=solver_tolerance(part.x.dtype)), n_clusters, gamma)
@@ -183,13 +188,10 @@ def build_sample_geometry(request: SpaceRequest) -> tuple[Geometry, Geometry, In
 
 def _sample_rows(request: SpaceRequest, number: int | str | None, kernel: Kernel) -> tuple[IntArray, Float64]:
     """Return the numbers and weights of the rows of the sample, as they are given or drawn."""
-    estimator_name, blocks, method, rng = request.estimator_name, request.blocks, request.parameters.landmarks, request.rng
-    if not isinstance(method, str):
-        rows = row_numbers(method, estimator_name, blocks.n_rows)
-        if isinstance(number, int) and number != len(rows):
-            raise ValueError(
-                f"{estimator_name}(n_landmarks={number}): landmarks holds {len(rows)}; leave n_landmarks out when they are given."
-            )
+    estimator_name, blocks, landmarks, rng = request.estimator_name, request.blocks, request.landmarks, request.rng
+    method = method_or(landmarks, "uniform")
+    if landmarks.points is not None:
+        rows = row_numbers(landmarks.points, estimator_name, blocks.n_rows)
         weights = blocks.weight[rows]
         if not weights.any():
             raise ValueError(
@@ -205,10 +207,5 @@ def _sample_rows(request: SpaceRequest, number: int | str | None, kernel: Kernel
     if method == "uniform":
         positions, weights = sample(population, size, rng)
         return population.at(positions), weights
-    if method == "rpcholesky" and request.kernel.over_landmarks:
-        raise ValueError(
-            f'{estimator_name}(kernel="landmark_graph", landmarks="rpcholesky"): the sample is drawn before there is a kernel; give '
-            '"uniform", "k-means++" or row numbers.'
-        )
     rows = choose(method, size, lambda positions: affinity(kernel, blocks, population.at(positions)), population, rng)
     return rows, population.weights_of(rows)

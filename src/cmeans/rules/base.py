@@ -245,7 +245,7 @@ def with_numbers(rule: AnyRule, **found: Callable[[], float]) -> AnyRule:
 def priced(scales: Float64 | None) -> Float64:
     """The clusters' prices, for rules that have them."""
     if scales is None:
-        raise ValueError("rules with prices need one of each cluster; they come from bounds of the clusters' sizes (size_min, size_max).")
+        raise ValueError("rules with prices need one of each cluster; they come from bounds of the clusters' sizes (sizes=Sizes(...)).")
     return scales
 
 

@@ -30,7 +30,11 @@ class ParameterObject:
         return with_nested(found) if deep else found
 
     def set_params(self, **params: Any) -> Self:
-        """Return a copy with some `params` changed, by their names or as `name__inner`; the object itself stays as it is.
+        """Return a copy with some parameters changed; the object itself stays as it is.
+
+        Parameters
+        ----------
+        **params : values by their names, or as `name__inner`.
 
         Raises
         ------
@@ -51,8 +55,12 @@ class ParameterObject:
 
     def __repr__(self) -> str:
         """Return the call that makes the object, without parameters that have their default."""
-        written = (f"{one.name}={getattr(self, one.name)!r}" for one in _parameters(self) if not _is_default(self, one))
+        written = (f"{name}={value!r}" for name, value in self.non_defaults().items())
         return f"{type(self).__name__}({', '.join(written)})"
+
+    def non_defaults(self) -> dict[str, Any]:
+        """Return the parameters that differ from their defaults."""
+        return {one.name: getattr(self, one.name) for one in _parameters(self) if not _is_default(self, one)}
 
 
 def with_nested(params: Mapping[str, Any]) -> dict[str, Any]:

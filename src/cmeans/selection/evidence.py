@@ -16,6 +16,7 @@ from ..data.blocks import Block, Blocks
 from ..engines import without_checkpoint
 from ..estimators import KernelKMeans
 from ..fitting.kernel_evidence import given_kernel
+from ..fitting.landmark_choice import landmarks_from
 from ..fitting.rows.empty import without_empty_rows
 from ..fitting.rows.finite import without_partial
 from ..fitting.space import unit_sphere
@@ -41,9 +42,8 @@ REFIT_ROWS = 1000  # rows on which refits are compared, more where there are man
 REFIT_ROWS_A_CLUSTER = 20
 REFIT_TOL = 1e-3
 REFIT_STARTS = 3  # of a refit, in place of a search: half the time, and nearly the same answers
-OF_KERNEL = ("kernel", "gamma", "n_landmarks", "landmarks", "landmark_tol", "spherical")
+OF_KERNEL = ("kernel", "gamma", "landmarks", "metric")
 OF_SPACE = (*OF_KERNEL, "n_jobs", "engine", "random_state")
-OF_NAMES = {"init": "k-means++", "landmarks": "rpcholesky"}
 DEVIATIONS = 3.0  # above the mean of the best that draws without clusters reach, that clusters have to show
 
 
@@ -85,13 +85,14 @@ class TrialRows:
         if self.products:
             return estimator, self
         judge = hard_twin(estimator).set_params(n_clusters=most_clusters, max_iter=1, search=None)
-        if judge.n_landmarks == "auto":
-            judge.n_landmarks = min(LANDMARKS_A_CLUSTER * most_clusters, len(self.weights))
+        landmarks = landmarks_from(judge.landmarks, "select")
+        if landmarks.number == "auto" and landmarks.points is None:
+            judge.set_params(landmarks__number=min(LANDMARKS_A_CLUSTER * most_clusters, len(self.weights)))
         space = judge.fit(self.x, sample_weight=self.weights)._space
         if space.basis_points is None:
             return estimator, self
         whole = landmark_space(space.kernel, space.basis_points, None, numpy_dtype(self.x))
-        known = clone(estimator).set_params(kernel="linear", n_landmarks="auto")
+        known = clone(estimator).set_params(kernel="linear", landmarks="auto")
         return known, replace(self, x=whole.coordinates(Block(self.x, self.weights, 0)), products=False)
 
     def fitted(self, estimator: Any, n_clusters: int, **words: Any) -> Any:
@@ -116,7 +117,7 @@ def given_rows(estimator: Any, X: Any, sample_weight: Any) -> Blocks:
     if sphere is None:
         return blocks
     with estimator._engine(blocks) as engine:
-        return without_empty_rows(blocks, sphere, engine, estimator.on_empty, "select")
+        return without_empty_rows(blocks, sphere, engine, "select")
 
 
 def trial_rows(estimator: Any, blocks: Blocks, most_clusters: int, rng: np.random.RandomState) -> TrialRows:
@@ -218,11 +219,16 @@ def for_trials(estimator: Any) -> Any:
     given = estimator.get_params(deep=False)
     words: dict[str, Any] = {"engine": without_checkpoint(given.get("engine")), "verbose": 0}
     # Starts and landmarks that are arrays belong to all rows, or to one number of clusters.
-    words |= {name: word for name, word in OF_NAMES.items() if not isinstance(given.get(name), str)}
+    if not isinstance(given.get("init"), str):
+        words["init"] = "k-means++"
+    if "landmarks" in given and landmarks_from(given["landmarks"], "select").points is not None:
+        words["landmarks"] = "auto"
     return clone(estimator).set_params(**{name: value for name, value in words.items() if name in given})
 
 
 def hard_twin(estimator: Any) -> KernelKMeans:
     """Return k-means in the space of an estimator."""
     own = estimator.get_params(deep=False)
-    return KernelKMeans(**{name: own[name] for name in OF_SPACE if name in own})
+    hard = KernelKMeans(**{name: own[name] for name in OF_SPACE if name in own})
+    factored = landmarks_from(hard.landmarks, "select").factor
+    return hard if factored else hard.set_params(landmarks__solver="eigh")

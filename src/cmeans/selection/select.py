@@ -200,7 +200,7 @@ def _check(estimator: Any, by: str, n_bootstrap: Any) -> None:
     if not isinstance(estimator, BaseCMeans):
         steps = "; of a pipeline, select(pipeline[-1], pipeline[:-1].transform(X))" if isinstance(estimator, Pipeline) else ""
         raise ValueError(f"select(estimator={type(estimator).__name__}): pass an estimator of this library, such as FuzzyCMeans(){steps}.")
-    if estimator._procedure().max_clusters is not None:
+    if estimator._procedure().most_clusters is not None:
         raise ValueError(f"select(estimator={type(estimator).__name__}): it finds the number of clusters itself; fit it.")
     if given_kernel(estimator, "select").takes_affinities:
         raise ValueError("select: a part of the rows of a graph has another graph; see the fit's n_clusters_suggested_.")

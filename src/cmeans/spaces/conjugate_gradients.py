@@ -45,7 +45,7 @@ def conjugate_gradients(
         if (running & (curvature < -1e-8 * largest * lengths)).any():
             raise ValueError(
                 "the kernel has negative eigenvalues on these rows, which conjugate gradients cannot solve with: "
-                'take landmark_solver="eigh", which clips them (and, without landmarks, start from rows instead of points).'
+                'take Landmarks(solver="eigh"), which clips them (and, without landmarks, start from rows instead of points).'
             )
         running &= curvature > 0  # zero curvature: no further progress
         if not running.any():

@@ -15,7 +15,7 @@ import math
 import numbers
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import UnionType
@@ -138,7 +138,8 @@ class Packer:
             fields = {f.name: self.encode(getattr(value, f.name), f"{where}.{f.name}") for f in stored_fields(type(value))}
             return {"$object": name, "fields": fields}
         if isinstance(value, (list, tuple)):
-            return {"$list": [self.encode(item, f"{where}.{i}") for i, item in enumerate(value)]}
+            listed: dict[str, Any] = {"$list": [self.encode(item, f"{where}.{i}") for i, item in enumerate(value)]}
+            return {**listed, "tuple": True} if isinstance(value, tuple) else listed
         if isinstance(value, Mapping):
             return {"$dict": {str(k): self.encode(v, f"{where}.{k}") for k, v in value.items()}}
         raise ValueError(
@@ -176,7 +177,8 @@ def unpacked(value: Any, arrays: Arrays) -> Any:
             raise ValueError(f"a CSR matrix is damaged: {damage}")
         return matrix
     if "$list" in value:
-        return [unpacked(item, arrays) for item in value["$list"]]
+        items = [unpacked(item, arrays) for item in value["$list"]]
+        return tuple(items) if value.get("tuple") else items
     if "$dict" in value:
         return {k: unpacked(v, arrays) for k, v in value["$dict"].items()}
     cls: Any = stored_class(value["$object"])
@@ -207,7 +209,9 @@ def _fits(value: Any, kind: Any) -> bool:
     if get_origin(kind) in (Union, UnionType):
         return any(_fits(value, part) for part in parts)
     if get_origin(kind) is tuple:
-        return isinstance(value, list) and len(value) == len(parts) and all(map(_fits, value, parts))
+        return isinstance(value, list | tuple) and len(value) == len(parts) and all(map(_fits, value, parts))
+    if get_origin(kind) is Sequence:  # a list of numbers, or an array of them
+        return isinstance(value, list | tuple | np.ndarray) and all(_fits(one, parts[0]) for one in np.asarray(value).tolist())
     if get_origin(kind) is np.ndarray:  # of a number type
         (number,) = get_args(parts[1])
         return isinstance(value, np.ndarray) and value.dtype == number and bool(np.isfinite(value).all())

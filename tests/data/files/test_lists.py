@@ -134,7 +134,7 @@ def test_files_of_lists_follow_each_other(tmp_path: Path, x: np.ndarray) -> None
 def test_fits_read_them(ending: str, tmp_path: Path, x: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
     limited(monkeypatch, loaded_bytes=0, canonical_rows=50, block_rows=64)
     rows = x + 5 * np.repeat(np.eye(D, dtype=np.float32)[:3], -(-N // 3), axis=0)[:N]
-    words = {"n_clusters": 3, "spherical": True, "kernel": "linear", "random_state": 0}
+    words = {"n_clusters": 3, "metric": "cosine", "kernel": "linear", "random_state": 0}
     model = cmeans.KernelKMeans(**words).fit(str(lists(tmp_path, rows, "fixed", ending)))
     expected = cmeans.KernelKMeans(**words).fit(rows)
     assert model.objective_ == pytest.approx(expected.objective_, rel=1e-6)

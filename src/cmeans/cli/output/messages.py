@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from ...fitting.named_parameters import OBJECTS
 from ...kernels import KERNELS
 from ...runtime.user_warnings import one_line
 from ..option_values import METHODS, STREAM, option_of
 
 _SPECS = (*METHODS.values(), STREAM)
-_NAMES = {name for spec in _SPECS for name in spec.parameters} | {"known_labels", "must_link", "max_clusters", "sample_weight", "threshold"}
+_NAMES = {name for spec in _SPECS for name in spec.parameters} | {"known_labels", "must_link", "sample_weight", "threshold", *OBJECTS}
 _FLAGS = {name for spec in _SPECS for name, parameter in spec.parameters.items() if parameter.annotation is bool}
 _METHODS_OF = {spec.estimator.__name__: [name for name, other in METHODS.items() if other.estimator is spec.estimator] for spec in _SPECS}
 
@@ -22,6 +23,9 @@ _VALUE = r"""("[^"]*"|'[^']*'|\[[^\]]*\]|[\w+-]+(?:\.\w+)*|\.\.\.)?"""
 # Others are words of sentences too, and the kernel of a graph has neighbours of its own.
 _BARE = "|".join(name for name in _NAMES if "_" in name and name != "n_neighbors")
 _NAMED = re.compile(rf"(?<![\w./'-])(?:({'|'.join(_NAMES)})={_VALUE}|({_BARE})(?:\[(\d+)\])?(?![\w=-]|\.\w))(?![^\s,;)]*/)")
+_PARAMETER_OF = {type(made(None, "")).__name__: name for name, made in OBJECTS.items()}
+_OBJECT = re.compile(rf"(?:\b\w+=)?\b({'|'.join(_PARAMETER_OF)})\(([^()]*)\)(?:: (\w+)(?= (?:must|holds)\b))?")
+_FIELD = re.compile(r"(\w+)=(\[[^\]]*\]|'[^']*'|\"[^\"]*\"|[^,]+)")
 
 _PHRASES = {  # what else only a program can do, or names
     "take resume=False": "leave out --resume",
@@ -64,6 +68,7 @@ def in_options(text: str) -> str:
 
 
 def _translated(text: str) -> str:
+    text = _OBJECT.sub(_fields, text)
     text = re.sub(r'\bCMeans\(rule="(\w+)"\)', r"--method \1", text)
     if text.startswith(STREAM.estimator.__name__):  # whose rule is an option by that name
         text = text.replace("KernelKMeans", 'rule="hard"')
@@ -84,13 +89,24 @@ def _translated(text: str) -> str:
 def _option(found: re.Match[str]) -> str:
     """Return an option for a parameter and its value, or for a parameter whose entry of one row is meant."""
     name, value, bare, row = found.groups()
-    option = option_of(name or bare)
-    if row is not None:
-        return f"{option}: row {row}"
+    return f"{option_of(bare)}: row {row}" if row is not None else _spelled(name or bare, value)
+
+
+def _spelled(name: str, value: str | None) -> str:
+    """Return a parameter and its value as an option."""
+    option = option_of(name)
     if name in _FLAGS and value in ("True", "False"):
-        return option if value == "True" else {"progressive": "--all-rows"}.get(name, option.replace("--", "--no-", 1))
+        return option if value == "True" else {"search__progressive": "--all-rows"}.get(name, option.replace("--", "--no-", 1))
     plain = (value or "").strip("'\"[]").replace(" ", "")
     return option if plain in ("", "...") else f"{option} {plain.lower() if plain in ('True', 'False') else plain}"
+
+
+def _fields(found: re.Match[str]) -> str:
+    """Return the fields of an object that is a parameter as options: what a message says of one behind it, too."""
+    name = _PARAMETER_OF[found[1]]
+    fields = [_spelled(f"{name}__{field}", value) for field, value in _FIELD.findall(found[2])]
+    behind = "" if found[3] is None else f": {option_of(f'{name}__{found[3]}')}"
+    return (", ".join(fields) or option_of(name)) + behind
 
 
 def _method(found: re.Match[str]) -> str:

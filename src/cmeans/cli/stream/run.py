@@ -164,7 +164,7 @@ class StreamRun:
         scaling = learn_scaling(self._request.scale or "none", chunk.x, chunk.weight)
         recipe = Preprocessing(choice.columns, scaling, choice.dtype.name)
         self._screen.say(f"looking for {words['n_clusters']:,} clusters in {len(choice.columns):,} columns of {recipe.dtype}")
-        return SavedStream(StreamingFuzzyCMeans(**words), recipe, self._request.reading.weight)
+        return SavedStream(StreamingFuzzyCMeans().set_params(**words), recipe, self._request.reading.weight)
 
     def _keep(self) -> None:
         """Complete the labels, and save the state for a later run."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ... import StreamingFuzzyCMeans, load
 from ...data.row_source import ColumnLabel
+from ...fitting.named_parameters import OBJECTS
 from ...persistence.model_file import KEY, packed
 from ...storage.codec import DIGEST, read_packed, text_in, write_packed
 from ..errors import InputError
@@ -103,8 +104,10 @@ def refuse_no_state(file: Path) -> None:
 def refuse_other_words(file: Path, began: Mapping[str, Any], words: Mapping[str, Any]) -> None:
     """Refuse words other than those the stream was begun with."""
     for word, value in words.items():
-        if word not in FREE and value is not None and value != began[word]:
-            raise InputError(f"{option_of(word)} {value}: {file} was begun with {began[word]}; leave the option out to go on with that.")
+        name, _, field = word.partition("__")
+        former = getattr(OBJECTS[name](began[name], ""), field) if field else began[name]
+        if word not in FREE and value is not None and value != former:
+            raise InputError(f"{option_of(word)} {value}: {file} was begun with {former}; leave the option out to go on with that.")
 
 
 def _place_in(file: Path, beside: Mapping[str, Any]) -> tuple[StreamPlace, Written | None]:

@@ -50,13 +50,13 @@ class EqualRows(Stage):
             obstacle = f"{name}(join_equal_rows=True, init=...): init speaks of single rows before they are joined (give points)"
         else:
             joined = joined_rows(blocks) if self.asked else joined_if_worth_it(blocks)
-            count = estimator.n_landmarks
+            count = context.settings.landmarks.count
             if joined is None:
                 return context
-            if not isinstance(count, int) or count <= joined.blocks.n_rows:
+            if count is None or count <= joined.blocks.n_rows:
                 stage = EqualRows(self.asked, joined, blocks, context.taker)
                 return replace(context, blocks=joined.blocks).with_stage(stage)
-            few = f"n_landmarks={count} are more than the {joined.blocks.n_rows} distinct rows"
+            few = f"landmarks={count} are more than the {joined.blocks.n_rows} distinct rows"
             obstacle = f"{context.estimator_name}(join_equal_rows=True): {few}"
         if not self.asked:
             return context

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ...solvers.sizes import Sized
-from ..arguments import GivenSizes
 from ..geometry import Geometry
 from ..procedure import Stage, Swept
+from ..sizes import GivenSizes
 
 
 @dataclass(frozen=True)

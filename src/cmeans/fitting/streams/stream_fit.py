@@ -177,7 +177,7 @@ class StreamingBase(BaseCMeans):
         blocks = Blocks(given.x, weight, unit=unit, limits=self._limits)
         with verbose_log(self.verbose, estimator_name, self.tol), self._engine(blocks) as engine:
             context = FitContext(self, procedure, settings, given, blocks, engine, None, current_listeners(), None, FitRecord())
-            for stage in self._stages(procedure, blocks, **told):
+            for stage in self._stages(procedure, settings, blocks, **told):
                 context = stage.settle(context)
             if stream is None:
                 rows = context.blocks if early is None else early.before(context.blocks)
@@ -323,11 +323,11 @@ class StreamingBase(BaseCMeans):
 
     def _graph(self, chunk: Chunk) -> LandmarkGraphKernel:
         """Return the graph of the first rows, in which all later ones are embedded."""
-        number: int | str | None = self.n_landmarks
-        if isinstance(number, int) and isinstance(self.landmarks, str):
-            number = max(min(number, chunk.blocks.n_rows // 2), 1)  # at most: there will be more of them with more rows
-        request = replace(self._space_request(chunk.context, chunk.blocks), rng=chunk.rng("landmarks"))
-        return cast(LandmarkGraphKernel, estimator_graph(request, self.landmarks, number).kernel)
+        landmarks = chunk.context.settings.landmarks
+        if landmarks.count is not None:  # at most: there will be more of them with more rows
+            landmarks = replace(landmarks, number=max(min(landmarks.count, chunk.blocks.n_rows // 2), 1))
+        request = replace(self._space_request(chunk.context, chunk.blocks), landmarks=landmarks, rng=chunk.rng("landmarks"))
+        return cast(LandmarkGraphKernel, estimator_graph(request).kernel)
 
     def _later_geometry(self, chunk: Chunk, space: Space) -> Geometry:
         """Return the geometry of a further chunk in its space."""
@@ -339,7 +339,7 @@ class StreamingBase(BaseCMeans):
         init_context = InitContext(type(self).__name__, settings.n_clusters, geometry, problem)
         first = starts(self.init, settings.n_init, init_context, chunk.rng("start"))
         observer = self._chunk_observer(chunk, geometry, method.rule)
-        search = self._breathing(geometry, chunk.rng("search")) if problem.known is None else None
+        search = self._breathing(geometry, settings.search.method, chunk.rng("search")) if problem.known is None else None
         if method.pilot is None:
             best = best_of(first, settings.n_init, problem, observer, stage="chunk", search=search)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, get_args
@@ -12,6 +13,7 @@ import numpy as np
 from ...data.arrays import Array
 from ...rules import SparsePossibilistic
 from ...runtime.docstrings import describes_arguments
+from ...runtime.user_warnings import ParameterWarning, warn
 from ...sampling.population import sample
 from ...solvers.adaptive import Adaptation, PilotWidths, hard_sums
 from ...solvers.fixed_point import solve
@@ -31,7 +33,7 @@ from ..kernel_evidence import given_kernel
 from ..procedure import FitContext, FitSettings, Method, Outcome, Procedure
 from ..space import build_geometry
 from ..stages.scaled import ScaledFeatures
-from ..validation import integer, one_of, real
+from ..validation import one_of, real
 
 WIDER = math.sqrt(2.0)  # factor of scales from one stage to the next
 NARROW = 2.0  # alpha of the first stage, over the concentration of distances
@@ -159,7 +161,8 @@ class BaseAdaptive(BaseCMeans):
     _is_bounded = False
     _spares_isolated_rows: bool = True  # whether clusters are sought among the others
 
-    max_clusters: int
+    _usual_most: int  # clusters at most, where n_clusters="auto"
+
     sparsity: str | float
     p: float
     scaling: str | None
@@ -170,8 +173,15 @@ class BaseAdaptive(BaseCMeans):
         return self.memberships(X, diag=diag)
 
     def _adaptive_procedure(self, method: Callable[[Geometry], Method], search: Search) -> Procedure:
-        """Return the procedure of a search for clusters of which there are at most `max_clusters`."""
-        name = type(self).__name__
+        """Return the procedure of a search for clusters of whose number `n_clusters` is a bound."""
+        name, value = type(self).__name__, self.n_clusters
+        most_clusters = self._most_clusters(name)
+        if isinstance(value, numbers.Integral):  # as scikit-learn's checks give it
+            warn(
+                f"{name}(n_clusters={value}): the number of clusters is a result here, and {value} is taken for the "
+                f'most there may be; give the range n_clusters=(1, {value}), or "auto".',
+                ParameterWarning,
+            )
         scaled = (
             self.scaling is not None
             and one_of(self.scaling, "scaling", name, get_args(InnerScaling))
@@ -181,8 +191,24 @@ class BaseAdaptive(BaseCMeans):
             method,
             lambda context: self._by_adaptation(context, search),
             stages=(ScaledFeatures(),) if scaled else (),
-            max_clusters=integer(self.max_clusters, "max_clusters", name, 1),
+            most_clusters=most_clusters,
         )
+
+    def _most_clusters(self, estimator_name: str) -> int:
+        """Return the most clusters that may be found."""
+        value: Any = self.n_clusters
+        if isinstance(value, str) and value == "auto":
+            return self._usual_most
+        given = f"{estimator_name}(n_clusters={value!r})"
+        one = isinstance(value, numbers.Integral)  # for which `_adaptive_procedure` warns
+        first, most = (1, value) if one else value if isinstance(value, tuple | list) and len(value) == 2 else (0, 0)
+        whole = isinstance(most, numbers.Integral) and not isinstance(most, bool)
+        if not whole or first != 1 or int(most) < 1:
+            raise ValueError(
+                f'{given}: the number of clusters is a result here; give "auto", or a range (1, most), such as '
+                f"n_clusters=(1, {self._usual_most})."
+            )
+        return int(most)
 
     def _sparse_rule(self, automatic_share: float) -> SparsePossibilistic:
         """Return the checked rule; `automatic_share` is K of sparsity="auto"."""

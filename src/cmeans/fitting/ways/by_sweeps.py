@@ -31,6 +31,7 @@ from ..geometry import Geometry
 from ..init import InitContext, starts
 from ..memory import MemoryPlan, of_start, plan
 from ..procedure import FitContext, FitSettings, Method, Outcome, Swept
+from ..search import NO_SEARCH
 from ..space import SpaceRequest, build_geometry
 
 OF_INIT = {"k-means||": 12}  # bytes per row for starts that keep something of all rows
@@ -50,17 +51,10 @@ class BySweeps:
     verbose: int
     approximation_: Approximation | None
     # Defaults of the parameters that some estimators do not offer:
-    n_landmarks: int | str | None = "auto"
-    landmarks: Any = "rpcholesky"
-    landmark_tol: float = 0.02
-    landmark_solver: str = "eigh"
-    spherical: bool = False
-    acceleration: str | None = None
-    progressive: bool = False
-    search: str | None = None
+    landmarks: Any = "auto"
+    metric: str = "euclidean"
+    search: Any = NO_SEARCH
     missing: str = "error"
-    on_empty: str = "warn"
-    join_equal_rows: bool | str = False
 
     def _by_sweeps(self, context: FitContext) -> Outcome:
         """Sweep from every start, and return the best result."""
@@ -74,7 +68,7 @@ class BySweeps:
         fewer = swept.solving.takes_fewer_starts
         init = InitContext(type(self).__name__, settings.n_clusters, geometry, swept.starting, at_most=fewer)
         first = starts(self.init, settings.n_init, init, settings.rng)
-        schedule, search = self._schedule(settings, swept), self._searching(swept, settings.rng)
+        schedule, search = self._schedule(settings, swept), self._searching(swept, settings)
         observer = self._observer(context, geometry, method)
         with self._interruptible(context, geometry, method):
             problem, best = swept.solving.best(Runs(first, settings.n_init, swept.problem, observer, schedule, search))
@@ -83,38 +77,40 @@ class BySweeps:
         return Outcome(geometry, method, certified(result, best, geometry, problem))
 
     def _space_request(self, context: FitContext, blocks: Blocks) -> SpaceRequest:
-        settings = context.settings
-        request = SpaceRequest(self, type(self).__name__, blocks, settings.n_clusters, settings.rng, context.engine, settings.budget)
+        settings, name, engine = context.settings, type(self).__name__, context.engine
+        request = SpaceRequest(self, name, blocks, settings.n_clusters, settings.rng, engine, settings.landmarks, settings.budget)
         made = context.space is not None or context.units is not None
         return replace(request, space=context.space, units=context.units) if made else request
 
     def _schedule(self, settings: FitSettings, swept: Swept) -> SubsampleSchedule | None:
         """Return the subsamples to fit first; None for a given start, which uses all rows."""
-        problem = swept.problem
+        problem, progressive = swept.problem, settings.search.progressive
         few = problem.n_rows <= problem.rows.blocks.limits.subsampled_above
-        if few or not self.progressive or not isinstance(self.init, str) or not problem.space.sweeps_products:
+        if few or not progressive or not isinstance(self.init, str) or not problem.space.sweeps_products:
             return None
         return subsample_schedule(swept.population, settings.n_clusters, settings.rng)
 
-    def _searching(self, swept: Swept, rng: np.random.RandomState) -> Searching | None:
+    def _searching(self, swept: Swept, settings: FitSettings) -> Searching | None:
         """Return the search for a better optimum; None for a given start, whose own is meant, and for clusters of known rows."""
         if swept.problem.known is not None:
             return None
-        if self.search == "annealing":
-            return Annealing(swept.population, rng, swept.geometry.critical_temperature)
-        return self._breathing(swept, rng)
+        if settings.search.method == "annealing":
+            return Annealing(swept.population, settings.rng, swept.geometry.critical_temperature)
+        return self._breathing(swept, settings.search.method, settings.rng)
 
-    def _breathing(self, rows: Geometry | Swept, rng: np.random.RandomState) -> Breathing | None:
+    def _breathing(self, rows: Geometry | Swept, method: str | None, rng: np.random.RandomState) -> Breathing | None:
         """Return the search by clusters that come and go."""
-        if self.search is None or (self.search == "auto" and not isinstance(self.init, str)):
+        if method is None or (method == "auto" and not isinstance(self.init, str)):
             return None
-        return Breathing(rows.population, rng, thorough=self.search == "breathing")
+        return Breathing(rows.population, rng, thorough=method == "breathing")
 
     def _rows_for(self, context: FitContext, geometry: Geometry, rule: Rule, remembered: int = 0) -> RepresentedRows:
         """Return the represented rows of a fit, within the memory budget."""
         space, blocks, c = geometry.space, geometry.blocks, context.settings.n_clusters
         known = memory_of(space, blocks, rule, c)
-        remembered += space.bytes_of_rows + (known.total if not blocks.read_anew else self._known_of_sample(space, blocks, rule, c))
+        remembered += space.bytes_of_rows + (
+            known.total if not blocks.read_anew else self._known_of_sample(context.settings, space, blocks, rule)
+        )
         if isinstance(init := vars(self).get("init"), str):
             remembered += of_start(blocks, OF_INIT.get(init, 0))
         memory = self._memory_plan(context, space, blocks, remembered, rule.most_clusters)
@@ -124,9 +120,10 @@ class BySweeps:
         memory_logger.info("%s: %s", type(self).__name__, memory.said_of(rows.kept_share, blocks))
         return rows
 
-    def _known_of_sample(self, space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> int:
+    def _known_of_sample(self, settings: FitSettings, space: Space, blocks: Blocks, rule: Rule) -> int:
         """Bytes that sweeps remember of the largest sample of stored rows that is in memory, whatever they remember of all rows."""
-        d, sizes = int(blocks.x.shape[1]), sample_sizes(blocks.n_rows, n_clusters, blocks.limits) if self.progressive else []
+        d, n_clusters = int(blocks.x.shape[1]), settings.n_clusters
+        sizes = sample_sizes(blocks.n_rows, n_clusters, blocks.limits) if settings.search.progressive else []
         size = max((size for size in sizes if size * d * itemsize(blocks.x) <= blocks.limits.array_bytes), default=0)
         like = np.broadcast_to(np.zeros(1, numpy_dtype(blocks.x)), (size, d))  # which takes no memory
         return memory_of(space, replace(blocks, x=like), rule, n_clusters).total if size else 0

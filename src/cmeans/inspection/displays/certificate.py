@@ -35,7 +35,7 @@ class CertificateDisplay(Display):
     >>> from cmeans import KernelKMeans
     >>> from cmeans.inspection import CertificateDisplay
     >>> X = load_digits().data
-    >>> model = KernelKMeans(10, gamma="median", n_landmarks=100, random_state=0).fit(X)
+    >>> model = KernelKMeans(10, gamma="median", landmarks=100, random_state=0).fit(X)
     >>> CertificateDisplay.from_estimator(model, X, n_landmarks=(50, 200)).n_landmarks.tolist()
     [50, 100, 200]
     """
@@ -67,12 +67,12 @@ class CertificateDisplay(Display):
         if n_landmarks and X is None:
             raise ValueError(f"{caller}(n_landmarks={n_landmarks!r}): fits with other numbers of landmarks need X.")
         for number in n_landmarks:
-            other = clone(model).set_params(n_landmarks=integer(number, "n_landmarks", caller, 1))
+            other = clone(model).set_params(landmarks__number=integer(number, "n_landmarks", caller, 1))
             found.append(other.fit(X, sample_weight=sample_weight).approximation_)
         if any(one is None for one in found):
             raise ValueError(
                 f"{caller}: there is no certificate (approximation_ is None): the fit is exact, in the plain space or on a graph, or its "
-                "kernel is not positive semidefinite. Fit with landmarks: n_landmarks=300."
+                "kernel is not positive semidefinite. Fit with landmarks: landmarks=300."
             )
         found.sort(key=lambda one: one.n_landmarks)
         numbers = np.array([one.n_landmarks for one in found])

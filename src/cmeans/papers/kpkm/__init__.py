@@ -9,6 +9,6 @@ fix a cluster at once, over tables of any size; `transfer` moves single rows of 
 """
 
 from .distributions import DrawnStart, GivenStart, NearestStart, Start
-from .search import Found, PartitionProblem, Search
+from .search import Found, PartitionProblem, PartitionSearch
 
-__all__ = ["DrawnStart", "Found", "GivenStart", "NearestStart", "PartitionProblem", "Search", "Start"]
+__all__ = ["DrawnStart", "Found", "GivenStart", "NearestStart", "PartitionProblem", "PartitionSearch", "Start"]

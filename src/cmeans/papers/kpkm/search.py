@@ -81,7 +81,7 @@ class PartitionProblem:
 
 
 @dataclass(frozen=True)
-class Search:
+class PartitionSearch:
     """The way from a start to a partition."""
 
     solver: str  # "fagp", "agp", "batched" or "lloyd"

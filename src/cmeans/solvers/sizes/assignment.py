@@ -83,7 +83,7 @@ def assigned(problem: Problem, rule: Rule, bounds: SizeBounds, state: State, wid
             held = groups.divided(flow.holdings, near.labels, weight)
             return Assigned(flow.central_prices(beyond), near.rows, near.labels, near.d2, weight, near.mass, held, width, visits)
         if width == np.inf:
-            raise ValueError("size_min, size_max: no assignment of the rows keeps the bounds, though they do not exclude each other.")
+            raise ValueError("sizes: no assignment of the rows keeps the bounds, though they do not exclude each other.")
         width = np.inf if len(near.rows) == _count_positive(weights) else max(width, np.finfo(float).tiny) * WIDER
 
 
