@@ -152,7 +152,7 @@ def test_values_that_overflow_are_named(name: str, value: float, shown: str) -> 
     def kernel(x: Any, y: Any) -> Any:
         return np.where((x[:, :1] > 9) & (y[:, 0] > 9), value, Scaled(0)(x, y))
 
-    with pytest.raises(ValueError, match=rf"{MODELS[name][0]}.*kernel=.*{shown}"):
+    with pytest.raises(ValueError, match=rf"\w+.*kernel=.*{shown}"):
         made(name, kernel=kernel).fit(X)
 
 
