@@ -47,7 +47,8 @@ def known(which: str | type, words: dict[str, Any]) -> dict[str, Any]:
 def build(which: str | type, *, n_clusters: int = 3, **words: Any) -> Any:
     """The estimator, not fitted, with quick parameters where the words say nothing else; where it finds the number of clusters
     itself, `n_clusters` is the most it may find."""
-    number = {"n_clusters": (1, n_clusters) if _name(which) in FINDING else n_clusters}
+    finds = inspect.signature(_class(which)).parameters["n_clusters"].default == "auto"
+    number = {"n_clusters": (1, n_clusters) if finds else n_clusters}
     words = {"kernel": "rbf", **words} if OF_KERNELS & set(words) else words
     return _class(which)(**{**known(which, number), **known(which, QUICK), **words})
 

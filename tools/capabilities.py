@@ -15,6 +15,7 @@ import scipy.sparse
 from sklearn.base import ClusterMixin
 
 import cmeans
+from cmeans import Sizes
 from cmeans.fitting.together import TABLE
 from cmeans.rules import RULES
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cmeans import FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans, ThreadEngine, kernels, papers
+from cmeans import FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans, Search, ThreadEngine, kernels, papers
 from cmeans.kernels import NormalizedPolynomial, Polynomial, Sigmoid
 
 from .cases import Words, add, answers, case, fitted

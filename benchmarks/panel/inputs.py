@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, ThreadEngine, TwoStepKernelKMeans
+from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, Search, ThreadEngine, TwoStepKernelKMeans
 
 from .cases import Words, add, answers, case, fit, fitted
 from .fits import RULES

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from cmeans import KernelPatchClustering, StreamingFuzzyCMeans
+from cmeans import KernelPatchClustering, Search, StreamingFuzzyCMeans
 from cmeans.papers import StreamingKernelFCM
 
 from .cases import Words, add, answers, case, fitted

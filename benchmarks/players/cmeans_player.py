@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cmeans import FuzzyCMeans, KernelKMeans
+from cmeans import FuzzyCMeans, KernelKMeans, Search
 from cmeans.kernels import KERNELS
 
 from .job import Job, Played

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import cmeans
+from cmeans import Search, Sizes
 from cmeans.runtime.progress import listening
 from every_estimator import FINDING, NAMES, build, without
 from limited import limited

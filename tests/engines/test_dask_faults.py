@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import cmeans
+from cmeans import Search
 from cmeans.runtime.progress import listening
 from limited import limited
 

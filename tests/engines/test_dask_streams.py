@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import cmeans
+from cmeans import Search
 from cmeans.papers import StreamingKernelFCM
 from cmeans.runtime.progress import listening
 from limited import limited

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import naive
-from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, ThreadEngine
+from cmeans import CMeans, FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans, ThreadEngine
 from cmeans.data.blocks import Blocks
 from cmeans.papers import PrintedFuzzy
 from contracts.arrays import DTYPES, as_form, cut_raggedly, on_host

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 from sklearn.exceptions import ConvergenceWarning
 
-from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, ThreadEngine, TwoStepKernelKMeans
+from cmeans import FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans, ThreadEngine, TwoStepKernelKMeans
 from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
 from cmeans.kernels import KERNELS, RBF, Linear

@@ -13,7 +13,7 @@ from sklearn.datasets import make_blobs
 from sklearn.neighbors import kneighbors_graph
 
 import cmeans
-from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, Sizes
+from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, Search, Sizes
 from cmeans.kernels import LandmarkGraphKernel, Polynomial, Precomputed, PrecomputedGraphKernel
 from limited import limited
 

@@ -21,6 +21,7 @@ from cmeans import (
     DaskEngine,
     FuzzyCMeans,
     KernelKMeans,
+    Landmarks,
     PossibilisticCMeans,
     ThreadEngine,
     TwoStepKernelKMeans,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cmeans import FuzzyCMeans, KernelKMeans, LandmarkGraph, PossibilisticCMeans, StreamingFuzzyCMeans
+from cmeans import FuzzyCMeans, KernelKMeans, LandmarkGraph, PossibilisticCMeans, Search, StreamingFuzzyCMeans
 from cmeans.kernels import Polynomial
 from limited import limited
 

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from cmeans import ThreadEngine
-from every_estimator import CLASSES, NAMES, PARAMETERS, known
+from every_estimator import CLASSES, FINDING, NAMES, PARAMETERS, known
 from fuzz.runner import Case, FoundError
 
 NUMBERS = (0, 1, -1, 2, 3, 0.5, 1.5, 1e-300, 1e300, 1e-9, float("nan"), float("inf"), True, None, "auto", "x", [], (1, 2), 10**30, 1 + 2j)
@@ -24,10 +24,10 @@ WORDS: dict[str, tuple[Any, ...]] = {
     "n_clusters": (1, 2, 3, 5, 0, -1, 2.0, "3", None, 10**9, "auto", (1, 5), (1, 0), (2, 3), (1, 10**9)),
     "kernel": ("linear", "rbf", "laplacian", "cosine", "sigmoid", "polynomial", "landmark_graph", "manhattan", "gower", "no", None, 3),
     "gamma": ("scale", "median", "auto", 0.1, 1e-300, 1e300, 0, -1, float("nan"), "no"),
-    "n_landmarks": ("auto", None, 1, 3, 10, 0, -1, 10**9, 2.5, "no"),
-    "landmarks": ("rpcholesky", "uniform", "k-means++", "no", [0, 1, 2], [0, 0], [10**9], [-1], np.eye(3), np.full((2, 3), np.nan)),
-    "landmark_tol": (0.0, 0.02, 1.0, -1, float("nan")),
-    "landmark_solver": ("eigh", "gradient", "no"),
+    "landmarks": ("auto", None, 1, 3, 10, 0, -1, 10**9, 2.5, "no", [0, 1, 2], [0, 0], [10**9], [-1], np.eye(3), np.full((2, 3), np.nan)),
+    "landmarks__method": ("auto", "rpcholesky", "uniform", "k-means++", "k-means", "no"),
+    "landmarks__tol": (0.0, 0.02, 1.0, -1, float("nan")),
+    "landmarks__solver": ("eigh", "gradient", "no"),
     "init": ("k-means++", "k-means||", "max-min", "random", "random-partition", "dirichlet", "no", [0, 1, 2], [0, 0, 0], np.eye(3)),
     "m": ("auto", 1.1, 2.0, 50.0, 1.0, 0, float("inf"), "no"),
     "search": ("auto", "breathing", "annealing", None, "no"),

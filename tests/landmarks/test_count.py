@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
-from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, ProbabilisticKMeans, ThreadEngine
+from cmeans import FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans, ProbabilisticKMeans, ThreadEngine
 from cmeans.data.blocks import Blocks
 from cmeans.data.limits import DEFAULT, Limits
 from cmeans.landmarks.count import enough_landmarks, quick_cost

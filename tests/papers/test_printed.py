@@ -32,8 +32,7 @@ def test_the_largest_change_of_a_membership_over_many_blocks(rule, n_landmarks, 
     space, blocks = model._space, cmeans.data.blocks.Blocks(X, np.ones(len(X)), limits=model._limits)
     states = [State(model._state.centres[order], scales) for order in ([0, 1, 2], [0, 0, 1])]
     then, now = (rule.memberships(rows_distances(space, state), scales) for state in states)
-    with ThreadEngine(1) as engine:
-        largest = engine.fold(RepresentedRows(space, blocks, 0, training=False), ChangePass(rule, *states)).value
+    largest = ThreadEngine(1).fold(RepresentedRows(space, blocks, 0, training=False), ChangePass(rule, *states)).value
     assert largest == pytest.approx(np.abs(now - then).max(), rel=1e-9)
 
 

@@ -28,6 +28,7 @@ import cmeans
 from cmeans import (
     FuzzyCMeans,
     KernelKMeans,
+    Landmarks,
     PossibilisticCMeans,
     load,
     save,

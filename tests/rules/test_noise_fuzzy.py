@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import naive
 from blob_streams import stream as stream_of
-from cmeans import CMeans, FuzzyCMeans, StreamingFuzzyCMeans, load, save
+from cmeans import CMeans, FuzzyCMeans, Search, StreamingFuzzyCMeans, load, save
 from cmeans.rules import Fuzzy, NoiseFuzzy
 from cmeans.solvers.noise import automatic_distance, cluster_width, distance_of_share
 from limited import limited

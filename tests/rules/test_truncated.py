@@ -10,7 +10,7 @@ from scipy import sparse
 
 import naive
 import naive_top_k
-from cmeans import CMeans, FuzzyCMeans, KernelKMeans, Search, load, save
+from cmeans import CMeans, FuzzyCMeans, KernelKMeans, Search, Sizes, load, save
 from cmeans.cli.run import run
 from cmeans.data.blocks import Blocks
 from cmeans.papers import PrintedFuzzy

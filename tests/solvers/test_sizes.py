@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import naive
 import naive_sizes
-from cmeans import CMeans, FuzzyCMeans, KernelKMeans, load, save
+from cmeans import CMeans, FuzzyCMeans, KernelKMeans, Sizes, load, save
 from cmeans.rules import Entropy, Fuzzy, SizedEntropy, SizedFuzzy
 from cmeans.solvers.sizes import SizeBounds
 from cmeans.solvers.sizes.flow import Holdings, whole_rows, within_bounds

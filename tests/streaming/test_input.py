@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
 from blob_streams import BLOBS, CHUNK, CHUNKS, OF_PAPERS, PROBE, STREAMS, C, D, X, build, feed, in_order, stream
-from cmeans import FuzzyCMeans, KernelPatchClustering, StreamingFuzzyCMeans, ThreadEngine
+from cmeans import FuzzyCMeans, KernelPatchClustering, Landmarks, StreamingFuzzyCMeans, ThreadEngine
 from cmeans.fitting.procedure import FitSettings
 from cmeans.kernels import RBF, Polynomial, Precomputed
 from cmeans.sampling.sampled_rows import GramRows

@@ -19,7 +19,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import minmax_scale
 
 import naive
-from cmeans import CMeans, FuzzyCMeans, KernelPatchClustering, PossibilisticCMeans
+from cmeans import CMeans, FuzzyCMeans, KernelPatchClustering, Landmarks, PossibilisticCMeans
 from cmeans.data.limits import Limits
 from cmeans.kernels import RBF, Precomputed
 from cmeans.papers import StreamingKernelFCM

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from cmeans import KernelKMeans, StreamingFuzzyCMeans
+from cmeans import KernelKMeans, Landmarks, StreamingFuzzyCMeans
 from cmeans.papers import StreamingKernelFCM
 from cmeans.spaces import landmark_space
 

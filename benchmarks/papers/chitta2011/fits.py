@@ -12,7 +12,7 @@ import numpy as np
 import scipy.linalg
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from cmeans import KernelKMeans
+from cmeans import KernelKMeans, Search
 from cmeans.kernels import Kernel, Precomputed
 
 from .problem import MOST_SWEEPS, Array, sample, starts

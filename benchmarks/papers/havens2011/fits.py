@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from cmeans import Landmarks
 from cmeans.kernels import Kernel, Precomputed
 from cmeans.metrics import purity
 from cmeans.papers import PrintedCMeans, PrintedFuzzy, PrintedPossibilistic
