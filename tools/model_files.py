@@ -53,7 +53,7 @@ NUMBERS = ["width", "height", "depth"]
 
 MODELS: dict[str, tuple[BaseEstimator, Any]] = {
     "adaptive": (AdaptivePossibilisticCMeans((1, 6), **WORDS), X),
-    "adaptive-length": (PrintedAdaptivePossibilisticCMeans(6, adaptation="length", **WORDS), X),
+    "adaptive-length": (PrintedAdaptivePossibilisticCMeans((1, 6), adaptation="length", **WORDS), X),
     "cosine": (FuzzyCMeans(3, kernel="cosine", **WORDS), X),
     "entropy": (CMeans(3, rule="entropy", **WORDS), X),
     "float32": (FuzzyCMeans(3, kernel="laplacian", gamma=0.1, landmarks=9, **WORDS), X.astype(np.float32)),
