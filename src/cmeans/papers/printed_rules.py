@@ -127,7 +127,7 @@ class LocallySparse(SparsePossibilistic):
     >>> from cmeans.rules import SparsePossibilistic
     >>> d2, scales = np.array([[0.0]]), np.array([1.0])
     >>> LocallySparse(1.3).memberships(d2, scales).round(2), SparsePossibilistic(1.3).memberships(d2, scales)
-    (array([[0.32]]), array([[0.]]))
+    (array([[0.31]]), array([[0.]]))
 
     References
     ----------
