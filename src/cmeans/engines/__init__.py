@@ -1,6 +1,7 @@
 """Engines that run passes over rows."""
 
 from .base import Chain, ChunkedRows, Engine, NumberedPass, Pass, without_checkpoint
+from .beside import engine_beside
 from .dask.engine import DaskEngine
 from .threads import ThreadEngine, count_threads, usable_cpus
 
@@ -13,6 +14,7 @@ __all__ = [
     "Pass",
     "ThreadEngine",
     "count_threads",
+    "engine_beside",
     "usable_cpus",
     "without_checkpoint",
 ]
