@@ -27,7 +27,7 @@ from .harness import grow, header, load, quiet, unit_interval
 WAYS = {
     "plain": Search(None, acceleration=None, progressive=False),
     "anderson": Search(None, acceleration="anderson", progressive=False),
-    "search": Search(progressive=Search(None, acceleration=None, progressive=True)),
+    "progressive": Search(None, acceleration=None, progressive=True),
     "both": Search(None, acceleration="anderson", progressive=True),
 }
 Maker = Callable[..., Any]

@@ -2,7 +2,7 @@
 
     python -m benchmarks.dask_engine [--rows N] [--times T] [--rounds R] [--chunk ROWS]
 
-akFCM on covtype (rows of the same shape where the data are absent), 582 landmarks, 10 sweeps, progressive=False, the same landmarks and
+akFCM on covtype (rows of the same shape where the data are absent), 582 landmarks, 10 sweeps, no growing samples, the same landmarks and
 start: a local cluster of two processes with a thread each, its rows persisted, against n_jobs=2 on the array, in turns on one machine.
 The ratio is the median of those of the pairs. Wanted: no more than 1.5 times as long, and 1.15 at ten times the rows (--times 10: each row
 so often, with a little noise). Bytes are those of what a sweep sends to each worker, pickled. A sweep of 4,000 rows, less its time in

@@ -47,7 +47,7 @@ model = cmeans.FuzzyCMeans(
     words["c"],
     m=words["m"],
     kernel="rbf",
-    n_landmarks=words["s"],
+    landmarks=words["s"],
     random_state=0,
     engine=cmeans.ThreadEngine(memory_budget=words["budget"]),
 )

@@ -11,6 +11,7 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
 
 from cmeans import FuzzyCMeans, StreamingFuzzyCMeans
+from cmeans.papers import StreamingKernelFCM
 
 images, digit = load_digits(return_X_y=True)
 order = np.random.default_rng(0).permutation(len(images))
@@ -20,15 +21,15 @@ at_once = FuzzyCMeans(10, kernel="rbf", gamma="median", n_init=3, random_state=0
 all_at_once = adjusted_rand_score(digit, at_once.labels_)
 print(f"all {len(images)} rows at once:        adjusted Rand index {all_at_once:.2f}")
 
-for method in ("landmarks", "projection"):
-    stream = StreamingFuzzyCMeans(10, method=method, kernel="rbf", gamma="median", random_state=0)
+for way, estimator in {"landmarks": StreamingFuzzyCMeans, "projection": StreamingKernelFCM}.items():
+    stream = estimator(10, kernel="rbf", gamma="median", random_state=0)
     scores = []
     for start in range(0, len(images), 150):
         stream.partial_fit(images[start : start + 150])  # labels_ are those of this chunk, and nothing else of it is kept
         scores.append(adjusted_rand_score(digit, stream.predict(images)))
     lost = f"{100 * stream.projection_loss_.max():.0f}% of a centre lost on the way into the last chunk"
-    print(f"{stream.n_chunks_} chunks, {method + ':':12} adjusted Rand index {scores[-1]:.2f}, {lost}")
-    plt.plot(range(1, len(scores) + 1), scores, "o-", label=f'method="{method}"')
+    print(f"{stream.n_chunks_} chunks, {way + ':':12} adjusted Rand index {scores[-1]:.2f}, {lost}")
+    plt.plot(range(1, len(scores) + 1), scores, "o-", label=estimator.__name__)
 plt.axhline(all_at_once, color="0.5", linestyle="--", label="all rows at once")
 plt.xlabel("chunks seen")
 plt.ylabel("adjusted Rand index of all rows")

@@ -107,7 +107,7 @@ def page() -> str:
 
 def by_rule() -> list[str]:
     """Return the lines on what `CMeans` takes with each of its rules."""
-    sizes, few = "bounds of sizes (`size_min=`, `size_max=`)", "few memberships a row (`top_k=`)"
+    sizes, few = "bounds of sizes (`sizes=`)", "few memberships a row (`top_k=`)"
     attempts = {name.partition(" (")[0]: ATTEMPTS[name] for name in ATTEMPTS if name in (sizes, few)}
     attempts["annealing"] = lambda model: model.set_params(search="annealing").fit(ROWS)
     lines = ["", "## By rule", "", "Of {py:obj}`~cmeans.CMeans`, beyond what all of its rules have:", ""]

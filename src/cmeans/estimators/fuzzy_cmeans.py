@@ -45,13 +45,12 @@ class FuzzyCMeans(Plotting, BaseCMeans):
     m : "auto" or float > 1, default="auto"
         The fuzzifier: the larger, the softer memberships are. If it is too large, centres fall together: first pairs of them in a large
         cluster, which leaves none to a small one, and beyond a critical m* all of them; m* is often near 1.1 on real data with kernels,
-        far below the usual 2. "auto" stays below both (see Notes). The value used is `m_`.
+        far below the usual 2. "auto" stays below both (see Notes).
     noise : None, "auto" or float between 0 and 1, default=None
         Whether rows far from all clusters belong to none, and how many of them: a noise cluster takes a share in every row, most of it in
-        those. "auto": as many as the data say, up to half of them (see Notes). A number: about this share of the rows, by weight, whether
-        or not so many lie far out; where none do, those farthest from their own centres. "auto" goes by how wide most clusters are: where
-        some are far wider than others, as parts of a landmark graph may be, a fifth of the rows, those of the widest clusters, may count
-        as noise, and a number serves better.
+        those. "auto": as many as the data say, up to half of them, by how wide most clusters are (see Notes). A number: about this share
+        of the rows, by weight, whether or not so many lie far out; where none do, those farthest from their own centres. It serves better
+        where some clusters are far wider than others, and with narrow kernels.
     top_k : int >= 1 or None, default=None
         In how many clusters a row has memberships: its `top_k` nearest ones alone, in every sweep. None: in all. For hundreds of clusters
         and more, where it takes less time, and keeps `top_k` numbers of a row in place of one for each cluster (see Notes).
@@ -77,35 +76,15 @@ class FuzzyCMeans(Plotting, BaseCMeans):
 
     Notes
     -----
-    m="auto" is read off the best hard partition, into `n_clusters`, of a fixed sample. Of its cluster j, E_j is the sum of squared
-    distances to its mean, U_j the rise of the fuzzy objective at that m without it, and m*_j = 1 / (1 - 2 lambda_max) from the largest
-    eigenvalue of the mean of y y^T / |y|^2 over its rows, y = phi(x) - mean, infinite from lambda_max = 1/2 on; m* is that of all rows
-    about their mean. Two centres in one cluster lower its cost to 2^(1-m) E_j, so m is the least of
-
-    - where (1 - 2^(1-m)) max_j E_j = min_j U_j / 2: up to there half the least use of a centre exceeds what it saves elsewhere;
-    - 1 + (m* - 1) / 2, and 1 + (median_j m*_j - 1) / 2;
-    - 2.
-
-    It depends on `n_clusters`, so objectives for different numbers of clusters do not compare.
+    `Fuzzy` says how m="auto" is found, which depends on `n_clusters`, so objectives for different numbers of clusters do not compare.
 
     With noise the objective (Dave 1991) is  sum_ij w_i u_ij^m |phi(x_i) - v_j|^2 + delta sum_i w_i u_i0^m  subject to
     u_i0 + sum_j u_ij = 1:  noise is one more cluster, at the squared distance delta from every row. A fit without noise goes first, which
-    `init`, `n_init`, `search` and m="auto" are for, over all rows. From its centres delta is settled in rounds of at most ten sweeps, and
-    then stays as it is. With d the squared distance of a row to its nearest centre, a number makes delta the quantile of d that so many
-    rows lie beyond. Each cluster has a width, found from the nearer half of its rows outwards: the larger of  q50 + 7 (q50 - q25)  and
-    (r50 + 2.79 (r50 - r25))^3,  medians and lower quartiles of d and of its cube root among its rows no farther than that. "auto" makes
-    delta 1.5 times the least width such that the clusters no wider have 70% of the rows; the others may have formed in noise. Of round
-    Gaussian clusters without any noise it calls 2% of the rows noise in one dimension, under 1% in two, and hardly any in five. Give a
-    number with narrow kernels, by which nearly all rows are as far from any centre.
+    `init`, `n_init`, `search` and m="auto" are for; then delta is settled, and stays as it is. `NoiseFuzzy` says how.
 
-    `search` goes on among the rounds, under the objective with noise. At delta it would give up a small cluster that lies alone for half
-    of a large one, so it takes a larger distance: n / (10 c) times delta for n rows and c clusters, between 1 and 16 times. A few stray
-    rows are then still too few to keep a centre. In small data clusters of a few rows look like those.
-
-    With top_k=k the objective is  sum_ij w_i u_ij^m |phi(x_i) - v_j|^2  over the clusters j in N_k(i), the k nearest centres of row i,
-    among which u_ij sum to one: the least that it can be for memberships of which at most k of a row are not zero, so that it falls from
-    sweep to sweep as the plain one does (`cmeans.rules.Truncated` says why). With noise the noise cluster is none of the k. Where k is at
-    least the number of clusters it is the plain objective.
+    With top_k=k the objective is the least that it can be for memberships of which at most k of a row are not zero, those in its k nearest
+    centres, so that it falls from sweep to sweep as the plain one does (`cmeans.rules.Truncated` says why). With noise the noise cluster is
+    none of the k. Where k is at least the number of clusters it is the plain objective.
 
     Raises
     ------

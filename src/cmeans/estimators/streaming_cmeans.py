@@ -56,9 +56,9 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     """Fuzzy or hard c-means of a stream: each chunk of rows is clustered together with the weighted means of all before it.
 
     Use it when rows come and go, or when there are more of them than you want to read twice. Nothing is kept of a chunk but one
-    weighted centre a cluster, so memory does not grow with the stream. All chunks share
-    one landmark space. Its landmarks are chosen on the first chunks, and further ones join, up to `n_landmarks`, when new rows are badly
-    represented. The sums of all chunks simply add, nothing is lost between them.
+    weighted centre a cluster, so memory does not grow with the stream. All chunks share one landmark space. Its landmarks are chosen on
+    the first chunks, and further ones join, up to the number of `landmarks`, when new rows are badly represented. The sums of all chunks
+    simply add, nothing is lost between them.
 
     With the default kernel="linear" and no landmarks the space is that of the features, and nothing is lost at all (single-pass
     fuzzy c-means). Clusters that the first chunk does not show are found badly by any one-pass method: rows should come in random order.
@@ -98,7 +98,6 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         Sweeps over one chunk at most.
     tol : float, default=1e-4
         Move of a centre, as a fraction of the typical distance, below which it stands still.
-
 
     kernel="precomputed" is not possible. That of "landmark_graph" is the graph of the rows that are held until the stream begins; later
     rows are embedded by it, and nothing is lost. `gamma` is settled on the first chunk.

@@ -41,8 +41,12 @@ class Sizes(ParameterObject):
 
     Notes
     -----
+    A row belongs where its squared distance less the cluster's price (`prices_`) is least; prices are above zero where
+    clusters must be filled up, and below where they are full. `size_gap_` is the share by which the objective may lie
+    above the least for the centres of the fit.
+
     Every drawn start is followed within the bounds, and so is the best plain partition that a search finds; sweeps
-    within them go without acceleration. `predict` goes by the clusters' prices (`prices_`) alone, whatever sizes come
+    within them go without acceleration. `predict` goes by the prices alone, whatever sizes come
     of it: equal rows, which the bounds may part in `labels_`, have one label there.
 
     References

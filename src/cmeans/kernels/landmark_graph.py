@@ -66,7 +66,8 @@ class LandmarkGraphKernel(FeatureKernel):
     z(x)^T Lambda^-1 z(y), in which the sum over all rows of v is 1; k-means of e is its normalised cut, relaxed. T, upper triangular, makes
     features orthonormal over the rows with weights w / sum(w). `normalized`: e(x) / |e(x)| (Ng, Jordan & Weiss 2001).
 
-    A fit with kernel="landmark_graph", or an object without points, makes the graph, and has it as `kernel_`.
+    A fit with kernel="landmark_graph", or an object without points, makes the graph, and has it as `kernel_`. It finds clusters of any
+    shape, of new rows too; there is no `gamma`, and no certificate (`approximation_`).
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ class Laplacian(Kernel):
     ----------
     gamma : "scale", "median" or float > 0, default="scale"
         Factor of Manhattan distances. "scale": the inverse of the number of columns times the root of their mean variance, "median": of the
-        median distance, both of a fit's rows.
+        median distance among at most 1,000, whatever random_state is, both of a fit's rows.
 
     Raises
     ------

@@ -17,8 +17,8 @@ from .base import Columns, Kernel, equal_fields
 class Precomputed(Kernel):
     """Rows are kernel values already: row i holds k(x_i, .) and a "point" is the number of a column.
 
-    A row does not hold its own k(x, x), so the diagonal is passed beside the rows where they are not square: `diagonal` to a fit, `diag=`
-    to `predict` and the other methods.
+    X is the square kernel matrix, or only the columns of the `landmarks`. A row does not hold its own k(x, x), so the diagonal is passed
+    beside the rows where they are not square: `diagonal` to a fit, `diag=` to `predict` and the other methods.
 
     Parameters
     ----------

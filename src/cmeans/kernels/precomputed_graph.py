@@ -23,7 +23,9 @@ class PrecomputedGraphKernel(FeatureKernel):
     `normalized`: e(x) / |e(x)| (Ng, Jordan & Weiss 2001). After hard fits features are those of the cut itself, where it is lower than that
     of the eigenvectors: axes S L C^-T, L the clusters of the n rows, C C^T = L^T S W S L (`graphs.cut_refinement`).
 
-    A fit with kernel="precomputed_graph", or an object without axes, makes the graph, and has it as `kernel_`.
+    A fit with kernel="precomputed_graph", or an object without axes, makes the graph, and has it as `kernel_`. X is the square, symmetric
+    matrix of affinities between rows, most of them 0 and not stored, as of a graph of nearest neighbours; rows weigh as much as their
+    degree times their sample weight.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ class RBF(Kernel):
     ----------
     gamma : "scale", "median" or float > 0, default="scale"
         Factor of squared distances. "scale": the inverse of the sum of the columns' variances, "median": of the median squared distance of
-        different rows, both of a fit's rows.
+        different rows among at most 1,000, whatever random_state is, both of a fit's rows.
 
     Raises
     ------

@@ -20,12 +20,23 @@ class Fuzzy(Rule):
     Parameters
     ----------
     m : "auto" or float > 1, default="auto"
-        The fuzzifier: the larger, the softer memberships are. "auto": as the rows allow (`FuzzyCMeans` says how).
+        The fuzzifier: the larger, the softer memberships are. "auto": as the rows allow (see Notes).
 
     Raises
     ------
     ValueError
         If m is neither "auto" nor above 1.
+
+    Notes
+    -----
+    m="auto" is read off the best hard partition, into as many clusters as are asked for, of a fixed sample. Of its cluster j, E_j is the
+    sum of squared distances to its mean, U_j the rise of the fuzzy objective at that m without it, and m*_j = 1 / (1 - 2 lambda_max) from
+    the largest eigenvalue of the mean of y y^T / |y|^2 over its rows, y = phi(x) - mean, infinite from lambda_max = 1/2 on; m* is that of
+    all rows about their mean. Two centres in one cluster lower its cost to 2^(1-m) E_j, so m is the least of
+
+    - where (1 - 2^(1-m)) max_j E_j = min_j U_j / 2: up to there half the least use of a centre exceeds what it saves elsewhere;
+    - 1 + (m* - 1) / 2, and 1 + (median_j m*_j - 1) / 2;
+    - 2.
 
     Examples
     --------

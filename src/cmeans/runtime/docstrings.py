@@ -13,6 +13,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 PARAMETERS = "Parameters\n----------\n"
 ENTRY = re.compile(r"(\w+(?:, \w+)*) : .*\n(?:(?:    .*)?\n(?=    )|    .*\n)*")
 SECTION = re.compile(r"^\w+\n-+\n", flags=re.M)
+NOT_AS_ELSEWHERE = re.compile(r" Not [^.]* as elsewhere[^.]*\.")
 DEFAULT = re.compile(r"\Adefault=.*|(?<= )default=.*")
 
 # What methods take, in the order of their sections "Parameters".
@@ -78,8 +79,10 @@ def _entries(text: str) -> tuple[int, list[tuple[list[str], str]]]:
 
 
 def _with_default(entry: str, default: object) -> str:
+    """Return an entry with another default; without the sentence on the default that it has, where that differs from others."""
     if not isinstance(default, str | int):  # the others are alike everywhere
         return entry
     head, newline, below = entry.partition("\n")
     written = f'"{default}"' if isinstance(default, str) else str(default)
-    return DEFAULT.sub(lambda _: f"default={written}", head) + newline + below
+    own = DEFAULT.sub(lambda _: f"default={written}", head)
+    return own + newline + (below if own == head else NOT_AS_ELSEWHERE.sub("", below))
