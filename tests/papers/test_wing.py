@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((Path(cmeans.__file__).parent / "papers").rglob("*.py"))
 # Of the room that estimators share: the fit to subclass, its records, and what checks parameters and makes spaces and starts of them.
 OF_FITTING = {
-    *("arguments", "fit", "fitted_attributes", "geometry", "init", "kernel_width", "prediction", "procedure", "space", "validation"),
+    *("arguments", "fit", "fitted_attributes", "geometry", "init", "kernel_evidence", "prediction", "procedure", "space", "validation"),
     *("ways", "streams"),
 }
 

@@ -16,7 +16,6 @@ from ...data.known_labels import LABEL, STRENGTH
 from ...data.outputs import RowOutputs
 from ...native.calls import ADDRESS, WHOLE, Structure, address, pitch, pointer_to
 from ...sampling.population import FIXED_SEED, distinct_numbers, distinct_rows
-from ...spaces.centres import Centres
 from ...sweeps.final_pass import Assignment, RowTaker
 from ..procedure import FitContext, Outcome, Stage
 from ..together import first_apart
@@ -110,7 +109,7 @@ class GroupedRows:
 
 def _speaks_of_rows(init: Any, blocks: Blocks, n_clusters: int) -> bool:
     """Return whether a start holds numbers of rows, labels or memberships of all of them."""
-    if isinstance(init, (str, Centres)) or is_sparse(init) or hasattr(init, "predict"):
+    if isinstance(init, str) or is_sparse(init) or hasattr(init, "predict"):
         return False
     shape = np.shape(init)
     return len(shape) == 1 or (shape[0] == blocks.n_rows and shape != (n_clusters, blocks.x.shape[1]))
