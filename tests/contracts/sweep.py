@@ -493,7 +493,7 @@ def noise_of(u: np.ndarray, rule: Rule) -> np.ndarray:
 
 def total(sweep: SweepFunction, rows: RepresentedRows, rule: Rule, state: State, labels: np.ndarray | None = None) -> Statistics:
     """All tasks together."""
-    parts = [sweep(rows, rule, state, task, None, labels) for task in range(rows.n_tasks)]
+    parts = [sweep(rows, rule, state, task, labels) for task in range(rows.n_tasks)]
     return sum(parts[1:], parts[0]).settled
 
 

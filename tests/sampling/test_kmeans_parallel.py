@@ -237,7 +237,7 @@ def test_precomputed_rows(X):
     by_matrix = KernelKMeans(4, kernel="precomputed", landmarks=None, **words).fit(gram)
     listed = np.arange(0, N, 3)
     columns = {"landmarks": listed, "kernel": Precomputed(diagonal=np.ones(N))}
-    by_columns = KernelKMeans(4, kernel="precomputed", **columns, **words).fit(gram[:, listed])
+    by_columns = KernelKMeans(4, **columns, **words).fit(gram[:, listed])
     assert by_matrix.n_clusters_ == by_columns.n_clusters_ == 4
 
 

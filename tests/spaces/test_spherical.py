@@ -17,7 +17,7 @@ import naive
 import naive_spherical
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, Landmarks, Search, Sizes
 from cmeans.data.blocks import Blocks
-from cmeans.kernels import Cosine, Linear
+from cmeans.kernels import Cosine, Linear, Polynomial
 from cmeans.rules import Entropy
 from cmeans.spaces import EuclideanSpace
 from cmeans.spaces.centres import Centres
@@ -41,7 +41,7 @@ KERNELS = {
     "linear": (naive.cosine, {}),
     "cosine": (naive.cosine, {}),
     "rbf": (partial(naive.rbf, gamma=0.1), {"gamma": 0.1}),
-    "polynomial": (partial(naive.polynomial, gamma=0.3, coef0=1.0, degree=2), {"gamma": 0.3, "degree": 2}),
+    "polynomial": (partial(naive.polynomial, gamma=0.3, coef0=1.0, degree=2), {"kernel": Polynomial(gamma=0.3, degree=2)}),
 }
 SPACES = {"whole": {}, "landmarks": {"landmarks": FEW}, "gradient": {"landmarks": Landmarks(points=FEW, solver="gradient")}}
 
@@ -75,7 +75,8 @@ def test_fits_are_those_of_the_naive_twin(kernel, where, rule, form, sweeps, X, 
     loop, words = KERNELS[kernel]
     x = X / 4 if kernel == "polynomial" else X
     given = Linear() if kernel == "linear" else kernel  # an object, which may have landmarks without a warning
-    model = made(kernel=given, **words, **SPACES[where], metric="cosine", init=START, tol=0, max_iter=6).fit(form(x), sample_weight=weights)
+    words = {"kernel": given, **words, **SPACES[where], "metric": "cosine", "init": START, "tol": 0}
+    model = made(**words, max_iter=6).fit(form(x), sample_weight=weights)
     K = naive.kernel_matrix(x, x, loop)
     basis = np.arange(N) if where == "whole" else FEW
     run = naive_spherical.cmeans(K[:, basis], K[np.ix_(basis, basis)], np.diag(K), START, twin, 6, weights)
