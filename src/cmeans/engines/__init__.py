@@ -1,8 +1,8 @@
 """Engines that run passes over rows."""
 
 from .base import Chain, ChunkedRows, Engine, NumberedPass, Pass, without_checkpoint
-from .beside import engine_beside
 from .dask.engine import DaskEngine
+from .of_rows import engine_of_rows
 from .threads import ThreadEngine, count_threads, usable_cpus
 
 __all__ = [
@@ -14,7 +14,7 @@ __all__ = [
     "Pass",
     "ThreadEngine",
     "count_threads",
-    "engine_beside",
+    "engine_of_rows",
     "usable_cpus",
     "without_checkpoint",
 ]

@@ -1,4 +1,4 @@
-"""Which engine runs where rows are."""
+"""The engine of rows for which none is asked."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from .dask.engine import DaskEngine
 from .threads import ThreadEngine
 
 
-def engine_beside(x: Array, n_jobs: int | None) -> Engine:
-    """Return the engine of the workers that hold the rows `x`; of rows that are here, one of so many threads."""
+def engine_of_rows(x: Array, n_jobs: int | None) -> Engine:
+    """Return the workers that hold the rows, or threads where none do."""
     return DaskEngine() if is_stored(x) and x.elsewhere else ThreadEngine(n_jobs)
