@@ -13,6 +13,7 @@ from .landmark_choice import landmarks_from
 from .search import Search, search_from
 
 BY_SWEEPS = "KernelKMeans, FuzzyCMeans, PossibilisticCMeans"
+JOINING = "search=Search(join_equal_rows=True)"  # as messages call it
 TAKEN_BY = {"known_labels": f"{BY_SWEEPS}, CMeans and StreamingFuzzyCMeans", "must_link": f"{BY_SWEEPS}, and CMeans"}
 
 
@@ -132,7 +133,7 @@ def _landmark_rows(estimator: Any) -> str | None:
 
 
 WORDS: Mapping[str, Callable[[Any], str | None]] = {
-    "join_equal_rows": lambda estimator: None if isinstance(_search_of(estimator).join_equal_rows, str) else "join_equal_rows=True",
+    "join_equal_rows": lambda estimator: None if isinstance(_search_of(estimator).join_equal_rows, str) else JOINING,
     "top_k": _top_k,
     "noise": _spelled("noise"),
     "sizes": _spelled("sizes"),

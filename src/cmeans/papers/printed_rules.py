@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 from ..data.arrays import Array, Float64, as_like
 from ..fitting.validation import one_of
 from ..rules import Fuzzy, NativeFunctions, Possibilistic, Rule, SparsePossibilistic
-from ..rules.base import RuleEvidence, needed
+from ..rules.base import RuleEvidence, needed, with_numbers
 from ..rules.fuzzy import shares
+from ..runtime.docstrings import shares_parameters
 
 SparsityTest = Literal["global", "local"]
 
@@ -81,13 +82,15 @@ class PrintedFuzzy(Rule):
 class PrintedPossibilistic(Possibilistic):
     """u_ij = 1 / (1 + (d2_ij / eta_j)^(2/(m-1))): Havens 2011 eq. 7 as printed, on squared distances.
 
-    The rule is `cmeans.rules.Possibilistic` in all else. Give it to `PrintedCMeans(rule=...)`, whose fuzzy run that goes first then has
-    the printed exponent too.
+    The rule is `cmeans.rules.Possibilistic` in all else, but the fuzzy run that goes first has its m and the printed exponent too.
 
     Parameters
     ----------
-    m : float > 1
+    m : "auto" or float > 1, default=2.0
         The fuzzifier.
+    pilot_m : not used.
+    eta_scale : float > 0, default=1.0
+        Width of the clusters relative to those of the fuzzy run: it multiplies all eta_j.
 
     Raises
     ------
@@ -106,6 +109,13 @@ class PrintedPossibilistic(Possibilistic):
     Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011, eq. 7.
     """
 
+    def settled(self, evidence: RuleEvidence) -> Self:
+        return with_numbers(self, m=lambda: evidence.automatic_fuzzifier, eta_scale=float)
+
+    @property
+    def pilot(self) -> PrintedFuzzy:
+        return PrintedFuzzy(self._m)
+
     @property
     def native_functions(self) -> NativeFunctions:
         return NativeFunctions("possibilistic", self._m, 2.0 / (self._m - 1.0))
@@ -114,11 +124,15 @@ class PrintedPossibilistic(Possibilistic):
         return 1.0 / (1.0 + (d2 / as_like(needed(scales), d2)[None, :]) ** (2.0 / (self._m - 1.0)))
 
 
+@shares_parameters(SparsePossibilistic)
 @dataclass(frozen=True, repr=False)
 class LocallySparse(SparsePossibilistic):
     """Sparse typicalities as printed in 2014: the largest root wherever there is one, z < 1/e, though u = 0 may cost less.
 
-    The rule is `cmeans.rules.SparsePossibilistic` in all else: its parameters and its errors are that one's.
+    The rule is `cmeans.rules.SparsePossibilistic` in all else, its errors too.
+
+    Parameters
+    ----------
 
     Examples
     --------
