@@ -45,6 +45,7 @@ from cmeans.data.blocks import Blocks
 from cmeans.fitting.validation import read_weights
 from cmeans.kernels import Polynomial, Precomputed
 from cmeans.metrics import match_labels
+from cmeans.papers import StreamingKernelFCM
 from cmeans.rules import Fuzzy
 from cmeans.runtime.progress import listening
 from cmeans.sampling.population import population_of, sample
@@ -68,7 +69,10 @@ SPACES = {
     "polynomial": {"kernel": Polynomial(degree=2), "landmarks": 20},
     "laplacian": {"kernel": "laplacian", "gamma": 0.1, "landmarks": 20},
 }
-STREAM_WORDS = {"exact": {"kernel": "rbf", "gamma": "median"}, "gradient": {"kernel": "rbf", "gamma": "median"}}
+PROJECTED = {  # spaces that streams have chunk by chunk, those of the papers
+    "exact": {"kernel": "rbf", "gamma": "median"},
+    "gradient": {"kernel": "rbf", "gamma": "median", "projection": "gradient"},
+}
 MAIN_SPACES = ("euclidean", "exact", "landmarks")
 over_estimators = pytest.mark.parametrize("estimator", ESTIMATORS)
 over_everybody = pytest.mark.parametrize("estimator", EVERYBODY)
@@ -95,7 +99,7 @@ def words_of(estimator, space, **words):
         short = {"pilot_m": "auto", "alpha": 1} if estimator is AdaptivePossibilisticCMeans else {"patience": 1}  # one scale, few trials
         own = {"kernel": "rbf", "sparsity": 0, **short}
     if estimator in STREAMS:
-        of_streams = {"n_init": 1, **STREAM_WORDS.get(space, SPACES[space]), **words}
+        of_streams = {"n_init": 1, **PROJECTED.get(space, SPACES[space]), **words}
         if estimator is StreamingFuzzyCMeans:
             return {"random_state": 0, "chunk_size": 60, **of_streams}
         known = KernelPatchClustering().get_params()
@@ -105,7 +109,8 @@ def words_of(estimator, space, **words):
 
 
 def fitted(estimator, space, X, sample_weight=None, **words):
-    return estimator(told(estimator, 3), **words_of(estimator, space, **words)).fit(X, sample_weight=sample_weight)
+    make = StreamingKernelFCM if estimator is StreamingFuzzyCMeans and space in PROJECTED else estimator
+    return make(told(make, 3), **words_of(estimator, space, **words)).fit(X, sample_weight=sample_weight)
 
 
 @cache
