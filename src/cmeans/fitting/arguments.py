@@ -147,6 +147,12 @@ def check_top_k(value: Any, rule: Rule, estimator_name: str) -> int | None:
     return k
 
 
+def asked_top_k(estimator: Any) -> Any:
+    """Return the number of clusters in which parameters give a row memberships, `top_k` or that of a rule; None for all."""
+    top_k, rule = vars(estimator).get("top_k"), vars(estimator).get("rule")
+    return rule.most_clusters if top_k is None and isinstance(rule, Rule) else top_k
+
+
 def truncated(rule: Rule, top_k: int | None) -> Rule:
     """Return a rule whose rows have memberships in so many clusters alone."""
     return rule if top_k is None else Truncated(rule, top_k)

@@ -18,7 +18,7 @@ from ...native.calls import ADDRESS, WHOLE, Structure, address, pitch, pointer_t
 from ...sampling.population import FIXED_SEED, distinct_numbers, distinct_rows
 from ...sweeps.final_pass import Assignment, RowTaker
 from ..procedure import FitContext, Outcome, Stage
-from ..together import first_apart
+from ..together import JOINING, first_apart
 
 Members = npt.NDArray[np.int32]
 
@@ -46,7 +46,7 @@ class EqualRows(Stage):
             obstacle = apart.said_of(estimator)
         elif _speaks_of_rows(estimator.init, blocks, context.settings.n_clusters):
             name = context.estimator_name
-            obstacle = f"{name}(join_equal_rows=True, init=...): init speaks of single rows before they are joined (give points)"
+            obstacle = f"{name}({JOINING}, init=...): init speaks of single rows before they are joined (give points)"
         else:
             joined = joined_rows(blocks) if self.asked else joined_if_worth_it(blocks)
             count = context.settings.landmarks.count
@@ -56,7 +56,7 @@ class EqualRows(Stage):
                 stage = EqualRows(self.asked, joined, blocks, context.taker)
                 return replace(context, blocks=joined.blocks).with_stage(stage)
             few = f"landmarks={count} are more than the {joined.blocks.n_rows} distinct rows"
-            obstacle = f"{context.estimator_name}(join_equal_rows=True): {few}"
+            obstacle = f"{context.estimator_name}({JOINING}): {few}"
         if not self.asked:
             return context
         raise ValueError(f'{obstacle}; take join_equal_rows="auto".')
