@@ -10,6 +10,7 @@ from ..fitting.validation import one_of
 from ..rules import Fuzzy, NativeFunctions, Possibilistic, Rule, SparsePossibilistic
 from ..rules.base import RuleEvidence, needed, with_numbers
 from ..rules.fuzzy import shares
+from ..runtime.checks import known_number
 from ..runtime.docstrings import shares_parameters
 
 SparsityTest = Literal["global", "local"]
@@ -114,14 +115,14 @@ class PrintedPossibilistic(Possibilistic):
 
     @property
     def pilot(self) -> PrintedFuzzy:
-        return PrintedFuzzy(self._m)
+        return PrintedFuzzy(known_number(self, "m"))
 
     @property
     def native_functions(self) -> NativeFunctions:
-        return NativeFunctions("possibilistic", self._m, 2.0 / (self._m - 1.0))
+        return NativeFunctions("possibilistic", known_number(self, "m"), 2.0 / (known_number(self, "m") - 1.0))
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
-        return 1.0 / (1.0 + (d2 / as_like(needed(scales), d2)[None, :]) ** (2.0 / (self._m - 1.0)))
+        return 1.0 / (1.0 + (d2 / as_like(needed(scales), d2)[None, :]) ** (2.0 / (known_number(self, "m") - 1.0)))
 
 
 @shares_parameters(SparsePossibilistic)
