@@ -134,8 +134,6 @@ class LocallySparse(SparsePossibilistic):
     Xenaki, Koutroumbas, Rontogiannis: Sequential sparse adaptive possibilistic clustering. SETN 2014, section 2.
     """
 
-    name = "locally_sparse"
-
     @property
     def edge(self) -> float:
         return -1.0
