@@ -60,7 +60,13 @@ def build(name: str, **words: Any) -> Any:
     others = {"published": (StreamingKernelFCM, {"method": "landmarks"})}
     estimator, own = {**others, **MORE_STREAMS}.get(name, (stream, {}))
     plain = {} if estimator is KernelPatchClustering else {"search": None}
-    return estimator(C, **{"kernel": "rbf", "gamma": 0.2, "m": 1.3, "random_state": 0, "n_init": 1, **plain, **own, **words})
+    given = {"kernel": "rbf", "m": 1.3, "random_state": 0, "n_init": 1, **plain, **own, **words}
+    return estimator(C, **with_gamma(0.2, given))
+
+
+def with_gamma(gamma: float, words: dict[str, Any]) -> dict[str, Any]:
+    """Words with a gamma where none is given, and the kernel has none of its own as an object has."""
+    return {"gamma": gamma, **words} if isinstance(words["kernel"], str) else words
 
 
 def feed(model: Any, chunks: Sequence[Any], weights: Sequence[Any] | None = None) -> Any:

@@ -44,11 +44,16 @@ def known(which: str | type, words: dict[str, Any]) -> dict[str, Any]:
     return {word: value for word, value in words.items() if word in names}
 
 
+def told(which: str | type, n_clusters: int) -> int | tuple[int, int]:
+    """What this estimator is told of the number of clusters: the most there may be, where it finds their number itself."""
+    finds = inspect.signature(_class(which)).parameters["n_clusters"].default == "auto"
+    return (1, n_clusters) if finds else n_clusters
+
+
 def build(which: str | type, *, n_clusters: int = 3, **words: Any) -> Any:
     """The estimator, not fitted, with quick parameters where the words say nothing else; where it finds the number of clusters
     itself, `n_clusters` is the most it may find."""
-    finds = inspect.signature(_class(which)).parameters["n_clusters"].default == "auto"
-    number = {"n_clusters": (1, n_clusters) if finds else n_clusters}
+    number = {"n_clusters": told(which, n_clusters)}
     words = {"kernel": "rbf", **words} if OF_KERNELS & set(words) else words
     return _class(which)(**{**known(which, number), **known(which, QUICK), **words})
 

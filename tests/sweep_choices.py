@@ -16,11 +16,11 @@ def once(*parameters: Iterable[Any]) -> list[tuple[Any, ...]]:
     return [tuple(own[turn % len(own)] for own in choices) for turn in range(max(map(len, choices)))]
 
 
-def often(times: int, *parameters: Iterable[Any]) -> list[tuple[Any, ...]]:
-    """Every choice at least so many times, with others each time: where choices hardly meddle with each other."""
+def often(times: int, *parameters: Iterable[Any], allowed: Callable[..., bool] = lambda *_: True) -> list[tuple[Any, ...]]:
+    """Every choice at least so many times, with others each time, of allowed ones: where choices hardly meddle with each other."""
     choices = [list(parameter) for parameter in parameters]
     missing = {(place, index): times for place, own in enumerate(choices) for index in range(len(own))}
-    left, met, found = list(product(*(range(len(own)) for own in choices))), set[Any](), []
+    left, met, found = _allowed(choices, allowed), set[Any](), []
 
     def worth(place: tuple[int, ...]) -> tuple[int, int]:
         return sum(max(missing[choice], 0) for choice in enumerate(place)), len(set(combinations(enumerate(place), 2)) - met)
@@ -41,7 +41,7 @@ def pairs(*parameters: Iterable[Any], allowed: Callable[..., bool] = lambda *_: 
     The next is always the first of those that bring most new pairs together.
     """
     choices = [list(parameter) for parameter in parameters]
-    places = [place for place in product(*map(range, map(len, choices))) if allowed(*_at(choices, place))]
+    places = _allowed(choices, allowed)
     bits = defaultdict[Any, int](lambda: 1 << len(bits))  # a set of pairs is a whole number, of which there are many to intersect
     meeting = {place: sum(bits[pair] for pair in combinations(enumerate(place), 2)) for place in places}
     missing, found = (1 << len(bits)) - 1, []
@@ -60,3 +60,8 @@ def shared_out(choices: Iterable[T], own: Any, others: Iterable[Any], shares: in
 
 def _at(choices: list[list[Any]], place: tuple[int, ...]) -> tuple[Any, ...]:
     return tuple(own[index] for own, index in zip(choices, place, strict=True))
+
+
+def _allowed(choices: list[list[Any]], allowed: Callable[..., bool]) -> list[tuple[int, ...]]:
+    """All allowed combinations, as the places of their choices."""
+    return [place for place in product(*map(range, map(len, choices))) if allowed(*_at(choices, place))]

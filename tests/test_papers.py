@@ -273,8 +273,8 @@ def test_the_printed_possibilistic_rule_is_swept_as_printed(X):
 @pytest.mark.parametrize("variant", fits.VARIANTS)
 @pytest.mark.parametrize("algorithm", fits.ALGORITHMS)
 def test_every_run_of_havens_2011_is_of_its_rule(algorithm, variant, X):
-    words = {} if algorithm == fits.FCM else {"eta_scale": 0.1}
-    model = fits.estimator(algorithm, variant, 3, 1.8, random_state=0, **words).fit(RBF(gamma=0.3)(X, X))
+    words = {} if algorithm == fits.FCM else {"rule__eta_scale": 0.1}
+    model = fits.estimator(algorithm, variant, 3, 1.8, random_state=0).set_params(**words).fit(RBF(gamma=0.3)(X, X))
     if algorithm == fits.FCM:
         assert model.rule == fits.fuzzy_rule(variant, 1.8)
     else:

@@ -36,7 +36,15 @@ from cmeans import (
     TwoStepKernelKMeans,
 )
 from cmeans.kernels import Gower, HistogramIntersection, Polynomial
-from cmeans.papers import ComplexWaveletSSIM, PrintedAdaptivePossibilisticCMeans, SpatialPyramid
+from cmeans.papers import (
+    ComplexWaveletSSIM,
+    PrintedAdaptivePossibilisticCMeans,
+    PrintedCMeans,
+    PrintedFuzzy,
+    PrintedPossibilistic,
+    SpatialPyramid,
+    StreamingKernelFCM,
+)
 from cmeans.rules import Entropy, PolynomialFuzzy
 
 FOLDER = Path(__file__).parent.parent / "tests" / "persistence" / "older" / cmeans.__version__
@@ -54,6 +62,7 @@ NUMBERS = ["width", "height", "depth"]
 MODELS: dict[str, tuple[BaseEstimator, Any]] = {
     "adaptive": (AdaptivePossibilisticCMeans((1, 6), **WORDS), X),
     "adaptive-length": (PrintedAdaptivePossibilisticCMeans((1, 6), adaptation="length", **WORDS), X),
+    "adaptive-local": (PrintedAdaptivePossibilisticCMeans((1, 6), sparsity_test="local", **WORDS), X),
     "cosine": (FuzzyCMeans(3, kernel="cosine", **WORDS), X),
     "entropy": (CMeans(3, rule="entropy", **WORDS), X),
     "float32": (FuzzyCMeans(3, kernel="laplacian", gamma=0.1, landmarks=9, **WORDS), X.astype(np.float32)),
@@ -77,6 +86,8 @@ MODELS: dict[str, tuple[BaseEstimator, Any]] = {
     "polynomial-fuzzy": (CMeans(3, rule=PolynomialFuzzy(beta=0.5), **WORDS), X),
     "possibilistic": (PossibilisticCMeans(3, kernel="rbf", landmarks=9, **WORDS), X),
     "precomputed": (FuzzyCMeans(3, kernel="precomputed", landmarks=6, **WORDS), np.exp(-0.1 * D2)),
+    "printed-fuzzy": (PrintedCMeans(3, rule=PrintedFuzzy(2.0, exponent=3.0), **WORDS), X),
+    "printed-possibilistic": (PrintedCMeans(3, rule=PrintedPossibilistic(2.0), **WORDS), X),
     "probabilistic": (ProbabilisticKMeans(3, **WORDS), X),
     "pyramid": (KernelKMeans(2, kernel=SpatialPyramid(levels=2), landmarks=4, **WORDS), np.abs(IMAGES[:, :80])),
     "sequential": (SequentialPossibilisticCMeans((1, 5), **WORDS), X),
@@ -87,6 +98,7 @@ MODELS: dict[str, tuple[BaseEstimator, Any]] = {
     "spherical": (FuzzyCMeans(3, metric="cosine", **WORDS), X),
     "stream": (StreamingFuzzyCMeans(3, kernel="rbf", chunk_size=30, **WORDS), X),
     "stream-linear": (StreamingFuzzyCMeans(3, chunk_size=30, **WORDS), X),
+    "stream-projected": (StreamingKernelFCM(3, kernel="rbf", chunk_size=30, **WORDS), X),
     "stream-warming-up": (StreamingFuzzyCMeans(3, warm_up=200, **WORDS), X),
     "top-k": (FuzzyCMeans(3, top_k=2, **WORDS), X),
     "two-step": (TwoStepKernelKMeans(3, **WORDS), X),

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from cmeans import FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans, Search, ThreadEngine, kernels, papers
-from cmeans.kernels import NormalizedPolynomial, Polynomial, Sigmoid
 
 from .cases import Words, add, answers, case, fitted
 from .rows import MANY, SMALL, SOME, counts, documents, groups, images, shares, some
@@ -40,7 +39,7 @@ for scheme in ("rpcholesky", "k-means++", "uniform"):
 add("landmarks, auto number, default", FuzzyCMeans, SOME, n_clusters=5)
 add("landmarks, rows", FuzzyCMeans, SMALL, n_clusters=4, m=1.3, landmarks=np.arange(0, 600, 20))
 add("landmarks, points", KernelKMeans, SMALL, n_clusters=4, landmarks=groups(25, 4, seed=9))
-add("landmarks, more than span the rows", KernelKMeans, SMALL, n_clusters=4, kernel=Polynomial(degree=2), landmarks=100)
+add("landmarks, more than span the rows", KernelKMeans, SMALL, n_clusters=4, kernel=kernels.Polynomial(degree=2), landmarks=100)
 add("exact, few rows stand for all", FuzzyCMeans, partial(groups, 1500, 2), n_clusters=4, m=1.3, landmarks=None, gamma=0.01)
 add(
     "exact, in tiles",
@@ -64,9 +63,9 @@ KERNELS: dict[str, tuple[Callable[[], Any], Words]] = {
     "linear": (SMALL, {"kernel": "linear"}),
     "rbf": (SMALL, {"kernel": "rbf"}),
     "laplacian": (SMALL, {"kernel": "laplacian", "gamma": "median"}),
-    "polynomial": (SMALL, {"kernel": Polynomial(degree=3, gamma=0.05)}),
-    "normalized_polynomial": (SMALL, {"kernel": NormalizedPolynomial(degree=2, coef0=2)}),
-    "sigmoid": (SMALL, {"kernel": Sigmoid(gamma=0.01, coef0=0.5)}),
+    "polynomial": (SMALL, {"kernel": kernels.Polynomial(degree=3, gamma=0.05)}),
+    "normalized_polynomial": (SMALL, {"kernel": kernels.NormalizedPolynomial(degree=2, coef0=2)}),
+    "sigmoid": (SMALL, {"kernel": kernels.Sigmoid(gamma=0.01, coef0=0.5)}),
     "cosine": (SMALL, {"kernel": "cosine"}),
     "histogram_intersection": (counts, {"kernel": "histogram_intersection"}),
     "spatial_pyramid": (counts, {"kernel": papers.SpatialPyramid(2)}),

@@ -6,8 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from cmeans import KernelPatchClustering, Search, StreamingFuzzyCMeans
-from cmeans.papers import StreamingKernelFCM
+from cmeans import KernelPatchClustering, Search, StreamingFuzzyCMeans, papers
 
 from .cases import Words, add, answers, case, fitted
 from .rows import SOME, documents, groups, some, weights
@@ -33,7 +32,7 @@ def chunks(x: np.ndarray, sizes: tuple[int, ...] = (500, 30, 470, 1000, 700, 300
 
 
 def class_for(words: Words) -> type[StreamingFuzzyCMeans]:
-    return StreamingKernelFCM if "method" in words else StreamingFuzzyCMeans
+    return papers.StreamingKernelFCM if "method" in words else StreamingFuzzyCMeans
 
 
 def chunk_after_chunk(**words: object) -> Words:

@@ -164,7 +164,7 @@ class Given:
     @property
     def power(self) -> float:
         """Of ratios of squared distances."""
-        return 1 / (self.m - 1) if getattr(self.rule, "exponent", None) is None else self.rule.exponent  # type: ignore[attr-defined]
+        return self.rule.power if isinstance(self.rule, PrintedFuzzy) else 1 / (self.m - 1)
 
     @property
     def eta(self) -> np.ndarray | None:
@@ -203,7 +203,8 @@ class Given:
         X, weight, eta, rule = self.problem.X, self.problem.weight, self.problem.eta, self.rule
         assert isinstance(rule, SparsePossibilistic)
         lam = rule.strength(eta)
-        u = naive_sparse.memberships(d2, eta, lam, rule.p, rule.sparsity_test)
+        test = "local" if isinstance(rule, LocallySparse) else "global"
+        u = naive_sparse.memberships(d2, eta, lam, rule.p, test)
         sums = naive.sums(X, d2, u, 1.0, weight)
         total = 0.0
         for i, j in np.ndindex(*u.shape):

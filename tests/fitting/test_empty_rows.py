@@ -69,7 +69,7 @@ CASES: list[tuple[str, Any, dict[str, Any]]] = [
     ("partial", KernelKMeans, {**PARTIAL, "search": Search(join_equal_rows=True)}),
     ("partial", FuzzyCMeans, {**PARTIAL, "top_k": 2}),
     ("graph", PossibilisticCMeans, {**GRAPH, "eta_scale": 0.3}),
-    ("graph", FuzzyCMeans, {**GRAPH, "kernel": LandmarkGraphKernel(normalized=True)}),
+    ("graph", FuzzyCMeans, {"kernel": PrecomputedGraphKernel(normalized=True)}),
 ]
 
 

@@ -590,7 +590,7 @@ def test_the_least_budget_is_named_and_does(estimator, words, budget):
     rows = np.random.default_rng(0).normal(size=(600 if words == {"landmarks": None} else 1500, 4))
     given = {"max_iter": 3, **words}
     message = refused(
-        rf"{estimator.__name__}\(memory_budget=\d+\): .*at least \d+ bytes",
+        rf"{estimator.__name__}: .*at least \d+ bytes .*more than memory_budget=\d+",
         estimator,
         rows,
         engine=ThreadEngine(1, memory_budget=budget),

@@ -159,7 +159,7 @@ def test_a_gone_word_names_its_new_place(name):
 
 def test_examples_of_gone_words():
     with pytest.raises(TypeError, match='n_landmarks is landmarks=300, "auto" or None now'):
-        FuzzyCMeans(landmarks=300)
+        FuzzyCMeans(n_landmarks=300)
     with pytest.raises(TypeError, match="n_components is n_clusters here"):
         FuzzyCMeans(n_components=3)
     with pytest.raises(TypeError, match="unexpected keyword argument 'nothing'"):

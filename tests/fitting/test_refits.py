@@ -243,7 +243,7 @@ def test_a_merge_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> 
         for rows in (X[::2], X[1::2])
     )
     before = remembered(one)
-    monkeypatch.setattr("cmeans.fitting.streams.stream_fit.model_attributes", lambda *_: 1 / 0)
+    monkeypatch.setattr("cmeans.fitting.streams.stream_fit.centre_attributes", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         one.merge(two)
     unchanged(one, before)

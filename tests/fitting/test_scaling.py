@@ -258,9 +258,11 @@ def test_words_changed_after_a_fit_wait_for_the_next(name, X):
 def test_a_fit_goes_on_from_a_scaled_model(X):
     """In the same units; by a model of no scaling it is told how the points are meant."""
     first = AdaptivePossibilisticCMeans((1, 8), random_state=0, tol=1e-7).fit(X)
-    again = PrintedAdaptivePossibilisticCMeans(first.n_clusters_, init=first, adaptation="length", random_state=0).fit(X)
+    again = PrintedAdaptivePossibilisticCMeans((1, first.n_clusters_), init=first, adaptation="length", random_state=0).fit(X)
     assert again.n_clusters_ <= first.n_clusters_
-    points = PrintedAdaptivePossibilisticCMeans(first.n_clusters_, init=first.cluster_centers_, adaptation="length", random_state=0).fit(X)
+    points = PrintedAdaptivePossibilisticCMeans(
+        (1, first.n_clusters_), init=first.cluster_centers_, adaptation="length", random_state=0
+    ).fit(X)
     np.testing.assert_allclose(again.memberships_, points.memberships_, atol=1e-6)
 
 
@@ -274,6 +276,6 @@ def test_centres_of_a_scaled_model_start_others_in_the_users_units(X):
     assert from_model.objective_history_[0] == pytest.approx(from_points.objective_history_[0], rel=1e-6)
     plain = FuzzyCMeans(4, kernel="linear", m=1.5, random_state=0).fit(X)
     words = {"adaptation": "length", "random_state": 0}
-    model = PrintedAdaptivePossibilisticCMeans(4, init=plain, **words).fit(X)
-    points = PrintedAdaptivePossibilisticCMeans(4, init=plain.cluster_centers_, **words).fit(X)
+    model = PrintedAdaptivePossibilisticCMeans((1, 4), init=plain, **words).fit(X)
+    points = PrintedAdaptivePossibilisticCMeans((1, 4), init=plain.cluster_centers_, **words).fit(X)
     np.testing.assert_allclose(model.memberships_, points.memberships_, atol=1e-6)

@@ -212,7 +212,8 @@ def test_the_same_start_ends_at_the_same_clusters(
     ],
 )
 def test_landmarks_are_those_chosen_in_memory(landmarks: str, estimator: str, tmp_path: Path) -> None:
-    given = {"row numbers": np.arange(0, N, 20), "points": rows()[::20] + 0.1}.get(landmarks, Landmarks(method=landmarks))
+    points = {"row numbers": np.arange(0, N, 20), "points": rows()[::20] + 0.1}
+    given = points[landmarks] if landmarks in points else Landmarks(method=landmarks)
     words = {"kernel": "rbf", "landmarks": given, "gamma": "median", "search": None}
     other = made(estimator, "landmarks", **words).fit(rows())
     same(made(estimator, "landmarks", **words).fit(placed("arrow", tmp_path, rows())), other)

@@ -95,6 +95,6 @@ def test_a_stage_that_defines_nothing_changes_nothing() -> None:
 
 def test_a_plain_fit_has_no_stages() -> None:
     model = FuzzyCMeans(3)
-    procedure, _ = model._checked()
+    procedure, settings = model._checked()
     _, blocks = model._blocks_of(X, None)
-    assert not list(model._stages(procedure, blocks))
+    assert not list(model._stages(procedure, settings, blocks))

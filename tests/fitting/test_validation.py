@@ -29,6 +29,7 @@ from sklearn.preprocessing import StandardScaler
 import every_estimator
 from cmeans import (
     AdaptivePossibilisticCMeans,
+    CMeans,
     FuzzyCMeans,
     KernelKMeans,
     KernelPatchClustering,
@@ -44,10 +45,12 @@ from cmeans.data.blocks import Blocks
 from cmeans.fitting.validation import read_weights
 from cmeans.kernels import Polynomial, Precomputed
 from cmeans.metrics import match_labels
+from cmeans.papers import StreamingKernelFCM
+from cmeans.rules import Fuzzy
 from cmeans.runtime.progress import listening
 from cmeans.sampling.population import population_of, sample
 from contracts.arrays import strict_array, torch_tensor
-from every_estimator import CLASSES, without
+from every_estimator import CLASSES, told, without
 from notebook import Notebook, with_callbacks
 from sweep_choices import often, once, pairs
 
@@ -66,7 +69,10 @@ SPACES = {
     "polynomial": {"kernel": Polynomial(degree=2), "landmarks": 20},
     "laplacian": {"kernel": "laplacian", "gamma": 0.1, "landmarks": 20},
 }
-STREAM_WORDS = {"exact": {"kernel": "rbf", "gamma": "median"}, "gradient": {"kernel": "rbf", "gamma": "median"}}
+PROJECTED = {  # spaces that streams have chunk by chunk, those of the papers
+    "exact": {"kernel": "rbf", "gamma": "median"},
+    "gradient": {"kernel": "rbf", "gamma": "median", "projection": "gradient"},
+}
 MAIN_SPACES = ("euclidean", "exact", "landmarks")
 over_estimators = pytest.mark.parametrize("estimator", ESTIMATORS)
 over_everybody = pytest.mark.parametrize("estimator", EVERYBODY)
@@ -93,16 +99,18 @@ def words_of(estimator, space, **words):
         short = {"pilot_m": "auto", "alpha": 1} if estimator is AdaptivePossibilisticCMeans else {"patience": 1}  # one scale, few trials
         own = {"kernel": "rbf", "sparsity": 0, **short}
     if estimator in STREAMS:
-        of_streams = {"n_init": 1, **STREAM_WORDS.get(space, SPACES[space]), **words}
+        of_streams = {"n_init": 1, **PROJECTED.get(space, SPACES[space]), **words}
         if estimator is StreamingFuzzyCMeans:
             return {"random_state": 0, "chunk_size": 60, **of_streams}
         known = KernelPatchClustering().get_params()
         return {"random_state": 0, "patch_size": 60, "n_points": 4, **{word: value for word, value in of_streams.items() if word in known}}
-    return {"random_state": 0, **own, **SPACES[space], **words}
+    of_space = SPACES["landmarks" if estimator is TwoStepKernelKMeans and space == "gradient" else space]  # its sample has no solver
+    return {"random_state": 0, **own, **of_space, **words}
 
 
 def fitted(estimator, space, X, sample_weight=None, **words):
-    return estimator(3, **words_of(estimator, space, **words)).fit(X, sample_weight=sample_weight)
+    make = StreamingKernelFCM if estimator is StreamingFuzzyCMeans and space in PROJECTED else estimator
+    return make(told(make, 3), **words_of(estimator, space, **words)).fit(X, sample_weight=sample_weight)
 
 
 @cache
@@ -303,10 +311,10 @@ def test_sparse_landmarks_for_dense_rows_and_the_other_way_round(estimator, X):
     if estimator is TwoStepKernelKMeans:
         pytest.skip("its landmarks are rows of the sample")
     words = words_of(estimator, "euclidean", kernel="rbf", gamma=0.1)
-    given = estimator(3, landmarks=X[::10], **words).fit(X)
-    same_result(estimator(3, landmarks=sparse.csr_array(X[::10]), **words).fit(X), given)
+    given = estimator(told(estimator, 3), landmarks=X[::10], **words).fit(X)
+    same_result(estimator(told(estimator, 3), landmarks=sparse.csr_array(X[::10]), **words).fit(X), given)
     for points in (X[::10], sparse.csr_array(X[::10])):
-        model = estimator(3, landmarks=points, **words).fit(csr(X))
+        model = estimator(told(estimator, 3), landmarks=points, **words).fit(csr(X))
         same_result(model, given)
         assert sparse.issparse(model.landmarks_)
 
@@ -362,7 +370,7 @@ def test_a_frame_of_several_numeric_types(X):
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_set_output(estimator, library, X):
     rows = FRAMES[library](X)
-    model = estimator(3, **words_of(estimator, "landmarks")).set_output(transform=library).fit(rows)
+    model = estimator(told(estimator, 3), **words_of(estimator, "landmarks")).set_output(transform=library).fit(rows)
     distances = model.transform(rows)
     columns = [f"{estimator.__name__.lower()}{j}" for j in range(3)]
     assert isinstance(distances, {"pandas": pd.DataFrame, "polars": pl.DataFrame}[library])
@@ -526,7 +534,7 @@ def test_weights_travel_by_metadata_routing(X):
 
 @over_everybody
 def test_in_a_pipeline(estimator, X):
-    chain = make_pipeline(StandardScaler(), estimator(3, **words_of(estimator, "landmarks"))).fit(X)
+    chain = make_pipeline(StandardScaler(), estimator(told(estimator, 3), **words_of(estimator, "landmarks"))).fit(X)
     np.testing.assert_array_equal(chain.predict(X), chain[-1].labels_)
     assert chain.transform(X).shape == (len(X), 3)
     assert chain.score(X) == pytest.approx(-chain[-1].objective_)
@@ -540,7 +548,7 @@ def test_clone_and_words(estimator, X):
     assert not hasattr(twin, "labels_")
     assert twin.get_params() == model.get_params()
     same_result(twin.fit(X), model, rtol=0, atol=0)
-    assert model.get_params() == estimator(3, **words_of(estimator, "landmarks")).get_params()
+    assert model.get_params() == estimator(told(estimator, 3), **words_of(estimator, "landmarks")).get_params()
     assert repr(model).startswith(estimator.__name__)
 
 
@@ -585,7 +593,7 @@ def test_pickle_after_predicting_and_with_a_callable_kernel(X):
 def test_a_square_precomputed_kernel(estimator, words, dtype, X):
     gram = (rbf_kernel(X, gamma=0.03) * (1 + np.arange(len(X)) / 99)[:, None] * (1 + np.arange(len(X)) / 99)).astype(dtype)
     diag = np.diag(gram)
-    model = estimator(3, **{**words_of(estimator, "exact"), "kernel": "precomputed", "landmarks": None, **words}).fit(gram)
+    model = estimator(told(estimator, 3), **{**words_of(estimator, "exact"), "kernel": "precomputed", "landmarks": None, **words}).fit(gram)
     assert model.memberships_.dtype == dtype
     np.testing.assert_array_equal(model.predict(gram), model.labels_)  # the training matrix brings its diagonal
     np.testing.assert_allclose(model.transform(gram[:9], diag=diag[:9]), model.transform(gram)[:9], rtol=1e-5)
@@ -604,11 +612,13 @@ def test_only_the_landmarks_columns_of_a_kernel(estimator, X):
     gram, rows = rbf_kernel(X, gamma=0.03), np.arange(0, 120, 6)
     gram *= 2.0
     start = {"tol": 1e-12} if estimator is SequentialPossibilisticCMeans else {"init": np.array([0, 1, 2])}
-    given = {name: 1.5 for name in ("m", "pilot_m") if name in estimator().get_params()}  # "auto" would see other distances
+    # "auto" would see other distances.
+    given = {"rule": Fuzzy(1.5)} if estimator is CMeans else {name: 1.5 for name in ("m", "pilot_m") if name in estimator().get_params()}
     words = words_of(estimator, "exact", kernel="precomputed", landmarks=Landmarks("auto", points=rows), **start) | given
-    whole = estimator(3, **words).fit(gram)
+    whole = estimator(told(estimator, 3), **words).fit(gram)
     for diag in (2.0, np.full(120, 2.0), [2.0] * 120):
-        model = estimator(3, **words | {"kernel": Precomputed(diagonal=diag)}).fit(gram[:, rows])
+        own = {"kernel": Precomputed(diagonal=diag), "gamma": "scale"}
+        model = estimator(told(estimator, 3), **words | own).fit(gram[:, rows])
         same_result(model, whole)
         np.testing.assert_allclose(model.transform(gram[:9, rows], diag=2.0), whole.transform(gram[:9]), rtol=1e-9)
         np.testing.assert_array_equal(model.predict(gram[:, rows]), model.labels_)
@@ -764,12 +774,10 @@ def test_verbose_reaches_stderr_in_a_plain_script():
 @over_main_spaces
 def test_a_callback_hears_every_sweep(estimator, space, X):
     notebook, weight, words = Notebook(), np.ones(len(X)), words_of(estimator, space)
-    if "acceleration" in estimator().get_params():
-        words = {
-            **words,
-            "search": Search(acceleration=None),
-        }  # else the history has the mixtures that were swept from, a callback what came of them
-    model = estimator(3, **words).set_callbacks(notebook).fit(X, sample_weight=weight)
+    if "search" in estimator().get_params():
+        # Else the history has the mixtures that were swept from, a callback what came of them.
+        words = {**words, "search": Search(acceleration=None)}
+    model = estimator(told(estimator, 3), **words).set_callbacks(notebook).fit(X, sample_weight=weight)
     if estimator is not SequentialPossibilisticCMeans:  # whose trials that found nothing are heard of too
         assert len(notebook.sweeps) == model.n_iter_
     assert notebook.begun == notebook.ended == len(notebook.sweeps) + 1
@@ -779,7 +787,7 @@ def test_a_callback_hears_every_sweep(estimator, space, X):
     assert scores[-1] == pytest.approx(model.score(X), rel=1e-9)
     if estimator not in (TwoStepKernelKMeans, SequentialPossibilisticCMeans):  # whose sweeps see a sample only, or come in several trials
         np.testing.assert_allclose(-np.array(scores), model.objective_history_[1:], rtol=1e-7)
-    assert estimator(3, **words).fit(X).objective_ == model.objective_
+    assert estimator(told(estimator, 3), **words).fit(X).objective_ == model.objective_
 
 
 @with_callbacks
@@ -789,7 +797,7 @@ def test_a_callback_ends_a_fit(estimator, space, last):
     """Stopped by a wish, not for want of sweeps: no warning."""
     noise = np.random.default_rng(0).normal(size=(120, 5))
     sample = {"kernel": "rbf", "landmarks": 100} if estimator is TwoStepKernelKMeans else {}  # on 20 rows two sweeps are enough
-    model = estimator(3, **words_of(estimator, space, tol=0.0, **sample)).set_callbacks(Notebook(last)).fit(noise)
+    model = estimator(told(estimator, 3), **words_of(estimator, space, tol=0.0, **sample)).set_callbacks(Notebook(last)).fit(noise)
     assert model.n_iter_ == last
     assert not model.converged_
     assert "callback" in model.stop_reason_
@@ -846,7 +854,7 @@ def test_a_scoring_monitor(estimator, X):
 
     truth = np.repeat([0, 1, 2], 40)
     monitor = ScoringMonitor(scoring="adjusted_rand_score")
-    model = estimator(3, **words_of(estimator, "landmarks")).set_callbacks(monitor).fit(X, truth)
+    model = estimator(told(estimator, 3), **words_of(estimator, "landmarks")).set_callbacks(monitor).fit(X, truth)
     scores = [entry["adjusted_rand_score"] for entry in monitor.get_logs().data if entry["task_name"] == "sweep"]
     if estimator is not SequentialPossibilisticCMeans:
         assert len(scores) == model.n_iter_

@@ -125,7 +125,7 @@ SOUGHT = Sought(2, "clusters", "Test")
 
 
 def made(X, w, landmarks, k, engine=None, **params):
-    with engine or ThreadEngine(1) as running:
+    with (engine or ThreadEngine(1)).opened() as running:
         graph, features = landmark_graph(landmarks, LandmarkGraphKernel(n_components=k, **params), SOUGHT, Blocks(X, w), running)
     np.testing.assert_array_equal(features, graph.features(X))
     return graph

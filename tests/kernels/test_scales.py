@@ -61,7 +61,7 @@ class Scaled:
 def made(name: str, **parameters: Any) -> Any:
     estimator, own = MODELS[name]
     if name in PRINTED:
-        return PRINTED[name](4 if name == "length" else 3, random_state=0, **{**own, **parameters})
+        return PRINTED[name]((1, 4) if name == "length" else 3, random_state=0, **{**own, **parameters})
     return build(estimator, n_clusters=4 if estimator in FINDING else 3, **{**known(estimator, COMMON), **own, **parameters})
 
 

@@ -175,7 +175,8 @@ def cloud(n, seed, centre=0.0, d=3):
 
 def grown(chunks, limit=24, **words):
     """A model and how many landmarks it had after each chunk."""
-    model = StreamingFuzzyCMeans(C, **{"kernel": "rbf", "gamma": 0.3, "m": 1.2, "landmarks": limit, "random_state": 0, **words})
+    words = {"kernel": RBF(0.3), "m": 1.2, "landmarks": limit, "random_state": 0, **words}
+    model = StreamingFuzzyCMeans(C, **words)
     counts, points, losses = [], [], []
     for chunk in chunks:
         model.partial_fit(chunk)

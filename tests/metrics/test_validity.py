@@ -200,9 +200,7 @@ def memberships_at(d2, model):
     if isinstance(model, PossibilisticCMeans):
         return naive.possibilistic_memberships(d2, model.eta_, model.m)
     return (
-        naive.fuzzy_memberships(d2, model.rule.m, model.rule.exponent)
-        if isinstance(model, CMeans)
-        else naive.fuzzy_memberships(d2, model.m)
+        naive.fuzzy_memberships(d2, model.rule.m, model.rule.power) if isinstance(model, CMeans) else naive.fuzzy_memberships(d2, model.m)
     )
 
 

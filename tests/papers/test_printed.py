@@ -58,11 +58,11 @@ def test_sweeps_end_where_memberships_stand_still(rule):
 
 
 def test_the_fuzzy_run_of_the_printed_typicalities_has_their_exponent():
-    model = PrintedCMeans(3, rule=PrintedPossibilistic(2.0), kernel="linear", eta_scale=0.5, random_state=0).fit(X)
+    model = PrintedCMeans(3, rule=PrintedPossibilistic(2.0, eta_scale=0.5), kernel="linear", random_state=0).fit(X)
     assert model.pilot_m_ == 2.0
     d2 = ((X[:, None] - model.cluster_centers_[None]) ** 2).sum(axis=2)
     np.testing.assert_allclose(model.memberships_, 1 / (1 + (d2 / model.eta_) ** 2), atol=1e-9)
-    other = PrintedCMeans(3, rule=Possibilistic(2.0), kernel="linear", eta_scale=0.5, random_state=0).fit(X)
+    other = PrintedCMeans(3, rule=Possibilistic(2.0, eta_scale=0.5), kernel="linear", random_state=0).fit(X)
     assert np.abs(other.eta_ - model.eta_).max() > 1e-3
 
 

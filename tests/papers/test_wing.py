@@ -13,7 +13,8 @@ ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((Path(cmeans.__file__).parent / "papers").rglob("*.py"))
 # Of the room that estimators share: the fit to subclass, its records, and what checks parameters and makes spaces and starts of them.
 OF_FITTING = {
-    *("arguments", "fit", "fitted_attributes", "geometry", "init", "kernel_width", "prediction", "procedure", "space", "validation"),
+    *("arguments", "kernel_evidence", "landmark_choice", "search", "validation"),
+    *("fit", "fitted_attributes", "geometry", "init", "prediction", "procedure", "space"),
     *("ways", "streams"),
 }
 

@@ -21,7 +21,7 @@ from cmeans.runtime.stored_classes import STORED
 from cmeans.storage.codec import read_packed
 from every_estimator import STREAMS
 
-ELSEWHERE = {"Statistics", "HardStatistics", "CallableKernel"}  # in checkpoints, or in no file
+ELSEWHERE = {"Statistics", "HardStatistics", "CallableKernel", "ThreadEngine", "DaskEngine", "Checkpoint"}  # in checkpoints, or in no file
 FILES = sorted((Path(__file__).parent / "older").rglob("*.safetensors"))
 
 

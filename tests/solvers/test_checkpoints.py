@@ -7,17 +7,20 @@ import itertools
 import os
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.pairwise import polynomial_kernel
 
 import cmeans
 from cmeans import Checkpoint, Landmarks, Search
 from cmeans.data.row_source import RowsError, StoredRows
 from cmeans.solvers import checkpoints
+from cmeans.solvers.fit_identity import formatted
 from damage import Damage, changed_by_hand, flipped, truncated
 from full_disk import files_end_at
 from limited import limited
@@ -401,6 +404,16 @@ class TestRefused:
                 assert complaint.startswith(f"checkpoint: {file} is damaged, or no checkpoint of this version: "), what
             else:
                 assert np.array_equal(again._state.centres.coordinates, whole._state.centres.coordinates), what
+
+    def test_parameters_that_differ_in_the_midst_of_an_object(self) -> None:
+        """An array in an object, of which `repr` shows the ends alone, and a function with parameters, of which it shows an address."""
+        points = np.zeros((2, 2000))
+        others = points.copy()
+        others[0, 900] = 1.0
+        one, other = (formatted({"landmarks": Landmarks(points=given)})["landmarks"] for given in (points, others))
+        assert one != other == formatted({"landmarks": Landmarks(points=others.copy())})["landmarks"]
+        two, three = (formatted({"kernel": partial(polynomial_kernel, degree=degree)})["kernel"] for degree in (2, 3))
+        assert (two, three) == ("function polynomial_kernel(degree=2)", "function polynomial_kernel(degree=3)")
 
     @pytest.mark.parametrize("word", [3, Checkpoint("f", sweeps=0), Checkpoint("f", sweeps=True), Checkpoint("f", minutes=-1)])
     def test_wrong_words(self, word: object) -> None:

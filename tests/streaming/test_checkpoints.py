@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import warnings
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.metrics.pairwise import polynomial_kernel
 
 import cmeans
 from cmeans import Checkpoint, KernelPatchClustering, StreamingFuzzyCMeans
 from cmeans.kernels import RBF
-from cmeans.papers import StreamingKernelFCM
+from cmeans.papers import ComplexWaveletSSIM, SpatialPyramid, StreamingKernelFCM
 from cmeans.solvers import checkpoints
 from cmeans.solvers.checkpoints import FORMAT, KEY
 from cmeans.storage.codec import read_packed, write_packed
@@ -136,6 +139,42 @@ def test_other_rows(form: str, tmp_path: Path) -> None:
     assert np.array_equal(again._state.centres.coordinates, whole._state.centres.coordinates)
 
 
+@dataclass(frozen=True, repr=False)
+class Own(RBF):
+    """A kernel of one's own, which a file may hold."""
+
+    power: float = 1.0
+
+    def __call__(self, x: Any, y: Any) -> Any:
+        return super().__call__(x, y) ** self.power
+
+
+@pytest.mark.parametrize("kernel", [Own(gamma=0.1, power=0.5), SpatialPyramid(levels=2), ComplexWaveletSSIM(levels=1)], ids=repr)
+@pytest.mark.parametrize(
+    "stream", [partial(StreamingFuzzyCMeans, chunk_size=75, landmarks=20), partial(KernelPatchClustering, patch_size=75, n_points=3)]
+)
+def test_kernels_from_outside_go_on_too(stream: Any, kernel: Any, tmp_path: Path) -> None:
+    images, file = np.abs(np.tile(X[:300], 4)), tmp_path / "f"
+
+    def fit(checkpoint: object) -> Any:
+        engine = cmeans.ThreadEngine(checkpoint=checkpoint)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return stream(4, kernel=kernel, random_state=3, max_iter=20, engine=engine).fit(images)
+
+    whole = fit(None)
+    with pytest.MonkeyPatch.context() as patch:
+        breaking_off(patch, 2)
+        with pytest.raises(BrokenError):
+            fit(Checkpoint(file, sweeps=1))
+    assert_same_bits(fit(Checkpoint(file, resume=True)), whole)
+    cmeans.save(whole, tmp_path / "model")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        again, whole = (one.partial_fit(images[:75]) for one in (cmeans.load(tmp_path / "model"), whole))
+    assert_same_bits(again, whole)
+
+
 class TestRefused:
     def refused(self, file: Path, match: str, **words: Any) -> None:
         given = {"kernel": "rbf", "landmarks": 60, "warm_up": 160, "chunk_size": 75, "random_state": 3, **words}
@@ -169,10 +208,7 @@ class TestRefused:
         self.refused(file, "f is damaged, or no checkpoint of this version")
 
     def test_a_kernel_that_no_file_can_hold(self, tmp_path: Path) -> None:
-        class Own(RBF):
-            pass
-
-        for kernel in (lambda x, y: x @ y.T, Own(gamma=0.5)):
+        for kernel in (lambda x, y: x @ y.T, partial(polynomial_kernel, degree=2)):
             model = StreamingFuzzyCMeans(
                 4, chunk_size=75, kernel=kernel, landmarks=20, engine=cmeans.ThreadEngine(checkpoint=tmp_path / "f")
             )

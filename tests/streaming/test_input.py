@@ -103,7 +103,7 @@ def test_a_fit_starts_anew_and_a_stream_goes_on_after_it(name):
     assert (model.n_chunks_, model.n_samples_seen_) == (2, len(X) + CHUNK)
     if name == "points":
         return  # which have four features
-    other = model.set_params(kernel=Polynomial(degree=2, gamma=0.1)).fit(X[:, :2])
+    other = model.set_params(kernel=Polynomial(degree=2, gamma=0.1), gamma="scale").fit(X[:, :2])
     fresh = clone(model).fit(X[:, :2])
     assert set(vars(other)) == set(vars(fresh))
     np.testing.assert_array_equal(other.transform(X[:9, :2]), fresh.transform(X[:9, :2]))
@@ -247,7 +247,7 @@ def test_enough_rows_to_start_with_are_in_the_first_chunk(name):
 
 @over_streams
 def test_rows_wait_until_there_is_one_for_every_cluster(name):
-    if STREAMS[name][0] is KernelPatchClustering or build(name)._rows_to_begin_with(FitSettings(C, 1, None, None, None)) < C:
+    if STREAMS[name][0] is KernelPatchClustering or build(name)._rows_to_begin_with(FitSettings(C, 1, *[None] * 5)) < C:
         return  # which hold no rows
     model, weight = build(name), np.linspace(0.5, 2.0, 120)
     for start, stop in ((0, 1), (1, 2)):
@@ -336,7 +336,8 @@ BAD_WORDS = [
     ({"rule": "possibilistic"}, "rule='possibilistic'.*fuzzy.*hard"),
     ({"kernel": "rbf", "landmarks": Landmarks(method="uniform")}, "method='uniform'.*rpcholesky"),
     *(({"decay": value}, "decay") for value in (0, -0.5, 1.1, 2, np.nan, None, "x")),
-    *(({"kernel": "rbf", "landmarks": value}, 'landmarks=.*"auto".*number') for value in (None, 0, -3, 1.5, "all")),
+    *(({"kernel": "rbf", "landmarks": value}, 'landmarks=.*"auto".*number') for value in (0, -3, 1.5, "all")),
+    ({"kernel": "rbf", "landmarks": None}, 'landmarks=None.*give a number, or "auto"'),
     *(({"warm_up": value}, 'warm_up.*"auto" or a whole number of at least 0') for value in (-1, 2.5, "long", None)),
     ({"warm_up": "long", "init": X[:C]}, "warm_up"),
     ({"method": "projection", "kernel": "rbf", "landmarks": X[:5]}, r'landmarks=\.\.\..*method="landmarks"'),
@@ -345,7 +346,7 @@ BAD_WORDS = [
     ({"init": "none such"}, r"init='none such'.*k-means\+\+"),
     ({"init": X[:2]}, "init"),
     ({"kernel": "precomputed"}, r'kernel="precomputed".*pass rows and a kernel'),
-    ({"kernel": Precomputed()}, r'kernel="precomputed".*pass rows and a kernel'),
+    ({"kernel": Precomputed(), "gamma": "scale"}, r'kernel="precomputed".*pass rows and a kernel'),
     ({"kernel": "no kernel"}, "kernel='no kernel'"),
     ({"m": 1.0}, "m=1.0"),
     ({"n_clusters": 0}, "n_clusters=0"),

@@ -10,7 +10,7 @@ import pytest
 import blob_streams
 import naive
 import naive_streams
-from blob_streams import C, cut, first_rows, kernels, stream
+from blob_streams import C, cut, first_rows, kernels, stream, with_gamma
 from cmeans import FuzzyCMeans, KernelKMeans
 from cmeans.data.blocks import Blocks
 from cmeans.kernels import Polynomial
@@ -125,7 +125,7 @@ def test_the_gradient_form_is_the_twin_too(kernel, m, meta_membership):
 
 
 def taught(chunks, weights=None, **words):
-    model = stream(C, **{"method": "projection", "kernel": "rbf", "gamma": 0.25, "m": 1.7, "max_iter": 8, "tol": 0.0, **words})
+    model = stream(C, **with_gamma(0.25, {"method": "projection", "kernel": "rbf", "m": 1.7, "max_iter": 8, "tol": 0.0, **words}))
     for t, chunk in enumerate(chunks):
         model.partial_fit(chunk, sample_weight=None if weights is None else weights[t])
     return model
@@ -285,7 +285,7 @@ def test_both_methods_are_one_where_every_chunk_spans_everything(kernel, m, deca
     X, weights = rows(kernel)
     own, sizes = KERNELS[kernel][0], (18, 12, 10, 18)
     words = words_of(m, init=X[:C], max_iter=8, tol=0.0, decay=decay, meta_membership=meta_membership)
-    by_landmarks = stream(C, landmarks=X[:6], **{**own, "landmarks": "auto"}, **words)
+    by_landmarks = stream(C, **{**own, "landmarks": X[:6]}, **words)
     by_projection = stream(C, method="projection", **own, **words)
     for chunk, w in zip(cut(X, sizes), cut(weights, sizes), strict=True):
         by_landmarks.partial_fit(chunk, sample_weight=w)

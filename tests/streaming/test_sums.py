@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 import blob_streams
 import naive
 import naive_streams
-from blob_streams import BLOBS, C, cut
+from blob_streams import BLOBS, C, cut, with_gamma
 from blob_streams import stream as stream_of
 from cmeans import FuzzyCMeans, KernelPatchClustering
 from cmeans.data.blocks import Block, Blocks
@@ -229,9 +229,8 @@ def test_what_is_kept_is_about_the_last_means(space, decay):
 
 
 def stream(**words):
-    return stream_of(
-        C, **{"kernel": "rbf", **({} if words.get("kernel") == "linear" else {"gamma": 0.25}), "m": 1.3, "random_state": 0, **words}
-    )
+    words = {"kernel": "rbf", "m": 1.3, "random_state": 0, **words}
+    return stream_of(C, **(words if words["kernel"] == "linear" else with_gamma(0.25, words)))
 
 
 def expected_sum(one, other, K, pairs):

@@ -81,12 +81,13 @@ def objective(k: Array, labels: Array) -> float:
 def estimator(method: str, c: int, seed: int, solver: str = "auto", **words: Any) -> Any:
     common = {"n_jobs": 1, "random_state": seed, "search": None}  # as published: no start is improved on
     exact = {"kernel": "rbf", "landmarks": None, **common, **words}
+    plain = {"search": Search(None, acceleration=None)}
     makers: dict[str, Callable[[], Any]] = {
         "KPKM": lambda: ProbabilisticKMeans(c, solver=solver, polish=None, **exact),
         "KPKM batched": lambda: ProbabilisticKMeans(c, solver="batched", polish=None, **exact),
         "KPKM + polish": lambda: ProbabilisticKMeans(c, solver=solver, polish="hartigan", **exact),
-        "KFCM m=2": lambda: FuzzyCMeans(c, m=2.0, search=Search(acceleration=None), **exact),
-        "KFCM m=1.3": lambda: FuzzyCMeans(c, m=1.3, search=Search(acceleration=None), **exact),
+        "KFCM m=2": lambda: FuzzyCMeans(c, m=2.0, **exact | plain),
+        "KFCM m=1.3": lambda: FuzzyCMeans(c, m=1.3, **exact | plain),
         "KFCM m auto": lambda: FuzzyCMeans(c, m="auto", **exact),
         "KKM": lambda: KernelKMeans(c, init="random", **exact),
         "FCM": lambda: FuzzyCMeans(c, m=1.3, kernel="linear", **common),

@@ -2,6 +2,7 @@
 
 from .base import Chain, ChunkedRows, Engine, NumberedPass, Pass, without_checkpoint
 from .dask.engine import DaskEngine
+from .of_rows import engine_of_rows
 from .threads import ThreadEngine, count_threads, usable_cpus
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Pass",
     "ThreadEngine",
     "count_threads",
+    "engine_of_rows",
     "usable_cpus",
     "without_checkpoint",
 ]

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64
 from ..engines import Engine
-from ..fitting.arguments import Auto, GammaName, InitName, StreamRule
+from ..fitting.arguments import Auto, GammaName, InitName, StreamRule, check_landmarks
 from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.geometry import Geometry
 from ..fitting.kernel_evidence import given_kernel
@@ -311,8 +311,9 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
 
     def _rows_held(self, estimator_name: str, n_clusters: int) -> int:
         if isinstance(self.warm_up, str) and self.warm_up == "auto":
-            landmarks = landmarks_from(self.landmarks, estimator_name).count or AUTOMATIC
-            return max(WARM_UP * n_clusters, GRAPH * landmarks if self._makes_graph() else 0)
+            landmarks = landmarks_from(self.landmarks, estimator_name)
+            number = landmarks.count or AUTOMATIC if landmarks.points is None else np.shape(landmarks.points)[0]
+            return max(WARM_UP * n_clusters, GRAPH * number if self._makes_graph() else 0)
         return integer(self.warm_up, "warm_up", estimator_name, 0, others='"auto" or ')
 
     def _rows_at_once(self, estimator_name: str) -> int:
@@ -331,6 +332,8 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     def _checked_landmarks(self, estimator_name: str) -> Landmarks:
         """Return the choice of landmarks, which a stream makes in one way alone."""
         landmarks = landmarks_from(self.landmarks, estimator_name)
+        if landmarks.points is not None:
+            check_landmarks(landmarks.points, estimator_name, rows_only=False)
         if landmarks.is_exact:
             raise ValueError(f'{estimator_name}(landmarks=None): no stream holds all its rows; give a number, or "auto".')
         if landmarks.method not in ("auto", "rpcholesky") and not given_kernel(self, estimator_name).over_landmarks:

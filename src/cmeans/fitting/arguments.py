@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -17,9 +17,6 @@ from ..kernels.base import GammaName as GammaName
 from ..rules import RULES, Rule, Truncated
 from .validation import checked_square_diagonal, host_array, intact, integer, one_of
 
-if TYPE_CHECKING:
-    from .space import SpaceParameters
-
 # Values that parameters of several estimators take by name
 Auto = Literal["auto"]
 MetricName = Literal["euclidean", "cosine"]
@@ -27,6 +24,15 @@ InitName = Literal["k-means++", "k-means||", "max-min", "random", "random-partit
 MissingName = Literal["error", "partial"]
 InnerScaling = Literal["range"]
 StreamRule = Literal["fuzzy", "hard"]
+
+
+class SpaceParameters(Protocol):
+    """Constructor parameters of a geometry."""
+
+    kernel: str | Kernel | Callable[..., Any]
+    gamma: str | float
+    landmarks: Any
+    metric: str
 
 
 def changed_among(names: Set[str], parameters: Any) -> list[str]:
@@ -139,6 +145,12 @@ def check_top_k(value: Any, rule: Rule, estimator_name: str) -> int | None:
             f"{estimator_name}(top_k={value!r}): memberships of rule={rule.name or rule!r} cannot be truncated, as {why}; leave out top_k=."
         )
     return k
+
+
+def asked_top_k(estimator: Any) -> Any:
+    """Return the number of clusters in which parameters give a row memberships, `top_k` or that of a rule; None for all."""
+    top_k, rule = vars(estimator).get("top_k"), vars(estimator).get("rule")
+    return rule.most_clusters if top_k is None and isinstance(rule, Rule) else top_k
 
 
 def truncated(rule: Rule, top_k: int | None) -> Rule:

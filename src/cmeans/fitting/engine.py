@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..data.arrays import Array, is_stored
+from ..data.arrays import Array
 from ..data.blocks import Blocks
-from ..engines import DaskEngine, Engine, ThreadEngine, count_threads
+from ..engines import Engine, count_threads, engine_of_rows
 from ..runtime.user_warnings import naming
 from .rows.finite import names_of
 from .rows.out_of_range import naming_the_row
@@ -24,7 +24,7 @@ class RunsPasses:
         """Return the parameter `engine`, checked; where there is none, the workers that hold the rows `x`, or threads."""
         if (given := check_engine(self)) is not None:
             return given
-        return DaskEngine() if is_stored(x) and x.elsewhere else ThreadEngine(self.n_jobs)
+        return engine_of_rows(x, self.n_jobs)
 
     @contextmanager
     def _engine(self, blocks: Blocks) -> Iterator[Engine]:

@@ -72,7 +72,7 @@ def _warn_of_unused(kernel: Kernel, parameters: KernelParameters, estimator_name
     """Warn of a gamma that this kernel makes no use of, and of landmarks where the default needs none."""
     idle = set[str]() if _has_gamma(kernel) else {"gamma"}
     if parameters.kernel == "linear" == defaults_of(type(parameters))["kernel"]:
-        idle |= {"n_landmarks", "landmarks"}
+        idle.add("landmarks")
     given = changed_among(idle, parameters)
     if given:
         warn(

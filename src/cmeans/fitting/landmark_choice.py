@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from ..data.arrays import Array, IntArray
 from ..data.blocks import Blocks
@@ -12,6 +12,7 @@ from ..data.scaling import FeatureUnits
 from ..runtime.parameter_object import ParameterObject
 from .arguments import (
     Auto,
+    SpaceParameters,
     are_points,
     check_landmarks,
     matching_points,
@@ -19,9 +20,6 @@ from .arguments import (
 )
 from .kernel_evidence import given_kernel
 from .validation import integer, one_of, real
-
-if TYPE_CHECKING:
-    from .space import SpaceParameters
 
 LandmarkMethod = Literal["auto", "rpcholesky", "k-means++", "uniform", "k-means"]
 LandmarkSolver = Literal["eigh", "gradient"]

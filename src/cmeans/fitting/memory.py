@@ -103,9 +103,9 @@ def plan(
         return MemoryPlan(needed, max(wanted if wanted <= ALWAYS_THERE else free_memory() // 2, needed) - needed)
     if budget < needed:
         raise ValueError(
-            f"{estimator_name}(memory_budget={budget}): {n} rows, {c} clusters and a basis of {r} need at least {needed} bytes "
+            f"{estimator_name}: {n} rows, {c} clusters and a basis of {r} need at least {needed} bytes "
             f"(about {needed / 1e9:.3g} GB: {beside.results / 1e9:.3g} for the results, {setup / 1e9:.3g} to choose landmarks, "
-            "factor their kernel and certify them). Raise it, or take fewer landmarks or threads."
+            f"factor their kernel and certify them), more than memory_budget={budget}. Raise it, or take fewer landmarks or threads."
         )
     return MemoryPlan(needed, budget - needed)
 

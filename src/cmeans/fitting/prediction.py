@@ -44,6 +44,7 @@ from ..sweeps.passes import DistancePass, NearestPass
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from ..sweeps.statistics import FinalSums
+from .arguments import asked_top_k
 from .engine import RunsPasses
 from .fitted_attributes import FittedAttributes, KeptMemberships, OutlierThreshold, noise_of
 from .rows.dask_answers import lazily
@@ -58,8 +59,7 @@ def _rows_sum_to_one(estimator: Any) -> bool:
 
 
 def _is_truncated(estimator: Any) -> bool:
-    rule = vars(estimator).get("rule")
-    return vars(estimator).get("top_k") is not None or (isinstance(rule, Rule) and rule.most_clusters is not None)
+    return asked_top_k(estimator) is not None
 
 
 class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerMixin):

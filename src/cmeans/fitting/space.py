@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol, cast, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from ..sampling.population import some_rows
 from ..spaces import SPACES, EuclideanSpace, ExactSpace, FeatureSpace, PointSpace, Space, landmark_space, solver_tolerance
 from .arguments import (
     MetricName,
+    SpaceParameters,
     refuse_beside_graph,
     refuse_stored,
     row_numbers,
@@ -33,15 +33,6 @@ from .landmark_choice import Landmarks, given_landmarks, method_or, number_among
 from .memory import free_memory
 from .rows.empty import without_empty_rows
 from .validation import diagonal, one_of
-
-
-class SpaceParameters(Protocol):
-    """Constructor parameters of a geometry."""
-
-    kernel: str | Kernel | Callable[..., Any]
-    gamma: str | float
-    landmarks: Any
-    metric: str
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..kernels import Linear
-from .arguments import are_points
+from .arguments import are_points, asked_top_k
 from .kernel_evidence import given_kernel
 from .landmark_choice import landmarks_from
 from .search import Search, search_from
 
 BY_SWEEPS = "KernelKMeans, FuzzyCMeans, PossibilisticCMeans"
+JOINING = "search=Search(join_equal_rows=True)"  # as messages call it
 TAKEN_BY = {"known_labels": f"{BY_SWEEPS}, CMeans and StreamingFuzzyCMeans", "must_link": f"{BY_SWEEPS}, and CMeans"}
 
 
@@ -92,6 +93,11 @@ def _spelled(*names: str) -> Callable[[Any], str | None]:
     return said
 
 
+def _top_k(estimator: Any) -> str | None:
+    most = asked_top_k(estimator)
+    return None if most is None else f"top_k={most}"
+
+
 def _search(kind: str) -> Callable[[Any], str | None]:
     return lambda estimator: f'search="{kind}"' if _search_of(estimator).method == kind else None
 
@@ -127,8 +133,8 @@ def _landmark_rows(estimator: Any) -> str | None:
 
 
 WORDS: Mapping[str, Callable[[Any], str | None]] = {
-    "join_equal_rows": lambda estimator: None if isinstance(_search_of(estimator).join_equal_rows, str) else "join_equal_rows=True",
-    "top_k": _spelled("top_k"),
+    "join_equal_rows": lambda estimator: None if isinstance(_search_of(estimator).join_equal_rows, str) else JOINING,
+    "top_k": _top_k,
     "noise": _spelled("noise"),
     "sizes": _spelled("sizes"),
     'search="breathing"': _search("breathing"),

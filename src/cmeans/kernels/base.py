@@ -153,7 +153,7 @@ class Kernel(ParameterObject, ABC):
         return {}
 
     def row_weights(self, x: Array, weight: Float64) -> Float64:
-        """Return the weights (b,) that rows have in sums, from their sample weights."""
+        """Return the weights (b,) that rows have in sums, from their sample weights `weight`."""
         return weight
 
     @abstractmethod

@@ -9,13 +9,11 @@ from ..engines import Pass
 from ..estimators.cmeans import CMeans
 from ..fitting.procedure import Procedure
 from ..rules import Rule
-from ..runtime.checks import known_number
-from ..solvers.multistart import ScalesPilot
+from ..runtime.docstrings import shares_parameters
 from ..spaces import Rows
 from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .printed_rules import PrintedFuzzy, PrintedPossibilistic
 
 
 @dataclass(frozen=True)
@@ -61,14 +59,17 @@ class MembershipsStandStill:
         return change <= problem.stopping.tol, change
 
 
+@shares_parameters(CMeans)
 class PrintedCMeans(CMeans):
     """c-means as the papers print it: as `cmeans.CMeans`, but sweeps end when memberships stand still, max |u - u'| <= tol.
 
     It minimises  sum_ij w_i weight(u_ij) |phi(x_i) - v_j|^2 + penalty(u)  by alternating. Use it to reproduce published numbers of
     sweeps: each takes two passes over the rows, `CMeans` needs one and mixes centres on the way, which takes fewer sweeps.
 
-    Parameters, attributes, methods and errors are those of `cmeans.CMeans`; it never accelerates. `pilot_m` is not used with
-    `PrintedPossibilistic`, whose fuzzy run has its m.
+    Attributes, methods and errors are those of `cmeans.CMeans`; it never accelerates.
+
+    Parameters
+    ----------
 
     References
     ----------
@@ -84,8 +85,4 @@ class PrintedCMeans(CMeans):
     """
 
     def _procedure(self) -> Procedure:
-        procedure = replace(super()._procedure(), criterion=MembershipsStandStill())
-        if not isinstance(self.rule, PrintedPossibilistic):
-            return procedure
-        pilot = ScalesPilot(PrintedFuzzy(known_number(self.rule, "m")), self.rule.eta_scale)
-        return replace(procedure, method=lambda geometry: replace(procedure.method(geometry), pilot=pilot))
+        return replace(super()._procedure(), criterion=MembershipsStandStill())

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 from ..data.arrays import Array, Float64, as_like
 from ..fitting.validation import one_of
 from ..rules import Fuzzy, NativeFunctions, Possibilistic, Rule, SparsePossibilistic
-from ..rules.base import RuleEvidence, needed
+from ..rules.base import RuleEvidence, needed, with_numbers
 from ..rules.fuzzy import shares
+from ..runtime.checks import known_number
+from ..runtime.docstrings import shares_parameters
 
 SparsityTest = Literal["global", "local"]
 
@@ -81,13 +83,15 @@ class PrintedFuzzy(Rule):
 class PrintedPossibilistic(Possibilistic):
     """u_ij = 1 / (1 + (d2_ij / eta_j)^(2/(m-1))): Havens 2011 eq. 7 as printed, on squared distances.
 
-    The rule is `cmeans.rules.Possibilistic` in all else. Give it to `PrintedCMeans(rule=...)`, whose fuzzy run that goes first then has
-    the printed exponent too.
+    The rule is `cmeans.rules.Possibilistic` in all else, but the fuzzy run that goes first has its m and the printed exponent too.
 
     Parameters
     ----------
-    m : float > 1
+    m : "auto" or float > 1, default=2.0
         The fuzzifier.
+    pilot_m : not used.
+    eta_scale : float > 0, default=1.0
+        Width of the clusters relative to those of the fuzzy run: it multiplies all eta_j.
 
     Raises
     ------
@@ -106,19 +110,30 @@ class PrintedPossibilistic(Possibilistic):
     Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011, eq. 7.
     """
 
+    def settled(self, evidence: RuleEvidence) -> Self:
+        return with_numbers(self, m=lambda: evidence.automatic_fuzzifier, eta_scale=float)
+
+    @property
+    def pilot(self) -> PrintedFuzzy:
+        return PrintedFuzzy(known_number(self, "m"))
+
     @property
     def native_functions(self) -> NativeFunctions:
-        return NativeFunctions("possibilistic", self._m, 2.0 / (self._m - 1.0))
+        return NativeFunctions("possibilistic", known_number(self, "m"), 2.0 / (known_number(self, "m") - 1.0))
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
-        return 1.0 / (1.0 + (d2 / as_like(needed(scales), d2)[None, :]) ** (2.0 / (self._m - 1.0)))
+        return 1.0 / (1.0 + (d2 / as_like(needed(scales), d2)[None, :]) ** (2.0 / (known_number(self, "m") - 1.0)))
 
 
+@shares_parameters(SparsePossibilistic)
 @dataclass(frozen=True, repr=False)
 class LocallySparse(SparsePossibilistic):
     """Sparse typicalities as printed in 2014: the largest root wherever there is one, z < 1/e, though u = 0 may cost less.
 
-    The rule is `cmeans.rules.SparsePossibilistic` in all else: its parameters and its errors are that one's.
+    The rule is `cmeans.rules.SparsePossibilistic` in all else, its errors too.
+
+    Parameters
+    ----------
 
     Examples
     --------
@@ -127,7 +142,7 @@ class LocallySparse(SparsePossibilistic):
     >>> from cmeans.rules import SparsePossibilistic
     >>> d2, scales = np.array([[0.0]]), np.array([1.0])
     >>> LocallySparse(1.3).memberships(d2, scales).round(2), SparsePossibilistic(1.3).memberships(d2, scales)
-    (array([[0.32]]), array([[0.]]))
+    (array([[0.31]]), array([[0.]]))
 
     References
     ----------

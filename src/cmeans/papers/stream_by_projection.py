@@ -21,7 +21,7 @@ from ..rules import Rule
 from ..runtime.docstrings import shares_parameters
 from ..solvers.fixed_point import Carried
 from ..solvers.solution import Solution
-from ..spaces import LandmarkSpace, Space
+from ..spaces import Space
 from ..streaming import LandmarkCandidates, StreamSummary
 from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
@@ -135,7 +135,7 @@ class StreamingKernelFCM(StreamingFuzzyCMeans):
     def _in_next_space(
         self, former: StreamSummary, reserve: LandmarkCandidates | None, chunk: Chunk
     ) -> tuple[StreamSummary, LandmarkCandidates | None, Float64 | None]:
-        if self.method == "landmarks" or not isinstance(former.space, LandmarkSpace):
+        if self.method == "landmarks" or former.space.basis_points is None:
             return super()._in_next_space(former, reserve, chunk)
         space = self._chunk_space(chunk, former.space.kernel)
         past, loss = former.moved(space, projected(former, space, chunk.blocks, self.projection))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..data.arrays import host_float64, is_sparse, to_numpy
 from ..data.blocks import Block, Blocks, GivenRows
 from ..data.column_facts import are_here
 from ..engines import Engine, NumberedPass
+from ..runtime.parameter_object import ParameterObject
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -78,7 +80,17 @@ def formatted(parameters: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _formatted(value: Any) -> str:
+    if isinstance(value, ParameterObject):
+        return f"{type(value).__name__}({_listed(value.non_defaults())})"
+    if isinstance(value, partial):  # whose repr has the function's address
+        return f"{_formatted(value.func)}({_listed({**dict(enumerate(value.args)), **value.keywords})})"
     if hasattr(value, "shape") or isinstance(value, (list, tuple)):
         digest = hashlib.sha256(np.ascontiguousarray(host_float64(np.asarray(value) if not hasattr(value, "shape") else value)).tobytes())
         return f"array {getattr(value, 'shape', len(value))} {digest.hexdigest()[:16]}"
     return f"function {value.__qualname__}" if hasattr(value, "__qualname__") else repr(value)
+
+
+def _listed(parameters: Mapping[Any, Any]) -> str:
+    return ", ".join(
+        f"{name}={repr(value) if isinstance(value, (list, tuple)) else _formatted(value)}" for name, value in parameters.items()
+    )

@@ -16,10 +16,9 @@ from ...data.known_labels import LABEL, STRENGTH
 from ...data.outputs import RowOutputs
 from ...native.calls import ADDRESS, WHOLE, Structure, address, pitch, pointer_to
 from ...sampling.population import FIXED_SEED, distinct_numbers, distinct_rows
-from ...spaces.centres import Centres
 from ...sweeps.final_pass import Assignment, RowTaker
 from ..procedure import FitContext, Outcome, Stage
-from ..together import first_apart
+from ..together import JOINING, first_apart
 
 Members = npt.NDArray[np.int32]
 
@@ -47,7 +46,7 @@ class EqualRows(Stage):
             obstacle = apart.said_of(estimator)
         elif _speaks_of_rows(estimator.init, blocks, context.settings.n_clusters):
             name = context.estimator_name
-            obstacle = f"{name}(join_equal_rows=True, init=...): init speaks of single rows before they are joined (give points)"
+            obstacle = f"{name}({JOINING}, init=...): init speaks of single rows before they are joined (give points)"
         else:
             joined = joined_rows(blocks) if self.asked else joined_if_worth_it(blocks)
             count = context.settings.landmarks.count
@@ -57,7 +56,7 @@ class EqualRows(Stage):
                 stage = EqualRows(self.asked, joined, blocks, context.taker)
                 return replace(context, blocks=joined.blocks).with_stage(stage)
             few = f"landmarks={count} are more than the {joined.blocks.n_rows} distinct rows"
-            obstacle = f"{context.estimator_name}(join_equal_rows=True): {few}"
+            obstacle = f"{context.estimator_name}({JOINING}): {few}"
         if not self.asked:
             return context
         raise ValueError(f'{obstacle}; take join_equal_rows="auto".')
@@ -110,7 +109,7 @@ class GroupedRows:
 
 def _speaks_of_rows(init: Any, blocks: Blocks, n_clusters: int) -> bool:
     """Return whether a start holds numbers of rows, labels or memberships of all of them."""
-    if isinstance(init, (str, Centres)) or is_sparse(init) or hasattr(init, "predict"):
+    if isinstance(init, str) or is_sparse(init) or hasattr(init, "predict"):
         return False
     shape = np.shape(init)
     return len(shape) == 1 or (shape[0] == blocks.n_rows and shape != (n_clusters, blocks.x.shape[1]))

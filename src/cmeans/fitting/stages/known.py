@@ -144,7 +144,7 @@ def _by_row(value: Any, check: Callable[..., Any], name: str, blocks: Blocks, es
     value = unlabelled(value)
     if is_collection(value):
         if blocks.elsewhere:
-            return blocks.x.column(value, check, name, estimator_name)
+            return blocks.x.partitions.column(value, check, name, estimator_name)
         value = value.compute()
     try:
         values = host_array(value, name, estimator_name)

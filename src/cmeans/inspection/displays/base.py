@@ -22,7 +22,7 @@ class Display(ABC):
     def __init_subclass__(cls) -> None:
         for name, method in vars(cls).items():
             if name.startswith("from_"):
-                describes_arguments(method.__func__)
+                method.__doc__ = describes_arguments(method.__func__).__doc__  # a class method has a copy
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw on `ax`, or on a new figure."""
