@@ -130,6 +130,8 @@ class KernelKMeans(Plotting, BaseCMeans):
     True
     """
 
+    _taken_fields = {"search": ("method", "progressive", "join_equal_rows")}  # hard sweeps go without acceleration
+
     def __init__(
         self,
         n_clusters: int = 8,
