@@ -74,9 +74,9 @@ def test_gradient_form_is_the_eigen_form(kernel, rule, X, weights):
         shape = {"kernel": KERNELS[kernel](degree=2, gamma=0.15)}
     else:
         shape = {"kernel": kernel} | ({"gamma": 0.15} if kernel != "cosine" else {})
-    words = {**shape, "landmarks": FEW, "init": START, "max_iter": 8, "tol": 0}
-    eigen = RULES[rule](**words).fit(X, sample_weight=weights)
-    gradient = RULES[rule](landmarks=Landmarks(solver="gradient"), **words).fit(X, sample_weight=weights)
+    words = {**shape, "init": START, "max_iter": 8, "tol": 0}
+    eigen = RULES[rule](landmarks=FEW, **words).fit(X, sample_weight=weights)
+    gradient = RULES[rule](landmarks=Landmarks(points=FEW, solver="gradient"), **words).fit(X, sample_weight=weights)
     assert_same_runs(eigen, gradient)
 
 
@@ -84,9 +84,9 @@ def test_gradient_form_is_the_eigen_form(kernel, rule, X, weights):
 def test_gradients_do_not_wander_where_landmarks_are_nearly_redundant(seed):
     """Fifty landmarks on a line: the eigenvalues of their smooth kernel fall below rounding after a dozen."""
     x = np.random.default_rng(seed).normal(size=(55, 1))
-    words = {"m": 1.5, "kernel": "rbf", "landmarks": np.arange(50), "init": START, "max_iter": 25, "tol": 0}
-    eigen = FuzzyCMeans(C, **words).fit(x)
-    gradient = FuzzyCMeans(C, landmarks=Landmarks(solver="gradient"), **words).fit(x)
+    words = {"m": 1.5, "kernel": "rbf", "init": START, "max_iter": 25, "tol": 0}
+    eigen = FuzzyCMeans(C, landmarks=np.arange(50), **words).fit(x)
+    gradient = FuzzyCMeans(C, landmarks=Landmarks(points=np.arange(50), solver="gradient"), **words).fit(x)
     np.testing.assert_allclose(gradient.objective_history_, eigen.objective_history_, rtol=1e-3)
     assert np.diff(gradient.objective_history_).max() < 1e-8 * len(x)
 
@@ -94,7 +94,7 @@ def test_gradients_do_not_wander_where_landmarks_are_nearly_redundant(seed):
 def test_gradients_refuse_an_indefinite_kernel_with_advice(X):
     """They cannot clip: conjugate gradients stop at a negative direction."""
     model = KernelKMeans(C, kernel=Sigmoid(gamma=0.3, coef0=1.0), landmarks=Landmarks(points=FEW, solver="gradient"), init=START)
-    with pytest.warns(UserWarning, match="indefinite"), pytest.raises(ValueError, match=r'negative eigenvalues.*landmark_solver="eigh"'):
+    with pytest.warns(UserWarning, match="indefinite"), pytest.raises(ValueError, match=r'negative eigenvalues.*Landmarks\(solver="eigh"'):
         model.fit(X)
 
 

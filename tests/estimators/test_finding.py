@@ -50,7 +50,8 @@ def class_for(name, words):
 
 
 def made(name, most=12, **words):
-    return class_for(name, words)(most, **{"random_state": 0, **words})
+    bounds = (1, most) if isinstance(most, int) else most
+    return class_for(name, words)(bounds, **{"random_state": 0, **words})
 
 
 @cache

@@ -203,8 +203,8 @@ def test_a_graph_that_is_to_be_made_has_no_values():
 
 BAD = {
     "gamma": ({"gamma": 1.0}, "gamma=1.0.: a graph has no gamma"),
-    "landmark_tol": ({"landmarks": Landmarks(tol=0.1)}, "a graph has no landmark_tol"),
-    "landmark_solver": ({"landmarks": Landmarks(solver="gradient")}, "a graph has no landmark_solver"),
+    "landmark_tol": ({"landmarks": Landmarks(tol=0.1)}, "a graph has none of that; leave tol out"),
+    "landmark_solver": ({"landmarks": Landmarks(solver="gradient")}, "a graph has none of that; leave solver out"),
     "no landmarks": ({"landmarks": None}, "the graph is made over landmarks"),
     "more neighbours than landmarks": (
         {"landmarks": 20, "kernel": LandmarkGraphKernel(n_neighbors=21)},
@@ -243,7 +243,7 @@ def test_distances_to_landmarks(form, tmp_path):
     for X, more, message in (
         (-away, {}, "X holds negative numbers; metric=.precomputed. takes distances"),
         (sparse.csr_array(away), {}, "give all of them, as a dense array"),
-        (away, {"landmarks": 20}, "one column each; leave both out"),
+        (away, {"landmarks": 20}, "one column each; leave it out"),
     ):
         with pytest.raises(ValueError, match=message):
             cmeans.KernelKMeans(2, **{**words, **more}).fit(X)
@@ -264,7 +264,7 @@ def test_two_steps(tmp_path):
     cmeans.save(model, tmp_path / "model.safetensors")
     np.testing.assert_array_equal(cmeans.load(tmp_path / "model.safetensors").predict(X), model.labels_)
     np.testing.assert_array_equal(cmeans.TwoStepKernelKMeans(2, **GRAPH, n_jobs=2).fit(npy(tmp_path, X)).labels_, model.labels_)
-    with pytest.raises(ValueError, match="the sample is drawn before there is a kernel"):
+    with pytest.raises(ValueError, match="a graph has landmarks before it is a kernel"):
         cmeans.TwoStepKernelKMeans(2, **GRAPH, landmarks=Landmarks(method="rpcholesky")).fit(X)
 
 

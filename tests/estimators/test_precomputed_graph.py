@@ -16,9 +16,9 @@ import every_estimator
 import naive_cut
 import naive_graph
 from cmeans import Landmarks
+from cmeans.graphs import multigrid
+from cmeans.graphs import precomputed_graph as module
 from cmeans.kernels import LandmarkGraphKernel, PrecomputedGraphKernel
-from cmeans.landmarks import multigrid
-from cmeans.landmarks import precomputed_graph as module
 from cmeans.rules import Entropy
 from contracts.arrays import as_form, on_host
 
