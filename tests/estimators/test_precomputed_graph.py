@@ -261,8 +261,8 @@ BAD = {
     "not square": (EDGES[:50], {}, r"X has shape \(50, 600\); give the square matrix"),
     "not finite": (EDGES * np.nan, {}, "Input X contains NaN, first at row 0, column"),
     "gamma": (EDGES, {"gamma": 1.0}, "gamma=1.0.: a graph has no gamma"),
-    "n_landmarks": (EDGES, {"landmarks": 10}, "a graph has no n_landmarks"),
-    "landmarks": (EDGES, {"landmarks": Landmarks(method="uniform")}, "a graph has no landmarks"),
+    "n_landmarks": (EDGES, {"landmarks": 10}, "a graph that is given has none; leave number out"),
+    "landmarks": (EDGES, {"landmarks": Landmarks(method="uniform")}, "a graph that is given has none; leave method out"),
 }
 
 
