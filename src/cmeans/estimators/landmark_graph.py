@@ -170,7 +170,7 @@ class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         integer(self.n_components, "n_components", name, 1)
         check_engine(self)
         landmarks = landmarks_from(self.landmarks, name)
-        check_graph_landmarks(landmarks, name)
+        check_graph_landmarks(landmarks, f"{name}(")
         if landmarks.points is not None:
             check_landmarks(landmarks.points, name, rows_only=False)
         with parameters_of(name):

@@ -148,11 +148,11 @@ def given_landmarks(
     return rows, blocks.take(rows).x
 
 
-def refuse_others(landmarks: Landmarks, taken: tuple[str, ...], estimator_name: str, why: str) -> None:
+def refuse_others(landmarks: Landmarks, taken: tuple[str, ...], asked: str, why: str) -> None:
     """Refuse fields other than those that are `taken`, where they differ from their defaults."""
     others = [name for name in landmarks.non_defaults() if name not in taken]
     if others:
-        raise ValueError(f"{estimator_name}(landmarks={landmarks!r}): {why}; leave {' and '.join(others)} out.")
+        raise ValueError(f"{asked}landmarks={landmarks!r}): {why}; leave {' and '.join(others)} out.")
 
 
 def checked_landmarks(parameters: SpaceParameters, estimator_name: str) -> Landmarks:
@@ -164,9 +164,9 @@ def checked_landmarks(parameters: SpaceParameters, estimator_name: str) -> Landm
     if landmarks.points is not None:
         check_landmarks(landmarks.points, estimator_name, rows_only=kernel.takes_kernel_values)
     if kernel.takes_affinities:
-        refuse_others(landmarks, (), f'{estimator_name}(kernel="precomputed_graph")', "a graph that is given has none")
+        refuse_others(landmarks, (), f'{estimator_name}(kernel="precomputed_graph", ', "a graph that is given has none")
     elif kernel.over_landmarks:
-        check_graph_landmarks(landmarks, f'{estimator_name}(kernel="landmark_graph")')
+        check_graph_landmarks(landmarks, f'{estimator_name}(kernel="landmark_graph", ')
     elif landmarks.method == "k-means":
         raise ValueError(
             f'{estimator_name}(landmarks={landmarks!r}): centres of k-means are landmarks of kernel="landmark_graph" '
@@ -174,16 +174,16 @@ def checked_landmarks(parameters: SpaceParameters, estimator_name: str) -> Landm
         )
     taken = getattr(parameters, "_taken_fields", {}).get("landmarks")
     if taken is not None:
-        refuse_others(landmarks, taken, estimator_name, "its fit makes no use of the rest")
+        refuse_others(landmarks, taken, f"{estimator_name}(", "its fit makes no use of the rest")
     return landmarks
 
 
 def check_graph_landmarks(landmarks: Landmarks, asked: str) -> None:
     """Refuse a choice of landmarks that no graph has."""
     if landmarks.is_exact:
-        raise ValueError(f'{asked}(landmarks=None): the graph is made over landmarks; give a number, or "auto".')
+        raise ValueError(f'{asked}landmarks=None): the graph is made over landmarks; give a number, or "auto".')
     if landmarks.method == "rpcholesky":
         raise ValueError(
-            f'{asked}(landmarks={landmarks!r}): a graph has landmarks before it is a kernel; take "k-means", "k-means++" or "uniform".'
+            f'{asked}landmarks={landmarks!r}): a graph has landmarks before it is a kernel; take "k-means", "k-means++" or "uniform".'
         )
     refuse_others(landmarks, ("number", "method", "points"), asked, "a graph has none of that")
