@@ -36,7 +36,8 @@ import cmeans
 words = json.loads(sys.argv[1])
 
 def peak():
-    lines = Path("/proc/self/status").read_text().splitlines()  # what getrusage tells is the parent's until it is exceeded
+    # what getrusage tells is the parent's until it is exceeded
+    lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
 
 at_start = peak()
@@ -54,7 +55,8 @@ model = cmeans.FuzzyCMeans(
 counts = model.fit_predict_to(rows, words["labels"], top_k=2)
 done = perf_counter()
 print(json.dumps({
-    "rows": len(rows), "gigabytes": rows.nbytes / 1e9, "open_seconds": opened - began, "fit_seconds": done - opened,
+    "rows": len(rows), "gigabytes": rows.nbytes / 1e9,
+    "open_seconds": opened - began, "fit_seconds": done - opened,
     "sweeps": model.n_iter_, "row_visits": model.row_visits_, "written": int(counts.sum()),
     "peak_at_start": at_start, "peak_in_all": peak(), "objective": model.objective_,
     "reason": model.stop_reason_, "approximation": str(model.approximation_),

@@ -9,7 +9,10 @@ import pytest
 
 import cmeans as library
 from cli.command import Command
+from cmeans import Landmarks, Search
 from cmeans.cli import commands
+from cmeans.fitting.landmark_choice import landmarks_from
+from cmeans.fitting.search import search_from
 
 pytestmark = pytest.mark.slow
 
@@ -61,21 +64,20 @@ def test_people_are_shown_it_too(cmeans: Command, table: Path, out: Path, monkey
 def test_the_words_of_acceleration_reach_the_estimator(cmeans: Command, table: Path, out: Path) -> None:
     """And `none` is None, not silence."""
     fit = ("fit", table, "--clusters", 3, "--columns", "a,b", "--scale", "unit", "--out", out)
-    for words, name, value in (
-        (("--acceleration", "none"), "acceleration", None),
-        (("--acceleration", "anderson"), "acceleration", "anderson"),
-        ((), "acceleration", "anderson"),
-        (("--progressive",), "progressive", True),
-        (("--all-rows",), "progressive", False),
-        ((), "progressive", True),
-        (("--join-equal-rows", "true"), "join_equal_rows", True),
-        (("--join-equal-rows", "false"), "join_equal_rows", False),
-        ((), "join_equal_rows", "auto"),
-        (("--landmark-tol", "0.2"), "landmark_tol", 0.2),
-        ((), "landmark_tol", 0.02),
+    for words, search, landmarks in (
+        ((), Search(), Landmarks()),
+        (("--acceleration", "none"), Search(acceleration=None), Landmarks()),
+        (("--acceleration", "anderson"), Search(), Landmarks()),
+        (("--progressive",), Search(), Landmarks()),
+        (("--all-rows",), Search(progressive=False), Landmarks()),
+        (("--join-equal-rows", "true"), Search(join_equal_rows=True), Landmarks()),
+        (("--join-equal-rows", "false"), Search(join_equal_rows=False), Landmarks()),
+        (("--landmark-tol", "0.2"), Search(), Landmarks(tol=0.2)),
     ):
         assert cmeans(*fit, *words).code == 0
-        assert cmeans("info", out / "model.safetensors").summary["params"][name] == value
+        model = library.load(out / "model.safetensors")
+        assert search_from(model.search, "") == search
+        assert landmarks_from(model.landmarks, "") == landmarks
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,10 @@ def refused(ended: Ended) -> str:
         (["--columns", "a", "--gamma", "nan"], "--gamma nan: give a number or scale or median."),
         (["--columns", "a", "--m", "two"], "--m two: give a number or auto."),
         (["--columns", "a", "--m", "1"], "--m 1.0: m must be greater than 1"),
-        (["--columns", "a", "--m", "2", "--method", "hard"], "--m: --method hard has none; it belongs to fuzzy and possibilistic."),
+        (
+            ["--columns", "a", "--m", "2", "--method", "hard"],
+            "--m: --method hard has none; it belongs to fuzzy, possibilistic and noise_fuzzy.",
+        ),
         (["--columns", "a", "--pilot-m", "2"], "--pilot-m: --method fuzzy has none; it belongs to possibilistic and adaptive."),
         (["--columns", "a", "--eta-scale", "2"], "--eta-scale: --method fuzzy has none; it belongs to possibilistic."),
         (["--columns", "a", "--method", "soft"], "--method soft: unknown method; known are hard, two-step, "),

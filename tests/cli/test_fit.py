@@ -14,6 +14,7 @@ from cli.command import Command
 from cmeans import CMeans, FuzzyCMeans, Landmarks, load
 from cmeans.cli.output.results import read_labels
 from cmeans.kernels import Polynomial
+from cmeans.rules import Entropy, NoiseFuzzy, PolynomialFuzzy, Rule
 
 Blobs = tuple[np.ndarray, np.ndarray]
 
@@ -53,14 +54,22 @@ def test_every_method_from_file_to_files(cmeans: Command, table: Path, blobs: Bl
         assert adjusted_rand_score(blobs[1], labels) > 0.95
 
 
-@pytest.mark.parametrize(("method", "option", "name"), [("entropy", "--temperature", "T"), ("polynomial_fuzzy", "--beta", "beta")])
-def test_a_rule_without_an_estimator_of_its_own(cmeans: Command, table: Path, tmp_path: Path, method: str, option: str, name: str) -> None:
+@pytest.mark.parametrize(
+    ("rule", "option", "name"),
+    [
+        (Entropy(T=0.75), "--temperature", "T"),
+        (PolynomialFuzzy(beta=0.75), "--beta", "beta"),
+        (NoiseFuzzy(share=0.75), "--share", "share"),
+    ],
+)
+def test_a_rule_without_an_estimator_of_its_own(cmeans: Command, table: Path, tmp_path: Path, rule: Rule, option: str, name: str) -> None:
+    method = rule.name
     words = ["-c", 3, "--columns", "a,b,c,d", "--method", method, option, 0.75, "--kernel", "linear"]
     summary = cmeans("fit", table, *words, "--out", tmp_path).summary
     assert (summary["method"], summary["method_options"][name]) == (method, 0.75)
     model = load(tmp_path / "model.safetensors")
     rows = np.column_stack([pq.read_table(table)[name].to_numpy() for name in "abcd"])
-    own = CMeans(3, rule=method, **{name: 0.75}, kernel="linear", random_state=0).fit(rows)
+    own = CMeans(3, rule=rule, kernel="linear", random_state=0).fit(rows)
     assert model.objective_ == own.objective_
     assert np.array_equal(pq.read_table(tmp_path / "labels.parquet")["label"].to_numpy(), own.labels_)
 

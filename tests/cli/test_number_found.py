@@ -106,7 +106,7 @@ def test_info_shows_the_number(
             "--method adaptive -c 9 --sparsity 1e-4 --p 0.4 --alpha 2 --pilot-m 1.5 "
             "--inner-scaling none --kernel rbf --gamma 0.5 --landmarks 80 --init max-min --n-init 2 --max-iter 9 --tol 0.01 --seed 5",
             {"n_clusters": (1, 9), "sparsity": 1e-4, "p": 0.4, "alpha": 2.0}
-            | {"pilot_m": 1.5, "scaling": None, "kernel": "rbf", "gamma": 0.5, "landmarks": 80}
+            | {"pilot_m": 1.5, "scaling": None, "kernel": "rbf", "gamma": 0.5, "landmarks__number": 80}
             | {"init": "max-min", "n_init": 2, "max_iter": 9, "tol": 0.01, "random_state": 5},
         ),
         (
@@ -117,7 +117,7 @@ def test_info_shows_the_number(
         ),
         (
             "--method adaptive --sparsity 0 --pilot-m auto",
-            {"n_clusters": (1, 20), "sparsity": 0.0, "pilot_m": "auto"},
+            {"n_clusters": "auto", "sparsity": 0.0, "pilot_m": "auto"},
         ),
     ],
 )
@@ -149,14 +149,14 @@ def test_max_min_starts_any_method(cmeans: Command, spots: tuple[Path, np.ndarra
         ("-c 3 --sparsity 0", "--sparsity: --method fuzzy has none; it belongs to adaptive and sequential."),
         ("-c 3 --inner-scaling none", "--inner-scaling: --method fuzzy has none; it belongs to adaptive and sequential."),
         ("-c 3 --method hard --adaptation squared", "--adaptation: --method hard has none; it belongs to sequential."),
-        ("--method adaptive --m 2", "--m: --method adaptive has none; it belongs to fuzzy and possibilistic."),
+        ("--method adaptive --m 2", "--m: --method adaptive has none; it belongs to fuzzy, possibilistic and noise_fuzzy."),
         ("--method adaptive --patience 2", "--patience: --method adaptive has none; it belongs to sequential."),
         ("--method sequential --alpha 2", "--alpha: --method sequential has none; it belongs to adaptive."),
         ("--method sequential --pilot-m 2", "--pilot-m: --method sequential has none; it belongs to possibilistic and adaptive."),
         (
             "--method sequential --init random",
             "--init: --method sequential has none; it belongs to hard, two-step, probabilistic, fuzzy, possibilistic, adaptive, "
-            "entropy and polynomial_fuzzy.",
+            "entropy, noise_fuzzy and polynomial_fuzzy.",
         ),
         ("--method adaptive --sparsity much", "--sparsity much: give a number or auto."),
         ("--method adaptive --sparsity 1e9", "no cluster wants any row"),
@@ -176,5 +176,5 @@ def test_the_help_says_what_the_number_means(cmeans: Command, monkeypatch: pytes
     monkeypatch.setenv("COLUMNS", "300")
     monkeypatch.setenv("TERMINAL_WIDTH", "300")
     shown = cmeans("fit", "--help").out
-    for text in ("adaptive: Clusters to start from", "20 for adaptive", "linear; rbf for hard and two-step", "--seed-quantile"):
+    for text in ("adaptive: How many clusters there may be", "20 for adaptive", "linear; rbf for hard and two-step", "--seed-quantile"):
         assert text in shown

@@ -53,7 +53,8 @@ def test_every_choice_is_one_that_a_fit_takes(name: str) -> None:
         for method in METHODS.values():
             if name in method.parameters:
                 needed = dict.fromkeys(method.needed, 2)
-                for kernel in FIT["kernel"].names if name in KERNEL_FIELDS else ("linear",):
+                of_kernels = name in KERNEL_FIELDS or name.startswith("landmarks__")
+                for kernel in FIT["kernel"].names if of_kernels else ("linear",):
                     try:
                         taken += method.made({"kernel": kernel, **needed, name: FIT[name].value(value)}) is not None
                     except ValueError:
@@ -72,7 +73,8 @@ def test_defaults_where_methods_differ() -> None:
     assert FIT["T"].default == "auto"
     assert FIT["n_jobs"].default == "every usable CPU"
     assert FIT["search__progressive"].default == "progressive"
-    assert FIT["beta"].default == "0.1; 0.5 for polynomial_fuzzy"
+    assert FIT["beta"].default == "0.5"
+    assert FIT["delta"].default == "as share says"
     assert FIT["beta"].help.endswith("at most beta times the second.")
     assert FIT["alpha"].help.startswith("adaptive: ")
     assert FIT["init"].help.startswith("all but probabilistic and sequential: How the first centres are drawn. probabilistic: How ")

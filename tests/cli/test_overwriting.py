@@ -158,7 +158,7 @@ class TestStream:
         x = groups(60)[0]
         library.save(library.KernelKMeans(3, kernel="linear").fit(x), tmp_path / "k")
         library.save(library.StreamingFuzzyCMeans(3, kernel="linear").partial_fit(x), tmp_path / "mine")
-        library.KernelKMeans(3, kernel="linear", engine=cmeans.ThreadEngine(checkpoint=tmp_path / "fit")).fit(x)
+        library.KernelKMeans(3, kernel="linear", engine=library.ThreadEngine(checkpoint=tmp_path / "fit")).fit(x)
         (tmp_path / "text").write_text("words")
         (tmp_path / "empty").touch()
         before = contents(tmp_path)

@@ -249,7 +249,7 @@ class TestRows:
             "m": 1.5,
             "tol": 0.01,
         }
-        expected |= {"decay": 0.5, "gamma": 0.25, "landmarks": 40, "n_init": 2, "max_iter": 50, "random_state": 7}
+        expected |= {"decay": 0.5, "gamma": 0.25, "landmarks__number": 40, "n_init": 2, "max_iter": 50, "random_state": 7}
         expected |= {"chunk_size": 30, "kernel": "laplacian", "n_clusters": 3}
         assert {word: params[word] for word in expected} == expected
 

@@ -302,7 +302,7 @@ def mixture(n=900, noise=0.03, seed=4):
 
 
 def default(n=12, **words):
-    return class_for(words)(n, random_state=0, **words)
+    return class_for(words)((1, n), random_state=0, **words)
 
 
 @cache
@@ -538,7 +538,7 @@ def test_an_automatic_alpha_is_of_the_journal_form_alone():
     X, _ = make_s_set(4, 300, random_state=0)
     for adaptation in ("length", None):
         plain, automatic = (
-            PrintedAdaptivePossibilisticCMeans(8, adaptation=adaptation, alpha=alpha, random_state=0).fit(X) for alpha in (1.0, "auto")
+            PrintedAdaptivePossibilisticCMeans((1, 8), adaptation=adaptation, alpha=alpha, random_state=0).fit(X) for alpha in (1.0, "auto")
         )
         np.testing.assert_array_equal(plain.labels_, automatic.labels_)
     with pytest.raises(ValueError, match='alpha must be "auto" or a number greater than 0'):

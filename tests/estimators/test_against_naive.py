@@ -103,7 +103,7 @@ def naive_run(rule: str, space: str, weighted: bool, start: str) -> naive.Result
 def least_budget(model: Any, X: Any, weights: Any = None) -> int:
     """The memory that a fit cannot do without: nothing is left to keep rows in."""
     with pytest.raises(ValueError, match="memory_budget") as refused:
-        model.set_params(engine=ThreadEngine(memory_budget=1)).fit(X, sample_weight=weights)
+        model.set_params(engine=ThreadEngine(1, memory_budget=1)).fit(X, sample_weight=weights)
     return int(re.search(r"at least (\d+) bytes", str(refused.value))[1])
 
 
@@ -164,8 +164,9 @@ def test_a_run_that_makes_its_rows_again(rule, space, form, spare, monkeypatch):
     cut_raggedly(monkeypatch)
     X, weights, _ = problem()
     case, rows = RULES[rule], as_form(X, form)
-    model = case.estimator(C, **case.words, **SPACES[space], init=START, max_iter=SWEEPS, tol=0.0, n_jobs=1)
-    model.set_params(engine=ThreadEngine(memory_budget=least_budget(model, rows, weights) + spare)).fit(rows, sample_weight=weights)
+    model = case.estimator(C, **case.words, **SPACES[space], init=START, max_iter=SWEEPS, tol=0.0)
+    budget = least_budget(model, rows, weights) + spare
+    model.set_params(engine=ThreadEngine(1, memory_budget=budget)).fit(rows, sample_weight=weights)
     assert_same(model, naive_run(rule, space, True, "rows"), "float64")
 
 
@@ -181,10 +182,11 @@ def test_scales_of_the_possibilistic_run_come_from_the_pilot():
 
 
 @pytest.mark.usefixtures("sweeps")
-@pytest.mark.parametrize("space", ["landmark", "gradient"])
-def test_landmarks_given_twice_change_nothing(space):
+@pytest.mark.parametrize(("space", "solver"), [("landmark", "eigh"), ("gradient", "gradient")])
+def test_landmarks_given_twice_change_nothing(space, solver):
     X, weights, _ = problem()
-    words = {**SPACES[space], "landmarks": np.concatenate([LANDMARKS, LANDMARKS[:3]]), "init": START, "max_iter": SWEEPS, "tol": 0.0}
+    twice = Landmarks(points=np.concatenate([LANDMARKS, LANDMARKS[:3]]), solver=solver)
+    words = {**SPACES[space], "landmarks": twice, "init": START, "max_iter": SWEEPS, "tol": 0.0}
     model = FuzzyCMeans(C, m=1.3, **words).fit(X, sample_weight=weights)
     assert_same(model, naive_run("fuzzy-1.3", space, True, "rows"), "float64")
 
@@ -204,13 +206,13 @@ def test_rows_are_made_once_where_memory_allows_and_in_every_sweep_where_not(spa
         def diag(self, a):
             return np.ones(len(a))
 
-    def rows_seen(sweeps, **memory):
-        kernel = Counting()
-        FuzzyCMeans(C, m=1.3, kernel=kernel, **space, init=START, tol=0, max_iter=sweeps, n_jobs=1, **memory).fit(X)
+    def rows_seen(sweeps, budget=None):
+        kernel, engine = Counting(), ThreadEngine(1, memory_budget=budget)
+        FuzzyCMeans(C, m=1.3, kernel=kernel, **space, init=START, tol=0, max_iter=sweeps, engine=engine).fit(X)
         return kernel.seen
 
-    least = least_budget(FuzzyCMeans(C, m=1.3, kernel=Counting(), **space, n_jobs=1), X)
+    least = least_budget(FuzzyCMeans(C, m=1.3, kernel=Counting(), **space), X)
     assert rows_seen(7) == rows_seen(4)
-    assert rows_seen(7, engine=ThreadEngine(memory_budget=least)) == rows_seen(4, engine=ThreadEngine(memory_budget=least)) + 3 * N
-    some = least + 23 * 8 * (2 + (N if "n_landmarks" in space else len(LANDMARKS)))  # room for one task of three
-    assert rows_seen(7, engine=ThreadEngine(memory_budget=some)) == rows_seen(4, engine=ThreadEngine(memory_budget=some)) + 3 * (N - 23)
+    assert rows_seen(7, least) == rows_seen(4, least) + 3 * N
+    some = least + 23 * 8 * (2 + (N if space["landmarks"] is None else len(LANDMARKS)))  # room for one task of three
+    assert rows_seen(7, some) == rows_seen(4, some) + 3 * (N - 23)

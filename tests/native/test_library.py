@@ -27,7 +27,8 @@ FIT = "import numpy as np, cmeans; print(cmeans.KernelKMeans(2, kernel='linear',
 
 def answer() -> str:
     """What a process prints for FIT."""
-    return f"{cmeans.KernelKMeans(2, kernel='linear', init=[0, 9]).fit(np.arange(10.0)[:, None]).objective_}\n"
+    model = cmeans.KernelKMeans(2, kernel="linear", init=[0, 9]).fit(np.arange(10.0)[:, None])
+    return f"{model.objective_}\n"
 
 
 def run(program: str, folder: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:

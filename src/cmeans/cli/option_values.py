@@ -43,7 +43,6 @@ PANELS = {  # of the help, in their order, and the parameters in each
         "adaptation",
         "scaling",
         "alpha",
-        "beta",
         "n_neighbors",
         "n_new",
         "seed_quantile",
@@ -324,7 +323,7 @@ def _option(name: str, methods: Mapping[str, MethodSpec]) -> ParameterOption:
     shown = [f"{text} for {listed(keys)}" if at else text for at, (text, keys) in enumerate(by_number)]
     text = " ".join(_about(keys, methods, panel) + sentence for sentence, keys in said.items())
     none = ["none"] if names and NoneType in kinds else []
-    return ParameterOption(name, _in_the_help(text), "; ".join(shown), panel, (*names, *none), number, kind, several)
+    return ParameterOption(name, _in_the_help(text), _in_the_help("; ".join(shown)), panel, (*names, *none), number, kind, several)
 
 
 def _said(name: str, method: MethodSpec) -> tuple[str, str]:

@@ -50,7 +50,7 @@ def make_ring_and_disc(
     >>> from cmeans.datasets import make_ring_and_disc
     >>> from sklearn.metrics import adjusted_rand_score
     >>> X, y = make_ring_and_disc(random_state=0)
-    >>> model = KernelKMeans(2, kernel="rbf", gamma=1.0, landmarks=None, n_init=10, random_state=0).fit(X)
+    >>> model = KernelKMeans(2, gamma=1.0, landmarks=None, n_init=10, random_state=0).fit(X)
     >>> round(adjusted_rand_score(y, model.labels_), 2)
     1.0
 

@@ -47,7 +47,7 @@ class CMeans(Plotting, BaseCMeans):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    rule : "fuzzy", "hard", "possibilistic", "entropy", "polynomial_fuzzy", "noise_fuzzy" or a Rule, default="fuzzy"
+    rule : name of `cmeans.rules.RULES` or a Rule, default="fuzzy"
         The memberships of a row, given its squared distances. A name stands for the rule with the defaults of its parameters, `Entropy()`;
         an object of `cmeans.rules` has them, as `Entropy(T=2.0)`, and "auto" of one is read off the rows.
     top_k : int >= 1 or None, default=None

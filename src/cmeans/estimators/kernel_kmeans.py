@@ -44,7 +44,7 @@ class KernelKMeans(Plotting, BaseCMeans):
     metric : "euclidean" or "cosine", default="euclidean"
         What rows are compared by. "cosine": centres have length one in the kernel's space; with kernel="linear" rows
         are made of length one too: spherical k-means, for text and embeddings.
-    init : "k-means++", "k-means||", "max-min", "random", "random-partition", array or fitted estimator, default="k-means++"
+    init : name, array or fitted estimator, default="k-means++"
         How the first centres are drawn. "k-means++" reads a fair sample of 20,000 rows (20 a cluster, if that is more),
         "k-means||" all rows, in six passes; of no more rows than that both are the same. "max-min": always the
         farthest row of the sample. Arrays: (c,) row numbers, (n,) labels, (c, d) points or (n, c) memberships; one
@@ -129,6 +129,8 @@ class KernelKMeans(Plotting, BaseCMeans):
     >>> bool((labels == rings).mean() in (0.0, 1.0))
     True
     """
+
+    _taken_fields = {"search": ("method", "progressive", "join_equal_rows")}  # hard sweeps go without acceleration
 
     def __init__(
         self,

@@ -57,7 +57,8 @@ class Sizes(ParameterObject):
     --------
     >>> import numpy as np
     >>> from cmeans import KernelKMeans, Sizes
-    >>> model = KernelKMeans(2, kernel="linear", sizes=Sizes(least=2)).fit([[0.0], [1.0], [2.0], [9.0]])
+    >>> X = [[0.0], [1.0], [2.0], [9.0]]
+    >>> model = KernelKMeans(2, kernel="linear", sizes=Sizes(least=2)).fit(X)
     >>> np.bincount(model.labels_).tolist()
     [2, 2]
     """

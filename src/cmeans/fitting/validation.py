@@ -115,9 +115,12 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool =
     X = intact(X, "X", type(estimator).__name__)
     if not sparse and is_sparse(X):
         raise ValueError(f'{type(estimator).__name__}(kernel="precomputed"): a sparse kernel matrix is not supported; pass a dense one.')
-    x, names = (_foreign_rows(estimator, X, fitting=fitting), None) if is_foreign(X) else _host_rows(estimator, X, fitting=fitting)
+    if is_foreign(X):
+        x, names = _foreign_rows(estimator, X, fitting=fitting), None if fitting else vars(estimator).get("feature_names_in_")
+    else:
+        x, names = _host_rows(estimator, X, fitting=fitting)
     x = x if isinstance(X, np.memmap) else in_order(x)  # a map of a file, which may be larger than memory, is read as it lies there
-    holes = has_holes(x, estimator)
+    holes = has_holes(x, estimator, names)
     shared = x is given or (isinstance(x, np.ndarray) and isinstance(given, np.ndarray) and np.shares_memory(x, given))
     return CheckedRows(x, 0 if shared else _nbytes(x), holes, names=names)
 

@@ -128,7 +128,8 @@ def report(
     >>> wine = load_wine()
     >>> model = FuzzyCMeans(3, random_state=0).fit(scale(wine.data))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page = report(model, scale(wine.data), os.path.join(folder, "wine.html"), feature_names=wine.feature_names)
+    ...     file = os.path.join(folder, "wine.html")
+    ...     page = report(model, scale(wine.data), file, feature_names=wine.feature_names)
     ...     "proline" in page.read_text()
     True
     """

@@ -30,7 +30,7 @@ def representatives(
     k : int, default=3
         Rows of each cluster; it may have fewer.
     row_names : (n,) names of the rows, default=None: there are none.
-    feature_names : d names, default=None: those of a data frame; columns of other rows are left out.
+    feature_names : d names, default=None: those of a data frame; other rows are shown without.
     diag : (n,) k(x, x), for precomputed kernels, as for `predict`.
 
     Returns

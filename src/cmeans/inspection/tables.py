@@ -62,7 +62,8 @@ class Table(Mapping[str, Any]):
         head, *body = self.cells()
         lines = ["".join(f"<td>{escape(text)}</td>" for text in row) for row in body]
         names = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
-        return f"<table><thead><tr>{names}</tr></thead><tbody>{''.join(f'<tr>{line}</tr>' for line in lines)}</tbody></table>"
+        body = "".join(f"<tr>{line}</tr>" for line in lines)
+        return f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def cell(value: Any) -> str:

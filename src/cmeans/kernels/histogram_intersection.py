@@ -32,7 +32,8 @@ class HistogramIntersection(Kernel):
     --------
     >>> import numpy as np
     >>> from cmeans.kernels import HistogramIntersection
-    >>> HistogramIntersection()(np.array([[3.0, 1.0, 0.0]]), np.array([[1.0, 1.0, 2.0], [3.0, 0.0, 0.0]]))
+    >>> others = np.array([[1.0, 1.0, 2.0], [3.0, 0.0, 0.0]])
+    >>> HistogramIntersection()(np.array([[3.0, 1.0, 0.0]]), others)
     array([[2., 3.]])
 
     References

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
+from ..runtime.user_warnings import one_line
 from .base import KERNELS, Kernel
 from .polynomial import Polynomial
 from .precomputed import CallableKernel
@@ -40,4 +41,5 @@ def kernel_of(kernel: Any, estimator_name: str) -> Kernel:
     if callable(kernel) and not isinstance(kernel, type):
         function: Callable[..., Any] = kernel
         return CallableKernel(function)
-    raise ValueError(f"{estimator_name}(kernel={kernel!r}): a kernel is a name ({sorted(KERNELS)}), a kernel object or a callable k(X, Y).")
+    shown = one_line(repr(kernel), most=100)  # as it may be an array
+    raise ValueError(f"{estimator_name}(kernel={shown}): a kernel is a name ({sorted(KERNELS)}), a kernel object or a callable k(X, Y).")

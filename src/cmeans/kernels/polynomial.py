@@ -117,7 +117,8 @@ class NormalizedPolynomial(ProductKernel):
     --------
     >>> import numpy as np
     >>> from cmeans.kernels import NormalizedPolynomial
-    >>> NormalizedPolynomial(degree=2)(np.array([[1.0, 2.0]]), np.array([[1.0, 2.0], [2.0, 1.0]])).round(3)
+    >>> others = np.array([[1.0, 2.0], [2.0, 1.0]])
+    >>> NormalizedPolynomial(degree=2)(np.array([[1.0, 2.0]]), others).round(3)
     array([[1.   , 0.694]])
 
     References
@@ -172,7 +173,8 @@ class Sigmoid(ProductKernel):
     --------
     >>> import numpy as np
     >>> from cmeans.kernels import Sigmoid
-    >>> Sigmoid(gamma=0.5, coef0=0.0)(np.array([[1.0, 1.0]]), np.array([[1.0, 1.0], [1.0, -1.0]])).round(3)
+    >>> others = np.array([[1.0, 1.0], [1.0, -1.0]])
+    >>> Sigmoid(gamma=0.5, coef0=0.0)(np.array([[1.0, 1.0]]), others).round(3)
     array([[0.762, 0.   ]])
 
     References

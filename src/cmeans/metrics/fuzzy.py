@@ -59,7 +59,8 @@ def generalized_rand_measure(truth: Any, memberships: Any, *, n_pairs: int | Non
     >>> from cmeans.metrics import generalized_rand_measure
     >>> generalized_rand_measure(["a", "a", "b"], [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     1.0
-    >>> generalized_rand_measure(["a", "a", "b"], [[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])  # two pairs of three are half right
+    >>> memberships = [[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]  # two pairs of three are half right
+    >>> generalized_rand_measure(["a", "a", "b"], memberships)
     0.6666666666666667
     """
     function_name = "generalized_rand_measure"

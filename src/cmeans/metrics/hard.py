@@ -152,7 +152,8 @@ def rand_measure(truth: Any, labels: Any, *, noise: str = "nearest", nearest: An
     Examples
     --------
     >>> from cmeans.metrics import rand_measure
-    >>> rand_measure(["a", "a", "b", "b"], [1, 1, 0, -1], noise="cluster")  # one of six pairs is wrongly apart
+    >>> labels = [1, 1, 0, -1]  # one of six pairs is wrongly apart
+    >>> rand_measure(["a", "a", "b", "b"], labels, noise="cluster")
     0.8333333333333334
     >>> rand_measure(["a", "a", "b", "b"], [1, 1, 0, -1], nearest=[1, 1, 0, 0])
     1.0

@@ -38,7 +38,8 @@ def error_reduction(initial: Any, final: float | None = None) -> float:
     >>> from cmeans.metrics import error_reduction
     >>> error_reduction(80.0, 20.0)
     0.75
-    >>> model = KernelKMeans(2, kernel="linear", init=[[0.0], [1.0]]).fit([[0.0], [1.0], [9.0], [10.0]])
+    >>> X = [[0.0], [1.0], [9.0], [10.0]]
+    >>> model = KernelKMeans(2, kernel="linear", init=[[0.0], [1.0]]).fit(X)
     >>> bool(error_reduction(model.objective_history_) > 0.9)
     True
     """

@@ -85,7 +85,8 @@ def xie_beni(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None)
     >>> from cmeans import FuzzyCMeans
     >>> from cmeans.validity import xie_beni
     >>> X = load_iris().data
-    >>> indices = {c: xie_beni(FuzzyCMeans(c, kernel="linear", m=2, random_state=0).fit(X), X) for c in (2, 3, 4)}
+    >>> models = {c: FuzzyCMeans(c, m=2, random_state=0).fit(X) for c in (2, 3, 4)}
+    >>> indices = {c: xie_beni(model, X) for c, model in models.items()}
     >>> min(indices, key=indices.get)
     2
     """

@@ -99,7 +99,8 @@ class KernelPatchClustering(Plotting, StreamingBase):
     >>> from sklearn.datasets import make_blobs
     >>> from cmeans import KernelPatchClustering
     >>> X, _ = make_blobs(3000, centers=4, random_state=0)
-    >>> model = KernelPatchClustering(n_clusters=4, patch_size=500, n_points=5, gamma="median", random_state=0).fit(X)
+    >>> model = KernelPatchClustering(4, patch_size=500, n_points=5, gamma="median", random_state=0)
+    >>> model = model.fit(X)
     >>> model.landmarks_.shape[0] <= 4 * 5
     True
     """

@@ -71,7 +71,8 @@ class PrintedAdaptivePossibilisticCMeans(AdaptivePossibilisticCMeans):
     >>> from cmeans.datasets import make_s_set
     >>> from cmeans.papers import PrintedAdaptivePossibilisticCMeans
     >>> X, y = make_s_set(n_clusters=7, n_samples=2000, random_state=3)
-    >>> PrintedAdaptivePossibilisticCMeans((1, 14), adaptation="length", init="max-min").fit(X).n_clusters_
+    >>> model = PrintedAdaptivePossibilisticCMeans((1, 14), adaptation="length", init="max-min")
+    >>> model.fit(X).n_clusters_
     7
     """
 

@@ -141,7 +141,8 @@ class LocallySparse(SparsePossibilistic):
     >>> from cmeans.papers import LocallySparse
     >>> from cmeans.rules import SparsePossibilistic
     >>> d2, scales = np.array([[0.0]]), np.array([1.0])
-    >>> LocallySparse(1.3).memberships(d2, scales).round(2), SparsePossibilistic(1.3).memberships(d2, scales)
+    >>> locally = LocallySparse(1.3).memberships(d2, scales).round(2)
+    >>> locally, SparsePossibilistic(1.3).memberships(d2, scales)
     (array([[0.31]]), array([[0.]]))
 
     References

@@ -110,7 +110,8 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
     >>> from cmeans.datasets import make_ring_and_disc
     >>> from sklearn.metrics import adjusted_rand_score
     >>> X, y = make_ring_and_disc(random_state=0)
-    >>> model = ProbabilisticKMeans(2, kernel="rbf", gamma=1.0, landmarks=None, random_state=0).fit(X)
+    >>> model = ProbabilisticKMeans(2, kernel="rbf", gamma=1.0, landmarks=None, random_state=0)
+    >>> model = model.fit(X)
     >>> adjusted_rand_score(y, model.labels_)
     1.0
     """

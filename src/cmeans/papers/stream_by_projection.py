@@ -69,7 +69,8 @@ class StreamingKernelFCM(StreamingFuzzyCMeans):
     >>> from sklearn.datasets import make_blobs
     >>> from cmeans.papers import StreamingKernelFCM
     >>> X, _ = make_blobs(600, centers=4, random_state=0)
-    >>> stream = StreamingKernelFCM(4, chunk_size=200, kernel="rbf", gamma="median", random_state=0).fit(X)
+    >>> words = {"kernel": "rbf", "gamma": "median", "random_state": 0}
+    >>> stream = StreamingKernelFCM(4, chunk_size=200, **words).fit(X)
     >>> stream.n_chunks_, stream.projection_loss_.shape
     (3, (4,))
     """

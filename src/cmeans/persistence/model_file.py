@@ -66,7 +66,8 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, rows: bool = Tru
     Examples
     --------
     >>> import cmeans, os, tempfile
-    >>> model = cmeans.KernelKMeans(2, kernel="linear", random_state=0).fit([[0.0], [1.0], [9.0], [10.0]])
+    >>> X = [[0.0], [1.0], [9.0], [10.0]]
+    >>> model = cmeans.KernelKMeans(2, kernel="linear", random_state=0).fit(X)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     cmeans.save(model, os.path.join(folder, "model.safetensors"))
     ...     again = cmeans.load(os.path.join(folder, "model.safetensors"))

@@ -52,7 +52,8 @@ class SparsePossibilistic(RuleWithScales):
     --------
     >>> import numpy as np
     >>> from cmeans.rules import SparsePossibilistic
-    >>> SparsePossibilistic().memberships(np.array([[0.0, 1.0, 9.0]]), np.array([1.0, 1.0, 1.0])).round(2)
+    >>> d2, scales = np.array([[0.0, 1.0, 9.0]]), np.array([1.0, 1.0, 1.0])
+    >>> SparsePossibilistic().memberships(d2, scales).round(2)
     array([[0.59, 0.  , 0.  ]])
 
     References

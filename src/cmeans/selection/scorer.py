@@ -46,7 +46,8 @@ def silhouette_scorer(estimator: Any, X: Any, y: Any = None) -> float:
     >>> from cmeans import KernelKMeans, silhouette_scorer
     >>> X, _ = make_blobs(200, centers=4, random_state=3)
     >>> numbers = {"n_clusters": [2, 3, 4, 5]}
-    >>> search = GridSearchCV(KernelKMeans(kernel="linear", random_state=0), numbers, scoring=silhouette_scorer, cv=3)
+    >>> model = KernelKMeans(kernel="linear", random_state=0)
+    >>> search = GridSearchCV(model, numbers, scoring=silhouette_scorer, cv=3)
     >>> search.fit(X).best_params_
     {'n_clusters': 4}
     """

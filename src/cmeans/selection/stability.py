@@ -103,7 +103,8 @@ def stability(model: Any, X: Any, *, n_bootstrap: int = 20, sample_weight: Any =
     >>> from sklearn.datasets import make_blobs
     >>> from cmeans import KernelKMeans, stability
     >>> X, _ = make_blobs(300, centers=3, random_state=3)
-    >>> true, split = (stability(KernelKMeans(c, kernel="linear", random_state=0).fit(X), X) for c in (3, 4))
+    >>> models = (KernelKMeans(c, kernel="linear", random_state=0).fit(X) for c in (3, 4))
+    >>> true, split = (stability(model, X) for model in models)
     >>> bool(true.clusters.min() > 0.9), bool(split.clusters.min() < 0.7)
     (True, True)
     """

@@ -92,10 +92,11 @@ class Checkpoint(ParameterObject):
     >>> X = [[0.0], [1.0], [9.0], [10.0]]
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     kept = cmeans.Checkpoint(os.path.join(folder, "fit.checkpoint"), sweeps=1)
-    ...     model = cmeans.FuzzyCMeans(2, random_state=0, engine=cmeans.ThreadEngine(checkpoint=kept))
-    ...     first = model.fit(X)
-    ...     again = cmeans.FuzzyCMeans(2, random_state=0, engine=cmeans.ThreadEngine(checkpoint=kept.set_params(resume=True))).fit(X)
-    >>> first.objective_ == again.objective_
+    ...     engine = cmeans.ThreadEngine(checkpoint=kept)
+    ...     model = cmeans.FuzzyCMeans(2, random_state=0, engine=engine)
+    ...     first = model.fit(X).objective_
+    ...     model = model.set_params(engine__checkpoint__resume=True).fit(X)
+    >>> model.objective_ == first
     True
     """
 

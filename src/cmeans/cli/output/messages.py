@@ -9,16 +9,19 @@ from contextvars import ContextVar
 
 from ...fitting.named_parameters import OBJECTS
 from ...kernels import KERNELS
+from ...rules import RULES
 from ...runtime.user_warnings import one_line
 from ..option_values import METHODS, STREAM, option_of
 
 _SPECS = (*METHODS.values(), STREAM)
-_NAMES = {name for spec in _SPECS for name in spec.parameters} | {"known_labels", "must_link", "sample_weight", "threshold", *OBJECTS}
+_OTHERS = {"known_labels", "must_link", "sample_weight", "threshold", "method", *OBJECTS}
+_NAMES = {name for spec in _SPECS for name in spec.parameters} | _OTHERS
 _FLAGS = {name for spec in _SPECS for name, parameter in spec.parameters.items() if parameter.annotation is bool}
 _METHODS_OF = {spec.estimator.__name__: [name for name, other in METHODS.items() if other.estimator is spec.estimator] for spec in _SPECS}
 
 _CLASS = "|".join(_METHODS_OF)
 _KERNELS = {cls.__name__: name for name, cls in reversed(KERNELS.items())}  # the first of two names
+_RULES = {cls.__name__: name for name, cls in RULES.items()}
 _VALUE = r"""("[^"]*"|'[^']*'|\[[^\]]*\]|[\w+-]+(?:\.\w+)*|\.\.\.)?"""
 # Others are words of sentences too, and the kernel of a graph has neighbours of its own.
 _BARE = "|".join(name for name in _NAMES if "_" in name and name != "n_neighbors")
@@ -70,11 +73,12 @@ def in_options(text: str) -> str:
 def _translated(text: str) -> str:
     text = _OBJECT.sub(_fields, text)
     text = re.sub(r'\bCMeans\(rule="(\w+)"\)', r"--method \1", text)
+    text = re.sub(rf"\brule=({'|'.join(_RULES)})\([^()]*\)", lambda found: f"rule={_RULES[found[1]]}", text)
     if text.startswith(STREAM.estimator.__name__):  # whose rule is an option by that name
         text = text.replace("KernelKMeans", 'rule="hard"')
     else:
         text = re.sub(r"(?<![\w./])rule=(?!\S*/)", "method=", text)
-    begin = rf"^(?:{_CLASS}|select(?:, silhouette_scorer)?)(?:\.\w+)?(?:\((.*?)\))?: "
+    begin = rf"^(?:{_CLASS}|ThreadEngine|DaskEngine|select(?:, silhouette_scorer)?)(?:\.\w+)?(?:\((.*?)\))?: "
     text = re.sub(begin, lambda found: "" if found[1] is None else f"{found[1]}: ", text)
     text = re.sub(rf"\b({'|'.join(_KERNELS)})\([^()]*\)", lambda found: _KERNELS[found[1]], text)
     text = re.sub(r" \(n_samples=\d+\)|n_samples=(\d+)( rows)?", lambda found: "" if found[1] is None else f"{found[1]} rows", text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -24,6 +23,7 @@ from ..errors import InputError
 from ..models import Preprocessing
 from ..option_values import as_option
 from .batches import Batch
+from .waiting import arrives
 
 STDIN = Path("-")
 _BLOCK = 1 << 20  # bytes that are read of a pipe at a time, at most
@@ -80,7 +80,7 @@ class Source:
         """Yield the bytes of a pipe as they arrive."""
         begun = False
         while True:
-            if self._wait is not None and not select.select([pipe], [], [], self._wait)[0]:
+            if self._wait is not None and not arrives(pipe, self._wait):
                 yield None
                 continue
             piece = os.read(pipe, _BLOCK)

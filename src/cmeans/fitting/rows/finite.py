@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from ...data.arrays import Array, is_sparse, namespace, to_numpy
@@ -57,9 +58,9 @@ def way_out(estimator: BaseEstimator) -> str:
     return f"(scikit-learn's SimpleImputer, KNNImputer){partial}"
 
 
-def has_holes(x: Array, estimator: BaseEstimator) -> bool:
-    """True where values of rows in memory are missing, and may be; other numbers that are not finite are refused."""
-    estimator_name, names = type(estimator).__name__, names_of(estimator)
+def has_holes(x: Array, estimator: BaseEstimator, names: npt.NDArray[Any] | None) -> bool:
+    """True where values of rows in memory are missing, and may be; others that are not finite are refused by the `names` of columns."""
+    estimator_name = type(estimator).__name__
     values = x.data if is_sparse(x) else x
     xp = namespace(values)
     # A sum shows NaN or infinity without a temporary; it may overflow by itself, so then the entries are checked.
@@ -77,7 +78,7 @@ def has_holes(x: Array, estimator: BaseEstimator) -> bool:
             dense = part.toarray() if is_sparse(part) else entries
             row, column = map(int, np.argwhere(~np.isfinite(dense) if is_sparse(part) else bad)[0])
             what = "NaN" if np.isnan(dense[row, column]) else "infinity"
-            label = column if names is None else repr(names[column])
+            label = column if names is None else repr(str(names[column]))
             advice = "Remove or impute such rows, or mend the column"
             if what == "NaN" and takes_holes(estimator):
                 advice = "Entries that a sparse matrix does not hold are zeros; pass dense rows where values are missing"

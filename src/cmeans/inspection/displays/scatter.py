@@ -47,7 +47,8 @@ class ScatterDisplay(Display):
     >>> from cmeans import FuzzyCMeans
     >>> from cmeans.inspection import ScatterDisplay
     >>> X = load_iris().data
-    >>> display = ScatterDisplay.from_estimator(FuzzyCMeans(3, random_state=0).fit(X), X, columns=(0, 2))
+    >>> model = FuzzyCMeans(3, random_state=0).fit(X)
+    >>> display = ScatterDisplay.from_estimator(model, X, columns=(0, 2))
     >>> display.ax_.get_xlabel()
     'column 0'
     """

@@ -41,7 +41,8 @@ class TendencyDisplay(Display):
     --------
     >>> from cmeans.inspection import TendencyDisplay
     >>> points = [[0.0], [9.0], [0.5], [9.5]]
-    >>> TendencyDisplay.from_predictions([[abs(a[0] - b[0]) for b in points] for a in points]).order_.tolist()
+    >>> distances = [[abs(a[0] - b[0]) for b in points] for a in points]
+    >>> TendencyDisplay.from_predictions(distances).order_.tolist()
     [0, 2, 1, 3]
     """
 
