@@ -97,8 +97,8 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
             Share s of a row's weight that belongs to its known cluster whatever its distances are; the rule divides the rest, and the
             row's memberships are (1 - s) u + s. None: 1, known rows keep their labels.
         must_link : (k, 2) row numbers of pairs, or (n,) numbers of groups, default=None
-            -1 for rows in no group. Rows that must share a cluster: they are one row whose squared distance to a centre is the weighted mean of theirs. What is
-            known of one of them is known of all. Rows in files are read into memory for it.
+            -1 for rows in no group. Rows that must share a cluster: they are one row whose squared distance to a centre is the weighted
+            mean of theirs. What is known of one of them is known of all. Rows in files are read into memory for it.
 
         Returns
         -------
