@@ -62,8 +62,8 @@ class Table(Mapping[str, Any]):
         head, *body = self.cells()
         lines = ["".join(f"<td>{escape(text)}</td>" for text in row) for row in body]
         names = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
-        body = "".join(f"<tr>{line}</tr>" for line in lines)
-        return f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>"
+        rows = "".join(f"<tr>{line}</tr>" for line in lines)
+        return f"<table><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 def cell(value: Any) -> str:

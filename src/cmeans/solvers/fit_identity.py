@@ -83,7 +83,7 @@ def _formatted(value: Any) -> str:
     if isinstance(value, ParameterObject):
         return f"{type(value).__name__}({_listed(value.non_defaults())})"
     if isinstance(value, partial):  # whose repr has the function's address
-        given = {**dict(enumerate(value.args)), **value.keywords}
+        given: dict[Any, Any] = {**dict(enumerate(value.args)), **value.keywords}
         return f"{_formatted(value.func)}({_listed(given)})"
     if hasattr(value, "shape") or isinstance(value, (list, tuple)):
         digest = hashlib.sha256(np.ascontiguousarray(host_float64(np.asarray(value) if not hasattr(value, "shape") else value)).tobytes())
