@@ -1,7 +1,8 @@
-"""Builds the native code of the package: when a wheel or an editable installation is made, or by `python hatch_build.py` in place.
+"""Builds the native code of the package: when a wheel or an editable installation is made, or by
+`python hatch_build.py` in place.
 
-The machine's C compiler does it ($CC, cc, gcc, clang), or where there is none the one that pip brings (ziglang). Without any the
-package is installed all the same, and runs slower.
+The machine's C compiler does it ($CC, cc, gcc, clang), or where there is none the one that pip
+brings (ziglang). Without any the package is installed all the same, and runs slower.
 """
 
 from __future__ import annotations
@@ -27,8 +28,16 @@ except ImportError:  # run by hand, to compile in place
 ROOT = Path(__file__).parent
 SOURCES = ROOT / "src" / "cmeans" / "native"
 BUILT = SOURCES / "lib"
-FLAGS = ["-std=gnu11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden"]
-WORDS = {"CC", "CFLAGS", "CMEANS_LIBRARY"}  # of the environment, by which a library is another than the one that is there
+FLAGS = [
+    "-std=gnu11",
+    "-O3",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fvisibility=hidden",
+]
+# of the environment, by which a library is another than the one that is there
+WORDS = {"CC", "CFLAGS", "CMEANS_LIBRARY"}
 ONCE = "machine.c"  # compiled once, all others for each variant and float type
 
 
@@ -44,7 +53,10 @@ class Target(NamedTuple):
         if self.arm:
             return {"arm64": []}
         if by_zig:
-            return {"v3": ["-mcpu=x86_64_v3"], "v4": ["-mcpu=x86_64_v4", "-mprefer-vector-width=512"]}
+            return {
+                "v3": ["-mcpu=x86_64_v3"],
+                "v4": ["-mcpu=x86_64_v4", "-mprefer-vector-width=512"],
+            }
         return {"v3": ["-march=x86-64-v3"], "v4": ["-march=x86-64-v4", "-mprefer-vector-width=512"]}
 
     @property
@@ -55,12 +67,15 @@ class Target(NamedTuple):
 
 def here() -> Target:
     """Return the machine that this runs on."""
-    system = "win32" if sys.platform == "win32" else "darwin" if sys.platform == "darwin" else "linux"
+    system = (
+        "win32" if sys.platform == "win32" else "darwin" if sys.platform == "darwin" else "linux"
+    )
     return Target("", system, platform.machine().lower() in ("aarch64", "arm64"))
 
 
 def machine_compiler() -> list[str] | None:
-    """Return the command of the machine's C compiler; None where there is none, or it is not one for this code."""
+    """Return the command of the machine's C compiler; None where there is none, or it is not one
+    for this code."""
     if sys.platform == "win32":
         return None  # its compilers have no vector extensions, or misalign them
     named = shlex.split(os.environ.get("CC", ""))
@@ -88,7 +103,8 @@ def digest() -> str:
 
 
 def compile_library(command: list[str], target: Target, folder: Path) -> Path:
-    """Compile and link the library in a folder; CalledProcessError, with what the compiler said, where that fails."""
+    """Compile and link the library in a folder; CalledProcessError, with what the compiler said,
+    where that fails."""
     command = [*command, *(["-target", target.name] if target.name else [])]
     position = [] if target.system == "win32" else ["-fPIC"]
     more = shlex.split(os.environ.get("CFLAGS", ""))
@@ -99,9 +115,21 @@ def compile_library(command: list[str], target: Target, folder: Path) -> Path:
             continue
         for variant, flags in target.variants(by_zig="ziglang" in command).items():
             for bits in (64, 32):
-                jobs[folder / f"{source.stem}-{variant}-{bits}.o"] = [*flags, f"-DVARIANT={variant}", f"-DBITS={bits}", str(source)]
+                jobs[folder / f"{source.stem}-{variant}-{bits}.o"] = [
+                    *flags,
+                    f"-DVARIANT={variant}",
+                    f"-DBITS={bits}",
+                    str(source),
+                ]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(lambda job: _run([*command, *FLAGS, *position, *more, *job[1], "-c", "-o", str(job[0])]), jobs.items()))
+        list(
+            pool.map(
+                lambda job: _run(
+                    [*command, *FLAGS, *position, *more, *job[1], "-c", "-o", str(job[0])]
+                ),
+                jobs.items(),
+            )
+        )
     library = folder / target.library
     strip = [] if target.system == "darwin" or "-g" in more else ["-s"]
     _run([*command, "-shared", *strip, *more, *map(str, jobs), "-o", str(library)])
@@ -151,12 +179,22 @@ class NativeCodeHook(BuildHookInterface):  # type: ignore[misc,valid-type]
         if self.target_name != "wheel":
             return
         self._folder = tempfile.TemporaryDirectory()
-        if version == "editable" and not WORDS & os.environ.keys() and is_current(BUILT / here().library):
+        if (
+            version == "editable"
+            and not WORDS & os.environ.keys()
+            and is_current(BUILT / here().library)
+        ):
             return
-        given = os.environ.get("CMEANS_LIBRARY")  # built for another machine, whose tag is given too
-        library, reason = (Path(given), "") if given else build_for_this_machine(Path(self._folder.name))
+        # built for another machine, whose tag is given too
+        given = os.environ.get("CMEANS_LIBRARY")
+        library, reason = (
+            (Path(given), "") if given else build_for_this_machine(Path(self._folder.name))
+        )
         if library is None:
-            self.app.display_warning(f"cmeans: no native code was built, as {reason.strip()}. It will run many times slower.")
+            self.app.display_warning(
+                f"cmeans: no native code was built, as {reason.strip()}. It will run many times "
+                "slower."
+            )
             return
         if version == "editable":
             replace(library, BUILT / library.name)

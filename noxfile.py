@@ -1,8 +1,10 @@
-"""Each stage of `.ci/run`, by the name that a person types: `nox -s lint`, `nox -s core`; `nox --list` has them all.
+"""Each stage of `.ci/run`, by the name that a person types: `nox -s lint`, `nox -s core`; `nox
+--list` has them all.
 
-A session installs what it needs into an environment of its own below `.nox`. With `--no-venv` it installs nothing and runs in the
-environment that is active, which is quicker where one has been made by the first command of CONTRIBUTING.md; `.ci/run` does so.
-What follows `--` goes to pytest: `nox -s core -- tests/rules`.
+A session installs what it needs into an environment of its own below `.nox`. With `--no-venv` it
+installs nothing and runs in the environment that is active, which is quicker where one has been
+made by the first command of CONTRIBUTING.md; `.ci/run` does so. What follows `--` goes to pytest:
+`nox -s core -- tests/rules`.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ CPUINFO = Path("/proc/cpuinfo")
 
 
 def install(session: nox.Session, *extras: str) -> None:
-    """Install the checkout with extras, unless the session runs in the environment that is active."""
+    """Install the checkout with extras, unless the session runs in the environment that is
+    active."""
     if session.venv_backend != "none":
         session.install("-e", f".[{','.join(extras)}]")
 
@@ -35,7 +38,7 @@ def run_pytest(session: nox.Session, *words: str, **environment: str) -> None:
     session.run("python", "-m", "pytest", *words, *session.posargs, env=environment, external=True)
 
 
-# ------------------------------------------------------------------------------------------------------------------------ tests
+# -------------------------------------------------------------------------------------------- tests
 
 
 @nox.session
@@ -58,12 +61,15 @@ def processors() -> list[dict[str, str]]:
         return [{"CMEANS_NATIVE": "off"}]
     avx512 = CPUINFO.is_file() and "avx512f" in CPUINFO.read_text()
     blas = ["Haswell", *(["SkylakeX"] if avx512 else []), "Nehalem"]
-    return [{"OPENBLAS_CORETYPE": name} for name in blas] + [{"CMEANS_NATIVE": name} for name in ("v3", "off")]
+    return [{"OPENBLAS_CORETYPE": name} for name in blas] + [
+        {"CMEANS_NATIVE": name} for name in ("v3", "off")
+    ]
 
 
 @nox.session
 def bits(session: nox.Session) -> None:
-    """Run the tests of paths that rounding must not decide, as other processors and other native code round."""
+    """Run the tests of paths that rounding must not decide, as other processors and other native
+    code round."""
     install(session, "all", "test")
     for variables in processors():
         run_pytest(session, "-q", "-m", "bits", **variables)
@@ -71,7 +77,8 @@ def bits(session: nox.Session) -> None:
 
 @nox.session
 def matrix(session: nox.Session) -> None:
-    """Run all tests as other processors and other native code round: an hour or so, before a release."""
+    """Run all tests as other processors and other native code round: an hour or so, before a
+    release."""
     install(session, "all", "test")
     for variables in processors():
         run_pytest(session, "-q", **variables)
@@ -91,7 +98,7 @@ def papers(session: nox.Session) -> None:
     run_pytest(session, "-m", "minutes", "--ignore=tests/native/test_machines.py")
 
 
-# --------------------------------------------------------------------------------------------------------------- what is written
+# ---------------------------------------------------------------------------------- what is written
 
 
 @nox.session
@@ -106,13 +113,16 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build the documentation in docs/_build or the folder that is given; a warning, such as of a link to nowhere, is an error."""
+    """Build the documentation in docs/_build or the folder that is given; a warning, such as of a
+    link to nowhere, is an error."""
     install(session, "docs")
     target = session.posargs[0] if session.posargs else "docs/_build"
-    session.run("sphinx-build", "-W", "--keep-going", "-q", "-b", "html", "docs", target, external=True)
+    session.run(
+        "sphinx-build", "-W", "--keep-going", "-q", "-b", "html", "docs", target, external=True
+    )
 
 
-# -------------------------------------------------------------------------------------------------------------- what is installed
+# -------------------------------------------------------------------------------- what is installed
 
 
 def wheels(session: nox.Session) -> Path:
@@ -124,7 +134,10 @@ def wheel(session: nox.Session) -> Path:
     """Return the wheel for this machine that `packages` has built."""
     built = sorted(wheels(session).glob("*-py3-none-[!a]*.whl"))
     if len(built) != 1:
-        session.error(f"{len(built)} wheels for this machine in {wheels(session)}; `nox -s packages` builds one.")
+        session.error(
+            f"{len(built)} wheels for this machine in {wheels(session)}; `nox -s packages` builds "
+            "one."
+        )
     return built[0]
 
 
@@ -145,20 +158,24 @@ import cmeans, cmeans.native, sys
 from pathlib import Path
 assert cmeans.__file__.startswith(sys.prefix), cmeans.__file__
 assert cmeans.native.is_available()
-assert (Path(cmeans.native.__file__).parent / "tile.h").is_file()  # by which a stale library is known
+# by which a stale library is known
+assert (Path(cmeans.native.__file__).parent / "tile.h").is_file()
 print("cmeans", cmeans.__version__, cmeans.native.variant())
 """
 
 
 def newest_python() -> str | None:
-    """Return the newest released Python in PATH or pyenv; None where that is not newer than this one."""
+    """Return the newest released Python in PATH or pyenv; None where that is not newer than this
+    one."""
     names = [shutil.which(f"python3.{minor}") for minor in range(20, 11, -1)]
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     names += [str(path) for path in pyenv.glob("3.*/bin/python")]
     ask = "import sys; v = sys.version_info; print(v.releaselevel, *v[:3])"
     found = {}
     for name in filter(None, names):
-        said = subprocess.run([name, "-c", ask], capture_output=True, text=True, check=False).stdout.split()
+        said = subprocess.run(
+            [name, "-c", ask], capture_output=True, text=True, check=False
+        ).stdout.split()
         if said[:1] == ["final"]:
             found[tuple(map(int, said[1:]))] = name
     newest = max(found, default=(0,))
@@ -167,12 +184,20 @@ def newest_python() -> str | None:
 
 @nox.session(python=newest_python())
 def newest(session: nox.Session) -> None:
-    """Try the wheel with the newest Python and the newest releases of all that it stands on; `nox -s packages newest`."""
+    """Try the wheel with the newest Python and the newest releases of all that it stands on; `nox
+    -s packages newest`."""
     if session.python is None:
-        session.skip(f"There is no newer Python than {platform.python_version()} here; the newest releases stay untested.")
+        session.skip(
+            f"There is no newer Python than {platform.python_version()} here; the newest releases "
+            "stay untested."
+        )
     session.install(f"{wheel(session)}[cli]", "pytest", "pytest-xdist", "hypothesis", "pandas")
     session.run("python", "-c", VERSIONS)
-    tried = ["persistence/test_older_files.py", "estimators/test_against_naive.py", "estimators/test_default_kernels.py"]
+    tried = [
+        "persistence/test_older_files.py",
+        "estimators/test_against_naive.py",
+        "estimators/test_default_kernels.py",
+    ]
     run_pytest(session, "-q", "-n2", *(f"tests/{name}" for name in tried))
     session.chdir(session.create_tmp())
     session.run("cmeans", "demo", silent=True)
@@ -181,34 +206,43 @@ def newest(session: nox.Session) -> None:
 VERSIONS = """
 import importlib, sys
 names = ("numpy", "scipy", "sklearn", "pandas", "pyarrow")
-print(sys.version.split()[0], *(f"{name} {importlib.import_module(name).__version__}" for name in names))
+versions = (f"{name} {importlib.import_module(name).__version__}" for name in names)
+print(sys.version.split()[0], *versions)
 """
 
 
 def oldest_python() -> str | None:
-    """Return a Python for which the oldest releases have wheels, as NumPy 1.26 and SciPy 1.11 have for 3.11 and 3.12 only."""
+    """Return a Python for which the oldest releases have wheels, as NumPy 1.26 and SciPy 1.11 have
+    for 3.11 and 3.12 only."""
     if (3, 11) <= sys.version_info < (3, 13):
         return sys.executable
     return shutil.which("python3.11") or shutil.which("python3.12")
 
 
 def oldest_releases() -> list[str]:
-    """Return the lowest releases that pyproject.toml allows, of what the package needs at all, on Dask, in tests and for files."""
+    """Return the lowest releases that pyproject.toml allows, of what the package needs at all, on
+    Dask, in tests and for files."""
     project = nox.project.load_toml(ROOT / "pyproject.toml")["project"]
     extras = project["optional-dependencies"]
-    arrow = [requirement for requirement in extras["cli"] if requirement.startswith("pyarrow")]  # Dask asks for any
+    # Dask asks for any
+    arrow = [requirement for requirement in extras["cli"] if requirement.startswith("pyarrow")]
     needed = [*project["dependencies"], *extras["dask"], *extras["test"], *arrow]
     return [re.sub(r">=(\S+)", r"==\1.*", requirement) for requirement in needed]
 
 
 @nox.session(python=oldest_python())
 def oldest(session: nox.Session) -> None:
-    """Run scikit-learn's checks of estimators, model files and Dask with the oldest releases that pyproject.toml allows."""
+    """Run scikit-learn's checks of estimators, model files and Dask with the oldest releases that
+    pyproject.toml allows."""
     if session.python is None:
         session.skip("There is no Python 3.11 or 3.12 here; the oldest releases stay untested.")
     session.install(*oldest_releases())
     session.install("-e", ".")
     session.run("python", "-c", VERSIONS)
-    tried = ["estimators/test_sklearn_checks.py", "sweeps/test_bounds.py", "persistence/test_pipelines.py"]
+    tried = [
+        "estimators/test_sklearn_checks.py",
+        "sweeps/test_bounds.py",
+        "persistence/test_pipelines.py",
+    ]
     tried += ["persistence/test_older_files.py", "engines"]
     run_pytest(session, *(f"tests/{name}" for name in tried), "-k", "not configured")

@@ -17,7 +17,8 @@ from .harness import machine
 
 QUICK_ROWS = 6_000
 CONTESTS = (*jobs.CONTESTS, *many_clusters.CONTESTS)
-OWN_SCRIPTS = {"roofline": 4, "growth": 9, "every_size": 10}  # those that run in a way of their own, and their points
+# those that run in a way of their own, and their points
+OWN_SCRIPTS = {"roofline": 4, "growth": 9, "every_size": 10}
 
 DESCRIPTION = """\
 cmeans beside its peers: the same rows, start and sweeps for all, contestants in turn, medians; and beside what the machine can do.
@@ -30,23 +31,60 @@ data sets (CMEANS_DATA), pip, and matplotlib for the figure. Points:
 
 def parse() -> argparse.Namespace:
     points = [(contest.name, contest.point, contest.title) for contest in CONTESTS]
-    points += [("roofline", 4, "Sweeps and kernel blocks against the machine's rates"), ("growth", 9, "Time a row from 10^4 to 10^7 rows")]
+    points += [
+        ("roofline", 4, "Sweeps and kernel blocks against the machine's rates"),
+        ("growth", 9, "Time a row from 10^4 to 10^7 rows"),
+    ]
     points += [("every_size", 10, "Every size: fits of 150 to 1,000,000 rows")]
-    listed = "\n".join(f"   {name:18s}{title}" + (f" (point {point})" if point else "") for name, point, title in points)
-    parser = argparse.ArgumentParser(
-        "python -m benchmarks", description=DESCRIPTION + listed, formatter_class=argparse.RawTextHelpFormatter
+    listed = "\n".join(
+        f"   {name:18s}{title}" + (f" (point {point})" if point else "")
+        for name, point, title in points
     )
-    parser.add_argument("--only", nargs="+", metavar="JOB", help="names, their beginnings, or numbers of points")
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks",
+        description=DESCRIPTION + listed,
+        formatter_class=argparse.RawTextHelpFormatter,
+    )
+    parser.add_argument(
+        "--only", nargs="+", metavar="JOB", help="names, their beginnings, or numbers of points"
+    )
     parser.add_argument("--runs", type=int, default=5, help="paired runs; medians of 5 by default")
     parser.add_argument("--threads", type=int, default=2, help="the same for all (2)")
     parser.add_argument("--limit", type=float, default=300, help="seconds a run may take (300)")
-    parser.add_argument("--patience", type=float, default=60, help="seconds for all runs of a peer that no wanted ratio needs (60)")
-    parser.add_argument("--part", default="", metavar="WORD", help="of every_size: only lines whose name holds WORD, the others as stored")
-    parser.add_argument("--sizes", type=int, nargs="+", metavar="N", help="of every_size: only these numbers of rows, the others as stored")
-    parser.add_argument("--quick", action="store_true", help="a smoke run: few rows, numbers that mean nothing")
-    parser.add_argument("--envs", type=Path, default=FOLDER, help=f"where the peers' environments are ({FOLDER})")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "benchmarks.md", help="the page; results go beside it as JSON")
-    parser.add_argument("--page", action="store_true", help="only make the page again from the results")
+    parser.add_argument(
+        "--patience",
+        type=float,
+        default=60,
+        help="seconds for all runs of a peer that no wanted ratio needs (60)",
+    )
+    parser.add_argument(
+        "--part",
+        default="",
+        metavar="WORD",
+        help="of every_size: only lines whose name holds WORD, the others as stored",
+    )
+    parser.add_argument(
+        "--sizes",
+        type=int,
+        nargs="+",
+        metavar="N",
+        help="of every_size: only these numbers of rows, the others as stored",
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="a smoke run: few rows, numbers that mean nothing"
+    )
+    parser.add_argument(
+        "--envs", type=Path, default=FOLDER, help=f"where the peers' environments are ({FOLDER})"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=ROOT / "docs" / "benchmarks.md",
+        help="the page; results go beside it as JSON",
+    )
+    parser.add_argument(
+        "--page", action="store_true", help="only make the page again from the results"
+    )
     arguments = parser.parse_args()
     arguments.names = [name for name, point, _ in points if _asked(arguments.only, name, point)]
     if not arguments.names:
@@ -82,7 +120,8 @@ def main() -> None:
 
 
 def run_all(names: list[str], settings: Settings, path: Path, part: list[str]) -> None:
-    """Job after job; what is done is kept at once. `part` are options of every_size, which then adds to what is stored of it."""
+    """Job after job; what is done is kept at once. `part` are options of every_size, which then
+    adds to what is stored of it."""
     results = json.loads(path.read_text()) if path.exists() else {}
     contests = {contest.name: contest for contest in CONTESTS}
     for name in names:
@@ -90,10 +129,18 @@ def run_all(names: list[str], settings: Settings, path: Path, part: list[str]) -
         print(f"\n{name}", flush=True)
         stored = results.get(name) if name == "every_size" and part else None
         result = (
-            hold(contests[name], settings) if name in contests else own_script(name, settings, part if name == "every_size" else [], stored)
+            hold(contests[name], settings)
+            if name in contests
+            else own_script(name, settings, part if name == "every_size" else [], stored)
         )
         took = time.perf_counter() - started + (0.0 if stored is None else stored["took"])
-        results[name] = {**result, "machine": here, "runs": settings.runs, "quick": settings.quick is not None, "took": took}
+        results[name] = {
+            **result,
+            "machine": here,
+            "runs": settings.runs,
+            "quick": settings.quick is not None,
+            "took": took,
+        }
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(results, indent=1) + "\n")
         for check in result["checks"]:
@@ -102,11 +149,20 @@ def run_all(names: list[str], settings: Settings, path: Path, part: list[str]) -
 
 
 def own_script(name: str, settings: Settings, options: list[str], stored: dict | None) -> dict:
-    """A script of ours in a process of its own, with as many threads as the contestants have; it may add to what is stored."""
+    """A script of ours in a process of its own, with as many threads as the contestants have; it
+    may add to what is stored."""
     out = settings.scratch / f"{name}.json"
     if stored is not None:
         out.write_text(json.dumps(stored))
-    command = [sys.executable, "-m", f"benchmarks.{name}", "--json", str(out), "--threads", str(settings.threads)]
+    command = [
+        sys.executable,
+        "-m",
+        f"benchmarks.{name}",
+        "--json",
+        str(out),
+        "--threads",
+        str(settings.threads),
+    ]
     command += ["--envs", str(settings.environments)] if name == "every_size" else []
     command += [*options, *(["--quick"] if settings.quick else [])]
     subprocess.run(command, check=True, cwd=ROOT, env=settings.variables())

@@ -1,12 +1,14 @@
-"""What Anderson mixing and growing samples save: rows visited until the centres stand still, and the objective they stand at.
+"""What Anderson mixing and growing samples save: rows visited until the centres stand still, and
+the objective they stand at.
 
-    python -m benchmarks.acceleration                    20 seeds of every problem; about half an hour
-    python -m benchmarks.acceleration --seeds 3 --only S2 birch1
+    python -m benchmarks.acceleration                    20 seeds of every problem; about half an
+    hour python -m benchmarks.acceleration --seeds 3 --only S2 birch1
 
-Each problem is solved from the same start, without search, by the plain loop, with `Search.acceleration`, with `Search.progressive`, and
-with both, the default of soft rules. A visit is one row looked at in one sweep, those of samples included; "objective" is the mean over
-seeds of its difference from the plain loop's. Progressive starts are the same rows, but their way leads over samples, so that they may
-end in another local minimum.
+Each problem is solved from the same start, without search, by the plain loop, with
+`Search.acceleration`, with `Search.progressive`, and with both, the default of soft rules. A visit
+is one row looked at in one sweep, those of samples included; "objective" is the mean over seeds of
+its difference from the plain loop's. Progressive starts are the same rows, but their way leads over
+samples, so that they may end in another local minimum.
 """
 
 from __future__ import annotations
@@ -37,8 +39,16 @@ def problems() -> dict[str, tuple[str, Maker, dict[str, Any]]]:
     """Name -> data set, estimator and words; features scaled to [0, 1], float32."""
     kernel = {"kernel": "rbf", "landmarks": 300}
     return {
-        "birch1, m = 1.3": ("birch1", FuzzyCMeans, {"n_clusters": 100, "m": 1.3, "kernel": "linear"}),
-        "birch1, m = 1.7": ("birch1", FuzzyCMeans, {"n_clusters": 100, "m": 1.7, "kernel": "linear"}),
+        "birch1, m = 1.3": (
+            "birch1",
+            FuzzyCMeans,
+            {"n_clusters": 100, "m": 1.3, "kernel": "linear"},
+        ),
+        "birch1, m = 1.7": (
+            "birch1",
+            FuzzyCMeans,
+            {"n_clusters": 100, "m": 1.7, "kernel": "linear"},
+        ),
         "birch1, m = 2": ("birch1", FuzzyCMeans, {"n_clusters": 100, "m": 2.0, "kernel": "linear"}),
         "S2, m = 1.7": ("s2", FuzzyCMeans, {"n_clusters": 15, "m": 1.7, "kernel": "linear"}),
         "covtype, RBF": ("covtype", FuzzyCMeans, {"n_clusters": 7, "gamma": 1.0, **kernel}),
@@ -46,7 +56,11 @@ def problems() -> dict[str, tuple[str, Maker, dict[str, Any]]]:
         "MNIST, RBF": ("mnist", FuzzyCMeans, {"n_clusters": 10, "gamma": "median", **kernel}),
         "covtype, RBF, hard": ("covtype", KernelKMeans, {"n_clusters": 7, "gamma": 1.0, **kernel}),
         "birch1, hard": ("birch1", KernelKMeans, {"n_clusters": 100, "kernel": "linear"}),
-        "MNIST, RBF, hard": ("mnist", KernelKMeans, {"n_clusters": 10, "gamma": "median", **kernel}),
+        "MNIST, RBF, hard": (
+            "mnist",
+            KernelKMeans,
+            {"n_clusters": 10, "gamma": "median", **kernel},
+        ),
     }
 
 
@@ -57,14 +71,21 @@ def measure(name: str, seeds: int) -> str:
     runs: dict[str, list[tuple[float, float, float]]] = {way: [] for way in WAYS}
     for seed in range(seeds):
         for way, search in WAYS.items():
-            if (maker is KernelKMeans and search.acceleration) or (search.progressive and len(x) <= 50_000):
+            if (maker is KernelKMeans and search.acceleration) or (
+                search.progressive and len(x) <= 50_000
+            ):
                 continue
             started = time.perf_counter()
             model = maker(random_state=seed, max_iter=1000, search=search, **words).fit(x)
-            runs[way].append((model.row_visits_ / len(x), model.objective_, time.perf_counter() - started))
+            runs[way].append(
+                (model.row_visits_ / len(x), model.objective_, time.perf_counter() - started)
+            )
     cells = [f"{name} ({len(x):,} rows)"]
     plain = runs["plain"]
-    cells.append(f"{statistics.median(run[0] for run in plain):.0f}, {statistics.median(run[2] for run in plain):.2f} s")
+    cells.append(
+        f"{statistics.median(run[0] for run in plain):.0f}, "
+        f"{statistics.median(run[2] for run in plain):.2f} s"
+    )
     for way in list(WAYS)[1:]:
         if not runs[way]:
             cells.append("-")
@@ -79,16 +100,25 @@ def measure(name: str, seeds: int) -> str:
 
 def main() -> None:
     quiet()
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--only", nargs="+", metavar="WORD", help="problems whose names hold one of these words")
+    parser.add_argument(
+        "--only", nargs="+", metavar="WORD", help="problems whose names hold one of these words"
+    )
     parser.add_argument("--out", type=Path, metavar="FILE", help="the table as Markdown")
     arguments = parser.parse_args()
-    names = [name for name in problems() if not arguments.only or any(word in name for word in arguments.only)]
+    names = [
+        name
+        for name in problems()
+        if not arguments.only or any(word in name for word in arguments.only)
+    ]
     lines = [
         "# Fewer sweeps",
         "",
-        f"Medians over {arguments.seeds} seeds: visits per row and seconds of the plain loop; then how many times fewer visits, how many",
+        f"Medians over {arguments.seeds} seeds: visits per row and seconds of the plain loop; then "
+        "how many times fewer visits, how many",
         "times faster, and the mean change of the objective.",
         "",
         "    " + header().replace("\n", "\n    "),

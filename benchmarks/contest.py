@@ -35,17 +35,24 @@ class Settings:
     patience: float  # seconds all runs of a contestant may take that no wanted ratio needs
     quick: int | None  # rows to cut data to
     environments: Path
-    scratch: Path  # jobs, answers, and what Numba compiles for those that use it: so that it is seen
+    # jobs, answers, and what Numba compiles for those that use it: so that it is seen
+    scratch: Path
 
     def variables(self) -> dict[str, str]:
         """The same number of threads for all."""
-        return {**os.environ, **dict.fromkeys(THREAD_WORDS, str(self.threads)), "NUMBA_CACHE_DIR": str(self.scratch / "numba")}
+        return {
+            **os.environ,
+            **dict.fromkeys(THREAD_WORDS, str(self.threads)),
+            "NUMBA_CACHE_DIR": str(self.scratch / "numba"),
+        }
 
 
 class Worker:
     """A contestant's process."""
 
-    def __init__(self, contestant: Contestant, settings: Settings, variables: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, contestant: Contestant, settings: Settings, variables: dict[str, str] | None = None
+    ) -> None:
         python = python_of(contestant.environment, contestant.requirement, settings.environments)
         command = [python, "-m", "benchmarks.players.worker", contestant.player, contestant.call]
         self._process = subprocess.Popen(
@@ -60,7 +67,9 @@ class Worker:
         self._limit = settings.limit
         self.greeting = self._answer()
 
-    def run(self, job: Path, seed: int, answer: Path | None = None, least: float = 0.0) -> dict[str, float]:
+    def run(
+        self, job: Path, seed: int, answer: Path | None = None, least: float = 0.0
+    ) -> dict[str, float]:
         """One run, or as many as last `least` seconds, timed by the process itself."""
         assert self._process.stdin is not None
         order = {"job": str(job), "seed": seed, "answer": answer and str(answer), "least": least}
@@ -94,7 +103,9 @@ class Worker:
             late.cancel()
         if not line:
             code = self._process.wait()
-            raise UnavailableError(f"ended with code {code}" if in_time else f"stopped after {self._limit:.0f} s")
+            raise UnavailableError(
+                f"ended with code {code}" if in_time else f"stopped after {self._limit:.0f} s"
+            )
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
             raise UnavailableError(answer["error"])
@@ -113,7 +124,10 @@ def hold(contest: Contest, settings: Settings) -> dict[str, Any]:
         workers = _begin(contest, settings, records, full, few)
         for run in range(settings.runs):
             for record in _taking_part(contest, settings, records, workers):
-                worker, answer = workers[record["name"]], _answer_file(contest, Path(folder), record["name"], run)
+                worker, answer = (
+                    workers[record["name"]],
+                    _answer_file(contest, Path(folder), record["name"], run),
+                )
                 try:
                     result = worker.run(full, run, answer)
                 except UnavailableError as error:
@@ -121,7 +135,11 @@ def hold(contest: Contest, settings: Settings) -> dict[str, Any]:
                     continue
                 record["seconds"].append(result["seconds"])
                 record["peak_mb"].append(result["peak_mb"])
-            done = [f"{record['name']} {record['seconds'][run]:.3g} s" for record in records if len(record["seconds"]) > run]
+            done = [
+                f"{record['name']} {record['seconds'][run]:.3g} s"
+                for record in records
+                if len(record["seconds"]) > run
+            ]
             print(f"   run {run + 1}: " + ", ".join(done), flush=True)
         for worker in workers.values():
             worker.close()
@@ -136,11 +154,21 @@ def hold(contest: Contest, settings: Settings) -> dict[str, Any]:
 
 
 def _record(contestant: Contestant, words: dict[str, Any]) -> dict[str, Any]:
-    return {**asdict(contestant), "words": {**words, **contestant.words}, "seconds": [], "peak_mb": [], "objective": [], "rand_index": []}
+    return {
+        **asdict(contestant),
+        "words": {**words, **contestant.words},
+        "seconds": [],
+        "peak_mb": [],
+        "objective": [],
+        "rand_index": [],
+    }
 
 
-def _begin(contest: Contest, settings: Settings, records: list[dict[str, Any]], full: Path, few: Path) -> dict[str, Worker]:
-    """The processes, each after a run that does not count: on all rows where a package compiles, else on a few."""
+def _begin(
+    contest: Contest, settings: Settings, records: list[dict[str, Any]], full: Path, few: Path
+) -> dict[str, Worker]:
+    """The processes, each after a run that does not count: on all rows where a package compiles,
+    else on a few."""
     workers: dict[str, Worker] = {}
     for contestant, record in zip(contest.contestants, records, strict=True):
         try:
@@ -157,7 +185,8 @@ def _begin(contest: Contest, settings: Settings, records: list[dict[str, Any]], 
 def _taking_part(
     contest: Contest, settings: Settings, records: list[dict[str, Any]], workers: dict[str, Worker]
 ) -> Iterator[dict[str, Any]]:
-    """Those whose turn it is: all that run, but slow ones that no wanted ratio needs only until patience ends."""
+    """Those whose turn it is: all that run, but slow ones that no wanted ratio needs only until
+    patience ends."""
     needed = {name for check in contest.checks for name in (check.over, check.under)}
     for record in records:
         name = record["name"]
@@ -177,21 +206,36 @@ def _drop(workers: dict[str, Worker], record: dict[str, Any], error: Unavailable
         workers.pop(record["name"]).close()
 
 
-def _score(contest: Contest, x: np.ndarray, classes: np.ndarray, records: list[dict[str, Any]], folder: Path, runs: int) -> None:
+def _score(
+    contest: Contest,
+    x: np.ndarray,
+    classes: np.ndarray,
+    records: list[dict[str, Any]],
+    folder: Path,
+    runs: int,
+) -> None:
     """The judge's objective and the adjusted Rand index of every answer there is."""
     answers = []
     for record in records:
-        for path in dict.fromkeys(_answer_file(contest, folder, record["name"], run) for run in range(runs)):
+        for path in dict.fromkeys(
+            _answer_file(contest, folder, record["name"], run) for run in range(runs)
+        ):
             if path.exists():
                 with np.load(path) as file:
                     answers.append((record, dict(file)))
     if contest.judged == "kernel":
         rows = judge.fixed_sample(len(x))
-        costs = judge.full_kernel_costs(x[rows], [answer["labels"][rows] for _, answer in answers], judge.kernel_of(contest.words))
+        costs = judge.full_kernel_costs(
+            x[rows],
+            [answer["labels"][rows] for _, answer in answers],
+            judge.kernel_of(contest.words),
+        )
     elif contest.judged == "hard":
         costs = [judge.hard_cost(x, answer["labels"]) for _, answer in answers]
     else:
-        costs = [judge.fuzzy_cost(x, answer["centres"], contest.words["m"]) for _, answer in answers]
+        costs = [
+            judge.fuzzy_cost(x, answer["centres"], contest.words["m"]) for _, answer in answers
+        ]
     for (record, answer), cost in zip(answers, costs, strict=True):
         record["objective"].append(cost)
         record["rand_index"].append(judge.rand_index(answer["labels"], classes))
@@ -205,10 +249,24 @@ def measured(check: Check, records: list[dict[str, Any]]) -> dict[str, Any]:
     return judged(check.text, wanted, ratios, least=check.least, most=check.most)
 
 
-def judged(text: str, wanted: str, values: list[float], *, least: float | None = None, most: float | None = None) -> dict[str, Any]:
+def judged(
+    text: str,
+    wanted: str,
+    values: list[float],
+    *,
+    least: float | None = None,
+    most: float | None = None,
+) -> dict[str, Any]:
     """A wanted number beside what was measured."""
     if not values:
         return {"text": text, "wanted": wanted, "value": None}
     value = statistics.median(values)
     met = (least is None or value >= least) and (most is None or value <= most)
-    return {"text": text, "wanted": wanted, "value": value, "low": min(values), "high": max(values), "met": met}
+    return {
+        "text": text,
+        "wanted": wanted,
+        "value": value,
+        "low": min(values),
+        "high": max(values),
+        "met": met,
+    }

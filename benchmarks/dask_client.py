@@ -1,10 +1,12 @@
-"""Memory of a Dask client while its workers fit: by how much its peak grows from some rows to a hundred times as many.
+"""Memory of a Dask client while its workers fit: by how much its peak grows from some rows to a
+hundred times as many.
 
     python -m benchmarks.dask_client [--rows N N] [--columns D] [--only NAME ...] [--json PATH]
 
-Every estimator, and fits with weights and known labels that are Dask arrays. A cluster of two processes makes the rows; each fit has a
-client, a process of its own, whose peak is measured from just before the fit. Both numbers of rows come in as many partitions, so that what
-grows is what depends on rows. Wanted: no more than 20 MB.
+Every estimator, and fits with weights and known labels that are Dask arrays. A cluster of two
+processes makes the rows; each fit has a client, a process of its own, whose peak is measured from
+just before the fit. Both numbers of rows come in as many partitions, so that what grows is what
+depends on rows. Wanted: no more than 20 MB.
 """
 
 from __future__ import annotations
@@ -35,17 +37,29 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "CMeans": ("CMeans", {**COUNTED, "rule": "entropy"}),
     "FuzzyCMeans": ("FuzzyCMeans", {**COUNTED, **LANDMARKS}),
     "KernelKMeans": ("KernelKMeans", {**COUNTED, **LANDMARKS}),
-    "KernelKMeans, k-means||": ("KernelKMeans", {**COUNTED, "kernel": "linear", "init": "k-means||"}),
-    "KernelKMeans, landmark graph": ("KernelKMeans", {**COUNTED, "kernel": "landmark_graph", "landmarks": 20}),
+    "KernelKMeans, k-means||": (
+        "KernelKMeans",
+        {**COUNTED, "kernel": "linear", "init": "k-means||"},
+    ),
+    "KernelKMeans, landmark graph": (
+        "KernelKMeans",
+        {**COUNTED, "kernel": "landmark_graph", "landmarks": 20},
+    ),
     "KernelKMeans, weights": ("KernelKMeans", {**COUNTED, "kernel": "linear"}),
     "KernelKMeans, known labels": ("KernelKMeans", {**COUNTED, "kernel": "linear"}),
     "TwoStepKernelKMeans": ("TwoStepKernelKMeans", {**COUNTED, **LANDMARKS}),
     "PossibilisticCMeans": ("PossibilisticCMeans", {**COUNTED, **LANDMARKS}),
     "ProbabilisticKMeans": ("ProbabilisticKMeans", {**COUNTED, **LANDMARKS, "quantile": 0.5}),
     "AdaptivePossibilisticCMeans": ("AdaptivePossibilisticCMeans", {**FOUND, "kernel": "linear"}),
-    "SequentialPossibilisticCMeans": ("SequentialPossibilisticCMeans", {**FOUND, "kernel": "linear", "tol": 1e-2}),
+    "SequentialPossibilisticCMeans": (
+        "SequentialPossibilisticCMeans",
+        {**FOUND, "kernel": "linear", "tol": 1e-2},
+    ),
     "StreamingFuzzyCMeans": ("StreamingFuzzyCMeans", {**COUNTED, **LANDMARKS, "chunk_size": 5_000}),
-    "KernelPatchClustering": ("KernelPatchClustering", {**COUNTED, "kernel": "rbf", "gamma": 0.5, "patch_size": 500}),
+    "KernelPatchClustering": (
+        "KernelPatchClustering",
+        {**COUNTED, "kernel": "rbf", "gamma": 0.5, "patch_size": 500},
+    ),
     "select": ("KernelKMeans", {**COUNTED, "kernel": "linear"}),
     "stability": ("KernelKMeans", {**COUNTED, "kernel": "linear"}),
 }
@@ -55,7 +69,9 @@ def block(start: int, stop: int, columns: int) -> np.ndarray:
     """Rows of four clouds."""
     rng = np.random.default_rng(start)
     which = rng.integers(0, CLUSTERS, stop - start)
-    return (rng.normal(size=(stop - start, columns)) + 8.0 * np.eye(CLUSTERS, columns)[which]).astype(np.float32)
+    return (
+        rng.normal(size=(stop - start, columns)) + 8.0 * np.eye(CLUSTERS, columns)[which]
+    ).astype(np.float32)
 
 
 def by_row(start: int, stop: int, what: str) -> np.ndarray:
@@ -73,7 +89,9 @@ def spread(n: int, function: Any, dtype: Any, *words: Any, columns: int | None =
 
     bounds, made = np.linspace(0, n, PARTITIONS + 1).astype(int).tolist(), dask.delayed(function)
     width = () if columns is None else (columns,)
-    return da.concatenate([da.from_delayed(made(a, b, *words), (b - a, *width), dtype) for a, b in pairwise(bounds)])
+    return da.concatenate(
+        [da.from_delayed(made(a, b, *words), (b - a, *width), dtype) for a, b in pairwise(bounds)]
+    )
 
 
 def resident(word: str) -> float:
@@ -102,28 +120,48 @@ def measured_here(case: str, n: int, columns: int, scheduler: str) -> dict[str, 
     """Peak of this process, a client that has done nothing before but a fit to few rows."""
     from distributed import Client
 
-    Predicting._limits = replace(Predicting._limits, loaded_bytes=0)  # few rows would be clustered here
+    # few rows would be clustered here
+    Predicting._limits = replace(Predicting._limits, loaded_bytes=0)
     quiet()
     with Client(scheduler) as client:
-        fit(case, spread(2_000, block, np.float32, columns, columns=columns), 2_000)  # modules are loaded, helpers begun
+        # modules are loaded, helpers begun
+        fit(case, spread(2_000, block, np.float32, columns, columns=columns), 2_000)
         x = spread(n, block, np.float32, columns, columns=columns)
         Path("/proc/self/clear_refs").write_text("5")
         before, started = resident("VmRSS"), time.perf_counter()
         fit(case, x, n)
         client.run(lambda: None)
-        return {"before": before, "peak": resident("VmHWM"), "seconds": time.perf_counter() - started}
+        return {
+            "before": before,
+            "peak": resident("VmHWM"),
+            "seconds": time.perf_counter() - started,
+        }
 
 
 def measured(case: str, n: int, columns: int, scheduler: str) -> dict[str, float]:
     """The same in a process of its own."""
-    words = [sys.executable, "-m", "benchmarks.dask_client", "--one", case, "--rows", str(n), "--columns", str(columns)]
-    done = subprocess.run([*words, "--scheduler", scheduler], check=True, stdout=subprocess.PIPE, text=True)
+    words = [
+        sys.executable,
+        "-m",
+        "benchmarks.dask_client",
+        "--one",
+        case,
+        "--rows",
+        str(n),
+        "--columns",
+        str(columns),
+    ]
+    done = subprocess.run(
+        [*words, "--scheduler", scheduler], check=True, stdout=subprocess.PIPE, text=True
+    )
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 10_000_000])
     parser.add_argument("--columns", type=int, default=4)
     parser.add_argument("--only", nargs="+", default=[], help="beginnings of the names of cases")
@@ -139,17 +177,43 @@ def main() -> None:
     print(header(), flush=True)
     few, many = words.rows
     table = []
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+    ) as cluster:
         for case in CASES:
             if words.only and not any(case.startswith(one) for one in words.only):
                 continue
-            one, other = (measured(case, n, words.columns, cluster.scheduler_address) for n in (few, many))
+            one, other = (
+                measured(case, n, words.columns, cluster.scheduler_address) for n in (few, many)
+            )
             grown = other["peak"] - one["peak"]
-            table.append([case, one["peak"] - one["before"], other["peak"] - other["before"], grown, WANTED, other["seconds"]])
-            print(f"{case}: {grown:+.1f} MB ({one['peak']:.0f} to {other['peak']:.0f}), {other['seconds']:.0f} s", flush=True)
-    caption = f"MB at the client's peak above what it had before the fit, {words.columns} columns of float32, {PARTITIONS} partitions"
+            table.append(
+                [
+                    case,
+                    one["peak"] - one["before"],
+                    other["peak"] - other["before"],
+                    grown,
+                    WANTED,
+                    other["seconds"],
+                ]
+            )
+            print(
+                f"{case}: {grown:+.1f} MB ({one['peak']:.0f} to {other['peak']:.0f}), "
+                f"{other['seconds']:.0f} s",
+                flush=True,
+            )
+    caption = (
+        f"MB at the client's peak above what it had before the fit, {words.columns} columns "
+        f"of float32, {PARTITIONS} partitions"
+    )
     columns = ["", f"{few:,} rows", f"{many:,} rows", "growth of the peak", "wanted", "seconds"]
-    finish({"machine": machine(2), "tables": [{"caption": caption, "columns": columns, "rows": table}]}, words.path)
+    finish(
+        {
+            "machine": machine(2),
+            "tables": [{"caption": caption, "columns": columns, "rows": table}],
+        },
+        words.path,
+    )
 
 
 if __name__ == "__main__":

@@ -1,12 +1,15 @@
-"""A fit on Dask's workers against the same fit in threads: what it costs to send centres out and sums back.
+"""A fit on Dask's workers against the same fit in threads: what it costs to send centres out and
+sums back.
 
     python -m benchmarks.dask_engine [--rows N] [--times T] [--rounds R] [--chunk ROWS]
 
-akFCM on covtype (rows of the same shape where the data are absent), 582 landmarks, 10 sweeps, no growing samples, the same landmarks and
-start: a local cluster of two processes with a thread each, its rows persisted, against n_jobs=2 on the array, in turns on one machine.
-The ratio is the median of those of the pairs. Wanted: no more than 1.5 times as long, and 1.15 at ten times the rows (--times 10: each row
-so often, with a little noise). Bytes are those of what a sweep sends to each worker, pickled. A sweep of 4,000 rows, less its time in
-threads, is what a sweep costs beside the computation. The client's memory: `python -m benchmarks.dask_client`.
+akFCM on covtype (rows of the same shape where the data are absent), 582 landmarks, 10 sweeps, no
+growing samples, the same landmarks and start: a local cluster of two processes with a thread each,
+its rows persisted, against n_jobs=2 on the array, in turns on one machine. The ratio is the median
+of those of the pairs. Wanted: no more than 1.5 times as long, and 1.15 at ten times the rows
+(--times 10: each row so often, with a little noise). Bytes are those of what a sweep sends to each
+worker, pickled. A sweep of 4,000 rows, less its time in threads, is what a sweep costs beside the
+computation. The client's memory: `python -m benchmarks.dask_client`.
 """
 
 from __future__ import annotations
@@ -45,7 +48,10 @@ def rows_of(n: int | None, times: int = 1) -> np.ndarray:
         x = load("covtype")
     except DataError:
         rng = np.random.default_rng(0)
-        x = rng.normal(size=(581_012, 54)) + 2 * rng.normal(size=(CLUSTERS, 54))[rng.integers(0, CLUSTERS, 581_012)]
+        x = (
+            rng.normal(size=(581_012, 54))
+            + 2 * rng.normal(size=(CLUSTERS, 54))[rng.integers(0, CLUSTERS, 581_012)]
+        )
     x, rng = unit_interval(x[:n], np.float32), np.random.default_rng(1)
     noisy = (x + 1e-3 * rng.standard_normal(x.shape, dtype=np.float32) for _ in range(times - 1))
     return x if times == 1 else np.concatenate([x, *noisy])
@@ -57,7 +63,14 @@ def timed(x: Any, words: dict[str, Any], sweeps: int = SWEEPS) -> tuple[float, c
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = cmeans.FuzzyCMeans(
-            CLUSTERS, m=M, kernel="rbf", gamma=GAMMA, max_iter=sweeps, tol=0.0, search=Search(acceleration=None, progressive=False), **words
+            CLUSTERS,
+            m=M,
+            kernel="rbf",
+            gamma=GAMMA,
+            max_iter=sweeps,
+            tol=0.0,
+            search=Search(acceleration=None, progressive=False),
+            **words,
         ).fit(x)
     return time.perf_counter() - started, model
 
@@ -91,7 +104,9 @@ def main() -> None:
     import dask.array as da
     from distributed import Client, LocalCluster
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rows", type=int)
     parser.add_argument("--times", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=5)
@@ -102,16 +117,29 @@ def main() -> None:
     Predicting._limits = replace(Predicting._limits, loaded_bytes=0)  # few rows would be swept here
     x = rows_of(words.rows, words.times)
     rng = np.random.default_rng(0)
-    given = {"landmarks": x[rng.choice(len(x), LANDMARKS, replace=False)], "init": x[rng.choice(len(x), CLUSTERS, replace=False)]}
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0")
+    given = {
+        "landmarks": x[rng.choice(len(x), LANDMARKS, replace=False)],
+        "init": x[rng.choice(len(x), CLUSTERS, replace=False)],
+    }
+    cluster = LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+    )
     with tempfile.TemporaryDirectory() as folder, cluster, Client(cluster) as client:
         np.save(Path(folder) / "rows.npy", x)
-        read = dask.delayed(lambda start: np.load(Path(folder) / "rows.npy", mmap_mode="r")[start : start + words.chunk].copy())
+        read = dask.delayed(
+            lambda start: np.load(Path(folder) / "rows.npy", mmap_mode="r")[
+                start : start + words.chunk
+            ].copy()
+        )
         starts = range(0, len(x), words.chunk)
-        chunks = [da.from_delayed(read(a), (min(words.chunk, len(x) - a), x.shape[1]), x.dtype) for a in starts]
+        chunks = [
+            da.from_delayed(read(a), (min(words.chunk, len(x) - a), x.shape[1]), x.dtype)
+            for a in starts
+        ]
         there = da.concatenate(chunks).persist()
         engine = {"engine": cmeans.DaskEngine(client)}
-        timed(x, {**given, "n_jobs": 2}), timed(there, {**given, **engine})  # compile, and meet the workers
+        # compile, and meet the workers
+        timed(x, {**given, "n_jobs": 2}), timed(there, {**given, **engine})
         here, away = [], []
         for _ in range(words.rounds):
             seconds, one = timed(x, {**given, "n_jobs": 2})
@@ -127,10 +155,17 @@ def main() -> None:
     ratio = statistics.median(b / a for a, b in zip(here, away, strict=True))
     bound = 3 * CLUSTERS * LANDMARKS * 8
     table = {
-        "caption": f"{len(x):,} rows, {LANDMARKS} landmarks, {CLUSTERS} clusters, {SWEEPS} sweeps; medians of {words.rounds}",
+        "caption": f"{len(x):,} rows, {LANDMARKS} landmarks, {CLUSTERS} clusters, {SWEEPS} sweeps; "
+        f"medians of {words.rounds}",
         "columns": ["", "threads", "Dask", "ratio", "wanted"],
         "rows": [
-            ["seconds", statistics.median(here), statistics.median(away), ratio, WANTED_OF_MANY if words.times >= MANY else WANTED],
+            [
+                "seconds",
+                statistics.median(here),
+                statistics.median(away),
+                ratio,
+                WANTED_OF_MANY if words.times >= MANY else WANTED,
+            ],
             ["ms of a small sweep", 1e3 * alone, 1e3 * with_messages, "", ""],
             ["bytes a sweep", "", sent, sent / bound, 1.0],
             ["objectives", one.objective_, two.objective_, two.objective_ / one.objective_, 1.0],

@@ -1,4 +1,5 @@
-"""The virtual environments of the peers: made once, each peer installed by itself, so that one that fails stops no other."""
+"""The virtual environments of the peers: made once, each peer installed by itself, so that one that
+fails stops no other."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ FOLDER = Path.home() / ".cache" / "cmeans-benchmarks"
 
 # What is there first, and holds whatever a peer asks for; then the peers.
 BASE = {
-    "numpy 2": ("numpy>=2", "scikit-learn==1.9.1", "threadpoolctl", "packaging"),  # scikit-fuzzy imports the last without asking for it
+    # scikit-fuzzy imports the last without asking for it
+    "numpy 2": ("numpy>=2", "scikit-learn==1.9.1", "threadpoolctl", "packaging"),
     "numpy 1": ("numpy<2", "threadpoolctl"),
 }
 PEERS = {
@@ -36,7 +38,8 @@ class UnavailableError(RuntimeError):
 
 
 def python_of(environment: str, requirement: str | None, folder: Path = FOLDER) -> str:
-    """The interpreter of an environment that has `requirement`, which is installed at the first visit."""
+    """The interpreter of an environment that has `requirement`, which is installed at the first
+    visit."""
     if environment == OWN:
         return sys.executable
     home = folder / environment.replace(" ", "-")
@@ -56,7 +59,12 @@ def python_of(environment: str, requirement: str | None, folder: Path = FOLDER) 
 
 def _create(environment: str, home: Path) -> None:
     print(f"making the environment {home} ...", flush=True)
-    subprocess.run([sys.executable, "-m", "venv", "--clear", str(home)], check=True, capture_output=True, text=True)
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--clear", str(home)],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     (home / "constraints.txt").write_text("\n".join(BASE[environment]) + "\n")
     complaint = _install(str(home / "bin" / "python"), home, BASE[environment])
     if complaint:
@@ -66,17 +74,32 @@ def _create(environment: str, home: Path) -> None:
 
 def _install(python: str, home: Path, requirements: tuple[str, ...]) -> str:
     """Empty, or why it failed in one line."""
-    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-c", str(home / "constraints.txt")]
+    pip = [
+        python,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "-c",
+        str(home / "constraints.txt"),
+    ]
     try:
         plan = subprocess.run(
-            [*pip, "--dry-run", "--report", "-", *requirements], capture_output=True, text=True, check=False, timeout=LONGEST
+            [*pip, "--dry-run", "--report", "-", *requirements],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LONGEST,
         )
         if plan.returncode:
             return "not installed: " + _last_line(plan.stderr)
         names = {item["metadata"]["name"].lower() for item in json.loads(plan.stdout)["install"]}
         if bad := sorted(names & UNWANTED.keys()):
             return f"not installed: it needs {UNWANTED[bad[0]]}"
-        done = subprocess.run([*pip, *requirements], capture_output=True, text=True, check=False, timeout=LONGEST)
+        done = subprocess.run(
+            [*pip, *requirements], capture_output=True, text=True, check=False, timeout=LONGEST
+        )
     except subprocess.TimeoutExpired:
         return f"not installed: no end after {LONGEST} s"
     return "not installed: " + _last_line(done.stderr) if done.returncode else ""

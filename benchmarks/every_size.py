@@ -1,11 +1,14 @@
-"""Fits of 150 to 1,000,000 rows beside scikit-learn and scikit-fuzzy: the peer's time over ours, size by size.
+"""Fits of 150 to 1,000,000 rows beside scikit-learn and scikit-fuzzy: the peer's time over ours,
+size by size.
 
     python -m benchmarks.every_size [--quick] [--json FILE] [--only WORD] [--sizes N ...]
     python -m benchmarks --only every_size [--part WORD] [--sizes N ...]
 
-The second way writes the page. With a word or sizes, all else stays in it as it was measured before, so that it can be made in parts.
-Both take the same rows, start and number of sweeps, or, where a line says so, each its own defaults. Every package has one process for
-all sizes, and they take turns; small fits are repeated until they last long enough. The first fit is that of a fresh process.
+The second way writes the page. With a word or sizes, all else stays in it as it was measured
+before, so that it can be made in parts. Both take the same rows, start and number of sweeps, or,
+where a line says so, each its own defaults. Every package has one process for all sizes, and they
+take turns; small fits are repeated until they last long enough. The first fit is that of a fresh
+process.
 """
 
 from __future__ import annotations
@@ -25,10 +28,23 @@ from . import judge
 from .contest import Settings, Worker, judged
 from .environments import FOLDER, UnavailableError
 from .harness import DataError, finish, load, unit_interval
-from .jobs import PEERS_FUZZY, Arrays, Contestant, landmarks_and_start, nothing, ours, sklearn, start_memberships, start_rows
+from .jobs import (
+    PEERS_FUZZY,
+    Arrays,
+    Contestant,
+    landmarks_and_start,
+    nothing,
+    ours,
+    sklearn,
+    start_memberships,
+    start_rows,
+)
 from .players import job as files
 
-SIZES, QUICK_SIZES = (150, 1_000, 2_000, 5_000, 10_000, 30_000, 100_000, 1_000_000), (150, 1_000, 2_000)
+SIZES, QUICK_SIZES = (
+    (150, 1_000, 2_000, 5_000, 10_000, 30_000, 100_000, 1_000_000),
+    (150, 1_000, 2_000),
+)
 FIRST = 10_000  # rows of the first fit of a process
 LEAST = 0.1  # seconds that one timing should last
 ALLOWANCE = 0.5e-3  # seconds that k-means may take longer than scikit-learn's on the fewest rows
@@ -84,35 +100,94 @@ def lines() -> list[Line]:
             words = {"clusters": clusters, "sweeps": SWEEPS, "dtype": dtype}
             where = f"{columns} columns, {clusters} clusters" if columns < 54 else "covtype"
             own, peer = ours("k-means", "linear_hard"), sklearn("k-means", "kmeans")
-            made.append(Line(f"k-means, {where}, {dtype}", where, clusters, start_rows, own, peer, same, words))
+            made.append(
+                Line(
+                    f"k-means, {where}, {dtype}",
+                    where,
+                    clusters,
+                    start_rows,
+                    own,
+                    peer,
+                    same,
+                    words,
+                )
+            )
     for columns, clusters in ((4, 3), (10, 6), (54, 7), (2, 100)):
         words = {"clusters": clusters, "sweeps": SWEEPS, "m": 2.0, "dtype": "float64"}
         where = {54: "covtype", 2: "birch1"}.get(columns, f"{columns} columns, {clusters} clusters")
         least = {1_000: 5.0, 30_000: 50.0} if clusters < 100 else {1_000: 5.0}
         own, peer = ours("fuzzy", "linear_fuzzy"), PEERS_FUZZY["scikit-fuzzy"]
-        made.append(Line(f"fuzzy c-means, {where}, float64", where, clusters, start_memberships, own, peer, least, words))
+        made.append(
+            Line(
+                f"fuzzy c-means, {where}, float64",
+                where,
+                clusters,
+                start_memberships,
+                own,
+                peer,
+                least,
+                words,
+            )
+        )
     for dtype, landmarks in (("float64", 100), ("float64", 300), ("float32", 300)):
         for where, clusters in (("10 columns, 6 clusters", 6), ("covtype", 7)):
-            words = {"clusters": clusters, "sweeps": SWEEPS, "n_landmarks": landmarks, "kernel": "rbf", "gamma": 1.0, "dtype": dtype}
+            words = {
+                "clusters": clusters,
+                "sweeps": SWEEPS,
+                "n_landmarks": landmarks,
+                "kernel": "rbf",
+                "gamma": 1.0,
+                "dtype": dtype,
+            }
             own, peer = ours("kernel", "hard"), sklearn("kernel", "nystroem_kmeans")
             name = f"kernel k-means, {landmarks} landmarks, {where}, {dtype}"
             most = 1_000_000 if landmarks == 100 else 200_000
-            made.append(Line(name, where, clusters, landmarks_and_start, own, peer, faster, words, most))
+            made.append(
+                Line(name, where, clusters, landmarks_and_start, own, peer, faster, words, most)
+            )
     for where, clusters in (("10 columns, 6 clusters", 6), ("covtype", 7)):
         words = {"clusters": clusters, "dtype": "float64"}
         own, peer = ours("defaults", "linear_defaults"), sklearn("defaults", "kmeans_defaults")
-        made.append(Line(f"k-means, defaults, {where}", where, clusters, nothing, own, peer, same, words, judged="hard"))
+        made.append(
+            Line(
+                f"k-means, defaults, {where}",
+                where,
+                clusters,
+                nothing,
+                own,
+                peer,
+                same,
+                words,
+                judged="hard",
+            )
+        )
         words = {**words, "n_landmarks": 100, "kernel": "rbf", "gamma": 1.0}
         own, peer = ours("kernel defaults", "defaults"), sklearn("kernel defaults", "defaults")
         name = f"kernel k-means, defaults, 100 landmarks, {where}"
-        made.append(Line(name, where, clusters, nothing, own, peer, {0: 1.0, 200_000: 5.0}, words, judged="kernel"))
+        made.append(
+            Line(
+                name,
+                where,
+                clusters,
+                nothing,
+                own,
+                peer,
+                {0: 1.0, 200_000: 5.0},
+                words,
+                judged="kernel",
+            )
+        )
     return made
 
 
-def measure(line: Line, sizes: tuple[int, ...], settings: Settings, folder: Path) -> dict[int, dict[str, Any]]:
+def measure(
+    line: Line, sizes: tuple[int, ...], settings: Settings, folder: Path
+) -> dict[int, dict[str, Any]]:
     """Paired times of every size, and of the first and second fit in fresh processes."""
     results: dict[int, dict[str, Any]] = {}
-    workers = {name: Worker(who, settings) for name, who in (("own", line.own), ("peer", line.peer))}
+    workers = {
+        name: Worker(who, settings) for name, who in (("own", line.own), ("peer", line.peer))
+    }
     for n in sizes:
         x = line.rows(n)
         if x is None:
@@ -123,14 +198,19 @@ def measure(line: Line, sizes: tuple[int, ...], settings: Settings, folder: Path
         for run in range(settings.runs):
             for name, worker in workers.items():
                 answer = folder / f"{name}.npz" if line.judged else None
-                times[name].append(worker.run(folder, run, answer, LEAST if n <= 100_000 else 0.0)["seconds"])
+                times[name].append(
+                    worker.run(folder, run, answer, LEAST if n <= 100_000 else 0.0)["seconds"]
+                )
                 if answer is not None:
                     costs[name].append(cost(line, x, answer))
             if sum(times["peer"]) > settings.patience:
                 break
         results[n] = {"own": times["own"], "peer": times["peer"], "costs": costs}
         if n == FIRST or (sizes == QUICK_SIZES and n == max(sizes)):
-            results[0] = {"own": first_fits(line.own, settings, folder), "peer": first_fits(line.peer, settings, folder)}
+            results[0] = {
+                "own": first_fits(line.own, settings, folder),
+                "peer": first_fits(line.peer, settings, folder),
+            }
     for worker in workers.values():
         worker.close()
     return results
@@ -163,30 +243,60 @@ def report(results: dict[str, dict[int, dict[str, Any]]], sizes: tuple[int, ...]
         ratios.append([name, *(medians.get(n) for n in sizes), medians.get(0)])
         first = of[0]["own"] if 0 in of else [None, None]
         own.append(
-            [name, *(1e3 * statistics.median(of[n]["own"]) if n in of else None for n in sizes), *(1e3 * t if t else t for t in first)]
+            [
+                name,
+                *(1e3 * statistics.median(of[n]["own"]) if n in of else None for n in sizes),
+                *(1e3 * t if t else t for t in first),
+            ]
         )
         for n in sizes:
             if n not in of:
                 continue
             allowed = ALLOWANCE if n <= 150 and line.own.call == "linear_hard" else 0.0
-            values = [peer / max(mine - allowed, 1e-9) for peer, mine in zip(of[n]["peer"], of[n]["own"], strict=True)]
+            values = [
+                peer / max(mine - allowed, 1e-9)
+                for peer, mine in zip(of[n]["peer"], of[n]["own"], strict=True)
+            ]
             if line.wanted(n):
-                text = f"{name}, {n:,} rows, the peer's time over ours" + (" less half a millisecond" if allowed else "")
-                checks.append(judged(text, f"at least {line.wanted(n):g}", values, least=line.wanted(n)))
+                text = f"{name}, {n:,} rows, the peer's time over ours" + (
+                    " less half a millisecond" if allowed else ""
+                )
+                checks.append(
+                    judged(text, f"at least {line.wanted(n):g}", values, least=line.wanted(n))
+                )
             if line.judged:
                 costs = [sum(of[n]["costs"][who]) for who in ("own", "peer")]
                 checks.append(
-                    judged(f"{name}, {n:,} rows, our objective over the peer's", "at most 1.005", [costs[0] / costs[1]], most=1.005)
+                    judged(
+                        f"{name}, {n:,} rows, our objective over the peer's",
+                        "at most 1.005",
+                        [costs[0] / costs[1]],
+                        most=1.005,
+                    )
                 )
         if 0 in of:
             late = of[0]["own"][0] - of[0]["own"][1]
             checks.append(
-                judged(f"{name}, seconds by which the first fit of a process is longer than the second", "at most 0.1", [late], most=0.1)
+                judged(
+                    f"{name}, seconds by which the first fit of a process is longer than the "
+                    "second",
+                    "at most 0.1",
+                    [late],
+                    most=0.1,
+                )
             )
     columns = [f"{n:,}" for n in sizes]
     tables = [
-        {"caption": "The peer's time over ours, by number of rows", "columns": ["", *columns, "first fit"], "rows": ratios},
-        {"caption": "Our milliseconds", "columns": ["", *columns, "first fit", "second fit"], "rows": own},
+        {
+            "caption": "The peer's time over ours, by number of rows",
+            "columns": ["", *columns, "first fit"],
+            "rows": ratios,
+        },
+        {
+            "caption": "Our milliseconds",
+            "columns": ["", *columns, "first fit", "second fit"],
+            "rows": own,
+        },
     ]
     return {"title": "Every size", "tables": tables, "checks": checks, "measured": results}
 
@@ -200,11 +310,16 @@ def before(path: str | None) -> dict[str, dict[int, dict[str, Any]]]:
     """What an earlier run has measured."""
     if path is None or not Path(path).exists():
         return {}
-    return {name: {int(n): at for n, at in of.items()} for name, of in json.loads(Path(path).read_text())["measured"].items()}
+    return {
+        name: {int(n): at for n, at in of.items()}
+        for name, of in json.loads(Path(path).read_text())["measured"].items()
+    }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--only", default="", metavar="WORD", help="lines whose name holds WORD")
@@ -217,7 +332,9 @@ def main() -> None:
     results = before(arguments.json) if arguments.only or arguments.sizes else {}
     with tempfile.TemporaryDirectory() as scratch:
         runs = 2 if arguments.quick else arguments.runs
-        settings = Settings(runs, arguments.threads, 300.0, 20.0, None, arguments.envs.resolve(), Path(scratch))
+        settings = Settings(
+            runs, arguments.threads, 300.0, 20.0, None, arguments.envs.resolve(), Path(scratch)
+        )
         for line in lines():
             if arguments.only not in line.name:
                 continue
@@ -227,12 +344,16 @@ def main() -> None:
                 print(f"   {line.name}: {error}")
                 continue
             shown = (
-                f"{n or 'first'}: {statistics.median(paired(at)):.3g} ({1e3 * statistics.median(at['own']):.3g} ms)"
+                f"{n or 'first'}: {statistics.median(paired(at)):.3g} "
+                f"({1e3 * statistics.median(at['own']):.3g} ms)"
                 for n, at in measured.items()
             )
             print(f"   {line.name}: " + ", ".join(shown), flush=True)
             results.setdefault(line.name, {}).update(measured)
-    finish(report(results, tuple(sorted({n for of in results.values() for n in of} - {0}))), arguments.json)
+    finish(
+        report(results, tuple(sorted({n for of in results.values() for n in of} - {0}))),
+        arguments.json,
+    )
 
 
 if __name__ == "__main__":

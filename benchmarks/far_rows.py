@@ -1,4 +1,5 @@
-"""What estimators make of one row that is far from all others: its label, its score beside the threshold, and the clusters of the others.
+"""What estimators make of one row that is far from all others: its label, its score beside the
+threshold, and the clusters of the others.
 
 python -m benchmarks.far_rows     a few seconds: docs/far_rows.md
 """
@@ -39,8 +40,8 @@ MODELS: dict[str, Callable[[], Any]] = {
 
 
 def with_far_row(spreads: float) -> tuple[np.ndarray, np.ndarray]:
-    """Three normal blobs of a hundred rows, and a row so many spreads from their mean, a spread being the largest distance of their rows
-    from it; the blobs' labels, without the row's."""
+    """Three normal blobs of a hundred rows, and a row so many spreads from their mean, a spread
+    being the largest distance of their rows from it; the blobs' labels, without the row's."""
     rng, y = np.random.default_rng(0), np.repeat(np.arange(CLUSTERS), ROWS // CLUSTERS)
     blobs = np.array([[0.0, 0.0], [8.0, 0.0], [4.0, 7.0]])[y] + rng.normal(size=(ROWS, 2))
     middle = blobs.mean(axis=0)
@@ -63,8 +64,15 @@ def cell(make: Callable[[], Any], spreads: float) -> str:
 
 def page() -> str:
     """The page, measured anew."""
-    lines = [HEAD, f"| estimator | {' | '.join(f'{spreads:,.0f}' for spreads in SPREADS)} |", "|---" * (len(SPREADS) + 1) + "|"]
-    lines += [f"| {name} | {' | '.join(cell(make, spreads) for spreads in SPREADS)} |" for name, make in MODELS.items()]
+    lines = [
+        HEAD,
+        f"| estimator | {' | '.join(f'{spreads:,.0f}' for spreads in SPREADS)} |",
+        "|---" * (len(SPREADS) + 1) + "|",
+    ]
+    lines += [
+        f"| {name} | {' | '.join(cell(make, spreads) for spreads in SPREADS)} |"
+        for name, make in MODELS.items()
+    ]
     return "\n".join([*lines, TAIL])
 
 

@@ -2,8 +2,9 @@
 
     python -m benchmarks.growth [--quick] [--json FILE]
 
-Two lines: kernel values made anew in every sweep, as where memory is short, and kept between sweeps, as far as half of the free memory
-goes. And a whole fit of 10 sweeps, which at few rows is mostly what does not grow with them (landmarks, start, results).
+Two lines: kernel values made anew in every sweep, as where memory is short, and kept between
+sweeps, as far as half of the free memory goes. And a whole fit of 10 sweeps, which at few rows is
+mostly what does not grow with them (landmarks, start, results).
 """
 
 from __future__ import annotations
@@ -51,9 +52,15 @@ def generated(n: int) -> np.ndarray:
     return x
 
 
-def sweep_of(x: np.ndarray, landmarks: np.ndarray, keep: int, engine: ThreadEngine) -> Callable[[], object]:
+def sweep_of(
+    x: np.ndarray, landmarks: np.ndarray, keep: int, engine: ThreadEngine
+) -> Callable[[], object]:
     """A sweep over these rows, after one that makes ready what is kept."""
-    space, rule, blocks = landmark_space(RBF(GAMMA), landmarks, None, x.dtype), Fuzzy(M), Blocks(x, np.ones(len(x)))
+    space, rule, blocks = (
+        landmark_space(RBF(GAMMA), landmarks, None, x.dtype),
+        Fuzzy(M),
+        Blocks(x, np.ones(len(x))),
+    )
     problem = Problem(RepresentedRows(space, blocks, keep), rule, engine)
     state = State(space.embed(Block(x[:CLUSTERS], np.ones(CLUSTERS), 0)))
     sweep = sweep_for(problem.rows, rule, CLUSTERS)
@@ -115,20 +122,30 @@ def measure(sizes: tuple[int, ...], rounds: int, threads: int) -> dict[str, dict
 
 def report(times: dict[str, dict[int, list[float]]]) -> dict[str, Any]:
     """The table, and how much more a row costs at its worst size than at its best."""
-    medians = {line: {n: statistics.median(taken) for n, taken in of.items()} for line, of in times.items()}
+    medians = {
+        line: {n: statistics.median(taken) for n, taken in of.items()} for line, of in times.items()
+    }
     lines = [[f"{n:,}", *(medians[line].get(n) for line in (ANEW, KEPT, FIT))] for n in times[ANEW]]
     checks = []
     for line in (ANEW, KEPT):
         ratio = max(medians[line].values()) / min(medians[line].values())
         text = (
-            f"time a row and sweep, worst over best of {len(medians[line])} sizes up to {max(medians[line]):,} rows, kernel values {line}"
+            f"time a row and sweep, worst over best of {len(medians[line])} sizes up to "
+            f"{max(medians[line]):,} rows, kernel values {line}"
         )
         checks.append(judged(text, f"at most {WANTED:g}", [ratio], most=WANTED))
     columns = ["rows", f"ns a row and sweep, {ANEW}", f"{KEPT}", f"{FIT} of {SWEEPS} sweeps"]
-    caption = f"fuzzy c-means, m = {M:g}, {FEATURES} columns, s = {LANDMARKS}, c = {CLUSTERS}, float32"
+    caption = (
+        f"fuzzy c-means, m = {M:g}, {FEATURES} columns, s = {LANDMARKS}, c = {CLUSTERS}, float32"
+    )
     title = "Cost grows with the number of rows"
     table = {"caption": caption, "columns": columns, "rows": lines}
-    return {"title": title, "tables": [table], "checks": checks, "lines": {line: sorted(of.items()) for line, of in medians.items()}}
+    return {
+        "title": title,
+        "tables": [table],
+        "checks": checks,
+        "lines": {line: sorted(of.items()) for line, of in medians.items()},
+    }
 
 
 def figure(result: dict[str, Any], path: Path) -> bool:
@@ -143,8 +160,19 @@ def figure(result: dict[str, Any], path: Path) -> bool:
     figure, axes = pyplot.subplots(figsize=(6, 3.6), layout="constrained")
     for (line, points), mark in zip(result["lines"].items(), ("o-", "s-", "^:"), strict=True):
         sizes, values = zip(*points, strict=True)
-        axes.plot(sizes, values, mark, label=f"kernel values {line}" if line != FIT else f"{FIT} of {SWEEPS} sweeps")
-    axes.set(xscale="log", yscale="log", xlabel="rows", ylabel="ns a row and sweep", title=result["tables"][0]["caption"])
+        axes.plot(
+            sizes,
+            values,
+            mark,
+            label=f"kernel values {line}" if line != FIT else f"{FIT} of {SWEEPS} sweeps",
+        )
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel="rows",
+        ylabel="ns a row and sweep",
+        title=result["tables"][0]["caption"],
+    )
     axes.title.set_fontsize(9)
     axes.grid(visible=True, which="both", alpha=0.3)
     axes.legend()
@@ -155,7 +183,9 @@ def figure(result: dict[str, Any], path: Path) -> bool:
 
 def main() -> None:
     quiet()
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--json", metavar="FILE")

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import threadpoolctl
 
-FETCHED = {"covtype": "load_covtype", "mnist": "load_mnist"}  # of cmeans.datasets, by scikit-learn's fetchers
+# of cmeans.datasets, by scikit-learn's fetchers
+FETCHED = {"covtype": "load_covtype", "mnist": "load_mnist"}
 
 
 class DataError(Exception):
@@ -24,8 +25,11 @@ class DataError(Exception):
 
 
 def load(name: str, part: str = "X") -> np.ndarray:
-    """The rows of one data set, as stored, or its classes ("y"): from a folder of files, else through scikit-learn."""
-    folder = os.environ.get("CMEANS_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data"
+    """The rows of one data set, as stored, or its classes ("y"): from a folder of files, else
+    through scikit-learn."""
+    folder = (
+        os.environ.get("CMEANS_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data"
+    )
     path = Path(folder) / f"{name}.npz"
     if not path.exists():
         return _elsewhere(name)[0 if part == "X" else 1]
@@ -39,7 +43,12 @@ def _elsewhere(name: str) -> tuple[np.ndarray, np.ndarray]:
 
     import cmeans.datasets
 
-    built_in = {"iris": "load_iris", "wine": "load_wine", "wdbc": "load_breast_cancer", "digits": "load_digits"}
+    built_in = {
+        "iris": "load_iris",
+        "wine": "load_wine",
+        "wdbc": "load_breast_cancer",
+        "digits": "load_digits",
+    }
     try:
         if name in FETCHED:
             return getattr(cmeans.datasets, FETCHED[name])()
@@ -49,7 +58,8 @@ def _elsewhere(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def quiet() -> None:
-    """Ignore warnings but for one: a parameter that a kernel has no use for is a mistake of the benchmark."""
+    """Ignore warnings but for one: a parameter that a kernel has no use for is a mistake of the
+    benchmark."""
     warnings.simplefilter("ignore")
     warnings.filterwarnings("error", message=".* needs no gamma")
 
@@ -65,7 +75,10 @@ def unit_interval(x: np.ndarray, dtype: type) -> np.ndarray:
 
 def header() -> str:
     """Machine, versions and BLAS threads: what a timing means nothing without."""
-    lines = [f"{platform.processor() or platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}"]
+    lines = [
+        f"{platform.processor() or platform.machine()}, {os.cpu_count()} CPUs, Python "
+        f"{platform.python_version()}"
+    ]
     if Path("/proc/cpuinfo").exists():
         model = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text())
         lines[0] = f"{model[1] if model else '?'}, " + lines[0]
@@ -73,7 +86,8 @@ def header() -> str:
     lines.append(", ".join(f"{name} {_version(name)}" for name in names))
     for pool in threadpoolctl.threadpool_info():
         lines.append(
-            f"{pool['user_api']}: {pool['internal_api']} {pool.get('version')} {pool.get('architecture', '')} x{pool['num_threads']}"
+            f"{pool['user_api']}: {pool['internal_api']} {pool.get('version')} "
+            f"{pool.get('architecture', '')} x{pool['num_threads']}"
         )
     return "\n".join(lines)
 
@@ -84,15 +98,28 @@ def machine(threads: int) -> dict[str, Any]:
     if Path("/proc/cpuinfo").exists():
         said = dict(re.findall(r"(.+?)\s*: (.+)", Path("/proc/cpuinfo").read_text()))
         cpu = said.get("model name", cpu)
-        if "cpu family" in said:  # machines that are rented may not say more of their model than its maker
+        # machines that are rented may not say more of their model than its maker
+        if "cpu family" in said:
             cpu += f" (family {said['cpu family']}, model {said['model']})"
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30 if hasattr(os, "sysconf") else 0.0
+    memory = (
+        os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
+        if hasattr(os, "sysconf")
+        else 0.0
+    )
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
-    return {"cpu": cpu, "cpus": os.cpu_count(), "threads": threads, "memory_gb": memory, "system": system, "load": load}
+    return {
+        "cpu": cpu,
+        "cpus": os.cpu_count(),
+        "threads": threads,
+        "memory_gb": memory,
+        "system": system,
+        "load": load,
+    }
 
 
 def grow(lines: list[str], rows: Iterable[str], path: Path | None) -> None:
-    """Print the beginning of a page, and its rows as they are measured; keep what is there, where that is asked for."""
+    """Print the beginning of a page, and its rows as they are measured; keep what is there, where
+    that is asked for."""
     print("\n".join(lines), flush=True)
     for row in rows:
         lines.append(row)
@@ -102,11 +129,20 @@ def grow(lines: list[str], rows: Iterable[str], path: Path | None) -> None:
 
 
 def finish(result: dict[str, Any], path: str | None) -> None:
-    """Print the tables of a script that measures cmeans alone; keep the result, where it is asked for."""
+    """Print the tables of a script that measures cmeans alone; keep the result, where it is asked
+    for."""
     for table in result["tables"]:
-        print(f"\n   {table['caption']}\n   " + "".join(f"{column[-18:]:>19s}" for column in table["columns"]))
+        print(
+            f"\n   {table['caption']}\n   "
+            + "".join(f"{column[-18:]:>19s}" for column in table["columns"])
+        )
         for row in table["rows"]:
-            print("   " + "".join(f"{cell:19.3f}" if isinstance(cell, float) else f"{cell!s:>19s}" for cell in row))
+            print(
+                "   "
+                + "".join(
+                    f"{cell:19.3f}" if isinstance(cell, float) else f"{cell!s:>19s}" for cell in row
+                )
+            )
     if path is not None:
         Path(path).write_text(json.dumps(result))
 

@@ -1,4 +1,5 @@
-"""What is compared with what: rows, start, sweeps, contestants, and what is wanted of their times."""
+"""What is compared with what: rows, start, sweeps, contestants, and what is wanted of their
+times."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from .harness import load, unit_interval
 Arrays = dict[str, np.ndarray]
 
 RBF = {"kernel": "rbf", "gamma": 1.0}
-POLYNOMIAL = {"kernel": "polynomial", "gamma": 0.01, "degree": 5, "coef0": 1.0}  # x.y is about 100 on digits in [0, 1]
+# x.y is about 100 on digits in [0, 1]
+POLYNOMIAL = {"kernel": "polynomial", "gamma": 0.01, "degree": 5, "coef0": 1.0}
 EXACT_ROWS = 5000
 
 
@@ -52,15 +54,19 @@ class Contest:
     data: str
     words: dict[str, Any]  # what players are told beside the arrays
     arrays: Callable[[np.ndarray, dict[str, Any]], Arrays]
-    judged: str  # "kernel": full-kernel objective on a fixed sample; "hard", "fuzzy": the plain objective on all rows
+    # "kernel": full-kernel objective on a fixed sample; "hard", "fuzzy": the plain objective on all
+    # rows
+    judged: str
     contestants: tuple[Contestant, ...]
     checks: tuple[Check, ...] = ()
     rows: int | None = None  # at most so many
     seeded: bool = False  # every run has a seed of its own
-    made: Callable[[int | None], tuple[np.ndarray, np.ndarray]] | None = None  # rows and classes, at most so many, that are not loaded
+    # rows and classes, at most so many, that are not loaded
+    made: Callable[[int | None], tuple[np.ndarray, np.ndarray]] | None = None
 
     def make(self, limit: int | None = None) -> tuple[Arrays, np.ndarray]:
-        """The arrays of the job, rows in [0, 1] among them, and the classes; of all rows, or of some drawn once for all."""
+        """The arrays of the job, rows in [0, 1] among them, and the classes; of all rows, or of
+        some drawn once for all."""
         limit = None if limit is None else max(limit, 2 * self.words["clusters"])
         most = self.rows if limit is None else limit if self.rows is None else min(limit, self.rows)
         x, y = (load(self.data), load(self.data, "y")) if self.made is None else self.made(most)
@@ -73,8 +79,12 @@ class Contest:
 
 
 def landmarks_and_start(x: np.ndarray, words: dict[str, Any]) -> Arrays:
-    """Row numbers: the landmarks that Nystroem draws from random_state 0, and the rows that centres start from."""
-    return {"landmarks": np.random.RandomState(0).permutation(len(x))[: words["n_landmarks"]], **start_rows(x, words)}
+    """Row numbers: the landmarks that Nystroem draws from random_state 0, and the rows that centres
+    start from."""
+    return {
+        "landmarks": np.random.RandomState(0).permutation(len(x))[: words["n_landmarks"]],
+        **start_rows(x, words),
+    }
 
 
 def start_rows(x: np.ndarray, words: dict[str, Any]) -> Arrays:
@@ -85,7 +95,9 @@ def start_rows(x: np.ndarray, words: dict[str, Any]) -> Arrays:
 def start_memberships(x: np.ndarray, words: dict[str, Any]) -> Arrays:
     """Centres at distinct rows, and the memberships that m = 2 gives them."""
     centres = x[start_rows(x, words)["start"]]
-    d2 = ((x * x).sum(axis=1)[:, None] - 2 * x @ centres.T + (centres * centres).sum(axis=1)[None, :]).clip(1e-12)
+    d2 = (
+        (x * x).sum(axis=1)[:, None] - 2 * x @ centres.T + (centres * centres).sum(axis=1)[None, :]
+    ).clip(1e-12)
     return {"centres": centres, "memberships": (1 / d2) / (1 / d2).sum(axis=1, keepdims=True)}
 
 
@@ -104,7 +116,9 @@ def sklearn(name: str, call: str, **words: Any) -> Contestant:
 
 
 def faiss(name: str, call: str) -> Contestant:
-    return Contestant(name, "faiss_player", call, "faiss-cpu==1.15.1", "numpy 2", {"dtype": "float32"})
+    return Contestant(
+        name, "faiss_player", call, "faiss-cpu==1.15.1", "numpy 2", {"dtype": "float32"}
+    )
 
 
 def ours(name: str, call: str, **words: Any) -> Contestant:
@@ -129,9 +143,16 @@ KERNEL_COVTYPE = Contest(
         faiss("Nystroem + faiss", "nystroem_kmeans"),
     ),
     (
-        Check("Nystroem + KMeans over KernelKMeans, covtype, end to end (aim: 12)", PIPELINE, HARD, least=10),
+        Check(
+            "Nystroem + KMeans over KernelKMeans, covtype, end to end (aim: 12)",
+            PIPELINE,
+            HARD,
+            least=10,
+        ),
         Check("akFCM (m = 2) over KernelKMeans, covtype", "FuzzyCMeans, m = 2", HARD, most=1.3),
-        Check('akFCM (m = "auto") over KernelKMeans, covtype', "FuzzyCMeans, m = auto", HARD, most=1.3),
+        Check(
+            'akFCM (m = "auto") over KernelKMeans, covtype', "FuzzyCMeans, m = auto", HARD, most=1.3
+        ),
     ),
 )
 
@@ -154,33 +175,84 @@ def by_default(like: Contest, least: float) -> Contest:
     words = {word: value for word, value in like.words.items() if word != "sweeps"}
     title = f"Kernel k-means on landmarks, each side's defaults: {where}"
     checks = (
-        Check(f"Nystroem + KMeans over KernelKMeans, {where}, defaults", PIPELINE, HARD, least=least),
-        Check(f"objective of KernelKMeans over that of Nystroem + KMeans, {where}, defaults", HARD, PIPELINE, most=1.005, of="objective"),
+        Check(
+            f"Nystroem + KMeans over KernelKMeans, {where}, defaults", PIPELINE, HARD, least=least
+        ),
+        Check(
+            f"objective of KernelKMeans over that of Nystroem + KMeans, {where}, defaults",
+            HARD,
+            PIPELINE,
+            most=1.005,
+            of="objective",
+        ),
     )
     players = (ours(HARD, "defaults"), sklearn(PIPELINE, "defaults"))
-    return Contest(f"defaults-{like.data}", 2, title, like.data, words, nothing, "kernel", players, checks, seeded=True)
+    return Contest(
+        f"defaults-{like.data}",
+        2,
+        title,
+        like.data,
+        words,
+        nothing,
+        "kernel",
+        players,
+        checks,
+        seeded=True,
+    )
 
 
 PEERS_FUZZY = {
-    "scikit-fuzzy": Contestant("scikit-fuzzy", "scikit_fuzzy", "fuzzy", "scikit-fuzzy==0.5.0", "numpy 2"),
-    "fuzzy-c-means": Contestant("fuzzy-c-means", "fuzzy_c_means", "fuzzy", "fuzzy-c-means==2.3.1", "numpy 1"),
-    "soft-clustering": Contestant("soft-clustering", "soft_clustering_player", "fuzzy", "soft-clustering==0.2.0", "numpy 2"),
-    "scikit-fuzzy-c-means": Contestant("scikit-fuzzy-c-means", "scikit_fuzzy_c_means", "fuzzy", "scikit-fuzzy-c-means==0.1.3", "numpy 2"),
-    "prosemble": Contestant("prosemble", "prosemble_player", "fuzzy", "prosemble[jax]==2.4.0", "numpy 2"),
+    "scikit-fuzzy": Contestant(
+        "scikit-fuzzy", "scikit_fuzzy", "fuzzy", "scikit-fuzzy==0.5.0", "numpy 2"
+    ),
+    "fuzzy-c-means": Contestant(
+        "fuzzy-c-means", "fuzzy_c_means", "fuzzy", "fuzzy-c-means==2.3.1", "numpy 1"
+    ),
+    "soft-clustering": Contestant(
+        "soft-clustering", "soft_clustering_player", "fuzzy", "soft-clustering==0.2.0", "numpy 2"
+    ),
+    "scikit-fuzzy-c-means": Contestant(
+        "scikit-fuzzy-c-means",
+        "scikit_fuzzy_c_means",
+        "fuzzy",
+        "scikit-fuzzy-c-means==0.1.3",
+        "numpy 2",
+    ),
+    "prosemble": Contestant(
+        "prosemble", "prosemble_player", "fuzzy", "prosemble[jax]==2.4.0", "numpy 2"
+    ),
 }
 
 
 def fuzzy(data: str, clusters: int, wanted: dict[str, float]) -> Contest:
     """Plain fuzzy c-means, m = 2, 20 sweeps."""
-    players = tuple(ours(f"FuzzyCMeans, {dtype}", "linear_fuzzy", dtype=dtype) for dtype in ("float32", "float64"))
+    players = tuple(
+        ours(f"FuzzyCMeans, {dtype}", "linear_fuzzy", dtype=dtype)
+        for dtype in ("float32", "float64")
+    )
     checks = tuple(
-        Check(f"{peer} over FuzzyCMeans, {data}, ours in {dtype}", peer, f"FuzzyCMeans, {dtype}", least=least)
+        Check(
+            f"{peer} over FuzzyCMeans, {data}, ours in {dtype}",
+            peer,
+            f"FuzzyCMeans, {dtype}",
+            least=least,
+        )
         for peer, least in wanted.items()
         for dtype in ("float32", "float64")
     )
     words = {"clusters": clusters, "sweeps": 20, "m": 2.0, "dtype": "float64"}
     title = f"Plain fuzzy c-means: {data}"
-    return Contest(f"fuzzy-{data}", 3, title, data, words, start_memberships, "fuzzy", (*players, *PEERS_FUZZY.values()), checks)
+    return Contest(
+        f"fuzzy-{data}",
+        3,
+        title,
+        data,
+        words,
+        start_memberships,
+        "fuzzy",
+        (*players, *PEERS_FUZZY.values()),
+        checks,
+    )
 
 
 def kmeans(data: str, clusters: int) -> Contest:
@@ -189,12 +261,27 @@ def kmeans(data: str, clusters: int) -> Contest:
     players = [ours(f"KernelKMeans, {dtype}", "linear_hard", dtype=dtype) for dtype in dtypes]
     players += [sklearn(f"KMeans, {dtype}", "kmeans", dtype=dtype) for dtype in dtypes]
     checks = tuple(
-        Check(f'KernelKMeans(kernel="linear") over KMeans, {data}, {dtype}', f"KernelKMeans, {dtype}", f"KMeans, {dtype}", most=1.2)
+        Check(
+            f'KernelKMeans(kernel="linear") over KMeans, {data}, {dtype}',
+            f"KernelKMeans, {dtype}",
+            f"KMeans, {dtype}",
+            most=1.2,
+        )
         for dtype in dtypes
     )
     words = {"clusters": clusters, "sweeps": 20, "dtype": "float64"}
     title = f"Plain k-means: {data}"
-    return Contest(f"kmeans-{data}", 5, title, data, words, start_rows, "hard", (*players, faiss("faiss", "kmeans")), checks)
+    return Contest(
+        f"kmeans-{data}",
+        5,
+        title,
+        data,
+        words,
+        start_rows,
+        "hard",
+        (*players, faiss("faiss", "kmeans")),
+        checks,
+    )
 
 
 EXACT = Contest(

@@ -35,8 +35,11 @@ def fixed_sample(n: int) -> np.ndarray:
     return np.sort(np.random.default_rng(12345).choice(n, min(n, SAMPLE), replace=False))
 
 
-def full_kernel_costs(x: np.ndarray, labels: list[np.ndarray], kernel: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> list[float]:
-    """sum_i k(x_i, x_i) - sum_j (1 / n_j) sum_{i, l in j} k(x_i, x_l) of several labellings of the same rows, without landmarks."""
+def full_kernel_costs(
+    x: np.ndarray, labels: list[np.ndarray], kernel: Callable[[np.ndarray, np.ndarray], np.ndarray]
+) -> list[float]:
+    """sum_i k(x_i, x_i) - sum_j (1 / n_j) sum_{i, l in j} k(x_i, x_l) of several labellings of the
+    same rows, without landmarks."""
     members = [np.eye(int(own.max()) + 1)[own] for own in labels]
     trace, within = 0.0, [np.zeros(one.shape[1]) for one in members]
     for start in range(0, len(x), BLOCK):
@@ -44,7 +47,10 @@ def full_kernel_costs(x: np.ndarray, labels: list[np.ndarray], kernel: Callable[
         trace += float(np.trace(part, offset=start))
         for one, total in zip(members, within, strict=True):
             total += (one[start : start + BLOCK] * (part @ one)).sum(axis=0)
-    return [float(trace - (total / np.maximum(one.sum(axis=0), 1)).sum()) for one, total in zip(members, within, strict=True)]
+    return [
+        float(trace - (total / np.maximum(one.sum(axis=0), 1)).sum())
+        for one, total in zip(members, within, strict=True)
+    ]
 
 
 def hard_cost(x: np.ndarray, labels: np.ndarray) -> float:
@@ -61,7 +67,11 @@ def rand_index(one: np.ndarray, other: np.ndarray) -> float:
     """The adjusted Rand index (Hubert & Arabie 1985)."""
     one, other = np.unique(one, return_inverse=True)[1], np.unique(other, return_inverse=True)[1]
     width = int(other.max()) + 1
-    table = np.bincount(one * width + other, minlength=(int(one.max()) + 1) * width).reshape(-1, width).astype(np.float64)
+    table = (
+        np.bincount(one * width + other, minlength=(int(one.max()) + 1) * width)
+        .reshape(-1, width)
+        .astype(np.float64)
+    )
 
     def pairs(counts: np.ndarray) -> float:
         return float((counts * (counts - 1) / 2).sum())
@@ -72,8 +82,11 @@ def rand_index(one: np.ndarray, other: np.ndarray) -> float:
     return (both - chance) / (most - chance) if most != chance else 1.0
 
 
-def landmark_kmeans_cost(x: np.ndarray, labels: np.ndarray, landmarks: np.ndarray, gamma: float) -> float:
-    """sum_i |phi(x_i) - v_label(i)|^2 for RBF, the centres being projections of the clusters' means on the landmarks' span."""
+def landmark_kmeans_cost(
+    x: np.ndarray, labels: np.ndarray, landmarks: np.ndarray, gamma: float
+) -> float:
+    """sum_i |phi(x_i) - v_label(i)|^2 for RBF, the centres being projections of the clusters' means
+    on the landmarks' span."""
     c = int(labels.max()) + 1
     sums, counts = np.zeros((c, len(landmarks))), np.bincount(labels, minlength=c)
     for start in range(0, len(x), BLOCK):
@@ -86,7 +99,8 @@ def landmark_kmeans_cost(x: np.ndarray, labels: np.ndarray, landmarks: np.ndarra
 
 
 def fuzzy_cost(x: np.ndarray, centres: np.ndarray, m: float) -> float:
-    """min over memberships of sum_ij u_ij^m |x_i - v_j|^2 = sum_i (sum_j d2_ij^(-1/(m-1)))^(1-m) at given centres."""
+    """min over memberships of sum_ij u_ij^m |x_i - v_j|^2 = sum_i (sum_j d2_ij^(-1/(m-1)))^(1-m) at
+    given centres."""
     total = 0.0
     v = centres.astype(np.float64)
     for start in range(0, len(x), BLOCK):

@@ -1,10 +1,11 @@
 """Rows larger than memory: akFCM on a folder of Parquet files far larger than its memory budget.
 
-    python -m benchmarks.larger_than_memory [--rows 50000000] [--folder DIR] [--out docs/larger_than_memory.md]
+    python -m benchmarks.larger_than_memory [--rows 50000000] [--folder DIR] [--out
+    docs/larger_than_memory.md]
 
-Generates the folder (deleted afterwards), clusters it under `memory_budget="1GB"` in a process of its own whose peak resident memory is
-measured, writes labels and the two largest memberships of every row, and compares a prefix of a tenth of the rows fitted from its files
-and from memory.
+Generates the folder (deleted afterwards), clusters it under `memory_budget="1GB"` in a process of
+its own whose peak resident memory is measured, writes labels and the two largest memberships of
+every row, and compares a prefix of a tenth of the rows fitted from its files and from memory.
 """
 
 from __future__ import annotations
@@ -65,24 +66,39 @@ print(json.dumps({
 
 
 def generate(folder: Path, n_rows: int) -> None:
-    """Ten Gaussian clusters of unequal weight and width in 16 dimensions, float32, in files of a million rows."""
+    """Ten Gaussian clusters of unequal weight and width in 16 dimensions, float32, in files of a
+    million rows."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     rng = np.random.default_rng(0)
-    centres, widths = 3.0 * rng.normal(size=(C, D)).astype(np.float32), rng.uniform(0.7, 1.5, C).astype(np.float32)
+    centres, widths = (
+        3.0 * rng.normal(size=(C, D)).astype(np.float32),
+        rng.uniform(0.7, 1.5, C).astype(np.float32),
+    )
     shares = rng.dirichlet(np.full(C, 5.0))
     for number, start in enumerate(range(0, n_rows, FILE_ROWS)):
         n = min(FILE_ROWS, n_rows - start)
         which = rng.choice(C, n, p=shares)
         x = rng.standard_normal((n, D), dtype=np.float32) * widths[which, None] + centres[which]
         table = pa.table({f"x{j}": np.ascontiguousarray(x[:, j]) for j in range(D)})
-        pq.write_table(table, folder / f"part-{number:04}.parquet", row_group_size=GROUP_ROWS, use_dictionary=False, compression="none")
+        pq.write_table(
+            table,
+            folder / f"part-{number:04}.parquet",
+            row_group_size=GROUP_ROWS,
+            use_dictionary=False,
+            compression="none",
+        )
 
 
 def in_process_of_its_own(words: dict[str, object]) -> dict[str, object]:
     """What the child says of itself."""
-    run = subprocess.run([sys.executable, "-W", "ignore", "-c", CHILD, json.dumps(words)], capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", CHILD, json.dumps(words)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if run.returncode:
         raise SystemExit(run.stderr)
     said: dict[str, object] = json.loads(run.stdout.splitlines()[-1])
@@ -93,13 +109,17 @@ def prefix_both_ways(folder: Path, n_rows: int) -> dict[str, object]:
     """The first files, from where they are and from memory."""
     import cmeans
 
-    files = [folder / f"part-{number:04}.parquet" for number in range(max(1, n_rows // FILE_ROWS // 10))]
+    files = [
+        folder / f"part-{number:04}.parquet" for number in range(max(1, n_rows // FILE_ROWS // 10))
+    ]
     rows = cmeans.open_blocks(files)
     x = rows.read(0, len(rows))
     seconds, models = {}, {}
     for name, source in (("file", rows), ("memory", x)):
         began = perf_counter()
-        models[name] = cmeans.FuzzyCMeans(C, m=1.7, kernel="rbf", landmarks=S, random_state=0).fit(source)
+        models[name] = cmeans.FuzzyCMeans(C, m=1.7, kernel="rbf", landmarks=S, random_state=0).fit(
+            source
+        )
         seconds[name] = perf_counter() - began
     return {
         "rows": len(rows),
@@ -110,9 +130,16 @@ def prefix_both_ways(folder: Path, n_rows: int) -> dict[str, object]:
 
 
 def main() -> None:
-    told = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    told = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     told.add_argument("--rows", type=int, default=50_000_000)
-    told.add_argument("--folder", type=Path, default=None, help="where the rows and scratch go; default: the temporary folder")
+    told.add_argument(
+        "--folder",
+        type=Path,
+        default=None,
+        help="where the rows and scratch go; default: the temporary folder",
+    )
     told.add_argument("--out", type=Path, default=None, help="a Markdown file for the figures")
     words = told.parse_args()
     place = Path(tempfile.mkdtemp(prefix="cmeans-rows-", dir=words.folder))
@@ -123,8 +150,18 @@ def main() -> None:
         began = perf_counter()
         generate(place / "rows", words.rows)
         print(f"generated {words.rows:,} rows in {perf_counter() - began:.0f} s", file=sys.stderr)
-        told_child = {"folder": str(place / "rows"), "c": C, "s": S, "m": 1.7, "budget": BUDGET, "labels": str(place / "labels.parquet")}
-        figures: dict[str, Any] = {"whole": in_process_of_its_own(told_child), "prefix": prefix_both_ways(place / "rows", words.rows)}
+        told_child = {
+            "folder": str(place / "rows"),
+            "c": C,
+            "s": S,
+            "m": 1.7,
+            "budget": BUDGET,
+            "labels": str(place / "labels.parquet"),
+        }
+        figures: dict[str, Any] = {
+            "whole": in_process_of_its_own(told_child),
+            "prefix": prefix_both_ways(place / "rows", words.rows),
+        }
     finally:
         shutil.rmtree(place, ignore_errors=True)
     whole = figures["whole"]
@@ -133,7 +170,9 @@ def main() -> None:
     print(json.dumps(figures, indent=1))
     if words.out is not None:
         sizes = {"d": D, "c": C, "s": S, "group_rows": GROUP_ROWS, "budget": BUDGET}
-        words.out.write_text(render("larger_than_memory.md", {**figures, **sizes}), encoding="utf-8")
+        words.out.write_text(
+            render("larger_than_memory.md", {**figures, **sizes}), encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Plain k-means with very many clusters of rows of very many columns, as embeddings have them, and with few clusters of very many rows."""
+"""Plain k-means with very many clusters of rows of very many columns, as embeddings have them, and
+with few clusters of very many rows."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ COMPONENTS = 1000
 
 
 def mixture(columns: int, noise: float, limit: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of a mixture in 40 dimensions rotated into more, plus noise in all of them; and their components."""
+    """Rows of a mixture in 40 dimensions rotated into more, plus noise in all of them; and their
+    components."""
     rng, n = np.random.default_rng(0), 1_000_000 if limit is None else limit
     means = rng.standard_normal((COMPONENTS, LATENT), dtype=np.float32)
     turned = np.linalg.qr(rng.standard_normal((columns, LATENT)))[0].astype(np.float32)
@@ -37,15 +39,36 @@ PEERS = (
 
 def many(name: str, data: str, rows: int, clusters: int, columns: int | None = None) -> Contest:
     """Five sweeps of all contestants; superkmeans draws its own start."""
-    title, words = f"Many clusters: {data}, c = {clusters:,}", {"clusters": clusters, "sweeps": 5, "dtype": "float32"}
+    title, words = (
+        f"Many clusters: {data}, c = {clusters:,}",
+        {"clusters": clusters, "sweeps": 5, "dtype": "float32"},
+    )
     checks = (
         Check(f"superkmeans over KernelKMeans, {data}, c = {clusters:,}", SUPER, OURS, least=1.2),
         Check(f"faiss over KernelKMeans, {data}, c = {clusters:,}", "faiss", OURS, least=3),
         Check(f"KMeans over KernelKMeans, {data}, c = {clusters:,}", "KMeans", OURS, least=3),
-        Check(f"objective of KernelKMeans over that of KMeans, {data}, c = {clusters:,}", OURS, "KMeans", most=1.001, of="objective"),
+        Check(
+            f"objective of KernelKMeans over that of KMeans, {data}, c = {clusters:,}",
+            OURS,
+            "KMeans",
+            most=1.001,
+            of="objective",
+        ),
     )
     made = None if columns is None else partial(mixture, columns, 0.1)
-    return Contest(name, 11, title, data, words, start_rows, "hard", (ours(OURS, "linear_hard"), *PEERS), checks, rows=rows, made=made)
+    return Contest(
+        name,
+        11,
+        title,
+        data,
+        words,
+        start_rows,
+        "hard",
+        (ours(OURS, "linear_hard"), *PEERS),
+        checks,
+        rows=rows,
+        made=made,
+    )
 
 
 RATE = Contest(
@@ -71,7 +94,10 @@ FEW = Contest(
     start_rows,
     "hard",
     (ours(OURS, "linear_hard"), *PEERS),
-    tuple(Check(f"{peer} over KernelKMeans, 1,000,000 x 128, c = 10", peer, OURS, least=1) for peer in (SUPER, "faiss", "KMeans")),
+    tuple(
+        Check(f"{peer} over KernelKMeans, 1,000,000 x 128, c = 10", peer, OURS, least=1)
+        for peer in (SUPER, "faiss", "KMeans")
+    ),
     made=partial(mixture, 128, 0.1),
 )
 

@@ -1,4 +1,5 @@
-"""Numbers, tables and pictures in Markdown, for templates: functions of one value are filters there."""
+"""Numbers, tables and pictures in Markdown, for templates: functions of one value are filters
+there."""
 
 from __future__ import annotations
 
@@ -11,10 +12,19 @@ import numpy as np
 ABSENT = "*(not measured)*"
 
 
-def table(head: str, rows: Iterable[Any], absent: str | None = None, labels: int | None = None, *, caller: Callable[[Any], str]) -> str:
-    """A table of Markdown: `head`, and what `caller` makes of each row: the body of a call block, a bar between columns.
+def table(
+    head: str,
+    rows: Iterable[Any],
+    absent: str | None = None,
+    labels: int | None = None,
+    *,
+    caller: Callable[[Any], str],
+) -> str:
+    """A table of Markdown: `head`, and what `caller` makes of each row: the body of a call block, a
+    bar between columns.
 
-    absent : in place of a table without rows. labels : rows that say nothing beyond so many first columns are left out.
+    absent : in place of a table without rows. labels : rows that say nothing beyond so many first
+        columns are left out.
     """
     lines = [_columns(caller(row)) for row in rows]
     lines = [line for line in lines if labels is None or any(line[labels:])]
@@ -22,7 +32,9 @@ def table(head: str, rows: Iterable[Any], absent: str | None = None, labels: int
         return absent
     first = _columns(head)
     padded = [[f" {cell} " for cell in line] for line in (first, *lines)]
-    return "\n".join("|" + "|".join(line) + "|" for line in (padded[0], ["---"] * len(first), *padded[1:]))
+    return "\n".join(
+        "|" + "|".join(line) + "|" for line in (padded[0], ["---"] * len(first), *padded[1:])
+    )
 
 
 def _columns(line: str) -> list[str]:
@@ -31,7 +43,11 @@ def _columns(line: str) -> list[str]:
 
 def grouped(groups: Iterable[str], columns: Sequence[str]) -> str:
     """A head of the same columns for each group, whose name the first bears."""
-    return " | ".join(f"{group}: {column}" if column == columns[0] else column for group in groups for column in columns)
+    return " | ".join(
+        f"{group}: {column}" if column == columns[0] else column
+        for group in groups
+        for column in columns
+    )
 
 
 def picture(name: str, alt: str, caption: str) -> str:
@@ -101,7 +117,23 @@ def percent(share: float) -> str:
 
 def listed(names: Sequence[Any]) -> str:
     words = [str(name) for name in names]
-    return ", ".join(words[:-1]) + " and " + words[-1] if len(words) > 1 else "".join(words) or "none"
+    return (
+        ", ".join(words[:-1]) + " and " + words[-1] if len(words) > 1 else "".join(words) or "none"
+    )
 
 
-FILTERS = (line, form, short, signed, mean, median, spread, span, reach, signed_reach, seconds, percent, listed)
+FILTERS = (
+    line,
+    form,
+    short,
+    signed,
+    mean,
+    median,
+    spread,
+    span,
+    reach,
+    signed_reach,
+    seconds,
+    percent,
+    listed,
+)

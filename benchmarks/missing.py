@@ -1,7 +1,9 @@
-"""What partial distances are worth beside imputation: the table of missing values in docs/real_data.md.
+"""What partial distances are worth beside imputation: the table of missing values in
+docs/real_data.md.
 
-Cells are removed at random, each with the same chance, and features are brought to [0, 1] by what is left of them. The same fit, from
-ten starts, sees the rows with holes, or rows whose holes are filled beforehand.
+Cells are removed at random, each with the same chance, and features are brought to [0, 1] by what
+is left of them. The same fit, from ten starts, sees the rows with holes, or rows whose holes are
+filled beforehand.
 """
 
 from __future__ import annotations
@@ -32,10 +34,15 @@ IMPUTERS: dict[str, Callable[[], Any]] = {
 
 
 def tables() -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Rows and kinds by name; of MNIST the first digits, as pixels that are not 0 in one of 100 of them at least."""
-    found = {name: (load(name).astype(float), load(name, "y")) for name in ("iris", "wine", "seeds")}
+    """Rows and kinds by name; of MNIST the first digits, as pixels that are not 0 in one of 100 of
+    them at least."""
+    found = {
+        name: (load(name).astype(float), load(name, "y")) for name in ("iris", "wine", "seeds")
+    }
     digits, kinds = load("mnist")[:DIGITS].astype(float), load("mnist", "y")[:DIGITS]
-    return found | {f"MNIST, {DIGITS:,} digits": (digits[:, (digits > 0).mean(axis=0) >= 0.01], kinds)}
+    return found | {
+        f"MNIST, {DIGITS:,} digits": (digits[:, (digits > 0).mean(axis=0) >= 0.01], kinds)
+    }
 
 
 def with_holes(x: np.ndarray, share: float, seed: int) -> np.ndarray:
@@ -47,7 +54,10 @@ def with_holes(x: np.ndarray, share: float, seed: int) -> np.ndarray:
 
 def main() -> None:
     print(header())
-    print(f"| rows | removed | fit | partial distances | {' | '.join(IMPUTERS)} |\n|---|---|---|---|{'---|' * len(IMPUTERS)}")
+    print(
+        f"| rows | removed | fit | partial distances | {' | '.join(IMPUTERS)} "
+        f"|\n|---|---|---|---|{'---|' * len(IMPUTERS)}"
+    )
     for name, (x, kinds) in tables().items():
         for share in SHARES:
             scores: dict[str, list[list[float]]] = {fit: [] for fit in FITS}
@@ -56,10 +66,17 @@ def main() -> None:
                 filled = [make().fit_transform(holes) for make in IMPUTERS.values()]
                 for fit, make in FITS.items():
                     words = {"random_state": seed, "missing": "partial"}
-                    labels = [make(len(np.unique(kinds)), **words).fit(rows).labels_ for rows in (holes, *filled)]
+                    labels = [
+                        make(len(np.unique(kinds)), **words).fit(rows).labels_
+                        for rows in (holes, *filled)
+                    ]
                     scores[fit].append([adjusted_rand_score(kinds, found) for found in labels])
             for fit, found in scores.items():
-                print(f"| {name} | {100 * share:.0f}% | {fit} | {' | '.join(f'{ari:.3f}' for ari in np.mean(found, axis=0))} |", flush=True)
+                print(
+                    f"| {name} | {100 * share:.0f}% | {fit} | "
+                    f"{' | '.join(f'{ari:.3f}' for ari in np.mean(found, axis=0))} |",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

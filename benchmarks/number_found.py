@@ -1,4 +1,5 @@
-"""What the estimators find that look for the number of clusters themselves: on sets of few and of many columns, counts, and customers.
+"""What the estimators find that look for the number of clusters themselves: on sets of few and of
+many columns, counts, and customers.
 
 python -m benchmarks.number_found                    some six minutes: docs/number_found.md
 python -m benchmarks.number_found --only iris mnist  these anew
@@ -31,15 +32,19 @@ MIXTURES = [(4, 20), (8, 20), (12, 20), (5, 100), (10, 100)]  # clusters, column
 
 
 def mixture(clusters: int, columns: int, apart: float, seed: int) -> Rows:
-    """Normal clusters of unequal size and width; of random means, pairs of which are some standard deviations apart on average."""
+    """Normal clusters of unequal size and width; of random means, pairs of which are some standard
+    deviations apart on average."""
     rng = np.random.default_rng(seed)
     y = rng.choice(clusters, ROWS, p=rng.dirichlet(np.full(clusters, 3.0)))
     centres = rng.normal(size=(clusters, columns)) * apart / np.sqrt(2 * columns)
-    return centres[y] + rng.uniform(0.6, 1.2, clusters)[y, None] * rng.normal(size=(ROWS, columns)), y
+    return centres[y] + rng.uniform(0.6, 1.2, clusters)[y, None] * rng.normal(
+        size=(ROWS, columns)
+    ), y
 
 
 def counts(clusters: int, columns: int, seed: int) -> Rows:
-    """Poisson counts of rates that are a common profile times a cluster's own factors, and a size of each row."""
+    """Poisson counts of rates that are a common profile times a cluster's own factors, and a size
+    of each row."""
     rng = np.random.default_rng(seed)
     rates = rng.gamma(1.0, 2.0, size=columns) * np.exp(rng.normal(0, 0.6, size=(clusters, columns)))
     y = rng.integers(clusters, size=ROWS)
@@ -59,7 +64,8 @@ def embeddings(clusters: int, columns: int, seed: int) -> Rows:
 
 
 def customers(rows: int, seed: int) -> Rows:
-    """Five unequal kinds of customers: age, income, spending, visits, days since the last, share of online purchases, years."""
+    """Five unequal kinds of customers: age, income, spending, visits, days since the last, share of
+    online purchases, years."""
     rng = np.random.default_rng(seed)
     y = rng.choice(5, rows, p=[0.4, 0.25, 0.18, 0.12, 0.05])
     columns = (
@@ -77,7 +83,10 @@ def customers(rows: int, seed: int) -> Rows:
 SETS: dict[str, Callable[[], Rows]] = {
     "customers, 2,000": partial(customers, 2000, 0),
     "customers, 5,000": partial(customers, 5000, 1),
-    **{f"mixture {c} in {d}": partial(mixture, c, d, 12.0, seed) for seed, (c, d) in enumerate(MIXTURES)},
+    **{
+        f"mixture {c} in {d}": partial(mixture, c, d, 12.0, seed)
+        for seed, (c, d) in enumerate(MIXTURES)
+    },
     "counts 6 in 30": partial(counts, 6, 30, 0),
     "counts 10 in 100": partial(counts, 10, 100, 1),
     "embeddings 6 in 64": partial(embeddings, 6, 64, 0),
@@ -87,10 +96,14 @@ SETS: dict[str, Callable[[], Rows]] = {
 NAMED = "alpha=1, pilot_m=2"
 DEFAULT, SEQUENTIAL, PEER = "by default", "sequential", "KMeans"
 WAYS: dict[str, Callable[[int], Any]] = {
-    NAMED: lambda c: AdaptivePossibilisticCMeans((1, max(20, 2 * c)), alpha=1.0, pilot_m=2.0, random_state=0),
+    NAMED: lambda c: AdaptivePossibilisticCMeans(
+        (1, max(20, 2 * c)), alpha=1.0, pilot_m=2.0, random_state=0
+    ),
     DEFAULT: lambda c: AdaptivePossibilisticCMeans((1, max(20, 2 * c)), random_state=0),
     SEQUENTIAL: lambda _: SequentialPossibilisticCMeans(random_state=0),
-    "PossibilisticCMeans, m=2, eta_scale=1": lambda c: PossibilisticCMeans(c, m=2.0, eta_scale=1.0, random_state=0),
+    "PossibilisticCMeans, m=2, eta_scale=1": lambda c: PossibilisticCMeans(
+        c, m=2.0, eta_scale=1.0, random_state=0
+    ),
     "PossibilisticCMeans": lambda c: PossibilisticCMeans(c, random_state=0),
     PEER: lambda c: KMeans(c, n_init=10, random_state=0),
 }
@@ -98,7 +111,8 @@ FINDING = (NAMED, DEFAULT, SEQUENTIAL)
 
 
 def measure(x: np.ndarray, y: np.ndarray) -> dict[str, Any]:
-    """Of every way: ARI, labels in use, the share of rows labelled -1, seconds; scaled rows for those that do not scale them."""
+    """Of every way: ARI, labels in use, the share of rows labelled -1, seconds; scaled rows for
+    those that do not scale them."""
     c, found = len(np.unique(y)), {}
     for way, build in WAYS.items():
         started = time.perf_counter()
@@ -107,7 +121,12 @@ def measure(x: np.ndarray, y: np.ndarray) -> dict[str, Any]:
         except ValueError:  # no cluster wants any row
             labels = np.full(len(x), -1)
         took = time.perf_counter() - started
-        found[way] = [float(adjusted_rand_score(y, labels)), len(set(labels[labels >= 0].tolist())), float(np.mean(labels < 0)), took]
+        found[way] = [
+            float(adjusted_rand_score(y, labels)),
+            len(set(labels[labels >= 0].tolist())),
+            float(np.mean(labels < 0)),
+            took,
+        ]
     return {"rows": len(x), "columns": x.shape[1], "clusters": c, "found": found}
 
 
@@ -116,10 +135,14 @@ def page(results: dict[str, Any], machine: str) -> str:
     lines = [
         "# The number of clusters as a result",
         "",
-        "What `AdaptivePossibilisticCMeans` finds from 20 clusters, or from twice as many as there are, with `alpha=1, pilot_m=2` and by",
-        "default, and `SequentialPossibilisticCMeans`: the adjusted Rand index (rows left out count as one cluster), the clusters, and",
-        "the percentage of rows that are left out. Beside them `PossibilisticCMeans` and `KMeans(n_init=10)`, given the true number, on",
-        f"features in [0, 1]. One random state, at most {ROWS:,} rows but for customers. Written by `python -m benchmarks.number_found`.",
+        "What `AdaptivePossibilisticCMeans` finds from 20 clusters, or from twice as many as there "
+        "are, with `alpha=1, pilot_m=2` and by",
+        "default, and `SequentialPossibilisticCMeans`: the adjusted Rand index (rows left out "
+        "count as one cluster), the clusters, and",
+        "the percentage of rows that are left out. Beside them `PossibilisticCMeans` and "
+        "`KMeans(n_init=10)`, given the true number, on",
+        f"features in [0, 1]. One random state, at most {ROWS:,} rows but for customers. Written "
+        "by `python -m benchmarks.number_found`.",
         "",
         "    " + machine.replace("\n", "\n    "),
         "",
@@ -129,7 +152,10 @@ def page(results: dict[str, Any], machine: str) -> str:
     for name in [name for name in SETS if name in results]:
         one = results[name]
         cells = [_cell(way, *one["found"][way]) for way in WAYS]
-        lines.append(f"| {name} ({one['rows']:,}, {one['columns']}, {one['clusters']}) | {' | '.join(cells)} |")
+        lines.append(
+            f"| {name} ({one['rows']:,}, {one['columns']}, {one['clusters']}) | "
+            f"{' | '.join(cells)} |"
+        )
     means = {way: statistics.mean(one["found"][way][0] for one in results.values()) for way in WAYS}
     lines.append(f"| **mean** | {' | '.join(f'**{short(mean)}**' for mean in means.values())} |")
     return "\n".join([*lines, *WHY]) + "\n"
@@ -161,13 +187,19 @@ estimator has the scales of its paper, for few columns in [0, 10], and is no cho
 def _cell(way: str, ari: float, clusters: int, left_out: float, seconds: float) -> str:
     if way == PEER:
         return short(ari, 2)
-    return f"{short(ari, 2)}, {clusters}" + (f", {100 * left_out:.0f}%, {seconds:.2g} s" if way in FINDING else "")
+    return f"{short(ari, 2)}, {clusters}" + (
+        f", {100 * left_out:.0f}%, {seconds:.2g} s" if way in FINDING else ""
+    )
 
 
 def main() -> None:
     quiet()
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="+", choices=[*SETS], metavar="SET", help="measure these again")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--only", nargs="+", choices=[*SETS], metavar="SET", help="measure these again"
+    )
     parser.add_argument("--pages", action="store_true", help="measure nothing")
     arguments = parser.parse_args()
     path = DOCS / "number_found.json"
@@ -177,7 +209,11 @@ def main() -> None:
             stored["machine"] = header()
             stored["sets"][name] = measure(*SETS[name]())
             path.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
-            print(name, {way: _cell(way, *found) for way, found in stored["sets"][name]["found"].items()}, flush=True)
+            print(
+                name,
+                {way: _cell(way, *found) for way, found in stored["sets"][name]["found"].items()},
+                flush=True,
+            )
     (DOCS / "number_found.md").write_text(page(stored["sets"], stored["machine"]), encoding="utf-8")
 
 

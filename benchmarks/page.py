@@ -38,7 +38,10 @@ def machines(results: dict[str, Any]) -> dict[str, list[str]]:
     lines: dict[str, list[str]] = {}
     for name, result in results.items():
         here = result["machine"]
-        line = f"{here['cpu']}, {here['cpus']} CPUs of which {here['threads']} are used, {here['memory_gb']:.0f} GB, {here['system']}"
+        line = (
+            f"{here['cpu']}, {here['cpus']} CPUs of which {here['threads']} are used, "
+            f"{here['memory_gb']:.0f} GB, {here['system']}"
+        )
         lines.setdefault(line, []).append(f"{name} (load {here['load']:.1f} before)")
     return lines
 
@@ -46,22 +49,40 @@ def machines(results: dict[str, Any]) -> dict[str, list[str]]:
 def environments(results: dict[str, Any]) -> list[dict[str, Any]]:
     """Versions and libraries of every environment, as the contestants themselves say."""
     seen: dict[str, dict[str, Any]] = {}
-    records = [record for result in results.values() for record in result.get("contestants", ()) if "machine" in record]
+    records = [
+        record
+        for result in results.values()
+        for record in result.get("contestants", ())
+        if "machine" in record
+    ]
     for record in records:
         name, greeting = record["environment"], record["machine"]
-        here = seen.setdefault(name, {"name": name, "python": greeting["python"], "packages": {}, "pools": {}})
-        here["packages"] |= dict.fromkeys(f"{package} {version}" for package, version in greeting["packages"].items())
-        here["packages"] |= dict.fromkeys([record["requirement"].replace("==", " ")] if record["requirement"] else [])
+        here = seen.setdefault(
+            name, {"name": name, "python": greeting["python"], "packages": {}, "pools": {}}
+        )
+        here["packages"] |= dict.fromkeys(
+            f"{package} {version}" for package, version in greeting["packages"].items()
+        )
+        here["packages"] |= dict.fromkeys(
+            [record["requirement"].replace("==", " ")] if record["requirement"] else []
+        )
         here["pools"] |= dict.fromkeys(greeting["pools"])
     return [seen[name] for name in sorted(seen)]
 
 
 def contest(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Contestants that ran, with what is made of their numbers: paired with the first, and beside the best."""
+    """Contestants that ran, with what is made of their numbers: paired with the first, and beside
+    the best."""
     there = [record for record in records if record["seconds"] and record["objective"]]
     costs = [statistics.median(record["objective"]) for record in there]
-    ratios = [[own / first for own, first in zip(record["seconds"], there[0]["seconds"], strict=False)] for record in there]
-    beside = [{"cost": cost, "above": cost / min(costs) - 1, "ratios": of} for cost, of in zip(costs, ratios, strict=True)]
+    ratios = [
+        [own / first for own, first in zip(record["seconds"], there[0]["seconds"], strict=False)]
+        for record in there
+    ]
+    beside = [
+        {"cost": cost, "above": cost / min(costs) - 1, "ratios": of}
+        for cost, of in zip(costs, ratios, strict=True)
+    ]
     return [record | more for record, more in zip(there, beside, strict=True)]
 
 

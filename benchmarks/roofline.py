@@ -1,10 +1,12 @@
-"""Sweeps and kernel blocks against what the machine can do, its rates measured in the same run, in turn with them.
+"""Sweeps and kernel blocks against what the machine can do, its rates measured in the same run, in
+turn with them.
 
     python -m benchmarks.roofline [--quick] [--json FILE]
 
-A fuzzy sweep over n x s values that are kept must read them once, 4 n s bytes in float32, and make two products, 4 n s c operations. It
-can take no less than the larger of bytes over the parallel read bandwidth and operations over the rate of a large matrix product
-(sgemm), both with all threads. Memberships come on top. Classes are in the manner of asv: `params`, `setup`, `time_...`.
+A fuzzy sweep over n x s values that are kept must read them once, 4 n s bytes in float32, and make
+two products, 4 n s c operations. It can take no less than the larger of bytes over the parallel
+read bandwidth and operations over the rate of a large matrix product (sgemm), both with all
+threads. Memberships come on top. Classes are in the manner of asv: `params`, `setup`, `time_...`.
 """
 
 from __future__ import annotations
@@ -22,7 +24,16 @@ import threadpoolctl
 
 from cmeans.data.blocks import Block, Blocks
 from cmeans.engines import ThreadEngine
-from cmeans.kernels import RBF, Cosine, Kernel, Laplacian, Linear, NormalizedPolynomial, Polynomial, Sigmoid
+from cmeans.kernels import (
+    RBF,
+    Cosine,
+    Kernel,
+    Laplacian,
+    Linear,
+    NormalizedPolynomial,
+    Polynomial,
+    Sigmoid,
+)
 from cmeans.rules import Fuzzy
 from cmeans.spaces import landmark_space
 from cmeans.sweeps.choice import sweep_for
@@ -34,9 +45,13 @@ from .contest import judged
 from .harness import finish, load, unit_interval
 
 ROWS, BASIS, FEATURES = 200_000, 500, 8
-SETTLING = 0.1  # seconds after which the threads of a matrix product have ceased to wait busily for the next
+# seconds after which the threads of a matrix product have ceased to wait busily for the next
+SETTLING = 0.1
 SGEMM = 2048  # side of the matrices whose product is the machine's rate
-WANTED = {2.0: {2: 1.6, 4: 2.0, 8: 2.0, 16: 1.6, 50: 1.6, 164: 1.6}, 1.3: dict.fromkeys((2, 4, 8, 16, 50, 164), 2.5)}
+WANTED = {
+    2.0: {2: 1.6, 4: 2.0, 8: 2.0, 16: 1.6, 50: 1.6, 164: 1.6},
+    1.3: dict.fromkeys((2, 4, 8, 16, 50, 164), 2.5),
+}
 
 
 def read(values: np.ndarray) -> float:
@@ -57,7 +72,10 @@ class Machine:
     def rates(self) -> tuple[float, float]:
         """Bytes and operations a second, the best of three each."""
         with threadpoolctl.threadpool_limits(self._threads, "blas"):
-            multiplying = min(seconds(lambda: np.matmul(self._square, self._square, out=self._product)) for _ in range(3))
+            multiplying = min(
+                seconds(lambda: np.matmul(self._square, self._square, out=self._product))
+                for _ in range(3)
+            )
         time.sleep(SETTLING)
         reading = min(seconds(lambda: list(self._pool.map(read, self._parts))) for _ in range(3))
         return 4 * sum(map(len, self._parts)) / reading, 2 * SGEMM**3 / multiplying
@@ -74,7 +92,9 @@ def rows() -> Blocks:
 def represented() -> RepresentedRows:
     """Their kernel values, kept."""
     blocks = rows()
-    return RepresentedRows(landmark_space(RBF(1 / 16), blocks.x[:BASIS], None, np.float32), blocks, 10**10)
+    return RepresentedRows(
+        landmark_space(RBF(1 / 16), blocks.x[:BASIS], None, np.float32), blocks, 10**10
+    )
 
 
 class FuzzySweep:
@@ -88,7 +108,9 @@ class FuzzySweep:
         space, rule, self.engine = represented().space, Fuzzy(m), ThreadEngine(self.threads)
         self.engine.__enter__()
         self.problem = Problem(represented(), rule, self.engine)
-        self.state = State(space.embed(Block(rows().x[BASIS : BASIS + clusters], np.ones(clusters), 0)))
+        self.state = State(
+            space.embed(Block(rows().x[BASIS : BASIS + clusters], np.ones(clusters), 0))
+        )
         self.sweep = sweep_for(self.problem.rows, rule, clusters)
         self.time_sweep(clusters, m)  # represents the rows
 
@@ -111,7 +133,8 @@ KERNELS: dict[str, Kernel] = {
 
 
 class KernelBlock:
-    """Blocks of kernel values of 1,024 rows, and the bare matrix products they contain; one thread."""
+    """Blocks of kernel values of 1,024 rows, and the bare matrix products they contain; one
+    thread."""
 
     params: ClassVar = (["covtype", "mnist"], ["float32", "float64"], list(KERNELS))
     param_names: ClassVar = ["data", "dtype", "kernel"]
@@ -139,7 +162,9 @@ class KernelBlock:
 def unit(data: str, dtype: str) -> np.ndarray:
     """Some rows of a data set, drawn once for all, in [0, 1]."""
     x = load(data)
-    return unit_interval(x[np.random.default_rng(0).permutation(len(x))[:20_000]], np.dtype(dtype).type)
+    return unit_interval(
+        x[np.random.default_rng(0).permutation(len(x))[:20_000]], np.dtype(dtype).type
+    )
 
 
 def seconds(function: Callable[..., object], *words: Any) -> float:
@@ -150,7 +175,8 @@ def seconds(function: Callable[..., object], *words: Any) -> float:
 
 
 def sweeps(rounds: int, threads: int) -> dict[str, Any]:
-    """Every sweep, the best of three as the machine's rates are, round by round after the rates of that round."""
+    """Every sweep, the best of three as the machine's rates are, round by round after the rates of
+    that round."""
     FuzzySweep.threads = threads
     machine = Machine(threads)
     cases = [(c, m) for m in FuzzySweep.params[1] for c in FuzzySweep.params[0]]
@@ -177,15 +203,45 @@ def sweep_report(rates: np.ndarray, times: dict[tuple[int, float], list[float]])
         reading, multiplying = np.median(bounds, axis=0) * 1e3
         most = WANTED[m][c]
         check = judged(
-            f"fuzzy sweep over {ROWS:,} x {BASIS}, c = {c}, m = {m:g}, over the roofline", f"at most {most:g}", ratios.tolist(), most=most
+            f"fuzzy sweep over {ROWS:,} x {BASIS}, c = {c}, m = {m:g}, over the roofline",
+            f"at most {most:g}",
+            ratios.tolist(),
+            most=most,
         )
         checks.append(check)
         bound = "reading" if reading > multiplying else "product"
         time_ms = statistics.median(taken) * 1e3
-        lines.append([m, c, time_ms, reading, multiplying, bound, check["value"], check["low"], check["high"], most])
-    columns = ["m", "c", "sweep, ms", "reading, ms", "products, ms", "bound", "times the bound", "least", "most", "wanted"]
+        lines.append(
+            [
+                m,
+                c,
+                time_ms,
+                reading,
+                multiplying,
+                bound,
+                check["value"],
+                check["low"],
+                check["high"],
+                most,
+            ]
+        )
+    columns = [
+        "m",
+        "c",
+        "sweep, ms",
+        "reading, ms",
+        "products, ms",
+        "bound",
+        "times the bound",
+        "least",
+        "most",
+        "wanted",
+    ]
     bandwidth, product = np.median(rates, axis=0) / 1e9
-    caption = f"read bandwidth {bandwidth:.1f} GB/s, sgemm {product:.0f} GFlop/s (medians of {len(rates)} rounds)"
+    caption = (
+        f"read bandwidth {bandwidth:.1f} GB/s, sgemm {product:.0f} GFlop/s (medians of "
+        f"{len(rates)} rounds)"
+    )
     return {"table": {"caption": caption, "columns": columns, "rows": lines}, "checks": checks}
 
 
@@ -199,20 +255,53 @@ def blocks(rounds: int) -> dict[str, Any]:
                     benchmark, case = KernelBlock(), (data, dtype, kernel)
                     benchmark.setup(*case)
                     seconds(benchmark.time_block, *case)
-                    pairs = [(seconds(benchmark.time_block, *case), seconds(benchmark.time_product, *case)) for _ in range(rounds)]
+                    pairs = [
+                        (
+                            seconds(benchmark.time_block, *case),
+                            seconds(benchmark.time_product, *case),
+                        )
+                        for _ in range(rounds)
+                    ]
                     ratios = [block / product for block, product in pairs]
-                    product = statistics.median(product for _, product in pairs) / len(benchmark.rows) * 1e3
-                    lines.append([data, benchmark.y.shape[1], len(benchmark.y), dtype, kernel, product, statistics.median(ratios)])
+                    product = (
+                        statistics.median(product for _, product in pairs)
+                        / len(benchmark.rows)
+                        * 1e3
+                    )
+                    lines.append(
+                        [
+                            data,
+                            benchmark.y.shape[1],
+                            len(benchmark.y),
+                            dtype,
+                            kernel,
+                            product,
+                            statistics.median(ratios),
+                        ]
+                    )
                     if case == ("covtype", "float32", "RBF"):
-                        text = "kernel block of covtype, s = 582, float32, over its bare matrix product"
+                        text = (
+                            "kernel block of covtype, s = 582, float32, over its bare matrix "
+                            "product"
+                        )
                         checks.append(judged(text, "at most 3", ratios, most=3))
-    columns = ["data", "columns", "landmarks", "dtype", "kernel", "product, ms", "times the product"]
+    columns = [
+        "data",
+        "columns",
+        "landmarks",
+        "dtype",
+        "kernel",
+        "product, ms",
+        "times the product",
+    ]
     caption = "blocks of 1,024 rows against the bare matrix product they contain, one thread"
     return {"table": {"caption": caption, "columns": columns, "rows": lines}, "checks": checks}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--json", metavar="FILE")

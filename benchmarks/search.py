@@ -1,11 +1,13 @@
-"""What search finds, and in what time: objectives over the best known, beside scikit-learn's KMeans with more and more starts.
+"""What search finds, and in what time: objectives over the best known, beside scikit-learn's KMeans
+with more and more starts.
 
     python -m benchmarks.search                              5 seeds of every set; most of an hour
     python -m benchmarks.search --seeds 2 --only s2 birch1 --kinds hard
     python -m benchmarks.search --pages                      the page again, from what is stored
 
-Features are scaled to [0, 1]; the number of clusters is that of the data. "Best known" is the lowest objective that anything here has
-reached. Results are stored after every set; what is stored is not measured again, but with --fresh.
+Features are scaled to [0, 1]; the number of clusters is that of the data. "Best known" is the
+lowest objective that anything here has reached. Results are stored after every set; what is stored
+is not measured again, but with --fresh.
 """
 
 from __future__ import annotations
@@ -62,7 +64,11 @@ KINDS = {
 
 def own(kind: str, **words: Any) -> Fit:
     """A fit by this library."""
-    kernel = {"kernel": "rbf", "gamma": "median", "landmarks": 300} if "rbf" in kind else {"kernel": "linear"}
+    kernel = (
+        {"kernel": "rbf", "gamma": "median", "landmarks": 300}
+        if "rbf" in kind
+        else {"kernel": "linear"}
+    )
     estimator = FuzzyCMeans if "fuzzy" in kind else KernelKMeans
 
     def fit(x: np.ndarray, n_clusters: int, seed: int) -> float:
@@ -102,16 +108,35 @@ def breathing(x: np.ndarray, n_clusters: int, seed: int) -> float:
 def ways(kind: str) -> dict[str, Fit]:
     """What is compared."""
     if kind == "entropy":
-        ways_out: dict[str, Fit] = {f"n_init={count}, search=None": entropic(search=None, n_init=count) for count in (1, 10)}
-        return ways_out | {f'search="{search}"': entropic(search=search) for search in ("auto", "breathing", "annealing")}
-    peers = {f"KMeans, n_init={count}": theirs(count) for count in (1, 10, 100)} if kind == "hard" else {}
+        ways_out: dict[str, Fit] = {
+            f"n_init={count}, search=None": entropic(search=None, n_init=count) for count in (1, 10)
+        }
+        return ways_out | {
+            f'search="{search}"': entropic(search=search)
+            for search in ("auto", "breathing", "annealing")
+        }
+    peers = (
+        {f"KMeans, n_init={count}": theirs(count) for count in (1, 10, 100)}
+        if kind == "hard"
+        else {}
+    )
     if kind == "hard" and find_spec("bkmeans") is not None:
         peers["bkmeans"] = breathing
-    starts = {f"n_init={count}, search=None": own(kind, search=None, n_init=count) for count in (1, 10, 20)}
-    return {**starts, 'search="auto"': own(kind), 'search="breathing"': own(kind, search="breathing"), **peers}
+    starts = {
+        f"n_init={count}, search=None": own(kind, search=None, n_init=count)
+        for count in (1, 10, 20)
+    }
+    return {
+        **starts,
+        'search="auto"': own(kind),
+        'search="breathing"': own(kind, search="breathing"),
+        **peers,
+    }
 
 
-def measure(kind: str, name: str, seeds: int, only: list[str] | None) -> dict[str, list[list[float]]]:
+def measure(
+    kind: str, name: str, seeds: int, only: list[str] | None
+) -> dict[str, list[list[float]]]:
     """Objective and seconds of every seed, by way."""
     x, c = unit_interval(load(name), np.float64), CLUSTERS[name]
     found: dict[str, list[list[float]]] = {}
@@ -133,8 +158,10 @@ def page(results: dict[str, dict[str, dict[str, list[list[float]]]]]) -> str:
     lines = [
         "# Better optima",
         "",
-        "How far objectives end above the best known, and the seconds that takes: mean over seeds, of sets with known clusters and",
-        "features in [0, 1]. Written by `python -m benchmarks.search`. `found` counts the fits within .1% of the best known.",
+        "How far objectives end above the best known, and the seconds that takes: mean over seeds, "
+        "of sets with known clusters and",
+        "features in [0, 1]. Written by `python -m benchmarks.search`. `found` counts the fits "
+        "within .1% of the best known.",
         "",
         "    " + results["machine"].replace("\n", "\n    "),  # type: ignore[attr-defined]
     ]
@@ -157,10 +184,16 @@ def page(results: dict[str, dict[str, dict[str, list[list[float]]]]]) -> str:
                 if not runs:
                     cells.append("-")
                     continue
-                above, seconds = statistics.mean(run[0] for run in runs) / best - 1.0, statistics.mean(run[1] for run in runs)
+                above, seconds = (
+                    statistics.mean(run[0] for run in runs) / best - 1.0,
+                    statistics.mean(run[1] for run in runs),
+                )
                 cells.append(f"{100 * above:.2f}%, {seconds:.2g} s")
                 good, all_of_them = counts[way]
-                counts[way] = good + sum(run[0] <= WITHIN * best for run in runs), all_of_them + len(runs)
+                counts[way] = (
+                    good + sum(run[0] <= WITHIN * best for run in runs),
+                    all_of_them + len(runs),
+                )
             lines.append(f"| {name} ({CLUSTERS[name]}) | {' | '.join(cells)} |")
         lines.append(f"| found | {' | '.join(f'{good} of {of}' for good, of in counts.values())} |")
     return "\n".join(lines) + "\n"
@@ -168,20 +201,34 @@ def page(results: dict[str, dict[str, dict[str, list[list[float]]]]]) -> str:
 
 def main() -> None:
     quiet()
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--only", nargs="+", choices=list(CLUSTERS), default=list(CLUSTERS), metavar="SET")
-    parser.add_argument("--kinds", nargs="+", choices=list(KINDS), default=list(KINDS), metavar="KIND")
-    parser.add_argument("--ways", nargs="+", metavar="WAY", help="what is compared; all of it, unless given")
+    parser.add_argument(
+        "--only", nargs="+", choices=list(CLUSTERS), default=list(CLUSTERS), metavar="SET"
+    )
+    parser.add_argument(
+        "--kinds", nargs="+", choices=list(KINDS), default=list(KINDS), metavar="KIND"
+    )
+    parser.add_argument(
+        "--ways", nargs="+", metavar="WAY", help="what is compared; all of it, unless given"
+    )
     parser.add_argument("--results", type=Path, default=DOCS / "better_optima.json", metavar="FILE")
     parser.add_argument("--fresh", action="store_true", help="measure what is stored, too, anew")
     parser.add_argument("--pages", action="store_true", help="measure nothing")
     arguments = parser.parse_args()
-    results = json.loads(arguments.results.read_text(encoding="utf-8")) if arguments.results.exists() else {"machine": header()}
+    results = (
+        json.loads(arguments.results.read_text(encoding="utf-8"))
+        if arguments.results.exists()
+        else {"machine": header()}
+    )
     for kind in [] if arguments.pages else arguments.kinds:
         for name in arguments.only:
             before = results.setdefault(kind, {}).get(name, {})
-            wanted = [way for way in arguments.ways or ways(kind) if arguments.fresh or way not in before]
+            wanted = [
+                way for way in arguments.ways or ways(kind) if arguments.fresh or way not in before
+            ]
             if wanted:
                 results[kind][name] = {**before, **measure(kind, name, arguments.seeds, wanted)}
                 if header() != results["machine"]:

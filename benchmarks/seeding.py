@@ -1,10 +1,12 @@
-"""First centres: k-means++ on samples of several sizes against k-means|| on all rows, what they cost and where they lead.
+"""First centres: k-means++ on samples of several sizes against k-means|| on all rows, what they
+cost and where they lead.
 
-The objective is that of hard c-means in the space at hand, right after seeding and 20 sweeps later, as a mean over seeds; seconds are
-CPU time in one thread. Numbers beside a method are the rows its sample has.
+The objective is that of hard c-means in the space at hand, right after seeding and 20 sweeps later,
+as a mean over seeds; seconds are CPU time in one thread. Numbers beside a method are the rows its
+sample has.
 
-    python -m benchmarks.seeding
-    python -m benchmarks.seeding --many mixture mnist    # very many clusters: what a fit does, beside k-means++ on all rows
+    python -m benchmarks.seeding python -m benchmarks.seeding --many mixture mnist    # very many
+    clusters: what a fit does, beside k-means++ on all rows
 """
 
 from __future__ import annotations
@@ -60,10 +62,22 @@ def cases() -> Iterator[Case]:
     birch = load("birch1").astype(np.float64)
     yield Case("birch1, linear", birch, Linear(), 100)
     yield Case("birch1, linear", birch, Linear(), 1_000)
-    yield Case(f"covtype, RBF gamma 1, {LANDMARKS} landmarks", unit_interval(load("covtype"), np.float32), RBF(1.0), 7)
+    yield Case(
+        f"covtype, RBF gamma 1, {LANDMARKS} landmarks",
+        unit_interval(load("covtype"), np.float32),
+        RBF(1.0),
+        7,
+    )
 
 
-def seeded(size: int | None, metric: Metric, population: Population, count: int, seed: int, engine: ThreadEngine) -> IntArray:
+def seeded(
+    size: int | None,
+    metric: Metric,
+    population: Population,
+    count: int,
+    seed: int,
+    engine: ThreadEngine,
+) -> IntArray:
     """Row numbers from k-means++ on a sample of that size, from k-means|| where there is none."""
     rng = np.random.RandomState(seed)
     if size is None:
@@ -77,8 +91,13 @@ def compare(case: Case, seeds: int) -> None:
     blocks, space = Blocks(case.x, np.ones(len(case.x))), case.space()
     population, metric = population_of(blocks), Metric(case.kernel, blocks)
     represented = RepresentedRows(space, blocks, 2 * 10**9)
-    print(f"\n{case.name}: {len(case.x):,} x {case.x.shape[1]}, {case.x.dtype}, c = {case.clusters}, {seeds} seeds")
-    print(f"{'':22s}{'seconds':>9s}{'after seeding':>16s}{'deviation':>11s}{f'{SWEEPS} sweeps on':>16s}{'deviation':>11s}")
+    print(
+        f"\n{case.name}: {len(case.x):,} x {case.x.shape[1]}, {case.x.dtype}, c = {case.clusters}, "
+        f"{seeds} seeds"
+    )
+    print(
+        f"{'':22s}{'seconds':>9s}{'after seeding':>16s}{'deviation':>11s}{f'{SWEEPS} sweeps on':>16s}{'deviation':>11s}"
+    )
     for size in (*SAMPLES, None):
         name = "k-means||" if size is None else f"k-means++ {size:,}"
         seconds, objectives = [], []
@@ -94,7 +113,10 @@ def compare(case: Case, seeds: int) -> None:
                 objectives.append((solution.history[0], problem.sweep(solution.state).objective))
         mean = np.mean(objectives, axis=0)
         share = np.std(objectives, axis=0) / mean
-        print(f"{name:22s}{np.median(seconds):9.3f}{mean[0]:16.6g}{share[0]:11.1%}{mean[1]:16.6g}{share[1]:11.2%}", flush=True)
+        print(
+            f"{name:22s}{np.median(seconds):9.3f}{mean[0]:16.6g}{share[0]:11.1%}{mean[1]:16.6g}{share[1]:11.2%}",
+            flush=True,
+        )
 
 
 MANY_ROWS, MANY_SWEEPS = 40_000, 25
@@ -108,10 +130,14 @@ def many_case(name: str) -> Case:
         return Case(name, mixture(columns, 0.1, MANY_ROWS)[0], Linear(), 1_000)
     x = load(name)
     rows = np.random.RandomState(0).permutation(len(x))[:MANY_ROWS]
-    return Case(name, unit_interval(x[rows], np.float32), Linear(), 256 if name == "covtype" else 1_000)
+    return Case(
+        name, unit_interval(x[rows], np.float32), Linear(), 256 if name == "covtype" else 1_000
+    )
 
 
-def many_seeded(way: str, metric: Metric, population: Population, count: int, seed: int, engine: ThreadEngine) -> IntArray:
+def many_seeded(
+    way: str, metric: Metric, population: Population, count: int, seed: int, engine: ThreadEngine
+) -> IntArray:
     """Row numbers by one way to begin very many clusters."""
     rng = np.random.RandomState(seed)
     if way == "rows at random":
@@ -119,13 +145,22 @@ def many_seeded(way: str, metric: Metric, population: Population, count: int, se
     if way == "k-means||":
         return scalable_kmeans_plus_plus(metric, population, count, rng, engine)
     everywhere = way == "k-means++, all rows"
-    positions, weights = sample(population, len(population) if everywhere else population.limits.seeding_rows_for(count), rng)
+    positions, weights = sample(
+        population,
+        len(population) if everywhere else population.limits.seeding_rows_for(count),
+        rng,
+    )
     affinity = metric.among(population.at(positions)).in_given_precision()
-    return population.at(positions[(kmeans_plus_plus if everywhere else seeds_of_many)(affinity, weights, count, rng)])
+    return population.at(
+        positions[
+            (kmeans_plus_plus if everywhere else seeds_of_many)(affinity, weights, count, rng)
+        ]
+    )
 
 
 def compare_many(case: Case, seeds: int) -> None:
-    """What starts cost, in sweeps that know nothing of the rows, and where they lead, beside greedy k-means++ on all rows."""
+    """What starts cost, in sweeps that know nothing of the rows, and where they lead, beside greedy
+    k-means++ on all rows."""
     blocks, space = Blocks(case.x, np.ones(len(case.x))), case.space()
     population, metric = population_of(blocks), Metric(case.kernel, blocks)
     represented = RepresentedRows(space, blocks, 2 * 10**9)
@@ -145,18 +180,29 @@ def compare_many(case: Case, seeds: int) -> None:
                 after = problem.sweep(solve(problem, state).state).objective
             found[way].append((seconds / sweep, first, after))
     best = np.mean(found[WAYS[0]], axis=0)
-    print(f"\n{case.name}: {len(case.x):,} x {case.x.shape[1]}, {case.x.dtype}, c = {case.clusters:,}, {seeds} seeds")
+    print(
+        f"\n{case.name}: {len(case.x):,} x {case.x.shape[1]}, {case.x.dtype}, c = "
+        f"{case.clusters:,}, {seeds} seeds"
+    )
     print(f"{'':22s}{'sweeps':>9s}{'right after':>13s}{f'{MANY_SWEEPS} sweeps on':>15s}")
     for way, runs in found.items():
         mean = np.mean(runs, axis=0)
-        print(f"{way:22s}{np.median(runs, axis=0)[0]:9.1f}{mean[1] / best[1] - 1:+13.2%}{mean[2] / best[2] - 1:+15.2%}", flush=True)
+        print(
+            f"{way:22s}{np.median(runs, axis=0)[0]:9.1f}{mean[1] / best[1] - 1:+13.2%}{mean[2] / best[2] - 1:+15.2%}",
+            flush=True,
+        )
 
 
 def main() -> None:
     quiet()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--many", nargs="+", metavar="SET", help="very many clusters of mixture, mixture40, mnist, covtype; nothing else")
+    parser.add_argument(
+        "--many",
+        nargs="+",
+        metavar="SET",
+        help="very many clusters of mixture, mixture40, mnist, covtype; nothing else",
+    )
     arguments = parser.parse_args()
     print(header())
     for name in arguments.many or ():

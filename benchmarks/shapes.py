@@ -1,7 +1,8 @@
-"""Clusters of any shape: kernel="landmark_graph" on labelled sets and made shapes, beside kernel k-means and scikit-learn.
+"""Clusters of any shape: kernel="landmark_graph" on labelled sets and made shapes, beside kernel
+k-means and scikit-learn.
 
-    python -m benchmarks.shapes                       3 seeds of every set, some minutes: docs/shapes.md
-    python -m benchmarks.shapes --only moons digits   these alone, printed
+    python -m benchmarks.shapes                       3 seeds of every set, some minutes:
+    docs/shapes.md python -m benchmarks.shapes --only moons digits   these alone, printed
 
 Sets are cut to 5,000 rows by a fixed draw, then features are scaled to [0, 1].
 """
@@ -28,7 +29,8 @@ from .harness import header, quiet, unit_interval
 from .markdown import short
 
 ROWS = 5_000
-MANY, TIMED = 10_000, ("moons", "circles", "spirals", "birch1", "covtype", "mnist")  # rows and sets whose time is compared
+# rows and sets whose time is compared
+MANY, TIMED = 10_000, ("moons", "circles", "spirals", "birch1", "covtype", "mnist")
 CLOSE = 0.02  # NMI below SpectralClustering's that still counts as as good
 OURS, PEER = "landmark graph", "SpectralClustering"
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -58,7 +60,9 @@ def spirals(n: int, begin: float) -> Rows:
     rng = np.random.default_rng(0)
     angle, arm = 4 * np.pi * np.sqrt(rng.uniform(begin, 1.0, n)), rng.integers(2, size=n)
     radius = angle * np.where(arm == 1, 1.0, -1.0)
-    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]) + rng.normal(scale=0.3, size=(n, 2)), arm
+    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]) + rng.normal(
+        scale=0.3, size=(n, 2)
+    ), arm
 
 
 SHAPES: dict[str, Callable[[int], Rows]] = {
@@ -86,13 +90,16 @@ def measure(x: np.ndarray, y: np.ndarray, seeds: int) -> dict[str, list[float]]:
             started = time.process_time()
             labels = build(c, seed).fit_predict(x)
             seconds = time.process_time() - started
-            runs.append((normalized_mutual_info_score(y, labels), adjusted_rand_score(y, labels), seconds))
+            runs.append(
+                (normalized_mutual_info_score(y, labels), adjusted_rand_score(y, labels), seconds)
+            )
         found[way] = [statistics.mean(column) for column in zip(*runs, strict=True)]
     return found
 
 
 def seconds_of(names: tuple[str, ...]) -> dict[str, list[float]]:
-    """CPU seconds of the graph and of SpectralClustering by set: the medians of three alternating runs."""
+    """CPU seconds of the graph and of SpectralClustering by set: the medians of three alternating
+    runs."""
     found = {}
     for name in names:
         x, y = rows_of(name, MANY)
@@ -108,9 +115,15 @@ def seconds_of(names: tuple[str, ...]) -> dict[str, list[float]]:
 
 def table(title: str, sets: dict[str, dict[str, list[float]]]) -> list[str]:
     lines = ["", f"## {title}", "", f"| set | {' | '.join(WAYS)} |", "|---" * (len(WAYS) + 1) + "|"]
-    means = {way: [statistics.mean(found[way][i] for found in sets.values()) for i in range(3)] for way in WAYS}
+    means = {
+        way: [statistics.mean(found[way][i] for found in sets.values()) for i in range(3)]
+        for way in WAYS
+    }
     for name, found in {**sets, "**mean**": means}.items():
-        cells = (f"{short(nmi, 2)} / {short(ari, 2)}, {seconds:.2g} s" for nmi, ari, seconds in (found[way] for way in WAYS))
+        cells = (
+            f"{short(nmi, 2)} / {short(ari, 2)}, {seconds:.2g} s"
+            for nmi, ari, seconds in (found[way] for way in WAYS)
+        )
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return lines
 
@@ -118,47 +131,76 @@ def table(title: str, sets: dict[str, dict[str, list[float]]]) -> list[str]:
 def page(sets: dict[str, dict[str, list[float]]], times: dict[str, list[float]], seeds: int) -> str:
     """The page, from what was measured: a table for every group of sets that was measured whole."""
     good = sum(found[OURS][0] >= found[PEER][0] - CLOSE for found in sets.values())
-    worse = [name for name, found in sets.items() if found[OURS][0] < found["KernelKMeans"][0] - CLOSE]
+    worse = [
+        name for name, found in sets.items() if found[OURS][0] < found["KernelKMeans"][0] - CLOSE
+    ]
     lines = [
         "# Shapes",
         "",
-        'What `KernelKMeans(c, kernel="landmark_graph")` finds, with the defaults of the graph (5 neighbours, about 1,000 landmarks, rows',
-        "not normalised, a falloff of 4) and with one of them changed, beside `KernelKMeans(c)`, `KMeans(c, n_init=10)`,",
-        '`SpectralClustering(c, affinity="nearest_neighbors")` and `HDBSCAN()`: normalised mutual information / adjusted Rand index,',
-        f"seconds as an indication; means of {seeds} seeds, true number of clusters, features in [0, 1], at most {ROWS:,} rows by a",
+        'What `KernelKMeans(c, kernel="landmark_graph")` finds, with the defaults of the graph (5 '
+        "neighbours, about 1,000 landmarks, rows",
+        "not normalised, a falloff of 4) and with one of them changed, beside `KernelKMeans(c)`, "
+        "`KMeans(c, n_init=10)`,",
+        '`SpectralClustering(c, affinity="nearest_neighbors")` and `HDBSCAN()`: normalised mutual '
+        "information / adjusted Rand index,",
+        f"seconds as an indication; means of {seeds} seeds, true number of clusters, features in "
+        f"[0, 1], at most {ROWS:,} rows by a",
         "fixed draw. Written by `python -m benchmarks.shapes`.",
         "",
         "    " + header().replace("\n", "\n    "),
         "",
-        f"The graph's NMI is at least SpectralClustering's, within {short(CLOSE, 2)}, on {good} of {len(sets)} sets. Plain kernel k-means",
+        f"The graph's NMI is at least SpectralClustering's, within {short(CLOSE, 2)}, on {good} of "
+        f"{len(sets)} sets. Plain kernel k-means",
         f"is better by more than that on {', '.join(worse) if worse else 'none'}.",
         "",
-        "`falloff`: a row at a mean distance t from its landmarks counts (median / t)^4 in the graph beyond the median. Landmarks reach",
-        "further where rows are few, so that with all rows counting alike a few stray ones join what is apart: near circles, spirals that",
-        "touch. A smaller falloff joins more of these; one of 8 takes sparse clusters of unbalance apart. Thin lines of few rows want",
+        "`falloff`: a row at a mean distance t from its landmarks counts (median / t)^4 in the "
+        "graph beyond the median. Landmarks reach",
+        "further where rows are few, so that with all rows counting alike a few stray ones join "
+        "what is apart: near circles, spirals that",
+        "touch. A smaller falloff joins more of these; one of 8 takes sparse clusters of unbalance "
+        "apart. Thin lines of few rows want",
         "more neighbours instead ([questions](faq.md)).",
     ]
     for title, names in (("Made shapes", [*SHAPES]), ("Real sets", REAL), ("Made sets", MADE)):
-        lines += table(title, {name: sets[name] for name in names}) if sets.keys() >= {*names} else []
-    lines += ["", "## Time", "", f"Sets of {MANY:,} rows at most; CPU seconds, medians of three alternating runs.", ""]
+        lines += (
+            table(title, {name: sets[name] for name in names}) if sets.keys() >= {*names} else []
+        )
+    lines += [
+        "",
+        "## Time",
+        "",
+        f"Sets of {MANY:,} rows at most; CPU seconds, medians of three alternating runs.",
+        "",
+    ]
     lines += [f"| set | {OURS} | {PEER} | times as fast |", "|---|---|---|---|"]
-    lines += [f"| {name} | {ours:.2g} | {peers:.2g} | {peers / ours:.2g} |" for name, (ours, peers) in times.items()]
+    lines += [
+        f"| {name} | {ours:.2g} | {peers:.2g} | {peers / ours:.2g} |"
+        for name, (ours, peers) in times.items()
+    ]
     return "\n".join(lines) + "\n"
 
 
 def main() -> None:
     quiet()
     names = [*SHAPES, *REAL, *MADE]
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--only", nargs="+", choices=names, metavar="SET")
     arguments = parser.parse_args()
     sets = {}
     for name in arguments.only or names:
         sets[name] = measure(*rows_of(name), arguments.seeds)
-        print(name, {way: f"{nmi:.2f} {seconds:.2g} s" for way, (nmi, _, seconds) in sets[name].items()}, flush=True)
+        print(
+            name,
+            {way: f"{nmi:.2f} {seconds:.2g} s" for way, (nmi, _, seconds) in sets[name].items()},
+            flush=True,
+        )
     if arguments.only is None:
-        (DOCS / "shapes.md").write_text(page(sets, seconds_of(TIMED), arguments.seeds), encoding="utf-8")
+        (DOCS / "shapes.md").write_text(
+            page(sets, seconds_of(TIMED), arguments.seeds), encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

@@ -1,10 +1,14 @@
-"""A soak: a fit of 10^9 simulated rows with a checkpoint and a stream of 10^8, each killed ten times on its way.
+"""A soak: a fit of 10^9 simulated rows with a checkpoint and a stream of 10^8, each killed ten
+times on its way.
 
-    python -m benchmarks.soak [--rows 1000000000] [--stream-rows 100000000] [--kills 10] [--folder DIR] [--out soak.json]
+    python -m benchmarks.soak [--rows 1000000000] [--stream-rows 100000000] [--kills 10] [--folder
+    DIR] [--out soak.json]
 
-Rows are made by their numbers as they are read, so that none is stored. Each job runs once to its end, in a process of its own, and once
-in processes that are killed (SIGKILL) at random moments and go on from what is kept. Both must end in the same centres and labels, bit
-for bit. The memory of all processes is watched: `anonymous` is what they hold of their own, without files that are mapped (the labels).
+Rows are made by their numbers as they are read, so that none is stored. Each job runs once to its
+end, in a process of its own, and once in processes that are killed (SIGKILL) at random moments and
+go on from what is kept. Both must end in the same centres and labels, bit for bit. The memory of
+all processes is watched: `anonymous` is what they hold of their own, without files that are mapped
+(the labels).
 """
 
 from __future__ import annotations
@@ -58,7 +62,8 @@ def made(first: int) -> RowArray:
     """Return rows number first ... first + MADE - 1."""
     rng = np.random.Generator(np.random.Philox(key=[7, first]))
     x = rng.random((MADE, D), np.float32)
-    x += rng.random((MADE, D), np.float32)  # a triangle of width 2, which has no corners for centres to hang on
+    # a triangle of width 2, which has no corners for centres to hang on
+    x += rng.random((MADE, D), np.float32)
     x *= 3.0
     x += CENTRES[rng.integers(0, C, MADE, np.uint8)]
     return x
@@ -69,22 +74,38 @@ def fit(n_rows: int, folder: Path) -> dict[str, Any]:
     file = folder / "fit.checkpoint"
     checkpoint = cmeans.Checkpoint(file, sweeps=1, minutes=None, resume=file.exists())
     model = cmeans.KernelKMeans(
-        C, kernel="linear", random_state=0, tol=1e-6, engine=cmeans.ThreadEngine(memory_budget=BUDGET, checkpoint=checkpoint)
+        C,
+        kernel="linear",
+        random_state=0,
+        tol=1e-6,
+        engine=cmeans.ThreadEngine(memory_budget=BUDGET, checkpoint=checkpoint),
     )
     model.fit(Simulated(n_rows))
-    return {"centres": digest(model.cluster_centers_), "labels": digest(model.labels_), "sweeps": model.n_iter_}
+    return {
+        "centres": digest(model.cluster_centers_),
+        "labels": digest(model.labels_),
+        "sweeps": model.n_iter_,
+    }
 
 
 def stream(n_rows: int, folder: Path) -> dict[str, Any]:
     """Take chunk after chunk, from the saved state where there is one."""
     file, rows = folder / "stream.safetensors", Simulated(n_rows)
-    model = cmeans.load(file) if file.exists() else cmeans.StreamingFuzzyCMeans(C, m=1.5, random_state=0)
+    model = (
+        cmeans.load(file)
+        if file.exists()
+        else cmeans.StreamingFuzzyCMeans(C, m=1.5, random_state=0)
+    )
     done = getattr(model, "n_samples_seen_", 0)
     for number, start in enumerate(range(done, n_rows, CHUNK), 1):
         model.partial_fit(rows.read(start, min(start + CHUNK, n_rows)))
         if number % SAVED == 0:
             cmeans.save(model, file, rows=False)
-    return {"centres": digest(model.cluster_centers_), "labels": digest(model.predict(rows.read(0, CHUNK))), "chunks": model.n_chunks_}
+    return {
+        "centres": digest(model.cluster_centers_),
+        "labels": digest(model.predict(rows.read(0, CHUNK))),
+        "chunks": model.n_chunks_,
+    }
 
 
 def digest(array: np.ndarray) -> str:
@@ -98,9 +119,20 @@ JOBS = {"fit": fit, "stream": stream}
 
 
 def run(job: str, n_rows: int, folder: Path, seconds: float | None = None) -> dict[str, Any]:
-    """Run a job in a process of its own, killed after so many seconds; return its result, if it came to one, and its memory."""
+    """Run a job in a process of its own, killed after so many seconds; return its result, if it
+    came to one, and its memory."""
     folder.mkdir(exist_ok=True)
-    words = [sys.executable, "-m", "benchmarks.soak", "--job", job, "--rows", str(n_rows), "--folder", str(folder)]
+    words = [
+        sys.executable,
+        "-m",
+        "benchmarks.soak",
+        "--job",
+        job,
+        "--rows",
+        str(n_rows),
+        "--folder",
+        str(folder),
+    ]
     begun, most = time.monotonic(), 0
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         while process.poll() is None:
@@ -127,23 +159,46 @@ def anonymous(pid: int) -> int:
 
 
 def soak(job: str, n_rows: int, kills: int, folder: Path) -> dict[str, Any]:
-    """Run a job undisturbed, and again with kills; return both, and whether they came to the same."""
+    """Run a job undisturbed, and again with kills; return both, and whether they came to the
+    same."""
     dice, whole = random.Random(0), run(job, n_rows, folder / f"{job} {n_rows}, whole")
-    runs = [run(job, n_rows, folder / f"{job} {n_rows}, killed", whole["seconds"] * dice.uniform(0.1, 0.6)) for _ in range(kills)]
+    runs = [
+        run(
+            job,
+            n_rows,
+            folder / f"{job} {n_rows}, killed",
+            whole["seconds"] * dice.uniform(0.1, 0.6),
+        )
+        for _ in range(kills)
+    ]
     killed = sum(one["result"] is None for one in runs)
     last = run(job, n_rows, folder / f"{job} {n_rows}, killed")
-    found = {"job": job, "rows": n_rows, "killed": killed, "same": last["result"] == whole["result"], **whole["result"]}
+    found = {
+        "job": job,
+        "rows": n_rows,
+        "killed": killed,
+        "same": last["result"] == whole["result"],
+        **whole["result"],
+    }
     of_kills = {"seconds_with_kills": sum(one["seconds"] for one in [*runs, last])}
-    megabytes = {"megabytes": whole["megabytes"], "megabytes_with_kills": max(one["megabytes"] for one in [*runs, last])}
+    megabytes = {
+        "megabytes": whole["megabytes"],
+        "megabytes_with_kills": max(one["megabytes"] for one in [*runs, last]),
+    }
     return {**found, "seconds": whole["seconds"], **of_kills, **megabytes}
 
 
 def table(lines: list[dict[str, Any]]) -> str:
     """Return the figures as Markdown."""
-    head = "| | rows | sweeps or chunks | seconds | killed | seconds in all, with kills | memory, MB (with kills) | same bits |"
+    head = (
+        "| | rows | sweeps or chunks | seconds | killed | seconds in all, with kills | memory, "
+        "MB (with kills) | same bits |"
+    )
     rows = [
-        f"| {line['job']} | {line['rows']:.0e} | {line.get('sweeps', line.get('chunks')):,} | {line['seconds']:,.0f} | "
-        f"{line['killed']} times | {line['seconds_with_kills']:,.0f} | {line['megabytes']:.0f} ({line['megabytes_with_kills']:.0f}) | "
+        f"| {line['job']} | {line['rows']:.0e} | {line.get('sweeps', line.get('chunks')):,} | "
+        f"{line['seconds']:,.0f} | "
+        f"{line['killed']} times | {line['seconds_with_kills']:,.0f} | {line['megabytes']:.0f} "
+        f"({line['megabytes_with_kills']:.0f}) | "
         f"{'yes' if line['same'] else 'NO'} |"
         for line in lines
     ]
@@ -151,7 +206,11 @@ def table(lines: list[dict[str, Any]]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.soak",
+        description=__doc__,
+        formatter_class=argparse.RawTextHelpFormatter,
+    )
     parser.add_argument("--rows", type=float, default=1e9)
     parser.add_argument("--stream-rows", type=float, default=1e8)
     parser.add_argument("--kills", type=int, default=10)
@@ -165,7 +224,12 @@ def main() -> int:
         return 0
     with tempfile.TemporaryDirectory(dir=words.folder) as place:
         # A tenth of the rows beside all of them shows whether memory grows with them.
-        sizes = [("fit", words.rows / 10), ("fit", words.rows), ("stream", words.stream_rows / 10), ("stream", words.stream_rows)]
+        sizes = [
+            ("fit", words.rows / 10),
+            ("fit", words.rows),
+            ("stream", words.stream_rows / 10),
+            ("stream", words.stream_rows),
+        ]
         lines = list[dict[str, Any]]()
         for job, n_rows in sizes:
             lines.append(soak(job, int(n_rows), words.kills, Path(place)))

@@ -1,4 +1,5 @@
-"""Nanoseconds a row of one sweep, one thread: the generic sweep, the native one, and the one that keeps bounds, on its first sweep."""
+"""Nanoseconds a row of one sweep, one thread: the generic sweep, the native one, and the one that
+keeps bounds, on its first sweep."""
 
 from __future__ import annotations
 
@@ -32,7 +33,13 @@ KINDS = ("generic", "native", "bounded")
 
 def new_sweep(kind: str, rule: Rule, dtype: type) -> Callable[..., object]:
     """A new one each time: the bounded sweep would remember the last and leave rows out."""
-    return sweep if kind == "generic" else NativeSweep(rule, dtype) if kind == "native" else BoundedSweep(rule, dtype)
+    return (
+        sweep
+        if kind == "generic"
+        else NativeSweep(rule, dtype)
+        if kind == "native"
+        else BoundedSweep(rule, dtype)
+    )
 
 
 def nanoseconds(kind: str, rule: Rule, x: np.ndarray, clusters: int) -> float:
@@ -59,12 +66,21 @@ def main() -> None:
     with threadpoolctl.threadpool_limits(1):
         for dtype in (np.float32, np.float64):
             for name, rule in RULES.items():
-                print(f"\n{name}, {np.dtype(dtype).name}\n{'columns':>9s}{'clusters':>10s}" + "".join(f"{kind:>10s}" for kind in KINDS))
+                print(
+                    f"\n{name}, {np.dtype(dtype).name}\n{'columns':>9s}{'clusters':>10s}"
+                    + "".join(f"{kind:>10s}" for kind in KINDS)
+                )
                 for columns in (2, 16, 54, 128, 256, 582):
                     for clusters in (2, 7, 32, 100):
-                        x = rng.normal(size=(16_384 if columns * clusters < 8_000 else 4_096, columns)).astype(dtype)
+                        x = rng.normal(
+                            size=(16_384 if columns * clusters < 8_000 else 4_096, columns)
+                        ).astype(dtype)
                         cells = [nanoseconds(kind, rule, x, clusters) for kind in KINDS]
-                        print(f"{columns:9d}{clusters:10d}" + "".join(f"{cell:10.0f}" for cell in cells), flush=True)
+                        print(
+                            f"{columns:9d}{clusters:10d}"
+                            + "".join(f"{cell:10.0f}" for cell in cells),
+                            flush=True,
+                        )
 
 
 if __name__ == "__main__":

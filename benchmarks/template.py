@@ -1,16 +1,17 @@
 """Pages are templates: text with placeholders, filled with what is read from stored results.
 
-The prose of a paper is `page.md` in its folder; its placeholders are the public names of the paper's reading. What the paper claims is a
-table, `claims.toml` beside it: rows of
+The prose of a paper is `page.md` in its folder; its placeholders are the public names of the
+paper's reading. What the paper claims is a table, `claims.toml` beside it: rows of
 
-text, where   what is claimed, and where in the paper
-cells         an expression: the numbers that it depends on, by name; none where they are not measured
-holds         an expression of these numbers: it came out so; `better`: even better
-why           the numbers in a sentence
-each, as      an expression: such a row for each of some things, which is called so, or whose parts are
-verdict       the verdict itself, where nothing is to be judged; anyway: `why` says something even of what is not measured
+text, where   what is claimed, and where in the paper cells         an expression: the numbers that
+it depends on, by name; none where they are not measured holds         an expression of these
+numbers: it came out so; `better`: even better why           the numbers in a sentence each, as
+an expression: such a row for each of some things, which is called so, or whose parts are verdict
+the verdict itself, where nothing is to be judged; anyway: `why` says something even of what is not
+measured
 
-`[verdicts]` of a table replaces the words for yes, better, no and unknown. Expressions and placeholders are Jinja's.
+`[verdicts]` of a table replaces the words for yes, better, no and unknown. Expressions and
+placeholders are Jinja's.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ UNKNOWN = {"verdict": "not measured", "why": ""}
 
 
 class Claim(NamedTuple):
-    """A statement of a paper, its place there, and what came of it here: one line of the table in docs/papers/index.md."""
+    """A statement of a paper, its place there, and what came of it here: one line of the table in
+    docs/papers/index.md."""
 
     text: str
     where: str
@@ -48,10 +50,19 @@ def given(**numbers: Any) -> dict[str, Any] | None:
 @cache
 def environment() -> jinja2.Environment:
     made = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(ROOT), undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+        loader=jinja2.FileSystemLoader(ROOT),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
     )
     made.filters |= {filter_.__name__: filter_ for filter_ in markdown.FILTERS}
-    made.globals |= {"table": markdown.table, "picture": markdown.picture, "grouped": markdown.grouped, "ABSENT": markdown.ABSENT}
+    made.globals |= {
+        "table": markdown.table,
+        "picture": markdown.picture,
+        "grouped": markdown.grouped,
+        "ABSENT": markdown.ABSENT,
+    }
     made.globals |= {"zip": zip, "product": product, "given": given}
     made.tests["search"] = lambda text, pattern: re.search(pattern, text) is not None
     return made
@@ -59,7 +70,9 @@ def environment() -> jinja2.Environment:
 
 def render(path: str, names: dict[str, Any]) -> str:
     """A page: one blank line between its parts, however many a template has left empty."""
-    return re.sub(r"\n{3,}", "\n\n", environment().get_template(path).render(names)).strip("\n") + "\n"
+    return (
+        re.sub(r"\n{3,}", "\n\n", environment().get_template(path).render(names)).strip("\n") + "\n"
+    )
 
 
 @cache
@@ -71,11 +84,15 @@ def toml(path: str) -> dict[str, Any]:
 def judged(path: str, names: dict[str, Any], which: str = "claims") -> list[Claim]:
     """The rows of a table, each with its verdict."""
     read = toml(path)
-    verdicts = {"yes": REPRODUCED, "better": BETTER, "no": NOT, "unknown": UNKNOWN} | read.get("verdicts", {})
+    verdicts = {"yes": REPRODUCED, "better": BETTER, "no": NOT, "unknown": UNKNOWN} | read.get(
+        "verdicts", {}
+    )
     made = []
     for row in read[which]:
         for item in _value(row["each"], names) if "each" in row else [()]:
-            parts = dict(zip(row.get("as", ()), item if isinstance(item, tuple) else (item,), strict=False))
+            parts = dict(
+                zip(row.get("as", ()), item if isinstance(item, tuple) else (item,), strict=False)
+            )
             made.append(_judged(row, names | parts, verdicts))
     return made
 
@@ -86,9 +103,17 @@ def _judged(row: dict[str, Any], names: dict[str, Any], verdicts: dict[str, Any]
     text, where = _filled(row["text"], names), _filled(row.get("where", ""), names)
     if found is None:
         unknown = verdicts["unknown"]
-        return Claim(text, where, unknown["verdict"], _filled(row["why"], names) if row.get("anyway") else unknown["why"])
+        return Claim(
+            text,
+            where,
+            unknown["verdict"],
+            _filled(row["why"], names) if row.get("anyway") else unknown["why"],
+        )
     better = "better" in row and _value(row["better"], names)
-    verdict = row.get("verdict") or verdicts["better" if better else "yes" if _value(row["holds"], names) else "no"]
+    verdict = (
+        row.get("verdict")
+        or verdicts["better" if better else "yes" if _value(row["holds"], names) else "no"]
+    )
     return Claim(text, where, verdict, _filled(row["why"], names))
 
 

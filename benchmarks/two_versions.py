@@ -1,10 +1,12 @@
-"""Two versions of cmeans side by side: the time of this checkout over that of another, for every fit of `every_size`.
+"""Two versions of cmeans side by side: the time of this checkout over that of another, for every
+fit of `every_size`.
 
     python -m benchmarks.two_versions OTHER/src [--pairs N] [--only WORD] [--sizes N ...]
 
-Each version has a process of its own for a line of work, and the two take turns over the same rows, start and sweeps, so that a machine
-that slows down slows both. The other checkout needs its native library (`python hatch_build.py` there). A change that should cost nothing
-has a median of all cells near 1; a cell that stands out is measured again with more pairs.
+Each version has a process of its own for a line of work, and the two take turns over the same rows,
+start and sweeps, so that a machine that slows down slows both. The other checkout needs its native
+library (`python hatch_build.py` there). A change that should cost nothing has a median of all cells
+near 1; a cell that stands out is measured again with more pairs.
 """
 
 from __future__ import annotations
@@ -21,10 +23,15 @@ from .harness import DataError
 from .players import job as files
 
 
-def compare(line: Line, sizes: list[int], pairs: int, settings: Settings, sources: dict[str, Path]) -> dict[int, float]:
+def compare(
+    line: Line, sizes: list[int], pairs: int, settings: Settings, sources: dict[str, Path]
+) -> dict[int, float]:
     """Return by number of rows the median over pairs of this version's time over the other's."""
     folder = settings.scratch / "job"
-    workers = {name: Worker(line.own, settings, {"PYTHONPATH": str(path)}) for name, path in sources.items()}
+    workers = {
+        name: Worker(line.own, settings, {"PYTHONPATH": str(path)})
+        for name, path in sources.items()
+    }
     found: dict[int, float] = {}
     for n in sizes:
         x = line.rows(n)
@@ -37,7 +44,9 @@ def compare(line: Line, sizes: list[int], pairs: int, settings: Settings, source
         ratios = []
         for pair in range(pairs):
             order = list(workers)[:: 1 if pair % 2 else -1]
-            seconds = {name: workers[name].run(folder, pair, None, least)["seconds"] for name in order}
+            seconds = {
+                name: workers[name].run(folder, pair, None, least)["seconds"] for name in order
+            }
             ratios.append(seconds["this"] / seconds["other"])
         found[n] = statistics.median(ratios)
     for worker in workers.values():
@@ -46,8 +55,15 @@ def compare(line: Line, sizes: list[int], pairs: int, settings: Settings, source
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("other", type=Path, metavar="OTHER/src", help="the folder that holds the other version's package")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "other",
+        type=Path,
+        metavar="OTHER/src",
+        help="the folder that holds the other version's package",
+    )
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--only", default="", metavar="WORD", help="lines whose name holds WORD")
@@ -59,7 +75,9 @@ def main() -> None:
     sources = {"this": ROOT / "src", "other": other}
     cells: list[float] = []
     with tempfile.TemporaryDirectory() as scratch:
-        settings = Settings(arguments.pairs, arguments.threads, 300.0, 20.0, None, FOLDER, Path(scratch))
+        settings = Settings(
+            arguments.pairs, arguments.threads, 300.0, 20.0, None, FOLDER, Path(scratch)
+        )
         for line in lines():
             if arguments.only not in line.name:
                 continue
@@ -68,10 +86,17 @@ def main() -> None:
             except (DataError, UnavailableError) as error:
                 print(f"   {line.name}: {error}")
                 continue
-            print(f"   {line.name}: " + ", ".join(f"{n:,}: {ratio:.3f}" for n, ratio in found.items()), flush=True)
+            print(
+                f"   {line.name}: "
+                + ", ".join(f"{n:,}: {ratio:.3f}" for n, ratio in found.items()),
+                flush=True,
+            )
             cells += found.values()
     if cells:
-        print(f"{len(cells)} cells: median {statistics.median(cells):.3f}, {min(cells):.3f} to {max(cells):.3f}")
+        print(
+            f"{len(cells)} cells: median {statistics.median(cells):.3f}, {min(cells):.3f} to "
+            f"{max(cells):.3f}"
+        )
 
 
 if __name__ == "__main__":

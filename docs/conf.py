@@ -1,4 +1,5 @@
-"""Sphinx reads this. `sphinx-build -W --keep-going -b html docs docs/_build` makes the pages; nothing is fetched from anywhere."""
+"""Sphinx reads this. `sphinx-build -W --keep-going -b html docs docs/_build` makes the pages;
+nothing is fetched from anywhere."""
 
 from __future__ import annotations
 
@@ -63,8 +64,11 @@ def setup(app: Any) -> None:
 
 
 def list_papers(app: Any, docname: str, source: list[str]) -> None:
-    """Pages of the papers are written by benchmarks/: those that are there, the overview first and then by year."""
+    """Pages of the papers are written by benchmarks/: those that are there, the overview first and
+    then by year."""
     if docname == "index":
         there = sorted(path.stem for path in (Path(app.srcdir) / "papers").glob("*.md"))
-        pages = [name for name in PAPERS if name in there] + [name for name in there if name not in PAPERS]
+        pages = [name for name in PAPERS if name in there] + [
+            name for name in there if name not in PAPERS
+        ]
         source[0] = source[0].replace("PAPERS\n", "".join(f"papers/{name}\n" for name in pages))

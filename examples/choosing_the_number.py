@@ -2,8 +2,9 @@
 Choosing the number of clusters
 ===============================
 
-``select`` compares numbers of clusters by evidence that is corrected for chance, so that one cluster is an answer too; ``stability``
-fits again on bootstrap samples and says of each cluster how often it comes back.
+``select`` compares numbers of clusters by evidence that is corrected for chance, so that one
+cluster is an answer too; ``stability`` fits again on bootstrap samples and says of each cluster how
+often it comes back.
 """
 
 import matplotlib.pyplot as plt
@@ -21,8 +22,8 @@ print(chosen.reason)
 SelectionDisplay.from_selection(chosen)
 plt.show()
 
-# %%
-# What comes back from bootstrap samples: all three; of five clusters, those that cut a cultivar in two do not.
+# %% What comes back from bootstrap samples: all three; of five clusters, those that cut a cultivar
+# in two do not.
 
 for c in (3, 5):
     found = stability(FuzzyCMeans(c, random_state=0).fit(X), X, random_state=0)

@@ -2,8 +2,9 @@
 A stream with drift
 ===================
 
-Handwritten digits arrive in chunks of 100; each row is seen once. For a while they are 0 to 6, then all ten. Before a chunk is learnt,
-its mean `outlier_score`, the squared distance to the nearest centre, says how well the model of yesterday fits: its rise is the signal.
+Handwritten digits arrive in chunks of 100; each row is seen once. For a while they are 0 to 6, then
+all ten. Before a chunk is learnt, its mean `outlier_score`, the squared distance to the nearest
+centre, says how well the model of yesterday fits: its rise is the signal.
 """
 
 import matplotlib.pyplot as plt
@@ -28,10 +29,15 @@ for start in range(0, len(stream), 100):
 usual = np.array(scores[: before // 100 - 1])
 signal = usual.mean() + 4 * usual.std()
 first = next(number for number, score in enumerate(scores, start=1) if score > signal)
-print(f"scores {usual.min():.2f} to {usual.max():.2f} until chunk {before // 100}; the first above {signal:.2f} is that of chunk {first}")
+print(
+    f"scores {usual.min():.2f} to {usual.max():.2f} until chunk {before // 100}; the first above "
+    f"{signal:.2f} is that of chunk {first}"
+)
 
 plt.plot(range(1, len(scores) + 1), scores, "o-")
-plt.axhline(signal, color="0.5", linestyle="--", label="mean + 4 standard deviations of the first five")
+plt.axhline(
+    signal, color="0.5", linestyle="--", label="mean + 4 standard deviations of the first five"
+)
 plt.axvline(before / 100 - 0.5, color="crimson", linewidth=1, label="new digits arrive")
 plt.xlabel("chunk")
 plt.ylabel("mean outlier score")

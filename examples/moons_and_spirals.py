@@ -2,8 +2,9 @@
 Moons and spirals
 =================
 
-``kernel="landmark_graph"`` cuts the graph of rows that share near landmarks: relaxed normalised cuts (spectral clustering) at the
-cost of k-means, with an answer for new rows. Beside it k-means on the same rows.
+``kernel="landmark_graph"`` cuts the graph of rows that share near landmarks: relaxed normalised
+cuts (spectral clustering) at the cost of k-means, with an answer for new rows. Beside it k-means on
+the same rows.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Outliers
 ========
 
-Fuzzy memberships of a row sum to one, so that a stranger far from all clusters belongs to each by a share. Possibilistic typicalities
-need not, and a noise cluster takes the rest: strangers stand out.
+Fuzzy memberships of a row sum to one, so that a stranger far from all clusters belongs to each by a
+share. Possibilistic typicalities need not, and a noise cluster takes the rest: strangers stand out.
 """
 
 import matplotlib.pyplot as plt
@@ -32,7 +32,9 @@ for ax, (name, score) in zip(axes, scores.items(), strict=True):
     area = roc_auc_score(is_stranger, score)
     print(f"{name + ':':31} AUC {area:.2f}")
     ax.scatter(X[:, 0], X[:, 2], c=score, s=18, cmap="viridis")
-    ax.scatter(*strangers[:, [0, 2]].T, s=70, facecolors="none", edgecolors="crimson", linewidths=0.8)
+    ax.scatter(
+        *strangers[:, [0, 2]].T, s=70, facecolors="none", edgecolors="crimson", linewidths=0.8
+    )
     ax.set(title=f"{name}: {area:.2f}", xlabel="sepal length (cm)", ylabel="petal length (cm)")
 figure.tight_layout()
 plt.show()

@@ -2,7 +2,8 @@
 Overlapping wines
 =================
 
-178 Italian wines of three cultivars, and why the fuzzifier must fit the data: at m = 3 all memberships are alike.
+178 Italian wines of three cultivars, and why the fuzzifier must fit the data: at m = 3 all
+memberships are alike.
 """
 
 import warnings
@@ -24,12 +25,15 @@ for m in ("auto", 2.0, 3.0):
         model = FuzzyCMeans(n_clusters=3, m=m, kernel="rbf", gamma="median", random_state=0).fit(X)
     largest = model.memberships_.max(axis=1)
     score = adjusted_rand_score(cultivar, model.labels_)
-    print(f"m={model.m_:.2f}: mean largest membership {largest.mean():.2f}, adjusted Rand index {score:.2f}")
+    print(
+        f"m={model.m_:.2f}: mean largest membership {largest.mean():.2f}, adjusted Rand index "
+        f"{score:.2f}"
+    )
     for warning in caught:
         print("   ", warning.message)
 
-# %%
-# The profiles of memberships at the fuzzifier that was chosen, and the wines that lie between the clusters.
+# %% The profiles of memberships at the fuzzifier that was chosen, and the wines that lie between
+# the clusters.
 
 model = FuzzyCMeans(n_clusters=3, kernel="rbf", gamma="median", random_state=0).fit(X)
 MembershipDisplay.from_estimator(model, X)

@@ -2,8 +2,8 @@
 Labels of a few rows
 ====================
 
-Handwritten digits of which a few are labelled: clusters take the numbers of the labels and begin at the means of their labelled rows, and
-the others fall into place.
+Handwritten digits of which a few are labelled: clusters take the numbers of the labels and begin at
+the means of their labelled rows, and the others fall into place.
 """
 
 from itertools import pairwise
@@ -17,7 +17,8 @@ from cmeans import KernelKMeans
 
 X, digit = load_digits(return_X_y=True)
 counts, scores = (0, 50, 100, 200), list[np.ndarray]()
-orders = [np.random.default_rng(seed).permutation(len(X)) for seed in range(8)]  # which rows are labelled is chance: 8 draws
+# which rows are labelled is chance: 8 draws
+orders = [np.random.default_rng(seed).permutation(len(X)) for seed in range(8)]
 for count in counts:
     of_draws = []
     for order in orders:
@@ -25,7 +26,9 @@ for count in counts:
         known = np.full(len(X), -1)  # -1: not known
         known[order[:count]] = digit[order[:count]]
         labels = KernelKMeans(10, landmarks=300, random_state=0).fit_predict(X, known_labels=known)
-        of_draws.append((adjusted_rand_score(digit[rest], labels[rest]), np.mean(digit[rest] == labels[rest])))
+        of_draws.append(
+            (adjusted_rand_score(digit[rest], labels[rest]), np.mean(digit[rest] == labels[rest]))
+        )
     scores.append(np.array(of_draws).T)
     right = f", {scores[-1][1].mean():.0%} are named right" if count else ""
     print(f"{count:3d} labels: adjusted Rand index of the others {scores[-1][0].mean():.2f}{right}")
@@ -38,8 +41,8 @@ plt.xlabel(f"labelled rows of {len(X):,}")
 plt.ylabel("adjusted Rand index of the others")
 plt.show()
 
-# %%
-# Where no labels are known, it may be known that rows belong together: they are one row, and share a cluster.
+# %% Where no labels are known, it may be known that rows belong together: they are one row, and
+# share a cluster.
 
 order = orders[0]
 pairs = np.array([(i, j) for i, j in pairwise(order[:200]) if digit[i] == digit[j]])

@@ -2,7 +2,8 @@
 Rings
 =====
 
-Two rings, one inside the other. Plain k-means cuts both in half; kernel k-means with a Gaussian kernel finds them.
+Two rings, one inside the other. Plain k-means cuts both in half; kernel k-means with a Gaussian
+kernel finds them.
 """
 
 import matplotlib.pyplot as plt

@@ -25,9 +25,13 @@ for way, estimator in {"landmarks": StreamingFuzzyCMeans, "projection": Streamin
     stream = estimator(10, kernel="rbf", gamma="median", random_state=0)
     scores = []
     for start in range(0, len(images), 150):
-        stream.partial_fit(images[start : start + 150])  # labels_ are those of this chunk, and nothing else of it is kept
+        # labels_ are those of this chunk, and nothing else of it is kept
+        stream.partial_fit(images[start : start + 150])
         scores.append(adjusted_rand_score(digit, stream.predict(images)))
-    lost = f"{100 * stream.projection_loss_.max():.0f}% of a centre lost on the way into the last chunk"
+    lost = (
+        f"{100 * stream.projection_loss_.max():.0f}% of a centre lost on the way into the last "
+        "chunk"
+    )
     print(f"{stream.n_chunks_} chunks, {way + ':':12} adjusted Rand index {scores[-1]:.2f}, {lost}")
     plt.plot(range(1, len(scores) + 1), scores, "o-", label=estimator.__name__)
 plt.axhline(all_at_once, color="0.5", linestyle="--", label="all rows at once")

@@ -27,21 +27,39 @@ def stream(n_clusters: int = C, **words: Any) -> Any:
 BLOBS = np.array([[0.0, 0, 0, 1], [3, 1, 0, 0], [0.5, 3, 1, 0]])
 STREAMS: dict[str, tuple[type, dict[str, Any]]] = {
     "landmarks": (StreamingFuzzyCMeans, {"kernel": "rbf", "landmarks": 16}),
-    "points": (StreamingFuzzyCMeans, {"kernel": "rbf", "landmarks": np.vstack([BLOBS + 0.3, BLOBS - 0.3, BLOBS[::-1] * 0.8])}),
+    "points": (
+        StreamingFuzzyCMeans,
+        {"kernel": "rbf", "landmarks": np.vstack([BLOBS + 0.3, BLOBS - 0.3, BLOBS[::-1] * 0.8])},
+    ),
     "linear": (StreamingFuzzyCMeans, {"kernel": "linear", "gamma": "scale"}),
     "projection": (StreamingKernelFCM, {"method": "projection"}),
-    "gradient": (StreamingKernelFCM, {"method": "projection", "projection": "gradient", "search": "auto"}),
+    "gradient": (
+        StreamingKernelFCM,
+        {"method": "projection", "projection": "gradient", "search": "auto"},
+    ),
     "l1": (StreamingKernelFCM, {"method": "projection", "projection": "l1"}),
-    "hard": (StreamingFuzzyCMeans, {"rule": "hard", "kernel": "rbf", "landmarks": 16, "search": "auto"}),
+    "hard": (
+        StreamingFuzzyCMeans,
+        {"rule": "hard", "kernel": "rbf", "landmarks": 16, "search": "auto"},
+    ),
     "patches": (KernelPatchClustering, {"n_points": 4}),
 }
 MORE_STREAMS: dict[str, tuple[type, dict[str, Any]]] = {
     **STREAMS,
     "update": (
         StreamingKernelFCM,
-        {"kernel": "rbf", "landmarks": 16, "method": "landmarks", "meta_membership": "update", "past_weight": "u"},
+        {
+            "kernel": "rbf",
+            "landmarks": 16,
+            "method": "landmarks",
+            "meta_membership": "update",
+            "past_weight": "u",
+        },
     ),
-    "polynomial": (StreamingKernelFCM, {"kernel": Polynomial(degree=2, gamma=0.3), "method": "projection"}),
+    "polynomial": (
+        StreamingKernelFCM,
+        {"kernel": Polynomial(degree=2, gamma=0.3), "method": "projection"},
+    ),
 }
 
 
@@ -50,13 +68,18 @@ def blobs(n: int, seed: int = 0, scale: float = 0.5) -> np.ndarray:
     return BLOBS[np.arange(n) % C] + np.random.default_rng(seed).normal(scale=scale, size=(n, D))
 
 
-X = np.where(np.abs(blobs(4 * CHUNK)) < 0.2, 0.0, blobs(4 * CHUNK)).astype(np.float32).astype(np.float64)
+X = (
+    np.where(np.abs(blobs(4 * CHUNK)) < 0.2, 0.0, blobs(4 * CHUNK))
+    .astype(np.float32)
+    .astype(np.float64)
+)
 CHUNKS = np.split(X, 4)
 PROBE = blobs(30, seed=1)
 
 
 def build(name: str, **words: Any) -> Any:
-    """A stream by its name here, which searches if it says so; under any other name, one of words alone."""
+    """A stream by its name here, which searches if it says so; under any other name, one of words
+    alone."""
     others = {"published": (StreamingKernelFCM, {"method": "landmarks"})}
     estimator, own = {**others, **MORE_STREAMS}.get(name, (stream, {}))
     plain = {} if estimator is KernelPatchClustering else {"search": None}
@@ -65,7 +88,8 @@ def build(name: str, **words: Any) -> Any:
 
 
 def with_gamma(gamma: float, words: dict[str, Any]) -> dict[str, Any]:
-    """Words with a gamma where none is given, and the kernel has none of its own as an object has."""
+    """Words with a gamma where none is given, and the kernel has none of its own as an object
+    has."""
     return {"gamma": gamma, **words} if isinstance(words["kernel"], str) else words
 
 
@@ -80,7 +104,7 @@ def in_order(model: Any) -> np.ndarray:
     return model.predict(BLOBS)
 
 
-# ------------------------------------------------------------------------------------------------------------- for the naive twin
+# ------------------------------------------------------------------------------- for the naive twin
 
 
 def cut(values: np.ndarray, sizes: Sequence[int]) -> list[np.ndarray]:
@@ -93,10 +117,15 @@ def first_rows(n: int) -> np.ndarray:
 
 
 def kernels(gamma: float, **linear: Any) -> dict[str, tuple[dict[str, Any], Any, int]]:
-    """By names: words, the same kernel for the twin, columns of the rows; `linear` are further words of that one."""
+    """By names: words, the same kernel for the twin, columns of the rows; `linear` are further
+    words of that one."""
     matrix = partial(partial, naive.kernel_matrix)
     return {
-        "rbf": ({"kernel": "rbf", "gamma": gamma}, matrix(function=partial(naive.rbf, gamma=gamma)), 4),
+        "rbf": (
+            {"kernel": "rbf", "gamma": gamma},
+            matrix(function=partial(naive.rbf, gamma=gamma)),
+            4,
+        ),
         "linear": ({"kernel": "linear", **linear}, matrix(function=naive.linear), 4),
         "polynomial": (
             {"kernel": Polynomial(degree=2, gamma=1.0, coef0=1.0)},

@@ -1,4 +1,5 @@
-"""A headless Chromium that tests talk to by its DevTools protocol, over two pipes: pages of any width, and what went wrong in them."""
+"""A headless Chromium that tests talk to by its DevTools protocol, over two pipes: pages of any
+width, and what went wrong in them."""
 
 from __future__ import annotations
 
@@ -16,10 +17,25 @@ from typing import Any
 
 import pytest
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
-QUIET = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
-QUIET += ["--no-first-run", "--disable-quic", "--disable-dev-shm-usage", "--hide-scrollbars", "--remote-debugging-pipe"]
+QUIET = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+QUIET += [
+    "--no-first-run",
+    "--disable-quic",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+    "--remote-debugging-pipe",
+]
 PATIENCE = 60.0  # seconds for one answer
 WRONG = {"Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"}
 
@@ -33,7 +49,9 @@ class Page:
         self.fetched: list[str] = []
         self._loaded = False
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)[
+            "sessionId"
+        ]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.ask(f"{domain}.enable")
 
@@ -41,7 +59,11 @@ class Page:
         """Send a command and return its result."""
         self._number += 1
         message = {"id": self._number, "method": method, "params": words}
-        os.write(self._to, json.dumps(message | ({"sessionId": self._session} if self._session else {})).encode() + b"\0")
+        os.write(
+            self._to,
+            json.dumps(message | ({"sessionId": self._session} if self._session else {})).encode()
+            + b"\0",
+        )
         while True:
             answer = self._next()
             if answer.get("id") == self._number:
@@ -49,9 +71,19 @@ class Page:
                 return answer["result"]
 
     def open(self, file: Path, width: int, scheme: str = "light") -> None:
-        """Open a file on a screen of this width, a phone's below 600 pixels, whose system is light or dark."""
-        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
-        self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        """Open a file on a screen of this width, a phone's below 600 pixels, whose system is light
+        or dark."""
+        self.ask(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=900,
+            deviceScaleFactor=1,
+            mobile=width < 600,
+        )
+        self.ask(
+            "Emulation.setEmulatedMedia",
+            features=[{"name": "prefers-color-scheme", "value": scheme}],
+        )
         self._loaded = False
         self.ask("Page.navigate", url=file.as_uri())
         while not self._loaded:
@@ -92,8 +124,18 @@ class Page:
 def browsing(folder: Path) -> Iterator[Page]:
     """Provide a tab of a Chromium that keeps its profile in a folder."""
     (read, to), (back, write) = os.pipe(), os.pipe()
-    words = ["bash", "-c", f'exec "$@" 3<&{read} 4>&{write}', "-", str(CHROMIUM), *QUIET, f"--user-data-dir={folder / 'profile'}"]
-    with subprocess.Popen(words, pass_fds=(read, write), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    words = [
+        "bash",
+        "-c",
+        f'exec "$@" 3<&{read} 4>&{write}',
+        "-",
+        str(CHROMIUM),
+        *QUIET,
+        f"--user-data-dir={folder / 'profile'}",
+    ]
+    with subprocess.Popen(
+        words, pass_fds=(read, write), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
         os.close(read)
         os.close(write)
         try:

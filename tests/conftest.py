@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
-# One thread for matrices of a few rows: more take longer to wake than to work, and are in the way of other tests' processes. Libraries
-# read these when they are imported.
+# One thread for matrices of a few rows: more take longer to wake than to work, and are in the way
+# of other tests' processes. Libraries read these when they are imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("MKL_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -20,19 +20,21 @@ import pytest
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
-# Tests send interrupts, which processes that a shell has started in the background ignore, with all that they start.
+# Tests send interrupts, which processes that a shell has started in the background ignore, with all
+# that they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# No stopwatch, as a shared machine is slow now and then. The same tests get the same examples, and so the same verdict everywhere;
-# HYPOTHESIS_PROFILE=search looks at others.
+# No stopwatch, as a shared machine is slow now and then. The same tests get the same examples, and
+# so the same verdict everywhere; HYPOTHESIS_PROFILE=search looks at others.
 settings.register_profile("cmeans", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "cmeans"))
 
 
-# The suite of each folder, file or function of tests that is not of the core: what takes long, and what a change seldom reaches. A mark on
-# a test says another of this one test. The longest name that fits counts.
+# The suite of each folder, file or function of tests that is not of the core: what takes long, and
+# what a change seldom reaches. A mark on a test says another of this one test. The longest name
+# that fits counts.
 SUITES = {
     "ring": (
         *(
@@ -44,9 +46,25 @@ SUITES = {
             "tests/inspection",
             "tests/selection",
         ),
-        *("tests/estimators/test_finding.py", "tests/native/test_build.py", "tests/native/test_library.py", "tests/solvers/test_search.py"),
-        *("tests/storage/test_row_writer.py", "tests/test_benchmarks.py", "tests/test_docs.py", "tests/test_examples.py"),
-        *("tests/test_extending.py", "tests/test_migration.py", "tests/test_papers.py", "tests/test_policies.py", "tests/test_tools.py"),
+        *(
+            "tests/estimators/test_finding.py",
+            "tests/native/test_build.py",
+            "tests/native/test_library.py",
+            "tests/solvers/test_search.py",
+        ),
+        *(
+            "tests/storage/test_row_writer.py",
+            "tests/test_benchmarks.py",
+            "tests/test_docs.py",
+            "tests/test_examples.py",
+        ),
+        *(
+            "tests/test_extending.py",
+            "tests/test_migration.py",
+            "tests/test_papers.py",
+            "tests/test_policies.py",
+            "tests/test_tools.py",
+        ),
         # fresh processes
         "tests/fitting/test_validation.py::test_verbose_reaches_stderr_in_a_plain_script",
         "tests/test_architecture.py::test_import_has_no_effects",
@@ -66,18 +84,50 @@ SUITES = {
         "tests/test_naive_sparse.py::test_the_printed_tables_of_the_adaptive_algorithm",
     ),
     "matrix": (
-        *("tests/data/files/test_same_rows.py", "tests/estimators/test_changed_rows.py", "tests/estimators/test_embedding.py"),
-        *("tests/estimators/test_properties.py", "tests/estimators/test_sklearn_checks.py", "tests/fitting/test_stored_fits.py"),
-        *("tests/fitting/test_stored_memory.py", "tests/fitting/test_stored_questions.py", "tests/fitting/test_stored_refusals.py"),
-        *("tests/kernels/test_scales.py", "tests/persistence/test_model_file.py", "tests/persistence/test_parameters.py"),
-        *("tests/persistence/test_pipelines.py", "tests/solvers/test_checkpoints.py", "tests/streaming/test_checkpoints.py"),
-        *("tests/streaming/test_input.py", "tests/streaming/test_properties.py", "tests/streaming/test_states.py"),
+        *(
+            "tests/data/files/test_same_rows.py",
+            "tests/estimators/test_changed_rows.py",
+            "tests/estimators/test_embedding.py",
+        ),
+        *(
+            "tests/estimators/test_properties.py",
+            "tests/estimators/test_sklearn_checks.py",
+            "tests/fitting/test_stored_fits.py",
+        ),
+        *(
+            "tests/fitting/test_stored_memory.py",
+            "tests/fitting/test_stored_questions.py",
+            "tests/fitting/test_stored_refusals.py",
+        ),
+        *(
+            "tests/kernels/test_scales.py",
+            "tests/persistence/test_model_file.py",
+            "tests/persistence/test_parameters.py",
+        ),
+        *(
+            "tests/persistence/test_pipelines.py",
+            "tests/solvers/test_checkpoints.py",
+            "tests/streaming/test_checkpoints.py",
+        ),
+        *(
+            "tests/streaming/test_input.py",
+            "tests/streaming/test_properties.py",
+            "tests/streaming/test_states.py",
+        ),
     ),
 }
 # What these compare must depend on neither the kernels of the BLAS nor the native code that runs.
 BITS = (
-    *("tests/estimators/test_against_naive.py", "tests/estimators/test_equivalences.py", "tests/solvers/test_stopping.py"),
-    *("tests/solvers/test_sweeps_in_a_row.py", "tests/sweeps/test_exchange.py", "tests/test_panel.py"),
+    *(
+        "tests/estimators/test_against_naive.py",
+        "tests/estimators/test_equivalences.py",
+        "tests/solvers/test_stopping.py",
+    ),
+    *(
+        "tests/solvers/test_sweeps_in_a_row.py",
+        "tests/sweeps/test_exchange.py",
+        "tests/test_panel.py",
+    ),
     "tests/engines/test_dask.py::test_gradients_and_single_moves_beside_the_rows",
     "tests/papers/test_kpkm.py::test_from_a_symmetric_start_rounding_chooses_nothing",
 )
@@ -86,7 +136,9 @@ BITS = (
 @cache
 def marks_of(test: str) -> tuple[str, ...]:
     """The suite of a test, and "bits" where it is one of those."""
-    fitting = {place: suite for suite, places in SUITES.items() for place in places if _is_in(test, place)}
+    fitting = {
+        place: suite for suite, places in SUITES.items() for place in places if _is_in(test, place)
+    }
     bits = ("bits",) if any(_is_in(test, place) for place in BITS) else ()
     return (fitting[max(fitting, key=len)] if fitting else "core", *bits)
 
@@ -97,7 +149,8 @@ def _is_in(test: str, place: str) -> bool:
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks for the marks that are asked for
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Each test is of one suite, core, ring or matrix, but for those that take minutes, which are slow too."""
+    """Each test is of one suite, core, ring or matrix, but for those that take minutes, which are
+    slow too."""
     for item in items:
         suite, *bits = marks_of(item.nodeid.partition("[")[0])
         if item.get_closest_marker("minutes"):
@@ -109,7 +162,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Eighteen thousand tests stay till the end: no search for garbage need look at them each time."""
+    """Eighteen thousand tests stay till the end: no search for garbage need look at them each
+    time."""
     gc.freeze()
 
 
@@ -129,24 +183,30 @@ def sweeps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
 @pytest.fixture
 def plain_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sweep after sweep as the papers have it, where a loop of the tests is followed step by step; what mixing makes of it has tests of
-    its own."""
+    """Sweep after sweep as the papers have it, where a loop of the tests is followed step by step;
+    what mixing makes of it has tests of its own."""
     monkeypatch.setattr("cmeans.solvers.fixed_point._may_mix", lambda *_: False)
 
 
 @pytest.fixture(scope="module")
 def one_thread() -> Iterator[None]:
-    """Matrices of a few rows, thousands of times: threads would take longer to wake than to work."""
+    """Matrices of a few rows, thousands of times: threads would take longer to wake than to
+    work."""
     with threadpool_limits(1):
         yield
 
 
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
-    """Folder of the real data sets, one NAME.npz each with X and y: $CMEANS_DATA, else ../shared/data beside the repository."""
-    folder = Path(os.environ.get("CMEANS_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
+    """Folder of the real data sets, one NAME.npz each with X and y: $CMEANS_DATA, else
+    ../shared/data beside the repository."""
+    folder = Path(
+        os.environ.get("CMEANS_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data"
+    )
     if not folder.is_dir():
-        pytest.skip(f"no data sets at {folder}; set CMEANS_DATA to a folder of NAME.npz files with X and y")
+        pytest.skip(
+            f"no data sets at {folder}; set CMEANS_DATA to a folder of NAME.npz files with X and y"
+        )
     return folder
 
 

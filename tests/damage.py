@@ -1,4 +1,5 @@
-"""What may happen to a file that keeps a state: cut off, bits flipped, or changed by somebody who knows the format."""
+"""What may happen to a file that keeps a state: cut off, bits flipped, or changed by somebody who
+knows the format."""
 
 from __future__ import annotations
 
@@ -12,9 +13,21 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load, save_file
 
-Damage = Callable[[bytes, Path], Iterator[tuple[object, bytes]]]  # a file's bytes, and a place for scratch: what was done, other bytes
+# a file's bytes, and a place for scratch: what was done, other bytes
+Damage = Callable[[bytes, Path], Iterator[tuple[object, bytes]]]
 
-KINDS: list[Any] = [None, -1, 1.5, "x", [], {}, True, {"$array": "no such"}, {"$object": "Centres", "fields": {}}, 10**400]
+KINDS: list[Any] = [
+    None,
+    -1,
+    1.5,
+    "x",
+    [],
+    {},
+    True,
+    {"$array": "no such"},
+    {"$object": "Centres", "fields": {}},
+    10**400,
+]
 CHANGES: list[Callable[[np.ndarray], np.ndarray]] = [
     lambda a: a[:-1],
     lambda a: a[..., None],
@@ -41,7 +54,8 @@ def flipped(data: bytes, scratch: Path) -> Iterator[tuple[object, bytes]]:
 
 
 def changed_by_hand(data: bytes, scratch: Path) -> Iterator[tuple[object, bytes]]:
-    """Keys of the metadata that are dropped or hold something else, arrays of other shapes, types and values; of many, some."""
+    """Keys of the metadata that are dropped or hold something else, arrays of other shapes, types
+    and values; of many, some."""
     dice = random.Random(len(data))
     outer = json.loads(data[8 : 8 + struct.unpack("<Q", data[:8])[0]])
     [(key, text)] = outer["__metadata__"].items()
@@ -70,7 +84,13 @@ def changed_by_hand(data: bytes, scratch: Path) -> Iterator[tuple[object, bytes]
 
 
 def _ways(value: Any, before: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    for step, part in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+    for step, part in (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    ):
         yield (*before, step)
         yield from _ways(part, (*before, step))
 

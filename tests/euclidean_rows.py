@@ -10,7 +10,12 @@ from cmeans.spaces import EuclideanSpace
 from cmeans.sweeps.represented_rows import RepresentedRows
 
 
-def euclidean_rows(X: np.ndarray, weight: np.ndarray | None = None, keep_bytes: int = 0, limits: Limits | None = None) -> RepresentedRows:
+def euclidean_rows(
+    X: np.ndarray,
+    weight: np.ndarray | None = None,
+    keep_bytes: int = 0,
+    limits: Limits | None = None,
+) -> RepresentedRows:
     """Rows (n, d), with weights (n,) or of weight 1."""
     weight = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=float)
     blocks = Blocks(X, weight, limits=limits or Limits())

@@ -1,6 +1,8 @@
-"""All public estimators that cluster, from what `cmeans` exports: with quick parameters, and in the groups that tests ask for.
+"""All public estimators that cluster, from what `cmeans` exports: with quick parameters, and in the
+groups that tests ask for.
 
-A new estimator is in here as soon as it is in `cmeans.__all__`, and so in every test that goes over one of these groups.
+A new estimator is in here as soon as it is in `cmeans.__all__`, and so in every test that goes over
+one of these groups.
 """
 
 from __future__ import annotations
@@ -13,17 +15,21 @@ from sklearn.base import ClusterMixin
 import cmeans
 
 CLASSES: dict[str, type] = {
-    name: value for name in cmeans.__all__ if inspect.isclass(value := getattr(cmeans, name)) and issubclass(value, ClusterMixin)
+    name: value
+    for name in cmeans.__all__
+    if inspect.isclass(value := getattr(cmeans, name)) and issubclass(value, ClusterMixin)
 }
 NAMES = tuple(CLASSES)
 PARAMETERS = {name: tuple(inspect.signature(cls).parameters) for name, cls in CLASSES.items()}
 
-# For whoever has such a parameter. Few rows in several chunks; wide possibilistic clusters of few rows fall together.
+# For whoever has such a parameter. Few rows in several chunks; wide possibilistic clusters of few
+# rows fall together.
 QUICK: dict[str, Any] = {"random_state": 0, "eta_scale": 0.1, "chunk_size": 60, "patch_size": 60}
 OF_KERNELS = {"gamma", "landmarks"}  # where they are given, and no kernel, it is the RBF kernel
 
 
-FINDING = tuple(name for name, cls in CLASSES.items() if cls().n_clusters == "auto")  # told how many clusters there may be
+# told how many clusters there may be
+FINDING = tuple(name for name, cls in CLASSES.items() if cls().n_clusters == "auto")
 COUNTING = tuple(name for name in NAMES if name not in FINDING)  # told how many there are
 
 
@@ -45,14 +51,15 @@ def known(which: str | type, words: dict[str, Any]) -> dict[str, Any]:
 
 
 def told(which: str | type, n_clusters: int) -> int | tuple[int, int]:
-    """What this estimator is told of the number of clusters: the most there may be, where it finds their number itself."""
+    """What this estimator is told of the number of clusters: the most there may be, where it finds
+    their number itself."""
     finds = inspect.signature(_class(which)).parameters["n_clusters"].default == "auto"
     return (1, n_clusters) if finds else n_clusters
 
 
 def build(which: str | type, *, n_clusters: int = 3, **words: Any) -> Any:
-    """The estimator, not fitted, with quick parameters where the words say nothing else; where it finds the number of clusters
-    itself, `n_clusters` is the most it may find."""
+    """The estimator, not fitted, with quick parameters where the words say nothing else; where it
+    finds the number of clusters itself, `n_clusters` is the most it may find."""
     number = {"n_clusters": told(which, n_clusters)}
     words = {"kernel": "rbf", **words} if OF_KERNELS & set(words) else words
     return _class(which)(**{**known(which, number), **known(which, QUICK), **words})

@@ -119,7 +119,8 @@ def packed_npz(folder: Path, x: np.ndarray) -> Path:
 
 
 NAMED: list[Written] = [
-    parquet, parquet_folder, parquet_pattern, other_orders, ipc, ipc_stream, ipc_folder, csv, packed_csv, csv_folder,
+    parquet, parquet_folder, parquet_pattern, other_orders,
+    ipc, ipc_stream, ipc_folder, csv, packed_csv, csv_folder,
 ]  # fmt: skip
 NUMBERED: list[Written] = [npy, npy_by_columns, npy_swapped, npy_list, npz, packed_npz]
 TEXT = {csv, packed_csv, csv_folder}  # have no types, and are read as float64
@@ -127,9 +128,12 @@ EVERY = [*NAMED, *NUMBERED]
 
 
 def as_lists(x: np.ndarray, kind: str = "fixed") -> pa.Array:
-    """Rows as the lists of one column, as embeddings are stored: of a length that their type says, or not."""
+    """Rows as the lists of one column, as embeddings are stored: of a length that their type says,
+    or not."""
     if kind == "fixed":
-        return pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(x).ravel()), x.shape[1])
+        return pa.FixedSizeListArray.from_arrays(
+            pa.array(np.ascontiguousarray(x).ravel()), x.shape[1]
+        )
     of = {"plain": pa.list_, "large": pa.large_list}[kind]
     return pa.array(list(x), type=of(pa.from_numpy_dtype(x.dtype)))
 
@@ -140,6 +144,8 @@ def lists(folder: Path, x: np.ndarray, kind: str, ending: str, **beside: pa.Arra
     if ending == "parquet":
         pq.write_table(made, file, row_group_size=37)
         return file
-    with {"arrow": pa.ipc.new_file, "arrows": pa.ipc.new_stream}[ending](file, made.schema) as writer:
+    with {"arrow": pa.ipc.new_file, "arrows": pa.ipc.new_stream}[ending](
+        file, made.schema
+    ) as writer:
         writer.write_table(made, max_chunksize=41)
     return file

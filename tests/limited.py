@@ -24,7 +24,8 @@ def limited(patch: pytest.MonkeyPatch, **sizes: float) -> Limits:
 
 
 def within(**sizes: float) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """For fits that tests share: within the usual sizes but for these, whatever sizes the first test that asks for one has set."""
+    """For fits that tests share: within the usual sizes but for these, whatever sizes the first
+    test that asks for one has set."""
 
     def decorate(fit: Callable[P, T]) -> Callable[P, T]:
         @wraps(fit)

@@ -1,7 +1,9 @@
-"""The naive twin of c-means over rows with missing values. Loops over rows, clusters and columns, float64.
+"""The naive twin of c-means over rows with missing values. Loops over rows, clusters and columns,
+float64.
 
-Hathaway, Bezdek 2001, "Fuzzy c-means clustering of incomplete data" (HB): the partial distance strategy
-Chi, Chi, Baraniuk 2016, "k-POD: a method for k-means clustering of missing data" (CCB): the objective of hard clusters
+Hathaway, Bezdek 2001, "Fuzzy c-means clustering of incomplete data" (HB): the partial distance
+strategy Chi, Chi, Baraniuk 2016, "k-POD: a method for k-means clustering of missing data" (CCB):
+the objective of hard clusters
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ class Partial(NamedTuple):
     memberships: Array  # (n, c) at the last centres
     centres: Array  # (c, d)
     d2: Array  # (n, c)
-    history: list[float]  # sum_ij w_i u_ij^m d2_ij, and the penalty, at the start and after every sweep
+    # sum_ij w_i u_ij^m d2_ij, and the penalty, at the start and after every sweep
+    history: list[float]
 
 
 def row_scale(x: Array) -> float:
@@ -27,7 +30,8 @@ def row_scale(x: Array) -> float:
 
 
 def partial_distances(X: Array, V: Array, *, scaled: bool) -> Array:
-    """HB:  d2_ij = s_i sum_k over the columns that row i has values in of (x_ik - v_jk)^2,  s_i = 1 or that scale."""
+    """HB:  d2_ij = s_i sum_k over the columns that row i has values in of (x_ik - v_jk)^2,  s_i = 1
+    or that scale."""
     d2 = np.zeros((len(X), len(V)))
     for i, x in enumerate(X):
         scale = row_scale(x) if scaled else 1.0
@@ -39,7 +43,8 @@ def partial_distances(X: Array, V: Array, *, scaled: bool) -> Array:
 
 
 def partial_means(X: Array, A: Array, V: Array, *, scaled: bool) -> Array:
-    """HB, CCB: the mean of every column over the rows that have values there; a coordinate that no row of a cluster has stays."""
+    """HB, CCB: the mean of every column over the rows that have values there; a coordinate that no
+    row of a cluster has stays."""
     means, scales = V.copy(), [row_scale(x) if scaled else 1.0 for x in X]
     for j in range(len(V)):
         for k in range(V.shape[1]):

@@ -1,9 +1,10 @@
 """The naive twin of the polynomial fuzzifier, in loops.
 
-    Klawonn, Hoppner 2003, "What is Fuzzy about Fuzzy Clustering? Understanding and Improving the Concept of the Fuzzifier"
+    Klawonn, Hoppner 2003, "What is Fuzzy about Fuzzy Clustering? Understanding and Improving the
+    Concept of the Fuzzifier"
 
-R's `fclust` has the same algorithm as FKM.pf: distances in rising order, the largest number of clusters that share a row, and
-memberships of these.
+R's `fclust` has the same algorithm as FKM.pf: distances in rising order, the largest number of
+clusters that share a row, and memberships of these.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import numpy as np
 
 
 def memberships(d2: np.ndarray, beta: float) -> np.ndarray:
-    """u_ij = [(1 + (k-1) beta) / sum_{l<=k} (d_j / d_l) - beta] / (1 - beta)  of the k nearest clusters, the largest k with
-    beta / (1 + (k-1) beta)  <  (1 / d_k) / sum_{l<=k} 1 / d_l;  a row at centres is shared equally among them."""
+    """u_ij = [(1 + (k-1) beta) / sum_{l<=k} (d_j / d_l) - beta] / (1 - beta)  of the k nearest
+    clusters, the largest k with beta / (1 + (k-1) beta)  <  (1 / d_k) / sum_{l<=k} 1 / d_l;  a row
+    at centres is shared equally among them."""
     u = np.zeros_like(d2)
     for i in range(len(d2)):
         there = [j for j in range(d2.shape[1]) if d2[i, j] == 0]

@@ -1,7 +1,9 @@
-"""The naive twin of probabilistic kernel k-means: Rosen's gradient projection as printed, with explicit matrices in R^(n c).
+"""The naive twin of probabilistic kernel k-means: Rosen's gradient projection as printed, with
+explicit matrices in R^(n c).
 
-P (n, c) is the vector p = (p_11, ..., p_1c, p_21, ...); constraint l c + k is p_lk >= 0, and every row sums to one. Liu et al. 2021,
-"Kernel Probabilistic K-Means Clustering", Algorithm 1 with (14)-(35); a row at a vertex that a multiplier frees moves there alone.
+P (n, c) is the vector p = (p_11, ..., p_1c, p_21, ...); constraint l c + k is p_lk >= 0, and every
+row sums to one. Liu et al. 2021, "Kernel Probabilistic K-Means Clustering", Algorithm 1 with
+(14)-(35); a row at a vertex that a multiplier frees moves there alone.
 """
 
 from __future__ import annotations
@@ -46,8 +48,11 @@ def with_constraint(Q: Array, constraint: int) -> Array:
     return Q - np.outer(q, q) / q[constraint]
 
 
-def gradient_projection(K: Array, P: Array, step: float = np.inf, max_iter: int = 10**6, flat: float = 1e-12) -> Walk:
-    """Algorithm 1: the longest step along -Q grad that stays feasible (FAGP), or `step` where that is shorter (AGP)."""
+def gradient_projection(
+    K: Array, P: Array, step: float = np.inf, max_iter: int = 10**6, flat: float = 1e-12
+) -> Walk:
+    """Algorithm 1: the longest step along -Q grad that stays feasible (FAGP), or `step` where that
+    is shorter (AGP)."""
     n, c = P.shape
     p = P.ravel().copy()
     active = [i for i in range(n * c) if p[i] == 0]

@@ -13,7 +13,8 @@ from naive import point_distances
 
 
 def row_memberships(rule: Rule, d2: np.ndarray, prices: np.ndarray) -> np.ndarray:
-    """u (c,) of one row: the least of  sum_j weight(u_j) d2_j + penalty - sum_j g_j u_j  over the simplex."""
+    """u (c,) of one row: the least of  sum_j weight(u_j) d2_j + penalty - sum_j g_j u_j  over the
+    simplex."""
     c = len(d2)
     if isinstance(rule, SizedHard):
         best = 0
@@ -29,10 +30,14 @@ def row_memberships(rule: Rule, d2: np.ndarray, prices: np.ndarray) -> np.ndarra
     m, p = rule.m, 1 / (rule.m - 1)
 
     def at(nu: float) -> list[float]:
-        return [(max(nu + prices[j], 0.0) / (m * d2[j])) ** p if d2[j] > 0 else 0.0 for j in range(c)]
+        return [
+            (max(nu + prices[j], 0.0) / (m * d2[j])) ** p if d2[j] > 0 else 0.0 for j in range(c)
+        ]
 
     free = [j for j in range(c) if d2[j] == 0]
-    if free:  # the row is at a centre: the price of the row is at most minus that of the centre, which has what is left
+    # the row is at a centre: the price of the row is at most minus that of the centre, which has
+    # what is left
+    if free:
         nu = -max(prices[j] for j in free)
         u = at(nu)
         if sum(u) <= 1:
@@ -55,8 +60,11 @@ def memberships(rule: Rule, d2: np.ndarray, prices: np.ndarray) -> np.ndarray:
     return np.array([row_memberships(rule, row, prices) for row in d2])
 
 
-def cheapest(d2: np.ndarray, weight: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[float, np.ndarray]:
-    """The least cost of any assignment (rows may be divided) with sizes between bounds, and the shares (n, c): a linear program."""
+def cheapest(
+    d2: np.ndarray, weight: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """The least cost of any assignment (rows may be divided) with sizes between bounds, and the
+    shares (n, c): a linear program."""
     n, c = d2.shape
     of_rows = sparse.kron(sparse.eye(n), np.ones((1, c)))
     of_clusters = sparse.csr_matrix(sparse.kron(weight[None, :], sparse.eye(c)))
@@ -74,9 +82,15 @@ def cheapest(d2: np.ndarray, weight: np.ndarray, low: np.ndarray, high: np.ndarr
 
 
 def hard_fit(
-    X: np.ndarray, V: np.ndarray, weight: np.ndarray, low: np.ndarray, high: np.ndarray, tol: float = 1e-4
+    X: np.ndarray,
+    V: np.ndarray,
+    weight: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    tol: float = 1e-4,
 ) -> tuple[np.ndarray, list[float]]:
-    """Centres and the objective before each step: the cheapest assignment, then weighted means, until no centre moves any more."""
+    """Centres and the objective before each step: the cheapest assignment, then weighted means,
+    until no centre moves any more."""
     history = []
     for _ in range(300):
         cost, u = cheapest(point_distances(X, V), weight, low, high)
@@ -95,8 +109,11 @@ def hard_fit(
     return V, history
 
 
-def soft_prices(rule: Rule, d2: np.ndarray, weight: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Prices under which sizes lie between bounds, and are at one where the price is not zero: one after the other, by halving."""
+def soft_prices(
+    rule: Rule, d2: np.ndarray, weight: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> np.ndarray:
+    """Prices under which sizes lie between bounds, and are at one where the price is not zero: one
+    after the other, by halving."""
     prices, c = np.zeros(d2.shape[1]), d2.shape[1]
 
     def size(j: int, price: float) -> float:
@@ -117,7 +134,11 @@ def soft_prices(rule: Rule, d2: np.ndarray, weight: np.ndarray, low: np.ndarray,
             near, far = 0.0, reach
             for _ in range(60):
                 middle = (near + far) / 2
-                near, far = (middle, far) if sign * (size(j, sign * middle) - wanted) < 0 else (near, middle)
+                near, far = (
+                    (middle, far)
+                    if sign * (size(j, sign * middle) - wanted) < 0
+                    else (near, middle)
+                )
             prices[j] = sign * far
         if np.abs(prices - before).max() <= 1e-13 * max(np.abs(prices).max(), 1.0):
             break
@@ -125,7 +146,13 @@ def soft_prices(rule: Rule, d2: np.ndarray, weight: np.ndarray, low: np.ndarray,
 
 
 def soft_fit(
-    rule: Rule, X: np.ndarray, V: np.ndarray, weight: np.ndarray, low: np.ndarray, high: np.ndarray, sweeps: int
+    rule: Rule,
+    X: np.ndarray,
+    V: np.ndarray,
+    weight: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    sweeps: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Centres and prices of a soft rule after so many sweeps."""
     prices = soft_prices(rule, point_distances(X, V), weight, low, high)

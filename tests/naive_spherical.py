@@ -1,7 +1,8 @@
 """The naive twin of fits whose centres have length one, in loops and float64, for any kernel.
 
-    Dhillon, Modha 2001, "Concept decompositions for large sparse text data using clustering" (DM): hard memberships, eq. 5-6
-    Hornik, Feinerer, Kober, Buchta 2012, "Spherical k-means clustering" (HFKB): fuzzy ones, section 2
+    Dhillon, Modha 2001, "Concept decompositions for large sparse text data using clustering" (DM):
+    hard memberships, eq. 5-6 Hornik, Feinerer, Kober, Buchta 2012, "Spherical k-means clustering"
+    (HFKB): fuzzy ones, section 2
 
 Both have rows of length one and 1 - cos; squared distances are twice that.
 """
@@ -47,7 +48,8 @@ def entropy(T: float) -> Rule:
 
 
 def distances(Ks: Array, Kss: Array, diag: Array, alphas: Array) -> Array:
-    """d2_ij = k(x_i, x_i) - 2 <phi(x_i), v_j> + 1 to centres v = alpha / |alpha|, combinations of a basis with these kernel values."""
+    """d2_ij = k(x_i, x_i) - 2 <phi(x_i), v_j> + 1 to centres v = alpha / |alpha|, combinations of a
+    basis with these kernel values."""
     d2 = np.empty((len(Ks), len(alphas)))
     for j, alpha in enumerate(alphas):
         length = np.sqrt(alpha @ Kss @ alpha)
@@ -56,10 +58,14 @@ def distances(Ks: Array, Kss: Array, diag: Array, alphas: Array) -> Array:
     return d2
 
 
-def cmeans(Ks: Array, Kss: Array, diag: Array, rows: Array, rule: Rule, sweeps: int, weights: Array) -> Run:
-    """Sweeps from some rows as centres. The basis spans the centres: `Ks` (n, s) its kernel values with the rows, `Kss` (s, s) its own."""
+def cmeans(
+    Ks: Array, Kss: Array, diag: Array, rows: Array, rule: Rule, sweeps: int, weights: Array
+) -> Run:
+    """Sweeps from some rows as centres. The basis spans the centres: `Ks` (n, s) its kernel values
+    with the rows, `Kss` (s, s) its own."""
 
-    def centres(A: Array) -> Array:  # the direction of sum_i A_ij phi(x_i), projected onto the basis
+    # the direction of sum_i A_ij phi(x_i), projected onto the basis
+    def centres(A: Array) -> Array:
         alphas = np.array([naive.pseudo_solve(Kss, Ks.T @ a, 1e-11) for a in A.T])
         return np.array([alpha / np.sqrt(alpha @ Kss @ alpha) for alpha in alphas])
 
@@ -69,7 +75,9 @@ def cmeans(Ks: Array, Kss: Array, diag: Array, rows: Array, rule: Rule, sweeps: 
         for i in range(len(d2)):
             for j in range(d2.shape[1]):
                 log = np.log(u[i, j]) if u[i, j] > 0 else 0.0
-                objective += weights[i] * (u[i, j] ** rule.m * d2[i, j] + rule.temperature * u[i, j] * log)
+                objective += weights[i] * (
+                    u[i, j] ** rule.m * d2[i, j] + rule.temperature * u[i, j] * log
+                )
         return u, objective
 
     start = np.zeros((len(Ks), len(rows)))

@@ -1,6 +1,8 @@
-"""The naive twin of fits that are told of the clusters of rows: known labels, linked rows. Loops over rows and clusters, float64.
+"""The naive twin of fits that are told of the clusters of rows: known labels, linked rows. Loops
+over rows and clusters, float64.
 
-Pedrycz, Waletzky 1997, "Fuzzy clustering with partial supervision" (P): the objective and the memberships for m = 2
+Pedrycz, Waletzky 1997, "Fuzzy clustering with partial supervision" (P): the objective and the
+memberships for m = 2
 """
 
 from __future__ import annotations
@@ -32,9 +34,18 @@ def mean_distances(d2: Array, groups: Array, weights: Array) -> Array:
     return means
 
 
-def told_cmeans(K: Array, start: Array, m: float, sweeps: int, weights: Array, known: Array, strength: Array, groups: Array) -> Told:
-    """Kernel c-means from the rows `start`: a row of known cluster k weighs w s there, and w (1 - s) u_j^m in cluster j; u is that of the
-    mean distances of its group. m = 1: hard."""
+def told_cmeans(
+    K: Array,
+    start: Array,
+    m: float,
+    sweeps: int,
+    weights: Array,
+    known: Array,
+    strength: Array,
+    groups: Array,
+) -> Told:
+    """Kernel c-means from the rows `start`: a row of known cluster k weighs w s there, and w (1 -
+    s) u_j^m in cluster j; u is that of the mean distances of its group. m = 1: hard."""
     n, c = len(K), len(start)
 
     def partition(d2: Array) -> tuple[Array, Array, float]:
@@ -59,7 +70,8 @@ def told_cmeans(K: Array, start: Array, m: float, sweeps: int, weights: Array, k
 
 
 def partially_supervised_memberships(d2: Array, known: Array, alpha: float) -> Array:
-    """P (m = 2):  u = ((1 + alpha (1 - b sum f)) / sum_l d_j / d_l + alpha f b) / (1 + alpha);  rows without a label: alpha = 0."""
+    """P (m = 2):  u = ((1 + alpha (1 - b sum f)) / sum_l d_j / d_l + alpha f b) / (1 + alpha);
+    rows without a label: alpha = 0."""
     u = np.empty_like(d2)
     for i, d in enumerate(d2):
         for j in range(len(d)):
@@ -68,5 +80,7 @@ def partially_supervised_memberships(d2: Array, known: Array, alpha: float) -> A
             if not labelled:
                 u[i, j] = 1 / sum(d[j] / other for other in d)
             else:
-                u[i, j] = (1 / sum(d[j] / other for other in d) * (1 + alpha * (1 - 1)) + alpha * f) / (1 + alpha)
+                u[i, j] = (
+                    1 / sum(d[j] / other for other in d) * (1 + alpha * (1 - 1)) + alpha * f
+                ) / (1 + alpha)
     return u

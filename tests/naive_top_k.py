@@ -30,11 +30,15 @@ def fuzzy(d2: Array, m: float, k: int) -> Array:
     return memberships(lambda some: naive.fuzzy_memberships(some, m), d2, k)
 
 
-def fcm_points(X: Array, V: Array, m: float, k: int, sweeps: int, weights: Array | None = None) -> naive.Result:
-    """Euclidean fuzzy c-means with memberships in the k nearest clusters alone, from centres `V` (c, d)."""
+def fcm_points(
+    X: Array, V: Array, m: float, k: int, sweeps: int, weights: Array | None = None
+) -> naive.Result:
+    """Euclidean fuzzy c-means with memberships in the k nearest clusters alone, from centres `V`
+    (c, d)."""
     return naive._points(lambda d2: fuzzy(d2, m, k), X, V, m, sweeps, weights)
 
 
 def least_cost(cost: Callable[[Array], float], d2: Array, k: int) -> float:
-    """The least cost of one row (c,) over all choices of k clusters, of which a formula knows the best memberships."""
+    """The least cost of one row (c,) over all choices of k clusters, of which a formula knows the
+    best memberships."""
     return min(cost(d2[list(some)]) for some in combinations(range(len(d2)), k))

@@ -6,11 +6,14 @@ from importlib.util import find_spec
 
 import pytest
 
-with_callbacks = pytest.mark.skipif(find_spec("sklearn.callback") is None, reason="scikit-learn 1.9 brought callbacks")
+with_callbacks = pytest.mark.skipif(
+    find_spec("sklearn.callback") is None, reason="scikit-learn 1.9 brought callbacks"
+)
 
 
 class Notebook:
-    """A callback: counts tasks, keeps what it is shown of them, ends the fit after `last` sweeps."""
+    """A callback: counts tasks, keeps what it is shown of them, ends the fit after `last`
+    sweeps."""
 
     def __init__(self, last=None):
         self.last = last

@@ -13,13 +13,33 @@ import pytest
 import cmeans
 from cmeans.data.files import group_cache
 from cmeans.data.row_source import StoredRows
-from file_formats import csv, ipc, ipc_stream, npy, npy_by_columns, npz, packed_npz, parquet, parquet_folder, parquet_pattern
+from file_formats import (
+    csv,
+    ipc,
+    ipc_stream,
+    npy,
+    npy_by_columns,
+    npz,
+    packed_npz,
+    parquet,
+    parquet_folder,
+    parquet_pattern,
+)
 
 Opened = Callable[..., StoredRows]
 APART = 123  # rows before and behind those of a part
-N, C = 1_001, 4  # of the rows of a fit, which lie in row groups of GROUP; enough that P is followed by "batched", in memory too
+# of the rows of a fit, which lie in row groups of GROUP; enough that P is followed by "batched", in
+# memory too
+N, C = 1_001, 4
 GROUP = 240
-FEW = {"loaded_bytes": 0, "canonical_rows": 900, "exact_rows": 900, "fixed_rows": 300, "block_rows": 300}  # limits that these rows pass
+# limits that these rows pass
+FEW = {
+    "loaded_bytes": 0,
+    "canonical_rows": 900,
+    "exact_rows": 900,
+    "fixed_rows": 300,
+    "block_rows": 300,
+}
 
 
 @cache
@@ -58,8 +78,16 @@ ELSEWHERE = (*FORMATS, *VIEWS)
 EVERYWHERE = ("array", "memory map", *ELSEWHERE)
 
 
-def placed(where: str, folder: Path, x: np.ndarray, *, weight: np.ndarray | None = None, opened: bool = True) -> Any:
-    """Rows x at some place, with weights as one more column; `opened` or, where that says it all, as a path."""
+def placed(
+    where: str,
+    folder: Path,
+    x: np.ndarray,
+    *,
+    weight: np.ndarray | None = None,
+    opened: bool = True,
+) -> Any:
+    """Rows x at some place, with weights as one more column; `opened` or, where that says it all,
+    as a path."""
     own = x if weight is None else np.column_stack([x, weight]).astype(x.dtype)
     words: dict[str, Any] = {} if weight is None else {"weight": x.shape[1]}
     if where == "array":
@@ -82,7 +110,9 @@ def placed(where: str, folder: Path, x: np.ndarray, *, weight: np.ndarray | None
 def _viewed(where: str, folder: Path, own: np.ndarray, words: dict[str, Any]) -> StoredRows:
     around = np.full((APART, own.shape[1]), 99, own.dtype)
     if where == "part":
-        return cmeans.open_blocks(parquet(folder, np.concatenate([around, own, around])), **words).part(APART, APART + len(own))
+        return cmeans.open_blocks(
+            parquet(folder, np.concatenate([around, own, around])), **words
+        ).part(APART, APART + len(own))
     halves = own.copy()
     d = own.shape[1] - len(words)
     halves[:, :d] /= 2
@@ -95,7 +125,12 @@ def _viewed(where: str, folder: Path, own: np.ndarray, words: dict[str, Any]) ->
 class Kept(StoredRows):
     """Rows of an array that pretend to be elsewhere; `before` hears of every read."""
 
-    def __init__(self, x: np.ndarray, before: Callable[[int, int], None] = lambda *_: None, where: str = "far away") -> None:
+    def __init__(
+        self,
+        x: np.ndarray,
+        before: Callable[[int, int], None] = lambda *_: None,
+        where: str = "far away",
+    ) -> None:
         super().__init__(where, range(x.shape[1]), x.dtype, len(x))
         self._x, self._before = x, before
 

@@ -1,4 +1,5 @@
-"""The structure of the source: the order of folders, where heavy imports may be, names, sizes, what no code may do, documentation."""
+"""The structure of the source: the order of folders, where heavy imports may be, names, sizes, what
+no code may do, documentation."""
 
 from __future__ import annotations
 
@@ -59,10 +60,35 @@ ORDER = (
         "solvers",
         "tuning",
     ),
-    *("streaming", "fitting", "metrics", "inspection", "estimators", "papers", "selection", "persistence", "datasets", "", "cli"),
+    *(
+        "streaming",
+        "fitting",
+        "metrics",
+        "inspection",
+        "estimators",
+        "papers",
+        "selection",
+        "persistence",
+        "datasets",
+        "",
+        "cli",
+    ),
 )
 LEVEL = {name: number for number, name in enumerate(ORDER)}
-HEAVY = {"pyarrow", "typer", "rich", "matplotlib", "dask", "distributed", "torch", "cupy", "jinja2", "plotly", "pandas", "polars"}
+HEAVY = {
+    "pyarrow",
+    "typer",
+    "rich",
+    "matplotlib",
+    "dask",
+    "distributed",
+    "torch",
+    "cupy",
+    "jinja2",
+    "plotly",
+    "pandas",
+    "polars",
+}
 
 
 @cache
@@ -90,7 +116,8 @@ def imported(path, nodes=None):
 
 
 def at_module_level(path):
-    """Import statements that run when the file is imported (also inside try and if, but not for type checkers)."""
+    """Import statements that run when the file is imported (also inside try and if, but not for
+    type checkers)."""
     waiting = list(tree(path).body)
     while waiting:
         node = waiting.pop()
@@ -99,7 +126,11 @@ def at_module_level(path):
         elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             waiting += node.orelse
         elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            waiting += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt | ast.ExceptHandler)]
+            waiting += [
+                child
+                for child in ast.iter_child_nodes(node)
+                if isinstance(child, ast.stmt | ast.ExceptHandler)
+            ]
 
 
 @over_files
@@ -115,7 +146,12 @@ def test_imports_run_downhill(path):
 
 def test_no_files_import_each_other_round_about():
     """Also not for type checkers: of two files in a circle neither can be read first."""
-    names = {".".join(("cmeans", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(".__init__"): path for path in FILES}
+    names = {
+        ".".join(("cmeans", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(
+            ".__init__"
+        ): path
+        for path in FILES
+    }
 
     def files(path):
         """Return the files of the package that a file imports."""
@@ -128,8 +164,15 @@ def test_no_files_import_each_other_round_about():
         for others in reached.values():
             if middle in others:
                 others |= reached[middle]
-    circles = [{other for other in reached[path] if path in reached[other]} for path in FILES if path in reached[path]]
-    found = {frozenset(str(path.relative_to(SOURCE).with_suffix("")) for path in circle) for circle in circles}
+    circles = [
+        {other for other in reached[path] if path in reached[other]}
+        for path in FILES
+        if path in reached[path]
+    ]
+    found = {
+        frozenset(str(path.relative_to(SOURCE).with_suffix("")) for path in circle)
+        for circle in circles
+    }
     assert not found
 
 
@@ -145,7 +188,13 @@ def test_the_mathematics_does_not_know_who_runs_it():
     for path in FILES:
         if room(path) in ("rules", "spaces", "kernels"):
             names = {name.split(".")[0] for name in imported(path)}
-            assert not names & {"threading", "concurrent", "multiprocessing", "joblib", "threadpoolctl"}, path
+            assert not names & {
+                "threading",
+                "concurrent",
+                "multiprocessing",
+                "joblib",
+                "threadpoolctl",
+            }, path
 
 
 def test_heavy_libraries_enter_through_one_file_each():
@@ -159,28 +208,48 @@ def test_heavy_libraries_enter_through_one_file_each():
 @over_files
 def test_heavy_imports_wait_until_they_are_needed(path):
     heavy = {name.split(".")[0] for name in imported(path, at_module_level(path))} & HEAVY
-    # The command's folder loads with the command only, what reads through pyarrow where a file is opened that needs it, and what draws
-    # bars where one is drawn.
-    late = {SOURCE / "data" / "files" / "arrow.py": {"pyarrow"}, SOURCE / "runtime" / "progress_bar.py": {"rich"}}
-    assert not heavy or room(path) == "cli" or heavy == late.get(path), f"{path.name} imports {heavy}"
+    # The command's folder loads with the command only, what reads through pyarrow where a file is
+    # opened that needs it, and what draws bars where one is drawn.
+    late = {
+        SOURCE / "data" / "files" / "arrow.py": {"pyarrow"},
+        SOURCE / "runtime" / "progress_bar.py": {"rich"},
+    }
+    assert not heavy or room(path) == "cli" or heavy == late.get(path), (
+        f"{path.name} imports {heavy}"
+    )
 
 
 def in_a_fresh_process(code):
-    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
     return run.stdout
 
 
-THEIRS = "import sklearn.base, sklearn.utils.validation, sklearn.cluster as s\ntry: import sklearn.callback\nexcept ImportError: pass"
+THEIRS = (
+    "import sklearn.base, sklearn.utils.validation, sklearn.cluster as s\ntry: import "
+    "sklearn.callback\nexcept ImportError: pass"
+)
 FITS = "import numpy as np; X = np.random.default_rng(0).normal(size=(50, 2))"
 
 
 @pytest.mark.slow
 def test_nothing_heavy_is_loaded_that_scikit_learn_does_not_load():
     """By the import, and by a fit."""
-    report = f"import sys, json; print(json.dumps([name for name in {sorted(HEAVY | {'cmeans.cli'})} if name in sys.modules]))"
+    report = (
+        "import sys, json; print(json.dumps([name for name in "
+        f"{sorted(HEAVY | {'cmeans.cli'})} if name in sys.modules]))"
+    )
     ours = ("import cmeans", f"{FITS}; cmeans.FuzzyCMeans(2, random_state=0).fit(X).predict(X)")
     theirs = (THEIRS, f"{FITS}; s.KMeans(2, n_init=1).fit(X).predict(X)")
-    mine, others = (in_a_fresh_process("\n".join([first, report, then, report])).splitlines() for first, then in (ours, theirs))
+    mine, others = (
+        in_a_fresh_process("\n".join([first, report, then, report])).splitlines()
+        for first, then in (ours, theirs)
+    )
     assert len(mine) == len(others) == 2
     for loaded, allowed in zip(mine, others, strict=True):
         assert set(json.loads(loaded)) <= set(json.loads(allowed))
@@ -191,21 +260,36 @@ def test_import_has_no_effects():
     code = (
         "import os, sys, threading, warnings, logging\n"
         "import numpy, scipy.sparse, sklearn.base, threadpoolctl\n"
-        "before = (set(os.environ.items()), threading.active_count(), list(warnings.filters), logging.getLogger().handlers[:])\n"
+        "before = (set(os.environ.items()), threading.active_count(), list(warnings.filters), "
+        "logging.getLogger().handlers[:])\n"
         "state = numpy.random.get_state()[1].tolist()\n"
         "import cmeans\n"
-        "assert before == (set(os.environ.items()), threading.active_count(), list(warnings.filters), logging.getLogger().handlers[:])\n"
+        "assert before == (set(os.environ.items()), threading.active_count(), "
+        "list(warnings.filters), logging.getLogger().handlers[:])\n"
         "assert numpy.random.get_state()[1].tolist() == state\n"
     )
     assert in_a_fresh_process(code) == ""
 
 
-# ------------------------------------------------------------------------------------------------------------ nothing executes
+# --------------------------------------------------------------------------------- nothing executes
 
-FORBIDDEN_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve", "subprocess", "ctypes", "code", "runpy"}
+FORBIDDEN_MODULES = {
+    "pickle",
+    "cPickle",
+    "dill",
+    "cloudpickle",
+    "joblib",
+    "marshal",
+    "shelve",
+    "subprocess",
+    "ctypes",
+    "code",
+    "runpy",
+}
 FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "input", "breakpoint"}
 FORBIDDEN_METHODS = {("os", "system"), ("os", "popen"), ("importlib", "import_module")}
-FINDS_ITS_OWN_FILES = SOURCE / "rules" / "__init__.py"  # imports the modules of its own folder, which fill the table of rules
+# imports the modules of its own folder, which fill the table of rules
+FINDS_ITS_OWN_FILES = SOURCE / "rules" / "__init__.py"
 GENERATORS = {"RandomState", "Generator", "default_rng", "PCG64", "Philox"}
 
 
@@ -221,7 +305,10 @@ def test_nothing_executes_and_nothing_prints(path):
                 assert room(path) == "cli", f"{where} prints"
                 assert "file" in {keyword.arg for keyword in node.keywords}, where
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            looked_up = path == FINDS_ITS_OWN_FILES and (node.value.id, node.attr) == ("importlib", "import_module")
+            looked_up = path == FINDS_ITS_OWN_FILES and (node.value.id, node.attr) == (
+                "importlib",
+                "import_module",
+            )
             assert looked_up or (node.value.id, node.attr) not in FORBIDDEN_METHODS, where
         if isinstance(node, ast.keyword) and node.arg == "allow_pickle":
             assert ast.unparse(node.value) == "False", where
@@ -231,7 +318,10 @@ def test_nothing_executes_and_nothing_prints(path):
 def test_chance_is_always_passed_in(path):
     """np.random.<function> would draw from the state that everybody shares."""
     for node in ast.walk(tree(path)):
-        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("np.random", "numpy.random"):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in (
+            "np.random",
+            "numpy.random",
+        ):
             assert node.attr in GENERATORS, f"{path.name}:{node.lineno} draws from the global state"
 
 
@@ -240,7 +330,9 @@ def test_only_sklearns_public_names(path):
     for name in imported(path):
         parts = name.split(".")
         if parts[0] in ("sklearn", "scipy", "numpy"):
-            assert not any(part.startswith("_") and part != "__future__" for part in parts), f"{path.name} imports {name}"
+            assert not any(part.startswith("_") and part != "__future__" for part in parts), (
+                f"{path.name} imports {name}"
+            )
 
 
 @over_files
@@ -249,7 +341,8 @@ def test_no_error_is_swallowed_unseen(path):
     assert all(node.type is not None for node in handlers), f"{path.name}: a bare except"
 
 
-FOR_ESTIMATORS = {"_init_callback_context", "_n_features_out"}  # scikit-learn's documentation gives them to authors of estimators
+# scikit-learn's documentation gives them to authors of estimators
+FOR_ESTIMATORS = {"_init_callback_context", "_n_features_out"}
 
 
 def private_names(path):
@@ -266,12 +359,26 @@ def test_private_attributes_are_our_own():
     own = {name for path in FILES for name in private_names(path)} | FOR_ESTIMATORS
     for path in FILES:
         for node in ast.walk(tree(path)):
-            if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.endswith("__"):
+            if (
+                isinstance(node, ast.Attribute)
+                and node.attr.startswith("_")
+                and not node.attr.endswith("__")
+            ):
                 assert node.attr in own, f"{path.name}:{node.lineno} uses {node.attr}"
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "hasattr", "setattr"):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in (
+                "getattr",
+                "hasattr",
+                "setattr",
+            ):
                 name = node.args[1]
-                hidden = isinstance(name, ast.Constant) and str(name.value).startswith("_") and not str(name.value).endswith("__")
-                assert not hidden or name.value in own, f"{path.name}:{node.lineno} asks for {name.value}"
+                hidden = (
+                    isinstance(name, ast.Constant)
+                    and str(name.value).startswith("_")
+                    and not str(name.value).endswith("__")
+                )
+                assert not hidden or name.value in own, (
+                    f"{path.name}:{node.lineno} asks for {name.value}"
+                )
 
 
 def test_no_two_classes_share_a_name():
@@ -288,24 +395,43 @@ def test_functions_are_short(path):
     """A function fits on a screen."""
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.FunctionDef):
-            body = [part for part in node.body if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))]
-            lines = max(part.end_lineno for part in body) - min(part.lineno for part in body) + 1 if body else 0
+            body = [
+                part
+                for part in node.body
+                if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
+            ]
+            lines = (
+                max(part.end_lineno for part in body) - min(part.lineno for part in body) + 1
+                if body
+                else 0
+            )
             assert lines <= 60, f"{path.name}: {node.name} has {lines} lines"
 
 
-# --------------------------------------------------------------------------------------------------------------- public names
+# ------------------------------------------------------------------------------------- public names
 
 
 def test_public_names():
     assert cmeans.__all__ == sorted(cmeans.__all__)
     assert {"__version__", "load", "save"} <= set(cmeans.__all__)
     assert all(hasattr(cmeans, name) for name in cmeans.__all__)
-    visible = {name for name, value in vars(cmeans).items() if not name.startswith("_") and not inspect.ismodule(value)}
+    visible = {
+        name
+        for name, value in vars(cmeans).items()
+        if not name.startswith("_") and not inspect.ismodule(value)
+    }
     assert visible <= set(cmeans.__all__)
 
 
 def packages():
-    return ["cmeans", *(info.name for info in pkgutil.walk_packages(cmeans.__path__, "cmeans.") if ".cli" not in info.name)]
+    return [
+        "cmeans",
+        *(
+            info.name
+            for info in pkgutil.walk_packages(cmeans.__path__, "cmeans.")
+            if ".cli" not in info.name
+        ),
+    ]
 
 
 @pytest.mark.parametrize("name", packages())
@@ -322,8 +448,10 @@ def test_every_module_says_what_it_is(name):
 def test_docstrings_of_estimators(name):
     text = inspect.getdoc(getattr(cmeans, name))
     first = text.partition("Parameters\n")[0]
-    if name not in (*every_estimator.STREAMS, *every_estimator.FINDING):  # which lower no one objective
-        assert "minimise" in first or "baseline" in first  # the objective comes first, then when to use it
+    # which lower no one objective
+    if name not in (*every_estimator.STREAMS, *every_estimator.FINDING):
+        # the objective comes first, then when to use it
+        assert "minimise" in first or "baseline" in first
         assert "Use it" in first
     for section in ("Parameters", "Raises", "References", "Examples"):
         assert f"\n{section}\n{'-' * len(section)}\n" in text, section
@@ -334,7 +462,9 @@ def test_docstrings_of_estimators(name):
         assert head, f"{word} is not described"
         default = parameter.default
         if isinstance(default, str | bool | int):
-            assert (f'"{default}"' if isinstance(default, str) else str(default)) in head[1], head[0]
+            assert (f'"{default}"' if isinstance(default, str) else str(default)) in head[1], head[
+                0
+            ]
 
 
 @pytest.mark.parametrize("name", every_estimator.NAMES)
@@ -342,10 +472,26 @@ def test_attributes_that_docstrings_promise(name):
     """Every name with a trailing underscore in the text is there after some fit."""
     X = np.random.default_rng(0).normal(size=(60, 2)) + 9 * np.arange(60)[:, None] // 20
     estimator, seen = every_estimator.CLASSES[name], set()
-    others = ({"kernel": "landmark_graph"}, {"kernel": "linear", "sizes": Sizes(least=2)}, {"kernel": "linear", "missing": "partial"})
+    others = (
+        {"kernel": "landmark_graph"},
+        {"kernel": "linear", "sizes": Sizes(least=2)},
+        {"kernel": "linear", "missing": "partial"},
+    )
     others = others if name == "KernelKMeans" else ()
-    for words in ({"kernel": "linear"}, {"kernel": "rbf", "gamma": "median"}, {"kernel": "linear", "noise": 0.2}, {"top_k": 2}, *others):
-        seen |= set(vars(every_estimator.build(name, **every_estimator.known(name, {**words, "sparsity": 0})).fit(X)))
+    for words in (
+        {"kernel": "linear"},
+        {"kernel": "rbf", "gamma": "median"},
+        {"kernel": "linear", "noise": 0.2},
+        {"top_k": 2},
+        *others,
+    ):
+        seen |= set(
+            vars(
+                every_estimator.build(
+                    name, **every_estimator.known(name, {**words, "sparsity": 0})
+                ).fit(X)
+            )
+        )
     promised = set(re.findall(r"`?\b([a-z][a-z_]*[a-z]_)\b`?", inspect.getdoc(estimator)))
     assert promised <= seen, promised - seen
 
@@ -353,7 +499,16 @@ def test_attributes_that_docstrings_promise(name):
 @pytest.mark.parametrize("name", every_estimator.NAMES)
 def test_public_methods_are_documented_and_words_keyword_only(name):
     estimator = getattr(cmeans, name)
-    for method in ("fit", "fit_predict", "predict", "transform", "score", "memberships", "outlier_score", "representatives"):
+    for method in (
+        "fit",
+        "fit_predict",
+        "predict",
+        "transform",
+        "score",
+        "memberships",
+        "outlier_score",
+        "representatives",
+    ):
         assert inspect.getdoc(getattr(estimator, method)), method
     parameters = list(inspect.signature(estimator).parameters.values())
     if name in every_estimator.COUNTING:

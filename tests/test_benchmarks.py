@@ -26,12 +26,27 @@ def test_lines_of_every_size_have_names_of_their_own() -> None:
 
 
 @pytest.mark.slow
-def test_two_versions_are_compared_cell_by_cell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each process imports its own sources; the ratio of a version to itself is a positive number."""
+def test_two_versions_are_compared_cell_by_cell(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each process imports its own sources; the ratio of a version to itself is a positive
+    number."""
     from benchmarks import two_versions
 
     word = "k-means, 4 columns, 3 clusters, float32"
-    monkeypatch.setattr("sys.argv", ["two_versions", str(FOLDER.parent / "src"), "--pairs", "1", "--only", word, "--sizes", "150"])
+    monkeypatch.setattr(
+        "sys.argv",
+        [
+            "two_versions",
+            str(FOLDER.parent / "src"),
+            "--pairs",
+            "1",
+            "--only",
+            word,
+            "--sizes",
+            "150",
+        ],
+    )
     two_versions.main()
     line, total = capsys.readouterr().out.strip().splitlines()
     assert line.startswith(f"{word}: 150: ")
@@ -40,7 +55,9 @@ def test_two_versions_are_compared_cell_by_cell(monkeypatch: pytest.MonkeyPatch,
     assert total == f"1 cells: median {ratio:.3f}, {ratio:.3f} to {ratio:.3f}"
 
 
-def test_a_folder_without_the_package_is_no_other_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_folder_without_the_package_is_no_other_version(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     from benchmarks import two_versions
 
     monkeypatch.setattr("sys.argv", ["two_versions", str(tmp_path)])
@@ -52,19 +69,33 @@ def test_every_size_is_measured_in_parts(monkeypatch: pytest.MonkeyPatch, tmp_pa
     """Sizes and lines that are not measured stay as they were, and those measured again are new."""
     from benchmarks import every_size
 
-    chosen, took = [line.name for line in every_size.lines() if "defaults" in line.name], iter([1.0, 2.0, 3.0, 4.0])
+    chosen, took = (
+        [line.name for line in every_size.lines() if "defaults" in line.name],
+        iter([1.0, 2.0, 3.0, 4.0]),
+    )
 
-    def measure(line: every_size.Line, sizes: tuple[int, ...], *_: object) -> dict[int, dict[str, object]]:
+    def measure(
+        line: every_size.Line, sizes: tuple[int, ...], *_: object
+    ) -> dict[int, dict[str, object]]:
         mine = next(took)
-        return {n: {"own": [mine], "peer": [10.0], "costs": {"own": [1.0], "peer": [1.0]}} for n in sizes}
+        return {
+            n: {"own": [mine], "peer": [10.0], "costs": {"own": [1.0], "peer": [1.0]}}
+            for n in sizes
+        }
 
     monkeypatch.setattr(every_size, "measure", measure)
-    for word, sizes in ((chosen[0], ["150", "1000"]), (chosen[1], ["150"]), (chosen[0], ["1000", "1000000"])):
+    for word, sizes in (
+        (chosen[0], ["150", "1000"]),
+        (chosen[1], ["150"]),
+        (chosen[0], ["1000", "1000000"]),
+    ):
         options = ["--only", word, "--sizes", *sizes, "--json", str(tmp_path / "out.json")]
         monkeypatch.setattr("sys.argv", ["every_size", *options])
         every_size.main()
     measured = json.loads((tmp_path / "out.json").read_text())
-    assert {name: {n: at["own"] for n, at in of.items()} for name, of in measured["measured"].items()} == {
+    assert {
+        name: {n: at["own"] for n, at in of.items()} for name, of in measured["measured"].items()
+    } == {
         chosen[0]: {"150": [1.0], "1000": [3.0], "1000000": [3.0]},
         chosen[1]: {"150": [2.0]},
     }
@@ -73,7 +104,8 @@ def test_every_size_is_measured_in_parts(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 @pytest.mark.filterwarnings("ignore")  # possibilistic clusters collapse on such rows, and are told
 def test_the_page_of_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a stub set whose labels take turns along a line, so that every partition by distance falls short of one by turns."""
+    """Of a stub set whose labels take turns along a line, so that every partition by distance falls
+    short of one by turns."""
     from benchmarks import defaults
 
     class Turns:
@@ -90,20 +122,32 @@ def test_the_page_of_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
     assert defaults.ari(found, defaults.PEER) == 1
     assert set(found["runs"]) == set(defaults.WAYS)
     assert set(found["why"]) == {"KernelKMeans", "FuzzyCMeans"}
-    assert all(value >= 0.999 * why["reached"]["default"][0] for why in found["why"].values() for value, _ in why["reached"].values())
+    assert all(
+        value >= 0.999 * why["reached"]["default"][0]
+        for why in found["why"].values()
+        for value, _ in why["reached"].values()
+    )
     written = defaults.page({"iris": found, "wine": found}, "a machine")
     assert "| iris (40, 1, 2) | " in written
     assert "**1.000**" in written
     assert "- iris, KernelKMeans (-.03, KMeans 1.00): the objective prefers it" in written
 
 
-@pytest.mark.parametrize(("ours", "theirs", "said"), [(2.0, 1.0, "a poor optimum, 100.0% above"), (1.0, 1.1, "an optimum 10.0% higher")])
+@pytest.mark.parametrize(
+    ("ours", "theirs", "said"),
+    [(2.0, 1.0, "a poor optimum, 100.0% above"), (1.0, 1.1, "an optimum 10.0% higher")],
+)
 def test_reasons_of_defaults_compare_objectives(ours: float, theirs: float, said: str) -> None:
     from benchmarks import defaults
 
-    why = {"reached": {"default": [ours, 0.5], "KMeans": [theirs, 0.8], "classes": [3.0, 0.9]}, "spread": 0.0}
+    why = {
+        "reached": {"default": [ours, 0.5], "KMeans": [theirs, 0.8], "classes": [3.0, 0.9]},
+        "spread": 0.0,
+    }
     runs = {"KernelKMeans": [[0.5, 0.1]], defaults.PEER: [[0.8, 0.1]]}
-    assert said in defaults.reason("iris", "KernelKMeans", {"runs": runs, "why": {"KernelKMeans": why}})
+    assert said in defaults.reason(
+        "iris", "KernelKMeans", {"runs": runs, "why": {"KernelKMeans": why}}
+    )
 
 
 @pytest.mark.filterwarnings("ignore")  # of graphs in two parts

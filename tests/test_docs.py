@@ -1,4 +1,5 @@
-"""What the documentation shows runs and prints what it says, and the reference has every public name. Nothing is built here."""
+"""What the documentation shows runs and prints what it says, and the reference has every public
+name. Nothing is built here."""
 
 from __future__ import annotations
 
@@ -18,12 +19,18 @@ ROOMS = ("datasets", "inspection", "kernels", "metrics", "papers", "rules", "val
 PUBLIC = [name for name in cmeans.__all__ if name not in ROOMS]
 
 
-@pytest.mark.parametrize("page", ["index", "start", "choosing", "real_data", "extending", "embeddings"])
-def test_the_python_of_a_page(page: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "page", ["index", "start", "choosing", "real_data", "extending", "embeddings"]
+)
+def test_the_python_of_a_page(
+    page: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One block after the other, as a reader would; "print(...)  # this" prints this."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    blocks = re.findall(r"^```python\n(.*?)^```", (DOCS / f"{page}.md").read_text(), flags=re.S | re.M)
+    blocks = re.findall(
+        r"^```python\n(.*?)^```", (DOCS / f"{page}.md").read_text(), flags=re.S | re.M
+    )
     assert blocks
     names: dict[str, object] = {"__name__": "__main__"}
     for block in blocks:
@@ -35,7 +42,11 @@ def test_the_python_of_a_page(page: str, capsys: pytest.CaptureFixture[str], tmp
 def named(page: str) -> set[str]:
     """What a page of the reference lists, by directive or in a table of names."""
     text = (DOCS / "api" / f"{page}.rst").read_text()
-    return set(re.findall(r"^(?:\.\. auto(?:class|function|data)::|  ) ([\w.]+)(?:\(\))?$", text, flags=re.M))
+    return set(
+        re.findall(
+            r"^(?:\.\. auto(?:class|function|data)::|  ) ([\w.]+)(?:\(\))?$", text, flags=re.M
+        )
+    )
 
 
 def test_every_public_name_is_in_the_reference() -> None:
@@ -46,20 +57,30 @@ def test_every_public_name_is_in_the_reference() -> None:
 def test_every_name_of_a_public_module_is_in_the_reference(room: str) -> None:
     text = (DOCS / "api" / f"{room}.rst").read_text()
     described = set(re.findall(r"^\.\. auto(?:class|function|data):: (\w+)", text, flags=re.M))
-    assert described == set(getattr(cmeans, room).__all__) - set(PUBLIC)  # estimators of the wing stand with the others
+    # estimators of the wing stand with the others
+    assert described == set(getattr(cmeans, room).__all__) - set(PUBLIC)
     assert described <= named(room)
 
 
 def test_every_page_is_in_the_contents() -> None:
     """Pages of the papers are listed by conf.py as they are there."""
     listed = set(re.findall(r"^[\w/]+$", (DOCS / "index.md").read_text(), flags=re.M))
-    pages = {path.relative_to(DOCS).with_suffix("").as_posix() for ending in ("md", "rst") for path in DOCS.rglob(f"*.{ending}")}
-    written = {page for page in pages if not page.startswith(("papers/", "api/generated/", "gallery/", "_"))}
+    pages = {
+        path.relative_to(DOCS).with_suffix("").as_posix()
+        for ending in ("md", "rst")
+        for path in DOCS.rglob(f"*.{ending}")
+    }
+    written = {
+        page
+        for page in pages
+        if not page.startswith(("papers/", "api/generated/", "gallery/", "_"))
+    }
     assert written - {"index"} <= listed
 
 
 def parameters(of: Callable[..., object]) -> set[str]:
-    """Parameters of a function, a class or a method; of "other words" only where they have a name."""
+    """Parameters of a function, a class or a method; of "other words" only where they have a
+    name."""
     try:
         taken = inspect.signature(of).parameters.values()
     except ValueError:  # nothing can be told of it
@@ -68,15 +89,22 @@ def parameters(of: Callable[..., object]) -> set[str]:
 
 
 def undescribed(of: type) -> Iterator[str]:
-    """Methods of a class of this library, with parameters that neither they, nor those that they override, nor classes name."""
+    """Methods of a class of this library, with parameters that neither they, nor those that they
+    override, nor classes name."""
     for name in dir(of):
         method = getattr(of, name, None)  # attributes of fits have none of the class
         ours = str(getattr(method, "__module__", "")).startswith("cmeans.")
-        if name.startswith("_") or not ours or not callable(method) or isinstance(inspect.getattr_static(of, name), property):
+        if (
+            name.startswith("_")
+            or not ours
+            or not callable(method)
+            or isinstance(inspect.getattr_static(of, name), property)
+        ):
             continue
         classes = [one for one in of.__mro__ if one.__module__.startswith("cmeans.")]
         texts = [vars(one)[name].__doc__ for one in classes if name in vars(one)]
-        if not hasattr(of, "fit"):  # what all methods of a rule, a kernel or a display take is told once, of the class
+        # what all methods of a rule, a kernel or a display take is told once, of the class
+        if not hasattr(of, "fit"):
             texts += [one.__doc__ for one in classes]
         missing = parameters(method) - set(re.findall(r"\w+", " ".join(filter(None, texts))))
         if missing:
@@ -85,12 +113,17 @@ def undescribed(of: type) -> Iterator[str]:
 
 def test_every_parameter_is_named() -> None:
     """Of every public function, class and method."""
-    places = [(cmeans, PUBLIC), *((getattr(cmeans, room), getattr(cmeans, room).__all__) for room in ROOMS)]
+    places = [
+        (cmeans, PUBLIC),
+        *((getattr(cmeans, room), getattr(cmeans, room).__all__) for room in ROOMS),
+    ]
     found = list[str]()
     for place, names in places:
         for name in names:
             value = getattr(place, name)
-            if inspect.isfunction(value) or (isinstance(value, type) and not getattr(value, "_is_protocol", False)):
+            if inspect.isfunction(value) or (
+                isinstance(value, type) and not getattr(value, "_is_protocol", False)
+            ):
                 missing = parameters(value) - set(re.findall(r"\w+", inspect.getdoc(value) or ""))
                 found += [f"{name}: {sorted(missing)}"] * bool(missing)
             if isinstance(value, type):

@@ -48,10 +48,14 @@ def test_an_example_shows_what_it_should(name: str, capsys: pytest.CaptureFixtur
     assert drawn
 
 
-def test_the_python_of_the_readme(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_python_of_the_readme(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    first, pictures = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
+    first, pictures = re.findall(
+        r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S
+    )
     names: dict[str, object] = {}
     exec(compile(first, "README.md", "exec"), names)
     printed = capsys.readouterr().out

@@ -1,4 +1,5 @@
-"""The files that the documentation shows to whoever extends the library do what the page says, as they stand."""
+"""The files that the documentation shows to whoever extends the library do what the page says, as
+they stand."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ def load(name: str) -> ModuleType:
 
 
 def test_every_file_is_shown_whole() -> None:
-    shown = re.findall(r"^```\{literalinclude\} extending/(\w+)\.py$", PAGE.read_text(encoding="utf-8"), flags=re.M)
+    shown = re.findall(
+        r"^```\{literalinclude\} extending/(\w+)\.py$", PAGE.read_text(encoding="utf-8"), flags=re.M
+    )
     assert sorted(shown) == sorted(path.stem for path in FOLDER.glob("*.py"))
 
 
@@ -53,7 +56,10 @@ class TestFormat:
 
     def test_fits_are_those_in_memory(self, written: Path) -> None:
         words = {"n_clusters": 3, "kernel": "linear", "random_state": 0}
-        here, there = cmeans.FuzzyCMeans(**words).fit(X), cmeans.FuzzyCMeans(**words).fit(cmeans.open_blocks(written, columns=list("abc")))
+        here, there = (
+            cmeans.FuzzyCMeans(**words).fit(X),
+            cmeans.FuzzyCMeans(**words).fit(cmeans.open_blocks(written, columns=list("abc"))),
+        )
         np.testing.assert_array_equal(there.cluster_centers_, here.cluster_centers_)
         np.testing.assert_array_equal(there.labels_, here.labels_)
 
@@ -64,7 +70,9 @@ class TestFormat:
 
     def test_damage_is_one_line_that_names_the_file(self, written: Path) -> None:
         written.write_bytes(written.read_bytes()[:-40])
-        with pytest.raises(ValueError, match=r"rows\.orc: cannot be read as ORC; it is damaged or not such a file"):
+        with pytest.raises(
+            ValueError, match=r"rows\.orc: cannot be read as ORC; it is damaged or not such a file"
+        ):
             cmeans.open_blocks(written)
 
 
@@ -79,7 +87,11 @@ def test_a_display_is_drawn_from_a_model(monkeypatch: pytest.MonkeyPatch) -> Non
     assert share[0] == 1
     assert at[0] == own.min()
     np.testing.assert_allclose(share[1000], np.mean(own >= at[1000]))
-    assert [text.get_text() for text in drawn.ax_.get_legend().get_texts()] == ["cluster 0", "cluster 1", "cluster 2"]
+    assert [text.get_text() for text in drawn.ax_.get_legend().get_texts()] == [
+        "cluster 0",
+        "cluster 1",
+        "cluster 2",
+    ]
     other = plt.figure().subplots()
     assert drawn.plot(ax=other).ax_ is other
     plt.close("all")

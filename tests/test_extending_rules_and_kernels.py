@@ -1,4 +1,5 @@
-"""A rule with a parameter and a kernel with a width are one file each: those that the documentation shows."""
+"""A rule with a parameter and a kernel with a width are one file each: those that the documentation
+shows."""
 
 from __future__ import annotations
 
@@ -54,7 +55,11 @@ def saved_and_loaded(model: Any, tmp_path: Path) -> Any:
     return cmeans.load(tmp_path / "model.safetensors")
 
 
-@pytest.mark.parametrize("words", [{}, {"kernel": "rbf"}, {"kernel": "rbf", "landmarks": 30}, {"kernel": "landmark_graph"}], ids=str)
+@pytest.mark.parametrize(
+    "words",
+    [{}, {"kernel": "rbf"}, {"kernel": "rbf", "landmarks": 30}, {"kernel": "landmark_graph"}],
+    ids=str,
+)
 def test_a_rule_is_one_file(quadratic: Any, words: dict[str, Any], tmp_path: Path) -> None:
     model = cmeans.CMeans(3, rule="quadratic_fuzzy", random_state=0, **words).fit(X)
     strength = model.rule_.strength
@@ -77,15 +82,23 @@ def test_a_rule_of_a_stream(quadratic: Any, tmp_path: Path) -> None:
 
 def test_a_rule_is_a_method_of_the_command(quadratic: Any) -> None:
     method = MethodSpec.of_rule("quadratic_fuzzy")
-    options = {option.name: option for option in parameter_options({**METHODS, "quadratic_fuzzy": method})}
-    assert options["strength"].help.startswith("quadratic_fuzzy: The softness, in units of squared distances")
+    options = {
+        option.name: option for option in parameter_options({**METHODS, "quadratic_fuzzy": method})
+    }
+    assert options["strength"].help.startswith(
+        "quadratic_fuzzy: The softness, in units of squared distances"
+    )
     assert (options["strength"].names, options["strength"].default) == (("auto",), "auto")
-    assert method.made({"n_clusters": 3, "strength": options["strength"].value("0.5")}).rule == quadratic(0.5)
+    assert method.made(
+        {"n_clusters": 3, "strength": options["strength"].value("0.5")}
+    ).rule == quadratic(0.5)
 
 
 @pytest.mark.parametrize("n_landmarks", [None, 40])
 @pytest.mark.parametrize("gamma", ["scale", "median", 0.3])
-def test_a_kernel_is_one_file(matern: Any, gamma: Any, n_landmarks: int | None, tmp_path: Path) -> None:
+def test_a_kernel_is_one_file(
+    matern: Any, gamma: Any, n_landmarks: int | None, tmp_path: Path
+) -> None:
     words = {"landmarks": n_landmarks, "random_state": 0}
     model = cmeans.KernelKMeans(3, kernel="matern", gamma=gamma, **words).fit(X)
     assert model.gamma_ == cmeans.KernelKMeans(3, kernel="rbf", gamma=gamma, **words).fit(X).gamma_
@@ -101,8 +114,13 @@ def test_a_file_imports_nothing(tmp_path: Path) -> None:
     with imported("quadratic_rule") as module:
         model = cmeans.CMeans(3, rule=module.QuadraticFuzzy(), random_state=0).fit(X)
         cmeans.save(model, tmp_path / "model.safetensors")
-    message = r"model.safetensors: it holds an object of the class quadratic_rule.QuadraticFuzzy, which is not known here: "
-    with pytest.raises(ValueError, match=message + r"import its module \(quadratic_rule\) first\.$"):
+    message = (
+        r"model.safetensors: it holds an object of the class quadratic_rule.QuadraticFuzzy, "
+        r"which is not known here: "
+    )
+    with pytest.raises(
+        ValueError, match=message + r"import its module \(quadratic_rule\) first\.$"
+    ):
         cmeans.load(tmp_path / "model.safetensors")
 
 

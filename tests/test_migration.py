@@ -1,4 +1,5 @@
-"""The page for those who come from another package: both sides run, and agree where the page says so."""
+"""The page for those who come from another package: both sides run, and agree where the page says
+so."""
 
 from __future__ import annotations
 
@@ -11,13 +12,21 @@ import pytest
 from cmeans.fitting.gone_words import migration_table
 
 PAGE = (Path(__file__).resolve().parents[1] / "docs" / "migration.md").read_text(encoding="utf-8")
-SECTIONS = {title: text for title, text in re.findall(r"^## (.*)\n((?:(?!## ).*\n)*)", PAGE, flags=re.M) if "```python" in text}
+SECTIONS = {
+    title: text
+    for title, text in re.findall(r"^## (.*)\n((?:(?!## ).*\n)*)", PAGE, flags=re.M)
+    if "```python" in text
+}
 
 
 @pytest.mark.parametrize("title", SECTIONS)
 def test_both_sides(title: str, capsys: pytest.CaptureFixture[str]) -> None:
     code = re.search(r"```python\n(.*?)```", SECTIONS[title], flags=re.S)[1]
-    missing = [name for name in re.findall(r"^(?:from|import) (\w+)", code, flags=re.M) if find_spec(name) is None]
+    missing = [
+        name
+        for name in re.findall(r"^(?:from|import) (\w+)", code, flags=re.M)
+        if find_spec(name) is None
+    ]
     if missing:
         pytest.skip(f"{', '.join(missing)} is not installed")
     exec(compile(code, title, "exec", dont_inherit=True), {"__name__": "__main__"})

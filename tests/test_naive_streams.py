@@ -1,4 +1,5 @@
-"""The naive twin of clustering in chunks against clustering at once, points without kernels, explicit feature maps and bookkeeping."""
+"""The naive twin of clustering in chunks against clustering at once, points without kernels,
+explicit feature maps and bookkeeping."""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ C, M = 3, 1.7
 CENTRES = np.array([[0.0, 0.0], [3.0, 1.0], [0.5, 3.0]])
 LINEAR = partial(naive.kernel_matrix, function=naive.linear)
 RBF = partial(naive.kernel_matrix, function=partial(naive.rbf, gamma=0.3))
-QUADRATIC = partial(naive.kernel_matrix, function=partial(naive.polynomial, gamma=1, coef0=1, degree=2))
+QUADRATIC = partial(
+    naive.kernel_matrix, function=partial(naive.polynomial, gamma=1, coef0=1, degree=2)
+)
 ROWS = np.eye(C)  # coefficients of the first C rows as centres
 
 
@@ -46,19 +49,25 @@ def weights():
 def features_of(X):
     """(x.y + 1)^2 in two dimensions is the inner product of six features."""
     x, y = X.T
-    return np.column_stack([np.ones(len(X)), np.sqrt(2) * x, np.sqrt(2) * y, x**2, y**2, np.sqrt(2) * x * y])
+    return np.column_stack(
+        [np.ones(len(X)), np.sqrt(2) * x, np.sqrt(2) * y, x**2, y**2, np.sqrt(2) * x * y]
+    )
 
 
-# ---------------------------------------------------------------------------------------------------------------------- one chunk
+# ---------------------------------------------------------------------------------------- one chunk
 
 
 @pytest.mark.parametrize("m", [M, None])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_one_chunk_is_kernel_cmeans(X, weights, weighted, m):
     w = weights if weighted else None
-    (chunk,) = streams.stkfcm([X], RBF, C, m, first_rows(48), weights=[w] if weighted else None, n_iter=4, tol=0)
+    (chunk,) = streams.stkfcm(
+        [X], RBF, C, m, first_rows(48), weights=[w] if weighted else None, n_iter=4, tol=0
+    )
     K, start = RBF(X, X), naive.row_start_distances_exact(RBF(X, X), np.arange(C))
-    rule, power = (naive.hard_memberships, 1) if m is None else (lambda d2: naive.fuzzy_memberships(d2, m), m)
+    rule, power = (
+        (naive.hard_memberships, 1) if m is None else (lambda d2: naive.fuzzy_memberships(d2, m), m)
+    )
     at_once = naive.cmeans(partial(naive.exact_distances, K), rule, start, 4, power, w)
     a_sweep_before = naive.cmeans(partial(naive.exact_distances, K), rule, start, 3, power, w)
     d2, u = streams.assign(X, X, chunk.coefficients, RBF, m)
@@ -76,14 +85,28 @@ def test_one_chunk_is_kernel_cmeans(X, weights, weighted, m):
 def test_the_end_is_where_no_centre_moves_by_tol_times_the_typical_distance(X, weights, past):
     """Typical over rows and meta-vectors; two sweeps' tolerances, to six digits."""
     F = features_of(X)
-    meta = streams.Meta(*((np.eye(C, 48)[::-1], np.array([30.0, 20.0, 10.0])) if past else (np.zeros((0, 48)), np.zeros(0))), False)
+    meta = streams.Meta(
+        *(
+            (np.eye(C, 48)[::-1], np.array([30.0, 20.0, 10.0]))
+            if past
+            else (np.zeros((0, 48)), np.zeros(0))
+        ),
+        False,
+    )
     points, w = np.vstack([F, meta.beta @ F]), np.concatenate([weights, meta.past])
     for sweep in (3, 6):
-        before, after = (naive.fcm_points(points, F[:C], M, sweeps, w) for sweeps in (sweep - 1, sweep))
+        before, after = (
+            naive.fcm_points(points, F[:C], M, sweeps, w) for sweeps in (sweep - 1, sweep)
+        )
         moved = ((after.centers - before.centers) ** 2).sum(axis=1).max()
         tol = np.sqrt(moved / (before.objective / w.sum()))
         for factor, sweeps in ((1 + 1e-6, sweep), (1 - 1e-6, sweep + 1)):
-            assert streams.fit(QUADRATIC(X, X), weights, M, meta, first_rows(48), 300, factor * tol).sweeps == sweeps
+            assert (
+                streams.fit(
+                    QUADRATIC(X, X), weights, M, meta, first_rows(48), 300, factor * tol
+                ).sweeps
+                == sweeps
+            )
 
 
 def test_a_stopped_run_is_near_the_fixed_point(X):
@@ -97,7 +120,9 @@ def test_a_stopped_run_is_near_the_fixed_point(X):
 
 
 def test_hard_has_two_names(X):
-    named, unnamed = (streams.stkfcm(cut(X, 20, 28), RBF, C, m, first_rows(20)) for m in ("hard", None))
+    named, unnamed = (
+        streams.stkfcm(cut(X, 20, 28), RBF, C, m, first_rows(20)) for m in ("hard", None)
+    )
     for one, other in zip(named, unnamed, strict=True):
         np.testing.assert_array_equal(one.coefficients, other.coefficients)
         assert set(one.memberships.ravel()) == {0, 1}
@@ -109,10 +134,15 @@ def test_hard_has_two_names(X):
 def test_rows_and_meta_vectors_at_centres_are_shared_equally(X):
     q = np.vstack([first_rows(48)[:2], first_rows(48)[:1]])  # centres 0 and 2 are row 0
     K = RBF(X, X)
-    np.testing.assert_array_equal(streams.memberships(streams.row_distances(K, K, np.diag(K), q), M)[:2], [[0.5, 0, 0.5], [0, 1, 0]])
+    np.testing.assert_array_equal(
+        streams.memberships(streams.row_distances(K, K, np.diag(K), q), M)[:2],
+        [[0.5, 0, 0.5], [0, 1, 0]],
+    )
     ill = RBF(X / 10, X / 10)  # condition number beyond 1e16
     q = np.random.default_rng(0).normal(scale=1e4, size=(C, 48))
-    np.testing.assert_array_equal(streams.memberships(streams.combination_distances(q, ill, q), M), np.eye(C))
+    np.testing.assert_array_equal(
+        streams.memberships(streams.combination_distances(q, ill, q), M), np.eye(C)
+    )
 
 
 def test_what_cannot_be_is_refused(X):
@@ -129,7 +159,7 @@ def test_what_cannot_be_is_refused(X):
         streams.kernel_patches_tree([X, X], RBF, C, 2, M, [first_rows(48)] * 2, 1)
 
 
-# --------------------------------------------------------------------------------------------------------------------- projection
+# --------------------------------------------------------------------------------------- projection
 
 
 def test_meta_vectors_are_projections_in_an_explicit_feature_space(X):
@@ -140,27 +170,37 @@ def test_meta_vectors_are_projections_in_an_explicit_feature_space(X):
     beta = streams.project(QUADRATIC(X[new], X[new]), QUADRATIC(X[new], X[old]), q)
     span = np.linalg.qr(F[new].T)[0]
     np.testing.assert_allclose(beta @ F[new], q @ F[old] @ span @ span.T, atol=1e-9)
-    kept = streams.squared_norms(QUADRATIC(X[new], X[new]), beta) / streams.squared_norms(QUADRATIC(X[old], X[old]), q)
-    np.testing.assert_allclose(kept, ((q @ F[old] @ span) ** 2).sum(axis=1) / ((q @ F[old]) ** 2).sum(axis=1), rtol=1e-9)
+    kept = streams.squared_norms(QUADRATIC(X[new], X[new]), beta) / streams.squared_norms(
+        QUADRATIC(X[old], X[old]), q
+    )
+    np.testing.assert_allclose(
+        kept, ((q @ F[old] @ span) ** 2).sum(axis=1) / ((q @ F[old]) ** 2).sum(axis=1), rtol=1e-9
+    )
     assert np.all(kept < 1)
     d2 = streams.combination_distances(beta, QUADRATIC(X[new], X[new]), beta[::-1])
-    np.testing.assert_allclose(d2, (((beta @ F[new])[:, None] - (beta @ F[new])[::-1]) ** 2).sum(axis=2), atol=1e-8)
+    np.testing.assert_allclose(
+        d2, (((beta @ F[new])[:, None] - (beta @ F[new])[::-1]) ** 2).sum(axis=2), atol=1e-8
+    )
 
 
 @pytest.mark.parametrize("copies", [1, 2])
 def test_what_is_lost_has_nothing_of_the_chunk(X, copies):
-    """phi(x_i).(v_k - a_k) = 0, which says so without an inverse; rows given twice change nothing."""
+    """phi(x_i).(v_k - a_k) = 0, which says so without an inverse; rows given twice change
+    nothing."""
     old, new = cut(X, 20, 28)
     new = np.vstack([new] * copies)
     q = np.random.default_rng(1).normal(size=(C, 20))
     beta = streams.project(RBF(new, new), RBF(new, old), q)
-    np.testing.assert_allclose(RBF(new, new) @ beta.T, RBF(new, old) @ q.T, atol=1e-5)  # root of what is cut off
+    # root of what is cut off
+    np.testing.assert_allclose(RBF(new, new) @ beta.T, RBF(new, old) @ q.T, atol=1e-5)
     once = streams.project(RBF(new[:28], new[:28]), RBF(new[:28], old), q)
     np.testing.assert_allclose(RBF(X, new) @ beta.T, RBF(X, new[:28]) @ once.T, atol=1e-5)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_a_chunk_that_spans_loses_nothing_and_any_one_hot_memberships_make_the_means_of_all_rows(weights, weighted):
+def test_a_chunk_that_spans_loses_nothing_and_any_one_hot_memberships_make_the_means_of_all_rows(
+    weights, weighted
+):
     X = np.random.default_rng(2).normal(loc=[1, 0, -1, 2], size=(48, 4))
     w = weights if weighted else np.ones(48)
     labels = np.random.default_rng(3).integers(C, size=48)
@@ -175,17 +215,30 @@ def test_a_chunk_that_spans_loses_nothing_and_any_one_hot_memberships_make_the_m
             meta = streams.Meta(beta, mass, True)
         q, mass = streams.meta_partition(w[rows], np.eye(C)[labels[rows]], M, meta, np.eye(C))
         seen = np.concatenate(chunks[: t + 1])
-        means = [np.average(X[seen][labels[seen] == k], axis=0, weights=w[seen][labels[seen] == k]) for k in range(C)]
+        means = [
+            np.average(X[seen][labels[seen] == k], axis=0, weights=w[seen][labels[seen] == k])
+            for k in range(C)
+        ]
         np.testing.assert_allclose(q @ X[rows], means, atol=1e-11)
-        np.testing.assert_allclose(mass, [w[seen][labels[seen] == k].sum() for k in range(C)], rtol=1e-12)
+        np.testing.assert_allclose(
+            mass, [w[seen][labels[seen] == k].sum() for k in range(C)], rtol=1e-12
+        )
 
 
 def test_carried_sums_are_the_sums_over_all_rows(X, weights):
     """Of any memberships, where chunks span the space and the past stays with its clusters."""
     u = np.random.default_rng(4).dirichlet(np.ones(C), 48)
-    coefficients, mass = streams.stream_sums([u[:20], u[20:]], M, [weights[:20], weights[20:]], decay=0.5)
+    coefficients, mass = streams.stream_sums(
+        [u[:20], u[20:]], M, [weights[:20], weights[20:]], decay=0.5
+    )
     old, new = X[:20], X[20:]
-    q, before = streams.meta_partition(weights[:20], u[:20], M, streams.Meta(np.zeros((0, 20)), np.zeros(0), True), np.zeros((0, C)))
+    q, before = streams.meta_partition(
+        weights[:20],
+        u[:20],
+        M,
+        streams.Meta(np.zeros((0, 20)), np.zeros(0), True),
+        np.zeros((0, C)),
+    )
     meta = streams.Meta(streams.project(LINEAR(new, new), LINEAR(new, old), q), 0.5 * before, True)
     q, after = streams.meta_partition(weights[20:], u[20:], M, meta, np.eye(C))
     np.testing.assert_allclose(after, mass, rtol=1e-12)
@@ -197,11 +250,12 @@ def test_carried_sums_are_the_sums_over_all_rows(X, weights):
     np.testing.assert_array_equal(counts, u.T)
 
 
-# ------------------------------------------------------------------------------------------------------------------------- stKFCM
+# ------------------------------------------------------------------------------------------- stKFCM
 
 
 def explicit_stream(chunks, weights, V, m, sweeps, *, frozen, past_weight, decay):
-    """stKFCM on rows of features, without a kernel: meta-vectors are weighted rows. What a chunk's record says, in its order."""
+    """stKFCM on rows of features, without a kernel: meta-vectors are weighted rows. What a chunk's
+    record says, in its order."""
     past, found = None, []
     for F, w in zip(chunks, weights, strict=True):
         kept, rows, n = np.ones(len(V)), F, len(F)
@@ -226,27 +280,56 @@ def explicit_stream(chunks, weights, V, m, sweeps, *, frozen, past_weight, decay
 
 @pytest.mark.parametrize("meta_membership", ["update", "frozen"])
 @pytest.mark.parametrize(("past_weight", "decay"), [("u^m", 1), ("u", 1), ("u^m", 0.6)])
-def test_chunks_are_those_of_an_explicit_feature_space(X, weights, meta_membership, past_weight, decay):
+def test_chunks_are_those_of_an_explicit_feature_space(
+    X, weights, meta_membership, past_weight, decay
+):
     sizes = 14, 5, 12, 3, 14  # of which two do not span the six features
     chunks, w = cut(X, *sizes), cut(weights, *sizes)
     how = {"past_weight": past_weight, "decay": decay}
-    run = streams.stkfcm(chunks, QUADRATIC, C, M, first_rows(14), weights=w, meta_membership=meta_membership, n_iter=6, tol=0, **how)
+    run = streams.stkfcm(
+        chunks,
+        QUADRATIC,
+        C,
+        M,
+        first_rows(14),
+        weights=w,
+        meta_membership=meta_membership,
+        n_iter=6,
+        tol=0,
+        **how,
+    )
     F = [features_of(chunk) for chunk in chunks]
     explicit = explicit_stream(F, w, F[0][:C], M, 6, frozen=meta_membership == "frozen", **how)
     for chunk, features, expected in zip(run, F, explicit, strict=True):
         np.testing.assert_allclose(chunk.coefficients @ features, expected[0], atol=1e-7)
         for ours, theirs in zip(chunk[1:7], expected[1:], strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)
-    assert [bool(np.all(chunk.kept > 1 - 1e-9)) for chunk in run] == [True, False, True, False, True]
+    assert [bool(np.all(chunk.kept > 1 - 1e-9)) for chunk in run] == [
+        True,
+        False,
+        True,
+        False,
+        True,
+    ]
     d2, _ = streams.assign(X, chunks[-1], run[-1].coefficients, QUADRATIC, M)
-    np.testing.assert_allclose(d2, naive.point_distances(features_of(X), explicit[-1][0]), atol=1e-6)
+    np.testing.assert_allclose(
+        d2, naive.point_distances(features_of(X), explicit[-1][0]), atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("m", [M, None])
 @pytest.mark.parametrize("meta_membership", ["update", "frozen"])
 def test_objective_of_rows_and_meta_vectors_never_rises(X, weights, meta_membership, m):
     K = RBF(X[24:], X[24:])
-    first = streams.fit(RBF(X[:24], X[:24]), weights[:24], m, streams.Meta(np.zeros((0, 24)), np.zeros(0), True), first_rows(24), 5, 0)
+    first = streams.fit(
+        RBF(X[:24], X[:24]),
+        weights[:24],
+        m,
+        streams.Meta(np.zeros((0, 24)), np.zeros(0), True),
+        first_rows(24),
+        5,
+        0,
+    )
     beta = streams.project(K, RBF(X[24:], X[:24]), first.coefficients)
     meta = streams.Meta(beta, first.mass, meta_membership == "frozen")
     ends = [streams.fit(K, weights[24:], m, meta, beta, n_iter, 0) for n_iter in range(1, 10)]
@@ -254,7 +337,10 @@ def test_objective_of_rows_and_meta_vectors_never_rises(X, weights, meta_members
     assert ends[0].view.meta_objective > 0
     assert np.all(np.diff(total) <= 1e-12 * total[0])
     d2 = streams.row_distances(K, K, np.diag(K), beta)
-    assert total[0] < naive.objective(d2, streams.memberships(d2, m), streams.power(m), weights[24:])  # of the start, where a_k = v_k
+    # of the start, where a_k = v_k
+    assert total[0] < naive.objective(
+        d2, streams.memberships(d2, m), streams.power(m), weights[24:]
+    )
 
 
 @pytest.mark.parametrize("m", [M, None])
@@ -264,17 +350,31 @@ def test_weight_is_conserved_if_memberships_are_summed(X, weights, m, meta_membe
     sizes, total = (14, 8, 12, 14), 0.0
     w = cut(weights, *sizes)
     how = {"weights": w, "meta_membership": meta_membership, "past_weight": "u", "decay": decay}
-    for chunk, weight in zip(streams.stkfcm(cut(X, *sizes), RBF, C, m, first_rows(14), **how), w, strict=True):
+    for chunk, weight in zip(
+        streams.stkfcm(cut(X, *sizes), RBF, C, m, first_rows(14), **how), w, strict=True
+    ):
         total = decay * total + weight.sum()
         assert chunk.carried.sum() == pytest.approx(total)
         assert chunk.mass.sum() == pytest.approx(total) if m is None else chunk.mass.sum() < total
 
 
 def test_a_weight_of_k_equals_k_copies(X):
-    chunks, counts = cut(X, 14, 20, 14), [np.arange(len(chunk)) % 3 + 1 for chunk in cut(X, 14, 20, 14)]
+    chunks, counts = (
+        cut(X, 14, 20, 14),
+        [np.arange(len(chunk)) % 3 + 1 for chunk in cut(X, 14, 20, 14)],
+    )
     copied = [np.repeat(chunk, count, axis=0) for chunk, count in zip(chunks, counts, strict=True)]
     spread = np.repeat(first_rows(14) / counts[0], counts[0], axis=1)
-    once = streams.stkfcm(chunks, RBF, C, M, first_rows(14), weights=[count.astype(float) for count in counts], n_iter=10, tol=0)
+    once = streams.stkfcm(
+        chunks,
+        RBF,
+        C,
+        M,
+        first_rows(14),
+        weights=[count.astype(float) for count in counts],
+        n_iter=10,
+        tol=0,
+    )
     many = streams.stkfcm(copied, RBF, C, M, spread, n_iter=10, tol=0)
     for a, b in zip(once, many, strict=True):
         np.testing.assert_allclose(a.mass, b.mass, rtol=1e-6)
@@ -286,7 +386,9 @@ def test_order_of_the_rows_of_a_chunk_does_not_matter(X):
     order = np.random.default_rng(5).permutation(24)
     chunks = cut(X, 24, 24)
     once = streams.stkfcm(chunks, RBF, C, M, first_rows(24), n_iter=10, tol=0)
-    again = streams.stkfcm([chunks[0][order], chunks[1][order]], RBF, C, M, first_rows(24)[:, order], n_iter=10, tol=0)
+    again = streams.stkfcm(
+        [chunks[0][order], chunks[1][order]], RBF, C, M, first_rows(24)[:, order], n_iter=10, tol=0
+    )
     for a, b in zip(once, again, strict=True):
         np.testing.assert_allclose(a.memberships[order], b.memberships, atol=1e-7)
         np.testing.assert_allclose(a.mass, b.mass, rtol=1e-7)
@@ -302,10 +404,18 @@ def test_without_a_past_every_chunk_stands_alone(X):
 
 
 def test_masses_never_exceed_the_rows_and_the_printed_weights_explode():
-    """15 chunks of 30 rows, RBF of width 1: K_t has next to no smallest eigenvalue, and the coefficients of projections either sign."""
+    """15 chunks of 30 rows, RBF of width 1: K_t has next to no smallest eigenvalue, and the
+    coefficients of projections either sign."""
     X = rows_of(450, scale=0.6, apart=0.5)
     kernel = partial(naive.kernel_matrix, function=partial(naive.rbf, gamma=0.5))
-    how = {"chunks": cut(X, *[30] * 15), "kernel": kernel, "c": C, "m": M, "start": first_rows(30), "n_iter": 6}
+    how = {
+        "chunks": cut(X, *[30] * 15),
+        "kernel": kernel,
+        "c": C,
+        "m": M,
+        "start": first_rows(30),
+        "n_iter": 6,
+    }
     for meta_membership in ("update", "frozen"):
         run = streams.stkfcm(**how, meta_membership=meta_membership)
         assert all(chunk.mass.sum() <= 30 * (t + 1) for t, chunk in enumerate(run))
@@ -328,15 +438,18 @@ def test_hard_streams_find_separated_blobs(kernel, meta_membership):
     _, u = streams.assign(X, chunks[-1], run[-1].coefficients, kernel, None)
     np.testing.assert_array_equal(u.argmax(axis=1), np.arange(60) % C)
     if kernel is LINEAR:  # k-means of all rows
-        np.testing.assert_allclose(run[-1].coefficients @ chunks[-1], naive.kmeans_points(X, X[:C], 5).centers, atol=1e-9)
+        np.testing.assert_allclose(
+            run[-1].coefficients @ chunks[-1], naive.kmeans_points(X, X[:C], 5).centers, atol=1e-9
+        )
 
 
-# ------------------------------------------------------------------------------------------------------- kernel patch clustering
+# -------------------------------------------------------------------------- kernel patch clustering
 
 
 @pytest.mark.parametrize("m", [M, None])
 def test_one_point_is_a_medoid(X, weights, m):
-    """The row with the smallest weighted sum of squared distances to all rows, the weights being those of the centre."""
+    """The row with the smallest weighted sum of squared distances to all rows, the weights being
+    those of the centre."""
     K = RBF(X, X)
     pairs = np.diag(K)[:, None] + np.diag(K) - 2 * K
     (record,) = streams.kernel_patches([X], RBF, C, 1, m, first_rows(48), weights=[weights])
@@ -348,7 +461,9 @@ def test_one_point_is_a_medoid(X, weights, m):
 
 
 def test_the_first_patch_is_kernel_cmeans(X, weights):
-    (record,) = streams.kernel_patches([X], RBF, C, 4, M, first_rows(48), weights=[weights], n_iter=7, tol=0)
+    (record,) = streams.kernel_patches(
+        [X], RBF, C, 4, M, first_rows(48), weights=[weights], n_iter=7, tol=0
+    )
     start = naive.row_start_distances_exact(RBF(X, X), np.arange(C))
     rule = lambda d2: naive.fuzzy_memberships(d2, M)  # noqa: E731
     at_once = naive.cmeans(partial(naive.exact_distances, RBF(X, X)), rule, start, 7, M, weights)
@@ -356,7 +471,9 @@ def test_the_first_patch_is_kernel_cmeans(X, weights):
     assert record.objective == pytest.approx(at_once.objective)
     closest = np.argsort(at_once.d2, axis=0, kind="stable")[:4].T
     np.testing.assert_array_equal(record.numbers, np.unique(closest))
-    np.testing.assert_array_equal(record.shares, [np.isin(record.numbers, rows) / 4 for rows in closest])
+    np.testing.assert_array_equal(
+        record.shares, [np.isin(record.numbers, rows) / 4 for rows in closest]
+    )
     np.testing.assert_allclose(record.weights, (weights @ at_once.memberships) @ record.shares)
 
 
@@ -378,7 +495,8 @@ def test_patches_conserve_weight(X, weights, n_points, m):
 
 
 def test_as_many_points_as_a_cluster_has_rows_lose_nothing():
-    """Separated blobs, ten rows of each in a patch: the first centres are the means, the second those of all rows."""
+    """Separated blobs, ten rows of each in a patch: the first centres are the means, the second
+    those of all rows."""
     X = rows_of(60, scale=0.3, apart=4)
     records = streams.kernel_patches(cut(X, 30, 30), LINEAR, C, 10, None, first_rows(30))
     np.testing.assert_array_equal(records[0].numbers, np.arange(30))
@@ -387,15 +505,20 @@ def test_as_many_points_as_a_cluster_has_rows_lose_nothing():
     expected = naive.kmeans_points(X[:30], X[:C], 5).centers
     np.testing.assert_allclose(records[0].shares @ records[0].points, expected, atol=1e-12)
     B = np.vstack([X[30:], records[0].points])
-    np.testing.assert_allclose(records[1].coefficients @ B, naive.kmeans_points(X, X[:C], 5).centers, atol=1e-12)
+    np.testing.assert_allclose(
+        records[1].coefficients @ B, naive.kmeans_points(X, X[:C], 5).centers, atol=1e-12
+    )
 
 
 def test_a_row_close_to_several_centres_goes_on_once():
-    """With all rows carried for every cluster the averages are one and the same, and a row weighs what all shares of it do."""
+    """With all rows carried for every cluster the averages are one and the same, and a row weighs
+    what all shares of it do."""
     X = rows_of(30, scale=0.3, apart=4)
     (record,) = streams.kernel_patches([X], RBF, C, 30, None, first_rows(30))
     np.testing.assert_array_equal(record.points, X)
-    np.testing.assert_allclose(record.shares @ record.points, np.tile(X.mean(axis=0), (C, 1)), atol=1e-12)
+    np.testing.assert_allclose(
+        record.shares @ record.points, np.tile(X.mean(axis=0), (C, 1)), atol=1e-12
+    )
     np.testing.assert_allclose(record.weights, 1)
 
 
@@ -439,22 +562,33 @@ def test_patches_find_separated_blobs(kernel, n_points):
 
 def test_a_tree_of_one_patch_is_the_patch_and_one_merge_is_a_patch_of_carried_points(X, weights):
     (alone,) = streams.kernel_patches([X], RBF, C, 4, M, first_rows(48), weights=[weights])
-    ((same,),) = streams.kernel_patches_tree([X], RBF, C, 4, M, [first_rows(48)], 2, weights=[weights])
+    ((same,),) = streams.kernel_patches_tree(
+        [X], RBF, C, 4, M, [first_rows(48)], 2, weights=[weights]
+    )
     np.testing.assert_array_equal(alone.points, same.points)
     np.testing.assert_array_equal(alone.weights, same.weights)
 
     leaves, (top,) = streams.kernel_patches_tree(
         cut(X, 15, 18, 15), RBF, C, 4, M, [first_rows(n) for n in (15, 18, 15)], 5, n_iter=6, tol=0
     )
-    pooled, w = np.vstack([leaf.points for leaf in leaves]), np.concatenate([leaf.weights for leaf in leaves])
+    pooled, w = (
+        np.vstack([leaf.points for leaf in leaves]),
+        np.concatenate([leaf.weights for leaf in leaves]),
+    )
     averages = np.hstack([leaves[0].shares, np.zeros((C, len(pooled) - len(leaves[0].points)))])
-    (expected,) = streams.kernel_patches([pooled], RBF, C, 4, M, averages, weights=[w], n_iter=6, tol=0)
+    (expected,) = streams.kernel_patches(
+        [pooled], RBF, C, 4, M, averages, weights=[w], n_iter=6, tol=0
+    )
     np.testing.assert_array_equal(top.points, expected.points)
     np.testing.assert_allclose(top.weights, expected.weights)
 
 
 def test_later_patches_start_at_the_averages_of_the_carried_points(X):
-    first, second = streams.kernel_patches(cut(X, 24, 24), LINEAR, C, 4, M, first_rows(24), n_iter=1)
+    first, second = streams.kernel_patches(
+        cut(X, 24, 24), LINEAR, C, 4, M, first_rows(24), n_iter=1
+    )
     averages = first.shares @ first.points
     B, w = np.vstack([X[24:], first.points]), np.concatenate([np.ones(24), first.weights])
-    np.testing.assert_allclose(second.coefficients @ B, naive.fcm_points(B, averages, M, 1, w).centers, atol=1e-10)
+    np.testing.assert_allclose(
+        second.coefficients @ B, naive.fcm_points(B, averages, M, 1, w).centers, atol=1e-10
+    )

@@ -41,7 +41,11 @@ def test_record_and_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     def fails() -> dict[str, object]:
         raise ValueError("no such name")
 
-    cases = {"a": lambda: {"x": X, "why": "converged"}, "b": lambda: {"x": [1, 2]}, "c": lambda: {"x": None}}
+    cases = {
+        "a": lambda: {"x": X, "why": "converged"},
+        "b": lambda: {"x": [1, 2]},
+        "c": lambda: {"x": None},
+    }
     file = tmp_path / "before.npz"
     assert record(cases, file) == 0
     assert compare(cases, file, lambda _: True) == 0
@@ -77,4 +81,6 @@ def test_cases_use_public_names_alone() -> None:
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else names
             assert {name for name in names if name and name.startswith("cmeans")} <= PUBLIC, file
             if isinstance(node, ast.Attribute):
-                assert not node.attr.startswith("_") or node.attr == "__name__", f"{file}: {node.attr}"
+                assert not node.attr.startswith("_") or node.attr == "__name__", (
+                    f"{file}: {node.attr}"
+                )

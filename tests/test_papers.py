@@ -1,4 +1,5 @@
-"""The pages of the five papers: they are what the stored results give, reduced sizes run, and the exact side is right."""
+"""The pages of the five papers: they are what the stored results give, reduced sizes run, and the
+exact side is right."""
 
 from __future__ import annotations
 
@@ -33,11 +34,17 @@ QUICKEST = "chitta2011"
 
 def papers(*arguments, data=None):
     """The command in a process of its own, as its users have it."""
-    variables = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}", "MPLBACKEND": "Agg"}
+    variables = {
+        **os.environ,
+        "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
+        "MPLBACKEND": "Agg",
+    }
     if data is not None:
         variables["CMEANS_DATA"] = str(data)
     command = [sys.executable, "-m", "benchmarks.papers", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False
+    )
 
 
 def pictures(text):
@@ -65,7 +72,9 @@ def test_every_picture_of_a_page_is_there_in_both_forms(name):
 def test_a_page_that_was_changed_by_hand_is_named(tmp_path, capsys):
     for name in NAMES:
         (tmp_path / f"{name}.json").write_bytes((PAGES / f"{name}.json").read_bytes())
-        (tmp_path / f"{name}.md").write_text((PAGES / f"{name}.md").read_text() + ("one more line\n" if name == "kpkm2021" else ""))
+        (tmp_path / f"{name}.md").write_text(
+            (PAGES / f"{name}.md").read_text() + ("one more line\n" if name == "kpkm2021" else "")
+        )
     (tmp_path / "index.md").write_text((PAGES / "index.md").read_text())
     assert main(["all", "--check", "--out", str(tmp_path)]) == 1
     said = capsys.readouterr().err
@@ -81,7 +90,9 @@ def complete(done, folder, names):
         assert not numbers_missing(text), name
         for picture in pictures(text):
             assert (folder / f"{picture}.svg").exists()
-        reasons = [key for key, cell in Results(folder / f"{name}.json").read().items() if "reason" in cell]
+        reasons = [
+            key for key, cell in Results(folder / f"{name}.json").read().items() if "reason" in cell
+        ]
         assert not reasons
     assert "left out" not in done.stdout
 
@@ -118,12 +129,19 @@ def test_what_is_measured_is_not_measured_again(tmp_path, capsys):
     assert cells["cell"] == {"ari": [0.0, 0.5, 1.0]}
     assert cells["whole"] == {"x": 3}
     assert cells["stage | some table"]["seconds"] > 0
-    assert minutes(cells) == pytest.approx(sum(cells[f"stage | {name}"]["seconds"] for name in ("some table", "another")) / 60)
+    assert minutes(cells) == pytest.approx(
+        sum(cells[f"stage | {name}"]["seconds"] for name in ("some table", "another")) / 60
+    )
     assert "cell [3/3] ari 1" in capsys.readouterr().out
 
 
 def test_cells_that_only_exact_measures_are_forgotten_only_with_it(tmp_path):
-    keys = ["MNIST 20,000 | 20 | FCM | m 2", "MNIST 70,000 | exact | FCM | m 2", "stage | A3", "stage | MNIST, exact on 70,000 rows"]
+    keys = [
+        "MNIST 20,000 | 20 | FCM | m 2",
+        "MNIST 70,000 | exact | FCM | m 2",
+        "stage | A3",
+        "stage | MNIST, exact on 70,000 rows",
+    ]
     for exact, left in ((False, [keys[1], keys[3]]), (True, [])):
         results = Results(tmp_path / "some.json")
         for key in keys:
@@ -161,7 +179,7 @@ def test_an_unknown_paper_is_refused(capsys):
     assert "havens2012: no such paper" in capsys.readouterr().err
 
 
-# ---------------------------------------------------------------------------------------------------------------------- templates
+# ---------------------------------------------------------------------------------------- templates
 
 
 def test_a_table_has_a_line_for_each_row_that_says_something():
@@ -189,7 +207,12 @@ def test_claims_are_judged_by_their_numbers(tmp_path, monkeypatch):
     monkeypatch.setattr("benchmarks.template.ROOT", tmp_path)
     found = judged("claims.toml", {"values": {"a": [4, 3], "b": [2], "c": [1]}})
     assert found[0] == ("a is at least 1", "Table 1", "better", "least of 2: 3")
-    assert [claim.verdict for claim in found] == ["better", "reproduced", "not reproduced", "not measured"]
+    assert [claim.verdict for claim in found] == [
+        "better",
+        "reproduced",
+        "not reproduced",
+        "not measured",
+    ]
     assert found[3].why == ""
 
 
@@ -197,10 +220,12 @@ def test_claims_are_judged_by_their_numbers(tmp_path, monkeypatch):
 def test_a_page_says_what_is_not_measured(name):
     text = paper(name).page({})
     assert "*(not measured)*" in text
-    assert "not measured" in {claim.verdict for claim in paper(name).claims({})} | {claim.why for claim in paper(name).claims({})}
+    assert "not measured" in {claim.verdict for claim in paper(name).claims({})} | {
+        claim.why for claim in paper(name).claims({})
+    }
 
 
-# ------------------------------------------------------------------------------------------------------------------------ results
+# ------------------------------------------------------------------------------------------ results
 
 
 def test_results_keep_six_digits_a_cell_a_line(tmp_path):
@@ -214,7 +239,7 @@ def test_results_keep_six_digits_a_cell_a_line(tmp_path):
     assert set(results.read()) == {"a"}
 
 
-# -------------------------------------------------------------------------------------------------------------------------- tiles
+# -------------------------------------------------------------------------------------------- tiles
 
 
 @pytest.fixture(scope="module")
@@ -234,28 +259,53 @@ def test_tiles_are_the_kernel_matrix(X):
 
 def test_hard_runs_together_are_kernel_k_means_one_by_one(X, tmp_path):
     kernel = RBF(gamma=0.3)
-    blocks, starts = tiles.Tiles(X, kernel, side=100), np.random.default_rng(2).integers(0, 4, (3, len(X)))
+    blocks, starts = (
+        tiles.Tiles(X, kernel, side=100),
+        np.random.default_rng(2).integers(0, 4, (3, len(X))),
+    )
     found = tiles.solve(
-        blocks, Hard(), (starts[:, :, None] == np.arange(4)).astype(float), tol=0, max_sweeps=200, standing=tmp_path / "standing.npz"
+        blocks,
+        Hard(),
+        (starts[:, :, None] == np.arange(4)).astype(float),
+        tol=0,
+        max_sweeps=200,
+        standing=tmp_path / "standing.npz",
     )
     for run in range(3):
-        model = KernelKMeans(4, kernel=kernel, landmarks=None, init=starts[run], tol=0, search=Search(progressive=False)).fit(X)
+        model = KernelKMeans(
+            4,
+            kernel=kernel,
+            landmarks=None,
+            init=starts[run],
+            tol=0,
+            search=Search(progressive=False),
+        ).fit(X)
         np.testing.assert_array_equal(found.labels[run], model.labels_)
         np.testing.assert_allclose(found.objective[run], model.objective_, rtol=1e-5)
-    np.testing.assert_allclose([_naive_cost(kernel(X, X), labels) for labels in found.labels], found.objective, rtol=1e-5)
+    np.testing.assert_allclose(
+        [_naive_cost(kernel(X, X), labels) for labels in found.labels], found.objective, rtol=1e-5
+    )
 
 
 def test_fuzzy_and_possibilistic_runs_are_the_papers_algorithms(X, tmp_path):
     kernel, rule = RBF(gamma=0.3), Fuzzy(1.6)
     blocks, rows = tiles.Tiles(X, kernel, side=100), np.array([5, 140, 300])
     u = tiles.first_memberships(blocks, rule, rows)
-    found = tiles.solve(blocks, rule, u[None], tol=1e-4, max_sweeps=300, standing=tmp_path / "standing.npz")
+    found = tiles.solve(
+        blocks, rule, u[None], tol=1e-4, max_sweeps=300, standing=tmp_path / "standing.npz"
+    )
     words = {"kernel": kernel, "landmarks": None, "tol": 1e-4, "search": Search(progressive=False)}
     model = PrintedCMeans(3, rule=rule, init=u, **words).fit(X)
     np.testing.assert_allclose(found.u[0], model.memberships_, atol=2e-4)
     np.testing.assert_allclose(found.objective[0], model.objective_, rtol=1e-5)
     typical = tiles.solve(
-        blocks, Possibilistic(2.0), found.u, tol=1e-4, max_sweeps=300, standing=tmp_path / "standing.npz", scales=found.scales
+        blocks,
+        Possibilistic(2.0),
+        found.u,
+        tol=1e-4,
+        max_sweeps=300,
+        standing=tmp_path / "standing.npz",
+        scales=found.scales,
     )
     k = kernel(X, X)
     d2 = _naive_distances(k, typical.u[0])
@@ -263,22 +313,33 @@ def test_fuzzy_and_possibilistic_runs_are_the_papers_algorithms(X, tmp_path):
 
 
 def test_the_printed_possibilistic_rule_is_swept_as_printed(X):
-    """Where it ends its centres are the means by its own exponent, 2 / (m - 1) on squared distances, in native sweeps too."""
-    model = PrintedCMeans(3, rule=PrintedPossibilistic(2.0), tol=1e-9, max_iter=1000, random_state=0).fit(X)
+    """Where it ends its centres are the means by its own exponent, 2 / (m - 1) on squared
+    distances, in native sweeps too."""
+    model = PrintedCMeans(
+        3, rule=PrintedPossibilistic(2.0), tol=1e-9, max_iter=1000, random_state=0
+    ).fit(X)
     d2 = ((X[:, None, :] - model.cluster_centers_[None, :, :]) ** 2).sum(axis=2)
     weights = (1.0 / (1.0 + (d2 / model.eta_) ** 2.0)) ** 2
-    np.testing.assert_allclose(model.cluster_centers_, weights.T @ X / weights.sum(axis=0)[:, None], atol=1e-6)
+    np.testing.assert_allclose(
+        model.cluster_centers_, weights.T @ X / weights.sum(axis=0)[:, None], atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("variant", fits.VARIANTS)
 @pytest.mark.parametrize("algorithm", fits.ALGORITHMS)
 def test_every_run_of_havens_2011_is_of_its_rule(algorithm, variant, X):
     words = {} if algorithm == fits.FCM else {"rule__eta_scale": 0.1}
-    model = fits.estimator(algorithm, variant, 3, 1.8, random_state=0).set_params(**words).fit(RBF(gamma=0.3)(X, X))
+    model = (
+        fits.estimator(algorithm, variant, 3, 1.8, random_state=0)
+        .set_params(**words)
+        .fit(RBF(gamma=0.3)(X, X))
+    )
     if algorithm == fits.FCM:
         assert model.rule == fits.fuzzy_rule(variant, 1.8)
     else:
-        assert isinstance(model.rule, PrintedPossibilistic if variant == fits.PRINTED else Possibilistic)
+        assert isinstance(
+            model.rule, PrintedPossibilistic if variant == fits.PRINTED else Possibilistic
+        )
         assert model.pilot_m_ == (1.8 if variant == fits.AUTO else 2.0)
 
 
@@ -286,7 +347,9 @@ def test_every_run_of_havens_2011_is_of_its_rule(algorithm, variant, X):
 def test_every_method_of_liu_2021_has_the_kernel_that_its_cell_names(method, X):
     with warnings.catch_warnings():
         quiet()
-        model = methods.estimator(method, 3, 0, **({} if method in methods.PLAIN else {"gamma": 0.3})).fit(X[:60])
+        model = methods.estimator(
+            method, 3, 0, **({} if method in methods.PLAIN else {"gamma": 0.3})
+        ).fit(X[:60])
     assert model.kernel == ("linear" if method in methods.PLAIN else "rbf")
 
 
@@ -311,7 +374,12 @@ def _naive_distances(k, u):
 
 def test_an_interrupted_run_goes_on_to_the_same_end(X, tmp_path):
     blocks, rule = tiles.Tiles(X, RBF(gamma=0.3), side=100), Fuzzy(1.6)
-    u = np.stack([tiles.first_memberships(blocks, rule, np.array(rows)) for rows in ([5, 140, 300], [1, 2, 3])])
+    u = np.stack(
+        [
+            tiles.first_memberships(blocks, rule, np.array(rows))
+            for rows in ([5, 140, 300], [1, 2, 3])
+        ]
+    )
     path = tmp_path / "standing.npz"
     whole = tiles.solve(blocks, rule, u, tol=1e-4, max_sweeps=300, standing=path)
     assert not path.exists()

@@ -18,7 +18,15 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 import every_estimator
-from cmeans import Checkpoint, FuzzyCMeans, KernelKMeans, ProbabilisticKMeans, ThreadEngine, native, open_blocks
+from cmeans import (
+    Checkpoint,
+    FuzzyCMeans,
+    KernelKMeans,
+    ProbabilisticKMeans,
+    ThreadEngine,
+    native,
+    open_blocks,
+)
 from cmeans.runtime.progress import listening
 from every_estimator import build, with_parameter
 from limited import limited
@@ -50,7 +58,15 @@ def quiet() -> Iterator[None]:
 
 
 def found(model: Any) -> dict[str, np.ndarray]:
-    names = ("labels_", "memberships_", "cluster_centers_", "objective_", "n_iter_", "eta_", "landmarks_")
+    names = (
+        "labels_",
+        "memberships_",
+        "cluster_centers_",
+        "objective_",
+        "n_iter_",
+        "eta_",
+        "landmarks_",
+    )
     return {name: np.asarray(getattr(model, name)) for name in names if hasattr(model, name)}
 
 
@@ -62,7 +78,10 @@ def same_bits(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> None:
 
 
 def test_every_row_has_a_test() -> None:
-    table = re.search(r"\| what differs \| same bits\? \|\n\|---\|---\|\n((?:\|.*\n)+)", PAGE.read_text(encoding="utf-8"))
+    table = re.search(
+        r"\| what differs \| same bits\? \|\n\|---\|---\|\n((?:\|.*\n)+)",
+        PAGE.read_text(encoding="utf-8"),
+    )
     assert table is not None
     named = [line.split("|")[1].strip() for line in table[1].splitlines()]
     assert named == [*ROWS, "another release"]  # of which nothing is promised
@@ -83,16 +102,21 @@ def test_threads(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @row("rows in memory, in files, on Dask; blocks of another size")
 @pytest.mark.parametrize("name", IN_MEMORY_OR_NOT)
 def test_places(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks of files are others than those of arrays; Dask has a folder of tests of its own, of which this is the promise."""
+    """Blocks of files are others than those of arrays; Dask has a folder of tests of its own, of
+    which this is the promise."""
     limited(monkeypatch, loaded_bytes=0, canonical_rows=N - 1, exact_rows=N - 1, fixed_rows=300)
     np.save(tmp_path / "rows.npy", X)
     same_bits(found(build(name).fit(open_blocks(tmp_path / "rows.npy"))), found(build(name).fit(X)))
 
 
-def test_the_solver_does_not_depend_on_the_place_of_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_solver_does_not_depend_on_the_place_of_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     limited(monkeypatch, loaded_bytes=0, canonical_rows=N - 1)
     np.save(tmp_path / "rows.npy", X)
-    here, there = (ProbabilisticKMeans(2, random_state=0).fit(rows) for rows in (X, tmp_path / "rows.npy"))
+    here, there = (
+        ProbabilisticKMeans(2, random_state=0).fit(rows) for rows in (X, tmp_path / "rows.npy")
+    )
     assert here.solver_ == there.solver_ == "batched"
     limited(monkeypatch, canonical_rows=N)
     assert ProbabilisticKMeans(2, random_state=0).fit(X).solver_ == "fagp"
@@ -102,7 +126,13 @@ def test_the_solver_does_not_depend_on_the_place_of_rows(tmp_path: Path, monkeyp
 def test_budgets() -> None:
     for make in (FuzzyCMeans, KernelKMeans):
         fits = [
-            make(4, kernel="rbf", landmarks=30, random_state=0, engine=ThreadEngine(memory_budget=budget)).fit(X)
+            make(
+                4,
+                kernel="rbf",
+                landmarks=30,
+                random_state=0,
+                engine=ThreadEngine(memory_budget=budget),
+            ).fit(X)
             for budget in (None, "80MB", "2GB")
         ]
         for other in fits[1:]:
@@ -118,23 +148,39 @@ def test_checkpoints(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt), listening(interrupt):
-        FuzzyCMeans(**words, engine=ThreadEngine(checkpoint=Checkpoint(tmp_path / "kept", 1))).fit(X)
-    resumed = FuzzyCMeans(**words, engine=ThreadEngine(checkpoint=Checkpoint(tmp_path / "kept", 1, resume=True))).fit(X)
+        FuzzyCMeans(**words, engine=ThreadEngine(checkpoint=Checkpoint(tmp_path / "kept", 1))).fit(
+            X
+        )
+    resumed = FuzzyCMeans(
+        **words, engine=ThreadEngine(checkpoint=Checkpoint(tmp_path / "kept", 1, resume=True))
+    ).fit(X)
     same_bits(found(FuzzyCMeans(**words).fit(X)), found(resumed))
 
 
 @row("order of rows, copies instead of weights")
-@pytest.mark.parametrize("name", ["KernelKMeans", "FuzzyCMeans", "PossibilisticCMeans", "TwoStepKernelKMeans"])
+@pytest.mark.parametrize(
+    "name", ["KernelKMeans", "FuzzyCMeans", "PossibilisticCMeans", "TwoStepKernelKMeans"]
+)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_orders(name: str, dtype: Any) -> None:
     x, order = X.astype(dtype), np.random.default_rng(1).permutation(N)
-    one, other = (build(name, n_clusters=4, kernel="rbf", gamma="median", landmarks=30).fit(rows) for rows in (x, x[order]))
-    np.testing.assert_array_equal(np.sort(one.landmarks_, axis=0), np.sort(other.landmarks_, axis=0))  # the same rows
+    one, other = (
+        build(name, n_clusters=4, kernel="rbf", gamma="median", landmarks=30).fit(rows)
+        for rows in (x, x[order])
+    )
+    # the same rows
+    np.testing.assert_array_equal(
+        np.sort(one.landmarks_, axis=0), np.sort(other.landmarks_, axis=0)
+    )
     assert one.gamma_ == other.gamma_
     gap = np.sort(one.memberships_, axis=1)
     clear = gap[order, -1] - gap[order, -2] > 0.05
     np.testing.assert_array_equal(one.labels_[order][clear], other.labels_[clear])
-    np.testing.assert_allclose(one.memberships_[order][clear], other.memberships_[clear], atol=1e-8 if dtype is np.float64 else 0.02)
+    np.testing.assert_allclose(
+        one.memberships_[order][clear],
+        other.memberships_[clear],
+        atol=1e-8 if dtype is np.float64 else 0.02,
+    )
     copied = build(name, n_clusters=4).fit(np.repeat(x, 2, axis=0))
     weighed = build(name, n_clusters=4).fit(x, sample_weight=np.full(N, 2.0))
     assert adjusted_rand_score(copied.labels_[::2], weighed.labels_) > 0.99
@@ -165,13 +211,17 @@ def memberships() -> np.ndarray:
 
 
 @row("native code on AVX2, AVX-512, arm64")
-@pytest.mark.skipif(native.variant() != "v4", reason="a machine with AVX-512 runs the code for AVX2 too")
+@pytest.mark.skipif(
+    native.variant() != "v4", reason="a machine with AVX-512 runs the code for AVX2 too"
+)
 def test_variants() -> None:
     """`native/test_machines.py` has all native functions, and arm64."""
     words = {**os.environ, "CMEANS_NATIVE": "v3", "PYTHONWARNINGS": "ignore"}
     printed = [sys.executable, "-c", SHORT + "print(u.tobytes().hex())"]
     done = subprocess.run(printed, env=words, capture_output=True, text=True, check=True)
-    np.testing.assert_array_equal(np.frombuffer(bytes.fromhex(done.stdout.strip())).reshape(-1, 4), memberships())
+    np.testing.assert_array_equal(
+        np.frombuffer(bytes.fromhex(done.stdout.strip())).reshape(-1, 4), memberships()
+    )
 
 
 @row("another processor or BLAS, with and without native code (`CMEANS_NATIVE=off`)")

@@ -19,7 +19,9 @@ def test_the_table_names_what_is_there(pytestconfig: pytest.Config) -> None:
     for place in (*named, *table.BITS):
         file, _, function = place.partition("::")
         assert (ROOT / file).exists(), place
-        assert not function or f"def {function}(" in (ROOT / file).read_text(encoding="utf-8"), place
+        assert not function or f"def {function}(" in (ROOT / file).read_text(encoding="utf-8"), (
+            place
+        )
 
 
 def test_each_test_is_of_one_suite(request: pytest.FixtureRequest) -> None:

@@ -13,7 +13,9 @@ import cmeans
 def test_versions_are_those_that_run(capsys: pytest.CaptureFixture[str]) -> None:
     cmeans.show_versions()
     printed = capsys.readouterr().out
-    assert printed.startswith(f"cmeans {cmeans.__version__}, native code: {cmeans.native.variant() or 'none'}\n")
+    assert printed.startswith(
+        f"cmeans {cmeans.__version__}, native code: {cmeans.native.variant() or 'none'}\n"
+    )
     assert f"Python {platform.python_version()}" in printed
     assert f"  numpy {np.__version__}\n" in printed
     assert "  threads: blas" in printed

@@ -1,4 +1,5 @@
-"""What each estimator takes and gives, docs/capabilities.md, from attempts: python -m tools.capabilities."""
+"""What each estimator takes and gives, docs/capabilities.md, from attempts: python -m
+tools.capabilities."""
 
 from __future__ import annotations
 
@@ -53,17 +54,25 @@ ATTEMPTS: dict[str, Callable[[Any], Any]] = {
     "files": lambda model: with_file(lambda folder: model.fit(f"{folder}/rows.npy")),
     "any kernel": lambda model: model.set_params(kernel="rbf").fit(ROWS),
     "the landmark graph": lambda model: model.set_params(kernel="landmark_graph").fit(ROWS),
-    "Dask": lambda model: model.set_params(engine=None) if "engine" in model.get_params() else 1 / 0,
+    "Dask": lambda model: (
+        model.set_params(engine=None) if "engine" in model.get_params() else 1 / 0
+    ),
     "checkpoints (`ThreadEngine(checkpoint=)`)": lambda model: with_file(
-        lambda folder: model.set_params(engine=cmeans.ThreadEngine(checkpoint=f"{folder}/fit.checkpoint")).fit(ROWS)
+        lambda folder: model.set_params(
+            engine=cmeans.ThreadEngine(checkpoint=f"{folder}/fit.checkpoint")
+        ).fit(ROWS)
     ),
     "a given kernel": lambda model: model.set_params(kernel="precomputed").fit(ROWS @ ROWS.T),
     "a given graph": lambda model: model.set_params(kernel="precomputed_graph").fit(affinities()),
     "soft memberships": lambda model: 1 / bool(np.unique(model.fit(ROWS).memberships_).size > 2),
     "known labels (`known_labels=`)": lambda model: model.fit(ROWS, known_labels=KNOWN),
     "rows that share a cluster (`must_link=`)": lambda model: model.fit(ROWS, must_link=[[0, 1]]),
-    "missing values (`missing=`)": lambda model: model.set_params(kernel="linear", missing="partial").fit(with_holes()),
-    "centres of length one (`metric=`)": lambda model: model.set_params(metric="cosine").fit(ROWS + 20),
+    "missing values (`missing=`)": lambda model: model.set_params(
+        kernel="linear", missing="partial"
+    ).fit(with_holes()),
+    "centres of length one (`metric=`)": lambda model: model.set_params(metric="cosine").fit(
+        ROWS + 20
+    ),
     "bounds of sizes (`sizes=`)": lambda model: model.set_params(sizes=Sizes(least=10)).fit(ROWS),
     "few memberships a row (`top_k=`)": lambda model: model.set_params(top_k=2).fit(ROWS),
     "a noise cluster (`noise=`)": lambda model: model.set_params(noise=0.1).fit(ROWS),
@@ -74,12 +83,20 @@ ATTEMPTS: dict[str, Callable[[Any], Any]] = {
 
 def estimators() -> dict[str, type]:
     classes = {name: getattr(cmeans, name) for name in cmeans.__all__}
-    return {name: value for name, value in classes.items() if inspect.isclass(value) and issubclass(value, ClusterMixin)}
+    return {
+        name: value
+        for name, value in classes.items()
+        if inspect.isclass(value) and issubclass(value, ClusterMixin)
+    }
 
 
 def able(estimator: Callable[..., Any], attempt: Callable[[Any], Any]) -> bool:
     """Return True where the attempt gets through."""
-    known = {word: value for word, value in QUICK.items() if word in inspect.signature(estimator).parameters}
+    known = {
+        word: value
+        for word, value in QUICK.items()
+        if word in inspect.signature(estimator).parameters
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -91,7 +108,10 @@ def able(estimator: Callable[..., Any], attempt: Callable[[Any], Any]) -> bool:
 
 def page() -> str:
     classes = estimators()
-    able_ones = {name: [other for other, one in classes.items() if able(one, attempt)] for name, attempt in ATTEMPTS.items()}
+    able_ones = {
+        name: [other for other, one in classes.items() if able(one, attempt)]
+        for name, attempt in ATTEMPTS.items()
+    }
     lines = ["## By what it is", "", "| what | which |", "|---|---|"]
     for name, able_here in able_ones.items():
         lacking = [other for other in classes if other not in able_here]
@@ -100,7 +120,11 @@ def page() -> str:
     common = {name for name, able_here in able_ones.items() if len(able_here) == len(classes)}
     lines += ["", "## By estimator", "", "Beyond what all have:", ""]
     for other in classes:
-        more = [name.partition(" (")[0] for name, able_here in able_ones.items() if other in able_here and name not in common]
+        more = [
+            name.partition(" (")[0]
+            for name, able_here in able_ones.items()
+            if other in able_here and name not in common
+        ]
         lines.append(f"- {linked([other])}: {', '.join(more)}.")
     return HEAD + "\n" + "\n".join([*lines, *by_rule(), *apart()]) + "\n"
 
@@ -108,9 +132,17 @@ def page() -> str:
 def by_rule() -> list[str]:
     """Return the lines on what `CMeans` takes with each of its rules."""
     sizes, few = "bounds of sizes (`sizes=`)", "few memberships a row (`top_k=`)"
-    attempts = {name.partition(" (")[0]: ATTEMPTS[name] for name in ATTEMPTS if name in (sizes, few)}
+    attempts = {
+        name.partition(" (")[0]: ATTEMPTS[name] for name in ATTEMPTS if name in (sizes, few)
+    }
     attempts["annealing"] = lambda model: model.set_params(search="annealing").fit(ROWS)
-    lines = ["", "## By rule", "", "Of {py:obj}`~cmeans.CMeans`, beyond what all of its rules have:", ""]
+    lines = [
+        "",
+        "## By rule",
+        "",
+        "Of {py:obj}`~cmeans.CMeans`, beyond what all of its rules have:",
+        "",
+    ]
     for rule in RULES:
         made = partial(cmeans.CMeans, rule=rule)
         if able(made, lambda model: model.fit(ROWS)):

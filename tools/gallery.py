@@ -1,4 +1,5 @@
-"""The page of pictures, docs/pictures.md: every display on real data, with the lines that made it. `python -m tools.gallery`."""
+"""The page of pictures, docs/pictures.md: every display on real data, with the lines that made it.
+`python -m tools.gallery`."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ PICTURES = [  # title, what it is for, the lines that set up, the lines of the d
     ("Four at once", "What to look at first.", WINE, "model.plot(X)"),
     (
         "Rows",
-        "In the plane in which the centres lie apart most, of any space; or over two columns. Pale rows belong to their cluster less; a "
+        "In the plane in which the centres lie apart most, of any space; or over two columns. Pale "
+        "rows belong to their cluster less; a "
         "cross marks the row nearest to each centre.",
         "from cmeans.inspection import ScatterDisplay",
         'ScatterDisplay.from_estimator(model, X, columns=("alcohol", "flavanoids"))',
@@ -54,7 +56,12 @@ PICTURES = [  # title, what it is for, the lines that set up, the lines of the d
         "from cmeans.inspection import MembershipDisplay",
         'MembershipDisplay.from_estimator(model, X, kind="heatmap")',
     ),
-    ("Sizes", "Noise is grey.", "from cmeans.inspection import SizesDisplay", "SizesDisplay.from_estimator(model, X)"),
+    (
+        "Sizes",
+        "Noise is grey.",
+        "from cmeans.inspection import SizesDisplay",
+        "SizesDisplay.from_estimator(model, X)",
+    ),
     (
         "Silhouettes",
         "By centres, in the space of the model: rows at the left are as near to another cluster.",
@@ -77,12 +84,14 @@ PICTURES = [  # title, what it is for, the lines that set up, the lines of the d
     (
         "How stable they are",
         "Agreement with refits to bootstrap samples: clusters that are there come again.",
-        "from cmeans import stability\nfrom cmeans.inspection import StabilityDisplay\n\ndoubtful = FuzzyCMeans(4, random_state=0).fit(X)",
+        "from cmeans import stability\nfrom cmeans.inspection import StabilityDisplay\n\ndoubtful "
+        "= FuzzyCMeans(4, random_state=0).fit(X)",
         "StabilityDisplay.from_stability(stability(doubtful, X))",
     ),
     (
         "Are there clusters at all",
-        "Distances between rows, in the order of a minimum spanning tree: dark squares are clusters.",
+        "Distances between rows, in the order of a minimum spanning tree: dark squares are "
+        "clusters.",
         "from cmeans.inspection import TendencyDisplay",
         "TendencyDisplay.from_estimator(model, X)",
     ),
@@ -102,7 +111,8 @@ PICTURES = [  # title, what it is for, the lines that set up, the lines of the d
         "Images",
         "Labels, each cluster in the mean colour of its pixels, and memberships.",
         FLOWER + "\nfrom cmeans.inspection import ImageDisplay",
-        "ImageDisplay.from_estimator(colours, image, features=lambda image: image.reshape(-1, 3) / 255, own_colours=True)",
+        "ImageDisplay.from_estimator(colours, image, features=lambda image: image.reshape(-1, 3) / "
+        "255, own_colours=True)",
     ),
 ]
 
@@ -123,7 +133,9 @@ def main() -> None:
         figure_of(eval(line, known)).savefig(DOCS / place, dpi=80, metadata={"Software": None})
         code = f"{before.strip()}\n\n{line}"
         sentences = "\n".join(textwrap.wrap(text, 138))
-        parts.append(f"## {title}\n\n{sentences}\n\n```python\n{code}\n```\n\n![{title}]({place})\n")
+        parts.append(
+            f"## {title}\n\n{sentences}\n\n```python\n{code}\n```\n\n![{title}]({place})\n"
+        )
     (DOCS / "pictures.md").write_text("\n".join(parts), encoding="utf-8")
 
 

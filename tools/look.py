@@ -1,4 +1,5 @@
-"""Built pages as a browser sees them: wide and narrow, light and dark. `python -m tools.look FOLDER_OF_HTML [FOLDER_OF_PICTURES]`."""
+"""Built pages as a browser sees them: wide and narrow, light and dark. `python -m tools.look
+FOLDER_OF_HTML [FOLDER_OF_PICTURES]`."""
 
 from __future__ import annotations
 
@@ -50,14 +51,21 @@ def broken_links(page: Path) -> Iterator[str]:
         there = (page.parent / unquote(parts.path)).resolve() if parts.path else page.resolve()
         if not there.is_file():
             yield f"no file for the link {address}"
-        elif parts.fragment and there.suffix == ".html" and unquote(parts.fragment) not in anchors(there):
+        elif (
+            parts.fragment
+            and there.suffix == ".html"
+            and unquote(parts.fragment) not in anchors(there)
+        ):
             yield f"no place for the link {address}"
 
 
 @cache
 def anchors(page: Path) -> set[str]:
     """Names of the places that links may point to."""
-    return {unescape(name) for name in re.findall(r'\s(?:id|name)="([^"]+)"', page.read_text(encoding="utf-8"))}
+    return {
+        unescape(name)
+        for name in re.findall(r'\s(?:id|name)="([^"]+)"', page.read_text(encoding="utf-8"))
+    }
 
 
 def main(folder: str, pictures: str | None = None) -> int:
@@ -67,7 +75,10 @@ def main(folder: str, pictures: str | None = None) -> int:
     if shots:
         shots.mkdir(parents=True, exist_ok=True)
     pages = sorted(Path(folder).rglob("*.html"))
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile, browsing(Path(profile)) as tab:
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile,
+        browsing(Path(profile)) as tab,
+    ):
         for page in pages:
             for fault in (*seen(tab, page, shots), *broken_links(page)):
                 print(f"{page.relative_to(folder)}: {fault}", flush=True)

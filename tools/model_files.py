@@ -1,6 +1,8 @@
-"""Model files of this version that later ones must load, one of each kind: python -m tools.model_files [FOLDER].
+"""Model files of this version that later ones must load, one of each kind: python -m
+tools.model_files [FOLDER].
 
-Each holds, as its metadata, rows and what the model answered. They are written once for a release and kept as they are.
+Each holds, as its metadata, rows and what the model answered. They are written once for a release
+and kept as they are.
 """
 
 from __future__ import annotations
@@ -61,16 +63,28 @@ NUMBERS = ["width", "height", "depth"]
 
 MODELS: dict[str, tuple[BaseEstimator, Any]] = {
     "adaptive": (AdaptivePossibilisticCMeans((1, 6), **WORDS), X),
-    "adaptive-length": (PrintedAdaptivePossibilisticCMeans((1, 6), adaptation="length", **WORDS), X),
-    "adaptive-local": (PrintedAdaptivePossibilisticCMeans((1, 6), sparsity_test="local", **WORDS), X),
+    "adaptive-length": (
+        PrintedAdaptivePossibilisticCMeans((1, 6), adaptation="length", **WORDS),
+        X,
+    ),
+    "adaptive-local": (
+        PrintedAdaptivePossibilisticCMeans((1, 6), sparsity_test="local", **WORDS),
+        X,
+    ),
     "cosine": (FuzzyCMeans(3, kernel="cosine", **WORDS), X),
     "entropy": (CMeans(3, rule="entropy", **WORDS), X),
-    "float32": (FuzzyCMeans(3, kernel="laplacian", gamma=0.1, landmarks=9, **WORDS), X.astype(np.float32)),
+    "float32": (
+        FuzzyCMeans(3, kernel="laplacian", gamma=0.1, landmarks=9, **WORDS),
+        X.astype(np.float32),
+    ),
     "frame": (FuzzyCMeans(3, search=Search(acceleration=None), **WORDS), TABLE[NUMBERS]),
     "fuzzy": (FuzzyCMeans(3, **WORDS), X),
     "fuzzy-csr": (FuzzyCMeans(3, kernel="rbf", landmarks=9, **WORDS), sparse.csr_array(X)),
     "fuzzy-exact": (FuzzyCMeans(3, kernel="rbf", landmarks=None, **WORDS), X),
-    "fuzzy-gradient": (FuzzyCMeans(3, kernel="rbf", landmarks=Landmarks(9, solver="gradient"), **WORDS), X),
+    "fuzzy-gradient": (
+        FuzzyCMeans(3, kernel="rbf", landmarks=Landmarks(9, solver="gradient"), **WORDS),
+        X,
+    ),
     "gower": (KernelKMeans(3, kernel=Gower.of(X, []), landmarks=9, **WORDS), X),
     "graph-given": (KernelKMeans(3, kernel="precomputed_graph", **WORDS), GRAPH),
     "graph-of-landmarks": (FuzzyCMeans(3, kernel="landmark_graph", **WORDS), X),
@@ -79,7 +93,10 @@ MODELS: dict[str, tuple[BaseEstimator, Any]] = {
     "histograms": (KernelKMeans(3, kernel=HistogramIntersection(), landmarks=9, **WORDS), COUNTS),
     "images": (KernelKMeans(2, kernel=ComplexWaveletSSIM((16, 16)), landmarks=4, **WORDS), IMAGES),
     "noise": (FuzzyCMeans(3, noise=0.1, **WORDS), X),
-    "normalized-polynomial": (KernelKMeans(3, kernel="normalized_polynomial", landmarks=9, **WORDS), X),
+    "normalized-polynomial": (
+        KernelKMeans(3, kernel="normalized_polynomial", landmarks=9, **WORDS),
+        X,
+    ),
     "partial": (FuzzyCMeans(3, missing="partial", **WORDS), HOLES),
     "patches": (KernelPatchClustering(3, patch_size=30, **WORDS), X),
     "polynomial": (KernelKMeans(3, kernel=Polynomial(degree=2), landmarks=9, **WORDS), X),
@@ -89,7 +106,10 @@ MODELS: dict[str, tuple[BaseEstimator, Any]] = {
     "printed-fuzzy": (PrintedCMeans(3, rule=PrintedFuzzy(2.0, exponent=3.0), **WORDS), X),
     "printed-possibilistic": (PrintedCMeans(3, rule=PrintedPossibilistic(2.0), **WORDS), X),
     "probabilistic": (ProbabilisticKMeans(3, **WORDS), X),
-    "pyramid": (KernelKMeans(2, kernel=SpatialPyramid(levels=2), landmarks=4, **WORDS), np.abs(IMAGES[:, :80])),
+    "pyramid": (
+        KernelKMeans(2, kernel=SpatialPyramid(levels=2), landmarks=4, **WORDS),
+        np.abs(IMAGES[:, :80]),
+    ),
     "sequential": (SequentialPossibilisticCMeans((1, 5), **WORDS), X),
     "sigmoid": (KernelKMeans(3, kernel="sigmoid", gamma=0.01, landmarks=9, **WORDS), X),
     "sized-entropy": (CMeans(3, rule=Entropy(T=0.5), sizes=Sizes(least=20, most=35), **WORDS), X),
@@ -102,7 +122,16 @@ MODELS: dict[str, tuple[BaseEstimator, Any]] = {
     "stream-warming-up": (StreamingFuzzyCMeans(3, warm_up=200, **WORDS), X),
     "top-k": (FuzzyCMeans(3, top_k=2, **WORDS), X),
     "two-step": (TwoStepKernelKMeans(3, **WORDS), X),
-    "steps": (make_pipeline(StandardScaler(), MinMaxScaler(), MaxAbsScaler(), RobustScaler(), FuzzyCMeans(3, **WORDS)), TABLE[NUMBERS]),
+    "steps": (
+        make_pipeline(
+            StandardScaler(),
+            MinMaxScaler(),
+            MaxAbsScaler(),
+            RobustScaler(),
+            FuzzyCMeans(3, **WORDS),
+        ),
+        TABLE[NUMBERS],
+    ),
 }
 
 
@@ -122,7 +151,11 @@ def write(name: str, model: Any, rows: Any, folder: Path) -> None:
     asked = rows[::13]
     memberships, labels = answers(model, asked)
     plain = asked.toarray() if sparse.issparse(asked) else asked
-    listed = [list(row) for row in plain.to_numpy(object)] if isinstance(plain, pd.DataFrame) else plain.tolist()
+    listed = (
+        [list(row) for row in plain.to_numpy(object)]
+        if isinstance(plain, pd.DataFrame)
+        else plain.tolist()
+    )
     known = {"rows": listed, "memberships": memberships.tolist(), "labels": labels.tolist()}
     cmeans.save(model, folder / f"{name}.safetensors", metadata=known)
 

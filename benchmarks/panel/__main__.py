@@ -1,10 +1,12 @@
 """A panel of small fits and predictions that a refactoring must not change by a single bit.
 
-    python -m benchmarks.panel record before.npz     with the code before a change: run all cases, store their results
-    python -m benchmarks.panel compare before.npz    with the code after it: run them again, and say what differs
+    python -m benchmarks.panel record before.npz     with the code before a change: run all cases,
+    store their results python -m benchmarks.panel compare before.npz    with the code after it: run
+    them again, and say what differs
 
-Bits mean something on one machine only, with the same number of CPUs and the same releases of NumPy and the like; a reference from
-another is refused. Cases use nothing but public names, so that they survive any change inside.
+Bits mean something on one machine only, with the same number of CPUs and the same releases of NumPy
+and the like; a reference from another is refused. Cases use nothing but public names, so that they
+survive any change inside.
 """
 
 from __future__ import annotations
@@ -59,20 +61,31 @@ def record(cases: Mapping[str, Case], file: Path) -> int:
             raise
     with file.open("wb") as out:
         np.savez(out, **stored)
-    print(f"{len(cases)} cases, {len(stored) - 1:,} arrays, {time.perf_counter() - started:.0f} s: {file}")
+    print(
+        f"{len(cases)} cases, {len(stored) - 1:,} arrays, {time.perf_counter() - started:.0f} s: "
+        f"{file}"
+    )
     return 0
 
 
 def compare(cases: Mapping[str, Case], file: Path, wanted: Callable[[str], bool]) -> int:
-    """Run all cases again; 1 where one of them differs, fails, or is missing here or in the file."""
+    """Run all cases again; 1 where one of them differs, fails, or is missing here or in the
+    file."""
     started, wrong = time.perf_counter(), 0
     with np.load(file) as stored:
         there = str(stored[ABOUT])
         if there != about():
-            print(f"{file}: its bits come from elsewhere and say nothing here.\n  there: {there}\n  here:  {about()}", file=sys.stderr)
+            print(
+                f"{file}: its bits come from elsewhere and say nothing here.\n  there: {there}\n  "
+                f"here:  {about()}",
+                file=sys.stderr,
+            )
             return 2
         keys = [key.partition(BETWEEN) for key in stored.files if key != ABOUT]
-        known = {name: [array for case, _, array in keys if case == name] for name in dict.fromkeys(case for case, _, _ in keys)}
+        known = {
+            name: [array for case, _, array in keys if case == name]
+            for name in dict.fromkeys(case for case, _, _ in keys)
+        }
         names = [name for name in {**known, **cases} if wanted(name)]
         for name in names:
             if name not in known:
@@ -80,7 +93,9 @@ def compare(cases: Mapping[str, Case], file: Path, wanted: Callable[[str], bool]
             elif name not in cases:
                 lines = ["missing here: no such case, or a package that it needs is not installed"]
             else:
-                lines = _judged(cases[name], {array: stored[f"{name}{BETWEEN}{array}"] for array in known[name]})
+                lines = _judged(
+                    cases[name], {array: stored[f"{name}{BETWEEN}{array}"] for array in known[name]}
+                )
             if lines:
                 wrong += 1
                 more = [f"and {len(lines) - TOLD} more"] if len(lines) > TOLD else []
@@ -98,10 +113,16 @@ def _judged(case: Case, before: Arrays) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser("python -m benchmarks.panel", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks.panel",
+        description=__doc__,
+        formatter_class=argparse.RawTextHelpFormatter,
+    )
     parser.add_argument("action", choices=("record", "compare"))
     parser.add_argument("file", type=Path, help="the reference, an .npz file")
-    parser.add_argument("--only", default="", metavar="SUBSTRING", help="cases whose names hold this")
+    parser.add_argument(
+        "--only", default="", metavar="SUBSTRING", help="cases whose names hold this"
+    )
     told = parser.parse_args(arguments)
     from . import CASES
 
@@ -111,7 +132,9 @@ def main(arguments: list[str] | None = None) -> int:
     cases = {name: case for name, case in CASES.items() if wanted(name)}
     if not cases:
         parser.error(f"--only {told.only}: no such case")
-    return record(cases, told.file) if told.action == "record" else compare(cases, told.file, wanted)
+    return (
+        record(cases, told.file) if told.action == "record" else compare(cases, told.file, wanted)
+    )
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ Arrays = dict[str, np.ndarray]
 
 
 def leaves(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
-    """Plain arrays of numbers, truths and text, each with its name; what cannot be told in these is left out."""
+    """Plain arrays of numbers, truths and text, each with its name; what cannot be told in these is
+    left out."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if sparse.issparse(value):
@@ -22,7 +23,9 @@ def leaves(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
         for key, part in value.items():
             yield from leaves(f"{name}.{key}" if name else str(key), part)
         return
-    if isinstance(value, (list, tuple)) and any(not isinstance(part, (bool, int, float, str)) for part in value):
+    if isinstance(value, (list, tuple)) and any(
+        not isinstance(part, (bool, int, float, str)) for part in value
+    ):
         for number, part in enumerate(value):
             yield from leaves(f"{name}.{number}", part)
         return
@@ -45,7 +48,11 @@ def differences(before: Arrays, now: Arrays) -> list[str]:
 def difference(before: np.ndarray, now: np.ndarray) -> str | None:
     """What tells two arrays apart; None where every bit is the same."""
     if before.dtype.kind == now.dtype.kind == "U":
-        return None if np.array_equal(before, now) else f"was {_shortened(before)}, is {_shortened(now)}"
+        return (
+            None
+            if np.array_equal(before, now)
+            else f"was {_shortened(before)}, is {_shortened(now)}"
+        )
     if (before.dtype, before.shape) != (now.dtype, now.shape):
         return f"was {before.dtype} {before.shape}, is {now.dtype} {now.shape}"
     if before.tobytes() == now.tobytes():
@@ -54,7 +61,10 @@ def difference(before: np.ndarray, now: np.ndarray) -> str | None:
     was, come = (array.ravel()[changed].astype(np.float64) for array in (before, now))
     with np.errstate(invalid="ignore"):
         apart = np.abs(was - come).max()
-    return f"{changed.sum():,} of {before.size:,} numbers differ, by at most {apart:.3g} (of {np.abs(before).max():.3g})"
+    return (
+        f"{changed.sum():,} of {before.size:,} numbers differ, by at most {apart:.3g} (of "
+        f"{np.abs(before).max():.3g})"
+    )
 
 
 def _bytes(array: np.ndarray) -> np.ndarray:

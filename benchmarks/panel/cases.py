@@ -15,7 +15,15 @@ Case = Callable[[], Mapping[str, Any]]  # gives values that `arrays.leaves` take
 Words = dict[str, Any]
 
 CASES: dict[str, Case] = {}
-QUESTIONS = ("predict", "memberships", "transform", "score", "outlier_score", "predict_proba", "typicality")
+QUESTIONS = (
+    "predict",
+    "memberships",
+    "transform",
+    "score",
+    "outlier_score",
+    "predict_proba",
+    "typicality",
+)
 
 
 def case(name: str, *needs: str) -> Callable[[Case], Case]:
@@ -31,12 +39,21 @@ def case(name: str, *needs: str) -> Callable[[Case], Case]:
     return added
 
 
-def add(name: str, estimator: Any, rows: Callable[[], Any], *, weight: np.ndarray | None = None, **words: Any) -> None:
+def add(
+    name: str,
+    estimator: Any,
+    rows: Callable[[], Any],
+    *,
+    weight: np.ndarray | None = None,
+    **words: Any,
+) -> None:
     """Add one fit, and its answers about other rows, to the cases."""
     case(name)(partial(fit, estimator, rows, weight, **words))
 
 
-def fit(estimator: Any, rows: Callable[[], Any], weight: np.ndarray | None = None, **words: Any) -> Words:
+def fit(
+    estimator: Any, rows: Callable[[], Any], weight: np.ndarray | None = None, **words: Any
+) -> Words:
     """One fit, and its answers about other rows."""
     x = rows()
     space = {"kernel": "rbf"} if {"gamma", "landmarks"} & set(words) else {}
@@ -52,7 +69,11 @@ def fitted(model: Any) -> Words:
 
 def answers(model: Any, rows: Any, **diag: Any) -> Words:
     """All that a model says of rows."""
-    said = {question: getattr(model, question)(rows, **diag) for question in QUESTIONS if hasattr(model, question)}
+    said = {
+        question: getattr(model, question)(rows, **diag)
+        for question in QUESTIONS
+        if hasattr(model, question)
+    }
     if hasattr(model, "memberships_"):
         said["representatives"] = model.representatives(3)
     return said

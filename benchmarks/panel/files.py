@@ -1,4 +1,5 @@
-"""Rows that stay where they are - memory maps, files, workers of Dask - and answers that are written to files."""
+"""Rows that stay where they are - memory maps, files, workers of Dask - and answers that are
+written to files."""
 
 from __future__ import annotations
 
@@ -56,7 +57,9 @@ def as_parquet(x: np.ndarray, folder: Path) -> Any:
 
 
 def as_picked(x: np.ndarray, folder: Path) -> Any:
-    return cmeans.open_blocks(as_parquet(np.abs(x), folder), columns=[2, 0, 3], weight="x1", dtype="float32")
+    return cmeans.open_blocks(
+        as_parquet(np.abs(x), folder), columns=[2, 0, 3], weight="x1", dtype="float32"
+    )
 
 
 def as_csv(x: np.ndarray, folder: Path) -> Any:
@@ -103,7 +106,9 @@ def from_file(store: Stored, rows: Callable[[], np.ndarray]) -> Words:
         x = store(rows(), Path(folder))
         for name, model in MODELS.items():
             model = clone(model).set_params(random_state=2).fit(x)
-            said[name] = fitted(model) | {question: getattr(model, question)(x) for question in ("predict", "score")}
+            said[name] = fitted(model) | {
+                question: getattr(model, question)(x) for question in ("predict", "score")
+            }
     return said
 
 
@@ -114,7 +119,14 @@ for name, store in FORMS.items():
 READ_AGAIN = {
     "possibilistic": PossibilisticCMeans(5, eta_scale=0.05, kernel="rbf", landmarks=30, max_iter=6),
     "wide": KernelKMeans(8, landmarks=140, init="k-means||", max_iter=6),
-    "little memory": FuzzyCMeans(5, m=1.2, kernel="rbf", landmarks=40, engine=cmeans.ThreadEngine(memory_budget="280MB"), max_iter=6),
+    "little memory": FuzzyCMeans(
+        5,
+        m=1.2,
+        kernel="rbf",
+        landmarks=40,
+        engine=cmeans.ThreadEngine(memory_budget="280MB"),
+        max_iter=6,
+    ),
     "adaptive": AdaptivePossibilisticCMeans((1, 8), max_iter=10),
     "probabilistic": ProbabilisticKMeans(4, kernel="linear", quantile=0.5, max_iter=10),
     "stream": StreamingFuzzyCMeans(4, m=1.2, chunk_size=15_000, max_iter=10),
@@ -126,7 +138,10 @@ def read_again(model: Any) -> Words:
     with tempfile.TemporaryDirectory() as folder:
         path = as_parquet(x, Path(folder))
         model = clone(model).set_params(random_state=2).fit(path)
-        return fitted(model) | {"predict": model.predict(path), "transform": model.transform(path)[::50]}
+        return fitted(model) | {
+            "predict": model.predict(path),
+            "transform": model.transform(path)[::50],
+        }
 
 
 for name, model in READ_AGAIN.items():
@@ -138,16 +153,28 @@ def _predict_to() -> Words:
     import pyarrow.parquet as pq
 
     x, said = SOME(), {}
-    wanted: dict[str, Words] = {"all.parquet": {}, "top.parquet": {"top_k": 2}, "most.parquet": {"threshold": 0.3}, "labels.npy": {}}
+    wanted: dict[str, Words] = {
+        "all.parquet": {},
+        "top.parquet": {"top_k": 2},
+        "most.parquet": {"threshold": 0.3},
+        "labels.npy": {},
+    }
     wanted |= {"all.csv": {}, "top.csv": {"top_k": 1}, "labels.csv": {"memberships": False}}
-    models = {"fuzzy": FuzzyCMeans(4, m=1.3, kernel="rbf", landmarks=30), "hard": KernelKMeans(4, kernel="linear")}
+    models = {
+        "fuzzy": FuzzyCMeans(4, m=1.3, kernel="rbf", landmarks=30),
+        "hard": KernelKMeans(4, kernel="linear"),
+    }
     with tempfile.TemporaryDirectory() as folder:
         for name, model in models.items():
             model.set_params(random_state=0).fit(x[::2])
             for file, words in wanted.items():
                 path = Path(folder) / file
                 counts = model.predict_to(x, path, **words)
-                written = columns(pq.read_table(path)) if path.suffix == ".parquet" else np.frombuffer(path.read_bytes(), np.uint8)
+                written = (
+                    columns(pq.read_table(path))
+                    if path.suffix == ".parquet"
+                    else np.frombuffer(path.read_bytes(), np.uint8)
+                )
                 said[f"{name}, {file}"] = {"counts": counts, "written": written}
     return said
 
@@ -157,7 +184,14 @@ def columns(table: Any) -> Words:
     said: Words = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         nested = column.type.num_fields > 0
-        parts = [np.array([len(part) for part in column.to_pylist()]), column.combine_chunks().flatten().to_numpy()] if nested else None
+        parts = (
+            [
+                np.array([len(part) for part in column.to_pylist()]),
+                column.combine_chunks().flatten().to_numpy(),
+            ]
+            if nested
+            else None
+        )
         said[name] = parts or column.to_numpy()
     return said
 
@@ -178,15 +212,26 @@ def on_workers(model: Any, rows: Callable[[], np.ndarray]) -> Words:
 
     x = rows()
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+        ) as cluster,
         Client(cluster) as client,
     ):
         held = da.from_array(x, chunks=(len(x) // 5, -1))
         model = clone(model).set_params(random_state=2, engine=DaskEngine(client)).fit(held)
-        said = fitted(model) | {"predict": model.predict(held), "score": model.score(held), "transform": model.transform(held)[::50]}
-        return {name: value.compute() if hasattr(value, "compute") else value for name, value in said.items()}
+        said = fitted(model) | {
+            "predict": model.predict(held),
+            "score": model.score(held),
+            "transform": model.transform(held)[::50],
+        }
+        return {
+            name: value.compute() if hasattr(value, "compute") else value
+            for name, value in said.items()
+        }
 
 
 for name, model in DASK.items():
     case(f"on Dask, {name}", "dask.array", "distributed")(partial(on_workers, model, STORED))
-case("on Dask, few rows", "dask.array", "distributed")(partial(on_workers, FuzzyCMeans(5, m=1.2, kernel="rbf", landmarks=30), SOME))
+case("on Dask, few rows", "dask.array", "distributed")(
+    partial(on_workers, FuzzyCMeans(5, m=1.2, kernel="rbf", landmarks=30), SOME)
+)

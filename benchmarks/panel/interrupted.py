@@ -32,11 +32,31 @@ from .rows import MORE, SMALL, SOME, some
 
 BROKEN = {
     "hard": (KernelKMeans, {"n_clusters": 5, "landmarks": 30, "n_init": 3}, 8),
-    "fuzzy": (FuzzyCMeans, {"n_clusters": 5, "m": 1.5, "kernel": "rbf", "landmarks": 30, "n_init": 2}, 5),
-    "fuzzy, plain": (FuzzyCMeans, {"n_clusters": 5, "kernel": "linear", "search": Search(acceleration=None)}, 4),
-    "fuzzy, exact": (FuzzyCMeans, {"n_clusters": 4, "landmarks": None, "kernel": "laplacian", "gamma": 0.1, "max_iter": 12}, 3),
-    "possibilistic": (PossibilisticCMeans, {"n_clusters": 5, "eta_scale": 0.1, "kernel": "rbf", "landmarks": 30}, 4),
-    "memberships": (cmeans.papers.PrintedCMeans, {"n_clusters": 5, "rule": "fuzzy", "tol": 1e-3, "kernel": "rbf", "landmarks": 30}, 4),
+    "fuzzy": (
+        FuzzyCMeans,
+        {"n_clusters": 5, "m": 1.5, "kernel": "rbf", "landmarks": 30, "n_init": 2},
+        5,
+    ),
+    "fuzzy, plain": (
+        FuzzyCMeans,
+        {"n_clusters": 5, "kernel": "linear", "search": Search(acceleration=None)},
+        4,
+    ),
+    "fuzzy, exact": (
+        FuzzyCMeans,
+        {"n_clusters": 4, "landmarks": None, "kernel": "laplacian", "gamma": 0.1, "max_iter": 12},
+        3,
+    ),
+    "possibilistic": (
+        PossibilisticCMeans,
+        {"n_clusters": 5, "eta_scale": 0.1, "kernel": "rbf", "landmarks": 30},
+        4,
+    ),
+    "memberships": (
+        cmeans.papers.PrintedCMeans,
+        {"n_clusters": 5, "rule": "fuzzy", "tol": 1e-3, "kernel": "rbf", "landmarks": 30},
+        4,
+    ),
     "adaptive": (AdaptivePossibilisticCMeans, {"n_clusters": (1, 9)}, 6),
     "sequential": (SequentialPossibilisticCMeans, {"n_clusters": (1, 7)}, 20),
     "growing samples": (FuzzyCMeans, {"n_clusters": 5, "m": 1.3, "kernel": "linear"}, 2),
@@ -66,19 +86,27 @@ def broken_off(estimator: Any, words: Words, sweeps: int, rows: Any) -> Words:
     x = rows()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "fit.checkpoint"
-        model = estimator(**words, random_state=3, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, sweeps=1))).set_callbacks(
-            Interrupt(sweeps)
-        )
+        model = estimator(
+            **words,
+            random_state=3,
+            engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, sweeps=1)),
+        ).set_callbacks(Interrupt(sweeps))
         with contextlib.suppress(KeyboardInterrupt):
             model.fit(x)
         first = {"broken off": model.converged_, **fitted(model), **answers(model, some(x))}
-        again = estimator(**words, random_state=99, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, resume=True))).fit(x)
+        again = estimator(
+            **words,
+            random_state=99,
+            engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, resume=True)),
+        ).fit(x)
     return {"first": first, "again": fitted(again) | answers(again, some(x))}
 
 
 for name, (estimator, words, sweeps) in BROKEN.items():
     rows = MORE if name == "growing samples" else SMALL if name == "fuzzy, exact" else SOME
-    case(f"broken off, {name}", "sklearn.callback")(partial(broken_off, estimator, words, sweeps, rows))
+    case(f"broken off, {name}", "sklearn.callback")(
+        partial(broken_off, estimator, words, sweeps, rows)
+    )
 
 SAVED = [
     KernelKMeans(4, landmarks=30),

@@ -20,8 +20,14 @@ def _metrics() -> Words:
     return {
         "purity": metrics.purity(truth, labels),
         "relative purity": metrics.relative_purity(names, labels, noisy),
-        "success rate": [metrics.success_rate(truth, noisy, noise="cluster"), metrics.success_rate(truth, noisy, nearest=labels)],
-        "rand": [metrics.rand_measure(truth, noisy, noise="cluster"), metrics.rand_measure(names, noisy, nearest=labels)],
+        "success rate": [
+            metrics.success_rate(truth, noisy, noise="cluster"),
+            metrics.success_rate(truth, noisy, nearest=labels),
+        ],
+        "rand": [
+            metrics.rand_measure(truth, noisy, noise="cluster"),
+            metrics.rand_measure(names, noisy, nearest=labels),
+        ],
         "generalized rand": [
             metrics.generalized_rand_measure(truth, u),
             metrics.generalized_rand_measure(u, v),
@@ -43,7 +49,9 @@ def _validity() -> Words:
         model.set_params(random_state=0).fit(x)
         said[type(model).__name__] = [
             validity.partition_coefficient(model.memberships_),
-            validity.partition_coefficient(model.memberships_, normalized=True, sample_weight=weights(600)),
+            validity.partition_coefficient(
+                model.memberships_, normalized=True, sample_weight=weights(600)
+            ),
             validity.partition_entropy(model.memberships_, sample_weight=weights(600)),
             validity.xie_beni(model, x),
             validity.xie_beni(model, x, sample_weight=weights(600)),

@@ -12,14 +12,17 @@ from scipy import sparse
 def groups(n: int, d: int, c: int = 5, dtype: str = "float64", seed: int = 0) -> np.ndarray:
     """Rows in c groups that touch, in no order."""
     rng = np.random.default_rng(seed)
-    return (2.5 * rng.normal(size=(c, d))[rng.integers(c, size=n)] + rng.normal(size=(n, d))).astype(dtype)
+    return (
+        2.5 * rng.normal(size=(c, d))[rng.integers(c, size=n)] + rng.normal(size=(n, d))
+    ).astype(dtype)
 
 
 SMALL = partial(groups, 600, 4)
 SOME = partial(groups, 3000, 4)  # too many for the exact kernel, unless it is asked for
 MANY = partial(groups, 42_000, 6)  # all rows in every sweep
 MORE = partial(groups, 60_000, 5)  # swept in growing samples first
-STORED = partial(groups, 42_000, 52)  # more bytes than are simply read: they stay in their files, or on workers
+# more bytes than are simply read: they stay in their files, or on workers
+STORED = partial(groups, 42_000, 52)
 
 
 def some(x: Any) -> Any:
@@ -37,7 +40,9 @@ def images(n: int = 60) -> np.ndarray:
     """Bars of 8 x 8 pixels, across or upright."""
     rng = np.random.default_rng(2)
     pictures = 0.1 * rng.random((n, 8, 8))
-    for number, (place, upright) in enumerate(zip(rng.integers(2, 6, n), rng.integers(0, 2, n), strict=True)):
+    for number, (place, upright) in enumerate(
+        zip(rng.integers(2, 6, n), rng.integers(0, 2, n), strict=True)
+    ):
         (pictures[number].T if upright else pictures[number])[place] += 1.0
     return pictures.reshape(n, 64)
 

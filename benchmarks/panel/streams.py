@@ -15,19 +15,31 @@ STREAMS: dict[str, Words] = {
     "landmarks": {},
     "landmarks, hard": {"rule": "hard"},
     "landmarks, few": {"landmarks": 30, "warm_up": 0, "m": 1.3},
-    "landmarks, points": {"landmarks": groups(20, 4, seed=6), "method": "landmarks", "m": 1.3, "meta_membership": "update"},
+    "landmarks, points": {
+        "landmarks": groups(20, 4, seed=6),
+        "method": "landmarks",
+        "m": 1.3,
+        "meta_membership": "update",
+    },
     "projection": {"method": "projection"},
     "projection, hard": {"method": "projection", "rule": "hard", "init": "max-min"},
     "projection, gradient": {"method": "projection", "projection": "gradient", "m": 1.3},
     "projection, l1": {"method": "projection", "projection": "l1", "m": 1.3},
-    "projection, frozen": {"method": "projection", "meta_membership": "frozen", "past_weight": "u", "m": 1.3},
+    "projection, frozen": {
+        "method": "projection",
+        "meta_membership": "frozen",
+        "past_weight": "u",
+        "m": 1.3,
+    },
     "forgetting": {"decay": 0.7, "m": 1.3, "search": Search(acceleration=None)},
     "euclidean": {"kernel": "linear"},
     "euclidean, hard": {"kernel": "linear", "rule": "hard", "warm_up": 0},
 }
 
 
-def chunks(x: np.ndarray, sizes: tuple[int, ...] = (500, 30, 470, 1000, 700, 300)) -> list[np.ndarray]:
+def chunks(
+    x: np.ndarray, sizes: tuple[int, ...] = (500, 30, 470, 1000, 700, 300)
+) -> list[np.ndarray]:
     return np.split(x, np.cumsum(sizes)[:-1])
 
 
@@ -46,20 +58,54 @@ def chunk_after_chunk(**words: object) -> Words:
 
 for name, words in STREAMS.items():
     if words.get("projection") is None:  # those take their time
-        add(f"stream, {name}", class_for(words), SOME, n_clusters=4, chunk_size=700, **{"kernel": "rbf", **words})
+        add(
+            f"stream, {name}",
+            class_for(words),
+            SOME,
+            n_clusters=4,
+            chunk_size=700,
+            **{"kernel": "rbf", **words},
+        )
     case(f"stream, chunk after chunk, {name}")(partial(chunk_after_chunk, **words))
-add("stream, weights", StreamingFuzzyCMeans, SOME, n_clusters=4, chunk_size=700, weight=weights(3000))
-add("stream, float32", StreamingFuzzyCMeans, partial(SOME, dtype="float32"), n_clusters=4, chunk_size=700)
+add(
+    "stream, weights",
+    StreamingFuzzyCMeans,
+    SOME,
+    n_clusters=4,
+    chunk_size=700,
+    weight=weights(3000),
+)
+add(
+    "stream, float32",
+    StreamingFuzzyCMeans,
+    partial(SOME, dtype="float32"),
+    n_clusters=4,
+    chunk_size=700,
+)
 add("stream, CSR", StreamingFuzzyCMeans, documents, n_clusters=4, chunk_size=200, m=1.2)
-add("stream, large chunks", StreamingFuzzyCMeans, partial(groups, 84_000, 6), n_clusters=4, chunk_size=42_000, m=1.2, max_iter=10)
+add(
+    "stream, large chunks",
+    StreamingFuzzyCMeans,
+    partial(groups, 84_000, 6),
+    n_clusters=4,
+    chunk_size=42_000,
+    m=1.2,
+    max_iter=10,
+)
 
 
 @case("streams that merge")
 def _merge() -> Words:
     x, said = SOME(), {}
-    for name, words in {"own landmarks": {}, "the same": {"landmarks": groups(30, 4, seed=6)}, "euclidean": {"kernel": "linear"}}.items():
+    for name, words in {
+        "own landmarks": {},
+        "the same": {"landmarks": groups(30, 4, seed=6)},
+        "euclidean": {"kernel": "linear"},
+    }.items():
         parts = [
-            StreamingFuzzyCMeans(4, m=1.3, **{"kernel": "rbf", "gamma": 0.05, **words}, random_state=seed).partial_fit(part)
+            StreamingFuzzyCMeans(
+                4, m=1.3, **{"kernel": "rbf", "gamma": 0.05, **words}, random_state=seed
+            ).partial_fit(part)
             for seed, part in enumerate(np.split(x, 2))
         ]
         said[name] = fitted(parts[0].merge(parts[1])) | answers(parts[0], some(x))

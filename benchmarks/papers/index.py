@@ -1,4 +1,5 @@
-"""docs/papers/index.md: all claims of the papers in one table, what came of them, and how long it took."""
+"""docs/papers/index.md: all claims of the papers in one table, what came of them, and how long it
+took."""
 
 from __future__ import annotations
 
@@ -12,10 +13,19 @@ from .results import Results
 
 def page(folder: Path) -> str:
     results = {name: cells for name in NAMES if (cells := Results(folder / f"{name}.json").read())}
-    lines = [{"name": name, "claim": claim} for name, cells in results.items() for claim in paper(name).claims(cells)]
-    took = {f"[{paper(name).title}]({name}.md)": [minutes(cells), minutes(cells, exact=True)] for name, cells in results.items()}
+    lines = [
+        {"name": name, "claim": claim}
+        for name, cells in results.items()
+        for claim in paper(name).claims(cells)
+    ]
+    took = {
+        f"[{paper(name).title}]({name}.md)": [minutes(cells), minutes(cells, exact=True)]
+        for name, cells in results.items()
+    }
     took["all"] = [sum(column) for column in zip(*took.values(), strict=True)] or [0, 0]
-    times = [{"title": title, "minutes": most, "exact": exact} for title, (most, exact) in took.items()]
+    times = [
+        {"title": title, "minutes": most, "exact": exact} for title, (most, exact) in took.items()
+    ]
     return render("papers/index.md", {"lines": lines, "times": times})
 
 

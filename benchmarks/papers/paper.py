@@ -19,7 +19,8 @@ STAGE = "stage | "  # keys of the seconds that stages took
 
 
 class PaperReading:
-    """Numbers taken from the cells of a paper, by the names that its template, claims and figures use. It has no state but the cells."""
+    """Numbers taken from the cells of a paper, by the names that its template, claims and figures
+    use. It has no state but the cells."""
 
     modules: tuple[Any, ...] = ()  # whose constants templates show
 
@@ -28,9 +29,17 @@ class PaperReading:
 
     def names(self) -> dict[str, Any]:
         """Public methods, constants of the module, and `modules` by their names."""
-        given = {name: value for name, value in vars(sys.modules[type(self).__module__]).items() if name.isupper()}
+        given = {
+            name: value
+            for name, value in vars(sys.modules[type(self).__module__]).items()
+            if name.isupper()
+        }
         given |= {module.__name__.rpartition(".")[2]: module for module in self.modules}
-        return given | {name: getattr(self, name) for name in dir(self) if not name.startswith("_") and name != "names"}
+        return given | {
+            name: getattr(self, name)
+            for name in dir(self)
+            if not name.startswith("_") and name != "names"
+        }
 
     def values(self, key: str, field: str) -> list[Any]:
         """All trials; none where nothing was measured."""
@@ -38,11 +47,19 @@ class PaperReading:
 
     def keyed(self, beginning: str, names: Iterable[str]) -> dict[str, Cell]:
         """Of some names those that have a cell under `beginning`, with it."""
-        return {name: self.cells[key] for name in names if (key := f"{beginning} | {name}") in self.cells}
+        return {
+            name: self.cells[key]
+            for name in names
+            if (key := f"{beginning} | {name}") in self.cells
+        }
 
     def stages(self, field: str) -> dict[str, Any]:
         """The seconds of stages ("seconds"), or why they were left out ("reason")."""
-        return {key.removeprefix(STAGE): cell[field] for key, cell in self.cells.items() if key.startswith(STAGE) and field in cell}
+        return {
+            key.removeprefix(STAGE): cell[field]
+            for key, cell in self.cells.items()
+            if key.startswith(STAGE) and field in cell
+        }
 
     def machine(self) -> str:
         """The machine of the first stage that was measured; empty where none was."""
@@ -60,7 +77,8 @@ class Paper(NamedTuple):
     measure: Callable[[Run], None]
     reading: Callable[[Cells], PaperReading]
     figures: dict[str, Callable[[Any], Any]]  # what each is made by; None: there is nothing to draw
-    only_exact: Callable[[str], bool] | None = None  # cells that no run measures but one with exact; None: there are none
+    # cells that no run measures but one with exact; None: there are none
+    only_exact: Callable[[str], bool] | None = None
 
     def draw(self, cells: Cells, folder: Path) -> None:
         for name, make in self.figures.items():
@@ -72,13 +90,19 @@ class Paper(NamedTuple):
         return judged(f"papers/{self.name}/claims.toml", self.reading(cells).names(), which)
 
     def page(self, cells: Cells) -> str:
-        return render(f"papers/{self.name}/page.md", self.reading(cells).names() | {"claims": partial(self.claims, cells)})
+        return render(
+            f"papers/{self.name}/page.md",
+            self.reading(cells).names() | {"claims": partial(self.claims, cells)},
+        )
 
     def forget(self, results: Results, beginning: str, *, exact: bool) -> None:
-        """Drop cells whose key begins so; with exact=False only those that a run without exact fills again."""
+        """Drop cells whose key begins so; with exact=False only those that a run without exact
+        fills again."""
 
         def kept(key: str) -> bool:
-            return not exact and (_of_exact_stage(key) or (self.only_exact is not None and self.only_exact(key)))
+            return not exact and (
+                _of_exact_stage(key) or (self.only_exact is not None and self.only_exact(key))
+            )
 
         results.forget(lambda key: key.startswith(beginning) and not kept(key))
 
@@ -87,7 +111,8 @@ class Paper(NamedTuple):
 class Run:
     """One run of a paper: where its results go, and how much of it is asked for.
 
-    quick : reduced sizes, which show that everything works and no more. exact : also what needs all kernel values of 70,000 rows.
+    quick : reduced sizes, which show that everything works and no more. exact : also what needs all
+        kernel values of 70,000 rows.
     """
 
     results: Results
@@ -107,17 +132,24 @@ class Run:
             return
         seconds = time.perf_counter() - started
         if self.results.read() != before:  # what was there already took no time
-            self.results.add(key, seconds=before.get(key, {}).get("seconds", 0.0) + seconds, machine=header())
+            self.results.add(
+                key, seconds=before.get(key, {}).get("seconds", 0.0) + seconds, machine=header()
+            )
             print(f"   {title}: {seconds:.0f} s", flush=True)
 
     def trials(self, key: str, count: int, trial: Callable[[int], dict[str, Any]]) -> Cell:
-        """A cell of `count` trials, those run now that are missing: each names its numbers, which are kept in lists."""
+        """A cell of `count` trials, those run now that are missing: each names its numbers, which
+        are kept in lists."""
         cell = self.results.read().get(key, {})
         for number in range(len(next(iter(cell.values()), [])), count):
             started = time.perf_counter()
             found = trial(number)
             self.results.add(key, **{name: [value] for name, value in found.items()})
-            print(f"      {key} [{number + 1}/{count}] {_said(found)} ({time.perf_counter() - started:.1f} s)", flush=True)
+            print(
+                f"      {key} [{number + 1}/{count}] {_said(found)} "
+                f"({time.perf_counter() - started:.1f} s)",
+                flush=True,
+            )
         return self.results.read()[key]
 
     def nth(self, key: str, number: int, trial: Callable[[], dict[str, Any]]) -> None:
@@ -134,12 +166,18 @@ class Run:
 
 
 def _said(found: dict[str, Any]) -> str:
-    return "  ".join(f"{name} {value:.4g}" for name, value in found.items() if isinstance(value, (int, float)))
+    return "  ".join(
+        f"{name} {value:.4g}" for name, value in found.items() if isinstance(value, (int, float))
+    )
 
 
 def minutes(cells: Cells, *, exact: bool = False) -> float:
     """The minutes of all stages together; those that only --exact runs apart."""
-    stages = [cell for key, cell in cells.items() if key.startswith(STAGE) and _of_exact_stage(key) == exact]
+    stages = [
+        cell
+        for key, cell in cells.items()
+        if key.startswith(STAGE) and _of_exact_stage(key) == exact
+    ]
     return sum(cell.get("seconds", 0.0) for cell in stages) / 60
 
 

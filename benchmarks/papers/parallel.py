@@ -13,13 +13,17 @@ from ..harness import quiet
 from .paper import Run
 
 
-def in_parallel(run: Run, work: Callable[..., dict[str, Any]], jobs: dict[str, tuple[Any, ...]]) -> None:
+def in_parallel(
+    run: Run, work: Callable[..., dict[str, Any]], jobs: dict[str, tuple[Any, ...]]
+) -> None:
     """`work(*arguments)` of every key that has no cell yet, kept as soon as it is there."""
     there = run.results.read()
     missing = {key: arguments for key, arguments in jobs.items() if key not in there}
     if not missing:
         return
-    with ProcessPoolExecutor(min(joblib.cpu_count(), len(missing)), initializer=_one_thread) as pool:
+    with ProcessPoolExecutor(
+        min(joblib.cpu_count(), len(missing)), initializer=_one_thread
+    ) as pool:
         futures = {pool.submit(work, *arguments): key for key, arguments in missing.items()}
         for future in as_completed(futures):
             run.once(futures[future], future.result)

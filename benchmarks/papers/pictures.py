@@ -1,4 +1,5 @@
-"""Parts that figures share: panels, axes, means with their reach, and files: PNG for pages, SVG for print."""
+"""Parts that figures share: panels, axes, means with their reach, and files: PNG for pages, SVG for
+print."""
 
 from __future__ import annotations
 
@@ -8,7 +9,18 @@ from typing import Any
 
 import numpy as np
 
-COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#ff7f0e", "#9467bd", "#8c564b", "#e377c2", "#17becf", "#7f7f7f", "#bcbd22")
+COLOURS = (
+    "#1f77b4",
+    "#d62728",
+    "#2ca02c",
+    "#ff7f0e",
+    "#9467bd",
+    "#8c564b",
+    "#e377c2",
+    "#17becf",
+    "#7f7f7f",
+    "#bcbd22",
+)
 HOLLOW = {"marker": "o", "markerfacecolor": "white"}
 
 
@@ -23,12 +35,16 @@ def pyplot() -> Any:
     return plt
 
 
-def panels(rows: int, columns: int, size: tuple[float, float], **words: Any) -> tuple[Any, np.ndarray]:
+def panels(
+    rows: int, columns: int, size: tuple[float, float], **words: Any
+) -> tuple[Any, np.ndarray]:
     """A figure and its axes (rows, columns)."""
     return pyplot().subplots(rows, columns, figsize=size, squeeze=False, **words)
 
 
-def log_sizes(axis: Any, sizes: Sequence[float], texts: Sequence[str], label: str, **words: Any) -> None:
+def log_sizes(
+    axis: Any, sizes: Sequence[float], texts: Sequence[str], label: str, **words: Any
+) -> None:
     """A logarithmic axis with ticks at some sizes alone."""
     axis.set(xscale="log", xlabel=label)
     axis.set_xticks(sizes, texts, **words)
@@ -38,17 +54,22 @@ def log_sizes(axis: Any, sizes: Sequence[float], texts: Sequence[str], label: st
 def reach(values: Sequence[Sequence[float]]) -> tuple[np.ndarray, np.ndarray]:
     """Means, and how far below and above them the least and the largest lie."""
     middle = np.array([np.mean(of) for of in values])
-    return middle, np.abs([middle - [min(of) for of in values], [max(of) for of in values] - middle])
+    return middle, np.abs(
+        [middle - [min(of) for of in values], [max(of) for of in values] - middle]
+    )
 
 
 def key_to(figure: Any, entries: Sequence[Any], columns: int, **words: Any) -> None:
     """A legend for all panels: words of lines, or what stands for something else."""
-    handles = [pyplot().Line2D([], [], **entry) if isinstance(entry, dict) else entry for entry in entries]
+    handles = [
+        pyplot().Line2D([], [], **entry) if isinstance(entry, dict) else entry for entry in entries
+    ]
     figure.legend(handles=handles, ncols=columns, frameon=False, **words)
 
 
 def save(figure: Any, folder: Path, name: str, dpi: int = 130) -> None:
-    """NAME.png and NAME.svg. Clouds of points are best drawn with rasterized=True, or the SVG is large."""
+    """NAME.png and NAME.svg. Clouds of points are best drawn with rasterized=True, or the SVG is
+    large."""
     folder.mkdir(parents=True, exist_ok=True)
     for kind, words in (("png", {}), ("svg", {"metadata": {"Date": None}})):
         path = folder / f"{name}.{kind}"

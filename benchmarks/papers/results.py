@@ -1,4 +1,5 @@
-"""What has been measured for a paper: one JSON file, a cell a line, so that a run goes on where the last one ended."""
+"""What has been measured for a paper: one JSON file, a cell a line, so that a run goes on where the
+last one ended."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ class Results:
         def grow(cells: Cells) -> None:
             cell = cells.setdefault(key, {})
             for name, value in values.items():
-                cell[name] = cell.get(name, []) + _short(value) if isinstance(value, list) else _short(value)
+                cell[name] = (
+                    cell.get(name, []) + _short(value) if isinstance(value, list) else _short(value)
+                )
 
         self._change(grow)
 
@@ -53,7 +56,9 @@ class Results:
             fcntl.flock(folder, fcntl.LOCK_EX)
             cells = self.read()
             change(cells)
-            lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(cells[name])}" for name in sorted(cells))
+            lines = ",\n".join(
+                f"{json.dumps(name)}: {json.dumps(cells[name])}" for name in sorted(cells)
+            )
             scratch = self.path.with_suffix(".part")
             scratch.write_text("{\n" + lines + "\n}\n")
             scratch.replace(self.path)

@@ -16,8 +16,12 @@ class Started(FCM):  # type: ignore[misc]
 
 
 def fuzzy(job: Job) -> Played:
-    """From given memberships; its tolerance cannot be zero, but 1e-9 on the norm of all memberships is never met."""
+    """From given memberships; its tolerance cannot be zero, but 1e-9 on the norm of all memberships
+    is never met."""
     rows = job.rows
     model = Started(n_clusters=job.clusters, m=job.m, max_iter=job.sweeps, error=1e-9)
     model.given = job.memberships
-    return lambda: model.fit(rows), lambda _: {"centres": model.centers, "labels": model.u.argmax(axis=1)}
+    return lambda: model.fit(rows), lambda _: {
+        "centres": model.centers,
+        "labels": model.u.argmax(axis=1),
+    }

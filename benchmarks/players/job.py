@@ -1,4 +1,5 @@
-"""One piece of work as it lies on disk: `job.json` with numbers and words, one .npy file an array."""
+"""One piece of work as it lies on disk: `job.json` with numbers and words, one .npy file an
+array."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from typing import Any
 import numpy as np
 
 Answer = dict[str, np.ndarray]  # labels (n,), centres (c, d)
-Played = tuple[Callable[[], Any], Callable[[Any], Answer]]  # what is timed, and what makes an answer of its result
+# what is timed, and what makes an answer of its result
+Played = tuple[Callable[[], Any], Callable[[Any], Answer]]
 
 
 class Job:
@@ -19,7 +21,10 @@ class Job:
     def __init__(self, folder: Path, words: dict[str, Any] | None = None) -> None:
         self._folder = folder
         self._arrays: dict[str, np.ndarray] = {}
-        self.words: dict[str, Any] = {**json.loads((folder / "job.json").read_text()), **(words or {})}
+        self.words: dict[str, Any] = {
+            **json.loads((folder / "job.json").read_text()),
+            **(words or {}),
+        }
 
     def __getattr__(self, name: str) -> Any:
         if name in self.words:

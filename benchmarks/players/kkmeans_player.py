@@ -1,4 +1,5 @@
-"""kkmeans: exact kernel k-means. It takes centres in input space but no labels, so its start is replaced."""
+"""kkmeans: exact kernel k-means. It takes centres in input space but no labels, so its start is
+replaced."""
 
 from __future__ import annotations
 
@@ -20,7 +21,13 @@ class Started(KKMeans):  # type: ignore[misc]
 def exact(job: Job) -> Played:
     """From given labels."""
     rows = job.rows
-    words = {"kernel": job.kernel, "gamma": job.gamma, "max_iter": job.sweeps, "tol": 0, "algorithm": "lloyd"}
+    words = {
+        "kernel": job.kernel,
+        "gamma": job.gamma,
+        "max_iter": job.sweeps,
+        "tol": 0,
+        "algorithm": "lloyd",
+    }
     model = Started(n_clusters=job.clusters, n_init=1, **words)
     model.given = job.labels.astype(np.int_)
     return lambda: model.fit(rows), lambda _: {"labels": model.labels_}

@@ -10,7 +10,8 @@ BLOCK = 8192  # rows whose products are taken together
 
 
 def products(job: Job) -> Played:
-    """The products of all rows with the same centres, as often as there are sweeps, and nothing is made of them."""
+    """The products of all rows with the same centres, as often as there are sweeps, and nothing is
+    made of them."""
     rows, centres = job.rows, job.rows[job.start]
     half_norms = (centres * centres).sum(axis=1) / 2
 
@@ -24,6 +25,10 @@ def products(job: Job) -> Played:
 
     def answer(room: np.ndarray) -> dict[str, np.ndarray]:
         parts = (rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK))
-        return {"labels": np.concatenate([(part @ centres.T - half_norms).argmax(axis=1) for part in parts])}
+        return {
+            "labels": np.concatenate(
+                [(part @ centres.T - half_norms).argmax(axis=1) for part in parts]
+            )
+        }
 
     return run, answer

@@ -1,4 +1,5 @@
-"""prosemble: fuzzy c-means by JAX. The first fit compiles; a model object keeps what it compiled, so one serves all runs."""
+"""prosemble: fuzzy c-means by JAX. The first fit compiles; a model object keeps what it compiled,
+so one serves all runs."""
 
 from __future__ import annotations
 
@@ -30,4 +31,7 @@ def fuzzy(job: Job) -> Played:
         jax.block_until_ready(model.centroids_)
         return model
 
-    return run, lambda fitted: {"centres": np.asarray(fitted.centroids_), "labels": np.asarray(fitted.U_).argmax(axis=1)}
+    return run, lambda fitted: {
+        "centres": np.asarray(fitted.centroids_),
+        "labels": np.asarray(fitted.U_).argmax(axis=1),
+    }

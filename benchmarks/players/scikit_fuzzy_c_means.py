@@ -1,4 +1,5 @@
-"""scikit-fuzzy-c-means (fuzzy_cmeans): fuzzy c-means. It takes no start, so its own is replaced; what it draws beside that is kept."""
+"""scikit-fuzzy-c-means (fuzzy_cmeans): fuzzy c-means. It takes no start, so its own is replaced;
+what it draws beside that is kept."""
 
 from __future__ import annotations
 
@@ -25,6 +26,11 @@ class Started(FuzzyCMeans):  # type: ignore[misc]
 def fuzzy(job: Job) -> Played:
     """From given memberships; its tolerance cannot be zero."""
     rows = job.rows
-    model = Started(n_clusters=job.clusters, m=job.m, max_iter=job.sweeps, tol=1e-300, random_state=0)
+    model = Started(
+        n_clusters=job.clusters, m=job.m, max_iter=job.sweeps, tol=1e-300, random_state=0
+    )
     model.given = job.memberships
-    return lambda: model.fit(rows), lambda _: {"centres": model.cluster_centers_, "labels": model.U_.argmax(axis=1)}
+    return lambda: model.fit(rows), lambda _: {
+        "centres": model.cluster_centers_,
+        "labels": model.U_.argmax(axis=1),
+    }

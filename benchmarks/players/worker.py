@@ -1,7 +1,9 @@
-"""One contestant in a process of its own: `python -m benchmarks.players.worker PLAYER CALL WORDS THREADS`.
+"""One contestant in a process of its own: `python -m benchmarks.players.worker PLAYER CALL WORDS
+THREADS`.
 
-It says what it is, and then answers each line of its input, {"job": FOLDER, "seed": NUMBER, "answer": FILE or null, "least": SECONDS},
-with one line: seconds (the median of as many runs as last `least`), and the peak of resident memory beyond what stood before (Linux).
+It says what it is, and then answers each line of its input, {"job": FOLDER, "seed": NUMBER,
+"answer": FILE or null, "least": SECONDS}, with one line: seconds (the median of as many runs as
+last `least`), and the peak of resident memory beyond what stood before (Linux).
 """
 
 from __future__ import annotations
@@ -26,7 +28,12 @@ PACKAGES = ("cmeans", "numpy", "scipy", "scikit-learn", "numba", "jax")
 
 
 def main() -> None:
-    player, call, words, threads = sys.argv[1], sys.argv[2], json.loads(sys.argv[3]), int(sys.argv[4])
+    player, call, words, threads = (
+        sys.argv[1],
+        sys.argv[2],
+        json.loads(sys.argv[3]),
+        int(sys.argv[4]),
+    )
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
     warnings.simplefilter("ignore")
@@ -39,7 +46,11 @@ def main() -> None:
     except Exception as error:
         print(json.dumps({"error": said(error)}), file=answers, flush=True)
         return
-    print(json.dumps({**greeting(), "compiles": getattr(module, "COMPILES", False)}), file=answers, flush=True)
+    print(
+        json.dumps({**greeting(), "compiles": getattr(module, "COMPILES", False)}),
+        file=answers,
+        flush=True,
+    )
     for line in sys.stdin:
         try:
             answer = one_run(play, json.loads(line), words)
@@ -56,7 +67,12 @@ def one_run(play: Any, order: dict[str, Any], words: dict[str, Any]) -> dict[str
 
     job = Job(Path(order["job"]), {**words, "seed": order["seed"]})
     run, answer = play(job)
-    touch(2 * np.dtype(job.dtype).itemsize * len(job.x) * max(job.x.shape[1], job.words.get("n_landmarks", 0)))
+    touch(
+        2
+        * np.dtype(job.dtype).itemsize
+        * len(job.x)
+        * max(job.x.shape[1], job.words.get("n_landmarks", 0))
+    )
     before = settled()
     times, result = [], None
     while not times or sum(times) < order.get("least", 0.0):
@@ -82,7 +98,10 @@ def greeting() -> dict[str, Any]:
         import threadpoolctl
 
         for pool in threadpoolctl.threadpool_info():
-            pools.append(f"{pool['internal_api']} {pool.get('version')} {pool.get('architecture') or ''} x{pool['num_threads']}")
+            pools.append(
+                f"{pool['internal_api']} {pool.get('version')} {pool.get('architecture') or ''} "
+                f"x{pool['num_threads']}"
+            )
     except ImportError:
         pass
     return {"python": platform.python_version(), "packages": found, "pools": sorted(set(pools))}
@@ -91,8 +110,8 @@ def greeting() -> dict[str, Any]:
 def touch(nbytes: int) -> None:
     """Bring in, and give back, about as much memory as a run needs.
 
-    A virtual machine's host takes free memory back after seconds, and its first touch can then cost seconds a gigabyte: whoever came
-    first would pay for it, which says nothing of a package.
+    A virtual machine's host takes free memory back after seconds, and its first touch can then cost
+    seconds a gigabyte: whoever came first would pay for it, which says nothing of a package.
     """
     import numpy as np
 

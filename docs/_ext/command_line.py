@@ -1,4 +1,5 @@
-"""`{command-line}`: every command of `cmeans` with its options, as its --help has them, read off the program itself."""
+"""`{command-line}`: every command of `cmeans` with its options, as its --help has them, read off
+the program itself."""
 
 from __future__ import annotations
 
@@ -19,17 +20,34 @@ def setup(app: Any) -> dict[str, Any]:
 
 class CommandLine(Directive):
     def run(self) -> list[nodes.Node]:
-        return [section(name, command) for name, command in typer.main.get_command(commands).commands.items()]
+        return [
+            section(name, command)
+            for name, command in typer.main.get_command(commands).commands.items()
+        ]
 
 
 def section(name: str, command: Any) -> nodes.section:
     context = command.make_context(f"cmeans {name}", [], resilient_parsing=True)
     found = nodes.section(ids=[f"cmeans-{name}"], names=[f"cmeans {name}"])
-    usage = " ".join(["cmeans", name, *(piece.strip("{}") for piece in command.collect_usage_pieces(context))])
-    found += [nodes.title(text=f"cmeans {name}"), nodes.paragraph(text=command.help), nodes.literal_block(usage, usage, language="none")]
-    panels = [(getattr(word, "rich_help_panel", None) or "", word.get_help_record(context)) for word in command.get_params(context)]
-    for panel, records in groupby(sorted(panels, key=lambda pair: pair[0] == ""), key=lambda pair: pair[0]):
-        found += [nodes.rubric(text=panel or "Besides"), table([record for _, record in records if record])]
+    usage = " ".join(
+        ["cmeans", name, *(piece.strip("{}") for piece in command.collect_usage_pieces(context))]
+    )
+    found += [
+        nodes.title(text=f"cmeans {name}"),
+        nodes.paragraph(text=command.help),
+        nodes.literal_block(usage, usage, language="none"),
+    ]
+    panels = [
+        (getattr(word, "rich_help_panel", None) or "", word.get_help_record(context))
+        for word in command.get_params(context)
+    ]
+    for panel, records in groupby(
+        sorted(panels, key=lambda pair: pair[0] == ""), key=lambda pair: pair[0]
+    ):
+        found += [
+            nodes.rubric(text=panel or "Besides"),
+            table([record for _, record in records if record]),
+        ]
     return found
 
 
@@ -37,5 +55,7 @@ def table(records: list[tuple[str, str]]) -> nodes.definition_list:
     found = nodes.definition_list()
     for words, text in records:
         term = nodes.term("", "", nodes.literal(text=words))
-        found += nodes.definition_list_item("", term, nodes.definition("", nodes.paragraph(text=" ".join(text.split()))))
+        found += nodes.definition_list_item(
+            "", term, nodes.definition("", nodes.paragraph(text=" ".join(text.split())))
+        )
     return found

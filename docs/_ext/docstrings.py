@@ -1,9 +1,10 @@
 """Docstrings of this library as reStructuredText.
 
-They are written to be read in a terminal: formulas such as |phi(x_i) - v_j|^2 and names such as labels_ stand bare, backticks are code
-in Markdown's manner, a formula in a sentence has two spaces on either side, and an entry of a section may say all on one line
-("labels_ : (n,) cluster of each row."). numpydoc and napoleon take bars for substitutions, underscores for references and that text for
-a type. So sections are read here, and everything outside code is escaped.
+They are written to be read in a terminal: formulas such as |phi(x_i) - v_j|^2 and names such as
+labels_ stand bare, backticks are code in Markdown's manner, a formula in a sentence has two spaces
+on either side, and an entry of a section may say all on one line ("labels_ : (n,) cluster of each
+row."). numpydoc and napoleon take bars for substitutions, underscores for references and that text
+for a type. So sections are read here, and everything outside code is escaped.
 """
 
 from __future__ import annotations
@@ -37,16 +38,28 @@ def setup(app: Any) -> dict[str, Any]:
 def skip(app: Any, what: str, name: str, member: Any, skipped: bool, options: Any) -> bool | None:
     """What scikit-learn's mix-ins bring along is in scikit-learn's documentation."""
     owner = getattr(member, "fget", member)  # of a property
-    theirs = str(getattr(owner, "__module__", "")).startswith("sklearn") or (name.startswith("set_") and name.endswith("_request"))
+    theirs = str(getattr(owner, "__module__", "")).startswith("sklearn") or (
+        name.startswith("set_") and name.endswith("_request")
+    )
     return True if theirs else None
 
 
 def read(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
-    """A docstring's lines, in place. Constants have their type's, and say what they hold instead."""
+    """A docstring's lines, in place. Constants have their type's, and say what they hold
+    instead."""
     if what == "data":
-        lines[:] = [inline(", ".join(f"`{item}`" for item in ([value] if isinstance(value, str) else value))), ""]
+        lines[:] = [
+            inline(
+                ", ".join(f"`{item}`" for item in ([value] if isinstance(value, str) else value))
+            ),
+            "",
+        ]
     else:
-        lines[:] = [line for title, body in sections(lines) for line in (*heading(title), *content(title, body), "")]
+        lines[:] = [
+            line
+            for title, body in sections(lines)
+            for line in (*heading(title), *content(title, body), "")
+        ]
 
 
 def sections(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
@@ -98,19 +111,24 @@ def entries(body: list[str], typed: bool) -> Iterator[str]:
         elif entry:
             yield from (names(entry[1]), *indented([inline(joined([entry[2], *below]))]))
         elif below:
-            yield from (names(head) if BARE.fullmatch(head) else inline(head), *indented(prose(below)))
+            yield from (
+                names(head) if BARE.fullmatch(head) else inline(head),
+                *indented(prose(below)),
+            )
         else:
             yield inline(head)
         yield ""
 
 
 def is_type(text: str) -> bool:
-    """Whether what stands behind a name on its line is a type, and not the start of a sentence that goes on below."""
+    """Whether what stands behind a name on its line is a type, and not the start of a sentence that
+    goes on below."""
     return "default" in text or (len(text) <= 80 and not text.endswith("."))
 
 
 def heads(body: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Lines at the margin and what is indented below them; lines of prose at the margin are joined."""
+    """Lines at the margin and what is indented below them; lines of prose at the margin are
+    joined."""
     found = list[tuple[str, list[str]]]()
     apart = True
     for line in body:
@@ -118,7 +136,13 @@ def heads(body: list[str]) -> Iterator[tuple[str, list[str]]]:
             if found and (line or found[-1][1]):
                 found[-1][1].append(line[4:])
             apart = apart or not line
-        elif found and not (apart or found[-1][1] or ENTRY.fullmatch(line) or ENTRY.fullmatch(found[-1][0]) or BARE.fullmatch(line)):
+        elif found and not (
+            apart
+            or found[-1][1]
+            or ENTRY.fullmatch(line)
+            or ENTRY.fullmatch(found[-1][0])
+            or BARE.fullmatch(line)
+        ):
             found[-1] = (f"{found[-1][0]} {line}", [])
         else:
             found.append((line, []))
@@ -127,7 +151,8 @@ def heads(body: list[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def references(body: list[str]) -> Iterator[str]:
-    """One item for each work: a line continues the one before, unless that ends and this names an author."""
+    """One item for each work: a line continues the one before, unless that ends and this names an
+    author."""
     works = list[str]()
     for line in filter(None, body):
         if works and not (works[-1].endswith((".", ").")) and re.match(r"[^.]*: |[A-Z]\. ", line)):
@@ -156,7 +181,8 @@ def names(text: str) -> str:
 
 
 def inline(text: str) -> str:
-    """Code as code, public names as links, formulas between two spaces as code, all else as it is."""
+    """Code as code, public names as links, formulas between two spaces as code, all else as it
+    is."""
     kept = list[str]()
 
     def keep(code: str) -> str:
@@ -175,7 +201,11 @@ def inline(text: str) -> str:
 def apart(found: re.Match[str], kept: list[str]) -> str:
     """Inline markup needs a border; where text has none an escaped space makes one."""
     before, after = found.string[: found.start()][-1:], found.string[found.end() :][:1]
-    return ("\\ " if re.match(r"\w", before) else "") + kept[int(found[1])] + ("\\ " if re.match(r"\w", after) else "")
+    return (
+        ("\\ " if re.match(r"\w", before) else "")
+        + kept[int(found[1])]
+        + ("\\ " if re.match(r"\w", after) else "")
+    )
 
 
 def parted(text: str) -> tuple[str, str]:
@@ -198,7 +228,19 @@ def public() -> dict[str, str]:
     """Where the public names are: `purity` in cmeans.metrics."""
     rooms = {
         "cmeans": cmeans,
-        **{f"cmeans.{name}": getattr(cmeans, name) for name in ("datasets", "kernels", "metrics", "rules", "validity")},
+        **{
+            f"cmeans.{name}": getattr(cmeans, name)
+            for name in ("datasets", "kernels", "metrics", "rules", "validity")
+        },
     }
-    found = {f"{place}.{name}": f"{place}.{name}" for place, room in rooms.items() for name in room.__all__}
-    return found | {name: f"{place}.{name}" for place, room in rooms.items() for name in room.__all__ if name != "__version__"}
+    found = {
+        f"{place}.{name}": f"{place}.{name}"
+        for place, room in rooms.items()
+        for name in room.__all__
+    }
+    return found | {
+        name: f"{place}.{name}"
+        for place, room in rooms.items()
+        for name in room.__all__
+        if name != "__version__"
+    }

@@ -5,8 +5,27 @@ from __future__ import annotations
 from pathlib import Path
 
 FIRST = [
-    *("overlapping_wines", "customers", "choosing_the_number", "outliers", "moons_and_spirals", "strokes", "photograph", "topics"),
-    *("partial_labels", "sizes", "unknown_number", "streams", "drift", "larger_than_memory", "landmarks", "rings", "strings"),
+    *(
+        "overlapping_wines",
+        "customers",
+        "choosing_the_number",
+        "outliers",
+        "moons_and_spirals",
+        "strokes",
+        "photograph",
+        "topics",
+    ),
+    *(
+        "partial_labels",
+        "sizes",
+        "unknown_number",
+        "streams",
+        "drift",
+        "larger_than_memory",
+        "landmarks",
+        "rings",
+        "strings",
+    ),
 ]
 
 

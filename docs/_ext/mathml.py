@@ -19,7 +19,8 @@ def inline(writer: Any, node: nodes.math) -> None:
 
 
 def block(writer: Any, node: nodes.math_block) -> None:
-    r"""Formulas that stand beside each other, with `\qquad` between, stand below each other on a narrow screen."""
+    r"""Formulas that stand beside each other, with `\qquad` between, stand below each other on a
+    narrow screen."""
     whole = node.astext()
     parts = whole.split(r"\qquad")
     if r"\begin" in whole or any(part.count("{") != part.count("}") for part in parts):

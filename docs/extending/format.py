@@ -1,4 +1,5 @@
-"""A file format of your own: ORC, the column store of Hive, which pyarrow reads stripe by stripe."""
+"""A file format of your own: ORC, the column store of Hive, which pyarrow reads stripe by
+stripe."""
 
 from __future__ import annotations
 

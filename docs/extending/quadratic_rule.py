@@ -1,4 +1,5 @@
-"""A rule of one's own, in one file: fuzzy c-means with a quadratic term (Miyamoto & Umayahara 1998)."""
+"""A rule of one's own, in one file: fuzzy c-means with a quadratic term (Miyamoto & Umayahara
+1998)."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from cmeans.rules import Rule, RuleEvidence
 class QuadraticFuzzy(Rule):
     """Minimises  sum_ij u_ij d2_ij + strength sum_ij u_ij^2,  rows summing to one.
 
-    A row shares itself among the centres that are hardly farther than its nearest, and has no part in others.
+    A row shares itself among the centres that are hardly farther than its nearest, and has no part
+    in others.
 
     Parameters
     ----------
@@ -27,13 +29,16 @@ class QuadraticFuzzy(Rule):
 
     def __post_init__(self) -> None:
         if self.strength != "auto" and not 0 < self.strength < float("inf"):
-            raise ValueError(f'QuadraticFuzzy(strength={self.strength!r}): give "auto" or a number above 0.')
+            raise ValueError(
+                f'QuadraticFuzzy(strength={self.strength!r}): give "auto" or a number above 0.'
+            )
 
     def settled(self, evidence: RuleEvidence) -> Self:
         return replace(self, strength=evidence.temperature) if self.strength == "auto" else self
 
     def memberships(self, d2: Any, scales: Any) -> Any:
-        """u_j = max(level - d2_j, 0) / (2 strength), where the level makes rows sum to one: the least of those of the k nearest."""
+        """u_j = max(level - d2_j, 0) / (2 strength), where the level makes rows sum to one: the
+        least of those of the k nearest."""
         xp = array_namespace(d2)
         farther = d2 - xp.min(d2, axis=1, keepdims=True)
         numbers = xp.astype(xp.arange(1, d2.shape[1] + 1), d2.dtype)

@@ -42,4 +42,7 @@ class ProjectedSpace(Space):
 
     def check(self, n_features, diag):
         if self.axes.ndim != 2 or self.axes.shape[1] != n_features:
-            raise ValueError(f"a projection of shape {self.axes.shape} does not fit rows of {n_features} features")
+            raise ValueError(
+                f"a projection of shape {self.axes.shape} does not fit rows of {n_features} "
+                "features"
+            )

@@ -1,6 +1,7 @@
 """The c-means family - hard, fuzzy, possibilistic, probabilistic - in kernel space, at any scale.
 
-Clustering here is a fold: one pass over blocks of rows returns a few small sums, and the sums give the next centres.
+Clustering here is a fold: one pass over blocks of rows returns a few small sums, and the sums give
+the next centres.
 """
 
 import gc as _gc
@@ -25,7 +26,12 @@ if _typing.TYPE_CHECKING:
     from .fitting.landmark_choice import Landmarks
     from .fitting.search import Search
     from .fitting.sizes import Sizes
-    from .papers import KernelPatchClustering, ProbabilisticKMeans, SequentialPossibilisticCMeans, TwoStepKernelKMeans
+    from .papers import (
+        KernelPatchClustering,
+        ProbabilisticKMeans,
+        SequentialPossibilisticCMeans,
+        TwoStepKernelKMeans,
+    )
     from .persistence.model_file import load, save
     from .runtime.user_warnings import DataWarning, ParameterWarning
     from .selection.scorer import silhouette_scorer
@@ -105,11 +111,15 @@ def __getattr__(name: str) -> _typing.Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     collecting = _gc.isenabled()
-    _gc.disable()  # what modules make is no garbage, and looking through it takes a third of the time of loading them
+    # what modules make is no garbage, and looking through it takes a third of the time of loading
+    # them
+    _gc.disable()
     try:
         if name in _MODULES:
             return _import_module(f".{name}", __name__)
-        globals()[name] = value = getattr(_import_module(f".{_PLACES.get(name, 'estimators')}", __name__), name)
+        globals()[name] = value = getattr(
+            _import_module(f".{_PLACES.get(name, 'estimators')}", __name__), name
+        )
         return value
     finally:
         if collecting:

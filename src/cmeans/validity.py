@@ -1,4 +1,5 @@
-"""Quality of a clustering without a known truth: crispness of the memberships, compactness and separation of the clusters."""
+"""Quality of a clustering without a known truth: crispness of the memberships, compactness and
+separation of the clusters."""
 
 from .metrics.crispness import partition_coefficient, partition_entropy
 from .metrics.validity import (

@@ -13,7 +13,8 @@ from .runtime.version import __version__
 
 
 def show_versions() -> None:
-    """Print the versions of Python, this library and all that it can use, its native code, and the thread pools of the process.
+    """Print the versions of Python, this library and all that it can use, its native code, and the
+    thread pools of the process.
 
     Examples
     --------
@@ -26,11 +27,16 @@ def show_versions() -> None:
 
     lines = [
         f"cmeans {__version__}, native code: {native.variant() or 'none'}",
-        f"Python {platform.python_version()}, {platform.platform()}, {os.cpu_count()} CPUs, {sys.executable}",
+        f"Python {platform.python_version()}, {platform.platform()}, {os.cpu_count()} CPUs, "
+        f"{sys.executable}",
         *(f"  {name} {_version(name)}" for name in _packages()),
     ]
     for pool in threadpool_info():
-        described = [str(pool.get(key)) for key in ("user_api", "version", "architecture", "num_threads", "filepath") if pool.get(key)]
+        described = [
+            str(pool.get(key))
+            for key in ("user_api", "version", "architecture", "num_threads", "filepath")
+            if pool.get(key)
+        ]
         lines.append(f"  threads: {' '.join(described)}")
     sys.stdout.write("\n".join(lines) + "\n")
 

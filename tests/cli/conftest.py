@@ -36,7 +36,10 @@ def blobs() -> tuple[np.ndarray, np.ndarray]:
 def table(tmp_path: Path, blobs: tuple[np.ndarray, np.ndarray]) -> Path:
     """The groups as Parquet: columns a, b, c, d, a weight w and a text."""
     x, groups = blobs
-    columns = dict(zip("abcd", x.T, strict=True)) | {"w": 1.0 + groups, "text": [f"t{group}" for group in groups]}
+    columns = dict(zip("abcd", x.T, strict=True)) | {
+        "w": 1.0 + groups,
+        "text": [f"t{group}" for group in groups],
+    }
     file = tmp_path / "blobs.parquet"
     pq.write_table(pa.table(columns), file, row_group_size=64)
     return file

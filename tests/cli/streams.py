@@ -20,7 +20,9 @@ def groups(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 3, n)
     truth[:3] = 0, 1, 2
-    return (np.array([[0, 0, 0], [9, 0, 9], [0, 9, 90]])[truth] + rng.normal(size=(n, 3))).round(3), truth
+    return (np.array([[0, 0, 0], [9, 0, 9], [0, 9, 90]])[truth] + rng.normal(size=(n, 3))).round(
+        3
+    ), truth
 
 
 def csv(x: np.ndarray, names: str | None = "a,b,c", sep: str = ",") -> bytes:
@@ -51,16 +53,26 @@ def refused(ended: Ended) -> str:
     assert ended.code == 2, ended
     assert "Traceback" not in ended.err
     told = ("reading", "going on", "they came", "looking for", "warning:")
-    said = [line for line in ended.err.splitlines() if not line.startswith(tuple(f"cmeans: {words}" for words in told))]
+    said = [
+        line
+        for line in ended.err.splitlines()
+        if not line.startswith(tuple(f"cmeans: {words}" for words in told))
+    ]
     assert len(said) == 1, ended.err
     return said[0]
 
 
-def by_hand(x: np.ndarray, size: int, weight: np.ndarray | None = None, **words: object) -> tuple[library.StreamingFuzzyCMeans, list[int]]:
+def by_hand(
+    x: np.ndarray, size: int, weight: np.ndarray | None = None, **words: object
+) -> tuple[library.StreamingFuzzyCMeans, list[int]]:
     """What the library itself makes of the chunks."""
-    model = library.StreamingFuzzyCMeans(3, kernel="linear", chunk_size=size, random_state=0).set_params(**words)
+    model = library.StreamingFuzzyCMeans(
+        3, kernel="linear", chunk_size=size, random_state=0
+    ).set_params(**words)
     labels: list[int] = []
     for start in range(0, len(x), size):
         rows = slice(start, start + size)
-        labels += model.partial_fit(x[rows], sample_weight=None if weight is None else weight[rows]).labels_.tolist()
+        labels += model.partial_fit(
+            x[rows], sample_weight=None if weight is None else weight[rows]
+        ).labels_.tolist()
     return model, labels

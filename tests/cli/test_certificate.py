@@ -16,7 +16,15 @@ from cmeans.fitting.search import search_from
 
 pytestmark = pytest.mark.slow
 
-KEYS = {"n_landmarks", "rank", "residual", "residual_interval", "cost_bounds", "comparison_error", "rows_measured"}
+KEYS = {
+    "n_landmarks",
+    "rank",
+    "residual",
+    "residual_interval",
+    "cost_bounds",
+    "comparison_error",
+    "rows_measured",
+}
 
 
 @pytest.fixture
@@ -24,8 +32,25 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def test_the_summary_the_model_and_info_say_the_same(cmeans: Command, table: Path, out: Path) -> None:
-    words = ("--clusters", 3, "--columns", "a,b,c", "--scale", "unit", "--kernel", "rbf", "--landmarks", 40, "--weight", "w", "--out", out)
+def test_the_summary_the_model_and_info_say_the_same(
+    cmeans: Command, table: Path, out: Path
+) -> None:
+    words = (
+        "--clusters",
+        3,
+        "--columns",
+        "a,b,c",
+        "--scale",
+        "unit",
+        "--kernel",
+        "rbf",
+        "--landmarks",
+        40,
+        "--weight",
+        "w",
+        "--out",
+        out,
+    )
     summary = cmeans("fit", table, *words).summary
     certificate = summary["approximation"]
     assert set(certificate) == KEYS
@@ -40,20 +65,46 @@ def test_the_summary_the_model_and_info_say_the_same(cmeans: Command, table: Pat
     model = out / "model.safetensors"
     assert cmeans("info", model).summary["fitted"]["approximation_"] == certificate
     kept = library.load(model).approximation_
-    assert (kept.residual, list(kept.cost_bounds)) == (certificate["residual"], certificate["cost_bounds"])
+    assert (kept.residual, list(kept.cost_bounds)) == (
+        certificate["residual"],
+        certificate["cost_bounds"],
+    )
 
 
-@pytest.mark.parametrize("words", [("--kernel", "linear"), ("--landmarks", "none"), ("--method", "adaptive")], ids=str)
-def test_without_landmarks_there_is_none(cmeans: Command, table: Path, out: Path, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "words", [("--kernel", "linear"), ("--landmarks", "none"), ("--method", "adaptive")], ids=str
+)
+def test_without_landmarks_there_is_none(
+    cmeans: Command, table: Path, out: Path, words: tuple[str, ...]
+) -> None:
     number = () if "adaptive" in words else ("--clusters", 3)
-    summary = cmeans("fit", table, *number, "--columns", "a,b", "--scale", "unit", *words, "--out", out).summary
+    summary = cmeans(
+        "fit", table, *number, "--columns", "a,b", "--scale", "unit", *words, "--out", out
+    ).summary
     assert summary["approximation"] is None
     assert cmeans("info", out / "model.safetensors").summary["fitted"].get("approximation_") is None
 
 
-def test_people_are_shown_it_too(cmeans: Command, table: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_people_are_shown_it_too(
+    cmeans: Command, table: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    cmeans("fit", table, "--clusters", 3, "--columns", "a,b", "--scale", "unit", "--kernel", "rbf", "--landmarks", 40, "--out", out)
+    cmeans(
+        "fit",
+        table,
+        "--clusters",
+        3,
+        "--columns",
+        "a,b",
+        "--scale",
+        "unit",
+        "--kernel",
+        "rbf",
+        "--landmarks",
+        40,
+        "--out",
+        out,
+    )
     monkeypatch.setattr(commands, "_at_terminal", lambda: True)
     shown = cmeans("info", out / "model.safetensors")
     assert shown.code == 0
@@ -61,7 +112,9 @@ def test_people_are_shown_it_too(cmeans: Command, table: Path, out: Path, monkey
     assert "comparison_error" in shown.out
 
 
-def test_the_words_of_acceleration_reach_the_estimator(cmeans: Command, table: Path, out: Path) -> None:
+def test_the_words_of_acceleration_reach_the_estimator(
+    cmeans: Command, table: Path, out: Path
+) -> None:
     """And `none` is None, not silence."""
     fit = ("fit", table, "--clusters", 3, "--columns", "a,b", "--scale", "unit", "--out", out)
     for words, search, landmarks in (
@@ -93,7 +146,9 @@ def test_the_words_of_acceleration_reach_the_estimator(cmeans: Command, table: P
     ],
     ids=str,
 )
-def test_words_that_do_not_fit_are_refused(cmeans: Command, table: Path, out: Path, words: tuple[str, ...], said: str) -> None:
+def test_words_that_do_not_fit_are_refused(
+    cmeans: Command, table: Path, out: Path, words: tuple[str, ...], said: str
+) -> None:
     number = () if "adaptive" in words else ("--clusters", 3)
     ended = cmeans("fit", table, *number, "--columns", "a,b", *words, "--out", out)
     assert ended.code == 2

@@ -8,7 +8,13 @@ from cmeans.data.row_source import RowsError
 
 
 def header(*names: str | int, text: tuple[str | int, ...] = ()) -> Header:
-    return Header("data.csv", tuple(Field(name, "text" if name in text else "double", name not in text) for name in names), as_option)
+    return Header(
+        "data.csv",
+        tuple(
+            Field(name, "text" if name in text else "double", name not in text) for name in names
+        ),
+        as_option,
+    )
 
 
 @pytest.mark.parametrize(
@@ -26,7 +32,9 @@ def header(*names: str | int, text: tuple[str | int, ...] = ()) -> Header:
         (["p-q"], [4]),  # or a dash
     ],
 )
-def test_columns_are_picked_by_name_position_or_range(words: list[str], picked: list[int] | None) -> None:
+def test_columns_are_picked_by_name_position_or_range(
+    words: list[str], picked: list[int] | None
+) -> None:
     fields = header("a", "b", "c", "x,y", "p-q")
     if picked is None:
         with pytest.raises(RowsError, match="no column 'x'"):
@@ -66,7 +74,11 @@ def test_wrong_columns_are_refused(words: list[str], message: str) -> None:
 
 
 def test_text_among_all_columns_is_refused_with_the_way_out() -> None:
-    with pytest.raises(RowsError, match=r"column 't' \(text\) holds no numbers\. Choose the columns that are data, e\.g\. --columns a,b\."):
+    with pytest.raises(
+        RowsError,
+        match=r"column 't' \(text\) holds no numbers\. Choose the columns that are data, e\.g\. "
+        r"--columns a,b\.",
+    ):
         header("a", "b", "t", text=("t",)).every()
     many = [f"c{at}" for at in range(20)]
     with pytest.raises(RowsError, match=r"--columns 0-6,8-19\."):
@@ -81,5 +93,12 @@ def test_a_column_without_a_name_is_not_taken_for_data() -> None:
 
 
 def test_a_row_index_and_what_is_left_out_are_no_data() -> None:
-    fields = Header("f", (Field("i", "int64", True, aside=True), Field("a", "double", True), Field("w", "double", True)))
+    fields = Header(
+        "f",
+        (
+            Field("i", "int64", True, aside=True),
+            Field("a", "double", True),
+            Field("w", "double", True),
+        ),
+    )
     assert fields.every(leave_out=(2,)) == [1]

@@ -11,7 +11,9 @@ from cmeans.cli.demo import purity
 from cmeans.cli.output.results import read_labels
 
 
-def test_the_demo_and_the_commands_it_ends_with(cmeans: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_demo_and_the_commands_it_ends_with(
+    cmeans: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     ended = cmeans("demo")
     summary = ended.summary
@@ -25,7 +27,10 @@ def test_the_demo_and_the_commands_it_ends_with(cmeans: Command, tmp_path: Path,
         again = cmeans(*shlex.split(step["command"])[1:])
         assert again.code == 0, again.err
     assert (first == read_labels(tmp_path / "cmeans-demo" / "labels.parquet")).all()
-    assert json.loads((tmp_path / "cmeans-demo" / "summary.json").read_text())["objective"] == summary["objective"]
+    assert (
+        json.loads((tmp_path / "cmeans-demo" / "summary.json").read_text())["objective"]
+        == summary["objective"]
+    )
 
 
 def test_purity() -> None:

@@ -1,4 +1,5 @@
-"""What a wrong command line gets: exit code 2 and one line that says what came and what to do; a fault of ours gets 1."""
+"""What a wrong command line gets: exit code 2 and one line that says what came and what to do; a
+fault of ours gets 1."""
 
 from __future__ import annotations
 
@@ -25,7 +26,11 @@ def refused(ended: Ended) -> str:
     """The one line of a refusal."""
     assert ended.code == 2, ended
     assert ended.out == ""
-    lines = [line for line in ended.err.splitlines() if not line.startswith(("cmeans: reading", "cmeans: fitting"))]
+    lines = [
+        line
+        for line in ended.err.splitlines()
+        if not line.startswith(("cmeans: reading", "cmeans: fitting"))
+    ]
     assert len(lines) == 1, ended.err
     assert lines[0].startswith("cmeans: ")
     assert "Traceback" not in ended.err
@@ -47,17 +52,50 @@ def refused(ended: Ended) -> str:
             ["--columns", "a", "--m", "2", "--method", "hard"],
             "--m: --method hard has none; it belongs to fuzzy, possibilistic and noise_fuzzy.",
         ),
-        (["--columns", "a", "--pilot-m", "2"], "--pilot-m: --method fuzzy has none; it belongs to possibilistic and adaptive."),
-        (["--columns", "a", "--eta-scale", "2"], "--eta-scale: --method fuzzy has none; it belongs to possibilistic."),
-        (["--columns", "a", "--method", "soft"], "--method soft: unknown method; known are hard, two-step, "),
-        (["--columns", "a", "--temperature", "2"], "--temperature: --method fuzzy has none; it belongs to entropy."),
-        (["--columns", "a", "--method", "entropy", "--temperature", "0"], "--temperature 0.0: T must be auto or a number greater than 0"),
-        (["--columns", "a", "--method", "polynomial_fuzzy", "--beta", "1"], "--beta 1.0: beta must be less than 1"),
-        (["--columns", "a", "--method", "polynomial_fuzzy", "--beta", "-0.5"], "--beta -0.5: beta must be a number of at least 0"),
-        (["--columns", "a", "--method", "entropy", "--beta", "0.5"], "--beta: --method entropy has none;"),
-        (["--columns", "a", "--method", "entropy", "--temperature", "1", "--m", "2"], "--m: --method entropy has none;"),
-        (["--columns", "a", "--landmarks", "some"], "--landmarks some: give a whole number or auto or none."),
-        (["--columns", "a", "--landmarks", "0"], "--landmarks 0: --landmarks must be auto, none or a whole number of at least 1."),
+        (
+            ["--columns", "a", "--pilot-m", "2"],
+            "--pilot-m: --method fuzzy has none; it belongs to possibilistic and adaptive.",
+        ),
+        (
+            ["--columns", "a", "--eta-scale", "2"],
+            "--eta-scale: --method fuzzy has none; it belongs to possibilistic.",
+        ),
+        (
+            ["--columns", "a", "--method", "soft"],
+            "--method soft: unknown method; known are hard, two-step, ",
+        ),
+        (
+            ["--columns", "a", "--temperature", "2"],
+            "--temperature: --method fuzzy has none; it belongs to entropy.",
+        ),
+        (
+            ["--columns", "a", "--method", "entropy", "--temperature", "0"],
+            "--temperature 0.0: T must be auto or a number greater than 0",
+        ),
+        (
+            ["--columns", "a", "--method", "polynomial_fuzzy", "--beta", "1"],
+            "--beta 1.0: beta must be less than 1",
+        ),
+        (
+            ["--columns", "a", "--method", "polynomial_fuzzy", "--beta", "-0.5"],
+            "--beta -0.5: beta must be a number of at least 0",
+        ),
+        (
+            ["--columns", "a", "--method", "entropy", "--beta", "0.5"],
+            "--beta: --method entropy has none;",
+        ),
+        (
+            ["--columns", "a", "--method", "entropy", "--temperature", "1", "--m", "2"],
+            "--m: --method entropy has none;",
+        ),
+        (
+            ["--columns", "a", "--landmarks", "some"],
+            "--landmarks some: give a whole number or auto or none.",
+        ),
+        (
+            ["--columns", "a", "--landmarks", "0"],
+            "--landmarks 0: --landmarks must be auto, none or a whole number of at least 1.",
+        ),
         (["--columns", "a", "--landmarks", "100000"], "landmarks"),
         (["--columns", "a", "--clusters", "1000"], "clusters"),
         (["--columns", "a", "--memory-budget", "much"], "--memory-budget much: "),
@@ -65,8 +103,12 @@ def refused(ended: Ended) -> str:
         (["--columns", "a", "--no-header"], "--header, --no-header: only CSV files"),
     ],
 )
-def test_wrong_words(cmeans: Command, table: Path, tmp_path: Path, words: list[str], message: str) -> None:
-    assert message in refused(cmeans("fit", table, "--clusters", 3, *words, "--out", tmp_path / "o"))
+def test_wrong_words(
+    cmeans: Command, table: Path, tmp_path: Path, words: list[str], message: str
+) -> None:
+    assert message in refused(
+        cmeans("fit", table, "--clusters", 3, *words, "--out", tmp_path / "o")
+    )
     assert not (tmp_path / "o").exists()
 
 
@@ -75,25 +117,47 @@ def test_wrong_words(cmeans: Command, table: Path, tmp_path: Path, words: list[s
     [
         ("no.parquet", None, "no.parquet: no such file."),
         ("e.csv", b"", "e.csv: is empty."),
-        ("t.parquet", b"PAR1 and then nothing", "t.parquet: cannot be read as Parquet; it is damaged or not such a file"),
-        ("t.npy", b"\x93NUMPY\x01", "t.npy: cannot be read as npy; it is truncated or not such a file"),
-        ("t.npz", b"PK\x03\x04", "t.npz: cannot be read as npz; it is truncated or not such a file"),
+        (
+            "t.parquet",
+            b"PAR1 and then nothing",
+            "t.parquet: cannot be read as Parquet; it is damaged or not such a file",
+        ),
+        (
+            "t.npy",
+            b"\x93NUMPY\x01",
+            "t.npy: cannot be read as npy; it is truncated or not such a file",
+        ),
+        (
+            "t.npz",
+            b"PK\x03\x04",
+            "t.npz: cannot be read as npz; it is truncated or not such a file",
+        ),
         ("m.csv", b"a,b\n1,2\n3,x\n", "m.csv: line 3: column 'b' holds 'x', no number."),
-        ("n.csv", b"a,b\nx,y\n", "n.csv: no numeric columns (it has columns 'a' (text), 'b' (text))."),
+        (
+            "n.csv",
+            b"a,b\nx,y\n",
+            "n.csv: no numeric columns (it has columns 'a' (text), 'b' (text)).",
+        ),
         (
             "h.csv",
             b"a,b\n1,2\n3,\n",
-            "h.csv: column 'b' is empty or not a number (NaN) in row 1 (rows count from 0). Fill such cells (in pandas: "
-            "frame.fillna(frame.median(numeric_only=True))) or drop their rows (frame.dropna()) first, or fit with "
+            "h.csv: column 'b' is empty or not a number (NaN) in row 1 (rows count from 0). Fill "
+            "such cells (in pandas: "
+            "frame.fillna(frame.median(numeric_only=True))) or drop their rows (frame.dropna()) "
+            "first, or fit with "
             "--missing partial and the linear kernel.",
         ),
         ("u.docx", b"words", "u.docx: unknown kind of file"),
     ],
 )
-def test_wrong_files(cmeans: Command, tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
+def test_wrong_files(
+    cmeans: Command, tmp_path: Path, name: str, content: bytes | None, message: str
+) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)
-    assert message in refused(cmeans("fit", tmp_path / name, "--clusters", 2, "--out", tmp_path / "o"))
+    assert message in refused(
+        cmeans("fit", tmp_path / name, "--clusters", 2, "--out", tmp_path / "o")
+    )
     assert not (tmp_path / "o").exists()
 
 
@@ -102,13 +166,18 @@ def test_wrong_files(cmeans: Command, tmp_path: Path, name: str, content: bytes 
     [
         (
             "größe,b\n1,2\n".encode("latin1"),
-            "is not text in UTF-8 (byte 0xF6 at place 3 of line 1); convert it first, e.g. iconv -f latin1",
+            "is not text in UTF-8 (byte 0xF6 at place 3 of line 1); convert it first, e.g. iconv "
+            "-f latin1",
         ),
-        ("a,b\n1,2\n".encode("utf-16"), "is text in UTF-16, not UTF-8; convert it first, e.g. iconv -f utf-16"),
+        (
+            "a,b\n1,2\n".encode("utf-16"),
+            "is text in UTF-16, not UTF-8; convert it first, e.g. iconv -f utf-16",
+        ),
         (b"a,b\r1,2\r3\r", "line 3: has 1 field where 2 belong."),
         (
             b"a,b\n1,2\n3,\xe4\n",
-            "line 3: column 'b' is not text in UTF-8 (byte 0xE4; convert it first, e.g. iconv -f latin1 -t utf-8 FILE > NEW).",
+            "line 3: column 'b' is not text in UTF-8 (byte 0xE4; convert it first, e.g. iconv -f "
+            "latin1 -t utf-8 FILE > NEW).",
         ),
         (None, "is a pipe, no plain file; write the rows to a file first."),
     ],
@@ -125,7 +194,9 @@ def test_wrong_text(cmeans: Command, tmp_path: Path, content: bytes | None, mess
         pytest.skip("no named pipes here")
     line = f"cmeans: {file}: {message}"
     assert refused(cmeans("fit", file, "-c", 2, "--out", tmp_path / "p")).startswith(line)
-    assert refused(cmeans("predict", tmp_path / "o" / "model.safetensors", file, "--out", tmp_path / "l.csv")).startswith(line)
+    assert refused(
+        cmeans("predict", tmp_path / "o" / "model.safetensors", file, "--out", tmp_path / "l.csv")
+    ).startswith(line)
     assert not (tmp_path / "p").exists()
     assert not (tmp_path / "l.csv").exists()
 
@@ -149,15 +220,35 @@ def test_names_of_files_that_are_not_utf8(cmeans: Command, tmp_path: Path, endin
     summary = cmeans("fit", named, "-c", 2, "--out", tmp_path / "o").summary
     assert summary["file"] == str(named)
     assert json.loads((tmp_path / "o" / "summary.json").read_text()) == summary
-    assert cmeans("predict", tmp_path / "o" / "model.safetensors", named, "--out", tmp_path / "l.csv").summary["rows"] == 30
+    assert (
+        cmeans(
+            "predict", tmp_path / "o" / "model.safetensors", named, "--out", tmp_path / "l.csv"
+        ).summary["rows"]
+        == 30
+    )
     if ending in ("csv", "parquet", "arrow"):
-        summary = cmeans("stream", named, "-c", 2, "--out", tmp_path / "l.csv", "--checkpoint", tmp_path / "s").summary
+        summary = cmeans(
+            "stream", named, "-c", 2, "--out", tmp_path / "l.csv", "--checkpoint", tmp_path / "s"
+        ).summary
         assert summary["source"] == str(named)
-        assert cmeans("stream", named, "--out", tmp_path / "l.csv", "--checkpoint", tmp_path / "s", "--resume").summary["rows"] == 30
+        assert (
+            cmeans(
+                "stream",
+                named,
+                "--out",
+                tmp_path / "l.csv",
+                "--checkpoint",
+                tmp_path / "s",
+                "--resume",
+            ).summary["rows"]
+            == 30
+        )
 
 
 def test_wrong_places(cmeans: Command, table: Path, tmp_path: Path) -> None:
-    assert "cannot be written (" in refused(cmeans("fit", table, "--clusters", 2, "--columns", "a", "--out", table))
+    assert "cannot be written (" in refused(
+        cmeans("fit", table, "--clusters", 2, "--columns", "a", "--out", table)
+    )
     own = tmp_path / "labels.parquet"
     own.write_bytes(table.read_bytes())
     line = refused(cmeans("fit", own, "--clusters", 2, "--columns", "a", "--out", tmp_path))
@@ -187,13 +278,21 @@ def test_misuse_exits_2(cmeans: Command, words: list[str]) -> None:
 
 
 def test_help_and_version(cmeans: Command) -> None:
-    for words in (["--help"], ["fit", "--help"], ["predict", "--help"], ["info", "--help"], ["demo", "--help"]):
+    for words in (
+        ["--help"],
+        ["fit", "--help"],
+        ["predict", "--help"],
+        ["info", "--help"],
+        ["demo", "--help"],
+    ):
         assert cmeans(*words).code == 0
     version = cmeans("--version")
     assert (version.code, version.out.split()[0]) == (0, "cmeans")
 
 
-def test_a_fault_of_ours_exits_1(cmeans: Command, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_of_ours_exits_1(
+    cmeans: Command, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("two\nlines")
 
@@ -202,7 +301,8 @@ def test_a_fault_of_ours_exits_1(cmeans: Command, table: Path, tmp_path: Path, m
     ended = cmeans(*words, "--quiet")
     assert ended.code == 1
     assert ended.err.splitlines()[-1].startswith(
-        "cmeans: a fault of cmeans, not of your input: RuntimeError: two lines (run again with --debug"
+        "cmeans: a fault of cmeans, not of your input: RuntimeError: two lines (run again with "
+        "--debug"
     )
     assert not (tmp_path / "o").exists()
     assert "Traceback" in cmeans(*words, "--debug").err

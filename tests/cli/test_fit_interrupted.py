@@ -1,4 +1,5 @@
-"""`cmeans fit` that is stopped, killed or finds the disk full: what is left is whole, and it goes on from there."""
+"""`cmeans fit` that is stopped, killed or finds the disk full: what is left is whole, and it goes
+on from there."""
 
 from __future__ import annotations
 
@@ -19,7 +20,23 @@ from cli.command import Command
 
 pytestmark = pytest.mark.slow
 
-WORDS = ["-c", "5", "--method", "fuzzy", "--m", "1.5", "--kernel", "rbf", "--landmarks", "30", "--n-init", "3", "--seed", "3", "--quiet"]
+WORDS = [
+    "-c",
+    "5",
+    "--method",
+    "fuzzy",
+    "--m",
+    "1.5",
+    "--kernel",
+    "rbf",
+    "--landmarks",
+    "30",
+    "--n-init",
+    "3",
+    "--seed",
+    "3",
+    "--quiet",
+]
 
 KILLED_IN_A_CHECKPOINT = """
 import os, signal
@@ -79,12 +96,20 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def command(before: str, *words: object) -> list[str]:
-    return [sys.executable, "-c", f"{before}\nfrom cmeans.cli import main\nimport sys; sys.exit(main())", *map(str, words)]
+    return [
+        sys.executable,
+        "-c",
+        f"{before}\nfrom cmeans.cli import main\nimport sys; sys.exit(main())",
+        *map(str, words),
+    ]
 
 
 def run(before: str, *words: object) -> subprocess.CompletedProcess[str]:
-    """In a process of its own, of which the fault may make what it likes; what goes well runs in this one."""
-    return subprocess.run(command(before, *words), capture_output=True, text=True, check=False, timeout=120)
+    """In a process of its own, of which the fault may make what it likes; what goes well runs in
+    this one."""
+    return subprocess.run(
+        command(before, *words), capture_output=True, text=True, check=False, timeout=120
+    )
 
 
 def labels(folder: Path) -> np.ndarray:
@@ -92,8 +117,12 @@ def labels(folder: Path) -> np.ndarray:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
-@pytest.mark.parametrize("fault", [KILLED_IN_A_CHECKPOINT, KILLED_IN_AN_OUTPUT], ids=["checkpoint", "output"])
-def test_killed_at_the_worst_moment(cmeans: Command, fault: str, rows: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "fault", [KILLED_IN_A_CHECKPOINT, KILLED_IN_AN_OUTPUT], ids=["checkpoint", "output"]
+)
+def test_killed_at_the_worst_moment(
+    cmeans: Command, fault: str, rows: Path, tmp_path: Path
+) -> None:
     out, file, whole = tmp_path / "out", tmp_path / "fit.checkpoint", tmp_path / "whole"
     words = ["fit", rows, *WORDS, "--checkpoint", file, "--checkpoint-minutes", 0]
     assert cmeans("fit", rows, *WORDS, "--out", whole).code == 0
@@ -105,7 +134,11 @@ def test_killed_at_the_worst_moment(cmeans: Command, fault: str, rows: Path, tmp
     assert np.array_equal(labels(out), labels(whole))
     first, second = (json.loads((folder / "summary.json").read_text()) for folder in (whole, out))
     assert (first["objective"], first["n_iter"]) == (second["objective"], second["n_iter"])
-    assert sorted(path.name for path in out.iterdir()) == ["labels.parquet", "model.safetensors", "summary.json"]
+    assert sorted(path.name for path in out.iterdir()) == [
+        "labels.parquet",
+        "model.safetensors",
+        "summary.json",
+    ]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fit.checkpoint", "out", "whole"]
 
 
@@ -113,7 +146,10 @@ def test_a_full_disk(cmeans: Command, rows: Path, tmp_path: Path) -> None:
     out, file = tmp_path / "out", tmp_path / "fit.checkpoint"
     words = ["fit", rows, *WORDS, "--out", out, "--checkpoint", file]
     ended = run(DISK_FULL_IN_AN_OUTPUT, *words)
-    assert (ended.returncode, ended.stderr) == (2, "cmeans: labels.parquet: No space left on device\n")
+    assert (ended.returncode, ended.stderr) == (
+        2,
+        "cmeans: labels.parquet: No space left on device\n",
+    )
     assert not out.exists()
     assert cmeans(*words, "--resume").code == 0
     assert len(labels(out)) == 3000
@@ -121,10 +157,14 @@ def test_a_full_disk(cmeans: Command, rows: Path, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are others there")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_leaves_the_centres_so_far_and_a_fit_that_can_go_on(cmeans: Command, number: int, rows: Path, tmp_path: Path) -> None:
+def test_a_signal_leaves_the_centres_so_far_and_a_fit_that_can_go_on(
+    cmeans: Command, number: int, rows: Path, tmp_path: Path
+) -> None:
     out, file = tmp_path / "out", tmp_path / "fit.checkpoint"
     words = ["fit", rows, *WORDS, "--out", out, "--checkpoint", file]
-    with subprocess.Popen(command(SLOW, *words), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command(SLOW, *words), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stderr is not None
         assert process.stderr.readline() == "swept\n"
         process.stderr.readline()
@@ -132,7 +172,10 @@ def test_a_signal_leaves_the_centres_so_far_and_a_fit_that_can_go_on(cmeans: Com
         process.send_signal(number)
         told = process.stderr.read()
     assert process.returncode == 130
-    assert f"the centres so far are in {out / 'model.safetensors'}; go on with --resume --checkpoint {file}." in told
+    assert (
+        f"the centres so far are in {out / 'model.safetensors'}; go on with --resume --checkpoint "
+        f"{file}." in told
+    )
     model = library.load(out / "model.safetensors")
     assert len(model.predict(np.load(rows))) == 3000
     assert [path.name for path in out.iterdir()] == ["model.safetensors"]
@@ -147,19 +190,29 @@ def test_words_that_do_not_go_together(cmeans: Command, rows: Path, tmp_path: Pa
         (["--resume"], "--resume: needs --checkpoint FILE"),
         (["--resume", "--checkpoint", tmp_path / "no"], "there is no"),
         (["--top-k", 9], "give 1 ... 5"),
-        (["--method", "hard", "--top-k", 2], "--top-k, --threshold: --method hard has no memberships"),
+        (
+            ["--method", "hard", "--top-k", 2],
+            "--top-k, --threshold: --method hard has no memberships",
+        ),
     ):
-        given = [word for word in WORDS if not ("--method" in map(str, words) and word in ("--m", "1.5"))]
+        given = [
+            word for word in WORDS if not ("--method" in map(str, words) and word in ("--m", "1.5"))
+        ]
         ended = cmeans("fit", rows, *given, "--out", tmp_path / "o", *words)
         assert ended.code == 2
         assert said in ended.err
         assert not (tmp_path / "o").exists()
 
 
-def test_no_checkpoint_is_named_that_is_not_there(cmeans: Command, rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_checkpoint_is_named_that_is_not_there(
+    cmeans: Command, rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("cmeans.fitting.ways.by_sweeps.build_geometry", interrupted)
     ended = cmeans("fit", rows, *WORDS, "--checkpoint", tmp_path / "c", "--out", tmp_path / "o")
-    assert (ended.code, ended.err) == (130, "cmeans: interrupted before there were centres; nothing was written.\n")
+    assert (ended.code, ended.err) == (
+        130,
+        "cmeans: interrupted before there were centres; nothing was written.\n",
+    )

@@ -1,4 +1,5 @@
-"""What a command says where the disk is full: which file, and what the system said; the exit code is 2, and nothing is half written."""
+"""What a command says where the disk is full: which file, and what the system said; the exit code
+is 2, and nothing is half written."""
 
 from __future__ import annotations
 
@@ -27,17 +28,38 @@ def rows(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(("size", "name"), [(500, "labels.parquet"), (5_000, "model.safetensors")])
 def test_fit(cmeans: Command, rows: Path, tmp_path: Path, size: int, name: str) -> None:
     """Hard labels take less room than the model does."""
-    words = ["fit", rows, "--clusters", 3, "--landmarks", 300, "--method", "hard", "-q", "--out", tmp_path / "o"]
+    words = [
+        "fit",
+        rows,
+        "--clusters",
+        3,
+        "--landmarks",
+        300,
+        "--method",
+        "hard",
+        "-q",
+        "--out",
+        tmp_path / "o",
+    ]
     with files_end_at(size):
-        assert refused(cmeans(*words)) == f"cmeans: cannot write {tmp_path / 'o' / name}: File too large."
+        assert (
+            refused(cmeans(*words))
+            == f"cmeans: cannot write {tmp_path / 'o' / name}: File too large."
+        )
     assert list(tmp_path.iterdir()) == [rows]
 
 
 def test_fit_with_a_checkpoint(cmeans: Command, rows: Path, tmp_path: Path) -> None:
     words = ["fit", rows, *LINEAR, "-q", "--out", tmp_path / "o", "--checkpoint"]
     with files_end_at(100):
-        assert refused(cmeans(*words, tmp_path / "c")) == f"cmeans: cannot write {tmp_path / 'c'}: File too large."
-    assert refused(cmeans(*words, tmp_path / "no" / "c")) == f"cmeans: cannot write {tmp_path / 'no' / 'c'}: No such file or directory."
+        assert (
+            refused(cmeans(*words, tmp_path / "c"))
+            == f"cmeans: cannot write {tmp_path / 'c'}: File too large."
+        )
+    assert (
+        refused(cmeans(*words, tmp_path / "no" / "c"))
+        == f"cmeans: cannot write {tmp_path / 'no' / 'c'}: No such file or directory."
+    )
     assert list(tmp_path.iterdir()) == [rows]
 
 
@@ -53,11 +75,30 @@ def test_predict(cmeans: Command, rows: Path, tmp_path: Path, ending: str) -> No
 
 
 def test_stream(cmeans: Command, tmp_path: Path) -> None:
-    x, state, labels, summary = tmp_path / "x.csv", tmp_path / "s", tmp_path / "l.csv", tmp_path / "m.json"
+    x, state, labels, summary = (
+        tmp_path / "x.csv",
+        tmp_path / "s",
+        tmp_path / "l.csv",
+        tmp_path / "m.json",
+    )
     x.write_bytes(csv(groups(400)[0]))
-    words = ["stream", x, *LINEAR, "-q", "--chunk-size", 100, "--checkpoint-every", 1, "--out", labels]
+    words = [
+        "stream",
+        x,
+        *LINEAR,
+        "-q",
+        "--chunk-size",
+        100,
+        "--checkpoint-every",
+        1,
+        "--out",
+        labels,
+    ]
     with files_end_at(2_000):
-        assert refused(cmeans(*words, "--checkpoint", state)) == f"cmeans: cannot write {state}: File too large."
+        assert (
+            refused(cmeans(*words, "--checkpoint", state))
+            == f"cmeans: cannot write {state}: File too large."
+        )
         assert refused(cmeans(*words)) == f"cmeans: {labels}: File too large"
     assert sorted(tmp_path.iterdir()) == [labels, x]
     with files_end_at(20):
@@ -70,5 +111,7 @@ def test_stream(cmeans: Command, tmp_path: Path) -> None:
 def test_demo(cmeans: Command, tmp_path: Path) -> None:
     with files_end_at(2_000):
         ended = cmeans("demo", "--out", tmp_path / "d", "-q")
-    assert refused(ended) == f"cmeans: cannot write {tmp_path / 'd' / 'wine.parquet'}: File too large."
+    assert (
+        refused(ended) == f"cmeans: cannot write {tmp_path / 'd' / 'wine.parquet'}: File too large."
+    )
     assert not (tmp_path / "d").exists()

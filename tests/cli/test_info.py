@@ -11,14 +11,38 @@ from cmeans.cli import commands
 @pytest.fixture
 def model(cmeans: Command, table: Path, tmp_path: Path) -> Path:
     assert (
-        cmeans("fit", table, "--clusters", 3, "--columns", "b,a", "--scale", "unit", "--landmarks", 50, "--out", tmp_path / "o").code == 0
+        cmeans(
+            "fit",
+            table,
+            "--clusters",
+            3,
+            "--columns",
+            "b,a",
+            "--scale",
+            "unit",
+            "--landmarks",
+            50,
+            "--out",
+            tmp_path / "o",
+        ).code
+        == 0
     )
     return tmp_path / "o" / "model.safetensors"
 
 
 def test_json_for_programs(cmeans: Command, model: Path) -> None:
     facts = cmeans("info", model).summary
-    assert set(facts) == {"model", "bytes", "estimator", "format", "version", "params", "fitted", "arrays", "metadata"}
+    assert set(facts) == {
+        "model",
+        "bytes",
+        "estimator",
+        "format",
+        "version",
+        "params",
+        "fitted",
+        "arrays",
+        "metadata",
+    }
     assert (facts["estimator"], facts["format"]) == ("FuzzyCMeans", 1)
     assert facts["params"]["n_clusters"] == 3
     assert facts["metadata"]["columns"] == ["b", "a"]

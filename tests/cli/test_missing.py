@@ -17,11 +17,18 @@ from cli.command import Command
 
 
 @pytest.fixture(params=["csv", "parquet"])
-def holes(request: pytest.FixtureRequest, tmp_path: Path, blobs: tuple[np.ndarray, np.ndarray]) -> Path:
+def holes(
+    request: pytest.FixtureRequest, tmp_path: Path, blobs: tuple[np.ndarray, np.ndarray]
+) -> Path:
     """The groups, with empty cells and nulls."""
     gone = np.random.default_rng(1).random(blobs[0].shape) < 0.2
     gone[gone.all(axis=1), 0] = False
-    table = pa.table({name: pa.array(x, mask=empty) for name, x, empty in zip("abcd", blobs[0].T, gone.T, strict=True)})
+    table = pa.table(
+        {
+            name: pa.array(x, mask=empty)
+            for name, x, empty in zip("abcd", blobs[0].T, gone.T, strict=True)
+        }
+    )
     file = tmp_path / f"holes.{request.param}"
     (pa.csv.write_csv if request.param == "csv" else pq.write_table)(table, file)
     return file
@@ -29,34 +36,77 @@ def holes(request: pytest.FixtureRequest, tmp_path: Path, blobs: tuple[np.ndarra
 
 @pytest.mark.parametrize(
     "words",
-    ["--scale unit", "--method hard --kernel linear --scale unit", "--scale standard --report", "--method possibilistic --scale unit"],
+    [
+        "--scale unit",
+        "--method hard --kernel linear --scale unit",
+        "--scale standard --report",
+        "--method possibilistic --scale unit",
+    ],
 )
-def test_fit_and_predict(cmeans: Command, holes: Path, blobs: tuple[np.ndarray, np.ndarray], tmp_path: Path, words: str) -> None:
+def test_fit_and_predict(
+    cmeans: Command, holes: Path, blobs: tuple[np.ndarray, np.ndarray], tmp_path: Path, words: str
+) -> None:
     out = tmp_path / "o"
-    summary = cmeans("fit", holes, "-c", 3, "--missing", "partial", *words.split(), "--out", out).summary
+    summary = cmeans(
+        "fit", holes, "-c", 3, "--missing", "partial", *words.split(), "--out", out
+    ).summary
     assert 0 < summary["missing"] < 200
     labels = pq.read_table(out / "labels.parquet")["label"].to_numpy()
     assert adjusted_rand_score(blobs[1], labels) > 0.8
     assert "NaN" not in json.dumps(summary)
-    assert cmeans("predict", out / "model.safetensors", holes, "--out", tmp_path / "p.parquet").code == 0
+    assert (
+        cmeans("predict", out / "model.safetensors", holes, "--out", tmp_path / "p.parquet").code
+        == 0
+    )
     np.testing.assert_array_equal(pq.read_table(tmp_path / "p.parquet")["label"].to_numpy(), labels)
-    assert cmeans("report", out / "model.safetensors", holes, "--out", tmp_path / "r.html").code == 0
+    assert (
+        cmeans("report", out / "model.safetensors", holes, "--out", tmp_path / "r.html").code == 0
+    )
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("fit FILE -c 3 --out OUT", r"column '.' is empty or not a number .* or fit with --missing partial and"),
-        ("fit FILE -c 3 --out OUT --missing partial --kernel rbf", "--kernel rbf: .* take that, or impute the data.$"),
-        ("fit FILE -c 3 --out OUT --missing partial --landmarks 9", "--landmarks 9: rows with missing values have no landmarks"),
-        ("fit FILE -c 3 --out OUT --missing partial --method two-step", "--missing: --method two-step has none; it belongs to hard, fuzzy"),
-        ("select FILE -c 2-3", r"column '.' is empty or not a number .* drop their rows \(frame\.dropna\(\)\) first\.$"),
-        ("fit FILE -c 3 --out OUT --method adaptive", r"is empty or not a number .* drop their rows \(frame\.dropna\(\)\) first\.$"),
-        ("select FILE -c 2-3 --missing partial", "cmeans: the data has missing values, .* Impute the data for the choice.$"),
+        (
+            "fit FILE -c 3 --out OUT",
+            r"column '.' is empty or not a number .* or fit with --missing partial and",
+        ),
+        (
+            "fit FILE -c 3 --out OUT --missing partial --kernel rbf",
+            "--kernel rbf: .* take that, or impute the data.$",
+        ),
+        (
+            "fit FILE -c 3 --out OUT --missing partial --landmarks 9",
+            "--landmarks 9: rows with missing values have no landmarks",
+        ),
+        (
+            "fit FILE -c 3 --out OUT --missing partial --method two-step",
+            "--missing: --method two-step has none; it belongs to hard, fuzzy",
+        ),
+        (
+            "select FILE -c 2-3",
+            r"column '.' is empty or not a number .* drop their rows \(frame\.dropna\(\)\) "
+            r"first\.$",
+        ),
+        (
+            "fit FILE -c 3 --out OUT --method adaptive",
+            r"is empty or not a number .* drop their rows \(frame\.dropna\(\)\) first\.$",
+        ),
+        (
+            "select FILE -c 2-3 --missing partial",
+            "cmeans: the data has missing values, .* Impute the data for the choice.$",
+        ),
     ],
 )
-def test_what_cannot_be_is_refused(cmeans: Command, holes: Path, tmp_path: Path, words: str, message: str) -> None:
-    ended = cmeans(*(str(holes) if word == "FILE" else tmp_path / "o" if word == "OUT" else word for word in words.split()))
+def test_what_cannot_be_is_refused(
+    cmeans: Command, holes: Path, tmp_path: Path, words: str, message: str
+) -> None:
+    ended = cmeans(
+        *(
+            str(holes) if word == "FILE" else tmp_path / "o" if word == "OUT" else word
+            for word in words.split()
+        )
+    )
     assert ended.code == 2
     assert re.search(message, ended.err.splitlines()[-1]), ended.err
 
@@ -65,7 +115,10 @@ def test_rows_that_say_nothing_are_counted(cmeans: Command, tmp_path: Path) -> N
     file, out = tmp_path / "rows.csv", tmp_path / "o"
     file.write_text("a,b\n" + "".join(f"{x},{x}\n" for x in (1, 2, 1.5, 9, 10, 9.5)) + ",\n,\n")
     words = ["fit", file, "-c", 2, "--missing", "partial", "--out"]
-    said = "2 of 8 rows of the data have no value at all, only NaN, and are in no cluster, with the label -1."
+    said = (
+        "2 of 8 rows of the data have no value at all, only NaN, and are in no cluster, with "
+        "the label -1."
+    )
     ended = cmeans(*words, out)
     assert (ended.code, said in ended.err) == (0, True), ended.err
     assert (ended.summary["noise"], sum(ended.summary["sizes"])) == (2, 6)

@@ -10,7 +10,16 @@ import pytest
 import cmeans as library
 from cli.command import Command
 from cmeans.cli.errors import InputError
-from cmeans.cli.option_values import ADAPTIVE, KERNEL_FIELDS, METHODS, NO_OPTIONS, STREAM, MethodSpec, option_of, parameter_options
+from cmeans.cli.option_values import (
+    ADAPTIVE,
+    KERNEL_FIELDS,
+    METHODS,
+    NO_OPTIONS,
+    STREAM,
+    MethodSpec,
+    option_of,
+    parameter_options,
+)
 from cmeans.kernels.names import KERNELS, KernelName
 
 FIT = {option.name: option for option in parameter_options(METHODS)}
@@ -28,7 +37,13 @@ class Sharp(library.CMeans):
     All other parameters are those of `KernelKMeans`.
     """
 
-    def __init__(self, n_clusters: int = 8, *, sharpness: Literal["auto", "full"] | float = 0.5, m: float = 2.0) -> None:
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        sharpness: Literal["auto", "full"] | float = 0.5,
+        m: float = 2.0,
+    ) -> None:
         super().__init__(n_clusters)
         self.m = m
         self.sharpness = sharpness
@@ -37,7 +52,8 @@ class Sharp(library.CMeans):
 def test_every_parameter_is_an_option_and_says_what_it_is() -> None:
     for methods, options in ((METHODS, FIT), ({"stream": STREAM}, OF_STREAM)):
         words = {word for method in methods.values() for word in method.parameters} - NO_OPTIONS
-        assert words - set(options) <= {"landmarks__points", "sizes__of"}  # which are arrays, and one choice alone
+        # which are arrays, and one choice alone
+        assert words - set(options) <= {"landmarks__points", "sizes__of"}
         for option in options.values():
             assert option.help.endswith("."), option
             assert not set('"`') & set(option.help), option
@@ -56,7 +72,10 @@ def test_every_choice_is_one_that_a_fit_takes(name: str) -> None:
                 of_kernels = name in KERNEL_FIELDS or name.startswith("landmarks__")
                 for kernel in FIT["kernel"].names if of_kernels else ("linear",):
                     try:
-                        taken += method.made({"kernel": kernel, **needed, name: FIT[name].value(value)}) is not None
+                        taken += (
+                            method.made({"kernel": kernel, **needed, name: FIT[name].value(value)})
+                            is not None
+                        )
                     except ValueError:
                         continue
         assert taken, (name, value)
@@ -77,15 +96,28 @@ def test_defaults_where_methods_differ() -> None:
     assert FIT["delta"].default == "as share says"
     assert FIT["beta"].help.endswith("at most beta times the second.")
     assert FIT["alpha"].help.startswith("adaptive: ")
-    assert FIT["init"].help.startswith("all but probabilistic and sequential: How the first centres are drawn. probabilistic: How ")
+    assert FIT["init"].help.startswith(
+        "all but probabilistic and sequential: How the first centres are drawn. probabilistic: How "
+    )
     assert (FIT["alpha"].panel, FIT["sparsity"].help.partition(":")[0]) == (ADAPTIVE, "lambda")
 
 
 def test_a_new_parameter_is_an_option_by_itself() -> None:
-    options = {option.name: option for option in parameter_options({**METHODS, "sharp": MethodSpec(Sharp, True)})}
+    options = {
+        option.name: option
+        for option in parameter_options({**METHODS, "sharp": MethodSpec(Sharp, True)})
+    }
     made = options["sharpness"]
-    assert (made.help, made.default, made.names) == ("sharp: How sharp --rule sharp is; none: as sharp as m.", "0.5", ("auto", "full"))
-    assert (made.value("full"), made.value("2"), option_of("sharpness")) == ("full", 2.0, "--sharpness")
+    assert (made.help, made.default, made.names) == (
+        "sharp: How sharp --rule sharp is; none: as sharp as m.",
+        "0.5",
+        ("auto", "full"),
+    )
+    assert (made.value("full"), made.value("2"), option_of("sharpness")) == (
+        "full",
+        2.0,
+        "--sharpness",
+    )
     with pytest.raises(InputError, match=r"--sharpness inf: give a number or auto or full\."):
         made.value("inf")
 
@@ -96,19 +128,29 @@ def test_a_new_parameter_is_an_option_by_itself() -> None:
         ("--n-init 0", "--n-init 0: --n-init must be a whole number of at least 1."),
         ("--tol -1", "--tol -1.0: tol must be a number of at least 0."),
         ("--clusters 0", "--clusters 0: --clusters must be a whole number of at least 1."),
-        ("--method adaptive --clusters 0", "--clusters 0: --clusters must be a whole number of at least 1."),
+        (
+            "--method adaptive --clusters 0",
+            "--clusters 0: --clusters must be a whole number of at least 1.",
+        ),
     ],
 )
-def test_values_that_no_rows_suit_are_refused_before_any_are_read(cmeans: Command, words: str, message: str) -> None:
+def test_values_that_no_rows_suit_are_refused_before_any_are_read(
+    cmeans: Command, words: str, message: str
+) -> None:
     ended = cmeans("fit", "no.csv", "-c", 3, *words.split(), "--out", "o")
     assert (ended.code, ended.err) == (2, f"cmeans: {message}\n")
 
 
-def test_sizes_are_one_number_or_one_for_each_cluster(cmeans: Command, table: Path, tmp_path: Path) -> None:
+def test_sizes_are_one_number_or_one_for_each_cluster(
+    cmeans: Command, table: Path, tmp_path: Path
+) -> None:
     assert FIT["sizes__least"].value("0.2") == 0.2
     assert FIT["sizes__most"].value("10,20,1e2") == [10, 20, 100]
     shared = "fit", table, "--clusters", 3, "--columns", "a,b,c,d", "-q"
-    assert cmeans(*shared, "--method", "hard", "--size-min", "30,60,60", "--out", tmp_path / "o").code == 0
+    assert (
+        cmeans(*shared, "--method", "hard", "--size-min", "30,60,60", "--out", tmp_path / "o").code
+        == 0
+    )
     for bad in ("x", "nan", "10,,20", "1,2,inf", "", ",", "-1", "1,2", "51", "0.4"):
         ended = cmeans(*shared, f"--size-min={bad}", "--out", tmp_path / "p")
         assert ended.code == 2

@@ -26,7 +26,11 @@ from cmeans.cli.rows import ReadOptions, read_rows, tables_of
 pytestmark = pytest.mark.slow
 
 N = 90
-WRITE = {"csv": pa.csv.write_csv, "parquet": lambda t, f: pq.write_table(t, f, row_group_size=20), "arrow": pa.feather.write_feather}
+WRITE = {
+    "csv": pa.csv.write_csv,
+    "parquet": lambda t, f: pq.write_table(t, f, row_group_size=20),
+    "arrow": pa.feather.write_feather,
+}
 
 
 @pytest.fixture
@@ -65,23 +69,39 @@ def test_text_and_dates_are_left_out_and_named(cmeans: Command, file: Path, tmp_
     assert ended.summary["left_out"] == ["name", "day", "colour"]
     (line,) = [line for line in ended.err.splitlines() if "left out" in line]
     assert "columns 'name' (text), 'day' (date32[day]), 'colour' (text); --categorical" in line
-    assert cmeans("fit", file, "-c", 3, "--columns", "x,y", "--out", tmp_path / "o").summary["left_out"] == []
+    assert (
+        cmeans("fit", file, "-c", 3, "--columns", "x,y", "--out", tmp_path / "o").summary[
+            "left_out"
+        ]
+        == []
+    )
     ended = cmeans("fit", file, "-c", 3, "--columns", "x,day", "--out", tmp_path / "o")
     assert (ended.code, "column 'day' (date32[day]) holds no numbers." in ended.err) == (2, True)
 
 
 @pytest.mark.parametrize("column", ["name", "number", "day"])
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
-def test_names_of_rows_come_first(cmeans: Command, file: Path, people: pa.Table, tmp_path: Path, column: str, ending: str) -> None:
+def test_names_of_rows_come_first(
+    cmeans: Command, file: Path, people: pa.Table, tmp_path: Path, column: str, ending: str
+) -> None:
     summary = cmeans("fit", file, "-c", 3, "--id", column, "--out", tmp_path / "o").summary
     written = labels(tmp_path / "o" / "labels.parquet")
     assert summary["id"] == column
     assert summary["columns"] == (3 if column == "number" else 4)
     assert written.schema.names == [column, "label", "u0", "u1", "u2"]
     assert written[column].combine_chunks() == people[column].combine_chunks()
-    assert sorted(path.name for path in (tmp_path / "o").iterdir()) == ["labels.parquet", "model.safetensors", "summary.json"]
+    assert sorted(path.name for path in (tmp_path / "o").iterdir()) == [
+        "labels.parquet",
+        "model.safetensors",
+        "summary.json",
+    ]
     out = tmp_path / f"p.{ending}"
-    assert cmeans("predict", tmp_path / "o" / "model.safetensors", file, "--id", column, "--out", out).code == 0
+    assert (
+        cmeans(
+            "predict", tmp_path / "o" / "model.safetensors", file, "--id", column, "--out", out
+        ).code
+        == 0
+    )
     assert labels(out)[column].combine_chunks() == people[column].combine_chunks()
     assert labels(out)["label"].to_pylist() == written["label"].to_pylist()
 
@@ -93,13 +113,23 @@ def test_names_of_rows_come_first(cmeans: Command, file: Path, people: pa.Table,
         (["--id", "x", "--columns", "x,y"], "--id: column 'x' is also in --columns"),
         (["--id", "label"], "--id label: the file of labels has a column of that name already"),
         (["--categorical", "zz"], "there is no column 'zz'"),
-        (["--categorical", "day,name", "--scheduler", "tcp://h:1", "--engine", "dask"], "--categorical: the workers"),
+        (
+            ["--categorical", "day,name", "--scheduler", "tcp://h:1", "--engine", "dask"],
+            "--categorical: the workers",
+        ),
     ],
 )
-def test_wrong_columns(cmeans: Command, people: pa.Table, tmp_path: Path, words: list[str], message: str) -> None:
+def test_wrong_columns(
+    cmeans: Command, people: pa.Table, tmp_path: Path, words: list[str], message: str
+) -> None:
     pq.write_table(people.append_column("label", people["x"]), tmp_path / "x.parquet")
     ended = cmeans("fit", tmp_path / "x.parquet", "-c", 3, *words, "--out", tmp_path / "o", "-q")
-    assert (ended.code, ended.out, message in ended.err, len(ended.err.splitlines())) == (2, "", True, 1), ended.err
+    assert (ended.code, ended.out, message in ended.err, len(ended.err.splitlines())) == (
+        2,
+        "",
+        True,
+        1,
+    ), ended.err
     assert not (tmp_path / "o").exists()
 
 
@@ -107,7 +137,10 @@ def test_arrays_have_no_such_columns(cmeans: Command, tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.eye(9))
     for words in (["--id", "0"], ["--categorical", "0"]):
         ended = cmeans("fit", tmp_path / "x.npy", "-c", 3, *words, "--out", tmp_path / "o", "-q")
-        assert (ended.code, "holds numbers alone; CSV, Parquet and Arrow have columns" in ended.err) == (2, True)
+        assert (
+            ended.code,
+            "holds numbers alone; CSV, Parquet and Arrow have columns" in ended.err,
+        ) == (2, True)
 
 
 @pytest.mark.parametrize("most", [None, 0])
@@ -124,7 +157,9 @@ def test_as_scikit_learn_encodes(file: Path, people: pa.Table, most: int | None)
     assert np.array_equal(x, np.column_stack([people["x"], expected]))
 
 
-def test_categories_are_kept_with_the_model(cmeans: Command, file: Path, people: pa.Table, tmp_path: Path) -> None:
+def test_categories_are_kept_with_the_model(
+    cmeans: Command, file: Path, people: pa.Table, tmp_path: Path
+) -> None:
     words = ["--categorical", "colour,rooms", "--columns", "x,y", "--scale", "standard"]
     summary = cmeans("fit", file, "-c", 3, *words, "--out", tmp_path / "o").summary
     assert summary["categories"] == {"colour": ["blue", "green", "red"], "rooms": ["2", "3", "10"]}
@@ -135,15 +170,29 @@ def test_categories_are_kept_with_the_model(cmeans: Command, file: Path, people:
     other = people.select(["rooms", "y", "colour", "x"])
     for name, write in WRITE.items():
         write(other, tmp_path / f"other.{name}")
-        assert cmeans("predict", model, tmp_path / f"other.{name}", "--out", tmp_path / "p.parquet").code == 0
-        assert labels(tmp_path / "p.parquet")["label"].equals(labels(tmp_path / "o" / "labels.parquet")["label"])
+        assert (
+            cmeans(
+                "predict", model, tmp_path / f"other.{name}", "--out", tmp_path / "p.parquet"
+            ).code
+            == 0
+        )
+        assert labels(tmp_path / "p.parquet")["label"].equals(
+            labels(tmp_path / "o" / "labels.parquet")["label"]
+        )
     unknown = other.set_column(2, "colour", pa.array(["pink"] * N))
     pq.write_table(unknown, tmp_path / "unknown.parquet")
-    ended = cmeans("predict", model, tmp_path / "unknown.parquet", "--out", tmp_path / "q.parquet", "-q")
-    said = "column 'colour' holds 'pink', a category that the fit has not seen; it has seen 'blue', 'green', 'red'."
+    ended = cmeans(
+        "predict", model, tmp_path / "unknown.parquet", "--out", tmp_path / "q.parquet", "-q"
+    )
+    said = (
+        "column 'colour' holds 'pink', a category that the fit has not seen; it has seen "
+        "'blue', 'green', 'red'."
+    )
     assert (ended.code, said in ended.err, len(ended.err.splitlines())) == (2, True, 1)
     pq.write_table(other.drop_columns(["colour"]), tmp_path / "lacking.parquet")
-    ended = cmeans("predict", model, tmp_path / "lacking.parquet", "--out", tmp_path / "q.parquet", "-q")
+    ended = cmeans(
+        "predict", model, tmp_path / "lacking.parquet", "--out", tmp_path / "q.parquet", "-q"
+    )
     assert (ended.code, "no column 'colour'" in ended.err) == (2, True)
     assert not (tmp_path / "q.parquet").exists()
 
@@ -158,7 +207,9 @@ def test_codes_of_categories_are_kept_as_they_are_written(cmeans: Command, tmp_p
     folder = tmp_path / "in"
     for place in ("01", "1"):
         (folder / f"place={place}").mkdir(parents=True)
-        (folder / f"place={place}" / "x.csv").write_text("\n".join([",".join([*codes, "x"]), *map(",".join, rows)]) + "\n")
+        (folder / f"place={place}" / "x.csv").write_text(
+            "\n".join([",".join([*codes, "x"]), *map(",".join, rows)]) + "\n"
+        )
         rows = zip(*codes.values(), "4567", strict=True)
     words = ["--categorical", ",".join([*codes, "place"]), "--columns", "x"]
     found = cmeans("fit", folder, "-c", 2, *words, "--out", tmp_path / "o").summary["categories"]
@@ -166,34 +217,95 @@ def test_codes_of_categories_are_kept_as_they_are_written(cmeans: Command, tmp_p
     assert found["version"] == ["1", "1.1", "1.10"]
     assert found["key"] == ["1", "9007199254740992", "9007199254740993"]
     assert found["place"] == ["01", "1"]
-    assert cmeans("predict", tmp_path / "o" / "model.safetensors", folder, "--out", tmp_path / "p.parquet").code == 0
+    assert (
+        cmeans(
+            "predict", tmp_path / "o" / "model.safetensors", folder, "--out", tmp_path / "p.parquet"
+        ).code
+        == 0
+    )
     (tmp_path / "holes.csv").write_text("code,x\n7,1\nNA,2\n")
-    ended = cmeans("fit", tmp_path / "holes.csv", "-c", 2, "--categorical", "code", "--out", tmp_path / "h", "-q")
+    ended = cmeans(
+        "fit",
+        tmp_path / "holes.csv",
+        "-c",
+        2,
+        "--categorical",
+        "code",
+        "--out",
+        tmp_path / "h",
+        "-q",
+    )
     assert "column 'code', of categories, has empty cells" in ended.err
 
 
-def test_empty_cells_of_categories_are_refused(cmeans: Command, people: pa.Table, tmp_path: Path) -> None:
+def test_empty_cells_of_categories_are_refused(
+    cmeans: Command, people: pa.Table, tmp_path: Path
+) -> None:
     for name, write in WRITE.items():
-        write(people.set_column(5, "colour", pa.array([None] + ["red"] * (N - 1))), tmp_path / f"x.{name}")
-        ended = cmeans("fit", tmp_path / f"x.{name}", "-c", 3, "--categorical", "colour", "--out", tmp_path / "o", "-q")
-        said = "column 'colour', of categories, has empty cells; fill them (e.g. with 'unknown') or drop their rows first."
+        write(
+            people.set_column(5, "colour", pa.array([None] + ["red"] * (N - 1))),
+            tmp_path / f"x.{name}",
+        )
+        ended = cmeans(
+            "fit",
+            tmp_path / f"x.{name}",
+            "-c",
+            3,
+            "--categorical",
+            "colour",
+            "--out",
+            tmp_path / "o",
+            "-q",
+        )
+        said = (
+            "column 'colour', of categories, has empty cells; fill them (e.g. with 'unknown') "
+            "or drop their rows first."
+        )
         assert (ended.code, said in ended.err) == (2, True), ended.err
 
 
-def test_folders_are_categories_and_names_too(cmeans: Command, people: pa.Table, tmp_path: Path) -> None:
+def test_folders_are_categories_and_names_too(
+    cmeans: Command, people: pa.Table, tmp_path: Path
+) -> None:
     for at, place in enumerate(("north", "south")):
         (tmp_path / "in" / f"place={place}").mkdir(parents=True)
-        pq.write_table(people[at * 40 : at * 40 + 40], tmp_path / "in" / f"place={place}" / "x.parquet")
+        pq.write_table(
+            people[at * 40 : at * 40 + 40], tmp_path / "in" / f"place={place}" / "x.parquet"
+        )
     words = ["--columns", "x,y", "--categorical", "place", "--id", "name"]
     summary = cmeans("fit", tmp_path / "in", "-c", 3, *words, "--out", tmp_path / "o").summary
-    assert (summary["rows"], summary["columns"], summary["categories"]) == (80, 4, {"place": ["north", "south"]})
-    assert labels(tmp_path / "o" / "labels.parquet")["name"].to_pylist() == people["name"].to_pylist()[:80]
+    assert (summary["rows"], summary["columns"], summary["categories"]) == (
+        80,
+        4,
+        {"place": ["north", "south"]},
+    )
+    assert (
+        labels(tmp_path / "o" / "labels.parquet")["name"].to_pylist()
+        == people["name"].to_pylist()[:80]
+    )
 
 
 def test_an_identifier_is_no_category(cmeans: Command, tmp_path: Path) -> None:
-    pq.write_table(pa.table({"x": np.arange(1200.0), "key": [str(at) for at in range(1200)]}), tmp_path / "x.parquet")
-    ended = cmeans("fit", tmp_path / "x.parquet", "-c", 3, "--categorical", "key", "--out", tmp_path / "o", "-q")
-    assert (ended.code, "--categorical key: holds more than 1,000 categories; is it an identifier (--id key)?" in ended.err) == (2, True)
+    pq.write_table(
+        pa.table({"x": np.arange(1200.0), "key": [str(at) for at in range(1200)]}),
+        tmp_path / "x.parquet",
+    )
+    ended = cmeans(
+        "fit",
+        tmp_path / "x.parquet",
+        "-c",
+        3,
+        "--categorical",
+        "key",
+        "--out",
+        tmp_path / "o",
+        "-q",
+    )
+    assert (
+        ended.code,
+        "--categorical key: holds more than 1,000 categories; is it an identifier (--id key)?"
+        in ended.err,
+    ) == (2, True)
 
 
 @pytest.mark.parametrize("stored", [[], {"a": "b"}, {"a": []}, {"a": [1]}])
@@ -208,7 +320,11 @@ def test_python_refuses_frames_with_text_and_dates(people: pa.Table, library_of:
     if library_of == "polars":
         frame = pytest.importorskip("polars").from_arrow(people)
     for columns, named in (
-        (["x", "name", "y", "day"], r"columns 'name', 'day' of X hold text or dates, no numbers; take .*, e\.g\. X\[\['x', 'y'\]\], or"),
+        (
+            ["x", "name", "y", "day"],
+            r"columns 'name', 'day' of X hold text or dates, no numbers; take .*, e\.g\. X\[\['x', "
+            r"'y'\]\], or",
+        ),
         (["x", "day"], r"column 'day' of X holds text or dates"),
         (["day"], r"column 'day' of X holds text or dates, no numbers; take columns of numbers"),
     ):
@@ -241,5 +357,8 @@ def test_the_advice_on_text_and_dates_can_be_followed(people: pa.Table) -> None:
 def test_a_missing_value_names_the_column(people: pa.Table) -> None:
     frame = people.select(["x", "y"]).to_pandas()
     frame.loc[7, "y"] = np.nan
-    with pytest.raises(ValueError, match=r"Input X contains NaN, first at row 7, column 'y'\. Remove or impute such rows"):
+    with pytest.raises(
+        ValueError,
+        match=r"Input X contains NaN, first at row 7, column 'y'\. Remove or impute such rows",
+    ):
         library.KernelKMeans(2).fit(frame)

@@ -1,4 +1,5 @@
-"""Every output of a command is compared with every input and every other output, by which file it is."""
+"""Every output of a command is compared with every input and every other output, by which file it
+is."""
 
 from __future__ import annotations
 
@@ -44,27 +45,53 @@ def refused(ended: Ended, message: str) -> None:
 
 
 @pytest.mark.parametrize("given", ["v.npy", "", "*.npy"])
-def test_fit_keeps_no_checkpoint_in_its_input(cmeans: Command, rows: Path, tmp_path: Path, given: str) -> None:
+def test_fit_keeps_no_checkpoint_in_its_input(
+    cmeans: Command, rows: Path, tmp_path: Path, given: str
+) -> None:
     names = links(rows)
     before = contents(tmp_path)
     for name in names:
         for resume in ([], ["--resume"]):
-            ended = cmeans("fit", rows.parent / given, *FIT, "--checkpoint", name, "--out", tmp_path / "o", *resume)
-            refused(ended, f"--checkpoint {name} would overwrite the input file {rows}; choose another name.")
+            ended = cmeans(
+                "fit",
+                rows.parent / given,
+                *FIT,
+                "--checkpoint",
+                name,
+                "--out",
+                tmp_path / "o",
+                *resume,
+            )
+            refused(
+                ended,
+                f"--checkpoint {name} would overwrite the input file {rows}; choose another name.",
+            )
     assert contents(tmp_path) == before
 
 
 @pytest.mark.parametrize("output", ["labels.parquet", "model.safetensors", "summary.json"])
-def test_fit_keeps_no_checkpoint_in_its_results(cmeans: Command, rows: Path, tmp_path: Path, output: str) -> None:
+def test_fit_keeps_no_checkpoint_in_its_results(
+    cmeans: Command, rows: Path, tmp_path: Path, output: str
+) -> None:
     out = tmp_path / "o"
     os.symlink(out, tmp_path / "link")
     ended = cmeans("fit", rows, *FIT, "--checkpoint", tmp_path / "link" / output, "--out", out)
-    refused(ended, f"--checkpoint {tmp_path / 'link' / output} is --out {out}: the {output.partition('.')[0]} too; they must be different")
+    refused(
+        ended,
+        f"--checkpoint {tmp_path / 'link' / output} is --out {out}: the {output.partition('.')[0]} "
+        "too; they must be different",
+    )
     assert not out.exists()
     assert cmeans("fit", rows, *FIT, "--out", out).code == 0
     before = contents(tmp_path)
-    refused(cmeans("fit", rows, *FIT, "--checkpoint", out / output, "--out", out), "they must be different files")
-    refused(cmeans("fit", rows, *FIT, "--checkpoint", out / output, "--out", tmp_path / "p"), f"{output} is no checkpoint of a fit")
+    refused(
+        cmeans("fit", rows, *FIT, "--checkpoint", out / output, "--out", out),
+        "they must be different files",
+    )
+    refused(
+        cmeans("fit", rows, *FIT, "--checkpoint", out / output, "--out", tmp_path / "p"),
+        f"{output} is no checkpoint of a fit",
+    )
     assert contents(tmp_path) == before
 
 
@@ -72,7 +99,10 @@ def test_fit_writes_no_result_over_its_input(cmeans: Command, rows: Path, tmp_pa
     (tmp_path / "o").mkdir()
     os.link(rows, tmp_path / "o" / "model.safetensors")
     before = contents(tmp_path)
-    refused(cmeans("fit", rows, *FIT, "--out", tmp_path / "o"), f"the model would overwrite the input file {rows}")
+    refused(
+        cmeans("fit", rows, *FIT, "--out", tmp_path / "o"),
+        f"the model would overwrite the input file {rows}",
+    )
     assert contents(tmp_path) == before
 
 
@@ -81,19 +111,27 @@ def test_checkpoints_of_a_fit_are_written_over(cmeans: Command, rows: Path, tmp_
     for _ in range(2):
         assert cmeans("fit", rows, *FIT, "--checkpoint", kept, "--out", tmp_path / "o").code == 0
     before = kept.read_bytes()
-    assert cmeans("fit", rows, *FIT, "--checkpoint", kept, "--out", tmp_path / "p", "--resume").code == 0
+    assert (
+        cmeans("fit", rows, *FIT, "--checkpoint", kept, "--out", tmp_path / "p", "--resume").code
+        == 0
+    )
     assert kept.read_bytes() == before
 
 
 @pytest.mark.parametrize("given", ["v.npy", "*.npy"])
-def test_predict_writes_over_neither_rows_nor_model(cmeans: Command, rows: Path, tmp_path: Path, given: str) -> None:
+def test_predict_writes_over_neither_rows_nor_model(
+    cmeans: Command, rows: Path, tmp_path: Path, given: str
+) -> None:
     assert cmeans("fit", rows, *FIT, "--out", tmp_path / "o").code == 0
     model = tmp_path / "o" / "model.safetensors"
     os.link(model, tmp_path / "model.csv")
     names = [*links(rows, ".npy"), tmp_path / "model.csv"]
     before = contents(tmp_path)
     for name in names:
-        refused(cmeans("predict", model, rows.parent / given, "--out", name, "-q"), f"--out {name} would overwrite the input file")
+        refused(
+            cmeans("predict", model, rows.parent / given, "--out", name, "-q"),
+            f"--out {name} would overwrite the input file",
+        )
     assert contents(tmp_path) == before
 
 
@@ -107,7 +145,13 @@ class TestStream:
     @pytest.mark.parametrize("option", ["--out", "--checkpoint", "--summary"])
     @pytest.mark.parametrize("piped", [False, True])
     def test_the_source(
-        self, cmeans: Command, source: Path, tmp_path: Path, option: str, piped: bool, monkeypatch: pytest.MonkeyPatch
+        self,
+        cmeans: Command,
+        source: Path,
+        tmp_path: Path,
+        option: str,
+        piped: bool,
+        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         names = links(source, ".csv")
         before = contents(tmp_path)
@@ -116,11 +160,20 @@ class TestStream:
             for name in names:
                 input_file = "of standard input" if piped else source
                 ended = cmeans("stream", *([] if piped else [source]), *FIT, option, name)
-                refused(ended, f"{option} {name} would overwrite the input file {input_file}; choose another name.")
+                refused(
+                    ended,
+                    f"{option} {name} would overwrite the input file {input_file}; choose another "
+                    "name.",
+                )
         assert contents(tmp_path) == before
 
     def test_labels_appended_to_their_source(
-        self, cmeans: Command, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+        self,
+        cmeans: Command,
+        source: Path,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
     ) -> None:
         os.link(source, tmp_path / "hard")
         before = contents(tmp_path)
@@ -139,10 +192,14 @@ class TestStream:
         names = links(file, ".csv")[1:]
         before = contents(tmp_path)
         for name in names:
-            refused(cmeans("stream", file.parent, *FIT, "--out", name), f"would overwrite the input file {file}")
+            refused(
+                cmeans("stream", file.parent, *FIT, "--out", name),
+                f"would overwrite the input file {file}",
+            )
         later = tmp_path / "in" / "b.parquet"
         refused(
-            cmeans("stream", file.parent, *FIT, "--checkpoint", later), f"{later}: lies in {file.parent}, whose .parquet files are read"
+            cmeans("stream", file.parent, *FIT, "--checkpoint", later),
+            f"{later}: lies in {file.parent}, whose .parquet files are read",
         )
         assert contents(tmp_path) == before
 
@@ -150,27 +207,68 @@ class TestStream:
         (tmp_path / "l.csv").write_text("former labels")
         os.link(tmp_path / "l.csv", tmp_path / "s.safetensors")
         before = contents(tmp_path)
-        ended = cmeans("stream", source, *FIT, "--out", tmp_path / "l.csv", "--checkpoint", tmp_path / "s.safetensors")
-        refused(ended, f"--out {tmp_path / 'l.csv'} is --checkpoint {tmp_path / 's.safetensors'} too; they must be different files.")
+        ended = cmeans(
+            "stream",
+            source,
+            *FIT,
+            "--out",
+            tmp_path / "l.csv",
+            "--checkpoint",
+            tmp_path / "s.safetensors",
+        )
+        refused(
+            ended,
+            f"--out {tmp_path / 'l.csv'} is --checkpoint {tmp_path / 's.safetensors'} too; they "
+            "must be different files.",
+        )
         assert contents(tmp_path) == before
 
-    def test_a_state_replaces_nothing_but_a_state(self, cmeans: Command, source: Path, tmp_path: Path) -> None:
+    def test_a_state_replaces_nothing_but_a_state(
+        self, cmeans: Command, source: Path, tmp_path: Path
+    ) -> None:
         x = groups(60)[0]
         library.save(library.KernelKMeans(3, kernel="linear").fit(x), tmp_path / "k")
-        library.save(library.StreamingFuzzyCMeans(3, kernel="linear").partial_fit(x), tmp_path / "mine")
-        library.KernelKMeans(3, kernel="linear", engine=library.ThreadEngine(checkpoint=tmp_path / "fit")).fit(x)
+        library.save(
+            library.StreamingFuzzyCMeans(3, kernel="linear").partial_fit(x), tmp_path / "mine"
+        )
+        library.KernelKMeans(
+            3, kernel="linear", engine=library.ThreadEngine(checkpoint=tmp_path / "fit")
+        ).fit(x)
         (tmp_path / "text").write_text("words")
         (tmp_path / "empty").touch()
         before = contents(tmp_path)
         for name in ("k", "mine", "fit", "text", "empty"):
             kept = tmp_path / name
-            ended = cmeans("stream", source, *FIT, "--checkpoint", kept, "--out", tmp_path / "l.csv")
-            refused(ended, f"--checkpoint {kept}: is no state of a stream, and is not written over; give another name, or remove it first.")
+            ended = cmeans(
+                "stream", source, *FIT, "--checkpoint", kept, "--out", tmp_path / "l.csv"
+            )
+            refused(
+                ended,
+                f"--checkpoint {kept}: is no state of a stream, and is not written over; give "
+                "another name, or remove it first.",
+            )
         assert contents(tmp_path) == before
         for name in ("k", "mine", "text", "empty"):
-            ended = cmeans("fit", source, *FIT, "--checkpoint", tmp_path / name, "--out", tmp_path / "o")
-            refused(ended, f"--checkpoint: {tmp_path / name} is no checkpoint of a fit, and is not written over")
+            ended = cmeans(
+                "fit", source, *FIT, "--checkpoint", tmp_path / name, "--out", tmp_path / "o"
+            )
+            refused(
+                ended,
+                f"--checkpoint: {tmp_path / name} is no checkpoint of a fit, and is not written "
+                "over",
+            )
         assert contents(tmp_path) == before
         for _ in range(2):  # the second state replaces the first
-            assert cmeans("stream", source, *FIT, "--checkpoint", tmp_path / "s", "--out", tmp_path / "l.csv").code == 0
+            assert (
+                cmeans(
+                    "stream",
+                    source,
+                    *FIT,
+                    "--checkpoint",
+                    tmp_path / "s",
+                    "--out",
+                    tmp_path / "l.csv",
+                ).code
+                == 0
+            )
         assert read_metadata(tmp_path / "s")["metadata"]["stream"]["clustered"] == 60

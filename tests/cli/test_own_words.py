@@ -22,12 +22,18 @@ SHOWN = ["ratio:100:1", "[red]b[/red]", r"ev\x1b[31mil", "n_init=5"]
 @pytest.fixture
 def table(tmp_path: Path, blobs: tuple[np.ndarray, np.ndarray]) -> Path:
     file = tmp_path / "max_iter=3 KernelKMeans.csv"
-    file.write_text("\n".join([",".join(NAMES), *(",".join(map(repr, map(float, row))) for row in blobs[0])]))
+    file.write_text(
+        "\n".join([",".join(NAMES), *(",".join(map(repr, map(float, row))) for row in blobs[0])])
+    )
     return file
 
 
 def test_summaries_and_messages(
-    cmeans: Command, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    cmeans: Command,
+    table: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(commands, "_at_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "300")
@@ -37,7 +43,10 @@ def test_summaries_and_messages(
     assert table.name in ended.out
     assert ", ".join(SHOWN) in ended.out
     assert "--max-iter 1" in ended.out
-    for words in (["info", "out/model.safetensors"], ["predict", "out/model.safetensors", table.name, "--out", "labels.csv"]):
+    for words in (
+        ["info", "out/model.safetensors"],
+        ["predict", "out/model.safetensors", table.name, "--out", "labels.csv"],
+    ):
         other = cmeans(*words)
         assert other.code == 0
         ended = type(ended)(0, ended.out + other.out, ended.err + other.err)
@@ -64,14 +73,21 @@ def test_wrong_command_lines(cmeans: Command, words: list[str]) -> None:
     assert r"ev\x1b[31mil" in ended.err.replace("\n", "")
 
 
-def test_every_way_to_the_screen(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_way_to_the_screen(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     message("\x9b31m")
-    print_report(["a\x1b]0;b :smile: [bold]", [("c\x1b[2J :smile:", "[i]"), ("\x1b[1A:smile:", "[/i]")]])
+    print_report(
+        ["a\x1b]0;b :smile: [bold]", [("c\x1b[2J :smile:", "[i]"), ("\x1b[1A:smile:", "[/i]")]]
+    )
     shown = capsys.readouterr()
     assert shown.err == "\\x9b31m\n"
     assert shown.out.splitlines()[0] == r"a\x1b]0;b :smile: [bold]"
-    assert [line.split() for line in shown.out.splitlines()[1:3]] == [[r"c\x1b[2J", ":smile:", "[i]"], [r"\x1b[1A:smile:", "[/i]"]]
+    assert [line.split() for line in shown.out.splitlines()[1:3]] == [
+        [r"c\x1b[2J", ":smile:", "[i]"],
+        [r"\x1b[1A:smile:", "[/i]"],
+    ]
     odd = {"name": "\x9b \u202e \udcff é\n"}
     assert as_json(odd).isascii() is False
     assert json.loads(as_json(odd)) == odd
@@ -86,8 +102,14 @@ def test_a_fault_is_shown_without_being_obeyed(cmeans: Command, tmp_path: Path) 
 
 
 def test_the_users_words_are_no_options() -> None:
-    text = "FuzzyCMeans(max_iter=9): n_init=3.csv: column 'a n_init=5' of n_init=3.csv, by KernelKMeans; raise max_iter."
-    said = "--max-iter 9: n_init=3.csv: column 'a n_init=5' of n_init=3.csv, by --method hard; raise --max-iter."
+    text = (
+        "FuzzyCMeans(max_iter=9): n_init=3.csv: column 'a n_init=5' of n_init=3.csv, by "
+        "KernelKMeans; raise max_iter."
+    )
+    said = (
+        "--max-iter 9: n_init=3.csv: column 'a n_init=5' of n_init=3.csv, by --method hard; "
+        "raise --max-iter."
+    )
     assert in_options(text) != said
     with own_words(["n_init=3.csv", "X", "max_iter"]):
         add_own_words(["a n_init=5", 7])

@@ -13,7 +13,19 @@ pytest.importorskip("jinja2")
 
 def test_a_page_of_a_fit_and_of_its_model(cmeans: Command, table: Path, tmp_path: Path) -> None:
     ended = cmeans(
-        "fit", table, "-c", 3, "--columns", "a,b,c,d", "--id", "text", "--scale", "standard", "--report", "--out", tmp_path / "o"
+        "fit",
+        table,
+        "-c",
+        3,
+        "--columns",
+        "a,b,c,d",
+        "--id",
+        "text",
+        "--scale",
+        "standard",
+        "--report",
+        "--out",
+        tmp_path / "o",
     )
     assert ended.code == 0, ended.err
     page = Path(ended.summary["outputs"]["report"]).read_text()
@@ -21,16 +33,31 @@ def test_a_page_of_a_fit_and_of_its_model(cmeans: Command, table: Path, tmp_path
     assert "t1" in page
     assert f"cmeans fit {table} -c 3" in page
     assert all("high" in words or "low" in words for words in ended.summary["like"])
-    again = cmeans("report", tmp_path / "o" / "model.safetensors", table, "--id", "text", "--title", "Blobs", "--out", tmp_path / "p.html")
+    again = cmeans(
+        "report",
+        tmp_path / "o" / "model.safetensors",
+        table,
+        "--id",
+        "text",
+        "--title",
+        "Blobs",
+        "--out",
+        tmp_path / "p.html",
+    )
     assert again.code == 0, again.err
     assert again.summary["outputs"] == {"report": str(tmp_path / "p.html")}
     other = (tmp_path / "p.html").read_text()
     assert "<h1>Blobs</h1>" in other
     rows = '<script id="rows" type="application/json">'
-    assert other.partition(rows)[2].partition("</script>")[0] == page.partition(rows)[2].partition("</script>")[0]
+    assert (
+        other.partition(rows)[2].partition("</script>")[0]
+        == page.partition(rows)[2].partition("</script>")[0]
+    )
 
 
-def test_values_are_in_the_units_of_the_file(cmeans: Command, table: Path, tmp_path: Path, blobs) -> None:
+def test_values_are_in_the_units_of_the_file(
+    cmeans: Command, table: Path, tmp_path: Path, blobs
+) -> None:
     cmeans(
         "fit",
         table,
@@ -62,16 +89,23 @@ def test_values_are_in_the_units_of_the_file(cmeans: Command, table: Path, tmp_p
         (["--columns", "a"], "fitted on 4"),
     ],
 )
-def test_bad_input_is_one_line(cmeans: Command, table: Path, tmp_path: Path, monkeypatch, words, match) -> None:
+def test_bad_input_is_one_line(
+    cmeans: Command, table: Path, tmp_path: Path, monkeypatch, words, match
+) -> None:
     monkeypatch.chdir(tmp_path)
     cmeans("fit", table, "-c", 3, "--columns", "a,b,c,d", "--out", "o")
     ended = cmeans("report", "o/model.safetensors", table, *words)
     assert ended.code == 2
     assert match in ended.err
-    assert len([line for line in ended.err.splitlines() if not line.startswith("cmeans: reading")]) == 1
+    assert (
+        len([line for line in ended.err.splitlines() if not line.startswith("cmeans: reading")])
+        == 1
+    )
     assert not list(tmp_path.glob("*.html"))
 
 
 def test_a_model_that_is_none(cmeans: Command, table: Path, tmp_path: Path) -> None:
-    assert cmeans("report", tmp_path / "no.safetensors", table, "--out", tmp_path / "p.html").code == 2
+    assert (
+        cmeans("report", tmp_path / "no.safetensors", table, "--out", tmp_path / "p.html").code == 2
+    )
     assert cmeans("report", table, table, "--out", tmp_path / "p.html").code == 2

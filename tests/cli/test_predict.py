@@ -18,7 +18,20 @@ Blobs = tuple[np.ndarray, np.ndarray]
 @pytest.fixture
 def model(cmeans: Command, table: Path, tmp_path: Path) -> Path:
     assert (
-        cmeans("fit", table, "--clusters", 3, "--columns", "d,b,a", "--weight", "w", "--scale", "standard", "--out", tmp_path / "o").code
+        cmeans(
+            "fit",
+            table,
+            "--clusters",
+            3,
+            "--columns",
+            "d,b,a",
+            "--weight",
+            "w",
+            "--scale",
+            "standard",
+            "--out",
+            tmp_path / "o",
+        ).code
         == 0
     )
     return tmp_path / "o" / "model.safetensors"
@@ -26,52 +39,115 @@ def model(cmeans: Command, table: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("method", ["hard", "fuzzy", "possibilistic"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_the_training_file_gets_its_labels_again(cmeans: Command, table: Path, tmp_path: Path, method: str, dtype: str) -> None:
-    words = ["--clusters", 3, "--columns", "a,b,c,d", "--scale", "standard", "--dtype", dtype, "--method", method]
+def test_the_training_file_gets_its_labels_again(
+    cmeans: Command, table: Path, tmp_path: Path, method: str, dtype: str
+) -> None:
+    words = [
+        "--clusters",
+        3,
+        "--columns",
+        "a,b,c,d",
+        "--scale",
+        "standard",
+        "--dtype",
+        dtype,
+        "--method",
+        method,
+    ]
     assert cmeans("fit", table, *words, "--out", tmp_path / "o").code == 0
-    summary = cmeans("predict", tmp_path / "o" / "model.safetensors", table, "--out", tmp_path / "again.parquet").summary
-    fitted, again = pq.read_table(tmp_path / "o" / "labels.parquet"), pq.read_table(tmp_path / "again.parquet")
+    summary = cmeans(
+        "predict", tmp_path / "o" / "model.safetensors", table, "--out", tmp_path / "again.parquet"
+    ).summary
+    fitted, again = (
+        pq.read_table(tmp_path / "o" / "labels.parquet"),
+        pq.read_table(tmp_path / "again.parquet"),
+    )
     assert fitted.schema.equals(again.schema)
     assert fitted["label"].equals(again["label"])
     for name in fitted.schema.names[1:]:
-        np.testing.assert_allclose(again[name], fitted[name], atol=1e-5 if dtype == "float32" else 1e-10)
-    assert (summary["rows"], summary["columns"], summary["n_clusters"], summary["memberships"]) == (150, 4, 3, method != "hard")
+        np.testing.assert_allclose(
+            again[name], fitted[name], atol=1e-5 if dtype == "float32" else 1e-10
+        )
+    assert (summary["rows"], summary["columns"], summary["n_clusters"], summary["memberships"]) == (
+        150,
+        4,
+        3,
+        method != "hard",
+    )
 
 
-def test_columns_are_found_by_name_wherever_they_stand(cmeans: Command, model: Path, table: Path, tmp_path: Path) -> None:
+def test_columns_are_found_by_name_wherever_they_stand(
+    cmeans: Command, model: Path, table: Path, tmp_path: Path
+) -> None:
     frame = pd.read_parquet(table)
-    frame[["text", "a", "c", "b", "d"]].to_csv(tmp_path / "other.csv", index=False)  # no weights, other order
-    assert cmeans("predict", model, tmp_path / "other.csv", "--out", tmp_path / "p.parquet").code == 0
-    assert np.array_equal(read_labels(tmp_path / "p.parquet"), read_labels(model.parent / "labels.parquet"))
+    # no weights, other order
+    frame[["text", "a", "c", "b", "d"]].to_csv(tmp_path / "other.csv", index=False)
+    assert (
+        cmeans("predict", model, tmp_path / "other.csv", "--out", tmp_path / "p.parquet").code == 0
+    )
+    assert np.array_equal(
+        read_labels(tmp_path / "p.parquet"), read_labels(model.parent / "labels.parquet")
+    )
 
 
 def test_other_names_are_said(cmeans: Command, model: Path, table: Path, tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", pd.read_parquet(table)[["a", "b", "c", "d"]].to_numpy())
     ended = cmeans("predict", model, tmp_path / "x.npy", "--out", tmp_path / "p.parquet")
     assert ended.code == 2
-    assert "the model names its columns, the file does not; say with --columns which columns stand for columns 'd', 'b', 'a'" in ended.err
-    assert cmeans("predict", model, tmp_path / "x.npy", "--columns", "3,1,0", "--out", tmp_path / "p.parquet").code == 0
-    assert np.array_equal(read_labels(tmp_path / "p.parquet"), read_labels(model.parent / "labels.parquet"))
-    ended = cmeans("predict", model, tmp_path / "x.npy", "--columns", "3,1", "--out", tmp_path / "p.parquet")
+    assert (
+        "the model names its columns, the file does not; say with --columns which columns stand "
+        "for columns 'd', 'b', 'a'" in ended.err
+    )
+    assert (
+        cmeans(
+            "predict",
+            model,
+            tmp_path / "x.npy",
+            "--columns",
+            "3,1,0",
+            "--out",
+            tmp_path / "p.parquet",
+        ).code
+        == 0
+    )
+    assert np.array_equal(
+        read_labels(tmp_path / "p.parquet"), read_labels(model.parent / "labels.parquet")
+    )
+    ended = cmeans(
+        "predict", model, tmp_path / "x.npy", "--columns", "3,1", "--out", tmp_path / "p.parquet"
+    )
     assert (ended.code, "names 2 columns, but the model was fitted on 3" in ended.err) == (2, True)
 
 
 def test_a_model_of_positions(cmeans: Command, table: Path, tmp_path: Path, blobs: Blobs) -> None:
     np.save(tmp_path / "x.npy", blobs[0])
     model = tmp_path / "o" / "model.safetensors"
-    assert cmeans("fit", tmp_path / "x.npy", "--clusters", 3, "--columns", "1,3", "--out", tmp_path / "o").code == 0
+    assert (
+        cmeans(
+            "fit", tmp_path / "x.npy", "--clusters", 3, "--columns", "1,3", "--out", tmp_path / "o"
+        ).code
+        == 0
+    )
     assert cmeans("predict", model, tmp_path / "x.npy", "--out", tmp_path / "p.parquet").code == 0
-    assert np.array_equal(read_labels(tmp_path / "p.parquet"), read_labels(tmp_path / "o" / "labels.parquet"))
+    assert np.array_equal(
+        read_labels(tmp_path / "p.parquet"), read_labels(tmp_path / "o" / "labels.parquet")
+    )
     ended = cmeans("predict", model, table, "--out", tmp_path / "p.parquet")
     assert (ended.code, "the file names its columns, the model does not" in ended.err) == (2, True)
     np.save(tmp_path / "narrow.npy", blobs[0][:, :2])
     ended = cmeans("predict", model, tmp_path / "narrow.npy", "--out", tmp_path / "p.parquet")
-    assert (ended.code, "lacks column 3 of the model; it has columns 0, 1. Name the right ones with --columns." in ended.err) == (2, True)
+    assert (
+        ended.code,
+        "lacks column 3 of the model; it has columns 0, 1. Name the right ones with --columns."
+        in ended.err,
+    ) == (2, True)
 
 
 def test_other_endings(cmeans: Command, model: Path, table: Path, tmp_path: Path) -> None:
     labels = read_labels(model.parent / "labels.parquet")
-    assert cmeans("predict", model, table, "--out", tmp_path / "p.npy").summary["memberships"] is False
+    assert (
+        cmeans("predict", model, table, "--out", tmp_path / "p.npy").summary["memberships"] is False
+    )
     assert np.array_equal(np.load(tmp_path / "p.npy"), labels)
     assert cmeans("predict", model, table, "--out", tmp_path / "p.csv").code == 0
     written = pyarrow.csv.read_csv(tmp_path / "p.csv")
@@ -86,30 +162,55 @@ def test_a_model_saved_from_python(cmeans: Command, table: Path, tmp_path: Path)
         library.save(fitted, tmp_path / f"{name}.safetensors")
         np.save(tmp_path / "plain.npy", frame.to_numpy())
         file = table if name == "named" else tmp_path / "plain.npy"
-        assert cmeans("predict", tmp_path / f"{name}.safetensors", file, "--out", tmp_path / "p.parquet").code == 0
+        assert (
+            cmeans(
+                "predict", tmp_path / f"{name}.safetensors", file, "--out", tmp_path / "p.parquet"
+            ).code
+            == 0
+        )
         assert np.array_equal(read_labels(tmp_path / "p.parquet"), fitted.labels_)
 
 
-def test_nothing_is_written_where_something_is_wrong(cmeans: Command, model: Path, table: Path, tmp_path: Path) -> None:
+def test_nothing_is_written_where_something_is_wrong(
+    cmeans: Command, model: Path, table: Path, tmp_path: Path
+) -> None:
     pq.write_table(pq.read_table(table).drop_columns(["b"]), tmp_path / "lacking.parquet")
     broken = tmp_path / "broken.safetensors"
     broken.write_bytes(model.read_bytes()[:200])
     before = sorted(tmp_path.iterdir())
     for words, message in (
-        ((model, tmp_path / "lacking.parquet", "--out", tmp_path / "p.parquet"), "lacking.parquet: lacks column 'b' of the model"),
+        (
+            (model, tmp_path / "lacking.parquet", "--out", tmp_path / "p.parquet"),
+            "lacking.parquet: lacks column 'b' of the model",
+        ),
         ((model, tmp_path / "no.csv", "--out", tmp_path / "p.parquet"), "no.csv: no such file."),
-        ((tmp_path / "no.safetensors", table, "--out", tmp_path / "p.parquet"), "no.safetensors: no such model file."),
-        ((tmp_path / "o", table, "--out", tmp_path / "p.parquet"), "is a folder; the model is a file in it"),
+        (
+            (tmp_path / "no.safetensors", table, "--out", tmp_path / "p.parquet"),
+            "no.safetensors: no such model file.",
+        ),
+        (
+            (tmp_path / "o", table, "--out", tmp_path / "p.parquet"),
+            "is a folder; the model is a file in it",
+        ),
         ((broken, table, "--out", tmp_path / "p.parquet"), "broken.safetensors"),
         ((table, table, "--out", tmp_path / "p.parquet"), "blobs.parquet"),
-        ((model, table, "--out", tmp_path / "p.txt"), "p.txt: unknown ending; known are .parquet, .csv and .npy"),
+        (
+            (model, table, "--out", tmp_path / "p.txt"),
+            "p.txt: unknown ending; known are .parquet, .csv and .npy",
+        ),
         ((model, table, "--out", table), "would overwrite the input"),
-        ((model, table, "--out", tmp_path / "no" / "p.parquet"), "cannot be written (No such file or directory)"),
+        (
+            (model, table, "--out", tmp_path / "no" / "p.parquet"),
+            "cannot be written (No such file or directory)",
+        ),
     ):
         ended = cmeans("predict", *words)
         assert ended.code == 2, ended
         assert message in ended.err
-        assert len([line for line in ended.err.splitlines() if not line.startswith("cmeans: reading")]) == 1
+        assert (
+            len([line for line in ended.err.splitlines() if not line.startswith("cmeans: reading")])
+            == 1
+        )
         assert ended.out == ""
     assert sorted(tmp_path.iterdir()) == before
 

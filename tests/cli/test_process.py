@@ -1,4 +1,5 @@
-"""The command as a process: its entry point, what signals do to it, what it says without its extra."""
+"""The command as a process: its entry point, what signals do to it, what it says without its
+extra."""
 
 from __future__ import annotations
 
@@ -47,7 +48,9 @@ def started(file: Path, out: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
-def test_an_interrupted_fit_leaves_its_centres_and_nothing_else(large: Path, tmp_path: Path) -> None:
+def test_an_interrupted_fit_leaves_its_centres_and_nothing_else(
+    large: Path, tmp_path: Path
+) -> None:
     """While threads are at work; each signal between sweeps is in test_fit_interrupted.py."""
     out = tmp_path / "o"
     with started(large, out) as process:
@@ -57,7 +60,10 @@ def test_an_interrupted_fit_leaves_its_centres_and_nothing_else(large: Path, tmp
     assert stdout == ""
     assert "Traceback" not in stderr
     if out.exists():
-        said = r"cmeans: interrupted after \d+ sweeps?; the centres so far are in .*model\.safetensors\."
+        said = (
+            r"cmeans: interrupted after \d+ sweeps?; the centres so far are in "
+            r".*model\.safetensors\."
+        )
         assert [path.name for path in out.iterdir()] == ["model.safetensors"]
     else:  # so soon that there were none
         said = r"cmeans: interrupted before there were centres; nothing was written\."
@@ -75,20 +81,39 @@ def test_a_killed_fit_leaves_no_half_written_result(large: Path, tmp_path: Path)
 def test_exit_codes_and_streams(tmp_path: Path) -> None:
     np.savetxt(tmp_path / "x.csv", np.random.default_rng(0).normal(size=(40, 2)), delimiter=",")
     good = subprocess.run(
-        [*COMMAND, "fit", "x.csv", "--clusters", "2", "--out", "o"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+        [*COMMAND, "fit", "x.csv", "--clusters", "2", "--out", "o"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
     assert good.returncode == 0, good.stderr
     assert json.loads(good.stdout)["outputs"]["labels"] == str(Path("o") / "labels.parquet")
     bad = subprocess.run(
-        [*COMMAND, "fit", "y.csv", "--clusters", "2", "--out", "o"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+        [*COMMAND, "fit", "y.csv", "--clusters", "2", "--out", "o"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
-    assert (bad.returncode, bad.stdout, bad.stderr) == (2, "", "cmeans: reading y.csv\ncmeans: y.csv: no such file.\n")
+    assert (bad.returncode, bad.stdout, bad.stderr) == (
+        2,
+        "",
+        "cmeans: reading y.csv\ncmeans: y.csv: no such file.\n",
+    )
 
 
 def demo_without(module: str) -> subprocess.CompletedProcess[str]:
     """The demo in a process where this module cannot be imported."""
-    code = f"import sys; sys.modules[{module!r}] = None; import cmeans.cli; sys.exit(cmeans.cli.main(['demo']))"
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
+    code = (
+        f"import sys; sys.modules[{module!r}] = None; import cmeans.cli; "
+        "sys.exit(cmeans.cli.main(['demo']))"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120
+    )
 
 
 @pytest.mark.parametrize("missing", ["typer", "rich", "pyarrow"])

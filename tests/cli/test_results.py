@@ -40,13 +40,21 @@ def test_files_appear_together_and_replace_old_ones(tmp_path: Path) -> None:
             (place / name).write_text("new")
         assert (tmp_path / "a").read_text() == "old"
     assert names(tmp_path) == ["a", "b", "other", "seal"]
-    assert [(tmp_path / name).read_text() for name in ("a", "b", "seal", "other")] == ["new", "new", "new", "old"]
+    assert [(tmp_path / name).read_text() for name in ("a", "b", "seal", "other")] == [
+        "new",
+        "new",
+        "new",
+        "old",
+    ]
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
 def test_on_any_exception_nothing_appears(tmp_path: Path, error: type[BaseException]) -> None:
     def half() -> None:
-        with results_folder(tmp_path / "new" / "deep"), staged(tmp_path / "new" / "deep", seal="b") as place:
+        with (
+            results_folder(tmp_path / "new" / "deep"),
+            staged(tmp_path / "new" / "deep", seal="b") as place,
+        ):
             (place / "a").write_text("half")
             raise error
 
@@ -55,7 +63,9 @@ def test_on_any_exception_nothing_appears(tmp_path: Path, error: type[BaseExcept
     assert names(tmp_path) == []
 
 
-def test_the_seal_goes_first_and_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_seal_goes_first_and_comes_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "seal").write_text("old")
     seen: list[tuple[str, bool]] = []
     replace = Path.replace
@@ -84,7 +94,10 @@ def test_one_file(tmp_path: Path) -> None:
 
 def test_leftovers_of_killed_runs_are_removed_those_of_living_ones_stay(tmp_path: Path) -> None:
     leftover(tmp_path, dead_process())
-    alive, fresh_elsewhere = leftover(tmp_path, os.getpid()), leftover(tmp_path, 1, host="elsewhere")
+    alive, fresh_elsewhere = (
+        leftover(tmp_path, os.getpid()),
+        leftover(tmp_path, 1, host="elsewhere"),
+    )
     old_elsewhere = leftover(tmp_path, 2, host="elsewhere")
     os.utime(old_elsewhere, (0, 0))
     (tmp_path / f"{PREFIX}mine").write_text("a file that only looks like one")
@@ -98,12 +111,19 @@ def test_a_folder_that_cannot_be_written_fails_before_the_work(tmp_path: Path) -
     for out in (tmp_path / "file", tmp_path / "file" / "deep"):
         with pytest.raises(InputError, match="cannot be written"), results_folder(out):
             pytest.fail("the work began")
-    with pytest.raises(InputError, match=r"--out .*: cannot be written \(No such file or directory\)"), staged_file(tmp_path / "no" / "f"):
+    with (
+        pytest.raises(
+            InputError, match=r"--out .*: cannot be written \(No such file or directory\)"
+        ),
+        staged_file(tmp_path / "no" / "f"),
+    ):
         pytest.fail("the work began")
     assert names(tmp_path) == ["file"]
 
 
-def test_an_interrupt_while_the_folder_is_made_leaves_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_while_the_folder_is_made_leaves_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted(_: Path) -> None:
         raise KeyboardInterrupt
 

@@ -15,13 +15,20 @@ from cmeans.cli.rows import Scaling, learn_scaling
 @pytest.fixture
 def x() -> np.ndarray:
     rng = np.random.default_rng(1)
-    return rng.normal(size=(300_000, 5)) * [1, 1e-3, 1e5, 10, 1] + [0, 5, 1e6, -3, 0]  # more rows than are scaled at a time
+    # more rows than are scaled at a time
+    return rng.normal(size=(300_000, 5)) * [1, 1e-3, 1e5, 10, 1] + [0, 5, 1e6, -3, 0]
 
 
-@pytest.mark.parametrize(("kind", "reference"), [("standard", StandardScaler()), ("unit", MinMaxScaler())])
-def test_as_scikit_learn_scales(kind: str, reference: StandardScaler | MinMaxScaler, x: np.ndarray) -> None:
+@pytest.mark.parametrize(
+    ("kind", "reference"), [("standard", StandardScaler()), ("unit", MinMaxScaler())]
+)
+def test_as_scikit_learn_scales(
+    kind: str, reference: StandardScaler | MinMaxScaler, x: np.ndarray
+) -> None:
     expected = reference.fit_transform(x)
-    np.testing.assert_allclose(learn_scaling(kind, x).apply(x.copy()), expected, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(
+        learn_scaling(kind, x).apply(x.copy()), expected, rtol=1e-9, atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("kind", ["standard", "unit"])
@@ -34,7 +41,10 @@ def test_constant_columns_become_zero(kind: str) -> None:
 def test_a_weight_counts_as_copies(kind: str, x: np.ndarray) -> None:
     x = x[:300]
     weight = np.random.default_rng(2).integers(0, 4, 300)
-    copies, weighted = learn_scaling(kind, np.repeat(x, weight, axis=0)), learn_scaling(kind, x, weight.astype(float))
+    copies, weighted = (
+        learn_scaling(kind, np.repeat(x, weight, axis=0)),
+        learn_scaling(kind, x, weight.astype(float)),
+    )
     np.testing.assert_allclose(weighted.shift, copies.shift, rtol=1e-12)
     np.testing.assert_allclose(weighted.factor, copies.factor, rtol=1e-9)
 
@@ -65,7 +75,9 @@ def test_none_leaves_rows_alone(x: np.ndarray) -> None:
 def test_what_cannot_be_scaled_is_refused() -> None:
     with pytest.raises(InputError, match="--scale unit: sparse rows would lose their zeros"):
         learn_scaling("unit", scipy.sparse.csr_array(np.eye(3)))
-    with pytest.raises(InputError, match=r"--scale unit: values up to 1.5e\+308 are too large to scale"):
+    with pytest.raises(
+        InputError, match=r"--scale unit: values up to 1.5e\+308 are too large to scale"
+    ):
         learn_scaling("unit", np.array([[1.5e308], [-1.5e308]]))
     with pytest.raises(InputError, match="no row has a positive weight"):
         learn_scaling("unit", np.eye(3), np.zeros(3))

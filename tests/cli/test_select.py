@@ -22,16 +22,21 @@ def test_json_for_programs(cmeans: Command, table: Path) -> None:
     assert not list(table.parent.glob("*.safetensors"))
 
 
-def test_the_fit_to_make_next(cmeans: Command, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fit_to_make_next(
+    cmeans: Command, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    (step,) = cmeans("select", table, "-c", "2-5", "--by", "silhouette", "--method", "hard", *WORDS).summary["next"]
+    (step,) = cmeans(
+        "select", table, "-c", "2-5", "--by", "silhouette", "--method", "hard", *WORDS
+    ).summary["next"]
     program, *words = shlex.split(step["command"])
     assert program == "cmeans"
     assert cmeans(*words).summary["n_clusters_found"] == 3
 
 
 def test_names_and_categories(cmeans: Command, tmp_path: Path) -> None:
-    """Rows of which the plan alone says the cluster, with a name each; what is advised carries both options on."""
+    """Rows of which the plan alone says the cluster, with a name each; what is advised carries both
+    options on."""
     lines = [f"r{row},{row % 7},{('basic', 'plus', 'family')[row % 3]}" for row in range(150)]
     (tmp_path / "shop.csv").write_text("\n".join(["customer,visits,plan", *lines]))
     words = ("-c", "2-4", "--refits", 0, "--scale", "unit", "--id", "customer")
@@ -56,8 +61,14 @@ def test_a_table_for_people(cmeans: Command, table: Path, monkeypatch: pytest.Mo
 
 def test_a_picture_and_a_table(cmeans: Command, table: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    summary = cmeans("select", table, "-c", "2-4", "--refits", 0, "--out", tmp_path / "o", *WORDS).summary
-    assert sorted(path.name for path in (tmp_path / "o").iterdir()) == ["selection.csv", "selection.json", "selection.png"]
+    summary = cmeans(
+        "select", table, "-c", "2-4", "--refits", 0, "--out", tmp_path / "o", *WORDS
+    ).summary
+    assert sorted(path.name for path in (tmp_path / "o").iterdir()) == [
+        "selection.csv",
+        "selection.json",
+        "selection.png",
+    ]
     assert (tmp_path / "o" / "selection.png").read_bytes().startswith(b"\x89PNG")
     head, *rows = (tmp_path / "o" / "selection.csv").read_text().splitlines()
     assert head.split(",") == list(summary["table"])
@@ -74,7 +85,10 @@ def test_refits(cmeans: Command, table: Path) -> None:
     assert len(few["table"]["stability"]) == len(few["table"]["stability_error"]) == 3
     assert "refits agree" in few["reason"]
     assert "--refits" not in few["next"][0]["command"]
-    assert "stability" not in cmeans("select", table, "-c", "2-4", "--refits", 0, *WORDS).summary["table"]
+    assert (
+        "stability"
+        not in cmeans("select", table, "-c", "2-4", "--refits", 0, *WORDS).summary["table"]
+    )
     ended = cmeans("select", table, "--by", "stability", "--refits", 0)
     assert ended.code == 2
     assert len(ended.err.splitlines()) == 1
@@ -98,7 +112,10 @@ def test_methods_that_find_the_number(cmeans: Command, table: Path) -> None:
     ("words", "message"),
     [
         ("--temperature 1", "--temperature: --method fuzzy has none; it belongs to entropy."),
-        ("--method hard --eta-scale 2", "--eta-scale: --method hard has none; it belongs to possibilistic."),
+        (
+            "--method hard --eta-scale 2",
+            "--eta-scale: --method hard has none; it belongs to possibilistic.",
+        ),
     ],
 )
 def test_options_of_other_methods(cmeans: Command, table: Path, words: str, message: str) -> None:

@@ -1,4 +1,5 @@
-"""Standard output and error that are closed, full, or that nobody reads: a clear error or a quiet end."""
+"""Standard output and error that are closed, full, or that nobody reads: a clear error or a quiet
+end."""
 
 from __future__ import annotations
 
@@ -32,19 +33,40 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """A line of the shell, in which `cmeans` is the command."""
     script = f'cmeans() {{ "{sys.executable}" -m cmeans.cli "$@"; }}\n{line}'
-    return subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(
+        ["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False, timeout=120
+    )
 
 
 @pytest.mark.parametrize(
     ("line", "code", "err"),
     [
         ("cmeans info m >&-", 2, "cmeans: standard output: is closed.\n"),
-        (f"cmeans stream x.csv -q {FIT} >&-", 2, "cmeans: standard output: is closed; give --out FILE.\n"),
+        (
+            f"cmeans stream x.csv -q {FIT} >&-",
+            2,
+            "cmeans: standard output: is closed; give --out FILE.\n",
+        ),
         (f"cmeans stream x.csv -q {FIT} --out l.csv >&-", 0, ""),
         (f"cmeans fit x.npy {FIT} --out o <&- >&- 2>&-", 0, ""),
-        pytest.param("cmeans info m >/dev/full", 2, "cmeans: standard output: No space left on device\n", marks=FULL),
-        pytest.param("cmeans --help >/dev/full", 2, "cmeans: standard output: No space left on device\n", marks=FULL),
-        pytest.param(f"cmeans stream x.csv -q {FIT} >/dev/full", 2, "cmeans: standard output: No space left on device\n", marks=FULL),
+        pytest.param(
+            "cmeans info m >/dev/full",
+            2,
+            "cmeans: standard output: No space left on device\n",
+            marks=FULL,
+        ),
+        pytest.param(
+            "cmeans --help >/dev/full",
+            2,
+            "cmeans: standard output: No space left on device\n",
+            marks=FULL,
+        ),
+        pytest.param(
+            f"cmeans stream x.csv -q {FIT} >/dev/full",
+            2,
+            "cmeans: standard output: No space left on device\n",
+            marks=FULL,
+        ),
         pytest.param(f"cmeans fit x.npy {FIT} --out o >/dev/null 2>/dev/full", 0, "", marks=FULL),
     ],
 )
@@ -56,17 +78,35 @@ def test_closed_or_full(folder: Path, line: str, code: int, err: str) -> None:
 def test_messages_go_nowhere_where_standard_error_is_closed(folder: Path) -> None:
     """Not to standard output, among the labels."""
     ended = shell(f"cmeans stream x.csv {FIT} 2>&-", folder)
-    assert (ended.returncode, ended.stdout.splitlines()[0], len(ended.stdout.splitlines())) == (0, "row,label", 61)
+    assert (ended.returncode, ended.stdout.splitlines()[0], len(ended.stdout.splitlines())) == (
+        0,
+        "row,label",
+        61,
+    )
 
 
-@pytest.mark.parametrize("words", ["info m", f"fit x.npy -q {FIT} --out o", f"stream x.csv -q {FIT}", "--version"])
+@pytest.mark.parametrize(
+    "words", ["info m", f"fit x.npy -q {FIT} --out o", f"stream x.csv -q {FIT}", "--version"]
+)
 def test_nobody_reads(folder: Path, words: str) -> None:
     """The reader has left before anything is written."""
     reading, writing = os.pipe()
     os.close(reading)
     command = [sys.executable, "-m", "cmeans.cli", *words.split()]
-    ended = subprocess.run(command, cwd=folder, stdout=writing, stderr=subprocess.PIPE, text=True, check=False, timeout=120)
+    ended = subprocess.run(
+        command,
+        cwd=folder,
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        timeout=120,
+    )
     os.close(writing)
     assert (ended.returncode, ended.stderr.strip()) == (141, "")
     if words.startswith("fit"):
-        assert {path.name for path in (folder / "o").iterdir()} == {"labels.parquet", "model.safetensors", "summary.json"}
+        assert {path.name for path in (folder / "o").iterdir()} == {
+            "labels.parquet",
+            "model.safetensors",
+            "summary.json",
+        }

@@ -1,4 +1,5 @@
-"""Lines of a CSV as rows: the same ones however the bytes were cut, and whether a block was read at once or line by line."""
+"""Lines of a CSV as rows: the same ones however the bytes were cut, and whether a block was read at
+once or line by line."""
 
 from __future__ import annotations
 
@@ -17,14 +18,42 @@ from hypothesis import strategies as st
 from cmeans.cli.stream.batches import Batch, joined
 from cmeans.data.files.csv import LineReader, _judged
 from cmeans.data.files.schema import ColumnChoice
-from cmeans.data.files.text import CONVERT, LONGEST, Dialect, Lines, OpenQuoteError, ended, numbered_lines, split
+from cmeans.data.files.text import (
+    CONVERT,
+    LONGEST,
+    Dialect,
+    Lines,
+    OpenQuoteError,
+    ended,
+    numbered_lines,
+    split,
+)
 
 pytestmark = pytest.mark.slow
 
 NUMBERS = ["1", "-2.5", "+3", ".5", "5.", "1e3", "1e400", "1e-400", " 1 ", '"1"']
-OTHERS = ["", " ", "nan", "inf", "NA", "x", "1_0", "0x1", "true", "False", "\u0661", "\u00e4", '"1,2"', '"', 'a"b', '"a"b', '""']
+OTHERS = [
+    "",
+    " ",
+    "nan",
+    "inf",
+    "NA",
+    "x",
+    "1_0",
+    "0x1",
+    "true",
+    "False",
+    "\u0661",
+    "\u00e4",
+    '"1,2"',
+    '"',
+    'a"b',
+    '"a"b',
+    '""',
+]
 OTHERS += ["nan(1)", "-nan(ind)", "nan(a-b)"]
-OTHERS += ["\udce4", "1\udce4", '"q""r"', '"q"r"', 'q""']  # the first two are bytes that are not UTF-8
+# the first two are bytes that are not UTF-8
+OTHERS += ["\udce4", "1\udce4", '"q""r"', '"q"r"', 'q""']
 CELLS = st.sampled_from(NUMBERS + OTHERS)
 GOOD = st.sampled_from(["1", "-2.5", "+3", ".5", "1e3", "1e-400", " 1 ", '"1"', '"1"5', "1\r"])
 LINES = st.one_of(
@@ -40,17 +69,30 @@ def found(texts: Iterable[bytes | None], longest: int = LONGEST) -> list[tuple[i
     return [pair for part in parts for pair in zip(part.numbers, part.texts, strict=True)]
 
 
-def picking(picked: tuple[int, ...] = (0,), weight: int | None = None, dtype: str = "float64") -> ColumnChoice:
-    return ColumnChoice("x.csv", picked, tuple("abc"[at] for at in picked), np.dtype(dtype), weight, weight and "abc"[weight])
+def picking(
+    picked: tuple[int, ...] = (0,), weight: int | None = None, dtype: str = "float64"
+) -> ColumnChoice:
+    return ColumnChoice(
+        "x.csv",
+        picked,
+        tuple("abc"[at] for at in picked),
+        np.dtype(dtype),
+        weight,
+        weight and "abc"[weight],
+    )
 
 
 def reader(width: int = 2) -> LineReader:
     return LineReader(Dialect(",", tuple("abc"[:width]), True))
 
 
-def batch_of(text: bytes, at: LineReader | None = None, choice: ColumnChoice | None = None) -> Batch:
+def batch_of(
+    text: bytes, at: LineReader | None = None, choice: ColumnChoice | None = None
+) -> Batch:
     choice, lines = choice or picking(), lines_of(text)
-    return Batch.of((at or reader()).read(lines, choice.places), 0, choice, lines.numbers, "line {}".format)
+    return Batch.of(
+        (at or reader()).read(lines, choice.places), 0, choice, lines.numbers, "line {}".format
+    )
 
 
 def lines_of(text: bytes) -> Lines:
@@ -59,7 +101,12 @@ def lines_of(text: bytes) -> Lines:
 
 
 def facts(batch: Batch) -> tuple[object, ...]:
-    return batch.x.tolist(), batch.rows.tolist(), batch.stop, [(row, text.partition(":")[0]) for row, text in batch.faults]
+    return (
+        batch.x.tolist(),
+        batch.rows.tolist(),
+        batch.stop,
+        [(row, text.partition(":")[0]) for row, text in batch.faults],
+    )
 
 
 @given(st.text("ab\n\r", max_size=60).map(str.encode), st.lists(st.integers(0, 60), max_size=5))
@@ -71,8 +118,15 @@ def test_cuts_between_blocks_change_nothing(text: bytes, cuts: list[int]) -> Non
 
 
 def test_endless_lines_are_cut_off() -> None:
-    assert found([b"12345", b"67890", b"1234", b"5\n12\n", None], 10) == [(1, b"12345678901"), (2, b"12")]
-    assert found([b"1\n2", b"3" * 20, b"4", b"5\r", b"\n6"], 10) == [(1, b"1"), (2, b"23333333333"), (3, b"6")]
+    assert found([b"12345", b"67890", b"1234", b"5\n12\n", None], 10) == [
+        (1, b"12345678901"),
+        (2, b"12"),
+    ]
+    assert found([b"1\n2", b"3" * 20, b"4", b"5\r", b"\n6"], 10) == [
+        (1, b"1"),
+        (2, b"23333333333"),
+        (3, b"6"),
+    ]
     assert found([b"3" * 20], 10) == [(1, b"3" * 11)]
 
 
@@ -125,9 +179,12 @@ def test_fields_of_any_length() -> None:
 
 
 def test_malformed_lines_do_not_pile_up_before_the_first_sound_one() -> None:
-    """Of a stream without any sound line, the malformed ones must be told and counted while it goes on."""
+    """Of a stream without any sound line, the malformed ones must be told and counted while it goes
+    on."""
     read = iter(range(1_000))
-    parts: Iterator[Lines | None] = (Lines(b"malformed\n" * 100, range(100 * at, 100 * at + 100)) for at in read)
+    parts: Iterator[Lines | None] = (
+        Lines(b"malformed\n" * 100, range(100 * at, 100 * at + 100)) for at in read
+    )
     seen, numeric, _ = _judged(parts, reader(), several=False)
     assert numeric == [True, True]
     assert len(seen) == next(read) <= 20
@@ -135,7 +192,10 @@ def test_malformed_lines_do_not_pile_up_before_the_first_sound_one() -> None:
 
 def test_long_lines_are_malformed() -> None:
     for copies in (1, 100):  # line by line, and a block that would else be read at once
-        batch = batch_of(b"1,2\n" * copies + b"1," + b"2" * (1 << 20) + b"\n3,4", replace(reader(), longest=1 << 20))
+        batch = batch_of(
+            b"1,2\n" * copies + b"1," + b"2" * (1 << 20) + b"\n3,4",
+            replace(reader(), longest=1 << 20),
+        )
         assert [text.partition(": ")[2] for _, text in batch.faults] == ["is longer than 1 MiB"]
         assert batch.x.ravel().tolist() == [1] * copies + [3]
 
@@ -179,9 +239,18 @@ def test_a_batch_can_be_cut_and_joined(texts: list[str], row: int) -> None:
         (b"1,inf", "weight column 'b' is infinite or too large for float64"),
         (b"1,", "weight column 'b' is empty or not a number (NaN)"),
         (b"1,w", "column 'b' holds 'w', no number"),
-        (b"\xff,2", f"column 'a' is not text in UTF-8 (byte 0xFF; convert it first, e.g. {CONVERT})"),
-        (b"\xff,x", f"column 'a' is not text in UTF-8 (byte 0xFF; convert it first, e.g. {CONVERT})"),
-        (b"1,1\xe4", f"column 'b' is not text in UTF-8 (byte 0xE4; convert it first, e.g. {CONVERT})"),
+        (
+            b"\xff,2",
+            f"column 'a' is not text in UTF-8 (byte 0xFF; convert it first, e.g. {CONVERT})",
+        ),
+        (
+            b"\xff,x",
+            f"column 'a' is not text in UTF-8 (byte 0xFF; convert it first, e.g. {CONVERT})",
+        ),
+        (
+            b"1,1\xe4",
+            f"column 'b' is not text in UTF-8 (byte 0xE4; convert it first, e.g. {CONVERT})",
+        ),
         (b"1\x00,2", "column 'a' holds '1\\x00', no number"),
         (b"\x0b1,2", "column 'a' holds '\\x0b1', no number"),
         (b"," * 70_000, "has 70,001 fields where 2 belong"),
@@ -190,7 +259,9 @@ def test_a_batch_can_be_cut_and_joined(texts: list[str], row: int) -> None:
 )
 @pytest.mark.parametrize("around", [0, 50])
 def test_what_is_wrong_is_said(line: bytes, why: str, around: int) -> None:
-    batch = batch_of(b"\n".join([*[b"7,1"] * around, line, *[b"8,0.5"] * around]), choice=picking(weight=1))
+    batch = batch_of(
+        b"\n".join([*[b"7,1"] * around, line, *[b"8,0.5"] * around]), choice=picking(weight=1)
+    )
     assert batch.faults == ((around, f"line {around + 1}: {why}"),)
     assert batch.rows.tolist() == [*range(around), *range(around + 1, 2 * around + 1)]
     assert batch.x.ravel().tolist() == [7] * around + [8] * around

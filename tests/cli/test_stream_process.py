@@ -1,4 +1,5 @@
-"""`cmeans stream` as a process: slow writers, readers that leave, signals, and the one nobody can catch."""
+"""`cmeans stream` as a process: slow writers, readers that leave, signals, and the one nobody can
+catch."""
 
 from __future__ import annotations
 
@@ -20,26 +21,43 @@ from cmeans.cli.stream.sources import Source
 from cmeans.persistence.model_file import read_metadata
 
 COMMAND = [sys.executable, "-m", "cmeans.cli", "stream"]
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="POSIX signals and pipes")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name == "nt", reason="POSIX signals and pipes"),
+]
 
 
 def started(*words: object) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([*COMMAND, *map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+    return subprocess.Popen(
+        [*COMMAND, *map(str, words)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+    )
 
 
 def test_slow_writers_get_answers_and_a_signal_ends_the_wait(tmp_path: Path) -> None:
     x, _ = groups(30)
-    process = started("-c", 3, "--kernel", "linear", "--wait", 0.1, "--checkpoint", tmp_path / "s.safetensors")
+    process = started(
+        "-c", 3, "--kernel", "linear", "--wait", 0.1, "--checkpoint", tmp_path / "s.safetensors"
+    )
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(csv(x))
     process.stdin.write(b"1,2")  # a line that is not yet whole
     lines = [process.stdout.readline() for _ in range(31)]  # they come while more may come
-    assert [line.split(b",")[0] for line in lines] == [b"row", *(str(row).encode() for row in range(30))]
+    assert [line.split(b",")[0] for line in lines] == [
+        b"row",
+        *(str(row).encode() for row in range(30)),
+    ]
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, b"")
-    end = f"30 rows were clustered, 0 more read but not yet clustered; their state is in {tmp_path / 's.safetensors'}."
+    end = (
+        "30 rows were clustered, 0 more read but not yet clustered; their state is in "
+        f"{tmp_path / 's.safetensors'}."
+    )
     assert err.decode().splitlines()[-1] == f"cmeans: interrupted; {end}"
     assert b"Traceback" not in err
     assert library.load(tmp_path / "s.safetensors").n_samples_seen_ == 30
@@ -56,7 +74,10 @@ def test_rows_that_wait_are_told(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    end = f"40 rows were clustered, 10 more read but not yet clustered; their state is in {tmp_path / 's.safetensors'}."
+    end = (
+        "40 rows were clustered, 10 more read but not yet clustered; their state is in "
+        f"{tmp_path / 's.safetensors'}."
+    )
     assert err.decode().splitlines()[-1] == f"cmeans: interrupted; {end}"
     assert [int(line.split(",")[0]) for line in out.read_text().splitlines()[1:]] == list(range(40))
 
@@ -64,26 +85,56 @@ def test_rows_that_wait_are_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("owner", "name", "end"),
     [
-        (Source, "_of_lines", "0 rows were clustered, 0 more read but not yet clustered; there is no state yet."),
-        (StreamRun, "_take", "0 rows were clustered, 50 more read but not yet clustered; there is no state yet."),
-        (StreamRun, "_keep", "50 rows were clustered, 0 more read but not yet clustered; without --checkpoint their state is gone."),
+        (
+            Source,
+            "_of_lines",
+            "0 rows were clustered, 0 more read but not yet clustered; there is no state yet.",
+        ),
+        (
+            StreamRun,
+            "_take",
+            "0 rows were clustered, 50 more read but not yet clustered; there is no state yet.",
+        ),
+        (
+            StreamRun,
+            "_keep",
+            "50 rows were clustered, 0 more read but not yet clustered; without --checkpoint their "
+            "state is gone.",
+        ),
     ],
 )
 def test_an_interrupt_at_any_time(
-    cmeans: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: type, name: str, end: str
+    cmeans: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    owner: type,
+    name: str,
+    end: str,
 ) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
     (tmp_path / "x.csv").write_bytes(csv(groups(50)[0]))
     monkeypatch.setattr(owner, name, interrupted)
-    ended = cmeans("stream", tmp_path / "x.csv", "-c", 3, "--kernel", "linear", "--out", tmp_path / "l.csv")
+    ended = cmeans(
+        "stream", tmp_path / "x.csv", "-c", 3, "--kernel", "linear", "--out", tmp_path / "l.csv"
+    )
     assert ended.code == 130
     assert ended.err.splitlines()[-1] == f"cmeans: interrupted; {end}"
 
 
 def test_a_reader_that_leaves(tmp_path: Path) -> None:
-    process = started("-c", 3, "--kernel", "linear", "--chunk-size", 1000, "--checkpoint", tmp_path / "s.safetensors", "-q")
+    process = started(
+        "-c",
+        3,
+        "--kernel",
+        "linear",
+        "--chunk-size",
+        1000,
+        "--checkpoint",
+        tmp_path / "s.safetensors",
+        "-q",
+    )
     assert process.stdin is not None
     assert process.stdout is not None
     x = csv(groups(1000)[0])
@@ -99,12 +150,29 @@ def test_a_reader_that_leaves(tmp_path: Path) -> None:
     process.stderr.close()
     assert process.wait(60) == 141  # 128 + SIGPIPE
     stream = read_metadata(tmp_path / "s.safetensors")["metadata"]["stream"]
-    assert stream["clustered"] == stream["rows"] == library.load(tmp_path / "s.safetensors").n_samples_seen_
+    assert (
+        stream["clustered"]
+        == stream["rows"]
+        == library.load(tmp_path / "s.safetensors").n_samples_seen_
+    )
 
 
 def test_killed_and_resumed(cmeans: Command, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_bytes(csv(groups(12_000)[0]))
-    words = ["-c", 3, "--landmarks", 40, "--chunk-size", 200, "--checkpoint-every", 1, "--tol", 0.01, "--jobs", 1]
+    words = [
+        "-c",
+        3,
+        "--landmarks",
+        40,
+        "--chunk-size",
+        200,
+        "--checkpoint-every",
+        1,
+        "--tol",
+        0.01,
+        "--jobs",
+        1,
+    ]
 
     def places(run: str) -> list[Path | str]:
         return ["--checkpoint", tmp_path / run / "s.safetensors", "--out", tmp_path / run / "l.csv"]

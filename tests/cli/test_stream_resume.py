@@ -59,7 +59,9 @@ def written(folder: Path, kind: str, x: np.ndarray) -> Path:
     if kind == "folder":
         (folder / "in").mkdir()
         for at, start in enumerate(range(0, len(x), 33)):
-            pq.write_table(rows.slice(start, 33), folder / "in" / f"{at}.parquet", row_group_size=10)
+            pq.write_table(
+                rows.slice(start, 33), folder / "in" / f"{at}.parquet", row_group_size=10
+            )
         pq.write_table(rows.slice(0, 0), folder / "in" / "15.parquet")  # nothing between 1 and 2
         return folder / "in"
     file = folder / f"x.{'txt' if kind == 'mac' else kind}"
@@ -91,7 +93,19 @@ def test_killed_and_resumed_is_as_if_nothing_had_happened(
     cmeans: Command, tmp_path: Path, kind: str, owner: Any, name: str, calls: int
 ) -> None:
     source = written(tmp_path, kind, groups(205)[0])
-    words = ["stream", source, *LINEAR, "--chunk-size", 20, "--checkpoint-every", 2, "--memberships", "--scale", "unit", "-q"]
+    words = [
+        "stream",
+        source,
+        *LINEAR,
+        "--chunk-size",
+        20,
+        "--checkpoint-every",
+        2,
+        "--memberships",
+        "--scale",
+        "unit",
+        "-q",
+    ]
 
     def named(run: str) -> list[object]:
         return ["--checkpoint", tmp_path / run / "s.safetensors", "--out", tmp_path / run / "l.csv"]
@@ -105,13 +119,26 @@ def test_killed_and_resumed_is_as_if_nothing_had_happened(
         path.read_bytes() for path in sorted((tmp_path / "whole").iterdir())
     ]
     own = {"outputs", "seconds", "resumed"}
-    assert {name: fact for name, fact in torn.items() if name not in own} == {name: fact for name, fact in whole.items() if name not in own}
+    assert {name: fact for name, fact in torn.items() if name not in own} == {
+        name: fact for name, fact in whole.items() if name not in own
+    }
     assert (whole["rows_clustered"], whole["rows_malformed"]) == (200, 5)
 
 
 def test_every_place_to_die_in(cmeans: Command, tmp_path: Path) -> None:
     source = written(tmp_path, "folder", groups(120)[0])
-    words = ["stream", source, *LINEAR, "--chunk-size", 17, "--checkpoint-every", 1, "-q", "--out", tmp_path / "l.csv"]
+    words = [
+        "stream",
+        source,
+        *LINEAR,
+        "--chunk-size",
+        17,
+        "--checkpoint-every",
+        1,
+        "-q",
+        "--out",
+        tmp_path / "l.csv",
+    ]
     words += ["--checkpoint", tmp_path / "s.safetensors"]
     assert cmeans(*words).code == 0
     whole = [(tmp_path / name).read_bytes() for name in ("l.csv", "s.safetensors")]
@@ -123,10 +150,22 @@ def test_every_place_to_die_in(cmeans: Command, tmp_path: Path) -> None:
     assert [(tmp_path / name).read_bytes() for name in ("l.csv", "s.safetensors")] == whole
 
 
-def test_a_full_disk_costs_no_labels(cmeans: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_costs_no_labels(
+    cmeans: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     x, _ = groups(100)
     (tmp_path / "x.csv").write_bytes(csv(x))
-    words = ["stream", tmp_path / "x.csv", *LINEAR, "--chunk-size", 10, "--checkpoint-every", 3, "--out", tmp_path / "l.csv"]
+    words = [
+        "stream",
+        tmp_path / "x.csv",
+        *LINEAR,
+        "--chunk-size",
+        10,
+        "--checkpoint-every",
+        3,
+        "--out",
+        tmp_path / "l.csv",
+    ]
     words += ["--checkpoint", tmp_path / "s.safetensors"]
     put = LabelWriter._put
 
@@ -142,7 +181,10 @@ def test_a_full_disk_costs_no_labels(cmeans: Command, tmp_path: Path, monkeypatc
     stream = read_metadata(tmp_path / "s.safetensors")["metadata"]["stream"]
     assert stream["written"]["bytes"] < 400 < (tmp_path / "l.csv").stat().st_size
     assert cmeans(*words, "--resume").code == 0
-    assert pa.csv.read_csv(tmp_path / "l.csv").to_pydict() == {"row": list(range(100)), "label": by_hand(x, 10)[1]}
+    assert pa.csv.read_csv(tmp_path / "l.csv").to_pydict() == {
+        "row": list(range(100)),
+        "label": by_hand(x, 10)[1],
+    }
 
 
 def test_a_finished_stream_goes_on_where_more_has_come(cmeans: Command, tmp_path: Path) -> None:
@@ -160,10 +202,15 @@ def test_a_finished_stream_goes_on_where_more_has_come(cmeans: Command, tmp_path
     assert stored["label"].to_pylist() == by_hand(x, 50)[1]
     assert stored["row"].to_pylist() == list(range(150))
     source.write_bytes(csv(x[:30]))
-    assert "x.csv: holds 30 rows, but 150 were read from it before; it is another file now." in refused(cmeans(*words, "--resume"))
+    assert (
+        "x.csv: holds 30 rows, but 150 were read from it before; it is another file now."
+        in refused(cmeans(*words, "--resume"))
+    )
 
 
-def test_another_source_is_read_from_its_beginning(cmeans: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_source_is_read_from_its_beginning(
+    cmeans: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     x, _ = groups(160)
     kept, out = tmp_path / "s.safetensors", tmp_path / "l.csv"
     words = ["--chunk-size", 40, "--checkpoint", kept, "--out", out, "--resume"]
@@ -171,7 +218,10 @@ def test_another_source_is_read_from_its_beginning(cmeans: Command, tmp_path: Pa
     (tmp_path / "two.csv").write_bytes(csv(x[40:80]))
     assert cmeans("stream", tmp_path / "one.csv", *LINEAR, *words[:-1]).code == 0
     ended = cmeans("stream", tmp_path / "two.csv", *words)
-    assert f"they came from {tmp_path / 'one.csv'}; {tmp_path / 'two.csv'} is read from its beginning" in ended.err
+    assert (
+        f"they came from {tmp_path / 'one.csv'}; {tmp_path / 'two.csv'} is read from its beginning"
+        in ended.err
+    )
     for part in (x[80:120], x[120:]):
         (tmp_path / "pipe").write_bytes(csv(part))
         with open(tmp_path / "pipe") as stdin:
@@ -184,7 +234,14 @@ def test_another_source_is_read_from_its_beginning(cmeans: Command, tmp_path: Pa
 
 def test_a_wrong_source_does_not_touch_the_state(cmeans: Command, tmp_path: Path) -> None:
     x, _ = groups(80)
-    words = ["--chunk-size", 40, "--checkpoint", tmp_path / "s.safetensors", "--out", tmp_path / "l.csv"]
+    words = [
+        "--chunk-size",
+        40,
+        "--checkpoint",
+        tmp_path / "s.safetensors",
+        "--out",
+        tmp_path / "l.csv",
+    ]
     (tmp_path / "x.csv").write_bytes(csv(x[:40]))
     (tmp_path / "y.csv").write_bytes(csv(x, "a,b,z"))
     (tmp_path / "z.csv").write_bytes(csv(x[:0]))
@@ -192,19 +249,34 @@ def test_a_wrong_source_does_not_touch_the_state(cmeans: Command, tmp_path: Path
     before = (tmp_path / "s.safetensors").read_bytes()
     with (tmp_path / "l.csv").open("a") as labels:
         labels.write("40,1\n4")  # of a run that was killed
-    assert "lacks column 'c' of the model" in refused(cmeans("stream", tmp_path / "y.csv", *words, "--resume"))
+    assert "lacks column 'c' of the model" in refused(
+        cmeans("stream", tmp_path / "y.csv", *words, "--resume")
+    )
     assert cmeans("stream", tmp_path / "z.csv", *words, "--resume").code == 0
     assert (tmp_path / "s.safetensors").read_bytes() == before
     (tmp_path / "x.csv").write_bytes(csv(x))
     assert cmeans("stream", tmp_path / "x.csv", *words, "--resume").code == 0
-    assert pa.csv.read_csv(tmp_path / "l.csv").to_pydict() == {"row": list(range(80)), "label": by_hand(x, 40)[1]}
+    assert pa.csv.read_csv(tmp_path / "l.csv").to_pydict() == {
+        "row": list(range(80)),
+        "label": by_hand(x, 40)[1],
+    }
 
 
-def test_columns_without_their_names(cmeans: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_without_their_names(
+    cmeans: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A pipe that is taken up again need not begin with the names."""
     x, _ = groups(80)
     x = np.column_stack([x, np.arange(80.0)])
-    words = ["stream", "--chunk-size", 40, "--checkpoint", tmp_path / "s.safetensors", "--out", tmp_path / "l.csv"]
+    words = [
+        "stream",
+        "--chunk-size",
+        40,
+        "--checkpoint",
+        tmp_path / "s.safetensors",
+        "--out",
+        tmp_path / "l.csv",
+    ]
     (tmp_path / "one").write_bytes(csv(x[:40], "a,b,c,w"))
     (tmp_path / "two").write_bytes(csv(x[40:], None))
     with open(tmp_path / "one") as stdin:
@@ -212,7 +284,11 @@ def test_columns_without_their_names(cmeans: Command, tmp_path: Path, monkeypatc
         assert cmeans(*words, *LINEAR, "--columns", "b,a", "--weight", "w").code == 0
     for more, message in (
         ([], "--weight w: standard input: there is no column 'w'"),
-        (["--weight", 3], "the model names its columns, the file does not; say with --columns which columns stand for columns 'b', 'a'"),
+        (
+            ["--weight", 3],
+            "the model names its columns, the file does not; say with --columns which columns "
+            "stand for columns 'b', 'a'",
+        ),
         (["--weight", 3, "--columns", "1"], "names 1 columns, but the model was fitted on 2"),
     ):
         with open(tmp_path / "two") as stdin:
@@ -221,13 +297,25 @@ def test_columns_without_their_names(cmeans: Command, tmp_path: Path, monkeypatc
     with open(tmp_path / "two") as stdin:
         monkeypatch.setattr(sys, "stdin", stdin)
         assert cmeans(*words, "--resume", "--columns", "1,0", "--weight", 3).code == 0
-    assert pa.csv.read_csv(tmp_path / "l.csv")["label"].to_pylist() == by_hand(x[:, [1, 0]], 40, x[:, 3])[1]
+    assert (
+        pa.csv.read_csv(tmp_path / "l.csv")["label"].to_pylist()
+        == by_hand(x[:, [1, 0]], 40, x[:, 3])[1]
+    )
     assert read_metadata(tmp_path / "s.safetensors")["metadata"]["columns"] == ["b", "a"]
 
 
 def test_labels_that_were_moved_away_are_begun_anew(cmeans: Command, tmp_path: Path) -> None:
     x, _ = groups(80)
-    words = ["stream", tmp_path / "x.csv", "--chunk-size", 40, "--checkpoint", tmp_path / "s.safetensors", "--out", tmp_path / "l.csv"]
+    words = [
+        "stream",
+        tmp_path / "x.csv",
+        "--chunk-size",
+        40,
+        "--checkpoint",
+        tmp_path / "s.safetensors",
+        "--out",
+        tmp_path / "l.csv",
+    ]
     (tmp_path / "x.csv").write_bytes(csv(x[:40]))
     assert cmeans(*words, *LINEAR).code == 0
     (tmp_path / "l.csv").unlink()
@@ -240,14 +328,30 @@ def test_a_model_from_python_goes_on(cmeans: Command, tmp_path: Path) -> None:
     x, _ = groups(80)
     library.save(by_hand(x[:40], 40)[0], tmp_path / "s.safetensors")
     (tmp_path / "x.csv").write_bytes(csv(x[40:], None))
-    words = ["--chunk-size", 40, "--checkpoint", tmp_path / "s.safetensors", "--out", tmp_path / "l.csv", "--resume"]
+    words = [
+        "--chunk-size",
+        40,
+        "--checkpoint",
+        tmp_path / "s.safetensors",
+        "--out",
+        tmp_path / "l.csv",
+        "--resume",
+    ]
     assert cmeans("stream", tmp_path / "x.csv", *words).summary["chunks"] == 2
     assert pa.csv.read_csv(tmp_path / "l.csv")["label"].to_pylist() == by_hand(x, 40)[1][40:]
 
 
 def test_without_resume_all_begins_anew(cmeans: Command, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_bytes(csv(groups(50)[0]))
-    words = ["stream", tmp_path / "x.csv", *LINEAR, "--checkpoint", tmp_path / "s.safetensors", "--out", tmp_path / "l.csv"]
+    words = [
+        "stream",
+        tmp_path / "x.csv",
+        *LINEAR,
+        "--checkpoint",
+        tmp_path / "s.safetensors",
+        "--out",
+        tmp_path / "l.csv",
+    ]
     first = cmeans(*words)
     before = [(tmp_path / name).read_bytes() for name in ("l.csv", "s.safetensors")]
     second = cmeans(*words)
@@ -263,19 +367,34 @@ def test_what_cannot_be_gone_on_with(cmeans: Command, tmp_path: Path) -> None:
     assert "--resume: there is no" in refused(cmeans(*words))
     assert cmeans(*words[:-1], *LINEAR, "--m", "1.5").code == 0
     (tmp_path / "other.csv").write_text("something else")
-    library.save(library.KernelKMeans(2, kernel="linear").fit(np.eye(4)), tmp_path / "k.safetensors")
+    library.save(
+        library.KernelKMeans(2, kernel="linear").fit(np.eye(4)), tmp_path / "k.safetensors"
+    )
     before = kept.read_bytes(), out.read_bytes()
     for more, message in (
-        (["-c", 4], f"--clusters 4: {kept} was begun with 3; leave the option out to go on with that."),
+        (
+            ["-c", 4],
+            f"--clusters 4: {kept} was begun with 3; leave the option out to go on with that.",
+        ),
         (["--kernel", "rbf"], f"--kernel rbf: {kept} was begun with linear"),
         (["--m", "2"], f"--m 2.0: {kept} was begun with 1.5"),
         (["--seed", 5], f"--seed 5: {kept} was begun with 0"),
         (["--scale", "unit"], f"--scale unit: {kept} was begun with none"),
         (["--dtype", "float32"], f"--dtype float32: {kept} was begun with float64"),
         (["--columns", "a"], "names 1 columns, but the model was fitted on 3"),
-        (["--memberships"], f"--memberships: {out} was begun without them; go on with it without them, or name a new file."),
-        (["--out", tmp_path / "other.csv"], "other.csv: exists, but the labels so far went to l.csv"),
-        (["--checkpoint", tmp_path / "k.safetensors"], "holds KernelKMeans, which no stream can go on with."),
+        (
+            ["--memberships"],
+            f"--memberships: {out} was begun without them; go on with it without them, or name a "
+            "new file.",
+        ),
+        (
+            ["--out", tmp_path / "other.csv"],
+            "other.csv: exists, but the labels so far went to l.csv",
+        ),
+        (
+            ["--checkpoint", tmp_path / "k.safetensors"],
+            "holds KernelKMeans, which no stream can go on with.",
+        ),
         (["--checkpoint", file], "would overwrite the input file"),
         (["--checkpoint", tmp_path / "other.csv"], "other.csv"),
     ):
@@ -286,7 +405,9 @@ def test_what_cannot_be_gone_on_with(cmeans: Command, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [truncated, flipped, changed_by_hand])
-def test_what_goes_on_from_a_damaged_state_is_the_same_stream_or_none(cmeans: Command, tmp_path: Path, damage: Damage) -> None:
+def test_what_goes_on_from_a_damaged_state_is_the_same_stream_or_none(
+    cmeans: Command, tmp_path: Path, damage: Damage
+) -> None:
     x, _ = groups(60)
     source, kept, out = tmp_path / "x.csv", tmp_path / "s.safetensors", tmp_path / "l.csv"
     words = ["stream", source, "--chunk-size", 20, "--checkpoint", kept, "--out", out, "-q"]
@@ -314,17 +435,63 @@ def test_what_goes_on_from_a_damaged_state_is_the_same_stream_or_none(cmeans: Co
     "stream",
     [
         {"rows": 1},
-        {"rows": "x", "source": "-", "files": {}, "clustered": 0, "sizes": [], "noise": 0, "written": None},
-        {"rows": 0, "source": "-", "files": [], "clustered": 0, "sizes": [], "noise": 0, "written": None},
-        {"rows": 0, "source": "-", "files": {}, "clustered": 0, "sizes": [], "noise": 0, "written": {"name": "x"}},
-        {"rows": 0, "source": "-", "files": {}, "clustered": 0, "sizes": 5, "noise": 0, "written": None},
-        {"rows": 0, "source": "-", "files": {}, "clustered": 1, "sizes": [], "noise": 0, "written": None},
+        {
+            "rows": "x",
+            "source": "-",
+            "files": {},
+            "clustered": 0,
+            "sizes": [],
+            "noise": 0,
+            "written": None,
+        },
+        {
+            "rows": 0,
+            "source": "-",
+            "files": [],
+            "clustered": 0,
+            "sizes": [],
+            "noise": 0,
+            "written": None,
+        },
+        {
+            "rows": 0,
+            "source": "-",
+            "files": {},
+            "clustered": 0,
+            "sizes": [],
+            "noise": 0,
+            "written": {"name": "x"},
+        },
+        {
+            "rows": 0,
+            "source": "-",
+            "files": {},
+            "clustered": 0,
+            "sizes": 5,
+            "noise": 0,
+            "written": None,
+        },
+        {
+            "rows": 0,
+            "source": "-",
+            "files": {},
+            "clustered": 1,
+            "sizes": [],
+            "noise": 0,
+            "written": None,
+        },
     ],
 )
 def test_a_damaged_state_is_refused(cmeans: Command, tmp_path: Path, stream: object) -> None:
     x, _ = groups(40)
     (tmp_path / "x.csv").write_bytes(csv(x))
-    metadata = {"columns": ["a", "b", "c"], "scaling": {"kind": "none", "shift": [], "factor": []}, "stream": stream}
+    metadata = {
+        "columns": ["a", "b", "c"],
+        "scaling": {"kind": "none", "shift": [], "factor": []},
+        "stream": stream,
+    }
     library.save(by_hand(x, 40)[0], tmp_path / "s.safetensors", metadata=metadata)
-    line = refused(cmeans("stream", tmp_path / "x.csv", "--checkpoint", tmp_path / "s.safetensors", "--resume"))
+    line = refused(
+        cmeans("stream", tmp_path / "x.csv", "--checkpoint", tmp_path / "s.safetensors", "--resume")
+    )
     assert f"what {tmp_path / 's.safetensors'} says of its stream cannot be read" in line

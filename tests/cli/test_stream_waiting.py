@@ -1,4 +1,5 @@
-"""Waiting for a pipe, also in the way of Windows, whose calls are played here by a pipe of this system."""
+"""Waiting for a pipe, also in the way of Windows, whose calls are played here by a pipe of this
+system."""
 
 from __future__ import annotations
 
@@ -29,14 +30,23 @@ class Windows:
         mode._obj.value = 7 if self.kind == "console" else 0
         return int(self.kind == "console")
 
-    def PeekNamedPipe(self, handle: ctypes.c_void_p, buffer: None, size: int, read: None, available: Any, left: None) -> int:
+    def PeekNamedPipe(
+        self,
+        handle: ctypes.c_void_p,
+        buffer: None,
+        size: int,
+        read: None,
+        available: Any,
+        left: None,
+    ) -> int:
         self.looks += 1
         pipe = handle.value
         assert pipe is not None
         if self.kind == "file":
             return 0
         ready = bool(select.select([pipe], [], [], 0)[0])
-        held = min(1, len(os.read(pipe, 1))) if ready else 0  # the end is ready, too, and has nothing
+        # the end is ready, too, and has nothing
+        held = min(1, len(os.read(pipe, 1))) if ready else 0
         available._obj.value = held
         return int(not ready or held)
 
@@ -68,7 +78,9 @@ def as_on_windows(monkeypatch: pytest.MonkeyPatch, windows: Windows) -> ModuleTy
 
 
 @pytest.mark.parametrize("system", ["this", "windows"])
-def test_bytes_and_the_end_arrive_and_silence_does_not(monkeypatch: pytest.MonkeyPatch, pipe: tuple[int, int], system: str) -> None:
+def test_bytes_and_the_end_arrive_and_silence_does_not(
+    monkeypatch: pytest.MonkeyPatch, pipe: tuple[int, int], system: str
+) -> None:
     read, write = pipe
     module = waiting if system == "this" else as_on_windows(monkeypatch, Windows("pipe"))
     begun = time.monotonic()
@@ -81,7 +93,9 @@ def test_bytes_and_the_end_arrive_and_silence_does_not(monkeypatch: pytest.Monke
     assert module.arrives(read, 60.0)
 
 
-def test_a_file_is_read_at_once_and_a_console_when_someone_types(monkeypatch: pytest.MonkeyPatch, pipe: tuple[int, int]) -> None:
+def test_a_file_is_read_at_once_and_a_console_when_someone_types(
+    monkeypatch: pytest.MonkeyPatch, pipe: tuple[int, int]
+) -> None:
     windows = Windows("file")
     assert as_on_windows(monkeypatch, windows).arrives(pipe[0], 60.0)
     assert windows.looks == 1

@@ -59,7 +59,12 @@ class TestParquet:
 
     @pytest.mark.parametrize(
         ("columns", "asked", "dtype"),
-        [(("s",), None, np.float32), (("s", "d"), None, np.float64), (("d",), "float32", np.float32), (("s",), "float64", np.float64)],
+        [
+            (("s",), None, np.float32),
+            (("s", "d"), None, np.float64),
+            (("d",), "float32", np.float32),
+            (("s",), "float64", np.float64),
+        ],
     )
     def test_single_precision_is_kept_where_all_is_single(
         self, tmp_path: Path, columns: tuple[str, ...], asked: str | None, dtype: type
@@ -67,7 +72,9 @@ class TestParquet:
         file = parquet(tmp_path, s=np.ones(4, np.float32), d=np.ones(4))
         assert read_rows(ReadOptions(file, columns, dtype=asked)).x.dtype == dtype
 
-    def test_many_batches_and_a_weight(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_many_batches_and_a_weight(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(arrow, "ROWS", 7)
         x = np.arange(60.0).reshape(20, 3)
         file = parquet(tmp_path, a=x[:, 0], b=x[:, 1], w=x[:, 2])
@@ -89,34 +96,55 @@ class TestParquet:
 
     @pytest.mark.parametrize(
         ("hole", "words"),
-        [(None, "is empty or not a number"), (np.nan, "is empty or not a number"), (np.inf, "is infinite or too large for float64")],
+        [
+            (None, "is empty or not a number"),
+            (np.nan, "is empty or not a number"),
+            (np.inf, "is infinite or too large for float64"),
+        ],
     )
-    def test_a_hole_is_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hole: float | None, words: str) -> None:
+    def test_a_hole_is_named(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hole: float | None, words: str
+    ) -> None:
         monkeypatch.setattr(arrow, "ROWS", 2)
         file = parquet(tmp_path, a=[1.0] * 5, b=[1.0, 1.0, 1.0, hole, 1.0])
-        with pytest.raises(RowsError, match=rf"data\.parquet: column 'b' {words}.* in row 3 \(rows count from 0\)"):
+        with pytest.raises(
+            RowsError, match=rf"data\.parquet: column 'b' {words}.* in row 3 \(rows count from 0\)"
+        ):
             read_rows(ReadOptions(file))
 
     def test_an_empty_cell_among_whole_numbers_and_truths(self, tmp_path: Path) -> None:
-        for column in ([1, None, 3], [True, None, False], pa.array([Decimal("1.0"), None, Decimal("2.0")]), pa.nulls(3)):
+        for column in (
+            [1, None, 3],
+            [True, None, False],
+            pa.array([Decimal("1.0"), None, Decimal("2.0")]),
+            pa.nulls(3),
+        ):
             with pytest.raises(RowsError, match="column 'a' is empty or not a number"):
                 read_rows(ReadOptions(parquet(tmp_path, a=column)))
 
     def test_too_large_for_single_precision(self, tmp_path: Path) -> None:
-        with pytest.raises(RowsError, match="column 'a' is infinite or too large for float32 in row 1"):
+        with pytest.raises(
+            RowsError, match="column 'a' is infinite or too large for float32 in row 1"
+        ):
             read_rows(ReadOptions(parquet(tmp_path, a=[1.0, 1e300]), dtype="float32"))
 
-    @pytest.mark.parametrize(("weight", "words"), [(-1.0, "is -1"), (None, "is empty"), (np.inf, "is infinite")])
+    @pytest.mark.parametrize(
+        ("weight", "words"), [(-1.0, "is -1"), (None, "is empty"), (np.inf, "is infinite")]
+    )
     def test_wrong_weights(self, tmp_path: Path, weight: float | None, words: str) -> None:
         file = parquet(tmp_path, a=[1.0, 2.0], w=[1.0, weight])
-        with pytest.raises(RowsError, match=rf"weight column 'w' {words}.* in row 1 .*; weights are 0 or more"):
+        with pytest.raises(
+            RowsError, match=rf"weight column 'w' {words}.* in row 1 .*; weights are 0 or more"
+        ):
             read_rows(ReadOptions(file, weight="w"))
 
     def test_damaged_files(self, tmp_path: Path) -> None:
         file = parquet(tmp_path, a=np.arange(10_000.0))
         whole = file.read_bytes()
         file.write_bytes(whole[: len(whole) // 2])
-        with pytest.raises(RowsError, match="cannot be read as Parquet; it is damaged or not such a file"):
+        with pytest.raises(
+            RowsError, match="cannot be read as Parquet; it is damaged or not such a file"
+        ):
             read_rows(ReadOptions(file))
         start = bytearray(whole)
         start[4:2000] = bytes(1996)  # the footer is whole, the data are not
@@ -128,7 +156,10 @@ class TestParquet:
         file = parquet(tmp_path, a=[1.0], t=["x"], d=pa.array([0], pa.date32()), e=[["x"]])
         rows = read_rows(ReadOptions(file))
         assert (rows.columns, [field.label for field in rows.left_out]) == (("a",), ["t", "d", "e"])
-        with pytest.raises(RowsError, match=r"columns 't' \(text\), 'd' \(date32\[day\]\), 'e' \(list<.*>\) hold no numbers"):
+        with pytest.raises(
+            RowsError,
+            match=r"columns 't' \(text\), 'd' \(date32\[day\]\), 'e' \(list<.*>\) hold no numbers",
+        ):
             read_rows(ReadOptions(file, ("a,t,d,e",)))
         with pytest.raises(RowsError, match="--weight t: the column holds text, no numbers"):
             read_rows(ReadOptions(file, ("a",), weight="t"))
@@ -136,7 +167,10 @@ class TestParquet:
     def test_no_rows_and_names_given_twice(self, tmp_path: Path) -> None:
         with pytest.raises(RowsError, match="has no rows"):
             read_rows(ReadOptions(parquet(tmp_path, a=pa.array([], pa.float64()))))
-        pq.write_table(pa.Table.from_arrays([pa.array([1.0]), pa.array([2.0])], names=["a", "a"]), tmp_path / "twice.parquet")
+        pq.write_table(
+            pa.Table.from_arrays([pa.array([1.0]), pa.array([2.0])], names=["a", "a"]),
+            tmp_path / "twice.parquet",
+        )
         with pytest.raises(RowsError, match="column 'a' occurs 2 times"):
             read_rows(ReadOptions(tmp_path / "twice.parquet"))
 
@@ -155,7 +189,9 @@ class TestCsv:
             ("1|2.5\n3|4\n", (0, 1)),
         ],
     )
-    def test_with_and_without_names(self, tmp_path: Path, text: str, columns: tuple[str | int, ...]) -> None:
+    def test_with_and_without_names(
+        self, tmp_path: Path, text: str, columns: tuple[str | int, ...]
+    ) -> None:
         rows = read_rows(ReadOptions(written(tmp_path, text)))
         assert rows.columns == columns
         assert rows.x.dtype == np.float64
@@ -199,7 +235,11 @@ class TestCsv:
             ("a,b\nx,y\n", r"no numeric columns \(it has columns 'a' \(text\), 'b' \(text\)\)"),
             ("a,b\n1,2\n3,x\n", r"data\.csv: line 3: column 'b' holds 'x', no number\."),
             (",a\n0,5\n1,6\n", r"column 0 has no name"),
-            ("5.1,3.5,setosa\n4.9,3.0,setosa\n", r"the first line \(5.1,3.5,setosa\) may be names or data; add --header or --no-header\."),
+            (
+                "5.1,3.5,setosa\n4.9,3.0,setosa\n",
+                r"the first line \(5.1,3.5,setosa\) may be names or data; add --header or "
+                r"--no-header\.",
+            ),
             ("0,1,2\n5,6,7\n", r"the first line \(0,1,2\) may be names or data"),
             ("2001,2002,2003\n5,6,7\n", r"the first line \(2001,2002,2003\) may be names or data"),
         ],
@@ -212,10 +252,14 @@ class TestCsv:
         file = written(tmp_path, "0,1,2\n5,6,7\n")
         assert read_rows(ReadOptions(file, header=True)).columns == ("0", "1", "2")
         assert read_rows(ReadOptions(file, header=False)).x.tolist() == [[0, 1, 2], [5, 6, 7]]
-        for numbers in ("1,2,3", "2001,2002", "2001,2003,2005", "7001,7002,7003"):  # as data may begin too
+        # as data may begin too
+        for numbers in ("1,2,3", "2001,2002", "2001,2003,2005", "7001,7002,7003"):
             assert len(read_rows(ReadOptions(written(tmp_path, f"{numbers}\n{numbers}\n"))).x) == 2
         iris = written(tmp_path, "5.1,3.5,setosa\n4.9,3.0,setosa\n", "iris.data")
-        assert read_rows(ReadOptions(iris, ("0-1",), header=False)).x.tolist() == [[5.1, 3.5], [4.9, 3.0]]
+        assert read_rows(ReadOptions(iris, ("0-1",), header=False)).x.tolist() == [
+            [5.1, 3.5],
+            [4.9, 3.0],
+        ]
 
 
 class TestResults:
@@ -231,7 +275,13 @@ class TestResults:
         assert np.array_equal(read_labels(tmp_path / "l.parquet"), u.argmax(1))
 
     def test_csv_and_labels_alone(self, tmp_path: Path) -> None:
-        write_table(tmp_path / "l.csv", np.array([1, 0, -1]), np.array([[0.25, 0.75], [1, 0], [0, 0]]))
-        assert pa.csv.read_csv(tmp_path / "l.csv").to_pydict() == {"label": [1, 0, -1], "u0": [0.25, 1, 0], "u1": [0.75, 0, 0]}
+        write_table(
+            tmp_path / "l.csv", np.array([1, 0, -1]), np.array([[0.25, 0.75], [1, 0], [0, 0]])
+        )
+        assert pa.csv.read_csv(tmp_path / "l.csv").to_pydict() == {
+            "label": [1, 0, -1],
+            "u0": [0.25, 1, 0],
+            "u1": [0.75, 0, 0],
+        }
         write_table(tmp_path / "l.parquet", np.array([1, 0, -1]), None)
         assert pq.read_table(tmp_path / "l.parquet").to_pydict() == {"label": [1, 0, -1]}

@@ -14,7 +14,13 @@ from cmeans.runtime.progress import Progress, Reporter, current_listeners
 
 def told(sweep: int, movement: float | None = None, **other: int) -> Progress:
     words = {"run": 0, "n_runs": 1, "max_sweeps": 300, "rows_done": 500, "n_rows": 1000} | other
-    return Progress(stage="fit", sweep=sweep, objective=None if movement is None else 12.5, movement=movement, **words)
+    return Progress(
+        stage="fit",
+        sweep=sweep,
+        objective=None if movement is None else 12.5,
+        movement=movement,
+        **words,
+    )
 
 
 def test_a_forecast_from_movements_that_shrink() -> None:
@@ -29,7 +35,12 @@ def test_a_forecast_from_movements_that_shrink() -> None:
 
 
 def test_a_forecast_without_any_sign_of_an_end_is_what_is_allowed() -> None:
-    for movements, tol in (([0.1], 1e-4), ([0.1, 0.2], 1e-4), ([0.2, 0.1], 0.0), ([math.inf, 0.1], 1e-4)):
+    for movements, tol in (
+        ([0.1], 1e-4),
+        ([0.1, 0.2], 1e-4),
+        ([0.2, 0.1], 0.0),
+        ([math.inf, 0.1], 1e-4),
+    ):
         forecast = Forecast(tol)
         for sweep, movement in enumerate(movements, 1):
             forecast.note(told(sweep, movement), now=float(sweep))
@@ -48,7 +59,10 @@ def test_the_words_of_the_bar() -> None:
     assert described(told(12)) == "fit, sweep 12/300"
     assert described(told(12, run=1, n_runs=3)) == "fit 2/3, sweep 12/300"
     assert standing(told(1), None, None) == "500/1,000 rows"
-    assert standing(told(1), 1234567.0, 125.4) == "500/1,000 rows, objective 1,234,567, about 2:05 left"
+    assert (
+        standing(told(1), 1234567.0, 125.4)
+        == "500/1,000 rows, objective 1,234,567, about 2:05 left"
+    )
 
 
 def test_nobody_knows_how_many_trials_there_will_be() -> None:
@@ -61,7 +75,9 @@ def test_nobody_knows_how_many_trials_there_will_be() -> None:
     assert forecast.seconds_left(told(3)) is not None
 
 
-def test_the_bar_is_drawn_on_a_terminal_alone(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bar_is_drawn_on_a_terminal_alone(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fit(screen: Screen) -> str:
         with screen.progress(tol=1e-4):
             reporter = Reporter(current_listeners())
@@ -89,10 +105,22 @@ def test_messages(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
-def test_a_model_is_shown_briefly(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_is_shown_briefly(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     fitted = {"m_": 1.5, "none_": None, "_own": 1}
-    print_report(of_model({"model": "m", "estimator": "FuzzyCMeans", "fitted": fitted, "columns": list(range(1000)), "arrays": {"a": 1}}))
+    print_report(
+        of_model(
+            {
+                "model": "m",
+                "estimator": "FuzzyCMeans",
+                "fitted": fitted,
+                "columns": list(range(1000)),
+                "arrays": {"a": 1},
+            }
+        )
+    )
     text = capsys.readouterr().out
     assert "fitted.m_" in text
     assert not any(word in text for word in ("none", "own", "999", "arrays"))

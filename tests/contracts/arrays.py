@@ -1,4 +1,5 @@
-"""The same rows in every kind of array that the library takes, and blocks small enough that small tests cut them raggedly."""
+"""The same rows in every kind of array that the library takes, and blocks small enough that small
+tests cut them raggedly."""
 
 from __future__ import annotations
 
@@ -45,9 +46,14 @@ def on_host(x: Any) -> np.ndarray:
     """Any of these as a dense NumPy array of the same dtype."""
     if sparse.issparse(x):
         return x.toarray()
-    return x.numpy() if hasattr(x, "numpy") else np.asarray(np.from_dlpack(x) if hasattr(x, "__dlpack__") else x)
+    return (
+        x.numpy()
+        if hasattr(x, "numpy")
+        else np.asarray(np.from_dlpack(x) if hasattr(x, "__dlpack__") else x)
+    )
 
 
 def cut_raggedly(monkeypatch: pytest.MonkeyPatch, block: int = 9, tasks: int = 3) -> Limits:
-    """Blocks of `block` rows in about `tasks` tasks. With 67 rows: blocks of 9, three to a task, the last block of 4."""
+    """Blocks of `block` rows in about `tasks` tasks. With 67 rows: blocks of 9, three to a task,
+    the last block of 4."""
     return limited(monkeypatch, block_rows=block, tasks=tasks, task_values=1)

@@ -1,4 +1,5 @@
-"""What every engine promises. A new engine passes with a class of ten lines: see test_engines.py."""
+"""What every engine promises. A new engine passes with a class of ten lines: see
+test_engines.py."""
 
 from __future__ import annotations
 
@@ -63,7 +64,9 @@ class Spelling(Pass[Text]):
         return total + Text(".")
 
 
-def fold(engine: Engine, function: Callable[[int], object], n_tasks: int, *heard: Callable[[int], None]) -> object:
+def fold(
+    engine: Engine, function: Callable[[int], object], n_tasks: int, *heard: Callable[[int], None]
+) -> object:
     """The sum of a function's values."""
     return engine.fold(Numbers(n_tasks), Calling(function), *heard)
 
@@ -73,7 +76,11 @@ class RefusedError(Exception):
 
 
 def blas_threads() -> list[int]:
-    return [pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
+    return [
+        pool["num_threads"]
+        for pool in threadpoolctl.threadpool_info()
+        if pool["user_api"] == "blas"
+    ]
 
 
 @pytest.fixture
@@ -137,7 +144,9 @@ class EngineContract(ABC):
             np.testing.assert_array_equal(total(workers), once)
 
     @pytest.mark.parametrize("failing", [0, 7, 19])
-    def test_exceptions_come_through_and_the_engine_goes_on(self, workers: int, failing: int) -> None:
+    def test_exceptions_come_through_and_the_engine_goes_on(
+        self, workers: int, failing: int
+    ) -> None:
         def fail(task: int) -> Text:
             if task == failing:
                 raise RefusedError(f"task {task}")
@@ -186,7 +195,9 @@ class EngineContract(ABC):
             pytest.skip("this BLAS knows one thread only")
         with self.make(workers) as engine:
             assert set(blas_threads()) == {1}
-            assert {count for counts in engine.run(lambda _: blas_threads(), 8) for count in counts} == {1}
+            assert {
+                count for counts in engine.run(lambda _: blas_threads(), 8) for count in counts
+            } == {1}
         assert blas_threads() == before
 
     @pytest.mark.usefixtures("two_blas_threads")
@@ -271,8 +282,11 @@ class Notes:
 
 
 def numbers_of(rows: GivenRows, task: int) -> tuple[slice, np.ndarray]:
-    """Where the rows of a task are among those here, and their numbers among all, which is what they hold."""
-    return slice(*rows.task_range(task)), np.concatenate([block.x[:, 0] for block in rows.task(task)])
+    """Where the rows of a task are among those here, and their numbers among all, which is what
+    they hold."""
+    return slice(*rows.task_range(task)), np.concatenate(
+        [block.x[:, 0] for block in rows.task(task)]
+    )
 
 
 @dataclass(frozen=True)
@@ -305,7 +319,8 @@ class Reading(Pass[Text]):
 
 @dataclass(frozen=True)
 class Linking(Chain[float]):
-    """Notes in each row the state that the rows before have left: the number of the last of them."""
+    """Notes in each row the state that the rows before have left: the number of the last of
+    them."""
 
     def work(self, rows: GivenRows, task: int, kept: Notes, state: float, engine: Engine) -> float:
         here, numbers = numbers_of(rows, task)
@@ -317,7 +332,9 @@ class Linking(Chain[float]):
 class SpellingChunks(Chain["Text | None"]):
     """A stream that spells its rows, by the engine that it is given."""
 
-    def work(self, rows: ChunkedRows, task: int, kept: None, state: Text | None, engine: Engine) -> Text:
+    def work(
+        self, rows: ChunkedRows, task: int, kept: None, state: Text | None, engine: Engine
+    ) -> Text:
         blocks = rows.chunk(task)
         chunk = engine.fold(GivenRows(blocks, 1), Noting(), kept=Kept(Notes(blocks.n_rows)))
         return chunk if state is None else state + chunk
@@ -333,7 +350,8 @@ class ChunksAlone(Pass["tuple[int, list[float], float]"]):
 
 
 LETTERS = "".join(map(chr, range(N_ROWS)))
-SPANS = [(0, 40), (40, 41), (41, 100), (120, 150), (150, N_ROWS)]  # rows between two of them are left out
+# rows between two of them are left out
+SPANS = [(0, 40), (40, 41), (41, 100), (120, 150), (150, N_ROWS)]
 
 
 class RowsContract(ABC):
@@ -354,7 +372,9 @@ class RowsContract(ABC):
         with self.held(Blocks(x, x[:, 0].copy(), limits=SMALL), workers) as (engine, blocks):
             yield engine, GivenRows(replace(blocks, limits=SMALL), 1)
 
-    def test_numbers_stay_with_their_rows_from_pass_to_pass(self, there: tuple[Engine, GivenRows]) -> None:
+    def test_numbers_stay_with_their_rows_from_pass_to_pass(
+        self, there: tuple[Engine, GivenRows]
+    ) -> None:
         engine, rows = there
         total, kept = engine.keep(rows, Noting())
         assert total == Text(LETTERS + ".")
@@ -386,18 +406,30 @@ class RowsContract(ABC):
         np.testing.assert_array_equal(kept.column("times")[:], 1.0)
 
     def test_a_stream_goes_from_chunk_to_chunk(self, there: tuple[Engine, GivenRows]) -> None:
-        """Wherever the chunks are cut; states come on the way, that of the last chunk in any case."""
+        """Wherever the chunks are cut; states come on the way, that of the last chunk in any
+        case."""
         engine, rows = there
         texts = [LETTERS[start:stop] + "." for start, stop in SPANS]
         wanted = [Text("".join(texts[:count])) for count in range(1, len(texts) + 1)]
         numbers = range(len(SPANS))
-        states = [state for state, _ in engine.follow(ChunkedRows(rows.blocks, SPANS, numbers), SpellingChunks(), None)]
+        states = [
+            state
+            for state, _ in engine.follow(
+                ChunkedRows(rows.blocks, SPANS, numbers), SpellingChunks(), None
+            )
+        ]
         assert states == [state for state in wanted if state in states]
         assert states[-1] == wanted[-1]
-        *_, (last, _) = engine.follow(ChunkedRows(rows.blocks, SPANS[3:], numbers[3:]), SpellingChunks(), wanted[2])
+        *_, (last, _) = engine.follow(
+            ChunkedRows(rows.blocks, SPANS[3:], numbers[3:]), SpellingChunks(), wanted[2]
+        )
         assert last == wanted[-1]
 
     def test_chunks_side_by_side(self, there: tuple[Engine, GivenRows]) -> None:
         engine, rows = there
-        answers = list(engine.map(ChunkedRows(rows.blocks, SPANS, range(3, 3 + len(SPANS))), ChunksAlone()))
-        assert answers == [(number, [*range(*span)], sum(range(*span))) for number, span in enumerate(SPANS, 3)]
+        answers = list(
+            engine.map(ChunkedRows(rows.blocks, SPANS, range(3, 3 + len(SPANS))), ChunksAlone())
+        )
+        assert answers == [
+            (number, [*range(*span)], sum(range(*span))) for number, span in enumerate(SPANS, 3)
+        ]

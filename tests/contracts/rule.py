@@ -1,4 +1,5 @@
-"""What every rule promises, over every kind of dense array. A new rule passes with a class of ten lines: see test_rules.py."""
+"""What every rule promises, over every kind of dense array. A new rule passes with a class of ten
+lines: see test_rules.py."""
 
 from __future__ import annotations
 
@@ -24,11 +25,14 @@ class RuleContract(ABC):
     rule: ClassVar[Rule]
     scales: ClassVar[np.ndarray | None] = None  # (C,) where the rule needs them
     minimises: ClassVar[bool] = True  # False for a rule that is known to minimise nothing
-    sure_at_centres: ClassVar[bool] = True  # False for a rule that holds back even from a row at its very centre
-    penalty_costs: ClassVar[bool] = True  # False for a rule whose penalty is a reward, never above zero
+    # False for a rule that holds back even from a row at its very centre
+    sure_at_centres: ClassVar[bool] = True
+    # False for a rule whose penalty is a reward, never above zero
+    penalty_costs: ClassVar[bool] = True
 
     def in_units(self, factor: float) -> Rule:
-        """The rule for squared distances that are `factor` times as large; another one where it has a parameter in their units."""
+        """The rule for squared distances that are `factor` times as large; another one where it has
+        a parameter in their units."""
         return self.rule
 
     @pytest.fixture(params=[(form, dtype) for form in DENSE for dtype in DTYPES], ids="-".join)
@@ -67,7 +71,11 @@ class RuleContract(ABC):
     def test_ratios_of_distances_are_all_that_counts_where_promised(self) -> None:
         if self.rule.is_scale_free:
             u = self.rule.memberships(distances(), self.scales)
-            np.testing.assert_allclose(self.rule.memberships(distances() * np.linspace(0.1, 9, B)[:, None], self.scales), u, atol=1e-12)
+            np.testing.assert_allclose(
+                self.rule.memberships(distances() * np.linspace(0.1, 9, B)[:, None], self.scales),
+                u,
+                atol=1e-12,
+            )
 
     def test_what_is_given_is_left_as_it_was(self, d2: Any) -> None:
         before = on_host(d2).copy()
@@ -84,7 +92,9 @@ class RuleContract(ABC):
         u = self.rule.memberships(d2, self.scales)
         np.testing.assert_allclose(on_host(u), expected, rtol=0, atol=50 * rounding)
         u = as_form(expected, "numpy", str(on_host(d2).dtype))
-        np.testing.assert_allclose(on_host(self.rule.weights(u)), self.rule.weights(expected), rtol=0, atol=50 * rounding)
+        np.testing.assert_allclose(
+            on_host(self.rule.weights(u)), self.rule.weights(expected), rtol=0, atol=50 * rounding
+        )
 
     def test_rows_do_not_know_each_other(self, d2: Any) -> None:
         u = on_host(self.rule.memberships(d2, self.scales))
@@ -105,12 +115,15 @@ class RuleContract(ABC):
         assert (u[:, 2:3] > u[:, [0, 1, 3]]).all() or not self.rule.rows_sum_to_one
 
     def test_a_row_at_several_centres(self, d2: Any) -> None:
-        """Shared equally where memberships are shared out at all and soft; the lowest number where they are not."""
+        """Shared equally where memberships are shared out at all and soft; the lowest number where
+        they are not."""
         rows = on_host(d2).copy() + 1
         rows[:, [1, 3]] = 0
         u = on_host(self.rule.memberships(like(d2, rows), self.scales))
         if not self.rule.rows_sum_to_one:
-            np.testing.assert_array_equal(u[:, [1, 3]], 1 if self.sure_at_centres else u[:1, [1, 3]].repeat(B, axis=0))
+            np.testing.assert_array_equal(
+                u[:, [1, 3]], 1 if self.sure_at_centres else u[:1, [1, 3]].repeat(B, axis=0)
+            )
         elif self.rule.is_soft and self.sure_at_centres:
             np.testing.assert_array_equal(u, np.tile([0, 0.5, 0, 0.5], (B, 1)))
         elif self.rule.is_soft:
@@ -121,7 +134,14 @@ class RuleContract(ABC):
 
     def test_extreme_distances_give_numbers(self, d2: Any) -> None:
         tiny = 1e-30
-        rows = np.array([[tiny, 1, 1 / tiny, 1], [tiny, 2 * tiny, tiny, tiny], [1 / tiny, 1 / tiny, 2 / tiny, 1 / tiny], [0, tiny, 1, 0]])
+        rows = np.array(
+            [
+                [tiny, 1, 1 / tiny, 1],
+                [tiny, 2 * tiny, tiny, tiny],
+                [1 / tiny, 1 / tiny, 2 / tiny, 1 / tiny],
+                [0, tiny, 1, 0],
+            ]
+        )
         with np.errstate(over="raise", invalid="raise", divide="raise"):
             u = on_host(self.rule.memberships(like(d2, rows), self.scales))
         assert np.isfinite(u).all()
@@ -132,7 +152,9 @@ class RuleContract(ABC):
     def test_units_do_not_matter(self, factor: float) -> None:
         scales = None if self.scales is None else factor * self.scales
         u = self.rule.memberships(distances(), self.scales)
-        np.testing.assert_allclose(self.in_units(factor).memberships(factor * distances(), scales), u, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(
+            self.in_units(factor).memberships(factor * distances(), scales), u, rtol=0, atol=1e-10
+        )
 
     def test_the_order_of_clusters_does_not_matter(self) -> None:
         d2 = distances()
@@ -140,7 +162,9 @@ class RuleContract(ABC):
         order = np.array([2, 0, 3, 1])
         scales = None if self.scales is None else self.scales[order]
         expected = self.rule.memberships(d2, self.scales)[:, order]
-        np.testing.assert_allclose(self.rule.memberships(d2[:, order], scales), expected, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(
+            self.rule.memberships(d2[:, order], scales), expected, rtol=0, atol=1e-12
+        )
 
     def test_nearer_is_never_less(self) -> None:
         """Within a row where clusters have equal scales; and weights grow with memberships."""
@@ -155,7 +179,8 @@ class RuleContract(ABC):
         assert self.rule.weights(np.array([[0.0, 1.0]])).tolist() == [[0, 1]]
 
     def test_memberships_minimise_the_objective_row_by_row(self) -> None:
-        """Against a numeric search from several starts: the simplex where rows sum to one (or, with noise, to less), else the unit box."""
+        """Against a numeric search from several starts: the simplex where rows sum to one (or, with
+        noise, to less), else the unit box."""
         gains = []
         for row in distances()[:12]:
             found = self._objective(self.rule.memberships(row[None, :], self.scales)[0], row)
@@ -177,7 +202,10 @@ class RuleContract(ABC):
         u = np.clip(u, 0, 1)[None, :]
         penalty = self.rule.penalty(u, self.scales)
         prices = self.scales if self.rule.has_prices and self.scales is not None else np.zeros(C)
-        return float((self.rule.weights(u) * d2 - prices * u).sum() + (0 if penalty is None else penalty.sum()))
+        return float(
+            (self.rule.weights(u) * d2 - prices * u).sum()
+            + (0 if penalty is None else penalty.sum())
+        )
 
     def _lowest(self, d2: np.ndarray) -> float:
         rng = np.random.default_rng(0)
@@ -185,7 +213,10 @@ class RuleContract(ABC):
         kind = "eq" if self.rule.noise_distance is None else "ineq"  # noise has the rest
         constraints = [{"type": kind, "fun": lambda u: 1 - u.sum()}] if shared else []
         unit = abs(self._objective(np.full(C, 1 / C), d2)) or 1.0
-        lowest = min(self._objective(corner, d2) for corner in (np.eye(C) if shared else np.vstack([np.eye(C), np.zeros(C), np.ones(C)])))
+        lowest = min(
+            self._objective(corner, d2)
+            for corner in (np.eye(C) if shared else np.vstack([np.eye(C), np.zeros(C), np.ones(C)]))
+        )
         for _ in range(3):
             start = rng.dirichlet(np.ones(C)) if shared else rng.uniform(size=C)
             search = minimize(
@@ -213,5 +244,11 @@ def distances() -> np.ndarray:
 
 def like(x: Any, values: np.ndarray) -> Any:
     """Values in x's library and dtype."""
-    form = "torch" if hasattr(x, "numpy") else "numpy" if isinstance(x, np.ndarray) else "array_api_strict"
+    form = (
+        "torch"
+        if hasattr(x, "numpy")
+        else "numpy"
+        if isinstance(x, np.ndarray)
+        else "array_api_strict"
+    )
     return as_form(values, form, str(on_host(x).dtype))

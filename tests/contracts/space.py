@@ -1,4 +1,5 @@
-"""What every space promises, over every kind of array. A new space passes with a class of ten lines: see test_spaces.py."""
+"""What every space promises, over every kind of array. A new space passes with a class of ten
+lines: see test_spaces.py."""
 
 from __future__ import annotations
 
@@ -26,9 +27,13 @@ from contracts.arrays import DENSE, FORMS, as_form, on_host
 
 N, NEW, C = 31, 6, 3
 RAGGED = Limits(block_rows=7, tasks=2, task_values=1)
-KINDS = tuple([(form, "float64") for form in FORMS] + [(form, "float32") for form in ("numpy", "torch", "csr")])
+KINDS = tuple(
+    [(form, "float64") for form in FORMS]
+    + [(form, "float32") for form in ("numpy", "torch", "csr")]
+)
 DENSE_KINDS = tuple(kind for kind in KINDS if kind[0] in DENSE)
-FEW_KINDS = (("numpy", "float64"), ("torch", "float32"), ("csr", "float64"))  # for a space whose twin meets all of them
+# for a space whose twin meets all of them
+FEW_KINDS = (("numpy", "float64"), ("torch", "float32"), ("csr", "float64"))
 TOLERANCE = {"float64": 1e-9, "float32": 2e-4}  # of squared distances of about 1
 
 
@@ -50,7 +55,8 @@ class SpaceContract(ABC):
     """A space over given rows, whose centres are projections onto the span of some of them."""
 
     kernel: ClassVar[Kernel]
-    loop: ClassVar[Callable[..., float]]  # the same kernel of two rows, from naive.py; values of about 1 on the rows below
+    # the same kernel of two rows, from naive.py; values of about 1 on the rows below
+    loop: ClassVar[Callable[..., float]]
     spanned_by: ClassVar[np.ndarray] = np.arange(N)  # numbers of the rows that span the space
     kinds: ClassVar[tuple[tuple[str, str], ...]] = KINDS  # of arrays
 
@@ -88,7 +94,8 @@ class SpaceContract(ABC):
     # ---- the promises
 
     def test_distances_to_weighted_means(self, given: Given) -> None:
-        """v_j = the projection of sum_i A_ij phi(x_i) / sum_i A_ij, k(x, x) kept; from training rows and from any rows."""
+        """v_j = the projection of sum_i A_ij phi(x_i) / sum_i A_ij, k(x, x) kept; from training
+        rows and from any rows."""
         space = self.make(given.blocks)
         centres = made(space, given)
         expected = self._distances(given, self._of_means(given))
@@ -111,12 +118,15 @@ class SpaceContract(ABC):
     def test_a_row_at_a_centre_is_at_no_distance(self, given: Given) -> None:
         space = self.make(given.blocks)
         numbers = self.spanned_by[:3]
-        d2 = on_host(distances(space, space.embed(given.blocks.take(numbers), numbers), given.blocks))
+        d2 = on_host(
+            distances(space, space.embed(given.blocks.take(numbers), numbers), given.blocks)
+        )
         assert (d2 >= 0).all()
         assert d2[numbers, [0, 1, 2]].max() <= (1e-14 if given.dtype == "float64" else 1e-5)
 
     def test_products_of_centres(self, given: Given) -> None:
-        """Differences and distances of centres are those of the combinations of rows that they are."""
+        """Differences and distances of centres are those of the combinations of rows that they
+        are."""
         space = self.make(given.blocks)
         centres, alphas = made(space, given), self._of_means(given)
         expected = np.array([[self._squared_norm(given, a - b) for b in alphas] for a in alphas])
@@ -132,7 +142,8 @@ class SpaceContract(ABC):
         given.close(space.inner_products(made(space, given), given.new), expected[:, N:])
 
     def test_norms_about_the_origin_of_feature_space(self, given: Given) -> None:
-        """Those of the combinations of rows that the centres are, wherever the space's own origin lies."""
+        """Those of the combinations of rows that the centres are, wherever the space's own origin
+        lies."""
         space = self.make(given.blocks)
         expected = np.array([self._squared_norm(given, alpha) for alpha in self._of_means(given)])
         centres = made(space, given)
@@ -145,7 +156,9 @@ class SpaceContract(ABC):
     def test_centres_as_rows_are_as_far_from_centres_as_these(self, given: Given) -> None:
         space = self.make(given.blocks)
         centres, alphas = made(space, given), self._of_means(given)
-        expected = np.array([[self._squared_norm(given, a - b) for b in alphas[:2]] for a in alphas])
+        expected = np.array(
+            [[self._squared_norm(given, a - b) for b in alphas[:2]] for a in alphas]
+        )
         for here, places in ((space, centres), space.portable(centres)):
             rows = here.as_rows(places)
             assert (type(rows.kxx), rows.kxx.dtype) == (np.ndarray, np.float64)
@@ -155,14 +168,20 @@ class SpaceContract(ABC):
             given.close(rows.plain().squared_distances(here.view(places[:2], rows.kxx)), expected)
 
     def test_centres_as_rows_join_others_in_the_moments(self, given: Given) -> None:
-        """The means of training rows and centres, and of centres alone, are those of the combinations that they are."""
+        """The means of training rows and centres, and of centres alone, are those of the
+        combinations that they are."""
         space = self.make(given.blocks)
         centres, alphas = made(space, given), self._of_means(given)
         W = np.random.default_rng(6).uniform(0.1, 20, size=(C, C))
-        mass, combined = given.A.sum(axis=0) + W.sum(axis=0), given.A.sum(axis=0)[:, None] * alphas + W.T @ alphas
+        mass, combined = (
+            given.A.sum(axis=0) + W.sum(axis=0),
+            given.A.sum(axis=0)[:, None] * alphas + W.T @ alphas,
+        )
         moment = moments(space, given)
         space.as_rows(centres).add_moment(W, moment)
-        self._check_means(given, space, centres, space.centres(mass, moment), combined / mass[:, None])
+        self._check_means(
+            given, space, centres, space.centres(mass, moment), combined / mass[:, None]
+        )
         if isinstance(self.kernel, Precomputed):
             return  # a portable space cannot make centres of a kernel that was given
         portable, carried = space.portable(centres)
@@ -171,9 +190,13 @@ class SpaceContract(ABC):
         means = portable.centres(W.sum(axis=0), moment)
         self._check_means(given, portable, carried, means, W.T @ alphas / W.sum(axis=0)[:, None])
 
-    def _check_means(self, given: Given, space: Space, centres: Centres, means: Centres, expected: np.ndarray) -> None:
+    def _check_means(
+        self, given: Given, space: Space, centres: Centres, means: Centres, expected: np.ndarray
+    ) -> None:
         rows = space.as_rows(means)
-        away = np.array([[self._squared_norm(given, a - b) for b in self._of_means(given)] for a in expected])
+        away = np.array(
+            [[self._squared_norm(given, a - b) for b in self._of_means(given)] for a in expected]
+        )
         given.close(rows.squared_distances(space.view(centres, rows.kxx)), away)
         given.close(space.norms(means), np.array([self._squared_norm(given, a) for a in expected]))
 
@@ -182,7 +205,9 @@ class SpaceContract(ABC):
         centres = made(space, given)
         again = space.project(centres, space, self.basis(given.blocks))
         given.close((again - centres).squared_norms(), np.zeros(C))
-        given.close(distances(space, again, given.blocks), on_host(distances(space, centres, given.blocks)))
+        given.close(
+            distances(space, again, given.blocks), on_host(distances(space, centres, given.blocks))
+        )
 
     def test_centres_are_projections_of_those_of_the_whole_space(self, given: Given) -> None:
         space, whole = self.make(given.blocks), self.whole(given.blocks)
@@ -193,7 +218,10 @@ class SpaceContract(ABC):
         space, whole = self.make(given.blocks), self.whole(given.blocks)
         centres = made(space, given)
         carried = whole.project(centres, space)
-        given.close(distances(whole, carried, given.blocks), on_host(distances(space, centres, given.blocks)))
+        given.close(
+            distances(whole, carried, given.blocks),
+            on_host(distances(space, centres, given.blocks)),
+        )
 
     def test_a_portable_space_says_the_same(self, given: Given) -> None:
         """Also after a journey; and its centres come home."""
@@ -206,7 +234,9 @@ class SpaceContract(ABC):
         if "array_api_strict" not in str(type(given.new.x)):  # whose arrays do not pickle
             travelled, stored = pickle.loads(pickle.dumps((portable, carried)))
             again = travelled.rows(given.new)
-            np.testing.assert_array_equal(on_host(again.squared_distances(travelled.view(stored, again.kxx))), d2)
+            np.testing.assert_array_equal(
+                on_host(again.squared_distances(travelled.view(stored, again.kxx))), d2
+            )
         home = space.project(carried, portable, self.basis(given.blocks))
         given.close((home - centres).squared_norms(), np.zeros(C))
 
@@ -222,7 +252,9 @@ class SpaceContract(ABC):
 
         mass, moment, tasks = summed(given.blocks)
         assert tasks > 1
-        whole_mass, whole_moment, tasks = summed(replace(given.blocks, limits=Limits(block_rows=N, tasks=1)))
+        whole_mass, whole_moment, tasks = summed(
+            replace(given.blocks, limits=Limits(block_rows=N, tasks=1))
+        )
         assert tasks == 1
         given.close(mass, whole_mass)
         given.close(moment, whole_moment)
@@ -235,7 +267,9 @@ class SpaceContract(ABC):
         centres = made(space, given, A)
         assert np.isfinite(centres.coordinates).all()
         assert np.isfinite(centres.duals).all()
-        given.close(centres[[0, 2]].squared_distances(), made(space, given)[[0, 2]].squared_distances())
+        given.close(
+            centres[[0, 2]].squared_distances(), made(space, given)[[0, 2]].squared_distances()
+        )
 
     def test_it_holds_no_state(self, given: Given) -> None:
         space = self.make(given.blocks)
@@ -252,7 +286,9 @@ class SpaceContract(ABC):
 
     def _of_means(self, given: Given) -> np.ndarray:
         """(c, basis) coefficients of the centres over the rows that span the space."""
-        return np.array([self._solve(given, given.K[self.spanned_by, :N] @ a / a.sum()) for a in given.A.T])
+        return np.array(
+            [self._solve(given, given.K[self.spanned_by, :N] @ a / a.sum()) for a in given.A.T]
+        )
 
     def _of_rows(self, given: Given, numbers: np.ndarray) -> np.ndarray:
         return np.array([self._solve(given, given.K[self.spanned_by, row]) for row in numbers])
@@ -267,7 +303,13 @@ class SpaceContract(ABC):
         """(n + new, c)."""
         K = given.K
         return np.array(
-            [[K[i, i] - 2 * K[i, self.spanned_by] @ alpha + self._squared_norm(given, alpha) for alpha in alphas] for i in range(len(K))]
+            [
+                [
+                    K[i, i] - 2 * K[i, self.spanned_by] @ alpha + self._squared_norm(given, alpha)
+                    for alpha in alphas
+                ]
+                for i in range(len(K))
+            ]
         )
 
 
@@ -313,4 +355,8 @@ def distances(space: Space, centres: Centres, blocks: Blocks, *, training: bool 
 
 
 def all_blocks(space: Space, blocks: Blocks) -> list[Block]:
-    return [block for task in range(blocks.n_tasks(space.size)) for block in blocks.task(task, space.size)]
+    return [
+        block
+        for task in range(blocks.n_tasks(space.size))
+        for block in blocks.task(task, space.size)
+    ]

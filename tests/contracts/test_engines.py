@@ -46,23 +46,39 @@ class TestRowsHere(RowsContract):
 
 @pytest.mark.slow
 class TestRowsOnDask(RowsContract):
-    """In partitions of several sizes, one of which is a single row, and with the weights on the workers too."""
+    """In partitions of several sizes, one of which is a single row, and with the weights on the
+    workers too."""
 
     @contextmanager
     def held(self, blocks: Blocks, workers: int) -> Iterator[tuple[Engine, Blocks]]:
-        distributed = pytest.importorskip("distributed", reason="Dask's workers are not installed: pip install cmeans[dask]")
+        distributed = pytest.importorskip(
+            "distributed", reason="Dask's workers are not installed: pip install cmeans[dask]"
+        )
         array = pytest.importorskip("dask.array")
-        sizes, words = (70, 49, 1, 110), {"threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
-        with distributed.LocalCluster(n_workers=workers, **words) as cluster, distributed.Client(cluster) as client:
-            rows = DaskEngine(client).rows(array.from_array(blocks.x, chunks=(sizes, (1,))), "Owner")
+        sizes, words = (
+            (70, 49, 1, 110),
+            {"threads_per_worker": 1, "processes": False, "dashboard_address": ":0"},
+        )
+        with (
+            distributed.LocalCluster(n_workers=workers, **words) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            rows = DaskEngine(client).rows(
+                array.from_array(blocks.x, chunks=(sizes, (1,))), "Owner"
+            )
             weight = rows.partitions.column(
-                array.from_array(blocks.weight, chunks=60), lambda part, _: np.asarray(part), "weights", "Owner"
+                array.from_array(blocks.weight, chunks=60),
+                lambda part, _: np.asarray(part),
+                "weights",
+                "Owner",
             )
             with DaskEngine(client).opened(rows) as engine:
                 yield engine, replace(blocks, x=rows, weight=weight)
 
 
-@pytest.mark.parametrize(("n_jobs", "threads"), [(None, usable_cpus()), (1, 1), (7, 7), (-1, usable_cpus()), (-1000, 1)])
+@pytest.mark.parametrize(
+    ("n_jobs", "threads"), [(None, usable_cpus()), (1, 1), (7, 7), (-1, usable_cpus()), (-1000, 1)]
+)
 def test_n_jobs_is_counted_as_scikit_learn_counts_but_none_is_all(n_jobs, threads):
     assert count_threads(n_jobs, "Owner") == threads
 

@@ -22,7 +22,9 @@ COUNTS = rng.integers(0, 5, size=(30, 64)).astype(np.float64)
 ROWS = rng.normal(size=(30, 64))
 OF_VALUES = {"precomputed", "landmark_graph", "precomputed_graph"}  # which need more than rows
 EXAMPLES: dict[str, tuple[Kernel, np.ndarray]] = {
-    name: (cls(), ROWS if cls.is_for_tables else COUNTS) for name, cls in KERNELS.items() if name not in OF_VALUES
+    name: (cls(), ROWS if cls.is_for_tables else COUNTS)
+    for name, cls in KERNELS.items()
+    if name not in OF_VALUES
 }
 EXAMPLES |= {
     "matern": (MATERN, ROWS),
@@ -39,7 +41,11 @@ class Evidence:
     """What a fit of plain rows tells a kernel."""
 
     def __init__(self, x: np.ndarray) -> None:
-        self.sample, self.n_features, self.variance = (x, np.ones(len(x))), x.shape[1], float(x.var(axis=0).sum())
+        self.sample, self.n_features, self.variance = (
+            (x, np.ones(len(x))),
+            x.shape[1],
+            float(x.var(axis=0).sum()),
+        )
 
     def median(self, distances: Any) -> float:
         return float(np.median(distances(self.sample[0])[np.triu_indices(len(self.sample[0]), 1)]))
@@ -74,14 +80,18 @@ def test_it_is_symmetric_and_has_its_diagonal(kernel: Kernel, x: np.ndarray) -> 
 
 @over_kernels
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_native_values_are_the_generic_ones(kernel: Kernel, x: np.ndarray, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_native_values_are_the_generic_ones(
+    kernel: Kernel, x: np.ndarray, dtype: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kernel, rows = kernel.settled(Evidence(x)), x.astype(dtype)
     values = kernel(rows, rows[:7])
     assert (values.dtype, values.shape) == (dtype, (30, 7))
     monkeypatch.setattr("cmeans.native.is_available", lambda: False)
     generic = kernel(rows, rows[:7])
     tolerance = 1e-4 if dtype == np.float32 else 1e-11
-    np.testing.assert_allclose(values, generic, rtol=tolerance, atol=tolerance * np.abs(generic).max())
+    np.testing.assert_allclose(
+        values, generic, rtol=tolerance, atol=tolerance * np.abs(generic).max()
+    )
 
 
 @over_kernels

@@ -121,7 +121,8 @@ class TestNearlyHardEntropy(TestEntropy):
 
 
 class OfPrices(RuleContract):
-    """A rule with prices, of which the contract knows those alone that leave a row at one centre or several what it is without."""
+    """A rule with prices, of which the contract knows those alone that leave a row at one centre or
+    several what it is without."""
 
     scales = np.zeros(4)
 
@@ -151,10 +152,14 @@ class TestSizedEntropy(OfPrices):
         return SizedEntropy(1.5 * factor)
 
 
-@pytest.mark.parametrize("rule", [SizedHard(), SizedFuzzy(1.3), SizedFuzzy(2.0), SizedFuzzy(3.0), SizedEntropy(0.7)])
+@pytest.mark.parametrize(
+    "rule", [SizedHard(), SizedFuzzy(1.3), SizedFuzzy(2.0), SizedFuzzy(3.0), SizedEntropy(0.7)]
+)
 def test_memberships_with_prices_are_naive(rule):
     prices, d2 = np.array([0.4, -1.0, 0.0, 2.5]), distances()
-    np.testing.assert_allclose(rule.memberships(d2, prices), naive_sizes.memberships(rule, d2, prices), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        rule.memberships(d2, prices), naive_sizes.memberships(rule, d2, prices), rtol=0, atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("rule", [SizedHard(), SizedFuzzy(2.0), SizedEntropy(0.7)])
@@ -164,13 +169,22 @@ def test_prices_that_are_missing_say_where_they_come_from(rule):
 
 
 def test_hard_is_naive():
-    np.testing.assert_array_equal(Hard().memberships(distances(), None), naive.hard_memberships(distances()))
+    np.testing.assert_array_equal(
+        Hard().memberships(distances(), None), naive.hard_memberships(distances())
+    )
 
 
-@pytest.mark.parametrize(("m", "exponent"), [(2, None), (1.3, None), (1.05, None), (4, None), (2, 2.0), (1.5, 1.0)])
+@pytest.mark.parametrize(
+    ("m", "exponent"), [(2, None), (1.3, None), (1.05, None), (4, None), (2, 2.0), (1.5, 1.0)]
+)
 def test_fuzzy_is_naive(m, exponent):
     rule = Fuzzy(m) if exponent is None else PrintedFuzzy(m, exponent)
-    np.testing.assert_allclose(rule.memberships(distances(), None), naive.fuzzy_memberships(distances(), m, exponent), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        rule.memberships(distances(), None),
+        naive.fuzzy_memberships(distances(), m, exponent),
+        rtol=0,
+        atol=1e-12,
+    )
 
 
 @pytest.mark.parametrize("m", [2, 1.3, 1.05, 4])
@@ -178,8 +192,12 @@ def test_fuzzy_is_naive(m, exponent):
 def test_noise_is_naive(m, delta):
     rule = NoiseFuzzy(m, delta=delta)
     u = rule.memberships(distances(), None)
-    np.testing.assert_allclose(u, naive.noise_memberships(distances(), m, delta), rtol=0, atol=1e-12)
-    assert rule.penalty(u, None).sum() == pytest.approx(naive.noise_penalty(u, m, delta), rel=1e-10, abs=1e-15)
+    np.testing.assert_allclose(
+        u, naive.noise_memberships(distances(), m, delta), rtol=0, atol=1e-12
+    )
+    assert rule.penalty(u, None).sum() == pytest.approx(
+        naive.noise_penalty(u, m, delta), rel=1e-10, abs=1e-15
+    )
     noise = 1 - u.sum(axis=1)
     np.testing.assert_array_equal(rule.left_out(u, distances()), noise > u.max(axis=1) + 1e-15)
 
@@ -187,7 +205,9 @@ def test_noise_is_naive(m, delta):
 @pytest.mark.parametrize("m", [2, 1.3, 1.05, 4])
 def test_possibilistic_is_naive(m):
     u = Possibilistic(m).memberships(distances(), SCALES)
-    np.testing.assert_allclose(u, naive.possibilistic_memberships(distances(), SCALES, m), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        u, naive.possibilistic_memberships(distances(), SCALES, m), rtol=0, atol=1e-12
+    )
     penalty = Possibilistic(m).penalty(u, SCALES)
     expected = naive.objective(distances(), u, m, eta=SCALES) - naive.objective(distances(), u, m)
     assert penalty.sum() == pytest.approx(expected, rel=1e-10)

@@ -13,10 +13,34 @@ from cmeans.data.arrays import host_float64, take
 from cmeans.data.blocks import Block, Blocks
 from cmeans.engines import ThreadEngine
 from cmeans.graphs.landmark_graph import Sought, landmark_graph
-from cmeans.kernels import RBF, Cosine, LandmarkGraphKernel, Linear, Polynomial, Precomputed, Sigmoid
-from cmeans.spaces import EuclideanSpace, ExactSpace, FeatureSpace, LandmarkSpace, PartialSpace, Space, landmark_space, spanning_space
+from cmeans.kernels import (
+    RBF,
+    Cosine,
+    LandmarkGraphKernel,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+)
+from cmeans.spaces import (
+    EuclideanSpace,
+    ExactSpace,
+    FeatureSpace,
+    LandmarkSpace,
+    PartialSpace,
+    Space,
+    landmark_space,
+    spanning_space,
+)
 from contracts.arrays import FORMS, as_form
-from contracts.space import DENSE_KINDS, FEW_KINDS, N, SpaceContract, rows_and_kernel, solver_tolerance
+from contracts.space import (
+    DENSE_KINDS,
+    FEW_KINDS,
+    N,
+    SpaceContract,
+    rows_and_kernel,
+    solver_tolerance,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -109,14 +133,18 @@ class TestGradient(SpaceContract):
     kinds = FEW_KINDS
 
     def make(self, blocks: Blocks) -> Space:
-        return landmark_space(self.kernel, take(blocks.x, LANDMARKS), None, blocks.x.dtype, factor=False)
+        return landmark_space(
+            self.kernel, take(blocks.x, LANDMARKS), None, blocks.x.dtype, factor=False
+        )
 
 
 class TestGradientCentred(SpaceContract):
     kernel, loop, spanned_by = POLYNOMIAL, POLYNOMIAL_LOOP, LANDMARKS
 
     def make(self, blocks: Blocks) -> Space:
-        return landmark_space(self.kernel, take(blocks.x, LANDMARKS), None, blocks.x.dtype, factor=False)
+        return landmark_space(
+            self.kernel, take(blocks.x, LANDMARKS), None, blocks.x.dtype, factor=False
+        )
 
 
 class TestGradientTileByTile(SpaceContract):
@@ -124,7 +152,9 @@ class TestGradientTileByTile(SpaceContract):
     kinds = FEW_KINDS
 
     def make(self, blocks: Blocks) -> Space:
-        return LandmarkSpace(self.kernel, take(blocks.x, LANDMARKS), solver_tolerance=solver_tolerance(blocks))
+        return LandmarkSpace(
+            self.kernel, take(blocks.x, LANDMARKS), solver_tolerance=solver_tolerance(blocks)
+        )
 
 
 class TestSpanning(SpaceContract):
@@ -174,19 +204,25 @@ class TestKnownFeatures(TestFeature):
         return FeatureSpace(self.kernel, GRAPH_FEATURES)
 
 
-# ------------------------------------------------------------------------------------------------- coordinates and residuals
+# ------------------------------------------------------------------------ coordinates and residuals
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("kernel", "loop"), [(RBF(0.5), RBF_LOOP), (POLYNOMIAL, POLYNOMIAL_LOOP)])
 def test_coordinates_and_residuals_of_rows(kernel, loop, form):
-    """Products of coordinates are those of the projections, about the origin of feature space; the residual is the rest of k(x, x)."""
+    """Products of coordinates are those of the projections, about the origin of feature space; the
+    residual is the rest of k(x, x)."""
     X, K = rows_and_kernel(loop.__func__)
     x = as_form(X, form)
     space = landmark_space(kernel, take(x, LANDMARKS), None, x.dtype)
     rows = Block(x, np.ones(len(X)), 0)
     z = space.coordinates(rows)
-    alphas = np.array([naive.pseudo_solve(K[np.ix_(LANDMARKS, LANDMARKS)], K[LANDMARKS, i], 1e-11) for i in range(len(X))])
+    alphas = np.array(
+        [
+            naive.pseudo_solve(K[np.ix_(LANDMARKS, LANDMARKS)], K[LANDMARKS, i], 1e-11)
+            for i in range(len(X))
+        ]
+    )
     projected = alphas @ K[LANDMARKS]
     np.testing.assert_allclose(z @ z.T, projected, atol=1e-9)
     np.testing.assert_allclose(space.residuals(rows), np.diag(K) - np.diag(projected), atol=1e-9)
@@ -197,7 +233,7 @@ def test_coordinates_and_residuals_of_rows(kernel, loop, form):
     assert space.origin @ space.origin == pytest.approx(mean, abs=1e-9)
 
 
-# ------------------------------------------------------------------------------------------------------- the span of all rows
+# ----------------------------------------------------------------------------- the span of all rows
 
 
 def rank_deficient(kind: str) -> np.ndarray:
@@ -269,4 +305,6 @@ def test_rows_that_are_nothing_to_the_kernel(kernel):
     centres = space.embed(rows)
     assert np.isfinite(centres.coordinates).all()
     np.testing.assert_array_equal(space.norms(centres), np.zeros(5))
-    np.testing.assert_array_equal(space.centres(np.ones(2), np.zeros((2, space.moment_width))).squared_norms(), [0, 0])
+    np.testing.assert_array_equal(
+        space.centres(np.ones(2), np.zeros((2, space.moment_width))).squared_norms(), [0, 0]
+    )

@@ -1,4 +1,5 @@
-"""Every sweep keeps the contract: the generic one, the native one, and the hard one that leaves rows out."""
+"""Every sweep keeps the contract: the generic one, the native one, and the hard one that leaves
+rows out."""
 
 from __future__ import annotations
 
@@ -51,13 +52,18 @@ class TestBounded(TestNative):
         return NearestAssign(dtype)
 
 
-@pytest.mark.parametrize(("dtype", "of_memberships", "of_masses"), [("float64", 2e-12, 1e-12), ("float32", 1e-3, 5e-4)])
+@pytest.mark.parametrize(
+    ("dtype", "of_memberships", "of_masses"), [("float64", 2e-12, 1e-12), ("float32", 1e-3, 5e-4)]
+)
 def test_what_rounding_may_change_is_little(dtype, of_memberships, of_masses):
-    """The contract works its tolerances out; here they are seen to be no licence. They are largest for m = 1.05, the 20th power."""
-    for name in [name for name in SIZES if name not in ("far", "two-chunks", "wide")]:  # where sparse clusters have hardly a row
+    """The contract works its tolerances out; here they are seen to be no licence. They are largest
+    for m = 1.05, the 20th power."""
+    # where sparse clusters have hardly a row
+    for name in [name for name in SIZES if name not in ("far", "two-chunks", "wide")]:
         for rule in RULES:
             given = Given(name, rule, dtype)
-            mass = given.truth.sums.mass.sum() or given.problem.weight.sum()  # a row that no cluster wants has no mass
+            # a row that no cluster wants has no mass
+            mass = given.truth.sums.mass.sum() or given.problem.weight.sum()
             assert given.rounding.u.max() <= of_memberships
             assert given.rounding.mass.sum() <= of_masses * mass
             if rule != "fuzzy-1.05":

@@ -1,4 +1,5 @@
-"""Sparse rows whose numbers point beyond their own arrays: refused where they come in, as compiled code would follow them anywhere."""
+"""Sparse rows whose numbers point beyond their own arrays: refused where they come in, as compiled
+code would follow them anywhere."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ from every_estimator import NAMES, build
 from sweep_choices import pairs
 
 rng = np.random.default_rng(0)
-ROWS = rng.normal(size=(60, 6)) * (rng.random((60, 6)) < 0.5) + np.repeat([[0.0], [4.0], [8.0]], 20, axis=0) * (rng.random((60, 6)) < 0.7)
+ROWS = rng.normal(size=(60, 6)) * (rng.random((60, 6)) < 0.5) + np.repeat(
+    [[0.0], [4.0], [8.0]], 20, axis=0
+) * (rng.random((60, 6)) < 0.7)
 
 
 def entry(number: int) -> Callable[[sparse.csr_array], None]:
@@ -31,7 +34,9 @@ def pointer(place: int, number: int) -> Callable[[sparse.csr_array], None]:
     return lambda x: x.indptr.__setitem__(place, number)
 
 
-def other(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Callable[[sparse.csr_array], None]:
+def other(
+    name: str, change: Callable[[np.ndarray], np.ndarray]
+) -> Callable[[sparse.csr_array], None]:
     return lambda x: setattr(x, name, change(getattr(x, name)))
 
 
@@ -59,9 +64,13 @@ def spoilt(damage: str, form: type = sparse.csr_array) -> sparse.csr_array:
     return x
 
 
-@pytest.mark.parametrize(("name", "damage", "form"), pairs(NAMES, DAMAGE, [sparse.csr_array, sparse.csr_matrix]))
+@pytest.mark.parametrize(
+    ("name", "damage", "form"), pairs(NAMES, DAMAGE, [sparse.csr_array, sparse.csr_matrix])
+)
 def test_fit_refuses_and_names_x(name: str, damage: str, form: type) -> None:
-    with pytest.raises(ValueError, match=rf"{name}: X is a damaged sparse CSR matrix: its .*{DAMAGE[damage][1]}"):
+    with pytest.raises(
+        ValueError, match=rf"{name}: X is a damaged sparse CSR matrix: its .*{DAMAGE[damage][1]}"
+    ):
         build(name).fit(spoilt(damage, form))
 
 
@@ -73,7 +82,14 @@ def sound(estimator: type) -> Any:
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_questions_refuse(damage: str) -> None:
     model, x = sound(cmeans.FuzzyCMeans), spoilt(damage)
-    for question in ("predict", "predict_proba", "memberships", "transform", "score", "outlier_score"):
+    for question in (
+        "predict",
+        "predict_proba",
+        "memberships",
+        "transform",
+        "score",
+        "outlier_score",
+    ):
         with pytest.raises(ValueError, match=r"FuzzyCMeans: X is a damaged sparse"):
             getattr(model, question)(x)
     with pytest.raises(ValueError, match=r"X is a damaged sparse"):
@@ -101,16 +117,26 @@ def test_other_formats_are_looked_at_before_they_become_csr(form: type) -> None:
     x = form(ROWS)
     numbers = x.row if x.format == "coo" else x.indices
     numbers[3] = 10**6
-    with pytest.raises(ValueError, match=rf"X is a damaged sparse {x.format.upper()} matrix.* to 1000000"):
+    with pytest.raises(
+        ValueError, match=rf"X is a damaged sparse {x.format.upper()} matrix.* to 1000000"
+    ):
         cmeans.FuzzyCMeans(3).fit(x)
 
 
-@pytest.mark.parametrize("damage", [name for name in DAMAGE if not name.startswith("too few") and name != "fractions"])
+@pytest.mark.parametrize(
+    "damage", [name for name in DAMAGE if not name.startswith("too few") and name != "fractions"]
+)
 def test_files_are_named(damage: str, tmp_path: Path) -> None:
     x, file = spoilt(damage), tmp_path / "rows.npz"
     np.savez(file, data=x.data, indices=x.indices, indptr=x.indptr, shape=x.shape, format="csr")
-    for ask in (lambda: cmeans.FuzzyCMeans(3).fit(file), lambda: cmeans.open_blocks(file), lambda: cmeans.open_blocks(file, columns=[1])):
-        with pytest.raises(RowsError, match=r"rows\.npz: (is a damaged sparse CSR matrix|cannot be read as npz)"):
+    for ask in (
+        lambda: cmeans.FuzzyCMeans(3).fit(file),
+        lambda: cmeans.open_blocks(file),
+        lambda: cmeans.open_blocks(file, columns=[1]),
+    ):
+        with pytest.raises(
+            RowsError, match=r"rows\.npz: (is a damaged sparse CSR matrix|cannot be read as npz)"
+        ):
             ask()
 
 
@@ -119,7 +145,9 @@ def test_files_of_other_formats(form: type, tmp_path: Path) -> None:
     x, file = form(ROWS), tmp_path / "rows.npz"
     x.indices[0] = 10**6
     np.savez(file, data=x.data, indices=x.indices, indptr=x.indptr, shape=x.shape, format=x.format)
-    with pytest.raises(RowsError, match=rf"rows\.npz: is a damaged sparse {x.format.upper()} matrix"):
+    with pytest.raises(
+        RowsError, match=rf"rows\.npz: is a damaged sparse {x.format.upper()} matrix"
+    ):
         cmeans.open_blocks(file)
 
 
@@ -127,25 +155,40 @@ def test_files_of_other_formats(form: type, tmp_path: Path) -> None:
 def test_columns_in_any_order_and_twice_are_sound(index: type, tmp_path: Path) -> None:
     """They add up, as SciPy has it."""
     good = sparse.csr_array(ROWS)
-    turned = [np.r_[np.arange(a, b)[::-1], a : min(a + 1, b)] for a, b in zip(good.indptr[:-1], good.indptr[1:], strict=True)]
+    turned = [
+        np.r_[np.arange(a, b)[::-1], a : min(a + 1, b)]
+        for a, b in zip(good.indptr[:-1], good.indptr[1:], strict=True)
+    ]
     order, lengths = np.concatenate(turned), [len(part) for part in turned]
     data = good.data[order].copy()
     ends = np.cumsum(lengths)
     for start, stop in zip(ends - lengths, ends, strict=True):
         if stop - start > 1:  # the first entry is there a second time, each with half of it
             data[[stop - 2, stop - 1]] /= 2
-    x = sparse.csr_array((data, good.indices[order].astype(index), np.r_[0, ends].astype(index)), shape=good.shape)
+    x = sparse.csr_array(
+        (data, good.indices[order].astype(index), np.r_[0, ends].astype(index)), shape=good.shape
+    )
     assert not x.has_canonical_format
     np.testing.assert_array_equal(x.toarray(), ROWS)
     want = sound(cmeans.FuzzyCMeans)
-    np.testing.assert_array_equal(cmeans.FuzzyCMeans(3, m=1.2, random_state=0).fit(x).labels_, want.labels_)
+    np.testing.assert_array_equal(
+        cmeans.FuzzyCMeans(3, m=1.2, random_state=0).fit(x).labels_, want.labels_
+    )
     np.testing.assert_array_equal(want.predict(x), want.labels_)
     sparse.save_npz(tmp_path / "rows.npz", x)
     np.testing.assert_array_equal(want.predict(tmp_path / "rows.npz"), want.labels_)
 
 
 @pytest.mark.parametrize(
-    "form", [sparse.csr_array, sparse.csc_array, sparse.coo_array, sparse.bsr_array, sparse.lil_array, sparse.dia_array]
+    "form",
+    [
+        sparse.csr_array,
+        sparse.csc_array,
+        sparse.coo_array,
+        sparse.bsr_array,
+        sparse.lil_array,
+        sparse.dia_array,
+    ],
 )
 def test_sound_ones_pass(form: type) -> None:
     for rows in (ROWS, np.zeros((4, 3)), np.eye(5)[:, ::-1], np.zeros((0, 3)), np.ones((1, 1))):

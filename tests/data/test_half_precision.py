@@ -24,7 +24,8 @@ def x() -> np.ndarray:
 
 
 def half(x: np.ndarray, kind: str) -> np.ndarray:
-    """The same numbers in two bytes; bfloat16 is the upper half of float32, which NumPy writes without a type."""
+    """The same numbers in two bytes; bfloat16 is the upper half of float32, which NumPy writes
+    without a type."""
     if kind == "float16":
         return x.astype(np.float16)
     if kind == "two bytes":
@@ -38,7 +39,9 @@ KINDS = ["float16", "two bytes", "bfloat16"]
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("where", ["array", "memory map", "npy", "by columns", "npz"])
 @pytest.mark.parametrize("small", [True, False])
-def test_they_are_clustered_as_float32(kind: str, where: str, small: bool, x: np.ndarray, tmp_path: Path, monkeypatch) -> None:
+def test_they_are_clustered_as_float32(
+    kind: str, where: str, small: bool, x: np.ndarray, tmp_path: Path, monkeypatch
+) -> None:
     if not small:
         limited(monkeypatch, loaded_bytes=0, canonical_rows=50, block_rows=64)
     rows, file = half(x, kind), tmp_path / "x.npy"
@@ -48,12 +51,22 @@ def test_they_are_clustered_as_float32(kind: str, where: str, small: bool, x: np
         np.savez(file := tmp_path / "x.npz", X=rows)
     elif where != "array":
         np.save(file, rows)
-    given = rows if where == "array" else np.load(file, mmap_mode="r") if where == "memory map" else str(file)
+    given = (
+        rows
+        if where == "array"
+        else np.load(file, mmap_mode="r")
+        if where == "memory map"
+        else str(file)
+    )
     words = {"n_clusters": 3, "m": 1.5, "random_state": 0, "init": np.array([0, 1, 2])}
-    model, expected = cmeans.FuzzyCMeans(**words).fit(given), cmeans.FuzzyCMeans(**words).fit(x.astype(np.float32))
+    model, expected = (
+        cmeans.FuzzyCMeans(**words).fit(given),
+        cmeans.FuzzyCMeans(**words).fit(x.astype(np.float32)),
+    )
     np.testing.assert_array_equal(model.labels_, expected.labels_)
     assert model.objective_ == pytest.approx(expected.objective_, rel=1e-5)
-    assert hasattr(model, "memberships_") == small  # as of files: those of many rows are written by `predict_to`
+    # as of files: those of many rows are written by `predict_to`
+    assert hasattr(model, "memberships_") == small
     np.testing.assert_array_equal(model.predict(given), model.labels_)
     assert model.memberships(given).dtype == np.float32
 
@@ -82,5 +95,7 @@ def test_no_copy_of_all_rows_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_no_number_is_named(x: np.ndarray) -> None:
     rows = x.astype(np.float16)
     rows[31, 2] = np.inf
-    with pytest.raises(RowsError, match=r"X \(float16\): contains infinity, first at row 31, column 2"):
+    with pytest.raises(
+        RowsError, match=r"X \(float16\): contains infinity, first at row 31, column 2"
+    ):
         cmeans.KernelKMeans(2, kernel="linear").fit(rows)

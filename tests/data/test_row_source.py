@@ -1,4 +1,5 @@
-"""Parts of stored rows, rows that change as they come, and a few of them asked for again and again."""
+"""Parts of stored rows, rows that change as they come, and a few of them asked for again and
+again."""
 
 from __future__ import annotations
 
@@ -38,15 +39,20 @@ def test_views_of_views() -> None:
 def test_rows_are_taken_in_the_order_asked_for(taken: int, n_threads: int) -> None:
     for size in (0, 1, 2, 30, 300):
         chosen = np.random.default_rng(size).integers(0, 1_000, size=size)
-        np.testing.assert_array_equal(Kept(X).take(chosen, Limits(read_rows=taken, cached_rows=50), n_threads), X[chosen])
+        np.testing.assert_array_equal(
+            Kept(X).take(chosen, Limits(read_rows=taken, cached_rows=50), n_threads), X[chosen]
+        )
 
 
 def test_threads_take_stretches_of_their_own() -> None:
-    """Each row is read once, every thread a connected part of the rows, no more of them at once than asked for."""
+    """Each row is read once, every thread a connected part of the rows, no more of them at once
+    than asked for."""
     reads: list[tuple[str, int, int]] = []
     rows = Kept(X, lambda start, stop: reads.append((threading.current_thread().name, start, stop)))
     rows.take(np.arange(0, 1_000, 2), Limits(read_rows=100, cached_rows=50), 4)
-    assert sorted(start for _, start, _ in reads) == [start for first in (0, 250, 500, 750) for start in (first, first + 100, first + 200)]
+    assert sorted(start for _, start, _ in reads) == [
+        start for first in (0, 250, 500, 750) for start in (first, first + 100, first + 200)
+    ]
     assert all(stop - start <= 100 for _, start, stop in reads)
     assert threading.current_thread().name not in {name for name, _, _ in reads}
 

@@ -59,7 +59,10 @@ def test_room_is_memory_where_it_is_small_and_a_file_where_not() -> None:
 
 
 def test_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(RowsError, match=r"no room for 1,000,000,000,000,000,000 bytes of scratch in .* \(set TMPDIR"):
+    with pytest.raises(
+        RowsError,
+        match=r"no room for 1,000,000,000,000,000,000 bytes of scratch in .* \(set TMPDIR",
+    ):
         Scratch(10**18)
     with pytest.raises(RowsError, match="no room"):
         room((10**9, 10**8), np.float64, 100)

@@ -32,7 +32,11 @@ GENERATORS = {
 @pytest.mark.parametrize("name", GENERATORS)
 def test_same_seed_same_bits(name):
     make = GENERATORS[name]
-    first, again, stateful = make(random_state=7), make(random_state=7), make(random_state=np.random.RandomState(7))
+    first, again, stateful = (
+        make(random_state=7),
+        make(random_state=7),
+        make(random_state=np.random.RandomState(7)),
+    )
     for other in (again, stateful):
         np.testing.assert_array_equal(first[0], other[0])
         np.testing.assert_array_equal(first[1], other[1])
@@ -47,10 +51,12 @@ def test_types_and_order(name):
     assert np.issubdtype(y.dtype, np.integer)
     assert X.shape[0] == len(y)
     assert np.isfinite(X).all()
-    assert (np.diff(y) < 0).any(), "rows come class by class, which a stream or a block would not survive"
+    assert (np.diff(y) < 0).any(), (
+        "rows come class by class, which a stream or a block would not survive"
+    )
 
 
-# ------------------------------------------------------------------------------------------------------------------ the plane
+# ---------------------------------------------------------------------------------------- the plane
 
 
 def test_ring_and_disc():
@@ -95,7 +101,8 @@ def test_s_set(overlap, noise):
     assert len(sizes) == c
     assert np.ptp(sizes) <= 1
     clustered, labels = X[y >= 0], y[y >= 0]
-    means = np.array([clustered[labels == j].mean(axis=0) for j in range(c)])  # close to the centres drawn
+    # close to the centres drawn
+    means = np.array([clustered[labels == j].mean(axis=0) for j in range(c)])
     foreign = (cdist(clustered, means).argmin(axis=1) != labels).mean()
     assert foreign == pytest.approx(overlap, abs=0.004 + 0.1 * overlap)
     strangers = X[y == -1]
@@ -106,7 +113,9 @@ def test_s_set(overlap, noise):
 def test_noise_is_uniform_over_the_box_of_the_clusters():
     X, y = make_s_set(4, 40_000, noise=0.5, random_state=0)
     low, high = X[y >= 0].min(axis=0), X[y >= 0].max(axis=0)
-    counts = np.histogram2d(*((X[y == -1] - low) / (high - low)).T, bins=4, range=((0, 1), (0, 1)))[0]
+    counts = np.histogram2d(*((X[y == -1] - low) / (high - low)).T, bins=4, range=((0, 1), (0, 1)))[
+        0
+    ]
     assert np.abs(counts - 1250).max() < 5 * np.sqrt(1250)
 
 
@@ -115,7 +124,9 @@ def test_overlap_is_a_share_of_points_beyond_the_border_with_the_true_centres(mo
 
     seen = []
     original = plane._spread_centres
-    monkeypatch.setattr(plane, "_spread_centres", lambda random, c: seen.append(original(random, c)) or seen[-1])
+    monkeypatch.setattr(
+        plane, "_spread_centres", lambda random, c: seen.append(original(random, c)) or seen[-1]
+    )
     for seed in range(5):
         X, y = make_s_set(8, 2000, overlap=0.1, random_state=seed)
         assert (cdist(X, seen[-1]).argmin(axis=1) != y).sum() == pytest.approx(200, abs=1)
@@ -125,22 +136,36 @@ def test_two_clusters_cannot_lose_half_of_their_points():
     outcomes = set()
     for seed in range(20):
         try:
-            outcomes.add(bool(np.isfinite(make_s_set(2, 10, overlap=0.5, random_state=seed)[0]).all()))
+            outcomes.add(
+                bool(np.isfinite(make_s_set(2, 10, overlap=0.5, random_state=seed)[0]).all())
+            )
         except ValueError as error:
             outcomes.add(str(error))
-    assert outcomes == {True, "make_s_set(overlap=0.5): 2 clusters of these shapes never overlap so much; lower it."}
+    assert outcomes == {
+        True,
+        "make_s_set(overlap=0.5): 2 clusters of these shapes never overlap so much; lower it.",
+    }
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: make_ring_and_disc(0), r"make_ring_and_disc\(n_disc=0\): n_disc must be a whole number of at least 1"),
+        (
+            lambda: make_ring_and_disc(0),
+            r"make_ring_and_disc\(n_disc=0\): n_disc must be a whole number of at least 1",
+        ),
         (lambda: make_ring_and_disc(n_ring=2.5), r"make_ring_and_disc\(n_ring=2.5\)"),
-        (lambda: make_ring_and_disc(radii=(2.0, 1.0, 3.0)), r"make_ring_and_disc\(radii=.*0 < the first"),
+        (
+            lambda: make_ring_and_disc(radii=(2.0, 1.0, 3.0)),
+            r"make_ring_and_disc\(radii=.*0 < the first",
+        ),
         (lambda: make_ring_and_disc(radii=(1.0, 2.0)), r"radii must be three numbers"),
         (lambda: make_ring_and_disc(radii=3), r"radii must be three numbers"),
         (lambda: make_ring_and_disc(radii=(1.0, 2.0, np.inf)), r"radii must be three numbers"),
-        (lambda: make_close_gaussians((1, 2)), r"make_close_gaussians\(n_samples=\(1, 2\)\): give three whole numbers"),
+        (
+            lambda: make_close_gaussians((1, 2)),
+            r"make_close_gaussians\(n_samples=\(1, 2\)\): give three whole numbers",
+        ),
         (lambda: make_close_gaussians(9), r"give three whole numbers"),
         (lambda: make_close_gaussians((3, 0, 3)), r"make_close_gaussians\(n_samples=0\)"),
         (lambda: make_quadrupeds(0), r"make_quadrupeds\(n_samples=0\)"),
@@ -161,7 +186,7 @@ def test_errors(make, message):
         make()
 
 
-# ------------------------------------------------------------------------------------------------------------------ quadrupeds
+# --------------------------------------------------------------------------------------- quadrupeds
 
 N = 80_000
 FACTS = {  # low and high end of each draw: dog, cat, horse, giraffe
@@ -183,7 +208,10 @@ FACTS = {  # low and high end of each draw: dog, cat, horse, giraffe
     "tail_radius": [(0.2, 0.4), (0.3, 0.7), (1.0, 2.0), (0.5, 1.0)],
     "tail_axis_y": [(-1, 1)] * 4,
     "tail_axis_z": [(-1, 1), (-1, 1), (-1, 0), (-1, 0)],
-    **{f"{part}_texture": [(170, 180)] * 4 for part in ("torso", "leg1", "leg2", "leg3", "leg4", "neck", "head", "tail")},
+    **{
+        f"{part}_texture": [(170, 180)] * 4
+        for part in ("torso", "leg1", "leg2", "leg3", "leg4", "neck", "head", "tail")
+    },
 }
 
 
@@ -198,8 +226,19 @@ def test_shape_names_and_classes(animals):
     names = quadruped_feature_names()
     assert len(columns) == len(set(names)) == 72
     places = [f"{what}_{axis}" for what in ("location", "axis") for axis in "xyz"]
-    assert names[:9] == [f"torso_{attribute}" for attribute in (*places, "height", "radius", "texture")]
-    assert [name.split("_")[0] for name in names[::9]] == ["torso", "leg1", "leg2", "leg3", "leg4", "neck", "head", "tail"]
+    assert names[:9] == [
+        f"torso_{attribute}" for attribute in (*places, "height", "radius", "texture")
+    ]
+    assert [name.split("_")[0] for name in names[::9]] == [
+        "torso",
+        "leg1",
+        "leg2",
+        "leg3",
+        "leg4",
+        "neck",
+        "head",
+        "tail",
+    ]
     assert QUADRUPED_CLASSES == ("dog", "cat", "horse", "giraffe")
     assert np.abs(np.bincount(y, minlength=4) - N / 4).max() < 5 * np.sqrt(N * 3 / 16)
 
@@ -211,9 +250,12 @@ def test_what_is_drawn(name, animals):
         values, width = columns[name][y == label], high - low
         assert values.min() >= low
         assert values.max() <= high
-        np.testing.assert_allclose(values.mean(), (low + high) / 2, atol=5 * 0.1972 * width / np.sqrt(len(values)))
+        np.testing.assert_allclose(
+            values.mean(), (low + high) / 2, atol=5 * 0.1972 * width / np.sqrt(len(values))
+        )
         np.testing.assert_allclose(values.std(), 0.197203 * width, rtol=0.025)
-        # the density of a mixture of three ranges, by fifths: 1 : 1 + 5/3 : 1 + 5/3 + 5, each over three
+        # the density of a mixture of three ranges, by fifths: 1 : 1 + 5/3 : 1 + 5/3 + 5, each over
+        # three
         shares = np.histogram(values, bins=5, range=(low, high))[0] / len(values)
         outer, next_, middle = 1 / 15, 1 / 15 + 1 / 9, 1 / 15 + 1 / 9 + 1 / 3
         np.testing.assert_allclose(shares, [outer, next_, middle, next_, outer], atol=0.018)
@@ -228,9 +270,28 @@ def test_draws_are_independent_within_a_class(animals):
 def test_constants(animals):
     columns, _ = animals
     fixed = {
-        **dict.fromkeys(("torso_location_x", "torso_location_y", "torso_location_z", "torso_axis_y", "torso_axis_z"), 0),
+        **dict.fromkeys(
+            (
+                "torso_location_x",
+                "torso_location_y",
+                "torso_location_z",
+                "torso_axis_y",
+                "torso_axis_z",
+            ),
+            0,
+        ),
         **dict.fromkeys(("torso_axis_x", "neck_axis_x", "neck_axis_z", "head_axis_x"), 1),
-        **dict.fromkeys(("neck_location_y", "neck_axis_y", "head_location_y", "head_axis_z", "tail_location_y", "tail_location_z"), 0),
+        **dict.fromkeys(
+            (
+                "neck_location_y",
+                "neck_axis_y",
+                "head_location_y",
+                "head_axis_z",
+                "tail_location_y",
+                "tail_location_z",
+            ),
+            0,
+        ),
         "tail_axis_x": -1,
         **{f"leg{i}_axis_y": 0 for i in (1, 2, 3, 4)},
         **{f"leg{i}_axis_z": -1 for i in (1, 2, 3, 4)},
@@ -238,24 +299,43 @@ def test_constants(animals):
     }
     for name, value in fixed.items():
         assert (columns[name] == value).all(), name
-    derived = {f"leg{i}_location_{a}" for i in (1, 2, 3, 4) for a in "xyz"} | {f"leg{i}_height" for i in (2, 3, 4)}
-    derived |= {"neck_location_x", "neck_location_z", "head_location_x", "head_location_z", "tail_location_x"}
-    assert set(fixed) | derived | set(FACTS) == set(columns)  # every column is drawn, constant or tested below
+    derived = {f"leg{i}_location_{a}" for i in (1, 2, 3, 4) for a in "xyz"} | {
+        f"leg{i}_height" for i in (2, 3, 4)
+    }
+    derived |= {
+        "neck_location_x",
+        "neck_location_z",
+        "head_location_x",
+        "head_location_z",
+        "tail_location_x",
+    }
+    # every column is drawn, constant or tested below
+    assert set(fixed) | derived | set(FACTS) == set(columns)
 
 
 def test_linear_relations(animals):
     columns, y = animals
-    torso, radius, leg, neck = (columns[name] for name in ("torso_height", "torso_radius", "leg1_height", "neck_height"))
+    torso, radius, leg, neck = (
+        columns[name] for name in ("torso_height", "torso_radius", "leg1_height", "neck_height")
+    )
     tall = y >= 2
     for i, (fore, side) in enumerate([(1, 1), (1, -1), (-1, 1), (-1, -1)], start=1):
         np.testing.assert_array_equal(columns[f"leg{i}_height"], leg)
         np.testing.assert_allclose(columns[f"leg{i}_location_x"], fore * torso / 2)
         np.testing.assert_allclose(columns[f"leg{i}_location_y"], side * radius)
         np.testing.assert_allclose(columns[f"leg{i}_location_z"], -radius - leg / 2)
-    np.testing.assert_allclose(columns["neck_location_x"], np.where(tall, torso / 2 + neck / 2.828, torso / 2 + neck / 2))
-    np.testing.assert_allclose(columns["neck_location_z"], np.where(tall, radius + neck / 2.828, radius))
-    np.testing.assert_allclose(columns["head_location_x"], np.where(tall, torso / 2 + neck / 1.414, torso / 2 + neck))
-    np.testing.assert_allclose(columns["head_location_z"], np.where(tall, radius + neck / 1.414, radius))
+    np.testing.assert_allclose(
+        columns["neck_location_x"], np.where(tall, torso / 2 + neck / 2.828, torso / 2 + neck / 2)
+    )
+    np.testing.assert_allclose(
+        columns["neck_location_z"], np.where(tall, radius + neck / 2.828, radius)
+    )
+    np.testing.assert_allclose(
+        columns["head_location_x"], np.where(tall, torso / 2 + neck / 1.414, torso / 2 + neck)
+    )
+    np.testing.assert_allclose(
+        columns["head_location_z"], np.where(tall, radius + neck / 1.414, radius)
+    )
     np.testing.assert_allclose(columns["tail_location_x"], -torso + columns["tail_height"])
 
 
@@ -270,7 +350,7 @@ def test_as_printed():
     np.testing.assert_allclose(printed * 100, np.round(printed * 100), atol=1e-8)
 
 
-# ------------------------------------------------------------------------------------------------------------------ real data
+# ---------------------------------------------------------------------------------------- real data
 
 LOADERS = {"fetch_covtype": load_covtype, "fetch_openml": load_mnist}
 
@@ -281,7 +361,9 @@ def test_loaders(fetcher, monkeypatch):
 
     def fetch(*names, **words):
         asked.update(words, names=names)
-        return SimpleNamespace(data=np.arange(6, dtype=np.uint8).reshape(3, 2), target=np.array(["1", "2", "7"]))
+        return SimpleNamespace(
+            data=np.arange(6, dtype=np.uint8).reshape(3, 2), target=np.array(["1", "2", "7"])
+        )
 
     monkeypatch.setattr(sklearn.datasets, fetcher, fetch)
     X, y = LOADERS[fetcher](data_home="somewhere")
@@ -298,5 +380,9 @@ def test_loaders_without_a_network(fetcher, monkeypatch):
         raise URLError("no route to host")
 
     monkeypatch.setattr(sklearn.datasets, fetcher, fetch)
-    with pytest.raises(OSError, match=rf"{LOADERS[fetcher].__name__}: the data could not be had: .*no route to host.*needs the network"):
+    with pytest.raises(
+        OSError,
+        match=rf"{LOADERS[fetcher].__name__}: the data could not be had: .*no route to host.*needs "
+        r"the network",
+    ):
         LOADERS[fetcher]()

@@ -1,4 +1,5 @@
-"""Fits and predictions on Dask collections: what the same rows in memory would say, whoever holds them and whatever happens to them."""
+"""Fits and predictions on Dask collections: what the same rows in memory would say, whoever holds
+them and whatever happens to them."""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ from limited import limited
 from sweep_choices import once, pairs
 
 pytest.importorskip("dask", reason="Dask is not installed: pip install cmeans[dask]")
-distributed = pytest.importorskip("distributed", reason="Dask's workers are not installed: pip install cmeans[dask]")
+distributed = pytest.importorskip(
+    "distributed", reason="Dask's workers are not installed: pip install cmeans[dask]"
+)
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe", reason="dask[dataframe] is not installed")
 pd = pytest.importorskip("pandas")
@@ -41,7 +44,10 @@ X = MIDDLES[rng.integers(0, C, N)] + rng.normal(size=(N, D))
 WEIGHT = rng.integers(0, 4, N).astype(float)
 LANDMARKS = X[::150]
 START = MIDDLES + 1.0
-SPACES = {"linear": {"kernel": "linear"}, "landmarks": {"kernel": "rbf", "landmarks": LANDMARKS, "gamma": 0.05}}
+SPACES = {
+    "linear": {"kernel": "linear"},
+    "landmarks": {"kernel": "rbf", "landmarks": LANDMARKS, "gamma": 0.05},
+}
 FOUR = ["CMeans", "FuzzyCMeans", "KernelKMeans", "PossibilisticCMeans"]
 
 
@@ -52,7 +58,12 @@ def nothing_is_small(monkeypatch):
 
 
 def local(workers, **words):
-    return distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0", **{"processes": False, **words})
+    return distributed.LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        dashboard_address=":0",
+        **{"processes": False, **words},
+    )
 
 
 @pytest.fixture(scope="module")
@@ -76,16 +87,21 @@ def model(name, **words):
     return getattr(cmeans, name)(**{"n_clusters": C, "random_state": 0, "init": START, **words})
 
 
-# ------------------------------------------------------------------------------------------------------- the same as in memory
+# ---------------------------------------------------------------------------- the same as in memory
 
 
 @pytest.mark.parametrize(
-    ("workers", "name", "space"), sorted(pairs([1, 2, 4], FOUR, SPACES), key=lambda choice: choice[0]), indirect=["workers"]
+    ("workers", "name", "space"),
+    sorted(pairs([1, 2, 4], FOUR, SPACES), key=lambda choice: choice[0]),
+    indirect=["workers"],
 )
 def test_the_same_start_ends_at_the_same_clusters(workers, name, space):
     words = SPACES[space] | ({"eta_scale": 0.2} if name == "PossibilisticCMeans" else {})
     weight = WEIGHT if workers == 2 else None
-    here, there = model(name, **words).fit(X, sample_weight=weight), model(name, **words).fit(rows(), sample_weight=weight)
+    here, there = (
+        model(name, **words).fit(X, sample_weight=weight),
+        model(name, **words).fit(rows(), sample_weight=weight),
+    )
     assert abs(there.objective_ / here.objective_ - 1) < 1e-9
     assert there.n_iter_ == here.n_iter_
     assert there.labels_.dtype == np.int8  # few bytes came
@@ -108,10 +124,15 @@ def test_sizes_between_bounds_are_those_of_rows_in_memory(client, name, space):
         assert sizes.max() <= N // 3 + 1
 
 
-@pytest.mark.parametrize("init", ["k-means++", "k-means||", "random", "random-partition", "max-min"])
+@pytest.mark.parametrize(
+    "init", ["k-means++", "k-means||", "random", "random-partition", "max-min"]
+)
 def test_drawn_starts(client, init):
     words = {"init": init, "n_init": 2, "kernel": "rbf", "landmarks": 30}
-    here, there = model("FuzzyCMeans", **words).fit(X), model("FuzzyCMeans", engine=cmeans.DaskEngine(client), **words).fit(rows())
+    here, there = (
+        model("FuzzyCMeans", **words).fit(X),
+        model("FuzzyCMeans", engine=cmeans.DaskEngine(client), **words).fit(rows()),
+    )
     np.testing.assert_array_equal(there.landmark_indices_, here.landmark_indices_)
     assert there.gamma_ == pytest.approx(here.gamma_, rel=1e-12)
     assert abs(there.objective_ / here.objective_ - 1) < 1e-9
@@ -137,13 +158,16 @@ REST = {
 def test_the_rest_of_the_family_finds_the_same(client, name):
     words = REST.get(name, {"kernel": "rbf", "gamma": 0.05})
     few = da.from_array(X[:2000], chunks=((1100, 850, 50), (2, D - 2)))
-    here, there = (build(name, n_clusters=4 if name in FINDING else C, **words).fit(x) for x in (X[:2000], few))
+    here, there = (
+        build(name, n_clusters=4 if name in FINDING else C, **words).fit(x) for x in (X[:2000], few)
+    )
     assert there.n_clusters_ == here.n_clusters_
     assert np.mean(there.labels_ == here.labels_) > 0.999
 
 
 def test_hard_clusters_over_many_landmarks(client):
-    """Sweeps that keep bounds of distances: one of them serves all partitions of a worker, and must not mix up their rows."""
+    """Sweeps that keep bounds of distances: one of them serves all partitions of a worker, and must
+    not mix up their rows."""
     words = {"kernel": "rbf", "landmarks": np.arange(140), "gamma": 0.05, "init": [1, 5, 9]}
     here, there = (model("KernelKMeans", **words).fit(x) for x in (X, rows()))
     np.testing.assert_allclose(there.objective_history_, here.objective_history_, rtol=1e-9)
@@ -153,7 +177,9 @@ def test_hard_clusters_over_many_landmarks(client):
 def test_equal_rows_are_joined_here_where_that_is_asked_for(client):
     whole = np.round(X)
     words = {"search": Search(join_equal_rows=True), "kernel": "linear"}
-    there, here = (model("FuzzyCMeans", **words).fit(x, sample_weight=WEIGHT) for x in (rows(whole), whole))
+    there, here = (
+        model("FuzzyCMeans", **words).fit(x, sample_weight=WEIGHT) for x in (rows(whole), whole)
+    )
     np.testing.assert_array_equal(there.labels_, here.labels_)
     np.testing.assert_array_equal(there.cluster_centers_, here.cluster_centers_)
     assert there.row_visits_ == here.row_visits_
@@ -164,7 +190,10 @@ def test_known_labels_of_rows_on_workers(client, name, space):
     nearest = ((X[:, None] - MIDDLES) ** 2).sum(axis=2).argmin(axis=1)
     known, strength = np.where(rng.random(N) < 0.1, nearest, -1), rng.random(N)
     there, here = (
-        model(name, **SPACES[space]).fit(x, sample_weight=WEIGHT, known_labels=known, label_strength=strength) for x in (rows(), X)
+        model(name, **SPACES[space]).fit(
+            x, sample_weight=WEIGHT, known_labels=known, label_strength=strength
+        )
+        for x in (rows(), X)
     )
     np.testing.assert_array_equal(there.labels_, here.labels_)
     assert there.objective_ == pytest.approx(here.objective_, rel=1e-9)
@@ -176,7 +205,12 @@ def test_known_labels_of_rows_on_workers(client, name, space):
 
 def test_progressive_samples_come_here(client, monkeypatch):
     limited(monkeypatch, subsampled_above=1000)
-    words = {"init": "k-means++", "kernel": "rbf", "landmarks": 30, "search": Search(progressive=True)}
+    words = {
+        "init": "k-means++",
+        "kernel": "rbf",
+        "landmarks": 30,
+        "search": Search(progressive=True),
+    }
     here, there = (model("FuzzyCMeans", **words).fit(x) for x in (X, rows()))
     assert abs(there.objective_ / here.objective_ - 1) < 1e-9
 
@@ -184,21 +218,31 @@ def test_progressive_samples_come_here(client, monkeypatch):
 def test_float32_stays(client):
     there = model("FuzzyCMeans", kernel="linear").fit(rows(X.astype(np.float32)))
     assert there.cluster_centers_.dtype == np.float32
-    assert model("FuzzyCMeans", kernel="linear").fit(rows(X.round().astype(np.int32))).cluster_centers_.dtype == np.float64
+    assert (
+        model("FuzzyCMeans", kernel="linear")
+        .fit(rows(X.round().astype(np.int32)))
+        .cluster_centers_.dtype
+        == np.float64
+    )
 
 
 def test_sizes_nobody_knows_and_partitions_without_rows(client):
     some = rows()[rows()[:, 0] > -1]
     assert np.isnan(some.shape[0])
     cut = da.concatenate([some, rows()[:0], rows()[rows()[:, 0] > 1e9]])
-    here, there = model("FuzzyCMeans", kernel="linear").fit(X[X[:, 0] > -1]), model("FuzzyCMeans", kernel="linear").fit(cut)
+    here, there = (
+        model("FuzzyCMeans", kernel="linear").fit(X[X[:, 0] > -1]),
+        model("FuzzyCMeans", kernel="linear").fit(cut),
+    )
     np.testing.assert_array_equal(there.labels_, here.labels_)
     assert there.predict(cut).compute().shape == here.labels_.shape
 
 
 def test_weights_of_dask(client):
     weight = da.from_array(WEIGHT, chunks=(CHUNKS,))
-    here, there = (model("FuzzyCMeans", kernel="linear").fit(X, sample_weight=w) for w in (WEIGHT, weight))
+    here, there = (
+        model("FuzzyCMeans", kernel="linear").fit(X, sample_weight=w) for w in (WEIGHT, weight)
+    )
     far = model("FuzzyCMeans", kernel="linear").fit(rows(), sample_weight=weight)
     assert here.objective_ == there.objective_
     assert abs(far.objective_ / here.objective_ - 1) < 1e-9
@@ -210,7 +254,9 @@ def test_the_same_bits_whatever_the_number_of_workers():
         with local(number) as cluster, distributed.Client(cluster) as one:
             engine = cmeans.DaskEngine(one, memory_per_worker=None if number == 1 else 100_000)
             for name, space in fits:
-                fitted = model(name, **SPACES[space], engine=engine).fit(rows(), sample_weight=WEIGHT)
+                fitted = model(name, **SPACES[space], engine=engine).fit(
+                    rows(), sample_weight=WEIGHT
+                )
                 fitted.labels_ = np.asarray(fitted.labels_)  # they go with the cluster
                 found[name, space, number] = fitted
     for name, space in fits:
@@ -218,10 +264,12 @@ def test_the_same_bits_whatever_the_number_of_workers():
         for other in others:
             np.testing.assert_array_equal(other.objective_history_, one.objective_history_)
             np.testing.assert_array_equal(other.labels_, one.labels_)
-            np.testing.assert_array_equal(other._state.centres.coordinates, one._state.centres.coordinates)
+            np.testing.assert_array_equal(
+                other._state.centres.coordinates, one._state.centres.coordinates
+            )
 
 
-# ------------------------------------------------------------------------------------------------------------ what travels
+# ------------------------------------------------------------------------------------- what travels
 
 
 @pytest.mark.parametrize("made", [cmeans.CMeans, cmeans.papers.PrintedCMeans])
@@ -235,7 +283,14 @@ def test_a_sweep_sends_a_worker_no_more_than_centres_and_scales(client, monkeypa
 
     monkeypatch.setattr(DaskSession, "_started", watch)
     landmarks = X[::20]
-    words = {"rule": "fuzzy", "kernel": "rbf", "landmarks": landmarks, "gamma": 0.05, "max_iter": 5, "tol": 0.0}
+    words = {
+        "rule": "fuzzy",
+        "kernel": "rbf",
+        "landmarks": landmarks,
+        "gamma": 0.05,
+        "max_iter": 5,
+        "tol": 0.0,
+    }
     with pytest.warns(ConvergenceWarning):
         made(C, random_state=0, init=START, **words).fit(rows())
     sweeps = [tasks for tasks in sent if all(task[0] is folded for task in tasks.values())]
@@ -252,16 +307,31 @@ def test_a_sweep_sends_a_worker_no_more_than_centres_and_scales(client, monkeypa
 
 
 FEW_COME = {
-    "seeds": ("KernelKMeans", {"init": "k-means||", "kernel": "linear", "search": Search(progressive=False)}),
-    "labels": ("KernelKMeans", {"init": "random-partition", "kernel": "linear", "search": Search(progressive=False)}),
-    "search": ("FuzzyCMeans", {"init": "random", "kernel": "rbf", "landmarks": 30, "search": "breathing"}),
+    "seeds": (
+        "KernelKMeans",
+        {"init": "k-means||", "kernel": "linear", "search": Search(progressive=False)},
+    ),
+    "labels": (
+        "KernelKMeans",
+        {"init": "random-partition", "kernel": "linear", "search": Search(progressive=False)},
+    ),
+    "search": (
+        "FuzzyCMeans",
+        {"init": "random", "kernel": "rbf", "landmarks": 30, "search": "breathing"},
+    ),
     "samples": ("FuzzyCMeans", {"init": "k-means++", "kernel": "linear"}),
     "scales": ("PossibilisticCMeans", {"init": "k-means++", "kernel": "linear"}),
     "graph": ("KernelKMeans", {"init": "k-means++", "kernel": "landmark_graph", "landmarks": 40}),
-    "far rows": ("SequentialPossibilisticCMeans", {"kernel": "linear", "tol": 1e-2, "scaling": "range"}),
+    "far rows": (
+        "SequentialPossibilisticCMeans",
+        {"kernel": "linear", "tol": 1e-2, "scaling": "range"},
+    ),
     "two steps": ("TwoStepKernelKMeans", {"init": "k-means++", "kernel": "rbf", "landmarks": 100}),
     "gradients": ("ProbabilisticKMeans", {"kernel": "linear", "quantile": 0.9}),
-    "single moves": ("ProbabilisticKMeans", {"kernel": "linear", "solver": "lloyd", "init": "random", "max_iter": 1}),
+    "single moves": (
+        "ProbabilisticKMeans",
+        {"kernel": "linear", "solver": "lloyd", "init": "random", "max_iter": 1},
+    ),
 }
 
 
@@ -269,7 +339,14 @@ FEW_COME = {
 @pytest.mark.filterwarnings("ignore:.*max_iter")
 def test_nothing_of_the_size_of_the_rows_comes_here(client, monkeypatch, case):
     """Neither rows nor numbers by row: of 20,000 rows a few samples, and 60 kB at a time."""
-    limited(monkeypatch, seeding_rows=200, cluster_rows=1, fixed_rows=100, certified_rows=100, adaptive_rows=300)
+    limited(
+        monkeypatch,
+        seeding_rows=200,
+        cluster_rows=1,
+        fixed_rows=100,
+        certified_rows=100,
+        adaptive_rows=300,
+    )
     limited(monkeypatch, subsampled_above=1000, partition_rows=600, rows_at_once=3000)
     rows_of, answers, bring, results = [], [], Partitions._brought, DaskSession._results
 
@@ -287,7 +364,11 @@ def test_nothing_of_the_size_of_the_rows_comes_here(client, monkeypatch, case):
     monkeypatch.setattr(DaskSession, "_results", came)
     name, words = FEW_COME[case]
     many = np.concatenate([X + 0.01 * number for number in range(4)])
-    words = {"random_state": 0, **words} if name in FINDING else {"n_clusters": C, "random_state": 0, **words}
+    words = (
+        {"random_state": 0, **words}
+        if name in FINDING
+        else {"n_clusters": C, "random_state": 0, **words}
+    )
     fitted = getattr(cmeans, name)(**words).fit(da.from_array(many, chunks=(5000, D)))
     assert sum(rows_of) <= 6000  # in all samples together
     assert max(answers) < 60_000
@@ -307,9 +388,20 @@ GRADIENTS = {
 @pytest.mark.parametrize(("case", "weighted"), once(GRADIENTS, [True, False]))
 @pytest.mark.filterwarnings("ignore:.*max_iter")
 def test_gradients_and_single_moves_beside_the_rows(client, case, weighted):
-    words = {"n_clusters": C, "kernel": "rbf", "landmarks": LANDMARKS, "gamma": 0.05, "quantile": 0.6, "random_state": 0, **GRADIENTS[case]}
+    words = {
+        "n_clusters": C,
+        "kernel": "rbf",
+        "landmarks": LANDMARKS,
+        "gamma": 0.05,
+        "quantile": 0.6,
+        "random_state": 0,
+        **GRADIENTS[case],
+    }
     weights = (WEIGHT, da.from_array(WEIGHT, chunks=700)) if weighted else (None, None)
-    here, there = (cmeans.ProbabilisticKMeans(**words).fit(x, sample_weight=w) for x, w in zip((X, rows()), weights, strict=True))
+    here, there = (
+        cmeans.ProbabilisticKMeans(**words).fit(x, sample_weight=w)
+        for x, w in zip((X, rows()), weights, strict=True)
+    )
     assert isinstance(there.labels_, da.Array)
     np.testing.assert_allclose(there.objective_history_, here.objective_history_, rtol=1e-9)
     np.testing.assert_array_equal(there.labels_, here.labels_)
@@ -319,7 +411,11 @@ def test_gradients_and_single_moves_beside_the_rows(client, case, weighted):
 @pytest.mark.parametrize("share", [0.2, 1.0])
 def test_gradients_on_workers_go_on_from_a_checkpoint(client, tmp_path, share):
     """From P, and from the partition that it has become."""
-    words, heard, file = {"n_clusters": C, "kernel": "linear", "quantile": 0.9, "random_state": 0}, [], tmp_path / "fit.checkpoint"
+    words, heard, file = (
+        {"n_clusters": C, "kernel": "linear", "quantile": 0.9, "random_state": 0},
+        [],
+        tmp_path / "fit.checkpoint",
+    )
     with listening(heard.append):
         whole = cmeans.ProbabilisticKMeans(**words).fit(rows())
     left = [int(share * len(heard)) - 1]
@@ -330,8 +426,12 @@ def test_gradients_on_workers_go_on_from_a_checkpoint(client, tmp_path, share):
             raise KeyboardInterrupt
 
     with listening(stop), pytest.raises(KeyboardInterrupt):
-        cmeans.ProbabilisticKMeans(**words, engine=cmeans.DaskEngine(checkpoint=cmeans.Checkpoint(file, sweeps=1))).fit(rows())
-    again = cmeans.ProbabilisticKMeans(**words, engine=cmeans.DaskEngine(checkpoint=cmeans.Checkpoint(file, resume=True))).fit(rows())
+        cmeans.ProbabilisticKMeans(
+            **words, engine=cmeans.DaskEngine(checkpoint=cmeans.Checkpoint(file, sweeps=1))
+        ).fit(rows())
+    again = cmeans.ProbabilisticKMeans(
+        **words, engine=cmeans.DaskEngine(checkpoint=cmeans.Checkpoint(file, resume=True))
+    ).fit(rows())
     np.testing.assert_array_equal(again.objective_history_, whole.objective_history_)
     np.testing.assert_array_equal(again.labels_, whole.labels_)
 
@@ -342,8 +442,17 @@ TOLD = [("sample_weight", "known_labels", "label_strength"), ("sample_weight",),
 
 @pytest.mark.parametrize(("init", "told"), once(STARTS, TOLD))
 def test_weights_and_known_labels_of_dask_stay_there(client, monkeypatch, init, told):
-    """Those of the rows that are drawn alone come, and the clusters are those of the same numbers given as arrays."""
-    limited(monkeypatch, canonical_rows=100, seeding_rows=200, cluster_rows=1, fixed_rows=100, certified_rows=100, subsampled_above=1000)
+    """Those of the rows that are drawn alone come, and the clusters are those of the same numbers
+    given as arrays."""
+    limited(
+        monkeypatch,
+        canonical_rows=100,
+        seeding_rows=200,
+        cluster_rows=1,
+        fixed_rows=100,
+        certified_rows=100,
+        subsampled_above=1000,
+    )
     limited(monkeypatch, rows_at_once=1500, partition_rows=600)
     came, bring, words = [], Partitions._brought, {"kernel": "linear", "init": init}
 
@@ -377,7 +486,15 @@ WEIGHED = {
 def test_few_weights_of_dask_are_asked_for(client, monkeypatch, case):
     from cmeans.engines.dask.columns import DaskColumn
 
-    limited(monkeypatch, canonical_rows=100, seeding_rows=200, cluster_rows=1, fixed_rows=100, certified_rows=100, partition_rows=1000)
+    limited(
+        monkeypatch,
+        canonical_rows=100,
+        seeding_rows=200,
+        cluster_rows=1,
+        fixed_rows=100,
+        certified_rows=100,
+        partition_rows=1000,
+    )
     asked, bring = [], DaskColumn.__getitem__
 
     def some(self, which):
@@ -388,9 +505,13 @@ def test_few_weights_of_dask_are_asked_for(client, monkeypatch, case):
     name, words = WEIGHED[case]
     words = {"n_clusters": C, "kernel": "linear", "random_state": 0, **words}
     weights = WEIGHT, da.from_array(WEIGHT, chunks=700)
-    here, there = (getattr(cmeans, name)(**words).fit(x, sample_weight=w) for x, w in zip((X, rows()), weights, strict=True))
+    here, there = (
+        getattr(cmeans, name)(**words).fit(x, sample_weight=w)
+        for x, w in zip((X, rows()), weights, strict=True)
+    )
     assert sum(map(len, asked)) < 1500
-    assert there.objective_ == pytest.approx(here.objective_, rel=0.05 if case == "noise" else 1e-6)  # whose distance a sample tells
+    # whose distance a sample tells
+    assert there.objective_ == pytest.approx(here.objective_, rel=0.05 if case == "noise" else 1e-6)
 
 
 def test_wrong_weights_and_labels_of_dask_are_named(client):
@@ -401,13 +522,22 @@ def test_wrong_weights_and_labels_of_dask_are_named(client):
 
     fit = model("KernelKMeans", kernel="linear").fit
     for words, message in (
-        ({"sample_weight": given(-1.0)}, r"sample_weight\[2500\] is -1; weights must not be negative"),
+        (
+            {"sample_weight": given(-1.0)},
+            r"sample_weight\[2500\] is -1; weights must not be negative",
+        ),
         ({"sample_weight": given(np.inf)}, r"sample_weight\[2500\] is inf; weights must be finite"),
-        ({"sample_weight": given(1.0)[1:]}, r"sample_weight has shape \(4999,\); one entry for each of the 5000 rows"),
+        (
+            {"sample_weight": given(1.0)[1:]},
+            r"sample_weight has shape \(4999,\); one entry for each of the 5000 rows",
+        ),
         ({"sample_weight": 0 * given(1.0)}, "every sample weight is zero"),
         ({"known_labels": given(7.0)}, r"known_labels\[2500\] is 7; labels are 0 \.\.\. 2"),
         ({"known_labels": given(0.5)}, r"known_labels\[2500\] is 0.5; give whole numbers"),
-        ({"known_labels": given(1.0), "label_strength": given(1.5)}, r"label_strength\[2500\] is 1.5; it is a share"),
+        (
+            {"known_labels": given(1.0), "label_strength": given(1.5)},
+            r"label_strength\[2500\] is 1.5; it is a share",
+        ),
     ):
         with pytest.raises(ValueError, match="KernelKMeans.*" + message):
             fit(rows(), **words)
@@ -420,27 +550,43 @@ def test_draws_in_proportion_to_weights_that_are_elsewhere(client):
 
     weight = np.where(np.arange(N) % 3 == 1, 0.0, 1.0 + np.arange(N) % 4)
     held = DaskRows(rows(), client, "Owner")
-    column = held.partitions.column(da.from_array(weight, chunks=(999,)), lambda part, _: part, "weights", "Owner")
+    column = held.partitions.column(
+        da.from_array(weight, chunks=(999,)), lambda part, _: part, "weights", "Owner"
+    )
     points = np.random.default_rng(0).uniform(size=300) * weight.sum()
     np.testing.assert_array_equal(weights_at(column).hit(points), weights_at(weight).hit(points))
     np.testing.assert_array_equal(column[np.array([4999, 0, 1100])], weight[[4999, 0, 1100]])
     there, seed = Population(None, column, None, N), np.random.RandomState(0)
-    times = sum(np.bincount(rows, counts, N) for rows, counts in (sample(there, 500, seed) for _ in range(20)))
+    times = sum(
+        np.bincount(rows, counts, N)
+        for rows, counts in (sample(there, 500, seed) for _ in range(20))
+    )
     expected = 20 * 500 * np.bincount(np.arange(N) % 12, weight) / weight.sum()
     np.testing.assert_allclose(np.bincount(np.arange(N) % 12, times), expected, rtol=0.1)
     chosen = np.concatenate([draw(there, 50, seed) for _ in range(40)])
     assert len(np.unique(chosen[:50])) == 50
-    np.testing.assert_allclose(np.bincount(np.arange(N)[chosen] % 12, minlength=12) / 2000, expected / 10_000, atol=0.04)
-    few = held.partitions.column(
-        da.from_array(np.where(np.arange(N) < 7, 1.0, 0.0), chunks=(999,)), lambda part, _: part, "weights", "Owner"
+    np.testing.assert_allclose(
+        np.bincount(np.arange(N)[chosen] % 12, minlength=12) / 2000, expected / 10_000, atol=0.04
     )
-    np.testing.assert_array_equal(np.sort(draw(Population(None, few, None, N), 50, seed)), np.arange(7))
+    few = held.partitions.column(
+        da.from_array(np.where(np.arange(N) < 7, 1.0, 0.0), chunks=(999,)),
+        lambda part, _: part,
+        "weights",
+        "Owner",
+    )
+    np.testing.assert_array_equal(
+        np.sort(draw(Population(None, few, None, N), 50, seed)), np.arange(7)
+    )
 
 
 def test_draws_among_all_rows_are_those_in_memory(client, monkeypatch):
     """Keyed by row number, whoever holds the rows."""
     limited(monkeypatch, seeding_rows=500, cluster_rows=1, rows_at_once=1500)
-    for init, method in (("k-means||", "auto"), ("random-partition", "auto"), ("random", "breathing")):
+    for init, method in (
+        ("k-means||", "auto"),
+        ("random-partition", "auto"),
+        ("random", "breathing"),
+    ):
         words = {"init": init, "search": Search(method, progressive=False)}
         here, there = (model("KernelKMeans", kernel="linear", **words).fit(x) for x in (X, rows()))
         np.testing.assert_array_equal(there.labels_, here.labels_)
@@ -474,7 +620,7 @@ def test_only_the_rows_that_are_asked_for_come(client):
     assert far.memory(2) >= 3 * max(CHUNKS) * D * 8
 
 
-# -------------------------------------------------------------------------------------------------------- frames and answers
+# ------------------------------------------------------------------------------- frames and answers
 
 NAMES = list("abcde")
 
@@ -484,7 +630,10 @@ def frame(x=X, names=NAMES):
 
 
 def test_frames_are_arrays_with_names(client):
-    here, there = model("FuzzyCMeans", kernel="linear").fit(X), model("FuzzyCMeans", kernel="linear").fit(frame())
+    here, there = (
+        model("FuzzyCMeans", kernel="linear").fit(X),
+        model("FuzzyCMeans", kernel="linear").fit(frame()),
+    )
     assert there.feature_names_in_.tolist() == NAMES
     np.testing.assert_array_equal(there.labels_, here.labels_)
     np.testing.assert_array_equal(there.predict(frame()).compute(), here.labels_)
@@ -497,14 +646,19 @@ def test_frames_are_arrays_with_names(client):
 @pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler")  # of Dask before 2025
 def test_answers_wait_until_they_are_asked_for(client):
     fitted = model("FuzzyCMeans", **SPACES["landmarks"]).fit(X)
-    asked = {name: getattr(fitted, name) for name in ("predict", "predict_proba", "memberships", "transform", "outlier_score")}
+    asked = {
+        name: getattr(fitted, name)
+        for name in ("predict", "predict_proba", "memberships", "transform", "outlier_score")
+    }
     for name, question in asked.items():
         answer, known = question(rows()), question(X)
         assert isinstance(answer, da.Array), name
         assert answer.chunks[0] == CHUNKS
         assert answer.dtype == known.dtype
         assert answer.shape == known.shape
-        np.testing.assert_allclose(answer.compute(scheduler="synchronous"), known, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(
+            answer.compute(scheduler="synchronous"), known, rtol=1e-12, atol=1e-12
+        )
     assert abs(fitted.score(rows()) / fitted.score(X) - 1) < 1e-12
     single = fitted.transform(rows(X.astype(np.float32)))
     assert single.dtype == single.compute().dtype == np.float32
@@ -516,7 +670,7 @@ def test_a_model_travels_without_its_rows(client):
     assert len(pickle.dumps(dict(answer.dask))) < X.nbytes + 100_000
 
 
-# ----------------------------------------------------------------------------------------------------------------- faults
+# ------------------------------------------------------------------------------------------- faults
 
 
 def bad(row, column, value):
@@ -528,14 +682,23 @@ def bad(row, column, value):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (lambda: bad(2100, 3, np.nan), r"contains NaN, first in partition 2 at its row 100 \(row 2100 of all\), column 3"),
+        (
+            lambda: bad(2100, 3, np.nan),
+            r"contains NaN, first in partition 2 at its row 100 \(row 2100 of all\), column 3",
+        ),
         (lambda: bad(5, 0, -np.inf), "contains infinity, first in partition 0 at its row 5"),
         (lambda: rows()[:, 0], "expected a 2-D array"),
         (lambda: rows().astype(complex), "dtype complex128; real numbers"),
         (lambda: rows()[:0], "without rows"),
-        (lambda: frame().assign(word="x", when=pd.Timestamp("2020-01-01")), r"not numbers: 'word' \(.*\), 'when' \(datetime64"),
+        (
+            lambda: frame().assign(word="x", when=pd.Timestamp("2020-01-01")),
+            r"not numbers: 'word' \(.*\), 'when' \(datetime64",
+        ),
         (lambda: frame()["a"], "Dask series"),
-        (lambda: da.from_delayed(__import__("dask").delayed(X), (N, np.nan), float), "number of features must be known"),
+        (
+            lambda: da.from_delayed(__import__("dask").delayed(X), (N, np.nan), float),
+            "number of features must be known",
+        ),
         (lambda: __import__("dask").delayed(X), r"Delayed\w* of Dask"),
     ],
 )
@@ -554,13 +717,17 @@ def test_what_needs_rows_in_memory_says_so(client):
 
 def test_without_a_client(monkeypatch):
     monkeypatch.setattr("cmeans.engines.dask.engine.default_client", lambda: None)
-    with pytest.raises(ValueError, match=r"no Dask client is there; start one .* or pass the array"):
+    with pytest.raises(
+        ValueError, match=r"no Dask client is there; start one .* or pass the array"
+    ):
         model("FuzzyCMeans").fit(rows())
 
 
 @pytest.mark.parametrize("engine", ["dask", 3])
 def test_engines_that_are_none(engine):
-    with pytest.raises(ValueError, match=r"FuzzyCMeans\(engine=.*give an engine, such as cmeans.ThreadEngine"):
+    with pytest.raises(
+        ValueError, match=r"FuzzyCMeans\(engine=.*give an engine, such as cmeans.ThreadEngine"
+    ):
         model("FuzzyCMeans", engine=engine).fit(X)
     with pytest.raises(ValueError, match=r"DaskEngine\(client="):
         cmeans.DaskEngine(engine)
@@ -577,7 +744,11 @@ def test_errors_of_workers_come_in_their_own_words(client):
     with pytest.raises(ArithmeticError, match="this partition is odd"):
         model("FuzzyCMeans", kernel=kernel, landmarks=LANDMARKS).fit(rows())
     with pytest.raises(ValueError, match=r"FuzzyCMeans: .*not finite"):
-        model("FuzzyCMeans", kernel=lambda a, b: a @ b.T * (np.nan if len(a) == 50 else 1.0), landmarks=LANDMARKS).fit(rows())
+        model(
+            "FuzzyCMeans",
+            kernel=lambda a, b: a @ b.T * (np.nan if len(a) == 50 else 1.0),
+            landmarks=LANDMARKS,
+        ).fit(rows())
     assert model("FuzzyCMeans", kernel="linear").fit(rows()).converged_
 
 
@@ -591,7 +762,13 @@ def test_an_interrupt_leaves_the_cluster_usable(client):
             bell.start()
 
     with listening(third_sweep), pytest.raises(KeyboardInterrupt):
-        model("FuzzyCMeans", **SPACES["landmarks"], tol=0.0, max_iter=3000, search=Search(acceleration=None)).fit(rows())
+        model(
+            "FuzzyCMeans",
+            **SPACES["landmarks"],
+            tol=0.0,
+            max_iter=3000,
+            search=Search(acceleration=None),
+        ).fit(rows())
     assert model("FuzzyCMeans", kernel="linear").fit(rows()).converged_
     assert not any(client.processing().values())
 
@@ -612,7 +789,13 @@ def test_an_interrupt_of_a_finaliser_counts(client):
         held.clear()
 
     with listening(let_go), pytest.raises(KeyboardInterrupt):
-        model("FuzzyCMeans", **SPACES["landmarks"], tol=0.0, max_iter=1000, search=Search(acceleration=None)).fit(rows())
+        model(
+            "FuzzyCMeans",
+            **SPACES["landmarks"],
+            tol=0.0,
+            max_iter=1000,
+            search=Search(acceleration=None),
+        ).fit(rows())
     assert model("FuzzyCMeans", kernel="linear").fit(rows()).converged_
 
 
@@ -640,9 +823,15 @@ DYING = {
 def test_a_worker_that_dies_takes_nothing_along(case):
     """Two processes; one is killed after the second sweep, and a nanny starts another."""
     name, words = DYING[case]
-    with local(2, processes=True, memory_limit="1GiB", silence_logs=50) as cluster, distributed.Client(cluster) as client:
+    with (
+        local(2, processes=True, memory_limit="1GiB", silence_logs=50) as cluster,
+        distributed.Client(cluster) as client,
+    ):
         words = words | {"n_clusters": C, "random_state": 0, "engine": cmeans.DaskEngine(client)}
-        collection = da.random.RandomState(3).normal(size=(N, D), chunks=(500, D)) + da.from_array(MIDDLES)[da.arange(N, chunks=500) % C]
+        collection = (
+            da.random.RandomState(3).normal(size=(N, D), chunks=(500, D))
+            + da.from_array(MIDDLES)[da.arange(N, chunks=500) % C]
+        )
         before = getattr(cmeans, name)(**words).fit(collection)
         killed = []
 
@@ -658,11 +847,13 @@ def test_a_worker_that_dies_takes_nothing_along(case):
         np.testing.assert_array_equal(after.labels_, before.labels_)
 
 
-# ---------------------------------------------------------------------------------------------------------------- copies
+# ------------------------------------------------------------------------------------------- copies
 
 
 def test_copies_of_an_estimator_with_an_engine(client, tmp_path):
-    made = model("FuzzyCMeans", kernel="linear", engine=cmeans.DaskEngine(client, memory_per_worker=10**8))
+    made = model(
+        "FuzzyCMeans", kernel="linear", engine=cmeans.DaskEngine(client, memory_per_worker=10**8)
+    )
     for other in (clone(made), copy.deepcopy(made)):
         assert other.engine.client is client
         np.testing.assert_array_equal(other.fit(rows()).labels_, made.fit(rows()).labels_)
@@ -680,14 +871,20 @@ def test_copies_of_an_estimator_with_an_engine(client, tmp_path):
 def test_missing_values(client, name, form):
     holes = np.where(np.random.default_rng(1).random(X.shape) < 0.3, np.nan, X)
     holes[np.isnan(holes).all(axis=1), 0] = 1.0
-    there = rows(holes) if form == "array" else dd.from_dask_array(rows(holes), columns=list("abcde"))
+    there = (
+        rows(holes) if form == "array" else dd.from_dask_array(rows(holes), columns=list("abcde"))
+    )
     fit = model(name, kernel="linear", missing="partial").fit(there)
     here = model(name, kernel="linear", missing="partial").fit(holes)
     np.testing.assert_array_equal(fit.labels_, here.labels_)
     np.testing.assert_array_equal(fit.n_missing_, np.isnan(holes).sum(axis=0))
     assert fit.objective_ == pytest.approx(here.objective_, rel=1e-9)
     np.testing.assert_allclose(fit.transform(there).compute(), here.transform(holes), atol=1e-9)
-    with pytest.raises(ValueError, match=r'contains NaN, first in partition 0 .* or take kernel="linear" and missing="partial"'):
+    with pytest.raises(
+        ValueError,
+        match=r'contains NaN, first in partition 0 .* or take kernel="linear" and '
+        r'missing="partial"',
+    ):
         model(name, kernel="linear").fit(there)
     holes[[3, 1500]] = np.nan
     others, words = np.delete(holes, [3, 1500], axis=0), {"kernel": "linear", "missing": "partial"}
@@ -710,4 +907,6 @@ def test_memberships_in_the_nearest_clusters(client):
     top = here.memberships_top_k(rows())
     np.testing.assert_array_equal(np.asarray(top.clusters), here.memberships_top_k_.clusters)
     np.testing.assert_array_equal(np.asarray(top.values), here.memberships_top_k_.values)
-    np.testing.assert_allclose(np.asarray(spread.memberships(rows())), here.memberships_.toarray(), atol=1e-9)
+    np.testing.assert_allclose(
+        np.asarray(spread.memberships(rows())), here.memberships_.toarray(), atol=1e-9
+    )

@@ -1,4 +1,5 @@
-"""Clusters that lose their scheduler, workers that die of a partition, and partitions of odd kinds."""
+"""Clusters that lose their scheduler, workers that die of a partition, and partitions of odd
+kinds."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ from cmeans.runtime.progress import listening
 from limited import limited
 
 dask = pytest.importorskip("dask", reason="Dask is not installed: pip install cmeans[dask]")
-distributed = pytest.importorskip("distributed", reason="Dask's workers are not installed: pip install cmeans[dask]")
+distributed = pytest.importorskip(
+    "distributed", reason="Dask's workers are not installed: pip install cmeans[dask]"
+)
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe", reason="dask[dataframe] is not installed")
 pd = pytest.importorskip("pandas")
@@ -48,14 +51,16 @@ def client() -> Iterator[Any]:
 
 
 def model(**words: Any) -> cmeans.FuzzyCMeans:
-    return cmeans.FuzzyCMeans(**{"n_clusters": 3, "kernel": "linear", "init": START, "random_state": 0, **words})
+    return cmeans.FuzzyCMeans(
+        **{"n_clusters": 3, "kernel": "linear", "init": START, "random_state": 0, **words}
+    )
 
 
 def table(x: np.ndarray = X) -> Any:
     return pd.DataFrame(x, columns=["a", "b", "c"])
 
 
-# ------------------------------------------------------------------------------------------------------------- partitions of odd kinds
+# -------------------------------------------------------------------------- partitions of odd kinds
 
 
 def test_shuffled_partitions_keep_each_row_s_label(client: Any) -> None:
@@ -71,11 +76,21 @@ def test_shuffled_partitions_keep_each_row_s_label(client: Any) -> None:
 
 
 def test_nullable_columns_are_numbers_where_nothing_is_missing(client: Any) -> None:
-    nullable = table().assign(b=(10 * table().b).round()).astype({"a": "Float64", "b": "Int64", "c": "Float32"})
+    nullable = (
+        table()
+        .assign(b=(10 * table().b).round())
+        .astype({"a": "Float64", "b": "Int64", "c": "Float32"})
+    )
     frame = dd.from_pandas(nullable, npartitions=3)
-    np.testing.assert_array_equal(np.asarray(model().fit(frame).labels_), model().fit(nullable.astype(float).to_numpy()).labels_)
+    np.testing.assert_array_equal(
+        np.asarray(model().fit(frame).labels_),
+        model().fit(nullable.astype(float).to_numpy()).labels_,
+    )
     nullable.loc[1700, "b"] = pd.NA
-    with pytest.raises(ValueError, match=r"contains NaN, first in partition 1 at its row 700 \(row 1700 of all\), column 'b'"):
+    with pytest.raises(
+        ValueError,
+        match=r"contains NaN, first in partition 1 at its row 700 \(row 1700 of all\), column 'b'",
+    ):
         model().fit(dd.from_pandas(nullable, npartitions=3))
 
 
@@ -86,12 +101,14 @@ def test_labels_stay_on_the_workers(client: Any) -> None:
     assert fitted.labels_.chunks == ((700, 700, 700, 700, 200),)
     np.testing.assert_array_equal(fitted.labels_.compute(), model().fit(X).labels_)
     assert isinstance(model().fit_predict(rows), da.Array)
-    few = cmeans.SequentialPossibilisticCMeans((1, 4), kernel="linear", sparsity=1.3, tol=1e-2, random_state=0)
+    few = cmeans.SequentialPossibilisticCMeans(
+        (1, 4), kernel="linear", sparsity=1.3, tol=1e-2, random_state=0
+    )
     with pytest.warns(match="belong nowhere"):
         few.fit(rows)
 
 
-# -------------------------------------------------------------------------------------------------------- workers and schedulers that go
+# ------------------------------------------------------------------- workers and schedulers that go
 
 
 def test_a_partition_that_kills_its_workers_ends_the_fit_in_words() -> None:
@@ -101,11 +118,22 @@ def test_a_partition_that_kills_its_workers_ends_the_fit_in_words() -> None:
         return np.exp(-0.05 * ((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2))
 
     rows = da.from_array(X[:2050], chunks=((1000, 50, 1000), (3,)))
-    words = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0", "silence_logs": 50}
+    words = {
+        "n_workers": 1,
+        "threads_per_worker": 1,
+        "processes": True,
+        "dashboard_address": ":0",
+        "silence_logs": 50,
+    }
     with dask.config.set({"distributed.scheduler.allowed-failures": 0}):  # noqa: SIM117
-        with distributed.LocalCluster(**words) as cluster, distributed.Client(cluster, set_as_default=False) as client:
+        with (
+            distributed.LocalCluster(**words) as cluster,
+            distributed.Client(cluster, set_as_default=False) as client,
+        ):
             fit = model(kernel=kernel, landmarks=X[:40], engine=cmeans.DaskEngine(client)).fit
-            with pytest.raises(ValueError, match=r"workers .*give them more memory, or smaller partitions"):
+            with pytest.raises(
+                ValueError, match=r"workers .*give them more memory, or smaller partitions"
+            ):
                 fit(rows)
 
 
@@ -123,11 +151,15 @@ asyncio.run(run())
 """
 
 
-def test_a_scheduler_that_goes_leaves_a_checkpoint_and_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scheduler_that_goes_leaves_a_checkpoint_and_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The fit goes on from it, here in threads, to where it would have ended."""
     monkeypatch.setattr(session, "LOST_AFTER", 1.0)
     command = [sys.executable, "-W", "ignore", "-c", SCHEDULER]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
     assert process.stdout is not None
     words = {"search": Search(acceleration=None), "tol": 0.0, "max_iter": 30, "m": 1.7}
     whole = model(**words)
@@ -144,8 +176,14 @@ def test_a_scheduler_that_goes_leaves_a_checkpoint_and_words(tmp_path: Path, mon
         address = process.stdout.readline().strip()
         assert re.match("tcp://", address)
         client = distributed.Client(address, set_as_default=False, timeout="20s")
-        rows = model(**words, engine=cmeans.DaskEngine(client, checkpoint=cmeans.Checkpoint(file, minutes=None)))
-        with listening(kill), pytest.raises(ValueError, match=r"the Dask scheduler is gone.*resume=True"):
+        rows = model(
+            **words,
+            engine=cmeans.DaskEngine(client, checkpoint=cmeans.Checkpoint(file, minutes=None)),
+        )
+        with (
+            listening(kill),
+            pytest.raises(ValueError, match=r"the Dask scheduler is gone.*resume=True"),
+        ):
             rows.fit(da.from_array(X, chunks=(800, 3)))
         client.close(timeout=1)
     finally:
@@ -153,6 +191,8 @@ def test_a_scheduler_that_goes_leaves_a_checkpoint_and_words(tmp_path: Path, mon
         process.wait(60)
         process.stdout.close()
     with pytest.warns(match="max_iter"):
-        resumed = model(**words, engine=cmeans.ThreadEngine(checkpoint=cmeans.Checkpoint(file, resume=True))).fit(X)
+        resumed = model(
+            **words, engine=cmeans.ThreadEngine(checkpoint=cmeans.Checkpoint(file, resume=True))
+        ).fit(X)
     np.testing.assert_allclose(resumed.objective_history_, whole.objective_history_, rtol=1e-9)
     np.testing.assert_array_equal(resumed.labels_, whole.labels_)

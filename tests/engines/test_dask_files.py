@@ -13,7 +13,9 @@ from cmeans.cli import main
 from limited import limited
 
 pytest.importorskip("dask", reason="Dask is not installed: pip install cmeans[dask]")
-distributed = pytest.importorskip("distributed", reason="Dask's workers are not installed: pip install cmeans[dask]")
+distributed = pytest.importorskip(
+    "distributed", reason="Dask's workers are not installed: pip install cmeans[dask]"
+)
 pytest.importorskip("dask.array")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -33,7 +35,10 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def client() -> object:
     words = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**words) as cluster, distributed.Client(cluster, set_as_default=False) as client:
+    with (
+        distributed.LocalCluster(**words) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
         yield client
 
 
@@ -42,15 +47,25 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("rows")
     for number, part in enumerate(np.array_split(np.arange(len(X)), 3)):
         columns = {name: X[part, at] for at, name in enumerate("abc")}
-        pq.write_table(pa.table({**columns, "w": WEIGHT[part]}), folder / f"part{number}.parquet", row_group_size=500)
+        pq.write_table(
+            pa.table({**columns, "w": WEIGHT[part]}),
+            folder / f"part{number}.parquet",
+            row_group_size=500,
+        )
     return folder
 
 
-@pytest.mark.parametrize("words", [{"kernel": "linear"}, {"kernel": "rbf", "landmarks": 20, "m": 1.5}], ids=["linear", "landmarks"])
+@pytest.mark.parametrize(
+    "words",
+    [{"kernel": "linear"}, {"kernel": "rbf", "landmarks": 20, "m": 1.5}],
+    ids=["linear", "landmarks"],
+)
 def test_the_same_as_here(words: dict[str, object], client: object, folder: Path) -> None:
     here = cmeans.FuzzyCMeans(4, **words, random_state=0).fit(X, sample_weight=WEIGHT)
     rows = cmeans.open_blocks(folder, columns=["a", "b", "c"], weight="w")
-    there = cmeans.FuzzyCMeans(4, **words, random_state=0, engine=cmeans.DaskEngine(client)).fit(rows)
+    there = cmeans.FuzzyCMeans(4, **words, random_state=0, engine=cmeans.DaskEngine(client)).fit(
+        rows
+    )
     assert there.objective_ == pytest.approx(here.objective_, rel=1e-9)
     assert np.array_equal(there.labels_, here.labels_)
     assert there.feature_names_in_.tolist() == ["a", "b", "c"]
@@ -58,14 +73,25 @@ def test_the_same_as_here(words: dict[str, object], client: object, folder: Path
 
 
 def test_views_open_again(client: object, folder: Path) -> None:
-    rows = cmeans.open_blocks(folder, columns=["c", "a"], dtype="float32").part(100, 4900).mapped(np.negative)
-    model = cmeans.KernelKMeans(4, kernel="linear", random_state=0, engine=cmeans.DaskEngine(client)).fit(rows)
-    wanted = cmeans.KernelKMeans(4, kernel="linear", random_state=0).fit(-X[100:4900, [2, 0]].astype(np.float32))
+    rows = (
+        cmeans.open_blocks(folder, columns=["c", "a"], dtype="float32")
+        .part(100, 4900)
+        .mapped(np.negative)
+    )
+    model = cmeans.KernelKMeans(
+        4, kernel="linear", random_state=0, engine=cmeans.DaskEngine(client)
+    ).fit(rows)
+    wanted = cmeans.KernelKMeans(4, kernel="linear", random_state=0).fit(
+        -X[100:4900, [2, 0]].astype(np.float32)
+    )
     assert np.array_equal(model.labels_, wanted.labels_)
 
 
 def test_without_a_client(folder: Path) -> None:
-    with pytest.raises(ValueError, match="FuzzyCMeans: engine is a DaskEngine and no Dask client is there; start one"):
+    with pytest.raises(
+        ValueError,
+        match="FuzzyCMeans: engine is a DaskEngine and no Dask client is there; start one",
+    ):
         cmeans.FuzzyCMeans(4, engine=cmeans.DaskEngine()).fit(folder)
 
 
@@ -83,7 +109,9 @@ def command(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, st
     return code, told.out, told.err
 
 
-def test_the_command(client: object, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(
+    client: object, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     pytest.importorskip("typer")
     words = [
         "fit",
@@ -105,13 +133,19 @@ def test_the_command(client: object, folder: Path, tmp_path: Path, capsys: pytes
     ]
     assert command(capsys, *words, "--out", tmp_path / "here")[0] == 0
     address = client.scheduler.address  # type: ignore[attr-defined]
-    code, out, err = command(capsys, *words, "--out", tmp_path / "there", "--engine", "dask", "--scheduler", address)
+    code, out, err = command(
+        capsys, *words, "--out", tmp_path / "there", "--engine", "dask", "--scheduler", address
+    )
     assert code == 0, err
     assert json.loads(out)["objective"] == pytest.approx(
         json.loads((tmp_path / "here" / "summary.json").read_text())["objective"], rel=1e-9
     )
     tables = [pq.read_table(tmp_path / name / "labels.parquet") for name in ("here", "there")]
-    assert tables[0].column_names == tables[1].column_names == ["label", "cluster1", "u1", "cluster2", "u2"]
+    assert (
+        tables[0].column_names
+        == tables[1].column_names
+        == ["label", "cluster1", "u1", "cluster2", "u2"]
+    )
     assert tables[0]["label"] == tables[1]["label"]
 
 
@@ -131,7 +165,9 @@ def test_wrong_words(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture
 def test_streams_of_files_are_the_same_as_here(name: str, client: object, folder: Path) -> None:
     size = {"chunk_size" if name == "StreamingFuzzyCMeans" else "patch_size": 300}
     here, there = (
-        getattr(cmeans, name)(4, **size, random_state=0, engine=engine).fit(cmeans.open_blocks(folder, columns=["a", "b", "c"], weight="w"))
+        getattr(cmeans, name)(4, **size, random_state=0, engine=engine).fit(
+            cmeans.open_blocks(folder, columns=["a", "b", "c"], weight="w")
+        )
         for engine in (None, cmeans.DaskEngine(client))
     )
     assert np.array_equal(there._state.centres.coordinates, here._state.centres.coordinates)

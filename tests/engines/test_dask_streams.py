@@ -1,4 +1,5 @@
-"""Streams over Dask partitions: the same bits as over the same rows in memory, though no chunk passes the client."""
+"""Streams over Dask partitions: the same bits as over the same rows in memory, though no chunk
+passes the client."""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ from notebook import Notebook, with_callbacks
 from sweep_choices import once
 
 pytest.importorskip("dask", reason="Dask is not installed: pip install cmeans[dask]")
-distributed = pytest.importorskip("distributed", reason="Dask's workers are not installed: pip install cmeans[dask]")
+distributed = pytest.importorskip(
+    "distributed", reason="Dask's workers are not installed: pip install cmeans[dask]"
+)
 da = pytest.importorskip("dask.array")
 
 from cmeans.engines import ChunkedRows  # noqa: E402
@@ -30,24 +33,55 @@ from cmeans.engines.dask import session as sessions  # noqa: E402
 from cmeans.engines.dask.columns import Partitions  # noqa: E402
 from cmeans.engines.dask.session import DaskSession  # noqa: E402
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*squared norm was lost:UserWarning")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:.*squared norm was lost:UserWarning"),
+]
 
 CHUNKS = (1100, 900, 1300, 450, 50, 1200)
 N, D, C = sum(CHUNKS), 4, 4
 rng = np.random.default_rng(0)
 X = rng.normal(size=(N, D)) + 5.0 * rng.normal(size=(C, D))[rng.integers(C, size=N)]
-WEIGHT = np.where((np.arange(N) >= 1500) & (np.arange(N) < 2100), 0, rng.integers(0, 4, N)).astype(float)  # some chunks have none
+# some chunks have none
+WEIGHT = np.where((np.arange(N) >= 1500) & (np.arange(N) < 2100), 0, rng.integers(0, 4, N)).astype(
+    float
+)
 KNOWN = np.where(np.arange(N) % 50 == 0, np.arange(N) // 50 % C, -1)
-SAME = ("n_iter_", "row_visits_", "converged_", "stop_reason_", "n_clusters_", "n_chunks_", "n_samples_seen_", "gamma_", "n_landmarks_")
+SAME = (
+    "n_iter_",
+    "row_visits_",
+    "converged_",
+    "stop_reason_",
+    "n_clusters_",
+    "n_chunks_",
+    "n_samples_seen_",
+    "gamma_",
+    "n_landmarks_",
+)
 RBF = {"kernel": "rbf", "gamma": 0.1}
 
 FITS: dict[str, tuple[type, dict[str, Any]]] = {
     "linear": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333}),
-    "landmarks": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333, "kernel": "rbf", "landmarks": 60, "warm_up": 700}),
-    "hard": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333, **RBF, "rule": "hard", "landmarks": 25}),
-    "projection": (StreamingKernelFCM, {"chunk_size": 333, **RBF, "method": "projection", "decay": 0.9}),
-    "noise": (StreamingKernelFCM, {"chunk_size": 333, "noise": "auto", "m": 1.5, "method": "landmarks", "past_weight": "u"}),
-    "graph": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333, "kernel": "landmark_graph", "landmarks": 40}),
+    "landmarks": (
+        cmeans.StreamingFuzzyCMeans,
+        {"chunk_size": 333, "kernel": "rbf", "landmarks": 60, "warm_up": 700},
+    ),
+    "hard": (
+        cmeans.StreamingFuzzyCMeans,
+        {"chunk_size": 333, **RBF, "rule": "hard", "landmarks": 25},
+    ),
+    "projection": (
+        StreamingKernelFCM,
+        {"chunk_size": 333, **RBF, "method": "projection", "decay": 0.9},
+    ),
+    "noise": (
+        StreamingKernelFCM,
+        {"chunk_size": 333, "noise": "auto", "m": 1.5, "method": "landmarks", "past_weight": "u"},
+    ),
+    "graph": (
+        cmeans.StreamingFuzzyCMeans,
+        {"chunk_size": 333, "kernel": "landmark_graph", "landmarks": 40},
+    ),
     "one chunk": (cmeans.StreamingFuzzyCMeans, {}),
     "chain": (cmeans.KernelPatchClustering, {"patch_size": 333, "n_points": 3}),
     "tree": (cmeans.KernelPatchClustering, {"patch_size": 333, "n_points": 3, "merge": "tree"}),
@@ -61,7 +95,13 @@ def nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def local(workers: int, **words: Any) -> Any:
-    given = {"n_workers": workers, "threads_per_worker": 2, "processes": False, "dashboard_address": ":0", **words}
+    given = {
+        "n_workers": workers,
+        "threads_per_worker": 2,
+        "processes": False,
+        "dashboard_address": ":0",
+        **words,
+    }
     return distributed.LocalCluster(**given)
 
 
@@ -87,7 +127,8 @@ def assert_same_bits(there: Any, here: Any) -> None:
         np.testing.assert_array_equal(getattr(there, attribute), getattr(here, attribute))
     np.testing.assert_array_equal(there._state.centres.coordinates, here._state.centres.coordinates)
     np.testing.assert_array_equal(np.asarray(there.labels_), here.labels_)
-    assert there.objective_ == pytest.approx(here.objective_, rel=1e-9)  # of all rows, added in another order
+    # of all rows, added in another order
+    assert there.objective_ == pytest.approx(here.objective_, rel=1e-9)
 
 
 @pytest.mark.parametrize(("name", "told"), once(FITS, TOLD))
@@ -95,15 +136,20 @@ def test_the_same_bits_as_in_memory(client: Any, name: str, told: str) -> None:
     here, there = dict[str, Any](), dict[str, Any]()
     if told != "nothing":
         here["sample_weight"] = WEIGHT
-        there["sample_weight"] = WEIGHT if told == "weights here" else da.from_array(WEIGHT, chunks=700)
+        there["sample_weight"] = (
+            WEIGHT if told == "weights here" else da.from_array(WEIGHT, chunks=700)
+        )
     if told == "labels there" and FITS[name][0] is cmeans.StreamingFuzzyCMeans:
         here["known_labels"], there["known_labels"] = KNOWN, da.from_array(KNOWN, chunks=900)
     assert_same_bits(model(name).fit(rows(), **there), model(name).fit(X, **here))
 
 
 @pytest.mark.parametrize("name", FITS)
-def test_nothing_of_the_size_of_the_rows_comes_here(client: Any, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Of 20,000 rows no chunk, and states of up to 60 kB; that of a projection holds the points of one chunk."""
+def test_nothing_of_the_size_of_the_rows_comes_here(
+    client: Any, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Of 20,000 rows no chunk, and states of up to 60 kB; that of a projection holds the points of
+    one chunk."""
     brought, answers, bring, results = [], [], Partitions._brought, DaskSession._results
 
     def watched(self: Any, wanted: Any, parts: Any) -> Any:
@@ -138,15 +184,24 @@ def stopping_after(messages: int) -> Any:
 
 
 @pytest.mark.parametrize("name", ["landmarks", "projection", "chain"])
-def test_a_checkpoint_is_gone_on_from_there_and_here(client: Any, tmp_path: Path, name: str) -> None:
+def test_a_checkpoint_is_gone_on_from_there_and_here(
+    client: Any, tmp_path: Path, name: str
+) -> None:
     file, whole = tmp_path / "fit.checkpoint", model(name).fit(X)
     for again in (rows(), X):
         with listening(stopping_after(3)), pytest.raises(KeyboardInterrupt):
             model(name, engine=cmeans.DaskEngine(checkpoint=file)).fit(rows())
-        assert_same_bits(model(name, engine=cmeans.DaskEngine(checkpoint=cmeans.Checkpoint(file, resume=True))).fit(again), whole)
+        assert_same_bits(
+            model(
+                name, engine=cmeans.DaskEngine(checkpoint=cmeans.Checkpoint(file, resume=True))
+            ).fit(again),
+            whole,
+        )
 
 
-def test_a_checkpoint_of_a_tree_keeps_its_patches(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_checkpoint_of_a_tree_keeps_its_patches(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file, whole, told = tmp_path / "fit.checkpoint", model("tree").fit(X), []
     monkeypatch.setattr(DaskSession, "_at_once", 3)
     sends = {name: getattr(DaskSession, name) for name in ("_submit_map", "_follow")}
@@ -171,7 +226,8 @@ def test_a_checkpoint_of_a_tree_keeps_its_patches(client: Any, tmp_path: Path, m
 
 
 def test_a_worker_that_dies_takes_nothing_along() -> None:
-    """One of two processes is killed after the fourth state, and a nanny starts another; what workers warn of is heard here."""
+    """One of two processes is killed after the fourth state, and a nanny starts another; what
+    workers warn of is heard here."""
     words = {"processes": True, "threads_per_worker": 1, "memory_limit": "1GiB", "silence_logs": 50}
     with local(2, **words) as cluster, distributed.Client(cluster) as client:
         killed, heard = [], []
@@ -203,7 +259,10 @@ def test_errors_of_workers_come_in_their_own_words(client: Any) -> None:
         with pytest.raises(ArithmeticError, match="this chunk is odd"):
             model(name, kernel=kernel).fit(rows(odd))
     odd[3000, 0] = np.nan
-    with pytest.raises(ValueError, match=r"contains NaN, first in partition 2 at its row 1000 \(row 3000 of all\), column 0"):
+    with pytest.raises(
+        ValueError,
+        match=r"contains NaN, first in partition 2 at its row 1000 \(row 3000 of all\), column 0",
+    ):
         model("landmarks").fit(rows(odd))
     assert_same_bits(model("linear").fit(rows()), model("linear").fit(X))
 
@@ -218,12 +277,16 @@ def test_an_interrupt_leaves_the_cluster_usable(client: Any) -> None:
             bell.start()
 
     with listening(third), pytest.raises(KeyboardInterrupt):
-        model("landmarks", chunk_size=20, tol=0.0, warm_up=0, search=Search(acceleration=None)).fit(rows())
+        model("landmarks", chunk_size=20, tol=0.0, warm_up=0, search=Search(acceleration=None)).fit(
+            rows()
+        )
     assert_same_bits(model("linear").fit(rows()), model("linear").fit(X))
 
 
 @with_callbacks
-def test_callbacks_hear_of_chunks_and_may_end_the_fit(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_callbacks_hear_of_chunks_and_may_end_the_fit(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sessions, "MOST_CHUNKS", 1)
     notebook = Notebook()
     fitted = model("landmarks").set_callbacks(notebook).fit(rows())

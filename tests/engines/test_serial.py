@@ -1,4 +1,5 @@
-"""The engine that the documentation shows: what a user writes in a few lines gives the same bits as threads do."""
+"""The engine that the documentation shows: what a user writes in a few lines gives the same bits as
+threads do."""
 
 from __future__ import annotations
 
@@ -43,7 +44,9 @@ def test_fits_and_questions(name: str) -> None:
     threads = clone(FITS[name]).set_params(random_state=0, n_jobs=3).fit(X)
     serial = clone(FITS[name]).set_params(random_state=0, engine=SerialEngine()).fit(X)
     assert_same_bits(serial, threads)
-    np.testing.assert_array_equal(serial.memberships(X[:50] + 0.1), threads.memberships(X[:50] + 0.1))
+    np.testing.assert_array_equal(
+        serial.memberships(X[:50] + 0.1), threads.memberships(X[:50] + 0.1)
+    )
 
 
 @pytest.mark.parametrize("name", ["hard", "landmarks", "stream"])
@@ -51,7 +54,10 @@ def test_files(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     limited(monkeypatch, loaded_bytes=0, canonical_rows=100)
     np.save(tmp_path / "rows.npy", X)
     rows = cmeans.open_blocks(tmp_path / "rows.npy")
-    serial, threads = (clone(FITS[name]).set_params(random_state=0, engine=engine).fit(rows) for engine in (SerialEngine(), None))
+    serial, threads = (
+        clone(FITS[name]).set_params(random_state=0, engine=engine).fit(rows)
+        for engine in (SerialEngine(), None)
+    )
     assert_same_bits(serial, threads)
     put = [model.predict_to(rows, tmp_path / "labels.npy") for model in (serial, threads)]
     np.testing.assert_array_equal(*put)
@@ -59,7 +65,13 @@ def test_files(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_select() -> None:
     found = [
-        cmeans.select(cmeans.KernelKMeans(kernel="linear", random_state=0, engine=engine), X, range(2, 6), n_bootstrap=2, random_state=0)
+        cmeans.select(
+            cmeans.KernelKMeans(kernel="linear", random_state=0, engine=engine),
+            X,
+            range(2, 6),
+            n_bootstrap=2,
+            random_state=0,
+        )
         for engine in (SerialEngine(), None)
     ]
     assert found[0].n_clusters == found[1].n_clusters
@@ -69,7 +81,10 @@ def test_select() -> None:
 
 
 def test_chunks_of_a_stream() -> None:
-    streams = [clone(FITS["stream"]).set_params(random_state=0, engine=engine) for engine in (SerialEngine(), None)]
+    streams = [
+        clone(FITS["stream"]).set_params(random_state=0, engine=engine)
+        for engine in (SerialEngine(), None)
+    ]
     for start in range(0, 400, 100):
         for stream in streams:
             stream.partial_fit(X[start : start + 100])
@@ -77,7 +92,10 @@ def test_chunks_of_a_stream() -> None:
 
 
 def test_the_landmark_graph() -> None:
-    both = [cmeans.LandmarkGraph(2, landmarks=40, random_state=0, engine=engine).fit_transform(X) for engine in (SerialEngine(), None)]
+    both = [
+        cmeans.LandmarkGraph(2, landmarks=40, random_state=0, engine=engine).fit_transform(X)
+        for engine in (SerialEngine(), None)
+    ]
     np.testing.assert_array_equal(*both)
 
 
@@ -90,7 +108,11 @@ def test_parameters_of_an_engine_are_reached_by_their_names() -> None:
     model = cmeans.FuzzyCMeans(3, engine=cmeans.ThreadEngine(2, memory_budget="1GB"))
     assert model.get_params()["engine__memory_budget"] == "1GB"
     assert clone(model).engine == model.engine
-    assert model.engine.set_params(checkpoint=cmeans.Checkpoint("f")).set_params(checkpoint__resume=True).checkpoint.resume
+    assert (
+        model.engine.set_params(checkpoint=cmeans.Checkpoint("f"))
+        .set_params(checkpoint__resume=True)
+        .checkpoint.resume
+    )
     assert repr(cmeans.ThreadEngine(checkpoint=cmeans.Checkpoint("f", sweeps=3))) == (
         "ThreadEngine(checkpoint=Checkpoint(path='f', sweeps=3))"
     )

@@ -1,4 +1,5 @@
-"""Adaptive possibilistic c-means: against the naive loops, across spaces, under changes that must not matter, and on bad input."""
+"""Adaptive possibilistic c-means: against the naive loops, across spaces, under changes that must
+not matter, and on bad input."""
 
 from __future__ import annotations
 
@@ -27,8 +28,10 @@ from naive_sparse import Recipe
 from sweep_choices import once
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")]
-few_sweeps = pytest.mark.filterwarnings(  # a run cut short leaves clusters that would have gone in the next sweep
-    "ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning", "ignore:.*(hold no row|centres coincide):UserWarning"
+# a run cut short leaves clusters that would have gone in the next sweep
+few_sweeps = pytest.mark.filterwarnings(
+    "ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning",
+    "ignore:.*(hold no row|centres coincide):UserWarning",
 )
 
 N = 72
@@ -36,13 +39,25 @@ START = np.array([0, 3, 1, 4, 2, 5, 71])  # two rows of each blob, and a far one
 P = 0.5
 FORMS = {
     "length": {"adaptation": "length", "sparsity": 0.1, "sparsity_test": "local"},
-    "length, beta": {"adaptation": "length", "sparsity": 0.3, "sparsity_test": "global", "beta": 0.3, "p": 0.4},
+    "length, beta": {
+        "adaptation": "length",
+        "sparsity": 0.3,
+        "sparsity_test": "global",
+        "beta": 0.3,
+        "p": 0.4,
+    },
     "length, auto": {"adaptation": "length", "sparsity": "auto"},
     "length, not sparse": {"adaptation": "length", "sparsity": 0},
     "squared": {"adaptation": "squared", "sparsity": 0.05},
     "squared, auto": {"adaptation": "squared", "sparsity": "auto", "p": 0.3, "beta": 0.2},
     "scale-free": {"adaptation": "scale-free", "sparsity": "auto"},
-    "scale-free, alpha": {"adaptation": "scale-free", "sparsity": "auto", "alpha": 1.6, "p": 0.2, "sparsity_test": "local"},
+    "scale-free, alpha": {
+        "adaptation": "scale-free",
+        "sparsity": "auto",
+        "alpha": 1.6,
+        "p": 0.2,
+        "sparsity_test": "local",
+    },
     "scale-free, not sparse": {"adaptation": "scale-free", "sparsity": 0.0, "pilot_m": 1.7},
     "scale-free, lambda": {"adaptation": "scale-free", "sparsity": 0.02},
     "scale-free, too sparse": {"adaptation": "scale-free", "sparsity": 0.2},
@@ -57,12 +72,17 @@ def blobs(n: int = N) -> np.ndarray:
     """Three blobs of unequal width on [0, 10], and rows far from all."""
     rng = np.random.default_rng(2)
     member = np.arange(n) % 3
-    X = np.array([[0.0, 0.0], [6.0, 1.0], [1.0, 7.0]])[member] + rng.normal(size=(n, 2)) * np.array([0.4, 0.7, 0.9])[member, None]
+    X = (
+        np.array([[0.0, 0.0], [6.0, 1.0], [1.0, 7.0]])[member]
+        + rng.normal(size=(n, 2)) * np.array([0.4, 0.7, 0.9])[member, None]
+    )
     X[-3:] = [[9.0, 9.0], [9.2, 8.9], [4.0, 4.0]]
     return naive_sparse.to_ten(X)
 
 
-def recipe_of(adaptation="scale-free", sparsity="auto", p=P, sparsity_test="global", alpha=1.0, **_) -> Recipe:
+def recipe_of(
+    adaptation="scale-free", sparsity="auto", p=P, sparsity_test="global", alpha=1.0, **_
+) -> Recipe:
     automatic = (0.2 if adaptation == "squared" else 0.9) * min(1.0, p * exp(2 - 2 * p))
     form = Recipe(p=p, test=sparsity_test, adaptation=adaptation, alpha=alpha)
     form = replace(form, reach=3.0 if adaptation == "length" else 0.0)
@@ -85,7 +105,9 @@ def first_state(form, sweeps, copies=False):
 @cache
 def naive_run(form, sweeps, copies=False):
     X = repeated() if copies else blobs()
-    return naive_sparse.adaptive(X, *first_state(form, sweeps, copies), recipe_of(**FORMS[form]), tol=0, max_sweeps=sweeps)
+    return naive_sparse.adaptive(
+        X, *first_state(form, sweeps, copies), recipe_of(**FORMS[form]), tol=0, max_sweeps=sweeps
+    )
 
 
 def weights():
@@ -98,7 +120,9 @@ def repeated():
 
 def widths(found, form, sweeps):
     """The bandwidths that memberships see."""
-    return naive_sparse.bandwidths(found.eta, float(min(first_state(form, sweeps)[1])), recipe_of(**FORMS[form]))
+    return naive_sparse.bandwidths(
+        found.eta, float(min(first_state(form, sweeps)[1])), recipe_of(**FORMS[form])
+    )
 
 
 def class_for(words):
@@ -108,15 +132,19 @@ def class_for(words):
 
 
 def adaptive(n=7, **words):
-    return class_for(words)(**{"n_clusters": (1, n), "alpha": 1.0, "pilot_m": 2.0, "random_state": 0, **words})
+    return class_for(words)(
+        **{"n_clusters": (1, n), "alpha": 1.0, "pilot_m": 2.0, "random_state": 0, **words}
+    )
 
 
 def objective(X, V, u, gamma, lam, p):
     """The printed one, and gamma_j for each row and cluster."""
-    return naive_sparse.objective(naive.point_distances(X, V), u, gamma, lam, p) + len(X) * sum(gamma)
+    return naive_sparse.objective(naive.point_distances(X, V), u, gamma, lam, p) + len(X) * sum(
+        gamma
+    )
 
 
-# ----------------------------------------------------------------------------------------------------------- the naive twin
+# ----------------------------------------------------------------------------------- the naive twin
 
 
 @few_sweeps
@@ -136,10 +164,14 @@ def test_every_sweep_is_the_naive_one(form, monkeypatch):
         np.testing.assert_allclose(model.memberships_, found.memberships, rtol=0, atol=1e-9)
         np.testing.assert_array_equal(model.labels_, found.labels)
         assert model.objective_ == pytest.approx(
-            objective(X, found.centers, found.memberships, gamma, found.lam, FORMS[form].get("p", P)), rel=1e-9
+            objective(
+                X, found.centers, found.memberships, gamma, found.lam, FORMS[form].get("p", P)
+            ),
+            rel=1e-9,
         )
         counts.append(len(found.centers))
-    if FORMS[form]["adaptation"] in ("length", "squared"):  # the fuzzy run that goes before others has as many sweeps
+    # the fuzzy run that goes before others has as many sweeps
+    if FORMS[form]["adaptation"] in ("length", "squared"):
         assert counts == sorted(counts, reverse=True)
 
 
@@ -160,8 +192,12 @@ def test_features_brought_to_ten_inside(form, init):
     raw = X * factor + shift
     for sweeps in (1, 3, 6):
         found = naive_run(form, sweeps)
-        model = adaptive(**FORMS[form], init=START if init == "rows" else raw[START], max_iter=sweeps, tol=0).fit(raw)
-        np.testing.assert_allclose((model.cluster_centers_ - shift) / factor, found.centers, rtol=0, atol=1e-8)
+        model = adaptive(
+            **FORMS[form], init=START if init == "rows" else raw[START], max_iter=sweeps, tol=0
+        ).fit(raw)
+        np.testing.assert_allclose(
+            (model.cluster_centers_ - shift) / factor, found.centers, rtol=0, atol=1e-8
+        )
         np.testing.assert_allclose(model.eta_, widths(found, form, sweeps), rtol=1e-8)
         np.testing.assert_allclose(model.memberships_, found.memberships, rtol=0, atol=1e-8)
         np.testing.assert_array_equal(model.labels_, found.labels)
@@ -173,16 +209,22 @@ def test_features_brought_to_ten_inside(form, init):
 def test_weights_are_copies_to_the_naive_twin_too(form, monkeypatch):
     cut_raggedly(monkeypatch)
     X, found = blobs(), naive_run(form, 6, copies=True)
-    model = adaptive(**FORMS[form], scaling=None, init=X[START], max_iter=6, tol=0).fit(X, sample_weight=weights() * 0.25)
+    model = adaptive(**FORMS[form], scaling=None, init=X[START], max_iter=6, tol=0).fit(
+        X, sample_weight=weights() * 0.25
+    )
     np.testing.assert_allclose(model.cluster_centers_, found.centers, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(np.repeat(model.memberships_, weights(), axis=0), found.memberships, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        np.repeat(model.memberships_, weights(), axis=0), found.memberships, rtol=0, atol=1e-9
+    )
     np.testing.assert_array_equal(np.repeat(model.labels_, weights()), found.labels)
 
 
 def test_pcm_of_1996():
     """Scales fixed and no sparsity: centres are means by exp(-d2 / eta)."""
     X = blobs()
-    model = adaptive(3, adaptation=None, sparsity=0, scaling=None, init=START[::2][:3], tol=1e-10).fit(X)
+    model = adaptive(
+        3, adaptation=None, sparsity=0, scaling=None, init=START[::2][:3], tol=1e-10
+    ).fit(X)
     d2 = naive.point_distances(X, model.cluster_centers_)
     u = np.exp(-d2 / model.eta_)
     np.testing.assert_allclose(model.memberships_, u, atol=1e-9)
@@ -203,13 +245,25 @@ def test_where_no_cluster_wants_any_row_the_sweep_before_was_the_last():
 def test_eta_is_what_a_clusters_own_rows_deviate():
     X = blobs(300)
     for adaptation, sparsity in (("length", 0.05), ("squared", 0.05), ("scale-free", "auto")):
-        model = adaptive(8, adaptation=adaptation, sparsity=sparsity, scaling=None, alpha=1.5, tol=1e-8, max_iter=1000).fit(X)
+        model = adaptive(
+            8,
+            adaptation=adaptation,
+            sparsity=sparsity,
+            scaling=None,
+            alpha=1.5,
+            tol=1e-8,
+            max_iter=1000,
+        ).fit(X)
         assert model.converged_
         own = [X[model.labels_ == j] for j in range(model.n_clusters_)]
         lengths = [np.linalg.norm(rows - rows.mean(axis=0), axis=1) for rows in own]
-        deviations = np.array([(length**2 if adaptation == "squared" else length).mean() for length in lengths])
+        deviations = np.array(
+            [(length**2 if adaptation == "squared" else length).mean() for length in lengths]
+        )
         ratio = model.eta_ / deviations
-        np.testing.assert_allclose(ratio, ratio[0] if adaptation == "scale-free" else 1.0, rtol=1e-6)
+        np.testing.assert_allclose(
+            ratio, ratio[0] if adaptation == "scale-free" else 1.0, rtol=1e-6
+        )
 
 
 def test_alpha_narrows():
@@ -219,7 +273,7 @@ def test_alpha_narrows():
     assert narrow.n_clusters_ >= wide.n_clusters_
 
 
-# ------------------------------------------------------------------------------------------------------------------- spaces
+# ------------------------------------------------------------------------------------------- spaces
 
 
 @cache
@@ -235,7 +289,9 @@ def same(model, other, atol=1e-7):
     np.testing.assert_allclose(model.eta_, other.eta_, rtol=1e-6)
 
 
-@pytest.mark.parametrize("form", [form for form in FORMS if form not in ("squared, auto", "scale-free, too sparse")])
+@pytest.mark.parametrize(
+    "form", [form for form in FORMS if form not in ("squared, auto", "scale-free, too sparse")]
+)
 @pytest.mark.parametrize(
     "words",
     [
@@ -250,17 +306,36 @@ def test_landmarks_that_span_everything_are_the_plain_space(form, words):
     X = blobs()
     landmarks = adaptive(**FORMS[form], init=START, tol=1e-6, kernel=Linear(), **words).fit(X)
     same(landmarks, in_the_plain_space(form))
-    np.testing.assert_allclose(landmarks.transform(X), in_the_plain_space(form).transform(X), atol=1e-6)
+    np.testing.assert_allclose(
+        landmarks.transform(X), in_the_plain_space(form).transform(X), atol=1e-6
+    )
     assert not hasattr(landmarks, "cluster_centers_")
 
 
-@pytest.mark.parametrize("form", ["squared", "scale-free", "scale-free, alpha", "scale-free, not sparse", "fixed", "fixed, sparse"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "squared",
+        "scale-free",
+        "scale-free, alpha",
+        "scale-free, not sparse",
+        "fixed",
+        "fixed, sparse",
+    ],
+)
 def test_the_exact_space_of_inner_products_is_the_plain_space(form):
-    """Not in the form "length", which takes its unit of length from the rows' diameter for all kernels but the linear one."""
+    """Not in the form "length", which takes its unit of length from the rows' diameter for all
+    kernels but the linear one."""
     X = blobs()
     words = {"kernel": Polynomial(degree=1, gamma=1.0, coef0=0.0)}
-    same(adaptive(**FORMS[form], init=START, tol=1e-6, landmarks=None, **words).fit(X), in_the_plain_space(form))
-    same(adaptive(**FORMS[form], init=START, tol=1e-6, landmarks=np.arange(N), **words).fit(X), in_the_plain_space(form))
+    same(
+        adaptive(**FORMS[form], init=START, tol=1e-6, landmarks=None, **words).fit(X),
+        in_the_plain_space(form),
+    )
+    same(
+        adaptive(**FORMS[form], init=START, tol=1e-6, landmarks=np.arange(N), **words).fit(X),
+        in_the_plain_space(form),
+    )
 
 
 @pytest.mark.parametrize("form", ["length, auto", "length, not sparse"])
@@ -283,7 +358,9 @@ def test_all_landmarks_and_a_precomputed_kernel_are_the_exact_space(form):
     exact = adaptive(**words, kernel="rbf", gamma=0.05, landmarks=None).fit(X)
     assert 1 < exact.n_clusters_ < len(START)
     assert exact.converged_
-    same(adaptive(**words, kernel="rbf", gamma=0.05, landmarks=np.arange(N)).fit(X), exact, atol=1e-6)
+    same(
+        adaptive(**words, kernel="rbf", gamma=0.05, landmarks=np.arange(N)).fit(X), exact, atol=1e-6
+    )
     same(adaptive(**words, kernel="precomputed").fit(rbf_kernel(X, gamma=0.05)), exact)
 
 
@@ -293,7 +370,7 @@ def test_scaling_leaves_kernel_values_alone():
     np.testing.assert_array_equal(models[0].memberships_, models[1].memberships_)
 
 
-# ------------------------------------------------------------------------------------------ the clusters of a mixture
+# ------------------------------------------------------------------------ the clusters of a mixture
 
 
 @cache
@@ -313,14 +390,17 @@ def settled(**words):
 
 def rate(model, X, y, rows=None):
     rows = np.flatnonzero(y >= 0) if rows is None else rows
-    return success_rate(y[rows], model.labels_[rows], nearest=model.transform(X[rows]).argmin(axis=1))
+    return success_rate(
+        y[rows], model.labels_[rows], nearest=model.transform(X[rows]).argmin(axis=1)
+    )
 
 
-# ---------------------------------------------------------------------------------------------------------------- starts
+# ------------------------------------------------------------------------------------------- starts
 
 
 @pytest.mark.parametrize(
-    ("init", "adaptation"), once(["k-means++", "k-means||", "max-min", "random", "random-partition"], ["scale-free", None])
+    ("init", "adaptation"),
+    once(["k-means++", "k-means||", "max-min", "random", "random-partition"], ["scale-free", None]),
 )
 def test_starts_by_name(init, adaptation):
     X, y = mixture()
@@ -358,14 +438,18 @@ def test_starts_given():
     assert goes_on.n_clusters_ <= by_row.n_clusters_
     one_hot = np.eye(7)[np.arange(N) % 7]
     partition = adaptive(init=np.arange(N) % 7, **words).fit(X)
-    np.testing.assert_array_equal(adaptive(init=one_hot, **words).fit(X).memberships_, partition.memberships_)
+    np.testing.assert_array_equal(
+        adaptive(init=one_hot, **words).fit(X).memberships_, partition.memberships_
+    )
 
 
 def test_points_to_start_from_are_in_the_units_of_the_rows():
     X, _ = mixture()
     X = X * np.array([1.0, 1e4])
     rows = np.arange(12)
-    np.testing.assert_allclose(default(init=X[rows]).fit(X).memberships_, default(init=rows).fit(X).memberships_, atol=1e-7)
+    np.testing.assert_allclose(
+        default(init=X[rows]).fit(X).memberships_, default(init=rows).fit(X).memberships_, atol=1e-7
+    )
 
 
 def test_several_fuzzy_runs():
@@ -386,11 +470,13 @@ def test_the_pilots_fuzzifier():
 
 def test_a_pilot_that_is_too_fuzzy_is_told_of():
     X = np.random.default_rng(0).normal(size=(200, 8))
-    with pytest.warns(UserWarning, match=r'AdaptivePossibilisticCMeans: the 6 centres.*pilot_m=9.*pilot_m="auto"'):
+    with pytest.warns(
+        UserWarning, match=r'AdaptivePossibilisticCMeans: the 6 centres.*pilot_m=9.*pilot_m="auto"'
+    ):
         assert adaptive(6, pilot_m=9.0, init="random-partition").fit(X).n_clusters_ == 1
 
 
-# --------------------------------------------------------------------------------------------------- noise and real data
+# ------------------------------------------------------------------------------ noise and real data
 
 
 # On one draw in a dozen (random_state=1) a wide cluster takes the noise.
@@ -411,7 +497,7 @@ def test_fifteen_clusters_in_noise(draw):
     assert nowhere[y >= 0].mean() <= 0.015
 
 
-# ------------------------------------------------------------------------------------------------------------ questions
+# ---------------------------------------------------------------------------------------- questions
 
 
 def test_rows_beyond_every_radius_belong_nowhere():
@@ -442,14 +528,20 @@ def test_automatic_sparsity_is_no_advice_where_it_is_the_word():
     said = []
     for count in range(3, 9):
         try:
-            said.append(str(adaptive(count, adaptation="length", init=np.arange(N) % count).fit(blobs()).n_clusters_))
+            said.append(
+                str(
+                    adaptive(count, adaptation="length", init=np.arange(N) % count)
+                    .fit(blobs())
+                    .n_clusters_
+                )
+            )
         except ValueError as error:
             said.append(str(error))
     assert len(said) == 6
     assert not [message for message in said if 'or "auto"' in message]
 
 
-# ----------------------------------------------------------------------------------------------------------- odd rows
+# ----------------------------------------------------------------------------------------- odd rows
 
 
 over_adaptations = pytest.mark.parametrize("adaptation", ["scale-free", "length", "squared", None])
@@ -461,7 +553,9 @@ def test_fewer_rows_than_clusters(adaptation):
     model = default(50, adaptation=adaptation).fit(X)
     assert 1 <= model.n_clusters_ <= 9
     np.testing.assert_array_equal(model.predict(X), model.labels_)
-    np.testing.assert_array_equal(default(9, adaptation=adaptation).fit(X).memberships_, model.memberships_)
+    np.testing.assert_array_equal(
+        default(9, adaptation=adaptation).fit(X).memberships_, model.memberships_
+    )
 
 
 @pytest.mark.parametrize("zeros", [30, 100, 300])
@@ -469,7 +563,13 @@ def test_fewer_rows_than_clusters(adaptation):
 def test_clusters_beside_rows_that_coincide(zeros, adaptation):
     """Rows that coincide are a cluster, and no measure for the others."""
     rng = np.random.default_rng(0)
-    X = np.vstack([rng.normal(size=(50, 2)) * 0.5 + [5, 1], rng.normal(size=(50, 2)) * 0.5 + [2, 7], np.zeros((zeros, 2))])
+    X = np.vstack(
+        [
+            rng.normal(size=(50, 2)) * 0.5 + [5, 1],
+            rng.normal(size=(50, 2)) * 0.5 + [2, 7],
+            np.zeros((zeros, 2)),
+        ]
+    )
     model = default(8, adaptation=adaptation).fit(X)
     assert 3 <= model.n_clusters_ <= 6
     assert len(set(model.labels_[100:])) == 1
@@ -504,7 +604,10 @@ def test_uniform_noise_and_single_columns(adaptation):
 def test_rows_that_are_left_out_are_told_of():
     """Where they are most."""
     X = blobs()
-    with pytest.warns(UserWarning, match=r"AdaptivePossibilisticCMeans: [5-9]\d% of the rows belong nowhere.*smaller sparsity"):
+    with pytest.warns(
+        UserWarning,
+        match=r"AdaptivePossibilisticCMeans: [5-9]\d% of the rows belong nowhere.*smaller sparsity",
+    ):
         model = adaptive(alpha=4.0).fit(X)
     assert (model.labels_ == -1).mean() > 0.5
     with warnings.catch_warnings():
@@ -523,14 +626,18 @@ def test_largest_distances_are_no_cause_of_a_wrong_number():
 
 @pytest.mark.parametrize(("clusters", "rows", "seed"), [(6, 900, 0), (15, 3000, 2)])
 def test_an_automatic_alpha_finds_the_same_from_any_number(clusters, rows, seed):
-    """Eight times too many is as good as half as many again; alpha=1 ends with one too many there, from so many by a fuzzy run at 2."""
+    """Eight times too many is as good as half as many again; alpha=1 ends with one too many there,
+    from so many by a fuzzy run at 2."""
     X, y = make_s_set(clusters, rows, random_state=seed)
     for start in (3 * clusters // 2, 2 * clusters, 4 * clusters, 8 * clusters):
         model = AdaptivePossibilisticCMeans((1, start), alpha="auto", random_state=0).fit(X)
         assert model.n_clusters_ == clusters
         assert model.converged_
     assert rate(model, X, y) > 0.95
-    assert AdaptivePossibilisticCMeans((1, 8 * clusters), alpha=1.0, random_state=0).fit(X).n_clusters_ == clusters + 1
+    assert (
+        AdaptivePossibilisticCMeans((1, 8 * clusters), alpha=1.0, random_state=0).fit(X).n_clusters_
+        == clusters + 1
+    )
 
 
 def test_an_automatic_alpha_is_of_the_journal_form_alone():
@@ -538,7 +645,10 @@ def test_an_automatic_alpha_is_of_the_journal_form_alone():
     X, _ = make_s_set(4, 300, random_state=0)
     for adaptation in ("length", None):
         plain, automatic = (
-            PrintedAdaptivePossibilisticCMeans((1, 8), adaptation=adaptation, alpha=alpha, random_state=0).fit(X) for alpha in (1.0, "auto")
+            PrintedAdaptivePossibilisticCMeans(
+                (1, 8), adaptation=adaptation, alpha=alpha, random_state=0
+            ).fit(X)
+            for alpha in (1.0, "auto")
         )
         np.testing.assert_array_equal(plain.labels_, automatic.labels_)
     with pytest.raises(ValueError, match='alpha must be "auto" or a number greater than 0'):

@@ -1,4 +1,5 @@
-"""The kernel that each estimator has by default, and what is said of parameters that a kernel has no use for."""
+"""The kernel that each estimator has by default, and what is said of parameters that a kernel has
+no use for."""
 
 import warnings
 
@@ -29,10 +30,13 @@ def test_estimators_are_plain_unless_their_name_says_kernel(name):
 
 
 def test_fuzzy_c_means_is_the_one_of_the_books():
-    """The alternation of Bezdek 1981 written out: memberships, means weighted by their squares, and so on."""
+    """The alternation of Bezdek 1981 written out: memberships, means weighted by their squares, and
+    so on."""
     v = start = X[[3, 20, 41]] + 0.1
     for _ in range(500):
-        d2 = [[sum((a - b) ** 2 for a, b in zip(x, centre, strict=True)) for centre in v] for x in X]
+        d2 = [
+            [sum((a - b) ** 2 for a, b in zip(x, centre, strict=True)) for centre in v] for x in X
+        ]
         u = np.array([[1 / sum(mine / other for other in row) for mine in row] for row in d2])
         v = (u**2).T @ X / (u**2).sum(axis=0)[:, None]
     model = FuzzyCMeans(3, m=2, init=start, tol=1e-10, max_iter=2000).fit(X)
@@ -45,16 +49,24 @@ def test_fuzzy_c_means_is_the_one_of_the_books():
     [
         (
             FuzzyCMeans(3, gamma=0.1),
-            'FuzzyCMeans: kernel="linear" needs no gamma; give kernel="rbf" or another that does, or leave it out.',
+            'FuzzyCMeans: kernel="linear" needs no gamma; give kernel="rbf" or another that does, '
+            "or leave it out.",
         ),
         (
             PossibilisticCMeans(3, gamma="median", landmarks=20),
-            'PossibilisticCMeans: kernel="linear" needs no gamma and no landmarks; give kernel="rbf" or another that does, or leave them',
+            'PossibilisticCMeans: kernel="linear" needs no gamma and no landmarks; give '
+            'kernel="rbf" or another that does, or leave them',
         ),
         (FuzzyCMeans(3, landmarks=X[:20]), 'kernel="linear" needs no landmarks; give kernel="rbf"'),
         (FuzzyCMeans(3, landmarks=None), 'kernel="linear" needs no landmarks; give kernel="rbf"'),
-        (StreamingFuzzyCMeans(3, gamma=2.0), 'StreamingFuzzyCMeans: kernel="linear" needs no gamma;'),
-        (KernelKMeans(3, kernel="cosine", gamma=2.0), 'KernelKMeans: kernel="cosine" needs no gamma; give kernel="rbf"'),
+        (
+            StreamingFuzzyCMeans(3, gamma=2.0),
+            'StreamingFuzzyCMeans: kernel="linear" needs no gamma;',
+        ),
+        (
+            KernelKMeans(3, kernel="cosine", gamma=2.0),
+            'KernelKMeans: kernel="cosine" needs no gamma; give kernel="rbf"',
+        ),
     ],
 )
 def test_parameters_that_a_kernel_has_no_use_for_are_told(model, message):

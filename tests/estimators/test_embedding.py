@@ -31,7 +31,9 @@ def expected_failures(estimator):
     return dict.fromkeys(four, "four different rows") if estimator.n_neighbors > 3 else {}
 
 
-@pytest.mark.filterwarnings("ignore:.*parts that nothing joins:UserWarning", "ignore:.*of the graph are equal:UserWarning")
+@pytest.mark.filterwarnings(
+    "ignore:.*parts that nothing joins:UserWarning", "ignore:.*of the graph are equal:UserWarning"
+)
 @parametrize_with_checks(
     [
         LandmarkGraph(),
@@ -51,7 +53,9 @@ def test_features_are_the_eigenvectors_of_the_dense_graph(normalized):
     model = LandmarkGraph(3, landmarks=X[::5], n_neighbors=4, width=0.4, normalized=normalized)
     fitted = model.fit_transform(X, sample_weight=w)
     z, other = (naive_graph.landmark_weights(rows, X[::5], 4, 0.4) for rows in (X, new))
-    values, e, at_new = naive_graph.features(z, naive_graph.graph_weights(X, X[::5], 4, w), w, 3, other)
+    values, e, at_new = naive_graph.features(
+        z, naive_graph.graph_weights(X, X[::5], 4, w), w, 3, other
+    )
     if normalized:
         e, at_new = (rows / np.linalg.norm(rows, axis=1)[:, None] for rows in (e, at_new))
     np.testing.assert_allclose(model.eigenvalues_, values[: len(model.eigenvalues_)], atol=1e-12)
@@ -62,15 +66,25 @@ def test_features_are_the_eigenvectors_of_the_dense_graph(normalized):
 
 def test_it_is_the_embedding_that_estimators_use():
     embedding = LandmarkGraph(2, landmarks=200, random_state=3).fit(MOONS)
-    model = cmeans.KernelKMeans(2, kernel="landmark_graph", landmarks=200, random_state=3).fit(MOONS)
+    model = cmeans.KernelKMeans(2, kernel="landmark_graph", landmarks=200, random_state=3).fit(
+        MOONS
+    )
     assert embedding.kernel_ == model.kernel_
     assert embedding.n_clusters_suggested_ == model.n_clusters_suggested_
     np.testing.assert_array_equal(embedding.landmarks_, model.landmarks_)
-    assert cmeans.KernelKMeans(2, kernel=embedding.kernel_, random_state=0).fit(MOONS).objective_ == pytest.approx(model.objective_)
+    assert cmeans.KernelKMeans(2, kernel=embedding.kernel_, random_state=0).fit(
+        MOONS
+    ).objective_ == pytest.approx(model.objective_)
 
 
 @pytest.mark.parametrize(
-    ("form", "dtype"), [("torch", "float64"), ("array_api_strict", "float64"), ("csr", "float64"), ("numpy", "float32")]
+    ("form", "dtype"),
+    [
+        ("torch", "float64"),
+        ("array_api_strict", "float64"),
+        ("csr", "float64"),
+        ("numpy", "float32"),
+    ],
 )
 def test_rows_of_any_form(form, dtype):
     X = as_form(MOONS, form, dtype)
@@ -79,7 +93,9 @@ def test_rows_of_any_form(form, dtype):
     assert str(later.dtype).endswith(dtype)
     np.testing.assert_array_equal(on_host(at_once), on_host(later))
     plain = LandmarkGraph(2, landmarks=MOONS[::9]).fit_transform(MOONS)
-    np.testing.assert_allclose(np.abs(on_host(later)), np.abs(plain), atol=1e-9 if dtype == "float64" else 1e-2)
+    np.testing.assert_allclose(
+        np.abs(on_host(later)), np.abs(plain), atol=1e-9 if dtype == "float64" else 1e-2
+    )
 
 
 def test_files_threads_and_parts_of_the_rows_change_no_bit(tmp_path, monkeypatch):
@@ -88,7 +104,9 @@ def test_files_threads_and_parts_of_the_rows_change_no_bit(tmp_path, monkeypatch
     words = {"landmarks": 150, "random_state": 0}
     one = LandmarkGraph(3, **words, n_jobs=1).fit(MOONS)
     features = one.transform(MOONS)
-    np.testing.assert_array_equal(LandmarkGraph(3, **words, n_jobs=2).fit_transform(MOONS), features)
+    np.testing.assert_array_equal(
+        LandmarkGraph(3, **words, n_jobs=2).fit_transform(MOONS), features
+    )
     np.testing.assert_array_equal(LandmarkGraph(3, **words).fit_transform(path), features)
     np.testing.assert_array_equal(one.transform(path), features)
     np.testing.assert_array_equal(one.transform(MOONS[::7]), features[::7])
@@ -99,13 +117,20 @@ def test_files_threads_and_parts_of_the_rows_change_no_bit(tmp_path, monkeypatch
 def test_a_weight_counts_copies(landmarks):
     copies = np.random.default_rng(2).integers(0, 4, size=400)
     rows = np.repeat(np.arange(400), copies)
-    weighted = LandmarkGraph(2, landmarks=landmarks, random_state=0).fit_transform(MOONS[:400], sample_weight=copies)
-    repeated = LandmarkGraph(2, landmarks=landmarks, random_state=0).fit_transform(MOONS[:400][rows])
-    np.testing.assert_allclose(weighted[rows] @ weighted[rows].T, repeated @ repeated.T, atol=1e-7)  # whatever the axes of a tie
+    weighted = LandmarkGraph(2, landmarks=landmarks, random_state=0).fit_transform(
+        MOONS[:400], sample_weight=copies
+    )
+    repeated = LandmarkGraph(2, landmarks=landmarks, random_state=0).fit_transform(
+        MOONS[:400][rows]
+    )
+    # whatever the axes of a tie
+    np.testing.assert_allclose(weighted[rows] @ weighted[rows].T, repeated @ repeated.T, atol=1e-7)
 
 
 def test_in_a_pipeline():
-    pipeline = make_pipeline(LandmarkGraph(2, landmarks=300, random_state=0), KMeans(2, n_init=3, random_state=0))
+    pipeline = make_pipeline(
+        LandmarkGraph(2, landmarks=300, random_state=0), KMeans(2, n_init=3, random_state=0)
+    )
     assert adjusted_rand_score(HALF, pipeline.fit_predict(MOONS)) > 0.99
     assert pipeline[0].get_feature_names_out().tolist() == ["landmarkgraph0", "landmarkgraph1"]
 
@@ -122,7 +147,10 @@ def test_it_is_saved_and_read(form, tmp_path):
     assert again.falloff == 2.0
     frame = pd.DataFrame(MOONS, columns=["east", "north"])
     cmeans.save(LandmarkGraph(2, landmarks=MOONS[::9]).fit(frame), tmp_path / "named.safetensors")
-    assert cmeans.load(tmp_path / "named.safetensors").feature_names_in_.tolist() == ["east", "north"]
+    assert cmeans.load(tmp_path / "named.safetensors").feature_names_in_.tolist() == [
+        "east",
+        "north",
+    ]
     del again.landmarks_
     cmeans.save(again, tmp_path / "less.safetensors")
     with pytest.raises(ValueError, match=r"landmarks_'. missing"):
@@ -137,12 +165,18 @@ BAD = {
     "n_components": ({"n_components": 0}, "n_components must be a whole number of at least 1"),
     "n_landmarks": ({"landmarks": None}, r"landmarks=None\): the graph is made over landmarks"),
     "more landmarks than rows": ({"landmarks": 101}, "there are only n_samples=100 rows"),
-    "landmarks": ({"landmarks": Landmarks(method="rpcholesky")}, "a graph has landmarks before it is a kernel"),
+    "landmarks": (
+        {"landmarks": Landmarks(method="rpcholesky")},
+        "a graph has landmarks before it is a kernel",
+    ),
     "n_neighbors": ({"n_neighbors": 0}, "LandmarkGraph: n_neighbors=0: give a whole number"),
     "width": ({"width": "mean"}, "width='mean': give a positive number"),
     "normalized": ({"normalized": 2}, "normalized=2: give True or False"),
     "random_state": ({"random_state": "a"}, "random_state='a'"),
-    "more neighbours than landmarks": ({"landmarks": 4}, "n_components=8.: the graph joins .* Set landmarks to at least 5"),
+    "more neighbours than landmarks": (
+        {"landmarks": 4},
+        "n_components=8.: the graph joins .* Set landmarks to at least 5",
+    ),
 }
 
 
@@ -163,5 +197,8 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
 
 def test_more_parts_than_components():
     far = np.concatenate([MOONS[:200] + 50 * part for part in range(4)])
-    with pytest.warns(UserWarning, match=r"LandmarkGraph\(n_components=2\): the graph falls into .* parts that nothing joins"):
+    with pytest.warns(
+        UserWarning,
+        match=r"LandmarkGraph\(n_components=2\): the graph falls into .* parts that nothing joins",
+    ):
         LandmarkGraph(2, landmarks=300, random_state=0).fit(far)

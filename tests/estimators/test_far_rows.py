@@ -1,4 +1,5 @@
-"""Rows that are far from all others: no cluster begins with them, no scale is theirs, and their scores say what they are."""
+"""Rows that are far from all others: no cluster begins with them, no scale is theirs, and their
+scores say what they are."""
 
 from __future__ import annotations
 
@@ -10,11 +11,23 @@ from benchmarks.far_rows import CLUSTERS, MODELS, with_far_row
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from cmeans import AdaptivePossibilisticCMeans, CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, SequentialPossibilisticCMeans
+from cmeans import (
+    AdaptivePossibilisticCMeans,
+    CMeans,
+    FuzzyCMeans,
+    KernelKMeans,
+    PossibilisticCMeans,
+    SequentialPossibilisticCMeans,
+)
 from cmeans.rules import Fuzzy, Possibilistic
 
 FAR = [5.0, 10.0, 100.0, 1e6]
-LEAVE_OUT = ["FuzzyCMeans, noise", "PossibilisticCMeans", "AdaptivePossibilisticCMeans", "SequentialPossibilisticCMeans"]
+LEAVE_OUT = [
+    "FuzzyCMeans, noise",
+    "PossibilisticCMeans",
+    "AdaptivePossibilisticCMeans",
+    "SequentialPossibilisticCMeans",
+]
 
 
 @cache
@@ -34,7 +47,12 @@ def test_a_far_row_does_not_end_a_sequential_search():
     X = np.vstack([blobs()[0], [[40.0, 40.0]]])
     model = SequentialPossibilisticCMeans().fit(X)
     assert (model.n_clusters_, model.labels_[-1]) == (3, -1)
-    assert adjusted_rand_score(blobs()[1][model.labels_[:-1] >= 0], model.labels_[:-1][model.labels_[:-1] >= 0]) == 1
+    assert (
+        adjusted_rand_score(
+            blobs()[1][model.labels_[:-1] >= 0], model.labels_[:-1][model.labels_[:-1] >= 0]
+        )
+        == 1
+    )
 
 
 @pytest.mark.slow  # eight draws, each at several scales
@@ -72,10 +90,13 @@ def test_one_row_in_a_hundred_changes_no_possibilistic_cluster(columns):
 
 
 def test_clean_rows_have_the_start_of_the_literature():
-    """Where no row is far there is no noise to look for: PossibilisticCMeans is CMeans, whose fuzzy run knows none."""
+    """Where no row is far there is no noise to look for: PossibilisticCMeans is CMeans, whose fuzzy
+    run knows none."""
     X, _ = blobs(300)
     one = PossibilisticCMeans(3, m=2.0, eta_scale=1.0, pilot_m=2.0, random_state=0).fit(X)
-    other = CMeans(3, rule=Possibilistic(2.0, pilot_m=2.0, eta_scale=1.0), kernel="linear", random_state=0).fit(X)
+    other = CMeans(
+        3, rule=Possibilistic(2.0, pilot_m=2.0, eta_scale=1.0), kernel="linear", random_state=0
+    ).fit(X)
     np.testing.assert_array_equal(one.memberships_, other.memberships_)
 
 
@@ -86,7 +107,7 @@ def test_a_small_cluster_is_no_noise():
     assert adjusted_rand_score(y, PossibilisticCMeans(4, random_state=0).fit(X).labels_) > 0.99
 
 
-# ------------------------------------------------------------------------------------------------------------- threshold
+# ---------------------------------------------------------------------------------------- threshold
 
 
 def test_thresholds():
@@ -97,7 +118,9 @@ def test_thresholds():
     assert (fuzzy.outlier_threshold_, sparse.outlier_threshold_) == (0.5, 1.0)
     np.testing.assert_array_equal(sparse.outlier_score(X) >= 1.0, sparse.labels_ == -1)
     assert 2.5 < hard.outlier_threshold_ < 4  # standard deviations
-    assert hard.outlier_threshold_**2 == pytest.approx(FuzzyCMeans(3, m=1.01, noise="auto", random_state=0).fit(X).noise_distance_, rel=0.2)
+    assert hard.outlier_threshold_**2 == pytest.approx(
+        FuzzyCMeans(3, m=1.01, noise="auto", random_state=0).fit(X).noise_distance_, rel=0.2
+    )
     assert "outlier_threshold_" not in vars(KernelKMeans(2).fit(X[:20]))
 
 
@@ -116,15 +139,21 @@ def test_a_typicality_that_falls_without_end_has_a_threshold_too():
 
 
 def test_no_threshold_without_rows():
-    with pytest.raises(AttributeError, match=r"'KernelKMeans' object has no attribute 'outlier_threshold_'.*rows of a fit"):
+    with pytest.raises(
+        AttributeError,
+        match=r"'KernelKMeans' object has no attribute 'outlier_threshold_'.*rows of a fit",
+    ):
         _ = KernelKMeans(2).outlier_threshold_
     assert not hasattr(FuzzyCMeans(2), "outlier_threshold_")
 
 
-# -------------------------------------------------------------------------------------------------------------- warnings
+# ----------------------------------------------------------------------------------------- warnings
 
 
-@pytest.mark.parametrize("make", [lambda c: FuzzyCMeans(c, random_state=0), lambda c: PossibilisticCMeans(c, random_state=0)])
+@pytest.mark.parametrize(
+    "make",
+    [lambda c: FuzzyCMeans(c, random_state=0), lambda c: PossibilisticCMeans(c, random_state=0)],
+)
 def test_clusters_near_each_other_do_not_coincide_for_one_that_is_far(make):
     """A warning would be an error."""
     rng = np.random.default_rng(0)
@@ -140,7 +169,8 @@ def test_clusters_beside_noise_that_is_far_have_not_collapsed():
 
 
 def test_many_columns_coincide_beside_a_far_row():
-    """The far row has one centre, and the others are nearly one point: that is said as it is without the row."""
+    """The far row has one centre, and the others are nearly one point: that is said as it is
+    without the row."""
     X = np.vstack([np.random.default_rng(0).normal(size=(200, 40)), np.full((1, 40), 1e3)])
     with pytest.warns(UserWarning, match="pairs of centres coincide|collapsed"):
         CMeans(4, rule=Fuzzy(2.0), kernel="linear", random_state=0).fit(X)

@@ -1,4 +1,5 @@
-"""What both estimators share that find the number of clusters themselves: what must not matter, questions, bad words, odd rows."""
+"""What both estimators share that find the number of clusters themselves: what must not matter,
+questions, bad words, odd rows."""
 
 from __future__ import annotations
 
@@ -37,10 +38,14 @@ VARIANTS = [
     (SEQUENTIAL, {"adaptation": "squared"}),
 ]
 FORMS = {ADAPTIVE: ("scale-free", "length", "squared", None), SEQUENTIAL: ("length", "squared")}
-few_sweeps = pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")
+few_sweeps = pytest.mark.filterwarnings(
+    "ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning"
+)
 over_estimators = pytest.mark.parametrize("name", FINDING)
 over_variants = pytest.mark.parametrize(("name", "words"), VARIANTS, ids=str)
-over_adaptations = pytest.mark.parametrize(("name", "adaptation"), [(name, form) for name in FINDING for form in FORMS[name]])
+over_adaptations = pytest.mark.parametrize(
+    ("name", "adaptation"), [(name, form) for name in FINDING for form in FORMS[name]]
+)
 
 
 def class_for(name, words):
@@ -76,14 +81,19 @@ def blobs(n=90):
     """Three blobs of unequal width on [0, 10], and rows far from all."""
     rng = np.random.default_rng(2)
     member = np.arange(n) % 3
-    X = np.array([[0.0, 0.0], [6.0, 1.0], [1.0, 7.0]])[member] + rng.normal(size=(n, 2)) * np.array([0.4, 0.7, 0.9])[member, None]
+    X = (
+        np.array([[0.0, 0.0], [6.0, 1.0], [1.0, 7.0]])[member]
+        + rng.normal(size=(n, 2)) * np.array([0.4, 0.7, 0.9])[member, None]
+    )
     X[-3:] = [[9.0, 9.0], [9.2, 8.9], [4.0, 4.0]]
     return 10 * (X - X.min(axis=0)) / np.ptp(X, axis=0)
 
 
 def rate(model, X, y):
     rows = np.flatnonzero(y >= 0)
-    return success_rate(y[rows], model.labels_[rows], nearest=model.transform(X[rows]).argmin(axis=1))
+    return success_rate(
+        y[rows], model.labels_[rows], nearest=model.transform(X[rows]).argmin(axis=1)
+    )
 
 
 @over_estimators
@@ -101,13 +111,20 @@ def test_it_finds_the_clusters(name):
     assert np.sum(model.labels_[y < 0] == -1) >= (y < 0).sum() / 2
 
 
-# ------------------------------------------------------------------------------------------------- what must not matter
+# ----------------------------------------------------------------------------- what must not matter
 
 
-UNITS = [(ADAPTIVE, {}), (ADAPTIVE, {"scaling": None}), (SEQUENTIAL, {}), (SEQUENTIAL, {"scaling": None, "adaptation": "squared"})]
+UNITS = [
+    (ADAPTIVE, {}),
+    (ADAPTIVE, {"scaling": None}),
+    (SEQUENTIAL, {}),
+    (SEQUENTIAL, {"scaling": None, "adaptation": "squared"}),
+]
 
 
-@pytest.mark.parametrize(("case", "factor"), often(2, UNITS, [1e-120, 1e-30, 1e-3, 1e3, 2.0**40, 1e30, 1e120]))
+@pytest.mark.parametrize(
+    ("case", "factor"), often(2, UNITS, [1e-120, 1e-30, 1e-3, 1e3, 2.0**40, 1e30, 1e120])
+)
 def test_units_do_not_matter(case, factor):
     name, words = case
     (X, y), model = mixture(name), settled(name, **words)
@@ -124,11 +141,15 @@ def test_units_do_not_matter(case, factor):
 @over_estimators
 def test_units_of_single_features_do_not_matter(name):
     X, _ = mixture(name)
-    np.testing.assert_allclose(made(name).fit(X * [1.0, 1e3]).memberships_, settled(name).memberships_, atol=1e-6)
+    np.testing.assert_allclose(
+        made(name).fit(X * [1.0, 1e3]).memberships_, settled(name).memberships_, atol=1e-6
+    )
 
 
 @over_estimators
-@pytest.mark.parametrize("shift", [np.array([-0.5, 3.0]), np.array([1e4, -1e4]), np.array([0.0, 1e9])])
+@pytest.mark.parametrize(
+    "shift", [np.array([-0.5, 3.0]), np.array([1e4, -1e4]), np.array([0.0, 1e9])]
+)
 def test_the_origin_does_not_matter(name, shift):
     (X, y), model = mixture(name), settled(name)
     other = made(name).fit(X + shift)
@@ -167,7 +188,10 @@ def test_copies_are_weights_and_only_ratios_of_weights_count(name, words):
 def test_uneven_weights_are_uneven_copies(name):
     X, _ = mixture(name)
     count = np.random.default_rng(1).integers(1, 4, size=len(X))
-    weighted, copies = made(name).fit(X, sample_weight=count), made(name).fit(np.repeat(X, count, axis=0))
+    weighted, copies = (
+        made(name).fit(X, sample_weight=count),
+        made(name).fit(np.repeat(X, count, axis=0)),
+    )
     np.testing.assert_array_equal(copies.labels_, np.repeat(weighted.labels_, count))
     np.testing.assert_allclose(copies.eta_, weighted.eta_, rtol=1e-6)
 
@@ -176,7 +200,9 @@ def test_uneven_weights_are_uneven_copies(name):
 def test_rows_of_weight_zero_are_labelled_and_do_not_count(name, adaptation):
     X, _ = mixture(name)
     extra = np.vstack([[[0.5, 0.5]] * 40, [[1e4, 1e4]] * 40, [[-9.0, 0.0]]])
-    model = made(name, adaptation=adaptation).fit(np.vstack([extra, X]), sample_weight=np.r_[np.zeros(81), np.ones(len(X))])
+    model = made(name, adaptation=adaptation).fit(
+        np.vstack([extra, X]), sample_weight=np.r_[np.zeros(81), np.ones(len(X))]
+    )
     alone = settled(name, adaptation=adaptation)
     assert model.n_clusters_ == alone.n_clusters_
     np.testing.assert_allclose(model.cluster_centers_, alone.cluster_centers_, atol=1e-7)
@@ -191,7 +217,9 @@ def test_constant_features_do_not_matter(name):
     other = made(name).fit(np.column_stack([np.full(len(X), 1e6), X, np.zeros(len(X))]))
     np.testing.assert_array_equal(other.labels_, model.labels_)
     np.testing.assert_allclose(other.memberships_, model.memberships_, atol=1e-6)
-    np.testing.assert_allclose(other.cluster_centers_[:, [0, 3]], [[1e6, 0.0]] * model.n_clusters_, rtol=1e-12)
+    np.testing.assert_allclose(
+        other.cluster_centers_[:, [0, 3]], [[1e6, 0.0]] * model.n_clusters_, rtol=1e-12
+    )
 
 
 @over_estimators
@@ -200,7 +228,12 @@ def test_float32(name):
     narrow = X.astype(np.float32)
     small = made(name).fit(narrow)
     assert small.n_clusters_ == model.n_clusters_
-    for values in (small.memberships_, small.cluster_centers_, small.transform(narrow[:5]), small.typicality(narrow)):
+    for values in (
+        small.memberships_,
+        small.cluster_centers_,
+        small.transform(narrow[:5]),
+        small.typicality(narrow),
+    ):
         assert values.dtype == np.float32
     assert small.eta_.dtype == np.float64
     assert (small.labels_ == model.labels_).mean() > 0.99
@@ -210,12 +243,16 @@ def test_float32(name):
 
 @few_sweeps
 @pytest.mark.parametrize(
-    ("name", "words"), [(ADAPTIVE, {}), (ADAPTIVE, {"scaling": None}), (ADAPTIVE, LANDMARKS), (SEQUENTIAL, {})], ids=str
+    ("name", "words"),
+    [(ADAPTIVE, {}), (ADAPTIVE, {"scaling": None}), (ADAPTIVE, LANDMARKS), (SEQUENTIAL, {})],
+    ids=str,
 )
 def test_csr_equals_dense(name, words):
     X, _ = mixture(name)
     X = np.where(X < 0.15, 0.0, X)
-    dense, rows = (made(name, max_iter=8, **words).fit(form(X)) for form in (np.asarray, sparse.csr_array))
+    dense, rows = (
+        made(name, max_iter=8, **words).fit(form(X)) for form in (np.asarray, sparse.csr_array)
+    )
     assert rows.n_clusters_ == dense.n_clusters_
     np.testing.assert_array_equal(rows.labels_, dense.labels_)
     np.testing.assert_allclose(rows.memberships_, dense.memberships_, atol=1e-6)
@@ -236,7 +273,9 @@ def test_csr_equals_dense(name, words):
 def test_threads_change_no_bit(name, words, sweeps, monkeypatch):
     cut_raggedly(monkeypatch, block=150, tasks=9)
     limited(monkeypatch, canonical_rows=500)
-    X = make_s_set(4, 575, noise=0.03 if name == ADAPTIVE else 0.0, random_state=4)[0].astype(np.float32 if sweeps == "generic" else float)
+    X = make_s_set(4, 575, noise=0.03 if name == ADAPTIVE else 0.0, random_state=4)[0].astype(
+        np.float32 if sweeps == "generic" else float
+    )
     one, two = (made(name, 8, n_jobs=n, max_iter=8, **words).fit(X) for n in (1, 2))
     np.testing.assert_array_equal(two.memberships_, one.memberships_)
     np.testing.assert_array_equal(two.eta_, one.eta_)
@@ -263,10 +302,19 @@ def test_the_sample_that_clusters_of_large_inputs_are_looked_for_on(name, monkey
 
 @pytest.mark.parametrize(("name", "tolerance"), [(ADAPTIVE, 0.1), (SEQUENTIAL, 0.2)])
 def test_number_of_clusters_of_real_data(name, tolerance, load_data):
-    """From twice as many as there are, or with no number given: wrong by that part at most, on average. Of large sets 1,500 rows show the
-    same; D31 takes the sequential one most of a minute."""
+    """From twice as many as there are, or with no number given: wrong by that part at most, on
+    average. Of large sets 1,500 rows show the same; D31 takes the sequential one most of a
+    minute."""
     errors = {}
-    for data in ("s1", "s2", "r15", "aggregation", "unbalance", "a1", *(["d31"] if name == ADAPTIVE else [])):
+    for data in (
+        "s1",
+        "s2",
+        "r15",
+        "aggregation",
+        "unbalance",
+        "a1",
+        *(["d31"] if name == ADAPTIVE else []),
+    ):
         X, y = load_data(data)
         wanted, step = len(set(y.tolist())), -(-len(X) // 1500)
         model = made(name, 2 * wanted if name == ADAPTIVE else 100).fit(X[::step])
@@ -274,7 +322,7 @@ def test_number_of_clusters_of_real_data(name, tolerance, load_data):
     assert np.mean(list(errors.values())) <= tolerance, errors
 
 
-# -------------------------------------------------------------------------------------------------------------- questions
+# ---------------------------------------------------------------------------------------- questions
 
 
 SPACES = {
@@ -282,15 +330,25 @@ SPACES = {
     "unscaled": {"scaling": None},
     "exact": {"kernel": "rbf", "gamma": 0.05, "landmarks": None},
     "landmarks": {"kernel": "rbf", "gamma": 0.05, "landmarks": 30},
-    "gradient": {"kernel": "rbf", "gamma": 0.2, "landmarks": Landmarks(12, solver="gradient"), "max_iter": 30},
+    "gradient": {
+        "kernel": "rbf",
+        "gamma": 0.2,
+        "landmarks": Landmarks(12, solver="gradient"),
+        "max_iter": 30,
+    },
     "polynomial": {"kernel": Polynomial(degree=2), "landmarks": 20},
     "laplacian": {"kernel": "laplacian", "gamma": 0.05, "landmarks": 30},
 }
-ASKED = [*((ADAPTIVE, space) for space in SPACES), *((SEQUENTIAL, space) for space in ("euclidean", "unscaled", "landmarks"))]
+ASKED = [
+    *((ADAPTIVE, space) for space in SPACES),
+    *((SEQUENTIAL, space) for space in ("euclidean", "unscaled", "landmarks")),
+]
 
 
 @few_sweeps
-@pytest.mark.parametrize(("case", "form"), often(2, ASKED, [np.asarray, sparse.csr_array, np.float32]))
+@pytest.mark.parametrize(
+    ("case", "form"), often(2, ASKED, [np.asarray, sparse.csr_array, np.float32])
+)
 def test_a_fit_answers_for_its_own_rows(case, form):
     """To the last bit."""
     name, space = case
@@ -303,7 +361,9 @@ def test_a_fit_answers_for_its_own_rows(case, form):
     np.testing.assert_array_equal(model.memberships(rows), model.memberships_)
     np.testing.assert_array_equal(model.outlier_score(rows), 1 - model.memberships_.max(axis=1))
     np.testing.assert_array_equal(model.labels_ == -1, (model.memberships_ == 0).all(axis=1))
-    np.testing.assert_array_equal(model.labels_[model.labels_ >= 0], model.memberships_.argmax(axis=1)[model.labels_ >= 0])
+    np.testing.assert_array_equal(
+        model.labels_[model.labels_ >= 0], model.memberships_.argmax(axis=1)[model.labels_ >= 0]
+    )
     assert model.score(rows) == pytest.approx(-model.objective_, rel=1e-9)
     assert model.transform(rows).shape == (90, model.n_clusters_) == model.memberships_.shape
     assert model.eta_.shape == (model.n_clusters_,)
@@ -329,7 +389,7 @@ def test_a_run_cut_short(name):
     assert len(model.objective_history_) == 3
 
 
-# -------------------------------------------------------------------------------------------------------------- bad words
+# ---------------------------------------------------------------------------------------- bad words
 
 
 def refused(name, pattern, **words):
@@ -342,9 +402,15 @@ def refused(name, pattern, **words):
 
 COUNTS = [0, -1, 2.5, None, "a", True, np.nan]
 BAD = {
-    "sparsity": ([-0.1, np.nan, np.inf, "lots", None, True, [1]], r'"auto" or a number of at least 0'),
+    "sparsity": (
+        [-0.1, np.nan, np.inf, "lots", None, True, [1]],
+        r'"auto" or a number of at least 0',
+    ),
     "p": ([0, 1, 1.5, -1, np.nan, "half", None], r"p must"),
-    "n_clusters": ([0, -1, 2.5, None, "a", True, np.nan, (2, 5), (1, 0), (1, 2.5), (1,)], r'give "auto", or a range \(1, most\)'),
+    "n_clusters": (
+        [0, -1, 2.5, None, "a", True, np.nan, (2, 5), (1, 0), (1, 2.5), (1,)],
+        r'give "auto", or a range \(1, most\)',
+    ),
     "scaling": (["foo", 1, True, "standard"], r"known are.*range"),
     "sparsity_test": (["foo", None, 1], r"known are.*global.*local"),
     "max_iter": ([0, None], r"whole number of at least 1"),
@@ -368,14 +434,18 @@ OF_ONE = {
 }
 
 
-@pytest.mark.parametrize(("name", "word"), [(name, word) for name in FINDING for word in {**BAD, **OF_ONE[name]}])
+@pytest.mark.parametrize(
+    ("name", "word"), [(name, word) for name in FINDING for word in {**BAD, **OF_ONE[name]}]
+)
 def test_bad_words(name, word):
     values, message = {**BAD, **OF_ONE[name]}[word]
     for value in values:
         refused(name, rf"\({word}={re.escape(repr(value))}\).*({message})", **{word: value})
 
 
-@pytest.mark.parametrize("word", ["alpha", "beta", "adaptation", "sparsity", "p", "sparsity_test", "scaling"])
+@pytest.mark.parametrize(
+    "word", ["alpha", "beta", "adaptation", "sparsity", "p", "sparsity_test", "scaling"]
+)
 @pytest.mark.parametrize("adaptation", FORMS[ADAPTIVE])
 def test_bad_words_are_refused_where_the_form_has_no_use_for_them(word, adaptation):
     """It would once another form is tried."""
@@ -386,14 +456,19 @@ def test_bad_words_are_refused_where_the_form_has_no_use_for_them(word, adaptati
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        *((ADAPTIVE, {"adaptation": "length", **words}) for words in ({}, {"sparsity_test": "local"}, {"p": 0.3})),
+        *(
+            (ADAPTIVE, {"adaptation": "length", **words})
+            for words in ({}, {"sparsity_test": "local"}, {"p": 0.3})
+        ),
         *((ADAPTIVE, {"adaptation": form}) for form in ("squared", "scale-free")),
         (SEQUENTIAL, {}),
     ],
     ids=str,
 )
 def test_a_sparsity_too_large_names_what_is_feasible(name, words):
-    message = refused(name, r"sparsity=1000000.0.*no cluster wants any row.*0 <= lambda < ", sparsity=1e6, **words)
+    message = refused(
+        name, r"sparsity=1000000.0.*no cluster wants any row.*0 <= lambda < ", sparsity=1e6, **words
+    )
     assert '"auto"' in message
     limit = float(re.search(r"lambda < ([\d.e+-]+?)\. ", message)[1])
     eta, p = float(re.search(r"eta ([\d.e+-]+)\)", message)[1]), words.get("p", 0.5)
@@ -406,7 +481,8 @@ def test_a_sparsity_too_large_names_what_is_feasible(name, words):
 
 @pytest.mark.filterwarnings("ignore:.*hold no row:UserWarning")
 def test_halving_what_is_feasible_ends_in_a_fit():
-    """What is named is what the clusters of that sweep bear; they may be narrower in a later one."""
+    """What is named is what the clusters of that sweep bear; they may be narrower in a later
+    one."""
     sparsity, words = 1e6, {"adaptation": "length"}
     for _ in range(6):
         message = refused(ADAPTIVE, r"no cluster wants any row", sparsity=sparsity, **words)
@@ -422,11 +498,13 @@ def test_halving_what_is_feasible_ends_in_a_fit():
     assert (model.labels_ >= 0).any()
 
 
-# ----------------------------------------------------------------------------------------------------------- odd rows
+# ----------------------------------------------------------------------------------------- odd rows
 
 
 @over_adaptations
-@pytest.mark.parametrize("words", [{}, {"scaling": None}, WIDE], ids=["scaled", "not scaled", "kernel"])
+@pytest.mark.parametrize(
+    "words", [{}, {"scaling": None}, WIDE], ids=["scaled", "not scaled", "kernel"]
+)
 @pytest.mark.parametrize(
     "rows",
     [*(np.full((50, 3), value) for value in (0.0, 3.0, -1e9, 1e-200)), np.array([[2.0, -7.0]])],
@@ -460,8 +538,14 @@ def test_two_rows(name, adaptation, sparsity):
 @pytest.mark.parametrize(
     ("name", "words", "fewest"),
     [
-        *((ADAPTIVE, words, 3) for words in ({}, {"scaling": None}, {"init": "max-min"}, {**WIDE, "gamma": 0.01})),
-        *((SEQUENTIAL, words, 1) for words in ({}, {"n_new": 3}, {"seed_quantile": 0.9}, {"patience": 1})),
+        *(
+            (ADAPTIVE, words, 3)
+            for words in ({}, {"scaling": None}, {"init": "max-min"}, {**WIDE, "gamma": 0.01})
+        ),
+        *(
+            (SEQUENTIAL, words, 1)
+            for words in ({}, {"n_new": 3}, {"seed_quantile": 0.9}, {"patience": 1})
+        ),
     ],
     ids=str,
 )
@@ -471,7 +555,9 @@ def test_three_rows_a_hundred_times_each(name, words, fewest):
         model = made(name, 10, adaptation=adaptation, **words).fit(X)
         assert fewest <= model.n_clusters_ <= 3, adaptation
         assert set(model.labels_) == set(range(model.n_clusters_)), adaptation
-        assert all(len(set(model.labels_[100 * j : 100 * j + 100])) == 1 for j in range(3)), adaptation
+        assert all(len(set(model.labels_[100 * j : 100 * j + 100])) == 1 for j in range(3)), (
+            adaptation
+        )
 
 
 @over_adaptations

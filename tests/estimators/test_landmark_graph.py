@@ -26,10 +26,17 @@ MOONS, HALF = make_moons(1000, noise=0.06, random_state=0)
 
 
 @pytest.mark.parametrize("native", [True, False])
-@pytest.mark.parametrize(("X", "y"), [(MOONS, HALF), make_circles(1000, factor=0.4, noise=0.05, random_state=0)], ids=["moons", "circles"])
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [(MOONS, HALF), make_circles(1000, factor=0.4, noise=0.05, random_state=0)],
+    ids=["moons", "circles"],
+)
 def test_shapes_that_are_no_balls(X, y, native, monkeypatch):
     if not native:
-        for place in ("cmeans.kernels.nearest_points.serves", "cmeans.kernels.native_values.serves"):
+        for place in (
+            "cmeans.kernels.nearest_points.serves",
+            "cmeans.kernels.native_values.serves",
+        ):
             monkeypatch.setattr(place, lambda _: False)
     model = cmeans.KernelKMeans(2, **GRAPH).fit(X)
     assert adjusted_rand_score(y, model.labels_) > 0.99
@@ -45,7 +52,8 @@ def test_a_few_rows_between_shapes_do_not_join_them():
 
 
 def test_spirals_that_touch():
-    """Two arms that begin in one point, to which the cut between them is narrow, wherever it is along the arms."""
+    """Two arms that begin in one point, to which the cut between them is narrow, wherever it is
+    along the arms."""
     rng = np.random.default_rng(0)
     angle, arm = 4 * np.pi * np.sqrt(rng.uniform(size=10_000)), rng.integers(2, size=10_000)
     along = np.column_stack([np.cos(angle), np.sin(angle)]) * (angle * (2 * arm - 1))[:, None]
@@ -64,7 +72,12 @@ def test_sparse_clusters_count_as_much_as_dense_ones():
 
 def test_digits():
     X, y = load_digits(return_X_y=True)
-    labels = [cmeans.KernelKMeans(10, kernel="landmark_graph", n_init=3, random_state=seed).fit_predict(X / 16) for seed in range(3)]
+    labels = [
+        cmeans.KernelKMeans(10, kernel="landmark_graph", n_init=3, random_state=seed).fit_predict(
+            X / 16
+        )
+        for seed in range(3)
+    ]
     assert np.mean([normalized_mutual_info_score(y, found) for found in labels]) > 0.86
 
 
@@ -83,14 +96,20 @@ def test_what_a_fit_says():
 
 
 def test_labels_are_those_of_the_nearest_means_of_naive_features():
-    """At the end of a fit from given landmarks: means of features in each cluster, and each row's nearest."""
+    """At the end of a fit from given landmarks: means of features in each cluster, and each row's
+    nearest."""
     rng = np.random.default_rng(1)
     X, w = MOONS[:200], rng.integers(1, 4, size=200).astype(float)
     model = cmeans.KernelKMeans(2, **GRAPH, landmarks=X[::5], tol=0).fit(X, sample_weight=w)
     Z = naive_graph.landmark_weights(X, X[::5], 5)
-    other, v = naive_graph.landmark_weights(MOONS[200:], X[::5], 5), naive_graph.graph_weights(X, X[::5], 5, w)
+    other, v = (
+        naive_graph.landmark_weights(MOONS[200:], X[::5], 5),
+        naive_graph.graph_weights(X, X[::5], 5, w),
+    )
     _, e, at_new = naive_graph.features(Z, v, w, model.kernel_.n_components, other)
-    means = np.array([np.average(e[model.labels_ == j], axis=0, weights=w[model.labels_ == j]) for j in range(2)])
+    means = np.array(
+        [np.average(e[model.labels_ == j], axis=0, weights=w[model.labels_ == j]) for j in range(2)]
+    )
     d2 = ((e[:, None] - means) ** 2).sum(axis=2)
     np.testing.assert_array_equal(d2.argmin(axis=1), model.labels_)
     assert w @ d2.min(axis=1) == pytest.approx(model.objective_, rel=1e-9)
@@ -103,30 +122,46 @@ def test_labels_are_those_of_the_nearest_means_of_naive_features():
 def test_a_weight_counts_copies(params):
     copies = np.random.default_rng(2).integers(1, 4, size=400)
     rows = np.repeat(np.arange(400), copies)
-    weighted = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, **params).fit(MOONS[:400], sample_weight=copies)
+    weighted = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, **params).fit(
+        MOONS[:400], sample_weight=copies
+    )
     repeated = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, **params).fit(MOONS[:400][rows])
     np.testing.assert_allclose(weighted.memberships_[rows], repeated.memberships_, atol=1e-6)
     assert weighted.n_landmarks_ == repeated.n_landmarks_
 
 
 @pytest.mark.parametrize(
-    ("form", "dtype"), [("torch", "float64"), ("array_api_strict", "float64"), ("csr", "float64"), ("numpy", "float32")]
+    ("form", "dtype"),
+    [
+        ("torch", "float64"),
+        ("array_api_strict", "float64"),
+        ("csr", "float64"),
+        ("numpy", "float32"),
+    ],
 )
 def test_rows_of_any_form(form, dtype):
     X = as_form(MOONS, form, dtype)
-    plain, other = cmeans.KernelKMeans(2, **GRAPH).fit(MOONS), cmeans.KernelKMeans(2, **GRAPH).fit(X)
+    plain, other = (
+        cmeans.KernelKMeans(2, **GRAPH).fit(MOONS),
+        cmeans.KernelKMeans(2, **GRAPH).fit(X),
+    )
     assert adjusted_rand_score(plain.labels_, on_host(other.labels_)) > 0.99
     np.testing.assert_array_equal(on_host(other.predict(X)), on_host(other.labels_))
     points = sparse.csr_array(MOONS[::9]) if form == "csr" else MOONS[::9]
     given = cmeans.KernelKMeans(2, **GRAPH, landmarks=points).fit(X)
-    np.testing.assert_array_equal(on_host(given.predict(MOONS.astype(dtype))), on_host(given.labels_))
+    np.testing.assert_array_equal(
+        on_host(given.predict(MOONS.astype(dtype))), on_host(given.labels_)
+    )
 
 
 @pytest.mark.parametrize("write", [npy, parquet])
 def test_files_that_are_not_loaded(write, tmp_path, monkeypatch):
     limited(monkeypatch, loaded_bytes=0, canonical_rows=100, subsampled_above=400)
     path = write(tmp_path, MOONS)
-    inside, outside = cmeans.KernelKMeans(2, **GRAPH).fit(MOONS), cmeans.KernelKMeans(2, **GRAPH).fit(path)
+    inside, outside = (
+        cmeans.KernelKMeans(2, **GRAPH).fit(MOONS),
+        cmeans.KernelKMeans(2, **GRAPH).fit(path),
+    )
     np.testing.assert_array_equal(outside.labels_, inside.labels_)
     np.testing.assert_array_equal(outside.predict(path), inside.labels_)
     assert outside.objective_ == pytest.approx(inside.objective_, rel=1e-9)
@@ -135,7 +170,9 @@ def test_files_that_are_not_loaded(write, tmp_path, monkeypatch):
 def test_a_dask_array():
     distributed = pytest.importorskip("distributed")
     array = pytest.importorskip("dask.array")
-    with distributed.Client(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None):
+    with distributed.Client(
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+    ):
         model = cmeans.KernelKMeans(2, **GRAPH).fit(array.from_array(MOONS, chunks=(300, 2)))
     assert adjusted_rand_score(HALF, model.labels_) > 0.99
 
@@ -148,7 +185,10 @@ def test_threads_and_memory_change_no_bit():
         np.testing.assert_array_equal(one.memberships_, other.memberships_)
 
 
-@pytest.mark.parametrize("estimator", ["KernelKMeans", "FuzzyCMeans", "PossibilisticCMeans", "CMeans", "ProbabilisticKMeans"])
+@pytest.mark.parametrize(
+    "estimator",
+    ["KernelKMeans", "FuzzyCMeans", "PossibilisticCMeans", "CMeans", "ProbabilisticKMeans"],
+)
 def test_estimators_and_their_files(estimator, tmp_path):
     words = {"eta_scale": 0.1} if estimator == "PossibilisticCMeans" else {}
     words |= {"rule": Entropy(T=0.5)} if estimator == "CMeans" else {}
@@ -164,8 +204,12 @@ def test_estimators_and_their_files(estimator, tmp_path):
 
 def test_a_fit_goes_on_from_its_checkpoint_and_from_another_model(tmp_path):
     path = tmp_path / "run"
-    first = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, max_iter=100, engine=cmeans.ThreadEngine(checkpoint=path)).fit(MOONS)
-    again = cmeans.FuzzyCMeans(2, **GRAPH, m=1.5, max_iter=100, engine=cmeans.ThreadEngine(checkpoint=path)).fit(MOONS)
+    first = cmeans.FuzzyCMeans(
+        2, **GRAPH, m=1.5, max_iter=100, engine=cmeans.ThreadEngine(checkpoint=path)
+    ).fit(MOONS)
+    again = cmeans.FuzzyCMeans(
+        2, **GRAPH, m=1.5, max_iter=100, engine=cmeans.ThreadEngine(checkpoint=path)
+    ).fit(MOONS)
     np.testing.assert_array_equal(first.memberships_, again.memberships_)
     after = cmeans.KernelKMeans(2, kernel=first.kernel_, init=first).fit(MOONS)
     assert adjusted_rand_score(HALF, after.labels_) > 0.99
@@ -182,7 +226,10 @@ BAD_PARAMETERS = {
     "n_neighbors": ({"n_neighbors": 0}, "n_neighbors=0.: give a whole number"),
     "width": ({"width": -1.0}, "width=-1.0.: give a positive number"),
     "width's name": ({"width": "mean"}, "width='mean'.: give a positive number"),
-    "n_components": ({"n_components": 1.5}, 'n_components=1.5.: give a whole number of at least 1, or "auto"'),
+    "n_components": (
+        {"n_components": 1.5},
+        'n_components=1.5.: give a whole number of at least 1, or "auto"',
+    ),
     "normalized": ({"normalized": "yes"}, "normalized='yes'.: give True or False"),
     "falloff": ({"falloff": -1}, "falloff=-1.: give a number of at least 0"),
     "metric": ({"metric": "cosine"}, "metric='cosine'.: give .euclidean., or .precomputed."),
@@ -204,13 +251,19 @@ def test_a_graph_that_is_to_be_made_has_no_values():
 BAD = {
     "gamma": ({"gamma": 1.0}, "gamma=1.0.: a graph has no gamma"),
     "landmark_tol": ({"landmarks": Landmarks(tol=0.1)}, "a graph has none of that; leave tol out"),
-    "landmark_solver": ({"landmarks": Landmarks(solver="gradient")}, "a graph has none of that; leave solver out"),
+    "landmark_solver": (
+        {"landmarks": Landmarks(solver="gradient")},
+        "a graph has none of that; leave solver out",
+    ),
     "no landmarks": ({"landmarks": None}, "the graph is made over landmarks"),
     "more neighbours than landmarks": (
         {"landmarks": 20, "kernel": LandmarkGraphKernel(n_neighbors=21)},
         "there are 20 different landmarks",
     ),
-    "as many landmarks as rows": ({"landmarks": Landmarks(100, method="uniform")}, "there are 100 different landmarks for 100 rows"),
+    "as many landmarks as rows": (
+        {"landmarks": Landmarks(100, method="uniform")},
+        "there are 100 different landmarks for 100 rows",
+    ),
 }
 
 
@@ -232,14 +285,21 @@ def test_distances_to_landmarks(form, tmp_path):
     away = np.sqrt(((MOONS[:, None] - MOONS[None, ::9]) ** 2).sum(axis=2))
     words = {**GRAPH, "kernel": LandmarkGraphKernel(metric="precomputed")}
     plain = cmeans.KernelKMeans(2, **GRAPH, landmarks=MOONS[::9]).fit(MOONS)
-    model = cmeans.KernelKMeans(2, **words).fit(npy(tmp_path, away) if form == "npy" else as_form(away, form))
+    model = cmeans.KernelKMeans(2, **words).fit(
+        npy(tmp_path, away) if form == "npy" else as_form(away, form)
+    )
     np.testing.assert_allclose(model.eigenvalues_, plain.eigenvalues_, atol=1e-9)
     assert adjusted_rand_score(plain.labels_, on_host(model.labels_)) == 1
     assert (model.n_landmarks_, hasattr(model, "landmarks_")) == (112, False)
     cmeans.save(model, tmp_path / "model.safetensors")
-    np.testing.assert_array_equal(cmeans.load(tmp_path / "model.safetensors").predict(away), on_host(model.labels_))
+    np.testing.assert_array_equal(
+        cmeans.load(tmp_path / "model.safetensors").predict(away), on_host(model.labels_)
+    )
     blocks_away = np.abs(MOONS[:, None] - MOONS[None, ::9]).sum(axis=2)
-    assert adjusted_rand_score(HALF, cmeans.TwoStepKernelKMeans(2, **words).fit_predict(blocks_away)) > 0.99
+    assert (
+        adjusted_rand_score(HALF, cmeans.TwoStepKernelKMeans(2, **words).fit_predict(blocks_away))
+        > 0.99
+    )
     for X, more, message in (
         (-away, {}, "X holds negative numbers; metric=.precomputed. takes distances"),
         (sparse.csr_array(away), {}, "give all of them, as a dense array"),
@@ -262,8 +322,13 @@ def test_two_steps(tmp_path):
     np.testing.assert_array_equal(named.labels_[rows], alone.labels_)
     np.testing.assert_array_equal(named.predict(X), named.labels_)
     cmeans.save(model, tmp_path / "model.safetensors")
-    np.testing.assert_array_equal(cmeans.load(tmp_path / "model.safetensors").predict(X), model.labels_)
-    np.testing.assert_array_equal(cmeans.TwoStepKernelKMeans(2, **GRAPH, n_jobs=2).fit(npy(tmp_path, X)).labels_, model.labels_)
+    np.testing.assert_array_equal(
+        cmeans.load(tmp_path / "model.safetensors").predict(X), model.labels_
+    )
+    np.testing.assert_array_equal(
+        cmeans.TwoStepKernelKMeans(2, **GRAPH, n_jobs=2).fit(npy(tmp_path, X)).labels_,
+        model.labels_,
+    )
     with pytest.raises(ValueError, match="a graph has landmarks before it is a kernel"):
         cmeans.TwoStepKernelKMeans(2, **GRAPH, landmarks=Landmarks(method="rpcholesky")).fit(X)
 
@@ -288,14 +353,21 @@ def test_one_cluster_and_more_parts_than_clusters():
     assert model.n_clusters_ == 2
 
 
-@pytest.mark.parametrize(("estimator", "least"), [("FuzzyCMeans", 0.75), ("PossibilisticCMeans", 0.88)])
+@pytest.mark.parametrize(
+    ("estimator", "least"), [("FuzzyCMeans", 0.75), ("PossibilisticCMeans", 0.88)]
+)
 def test_memberships_mark_the_rows_between_strokes(estimator, least):
-    """Two moons joined by four rows: ranked by their largest membership, these lie among the lowest; means of three draws."""
+    """Two moons joined by four rows: ranked by their largest membership, these lie among the
+    lowest; means of three draws."""
     ranks, agreement = [], []
     for seed in range(3):
         moons, half = make_moons(1500, noise=0.06, random_state=seed)
-        bridge = np.column_stack([np.random.default_rng(seed).normal(0, 0.03, 4), np.linspace(0.6, 0.9, 4)])
-        model = getattr(cmeans, estimator)(2, **GRAPH, landmarks=300, m=1.5).fit(np.concatenate([moons, bridge]))
+        bridge = np.column_stack(
+            [np.random.default_rng(seed).normal(0, 0.03, 4), np.linspace(0.6, 0.9, 4)]
+        )
+        model = getattr(cmeans, estimator)(2, **GRAPH, landmarks=300, m=1.5).fit(
+            np.concatenate([moons, bridge])
+        )
         largest = model.memberships_.max(axis=1)
         ranks.append(np.mean(largest[:1500] > largest[1500:, None]))  # 1/2 for rows like all others
         agreement.append(adjusted_rand_score(half, model.labels_[:1500]))

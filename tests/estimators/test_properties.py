@@ -1,9 +1,11 @@
-"""What holds for any data: the objective falls, memberships add up, copies are weights; order, blocks, threads and units do not count."""
+"""What holds for any data: the objective falls, memberships add up, copies are weights; order,
+blocks, threads and units do not count."""
 
 from __future__ import annotations
 
 import warnings
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -13,7 +15,14 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 from sklearn.exceptions import ConvergenceWarning
 
-from cmeans import FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans, ThreadEngine, TwoStepKernelKMeans
+from cmeans import (
+    FuzzyCMeans,
+    KernelKMeans,
+    Landmarks,
+    PossibilisticCMeans,
+    ThreadEngine,
+    TwoStepKernelKMeans,
+)
 from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
 from cmeans.kernels import KERNELS, RBF, Linear
@@ -26,11 +35,15 @@ from contracts.arrays import as_form
 from limited import limited
 from sweep_choices import pairs
 
-# Anything may be drawn: data that collapse, coincide, hold fewer distinct rows than clusters, or take long.
+# Anything may be drawn: data that collapse, coincide, hold fewer distinct rows than clusters, or
+# take long.
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.filterwarnings("ignore:.*(collapsed|coincide|hold no row|nearly the identity|nearly constant|distinct row):UserWarning"),
+    pytest.mark.filterwarnings(
+        "ignore:.*(collapsed|coincide|hold no row|nearly the identity|nearly constant|distinct "
+        "row):UserWarning"
+    ),
 ]
 
 ESTIMATORS = {
@@ -45,11 +58,14 @@ some = partial(settings, suppress_health_check=[HealthCheck.function_scoped_fixt
 
 @st.composite
 def datasets(draw, largest=60):
-    """Rows in blobs of any number, size and scale; sometimes on a grid, so that rows repeat and distances tie; with zeros."""
+    """Rows in blobs of any number, size and scale; sometimes on a grid, so that rows repeat and
+    distances tie; with zeros."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, d = draw(st.integers(8, largest)), draw(st.integers(1, 5))
     blobs = draw(st.integers(1, 4))
-    X = rng.normal(size=(blobs, d))[np.arange(n) % blobs] * 3 + rng.normal(scale=draw(st.sampled_from([0.05, 0.5, 2.0])), size=(n, d))
+    X = rng.normal(size=(blobs, d))[np.arange(n) % blobs] * 3 + rng.normal(
+        scale=draw(st.sampled_from([0.05, 0.5, 2.0])), size=(n, d)
+    )
     X[np.abs(X) < 0.2] = 0
     if draw(st.booleans()):
         X = np.round(X)
@@ -57,20 +73,30 @@ def datasets(draw, largest=60):
 
 
 @st.composite
-def words(draw, X, kernels=("linear", "rbf", "laplacian", "polynomial", "normalized_polynomial", "cosine")):
+def words(
+    draw, X, kernels=("linear", "rbf", "laplacian", "polynomial", "normalized_polynomial", "cosine")
+):
     """A kernel that is positive semi-definite, and a space."""
     kernel = draw(st.sampled_from(kernels))
     chosen = {"kernel": kernel}
     if kernel in ("rbf", "laplacian"):
         chosen["gamma"] = draw(st.sampled_from(["scale", "median"]))
     elif kernel.endswith("polynomial"):
-        chosen["kernel"] = KERNELS[kernel](degree=2, gamma=1.0 / max(1e-12, float((X**2).sum(axis=1).mean())))
-    space = draw(st.sampled_from(["landmark", "gradient", "euclidean" if kernel == "linear" else "exact"]))
+        chosen["kernel"] = KERNELS[kernel](
+            degree=2, gamma=1.0 / max(1e-12, float((X**2).sum(axis=1).mean()))
+        )
+    space = draw(
+        st.sampled_from(["landmark", "gradient", "euclidean" if kernel == "linear" else "exact"])
+    )
     if space in ("landmark", "gradient"):
         count = draw(st.integers(1, len(X)))
         points = np.sort(np.random.default_rng(count).permutation(len(X))[:count])
-        chosen["landmarks"] = Landmarks(points=points, solver="gradient") if space == "gradient" else points
-        chosen["kernel"] = Linear() if kernel == "linear" else kernel  # by its name it would be told that it needs no landmarks
+        chosen["landmarks"] = (
+            Landmarks(points=points, solver="gradient") if space == "gradient" else points
+        )
+        chosen["kernel"] = (
+            Linear() if kernel == "linear" else kernel
+        )  # by its name it would be told that it needs no landmarks
     elif space == "exact":
         chosen["landmarks"] = None
     return chosen
@@ -86,7 +112,7 @@ def blocks_of(rows, tasks=3, **others):
         yield limited(patch, block_rows=rows, tasks=tasks, task_values=1, **others)
 
 
-# ---------------------------------------------------------------------------------------------------------------- within one run
+# ----------------------------------------------------------------------------------- within one run
 
 
 @pytest.mark.usefixtures("sweeps")
@@ -95,12 +121,17 @@ def blocks_of(rows, tasks=3, **others):
 @given(data=st.data())
 def test_the_objective_never_rises(rule, data):
     X = data.draw(datasets())
-    weights = data.draw(st.sampled_from([None, np.random.default_rng(1).uniform(0, 2, size=len(X))]))
+    weights = data.draw(
+        st.sampled_from([None, np.random.default_rng(1).uniform(0, 2, size=len(X))])
+    )
     c = data.draw(st.integers(1, 5))
     chosen = data.draw(words(X))
-    model = ESTIMATORS[rule](c, **chosen, random_state=0, max_iter=30, tol=0).fit(X, sample_weight=weights)
+    model = ESTIMATORS[rule](c, **chosen, random_state=0, max_iter=30, tol=0).fit(
+        X, sample_weight=weights
+    )
     history = model.objective_history_
-    # Rounding, where landmarks are redundant; conjugate gradients stop where they find nothing more to gain.
+    # Rounding, where landmarks are redundant; conjugate gradients stop where they find nothing more
+    # to gain.
     rounding = 1e-8 if by_gradients(model) else 1e-9
     assert (np.diff(history) <= rounding * (history[0] + model.kernel_.diag(X).sum())).all()
     assert (history >= 0).all()
@@ -128,7 +159,7 @@ def test_typicalities_lie_between_zero_and_one(data):
     assert (model.eta_ > 0).all()
 
 
-# ------------------------------------------------------------------------------------------------ copies, weights and the order of rows
+# ------------------------------------------------------------ copies, weights and the order of rows
 
 
 def assert_alike(a, b, rows_of_b, tolerance=1e-7):
@@ -137,26 +168,36 @@ def assert_alike(a, b, rows_of_b, tolerance=1e-7):
     if by_gradients(a):  # on nearly coincident landmarks it stops where nothing is left to gain
         tolerance = max(tolerance, 1e-6)
     np.testing.assert_allclose(a.objective_, b.objective_, rtol=tolerance, atol=1e-12)
-    np.testing.assert_allclose(a.memberships_, b.memberships_[rows_of_b], rtol=0, atol=100 * tolerance)
+    np.testing.assert_allclose(
+        a.memberships_, b.memberships_[rows_of_b], rtol=0, atol=100 * tolerance
+    )
 
 
 def clear_of_the_cut(model):
-    """Whether no direction of the landmarks' span is so thin that rounding decides if it is kept."""
+    """Whether no direction of the landmarks' span is so thin that rounding decides if it is
+    kept."""
     if isinstance(model.kernel_, Linear) or model.landmarks_.shape[0] == model.labels_.shape[0]:
         return True
-    values = np.linalg.eigvalsh(model.kernel_(model.landmarks_, model.landmarks_)) / model.landmarks_.shape[0]
+    values = (
+        np.linalg.eigvalsh(model.kernel_(model.landmarks_, model.landmarks_))
+        / model.landmarks_.shape[0]
+    )
     return not ((values > 1e-14) & (values < 1e-9)).any()
 
 
 def no_row_between(model, X):
-    """Whether no row is as far from one centre as from another, to rounding: as with a width that is small beside all distances."""
+    """Whether no row is as far from one centre as from another, to rounding: as with a width that
+    is small beside all distances."""
     nearest = np.sort(model.transform(X), axis=1)[:, :2]
     return bool((nearest[:, 1] - nearest[:, 0] > 1e-9 * nearest[:, 1]).all())
 
 
 def generic(X, data):
-    """Rows without ties: which of two equal distances rounding makes the smaller is nobody's promise. Some rows twice."""
-    X = X + np.random.default_rng(len(X)).normal(scale=1e-2 * max(np.abs(X).max(), 1e-6), size=X.shape)
+    """Rows without ties: which of two equal distances rounding makes the smaller is nobody's
+    promise. Some rows twice."""
+    X = X + np.random.default_rng(len(X)).normal(
+        scale=1e-2 * max(np.abs(X).max(), 1e-6), size=X.shape
+    )
     rows = data.draw(st.lists(st.integers(0, len(X) - 1), min_size=6, max_size=40))
     assume(len(set(rows)) > 2)  # else every distance is rounding
     return X[rows]
@@ -165,13 +206,22 @@ def generic(X, data):
 DRAWN = {
     "exact": {"kernel": "rbf", "gamma": "median", "landmarks": None},
     "landmark": {"kernel": "rbf", "gamma": "scale", "landmarks": 5},
-    "far-landmarks": {"kernel": "rbf", "gamma": "median", "landmarks": Landmarks(5, method="k-means++")},
+    "far-landmarks": {
+        "kernel": "rbf",
+        "gamma": "median",
+        "landmarks": Landmarks(5, method="k-means++"),
+    },
     "euclidean": {"kernel": "linear"},
 }
 
 
 @pytest.mark.parametrize(
-    ("rule", "space", "init"), pairs(["hard", "two-step", "fuzzy-auto"], DRAWN, ["k-means++", "k-means||", "random", "random-partition"])
+    ("rule", "space", "init"),
+    pairs(
+        ["hard", "two-step", "fuzzy-auto"],
+        DRAWN,
+        ["k-means++", "k-means||", "random", "random-partition"],
+    ),
 )
 @some(max_examples=6)
 @given(data=st.data())
@@ -183,7 +233,9 @@ def test_a_weight_of_k_is_k_copies_in_any_order_whatever_is_drawn(rule, space, i
     assume(distinct >= 5)
     form = data.draw(st.sampled_from(["numpy", "csr"]))
     repeated = np.repeat(np.arange(len(X)), copies)
-    repeated = repeated[np.random.default_rng(data.draw(st.integers(0, 99))).permutation(len(repeated))]
+    repeated = repeated[
+        np.random.default_rng(data.draw(st.integers(0, 99))).permutation(len(repeated))
+    ]
     estimator = TwoStepKernelKMeans if rule == "two-step" else ESTIMATORS[rule]
     make = partial(estimator, 2, init=init, random_state=3, max_iter=20, tol=0, **DRAWN[space])
     weighted = make().fit(as_form(X, form), sample_weight=copies)
@@ -192,9 +244,15 @@ def test_a_weight_of_k_is_k_copies_in_any_order_whatever_is_drawn(rule, space, i
     assume(clear_of_the_cut(weighted))
     copied = make().fit(as_form(X[repeated], form))
     where = np.array([np.flatnonzero(repeated == row)[0] for row in np.flatnonzero(copies)])
-    assert copied.gamma_ == pytest.approx(weighted.gamma_, rel=1e-9) if weighted.gamma_ else copied.gamma_ is None
+    assert (
+        copied.gamma_ == pytest.approx(weighted.gamma_, rel=1e-9)
+        if weighted.gamma_
+        else copied.gamma_ is None
+    )
     np.testing.assert_allclose(weighted.objective_, copied.objective_, rtol=1e-7, atol=1e-12)
-    np.testing.assert_allclose(weighted.memberships_[copies > 0], copied.memberships_[where], rtol=0, atol=1e-5)
+    np.testing.assert_allclose(
+        weighted.memberships_[copies > 0], copied.memberships_[where], rtol=0, atol=1e-5
+    )
 
 
 @pytest.mark.usefixtures("sweeps")
@@ -208,7 +266,12 @@ def test_a_weight_of_k_is_k_copies_for_a_given_start(rule, data):
     form = data.draw(st.sampled_from(["numpy", "csr"]))
     first = np.flatnonzero(np.r_[True, np.diff(repeated) > 0])
     space = data.draw(words(X, kernels=("linear", "rbf")))
-    there = {**space, "landmarks": first[space["landmarks"]]} if "landmarks" in space else space
+    chosen = space.get("landmarks")
+    there = space
+    if isinstance(chosen, Landmarks) and chosen.points is not None:
+        there = {**space, "landmarks": replace(chosen, points=first[chosen.points])}
+    elif isinstance(chosen, np.ndarray):
+        there = {**space, "landmarks": first[chosen]}
     make = partial(ESTIMATORS[rule], 2, max_iter=10, tol=0)
     weighted = make(init=[0, 1], **space).fit(as_form(X, form), sample_weight=copies)
     copied = make(init=first[[0, 1]], **there).fit(as_form(X[repeated], form))
@@ -234,7 +297,9 @@ def test_the_order_of_rows_does_not_matter_for_a_given_start(rule, data):
 
 
 @pytest.mark.usefixtures("sweeps")
-@pytest.mark.parametrize(("rule", "space", "sweeps"), pairs(ESTIMATORS, DRAWN, SWEEPS), indirect=["sweeps"])
+@pytest.mark.parametrize(
+    ("rule", "space", "sweeps"), pairs(ESTIMATORS, DRAWN, SWEEPS), indirect=["sweeps"]
+)
 @some(max_examples=6)
 @given(data=st.data())
 def test_rows_of_no_weight_change_nothing_but_are_labelled(rule, space, data):
@@ -249,10 +314,12 @@ def test_rows_of_no_weight_change_nothing_but_are_labelled(rule, space, data):
     weights = np.r_[np.zeros(2), np.ones(len(X)), np.zeros(3)]
     among = make().fit(as_form(np.r_[strangers[:2], X, strangers[2:]], form), sample_weight=weights)
     assert_alike(alone, among, np.arange(2, 2 + len(X)))
-    np.testing.assert_array_equal(among.labels_[[0, 1, -1]], alone.predict(as_form(strangers[[0, 1, -1]], form)))
+    np.testing.assert_array_equal(
+        among.labels_[[0, 1, -1]], alone.predict(as_form(strangers[[0, 1, -1]], form))
+    )
 
 
-# ------------------------------------------------------------------------------------------------------ units, blocks and equal spaces
+# ------------------------------------------------------------------- units, blocks and equal spaces
 
 
 @pytest.mark.parametrize("rule", ESTIMATORS)
@@ -261,7 +328,14 @@ def test_rows_of_no_weight_change_nothing_but_are_labelled(rule, space, data):
 def test_scaling_the_data_and_the_kernel_with_them_changes_nothing(rule, data, t):
     X = generic(data.draw(datasets(largest=40)), data)
     gamma = 1.0 / max(np.var(X, axis=0).sum(), 1e-12)
-    space = data.draw(st.sampled_from([{"kernel": "rbf", "landmarks": None}, {"kernel": "rbf", "landmarks": np.arange(0, len(X), 2)}]))
+    space = data.draw(
+        st.sampled_from(
+            [
+                {"kernel": "rbf", "landmarks": None},
+                {"kernel": "rbf", "landmarks": np.arange(0, len(X), 2)},
+            ]
+        )
+    )
     make = partial(ESTIMATORS[rule], 2, init=[0, 1], max_iter=10, tol=0, **space)
     assert_alike(make(gamma=gamma).fit(X), make(gamma=gamma / t**2).fit(t * X), np.arange(len(X)))
 
@@ -300,11 +374,18 @@ def test_all_rows_as_landmarks_are_exact(rule, data):
     X = generic(data.draw(datasets(largest=30)), data)
     gamma = data.draw(st.sampled_from([0.3, 2.0])) / max(np.var(X, axis=0).sum(), 1e-12)
     make = partial(ESTIMATORS[rule], 2, kernel="rbf", gamma=gamma, init=[0, 1], max_iter=10, tol=0)
-    assert_alike(make(landmarks=None).fit(X), make(landmarks=np.arange(len(X))).fit(X), np.arange(len(X)), tolerance=1e-6)
+    assert_alike(
+        make(landmarks=None).fit(X),
+        make(landmarks=np.arange(len(X))).fit(X),
+        np.arange(len(X)),
+        tolerance=1e-6,
+    )
 
 
 @pytest.mark.parametrize("form", ["numpy", "csr", "torch", "array_api_strict"])
-@pytest.mark.parametrize("rule", [Hard(), Fuzzy(1.5), Possibilistic(2.0)], ids=lambda rule: type(rule).__name__.lower())
+@pytest.mark.parametrize(
+    "rule", [Hard(), Fuzzy(1.5), Possibilistic(2.0)], ids=lambda rule: type(rule).__name__.lower()
+)
 @some(max_examples=4)
 @given(data=st.data())
 def test_statistics_of_two_halves_merge_into_those_of_the_whole(rule, form, data):
@@ -314,9 +395,16 @@ def test_statistics_of_two_halves_merge_into_those_of_the_whole(rule, form, data
     x = as_form(X, form)
     limits = Limits(block_rows=9, tasks=3, task_values=1)
     whole = Blocks(x, weights, limits=limits)
-    halves = [Blocks(x[:cut, :], weights[:cut], limits=limits), Blocks(x[cut:, :], weights[cut:], limits=limits)]
+    halves = [
+        Blocks(x[:cut, :], weights[:cut], limits=limits),
+        Blocks(x[cut:, :], weights[cut:], limits=limits),
+    ]
     kernel = RBF(1.0 / max(float(np.var(X, axis=0).sum()), 1e-12))
-    space = data.draw(st.sampled_from([EuclideanSpace(X.mean(axis=0)), landmark_space(kernel, x[:5, :], None, x.dtype)]))
+    space = data.draw(
+        st.sampled_from(
+            [EuclideanSpace(X.mean(axis=0)), landmark_space(kernel, x[:5, :], None, x.dtype)]
+        )
+    )
     scales = np.ones(3) if rule.needs_pilot else None
     state = State(space.embed(whole.cut(0, 3)), scales)
 
@@ -328,13 +416,15 @@ def test_statistics_of_two_halves_merge_into_those_of_the_whole(rule, form, data
     total, merged = statistics(whole), statistics(halves[0]) + statistics(halves[1])
     for name in ("weight", "mass", "moment", "spread", "penalty", "objective"):
         size = np.abs(getattr(total, name)).max()
-        np.testing.assert_allclose(getattr(merged, name), getattr(total, name), rtol=1e-10, atol=1e-12 * size)
+        np.testing.assert_allclose(
+            getattr(merged, name), getattr(total, name), rtol=1e-10, atol=1e-12 * size
+        )
     forgotten = total * 0.25
     assert forgotten.objective == pytest.approx(total.objective / 4, rel=1e-12, abs=0)
     np.testing.assert_allclose(forgotten.moment, total.moment / 4, rtol=1e-12)
 
 
-# ------------------------------------------------------------------------------------------------------------------------- same bits
+# ---------------------------------------------------------------------------------------- same bits
 
 
 BITS = {
@@ -353,7 +443,17 @@ def many_rows(space, form):
 
 
 def bits(model):
-    return [getattr(model, name) for name in ("memberships_", "labels_", "objective_history_", "objective_", "n_iter_", "row_visits_")]
+    return [
+        getattr(model, name)
+        for name in (
+            "memberships_",
+            "labels_",
+            "objective_history_",
+            "objective_",
+            "n_iter_",
+            "row_visits_",
+        )
+    ]
 
 
 @pytest.mark.usefixtures("sweeps")
@@ -365,12 +465,22 @@ def bits(model):
 def test_a_seed_gives_the_same_bits_for_any_number_of_threads_and_any_memory(rule, space, form):
     X = many_rows(space, form)
     make = partial(ESTIMATORS[rule], 4, random_state=1, max_iter=3, **BITS[space])
-    with blocks_of(50, tasks=20, canonical_rows=500, fixed_rows=150, certified_rows=500) as limits, warnings.catch_warnings():
+    with (
+        blocks_of(50, tasks=20, canonical_rows=500, fixed_rows=150, certified_rows=500) as limits,
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore", ConvergenceWarning)
-        assert Blocks(X, np.ones(len(X) if form == "numpy" else X.shape[0]), limits=limits).n_tasks(20) > 4
+        assert (
+            Blocks(X, np.ones(len(X) if form == "numpy" else X.shape[0]), limits=limits).n_tasks(20)
+            > 4
+        )
         expected = bits(make(n_jobs=1).fit(X))
         least = least_budget(make(engine=ThreadEngine(n_jobs=5, memory_budget=1)), X)
-        for other in (ThreadEngine(2), ThreadEngine(5, memory_budget=least), ThreadEngine(2, memory_budget=least + 100_000)):
+        for other in (
+            ThreadEngine(2),
+            ThreadEngine(5, memory_budget=least),
+            ThreadEngine(2, memory_budget=least + 100_000),
+        ):
             for ours, one in zip(bits(make(engine=other).fit(X)), expected, strict=True):
                 np.testing.assert_array_equal(ours, one)
 

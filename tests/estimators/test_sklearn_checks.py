@@ -1,5 +1,6 @@
-"""scikit-learn's own checks of estimators, with no failure expected: all of them of two estimators as they are, of the others those that do
-not ask about the forms of input, and those of fits with other kernels, landmarks, rules and solvers."""
+"""scikit-learn's own checks of estimators, with no failure expected: all of them of two estimators
+as they are, of the others those that do not ask about the forms of input, and those of fits with
+other kernels, landmarks, rules and solvers."""
 
 from __future__ import annotations
 
@@ -27,19 +28,32 @@ from cmeans.kernels import Linear, Polynomial
 from cmeans.papers import PrintedAdaptivePossibilisticCMeans, StreamingKernelFCM
 from every_estimator import NAMES
 
-CLUSTERS = 4  # the check of CSR input wants as many columns of predict_proba as its data have classes
+# the check of CSR input wants as many columns of predict_proba as its data have classes
+CLUSTERS = 4
 AS_THEY_ARE = [
-    *(estimator(CLUSTERS) for estimator in (KernelKMeans, TwoStepKernelKMeans, FuzzyCMeans, PossibilisticCMeans, ProbabilisticKMeans)),
+    *(
+        estimator(CLUSTERS)
+        for estimator in (
+            KernelKMeans,
+            TwoStepKernelKMeans,
+            FuzzyCMeans,
+            PossibilisticCMeans,
+            ProbabilisticKMeans,
+        )
+    ),
     CMeans(CLUSTERS, rule="fuzzy"),
     AdaptivePossibilisticCMeans(),
     SequentialPossibilisticCMeans(),
     StreamingFuzzyCMeans(CLUSTERS),
     KernelPatchClustering(CLUSTERS),
 ]
-assert {type(estimator).__name__ for estimator in AS_THEY_ARE} == set(NAMES), "an estimator is not checked"
+assert {type(estimator).__name__ for estimator in AS_THEY_ARE} == set(NAMES), (
+    "an estimator is not checked"
+)
 CONFIGURED = [
     KernelKMeans(CLUSTERS, kernel="linear"),
-    # At degree 3 one possibilistic cluster takes all the noise and is then so wide that it outbids another everywhere.
+    # At degree 3 one possibilistic cluster takes all the noise and is then so wide that it outbids
+    # another everywhere.
     TwoStepKernelKMeans(CLUSTERS, kernel=Polynomial(degree=2)),
     FuzzyCMeans(CLUSTERS, kernel=Polynomial(degree=2)),
     PossibilisticCMeans(CLUSTERS, kernel="rbf", landmarks=5),
@@ -48,14 +62,16 @@ CONFIGURED = [
     CMeans(CLUSTERS, rule="possibilistic"),
     AdaptivePossibilisticCMeans((1, CLUSTERS), kernel=Linear(), landmarks=5, sparsity=0),
     PrintedAdaptivePossibilisticCMeans(CLUSTERS, adaptation="length", sparsity=0),
-    SequentialPossibilisticCMeans(n_clusters=(1, CLUSTERS), kernel=Linear(), landmarks=5, sparsity=0, patience=1),
+    SequentialPossibilisticCMeans(
+        n_clusters=(1, CLUSTERS), kernel=Linear(), landmarks=5, sparsity=0, patience=1
+    ),
     StreamingFuzzyCMeans(CLUSTERS, kernel="rbf", landmarks=8, rule="hard"),
     StreamingKernelFCM(CLUSTERS, method="projection"),
     StreamingKernelFCM(CLUSTERS, method="projection", projection="gradient"),
     KernelPatchClustering(CLUSTERS, merge="tree", rule="hard"),
 ]
-# Of rows and of what is fitted. The others look at parameters, tags, names and the forms of input, which are treated alike whatever the
-# kernel, the landmarks, the rule and the solver.
+# Of rows and of what is fitted. The others look at parameters, tags, names and the forms of input,
+# which are treated alike whatever the kernel, the landmarks, the rule and the solver.
 OF_FITS = {
     "check_clustering",
     "check_dict_unchanged",
@@ -77,7 +93,8 @@ OF_FITS = {
     "check_transformer_general",
     "check_transformer_preserve_dtypes",
 }
-# Of forms of input, which the base that all estimators share reads, and which are asked of one estimator for rows and one for streams.
+# Of forms of input, which the base that all estimators share reads, and which are asked of one
+# estimator for rows and one for streams.
 OF_INPUT = {
     "check_dtype_object",
     "check_estimator_sparse_array",
@@ -103,27 +120,40 @@ def parametrize_with_checks_once(estimators):
     """As parametrize_with_checks, with the checks in OF_INPUT for two estimators only."""
     every = parametrize_with_checks(estimators)
     words, cases = every.args
-    kept = [case for case in cases if isinstance(case[0], WHOLE) or case[1].func.__name__ not in OF_INPUT]
+    kept = [
+        case
+        for case in cases
+        if isinstance(case[0], WHOLE) or case[1].func.__name__ not in OF_INPUT
+    ]
     return pytest.mark.parametrize(words, kept, **every.kwargs)
 
 
 def parametrize_with_checks_of_fits(estimators):
-    """As parametrize_with_checks, with the checks in OF_FITS only, and those once: not again with a read-only memory map."""
+    """As parametrize_with_checks, with the checks in OF_FITS only, and those once: not again with a
+    read-only memory map."""
     every = parametrize_with_checks(estimators)
     words, cases = every.args
-    kept = [case for case in cases if case[1].func.__name__ in OF_FITS and "readonly_memmap" not in case[1].keywords]
+    kept = [
+        case
+        for case in cases
+        if case[1].func.__name__ in OF_FITS and "readonly_memmap" not in case[1].keywords
+    ]
     return pytest.mark.parametrize(words, kept, **every.kwargs)
 
 
-# The data of these checks are a few rows of noise, in which four clusters may well fall together or creep.
+# The data of these checks are a few rows of noise, in which four clusters may well fall together or
+# creep.
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:.*pairs of centres coincide:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*the clusters have collapsed:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning"),
-    pytest.mark.filterwarnings("ignore:.*the number of clusters is a result here:UserWarning"),  # they give a number
+    # they give a number
+    pytest.mark.filterwarnings("ignore:.*the number of clusters is a result here:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*have fallen together:UserWarning"),
-    pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings(
+        "ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning"
+    ),
 ]
 
 
@@ -145,16 +175,28 @@ def test_all_checks_of_fits_are_known_to_scikit_learn():
 
 def array_api_checks():
     _, cases = parametrize_with_checks(AS_THEY_ARE).args
-    return [(estimator, check) for estimator, check in cases if check.func.__name__ == "check_array_api_input"]
+    return [
+        (estimator, check)
+        for estimator, check in cases
+        if check.func.__name__ == "check_array_api_input"
+    ]
 
 
 @pytest.mark.skipif("SCIPY_ARRAY_API" in os.environ, reason="the checks above include it")
 def test_with_array_api_dispatch():
-    """SciPy reads SCIPY_ARRAY_API when it is imported, so the check that wants it runs in a process of its own."""
+    """SciPy reads SCIPY_ARRAY_API when it is imported, so the check that wants it runs in a process
+    of its own."""
     if not array_api_checks():
         pytest.skip("this scikit-learn has no such check for NumPy")
     variables = {**os.environ, "SCIPY_ARRAY_API": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
-    run = subprocess.run([sys.executable, __file__], env=variables, capture_output=True, text=True, check=False, timeout=300)
+    run = subprocess.run(
+        [sys.executable, __file__],
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
     assert run.returncode == 0, run.stderr
 
 

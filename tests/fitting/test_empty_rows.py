@@ -20,11 +20,17 @@ from limited import limited
 C, N = 3, 120
 EMPTY = np.array([0, 7, 8, 64, 119])
 OTHERS = np.setdiff1d(np.arange(N), EMPTY)
-BLOBS = make_blobs(N, 4, centers=[[6, 1, 0, 1], [0, 6, 1, 1], [1, 0, 6, -1]], cluster_std=0.8, random_state=1)[0]
+BLOBS = make_blobs(
+    N, 4, centers=[[6, 1, 0, 1], [0, 6, 1, 1], [1, 0, 6, -1]], cluster_std=0.8, random_state=1
+)[0]
 SPHERE: dict[str, Any] = {"kernel": "linear", "metric": "cosine"}
 PARTIAL: dict[str, Any] = {"kernel": "linear", "missing": "partial"}
 GRAPH: dict[str, Any] = {"kernel": "precomputed_graph"}
-WHY = {"sphere": "only zeros, and so no direction", "partial": "no value at all, only NaN", "graph": "no edge to a row of positive weight"}
+WHY = {
+    "sphere": "only zeros, and so no direction",
+    "partial": "no value at all, only NaN",
+    "graph": "no edge to a row of positive weight",
+}
 
 
 def rows(kind: str) -> tuple[Any, Any]:
@@ -51,12 +57,22 @@ def quietly(answer: Any, *arguments: Any, **words: Any) -> Any:
 
 
 def told(count: int, kind: str, n: int = N) -> Any:
-    return pytest.warns(UserWarning, match=rf"{count} of {n:,} rows of X have {WHY[kind]}, and are in no cluster, with the label -1")
+    return pytest.warns(
+        UserWarning,
+        match=rf"{count} of {n:,} rows of X have {WHY[kind]}, and are in no cluster, with the "
+        r"label -1",
+    )
 
 
 CASES: list[tuple[str, Any, dict[str, Any]]] = [
-    *((kind, KernelKMeans, words) for kind, words in (("sphere", SPHERE), ("partial", PARTIAL), ("graph", GRAPH))),
-    *((kind, FuzzyCMeans, words) for kind, words in (("sphere", SPHERE), ("partial", PARTIAL), ("graph", GRAPH))),
+    *(
+        (kind, KernelKMeans, words)
+        for kind, words in (("sphere", SPHERE), ("partial", PARTIAL), ("graph", GRAPH))
+    ),
+    *(
+        (kind, FuzzyCMeans, words)
+        for kind, words in (("sphere", SPHERE), ("partial", PARTIAL), ("graph", GRAPH))
+    ),
     ("sphere", KernelKMeans, {"kernel": Polynomial(coef0=0), "metric": "cosine"}),
     ("sphere", KernelKMeans, {**SPHERE, "landmarks": 20}),
     ("sphere", KernelKMeans, {**SPHERE, "sizes": Sizes(least=0.3)}),
@@ -83,23 +99,32 @@ def test_a_fit_is_that_of_the_other_rows(kind: str, cls: Any, words: dict[str, A
     assert model.labels_.shape == (N,)
     assert (model.labels_[EMPTY] == -1).all()
     np.testing.assert_array_equal(model.labels_[OTHERS], alone.labels_)
-    u, its = (one.toarray() if sparse.issparse(one) else one for one in (model.memberships_, alone.memberships_))
+    u, its = (
+        one.toarray() if sparse.issparse(one) else one
+        for one in (model.memberships_, alone.memberships_)
+    )
     assert not u[EMPTY].any()
     np.testing.assert_allclose(u[OTHERS], its, atol=1e-7)
     assert model.objective_ == pytest.approx(alone.objective_, rel=1e-9)
     if kind != "graph":  # of which all columns belong to rows
         np.testing.assert_array_equal(quietly(model.predict, x), quietly(alone.predict, x))
-        np.testing.assert_allclose(quietly(model.transform, x), quietly(alone.transform, x), atol=1e-6)
+        np.testing.assert_allclose(
+            quietly(model.transform, x), quietly(alone.transform, x), atol=1e-6
+        )
 
 
 @pytest.mark.parametrize(("kind", "cls", "words"), CASES)
-def test_new_rows_are_told_apart_in_every_answer(kind: str, cls: Any, words: dict[str, Any], tmp_path: Path) -> None:
+def test_new_rows_are_told_apart_in_every_answer(
+    kind: str, cls: Any, words: dict[str, Any], tmp_path: Path
+) -> None:
     x, others = rows(kind)
     model = quietly(cls(C, random_state=0, **words).fit, x)
     columns = others if kind != "graph" else x[OTHERS]
     with told(len(EMPTY), kind):
         labels = model.predict(x)
-    np.testing.assert_array_equal(np.flatnonzero(labels == -1)[np.isin(np.flatnonzero(labels == -1), EMPTY)], EMPTY)
+    np.testing.assert_array_equal(
+        np.flatnonzero(labels == -1)[np.isin(np.flatnonzero(labels == -1), EMPTY)], EMPTY
+    )
     np.testing.assert_array_equal(labels[OTHERS], model.predict(columns))
     with told(len(EMPTY), kind):
         u = model.memberships(x)
@@ -116,12 +141,17 @@ def test_new_rows_are_told_apart_in_every_answer(kind: str, cls: Any, words: dic
     assert score == pytest.approx(model.score(columns, sample_weight=weight[OTHERS]), rel=1e-12)
     with told(len(EMPTY), kind):
         counts = model.predict_to(x, tmp_path / "labels.npy")
-    np.testing.assert_array_equal(np.load(tmp_path / "labels.npy"), quietly(lambda: model.memberships(x).argmax(axis=1)) * 0 + labels)
+    np.testing.assert_array_equal(
+        np.load(tmp_path / "labels.npy"),
+        quietly(lambda: model.memberships(x).argmax(axis=1)) * 0 + labels,
+    )
     assert counts.sum() == (labels >= 0).sum()
 
 
 @pytest.mark.parametrize(("kind", "cls", "words"), CASES[:6])
-def test_who_wants_to_stop_turns_the_warning_into_an_error(kind: str, cls: Any, words: dict[str, Any]) -> None:
+def test_who_wants_to_stop_turns_the_warning_into_an_error(
+    kind: str, cls: Any, words: dict[str, Any]
+) -> None:
     """A fit that stops there leaves the model as it was."""
     x, _ = rows(kind)
     model = quietly(cls(C, random_state=0, **words).fit, x)
@@ -129,7 +159,9 @@ def test_who_wants_to_stop_turns_the_warning_into_an_error(kind: str, cls: Any, 
     with warnings.catch_warnings():
         warnings.filterwarnings("error", category=cmeans.DataWarning)
         for answer in (model.fit, model.predict, model.memberships, model.transform, model.score):
-            with pytest.raises(cmeans.DataWarning, match=f"{len(EMPTY)} of .* rows of X have {WHY[kind]}"):
+            with pytest.raises(
+                cmeans.DataWarning, match=f"{len(EMPTY)} of .* rows of X have {WHY[kind]}"
+            ):
                 answer(x)
     assert model.labels_ is before
 
@@ -141,9 +173,12 @@ def test_rows_of_any_form(kind: str, form: str) -> None:
     x, others = rows(kind)
     if (kind, form) == ("partial", "csr"):
         return  # what is missing in sparse rows is zero
-    make = {"float32": lambda a: a.astype(np.float32), "csr": sparse.csr_array, "list": np.ndarray.tolist, "namespace": strict.asarray}[
-        form
-    ]
+    make = {
+        "float32": lambda a: a.astype(np.float32),
+        "csr": sparse.csr_array,
+        "list": np.ndarray.tolist,
+        "namespace": strict.asarray,
+    }[form]
     words = SPHERE if kind == "sphere" else PARTIAL
     model = quietly(FuzzyCMeans(C, random_state=0, **words).fit, make(x))
     alone = FuzzyCMeans(C, random_state=0, **words).fit(make(others))
@@ -170,7 +205,9 @@ def test_weights_known_labels_and_links(kind: str) -> None:
     alone = FuzzyCMeans(C, **words).fit(others, known_labels=labels[OTHERS])
     np.testing.assert_allclose(known.cluster_centers_, alone.cluster_centers_, atol=1e-9)
     linked = quietly(KernelKMeans(C, **words).fit, x, must_link=[[7, 1], [8, 64]])
-    assert linked.labels_[7] == linked.labels_[1] >= 0, "linked rows are one, of which the other speaks"
+    assert linked.labels_[7] == linked.labels_[1] >= 0, (
+        "linked rows are one, of which the other speaks"
+    )
     assert (linked.labels_[[0, 8, 64, 119]] == -1).all()
 
 
@@ -182,7 +219,9 @@ def test_files(kind: str, ending: str, tmp_path: Path, monkeypatch: pytest.Monke
     if ending == "npy":
         np.save(file, x)
     else:
-        lines = [",".join("" if np.isnan(value) else repr(float(value)) for value in row) for row in x]
+        lines = [
+            ",".join("" if np.isnan(value) else repr(float(value)) for value in row) for row in x
+        ]
         file.write_text("\n".join(["a,b,c,d", *lines, ""]))
     words = {**(SPHERE if kind == "sphere" else PARTIAL), "random_state": 0}
     here = quietly(FuzzyCMeans(C, **words).fit, x)
@@ -198,13 +237,16 @@ def test_files(kind: str, ending: str, tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_many_rows_joined_and_sampled() -> None:
-    """Above 2,000 rows equal ones are joined, and sweeps begin with samples; the count is that of the given rows."""
+    """Above 2,000 rows equal ones are joined, and sweeps begin with samples; the count is that of
+    the given rows."""
     x = np.repeat(rows("sphere")[0], 40, axis=0)
     with told(40 * len(EMPTY), "sphere", len(x)):
         model = KernelKMeans(C, random_state=0, **SPHERE).fit(x)
     np.testing.assert_array_equal(np.flatnonzero(model.labels_ < 0) // 40, np.repeat(EMPTY, 40))
     rng = np.random.default_rng(0)
-    many = np.concatenate([BLOBS[rng.integers(N, size=30_000)] + rng.normal(size=(30_000, 4)), np.zeros((10, 4))])
+    many = np.concatenate(
+        [BLOBS[rng.integers(N, size=30_000)] + rng.normal(size=(30_000, 4)), np.zeros((10, 4))]
+    )
     with told(10, "sphere", len(many)):
         model = KernelKMeans(C, random_state=0, **SPHERE).fit(many)
     alone = KernelKMeans(C, random_state=0, **SPHERE).fit(many[:-10])
@@ -216,7 +258,9 @@ def test_kernel_values_of_length_zero() -> None:
     x = rows("sphere")[0]
     with told(len(EMPTY), "sphere"):
         model = KernelKMeans(C, kernel="precomputed", metric="cosine", random_state=0).fit(x @ x.T)
-    alone = KernelKMeans(C, kernel="precomputed", metric="cosine", random_state=0).fit(x[OTHERS] @ x[OTHERS].T)
+    alone = KernelKMeans(C, kernel="precomputed", metric="cosine", random_state=0).fit(
+        x[OTHERS] @ x[OTHERS].T
+    )
     assert isinstance(model.kernel_, Precomputed)
     np.testing.assert_array_equal(model.labels_[OTHERS], alone.labels_)
 
@@ -226,12 +270,16 @@ def test_a_new_row_near_landmarks_that_no_row_is_near() -> None:
     words = {"kernel": LandmarkGraphKernel(n_neighbors=3), "landmarks": landmarks}
     model = KernelKMeans(C, random_state=0, **words).fit(BLOBS)
     new = np.concatenate([BLOBS[:3], [[101.0, 100.0, 100.0, 100.0]]])
-    with pytest.warns(UserWarning, match="1 of 4 rows of X has no edge to a row of positive weight, and is in no cluster"):
+    with pytest.warns(
+        UserWarning,
+        match="1 of 4 rows of X has no edge to a row of positive weight, and is in no cluster",
+    ):
         np.testing.assert_array_equal(model.predict(new), [*model.labels_[:3], -1])
 
 
 def test_where_the_graph_has_more_parts_than_features_rows_stay_in_clusters() -> None:
-    """Rows of a part without features of its own have edges, and are at the origin, which is a place."""
+    """Rows of a part without features of its own have edges, and are at the origin, which is a
+    place."""
     edges = np.zeros((20, 20))
     edges[:10, :10] = edges[10:, 10:] = 1.0
     with warnings.catch_warnings():
@@ -258,7 +306,10 @@ def test_indices_and_inspection_look_at_the_others(kind: str) -> None:
     model = quietly(FuzzyCMeans(C, **words).fit, x)
     for index in (cmeans.validity.xie_beni, cmeans.validity.simplified_silhouette):
         assert quietly(index, model, x) == pytest.approx(index(model, others), rel=1e-12)
-    table, its = cmeans.inspection.summary(model), cmeans.inspection.summary(FuzzyCMeans(C, **words).fit(others))
+    table, its = (
+        cmeans.inspection.summary(model),
+        cmeans.inspection.summary(FuzzyCMeans(C, **words).fit(others)),
+    )
     for column in ("weight", "membership", "spread"):
         np.testing.assert_allclose(table[column], its[column], rtol=1e-9)
 

@@ -9,7 +9,13 @@ import pytest
 from scipy.spatial.distance import pdist
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics.pairwise import cosine_similarity, laplacian_kernel, pairwise_distances, polynomial_kernel, rbf_kernel
+from sklearn.metrics.pairwise import (
+    cosine_similarity,
+    laplacian_kernel,
+    pairwise_distances,
+    polynomial_kernel,
+    rbf_kernel,
+)
 
 import every_estimator
 from cmeans import (
@@ -47,12 +53,22 @@ SPACES = {
     "exact": {"kernel": "rbf", "gamma": 0.05, "landmarks": None},
     "landmarks": {"kernel": "rbf", "gamma": 0.05, "landmarks": 15},
     "gradient": {"kernel": "rbf", "gamma": 0.05, "landmarks": Landmarks(15, solver="gradient")},
-    "points": {"kernel": "rbf", "gamma": 0.05, "landmarks": np.random.default_rng(3).uniform(-3, 6, size=(12, D))},
-    "polynomial": {"kernel": Polynomial(degree=2, gamma=0.1, coef0=2.0), "landmarks": Landmarks(15, method="uniform")},
+    "points": {
+        "kernel": "rbf",
+        "gamma": 0.05,
+        "landmarks": np.random.default_rng(3).uniform(-3, 6, size=(12, D)),
+    },
+    "polynomial": {
+        "kernel": Polynomial(degree=2, gamma=0.1, coef0=2.0),
+        "landmarks": Landmarks(15, method="uniform"),
+    },
     "laplacian": {"kernel": "laplacian", "gamma": 0.05, "landmarks": 15},
     "cosine": {"kernel": "cosine", "landmarks": Landmarks(15, method="uniform")},
     "linear landmarks": {"kernel": Linear(), "landmarks": Landmarks(15, method="uniform")},
-    "callable": {"kernel": partial(polynomial_kernel, degree=2), "landmarks": Landmarks(15, method="uniform")},
+    "callable": {
+        "kernel": partial(polynomial_kernel, degree=2),
+        "landmarks": Landmarks(15, method="uniform"),
+    },
     "precomputed": {"kernel": "precomputed", "landmarks": 15},
     "precomputed, exact": {"kernel": "precomputed"},
 }
@@ -65,7 +81,8 @@ KERNELS = {  # as somebody else computes them
 }
 over_models = pytest.mark.parametrize("model_name", MODELS)
 over_spaces = pytest.mark.parametrize("space", SPACES)
-OF_NO_SAMPLE = ("points", "gradient")  # spaces that two-step has none of: its landmarks are a sample of rows, without a solver
+# spaces that two-step has none of: its landmarks are a sample of rows, without a solver
+OF_NO_SAMPLE = ("points", "gradient")
 PAIRS = [(m, s) for m in MODELS for s in SPACES if m != "two-step" or s not in OF_NO_SAMPLE]
 over_pairs = pytest.mark.parametrize(("model_name", "space"), PAIRS)
 
@@ -76,7 +93,9 @@ def other_kernel(space):
 
 @cache
 def blobs():
-    return make_blobs(N, D, centers=[[0, 0, 1], [5, 0, 1], [0, 5, 3]], cluster_std=0.7, random_state=1)[0]
+    return make_blobs(
+        N, D, centers=[[0, 0, 1], [5, 0, 1], [0, 5, 3]], cluster_std=0.7, random_state=1
+    )[0]
 
 
 @pytest.fixture
@@ -91,7 +110,9 @@ def weight():
 
 def build(model_name, space, **words):
     estimator, own = MODELS[model_name]
-    return estimator(**{"n_clusters": C, "random_state": 0, **own, **SPACES[space], **known(estimator, words)})
+    return estimator(
+        **{"n_clusters": C, "random_state": 0, **own, **SPACES[space], **known(estimator, words)}
+    )
 
 
 def rows_for(space, X):
@@ -108,7 +129,7 @@ def rule_m(model):
     return getattr(model, "m_", 1.0)
 
 
-# ------------------------------------------------------------------------------------------------------------ there, and of what kind
+# -------------------------------------------------------------------------- there, and of what kind
 
 
 @over_pairs
@@ -131,7 +152,15 @@ def test_every_attribute(model_name, space, X):
     assert model.gamma_ is None or model.gamma_ > 0
     soft = "fuzzy" in model_name or "possibilistic" in model_name
     if soft:
-        assert model.m_ == {"fuzzy": 1.5, "possibilistic": 1.8, "CMeans fuzzy": 1.5, "CMeans possibilistic": 2.0}[model_name]
+        assert (
+            model.m_
+            == {
+                "fuzzy": 1.5,
+                "possibilistic": 1.8,
+                "CMeans fuzzy": 1.5,
+                "CMeans possibilistic": 2.0,
+            }[model_name]
+        )
     if "possibilistic" in model_name:
         assert model.eta_.shape == (C,)
         assert (model.eta_ > 0).all()
@@ -142,7 +171,9 @@ def test_every_attribute(model_name, space, X):
     plain = space == "euclidean" or (space == "linear landmarks" and model_name == "two-step")
     if plain:
         assert model.cluster_centers_.shape == (C, D)
-        assert not any(hasattr(model, name) for name in ("landmarks_", "landmark_indices_", "dual_coef_"))
+        assert not any(
+            hasattr(model, name) for name in ("landmarks_", "landmark_indices_", "dual_coef_")
+        )
     else:
         s = N if "exact" in space else 12 if space == "points" else 15
         assert not hasattr(model, "cluster_centers_")
@@ -156,7 +187,9 @@ def test_every_attribute(model_name, space, X):
         if space.startswith("precomputed"):
             assert not hasattr(model, "landmarks_")
         else:
-            expected = SPACES[space].get("landmarks") if space == "points" else X[model.landmark_indices_]
+            expected = (
+                SPACES[space].get("landmarks") if space == "points" else X[model.landmark_indices_]
+            )
             np.testing.assert_array_equal(model.landmarks_, expected)
 
 
@@ -164,7 +197,12 @@ def test_every_attribute(model_name, space, X):
 @over_spaces
 def test_every_attribute_of_models_that_find_their_number(estimator, space, X):
     rows = rows_for(space, X)
-    words = {"kernel": "rbf", "sparsity": 0, **known(estimator, {"patience": 1, "alpha": 1.0}), **SPACES[space]}
+    words = {
+        "kernel": "rbf",
+        "sparsity": 0,
+        **known(estimator, {"patience": 1, "alpha": 1.0}),
+        **SPACES[space],
+    }
     model = every_estimator.build(estimator, n_clusters=8, **words).fit(rows)
     found = model.n_clusters_
     assert type(found) is int
@@ -181,7 +219,9 @@ def test_every_attribute_of_models_that_find_their_number(estimator, space, X):
     assert model.row_visits_ % N == 0
     assert model.row_visits_ > 2 * model.n_iter_ * N  # deviations take a pass of their own
     assert model.n_features_in_ == rows.shape[1]
-    assert model.get_feature_names_out().tolist() == [f"{estimator.__name__.lower()}{j}" for j in range(found)]
+    assert model.get_feature_names_out().tolist() == [
+        f"{estimator.__name__.lower()}{j}" for j in range(found)
+    ]
     assert hasattr(model, "pilot_m_") is (estimator is AdaptivePossibilisticCMeans)
     assert not hasattr(model, "m_")
     d2, u = model.transform(rows) ** 2, model.memberships_
@@ -210,10 +250,17 @@ STREAMS = {
 @pytest.mark.parametrize("rule", ["fuzzy", "hard"])
 @pytest.mark.parametrize("fitted", [False, True])
 def test_every_attribute_of_streams(name, rule, fitted, X, weight):
-    """After three chunks of thirty rows, or one fit of them: rows are those of the last chunk, or all."""
+    """After three chunks of thirty rows, or one fit of them: rows are those of the last chunk, or
+    all."""
     estimator, own = STREAMS[name]
-    size = {"patch_size": 30} if estimator is KernelPatchClustering else {"chunk_size": 30, "warm_up": 0}
-    model = estimator(C, m=1.5, rule=rule, random_state=0, **{"kernel": "rbf", "gamma": 0.05, **own}, **size)
+    size = (
+        {"patch_size": 30}
+        if estimator is KernelPatchClustering
+        else {"chunk_size": 30, "warm_up": 0}
+    )
+    model = estimator(
+        C, m=1.5, rule=rule, random_state=0, **{"kernel": "rbf", "gamma": 0.05, **own}, **size
+    )
     if fitted:
         model.fit(X, sample_weight=weight)
     else:
@@ -225,7 +272,11 @@ def test_every_attribute_of_streams(name, rule, fitted, X, weight):
     assert type(model.objective_) is float
     assert model.objective_ == pytest.approx(-model.score(X[-n:], sample_weight=weight[-n:]))
     assert model.objective_history_.dtype == np.float64
-    assert (type(model.n_iter_), type(model.row_visits_), type(model.n_clusters_)) == (int, int, int)
+    assert (type(model.n_iter_), type(model.row_visits_), type(model.n_clusters_)) == (
+        int,
+        int,
+        int,
+    )
     assert (type(model.n_chunks_), type(model.n_samples_seen_)) == (int, int)
     assert (model.n_chunks_, model.n_samples_seen_, model.n_clusters_) == (3, N, C)
     assert model.row_visits_ > N + model.n_iter_ * 30
@@ -244,7 +295,9 @@ def test_every_attribute_of_streams(name, rule, fitted, X, weight):
     assert 0.01 < model.separation_ < 100
     assert model.n_features_in_ == D
     assert not hasattr(model, "feature_names_in_")
-    assert model.get_feature_names_out().tolist() == [f"{estimator.__name__.lower()}{j}" for j in range(C)]
+    assert model.get_feature_names_out().tolist() == [
+        f"{estimator.__name__.lower()}{j}" for j in range(C)
+    ]
     if name == "euclidean":
         assert model.cluster_centers_.shape == (C, D)
         assert model.n_landmarks_ is None
@@ -255,15 +308,22 @@ def test_every_attribute_of_streams(name, rule, fitted, X, weight):
     assert model.dual_coef_.shape[0] == C
     assert model.landmark_indices_ is None
     assert model.n_landmarks_ == len(model.landmarks_)
-    assert model.n_landmarks_ <= {"growing": 16, "points": 12, "projection": 30, "patches": 4 * C}[name]
+    assert (
+        model.n_landmarks_
+        <= {"growing": 16, "points": 12, "projection": 30, "patches": 4 * C}[name]
+    )
     if name == "points":
         np.testing.assert_array_equal(model.landmarks_, own["landmarks"])
     else:
         seen = X[60:] if name == "projection" else X
         assert {tuple(row) for row in model.landmarks_} <= {tuple(row) for row in seen}
     K = rbf_kernel(X, model.landmarks_, gamma=0.05)
-    norms = np.einsum("js,st,jt->j", model.dual_coef_, rbf_kernel(model.landmarks_, gamma=0.05), model.dual_coef_)
-    np.testing.assert_allclose(model.transform(X) ** 2, 1 - 2 * K @ model.dual_coef_.T + norms, atol=1e-9)
+    norms = np.einsum(
+        "js,st,jt->j", model.dual_coef_, rbf_kernel(model.landmarks_, gamma=0.05), model.dual_coef_
+    )
+    np.testing.assert_allclose(
+        model.transform(X) ** 2, 1 - 2 * K @ model.dual_coef_.T + norms, atol=1e-9
+    )
 
 
 @over_models
@@ -279,24 +339,36 @@ def test_names_of_features(X):
     pd = pytest.importorskip("pandas")
     model = build("fuzzy", "euclidean").fit(pd.DataFrame(X, columns=["a", "b", "c"]))
     assert model.feature_names_in_.tolist() == ["a", "b", "c"]
-    assert model.get_feature_names_out().tolist() == ["fuzzycmeans0", "fuzzycmeans1", "fuzzycmeans2"]
+    assert model.get_feature_names_out().tolist() == [
+        "fuzzycmeans0",
+        "fuzzycmeans1",
+        "fuzzycmeans2",
+    ]
 
 
-# --------------------------------------------------------------------------------------------------------------- what they mean
+# ----------------------------------------------------------------------------------- what they mean
 
 
 @over_pairs
 def test_distances_follow_from_dual_coef(model_name, space, X):
     """|phi(x) - sum_l a_l phi(l)|^2 in a kernel that somebody else computes."""
     model, new = fitted(model_name, space), np.random.default_rng(4).normal(size=(11, D))
-    distances = model.transform(rbf_kernel(new, X, gamma=0.05)) if space.startswith("precomputed") else model.transform(new)
+    distances = (
+        model.transform(rbf_kernel(new, X, gamma=0.05))
+        if space.startswith("precomputed")
+        else model.transform(new)
+    )
     if hasattr(model, "cluster_centers_"):
         expected = pairwise_distances(new, model.cluster_centers_)
     else:
         kernel, a = other_kernel(space), model.dual_coef_
         points = X[model.landmark_indices_] if space.startswith("precomputed") else model.landmarks_
         own = np.array([kernel(row[None], row[None])[0, 0] for row in new])
-        expected = np.sqrt(own[:, None] - 2 * kernel(new, points) @ a.T + np.einsum("js,st,jt->j", a, kernel(points, points), a))
+        expected = np.sqrt(
+            own[:, None]
+            - 2 * kernel(new, points) @ a.T
+            + np.einsum("js,st,jt->j", a, kernel(points, points), a)
+        )
     np.testing.assert_allclose(distances, expected, rtol=1e-6)
 
 
@@ -304,15 +376,20 @@ def test_distances_follow_from_dual_coef(model_name, space, X):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_centres_are_weighted_means(model_name, weighted, X, weight):
     w = weight if weighted else np.ones(N)
-    model = build(model_name, "euclidean", tol=1e-12, max_iter=2000).fit(X, sample_weight=w if weighted else None)
+    model = build(model_name, "euclidean", tol=1e-12, max_iter=2000).fit(
+        X, sample_weight=w if weighted else None
+    )
     pull = w[:, None] * model.memberships_ ** rule_m(model)
-    np.testing.assert_allclose(model.cluster_centers_, pull.T @ X / pull.sum(axis=0)[:, None], rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(
+        model.cluster_centers_, pull.T @ X / pull.sum(axis=0)[:, None], rtol=1e-7, atol=1e-9
+    )
 
 
 @over_models
 @pytest.mark.parametrize("space", ["exact", "landmarks"])
 def test_kernel_centres_are_weighted_means(model_name, space, X, weight):
-    """In the exact space the coefficients are the normalised weights; on landmarks, those of the mean's projection."""
+    """In the exact space the coefficients are the normalised weights; on landmarks, those of the
+    mean's projection."""
     if (model_name, space) == ("two-step", "landmarks"):
         weight = np.ones(N)  # its sample is drawn by weight, and rows of a sample weigh the same
     model = build(model_name, space, tol=1e-12, max_iter=2000).fit(X, sample_weight=weight)
@@ -323,7 +400,9 @@ def test_kernel_centres_are_weighted_means(model_name, space, X, weight):
     else:  # coefficients are ill-conditioned, their products with the landmarks are not
         points = model.landmarks_
         expected = (pull / pull.sum(axis=0)).T @ rbf_kernel(X, points, gamma=0.05)
-        np.testing.assert_allclose(model.dual_coef_ @ rbf_kernel(points, points, gamma=0.05), expected, atol=1e-7)
+        np.testing.assert_allclose(
+            model.dual_coef_ @ rbf_kernel(points, points, gamma=0.05), expected, atol=1e-7
+        )
 
 
 @over_pairs
@@ -355,7 +434,8 @@ def test_history_starts_at_the_start_and_ends_at_the_result(model_name, space, X
     assert (np.diff(history) <= 1e-9 * history[0]).all()
     if model_name != "two-step":
         assert history[-1] == model.objective_
-    if model_name in ("hard", "fuzzy") and space in ("exact", "precomputed, exact"):  # a row starts as itself
+    # a row starts as itself
+    if model_name in ("hard", "fuzzy") and space in ("exact", "precomputed, exact"):
         d2 = 2 - 2 * rbf_kernel(X, X[start], gamma=0.05)
         if model_name == "hard":
             assert history[0] == pytest.approx(d2.min(axis=1).sum())
@@ -371,26 +451,33 @@ def test_a_fit_answers_for_its_own_rows(model_name, space, X):
     np.testing.assert_array_equal(model.memberships(rows), model.memberships_)
 
 
-@pytest.mark.parametrize(("model_name", "space"), [some for some in often(2, MODELS, SPACES) if some in PAIRS])
+@pytest.mark.parametrize(
+    ("model_name", "space"), [some for some in often(2, MODELS, SPACES) if some in PAIRS]
+)
 def test_fits_that_answer_at_once(model_name, space, X):
     rows, model = rows_for(space, X), fitted(model_name, space)
     np.testing.assert_array_equal(build(model_name, space).fit_predict(rows), model.labels_)
-    np.testing.assert_array_equal(build(model_name, space).fit_transform(rows), model.transform(rows))
+    np.testing.assert_array_equal(
+        build(model_name, space).fit_transform(rows), model.transform(rows)
+    )
 
 
 @pytest.mark.parametrize("space", ["euclidean", "exact", "landmarks", "polynomial"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_eta_is_the_mean_squared_distance_in_the_pilots_clusters(space, weighted, X, weight):
     w = weight if weighted else np.ones(N)
-    model = PossibilisticCMeans(C, eta_scale=0.7, pilot_m=1.6, random_state=0, **SPACES[space]).fit(X, sample_weight=w)
+    model = PossibilisticCMeans(C, eta_scale=0.7, pilot_m=1.6, random_state=0, **SPACES[space]).fit(
+        X, sample_weight=w
+    )
     pilot = FuzzyCMeans(C, m=1.6, random_state=0, **SPACES[space]).fit(X, sample_weight=w)
     pull = w[:, None] * pilot.memberships_**1.6
     expected = 0.7 * (pull * pilot.transform(X) ** 2).sum(axis=0) / pull.sum(axis=0)
-    np.testing.assert_allclose(np.sort(model.eta_), np.sort(expected), rtol=1e-9)  # each fit numbers its clusters by their mass
+    # each fit numbers its clusters by their mass
+    np.testing.assert_allclose(np.sort(model.eta_), np.sort(expected), rtol=1e-9)
     assert model.pilot_m_ == 1.6
 
 
-# --------------------------------------------------------------------------------------------------------------- questions
+# ---------------------------------------------------------------------------------------- questions
 
 
 def test_typicality_and_predict_proba_are_where_they_make_sense(X):
@@ -442,7 +529,9 @@ def test_representatives(model_name, space, X):
     assert model.representatives().shape == (C, 1)
 
 
-@pytest.mark.parametrize("method", ["predict", "transform", "memberships", "score", "outlier_score", "predict_proba"])
+@pytest.mark.parametrize(
+    "method", ["predict", "transform", "memberships", "score", "outlier_score", "predict_proba"]
+)
 def test_an_unfitted_model_says_so(method, X):
     with pytest.raises(NotFittedError, match="not fitted"):
         getattr(FuzzyCMeans(), method)(X)
@@ -452,15 +541,21 @@ def test_an_unfitted_model_says_so(method, X):
         FuzzyCMeans().get_feature_names_out()
 
 
-# --------------------------------------------------------------------------------------------------- words settled by the data
+# ------------------------------------------------------------------------ words settled by the data
 
 
 def test_gamma_of_the_data(X):
     squared, city = pdist(X, "sqeuclidean"), pdist(X, "cityblock")
     assert FuzzyCMeans(C, kernel="rbf").fit(X).gamma_ == pytest.approx(1 / X.var(axis=0).sum())
-    assert FuzzyCMeans(C, kernel="rbf", gamma="median").fit(X).gamma_ == pytest.approx(1 / np.median(squared), rel=1e-2)
-    assert KernelKMeans(C, kernel="laplacian").fit(X).gamma_ == pytest.approx(1 / (D * np.sqrt(X.var(axis=0).mean())))
-    assert KernelKMeans(C, kernel="laplacian", gamma="median").fit(X).gamma_ == pytest.approx(1 / np.median(city), rel=1e-2)
+    assert FuzzyCMeans(C, kernel="rbf", gamma="median").fit(X).gamma_ == pytest.approx(
+        1 / np.median(squared), rel=1e-2
+    )
+    assert KernelKMeans(C, kernel="laplacian").fit(X).gamma_ == pytest.approx(
+        1 / (D * np.sqrt(X.var(axis=0).mean()))
+    )
+    assert KernelKMeans(C, kernel="laplacian", gamma="median").fit(X).gamma_ == pytest.approx(
+        1 / np.median(city), rel=1e-2
+    )
     assert KernelKMeans(C, kernel="polynomial").fit(X).gamma_ == 1
     assert KernelKMeans(C, gamma=0.25).fit(X).gamma_ == 0.25
     assert KernelKMeans(C, kernel="linear").fit(X).gamma_ is None
@@ -470,20 +565,29 @@ def test_gamma_of_the_data(X):
 
 def test_m_of_the_data(X):
     """The same whatever random_state is, so that objectives of different seeds compare."""
-    models = [FuzzyCMeans(C, kernel="rbf", gamma=0.05, random_state=seed).fit(X) for seed in range(3)]
+    models = [
+        FuzzyCMeans(C, kernel="rbf", gamma=0.05, random_state=seed).fit(X) for seed in range(3)
+    ]
     assert len({model.m_ for model in models}) == 1
     assert 1 < models[0].m_ <= 2
-    assert CMeans(C, kernel="rbf", gamma=0.05).fit(X).m_ == PossibilisticCMeans(C, kernel="rbf", gamma=0.05).fit(X).pilot_m_ == models[0].m_
+    assert (
+        CMeans(C, kernel="rbf", gamma=0.05).fit(X).m_
+        == PossibilisticCMeans(C, kernel="rbf", gamma=0.05).fit(X).pilot_m_
+        == models[0].m_
+    )
     assert PossibilisticCMeans(C, kernel="rbf", gamma=0.05).fit(X).m_ == 1.2
 
 
-# ------------------------------------------------------------------------------------------------------------ fewer clusters
+# ----------------------------------------------------------------------------------- fewer clusters
 
 
 def test_dead_clusters_are_counted():
     """Two distinct rows, three centres: nothing is left to fill the third with."""
     X = np.repeat([[0.0, 0.0], [1.0, 1.0]], 5, axis=0)
-    for estimator in (KernelKMeans(3, kernel="linear", init=np.array([0, 1, 5])), CMeans(3, rule="hard", init=np.array([0, 1, 5]))):
+    for estimator in (
+        KernelKMeans(3, kernel="linear", init=np.array([0, 1, 5])),
+        CMeans(3, rule="hard", init=np.array([0, 1, 5])),
+    ):
         with pytest.warns(UserWarning, match=r"1 of 3 clusters hold no row \(numbers \[1\]\)"):
             model = estimator.fit(X)
         assert model.n_clusters_ == 2
@@ -494,7 +598,9 @@ def test_dead_clusters_are_counted():
         assert np.isfinite(model.transform(X)).all()
 
 
-@pytest.mark.parametrize("estimator", [KernelKMeans, TwoStepKernelKMeans, FuzzyCMeans, PossibilisticCMeans, CMeans])
+@pytest.mark.parametrize(
+    "estimator", [KernelKMeans, TwoStepKernelKMeans, FuzzyCMeans, PossibilisticCMeans, CMeans]
+)
 @pytest.mark.parametrize("init", ["k-means++", "k-means||", "random", "random-partition"])
 @pytest.mark.parametrize("words", [{"kernel": "linear"}, {"kernel": "rbf", "gamma": 1.0}])
 def test_fewer_distinct_rows_than_clusters_make_fewer_clusters(estimator, init, words):
@@ -529,13 +635,16 @@ def test_a_rule_that_leaves_rows_out(X):
     assert model.outlier_score(far)[-1] == 1
 
 
-# ------------------------------------------------------------------------------------------------------------------- refits
+# ------------------------------------------------------------------------------------------- refits
 
 REFITS = [
     ({"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.05}),
     ({"kernel": "rbf", "gamma": 0.05}, {"kernel": "linear", "gamma": "scale"}),
     ({"kernel": "rbf", "landmarks": 15}, {"kernel": "rbf", "landmarks": None}),
-    ({"kernel": "rbf", "landmarks": np.arange(20)}, {"kernel": "rbf", "landmarks": np.random.default_rng(5).uniform(-2, 6, size=(25, D))}),
+    (
+        {"kernel": "rbf", "landmarks": np.arange(20)},
+        {"kernel": "rbf", "landmarks": np.random.default_rng(5).uniform(-2, 6, size=(25, D))},
+    ),
 ]
 
 
@@ -556,7 +665,12 @@ def test_a_refit_with_other_words_is_a_fresh_fit(model_name, before, after, X):
 @pytest.mark.parametrize("rule", ["hard", "fuzzy", "possibilistic"])
 def test_a_refit_with_another_rule_is_a_fresh_fit(rule, X):
     for other in ("possibilistic", "fuzzy", "hard"):
-        used = CMeans(C, rule=other, kernel="linear", random_state=0).fit(X).set_params(rule=rule).fit(X)
+        used = (
+            CMeans(C, rule=other, kernel="linear", random_state=0)
+            .fit(X)
+            .set_params(rule=rule)
+            .fit(X)
+        )
         fresh = CMeans(C, rule=rule, kernel="linear", random_state=0).fit(X)
         assert set(vars(used)) == set(vars(fresh))
         assert used.objective_ == fresh.objective_

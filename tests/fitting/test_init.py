@@ -12,7 +12,12 @@ from cmeans import FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans, Tw
 from cmeans.kernels import Polynomial
 from contracts.arrays import FORMS, as_form, on_host
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings(
+        "ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning"
+    ),
+]
 
 N, C = 70, 3
 GAMMA = 0.15
@@ -25,7 +30,11 @@ SPACES = {
     "euclidean": {"kernel": "linear"},
     "exact": {"kernel": "rbf", "gamma": GAMMA, "landmarks": None},
     "landmark": {"kernel": "rbf", "gamma": GAMMA, "landmarks": np.arange(0, N, 4)},
-    "gradient": {"kernel": "rbf", "gamma": GAMMA, "landmarks": Landmarks(points=np.arange(0, N, 4), solver="gradient")},
+    "gradient": {
+        "kernel": "rbf",
+        "gamma": GAMMA,
+        "landmarks": Landmarks(points=np.arange(0, N, 4), solver="gradient"),
+    },
     "polynomial": {"kernel": Polynomial(degree=2, gamma=0.2), "landmarks": np.arange(0, N, 4)},
 }
 STEPS = {"max_iter": 6, "tol": 0}
@@ -46,16 +55,21 @@ def X():
 
 def assert_same_runs(a, b, tolerance=1e-9):
     np.testing.assert_allclose(a.objective_history_, b.objective_history_, rtol=tolerance)
-    np.testing.assert_allclose(on_host(a.memberships_), on_host(b.memberships_), rtol=0, atol=10 * tolerance)
+    np.testing.assert_allclose(
+        on_host(a.memberships_), on_host(b.memberships_), rtol=0, atol=10 * tolerance
+    )
 
 
 @pytest.mark.filterwarnings("ignore:.*(collapsed|coincide):UserWarning")
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("rule", ESTIMATORS)
 def test_centres_that_are_equal_are_not_parted_by_rounding(rule, space, X):
-    """Where all rows have the same memberships all centres are the mean, whatever these are: one start, and one fit."""
+    """Where all rows have the same memberships all centres are the mean, whatever these are: one
+    start, and one fit."""
     make = partial(ESTIMATORS[rule], **SPACES[space], **STEPS)
-    alike = [make(init=np.tile(shares, (N, 1))).fit(X) for shares in ([0.5, 0.3, 0.2], [0.1, 0.7, 0.2])]
+    alike = [
+        make(init=np.tile(shares, (N, 1))).fit(X) for shares in ([0.5, 0.3, 0.2], [0.1, 0.7, 0.2])
+    ]
     np.testing.assert_array_equal(alike[0].labels_, alike[1].labels_)
     assert_same_runs(*alike)
 
@@ -80,7 +94,8 @@ def test_labels_are_one_hot_memberships(rule, space, X):
     np.testing.assert_array_equal(by_label.memberships_, by_membership.memberships_)
 
 
-@pytest.mark.filterwarnings("ignore:.*pairs of centres coincide")  # where the second fit is cut short, two are on their way together
+# where the second fit is cut short, two are on their way together
+@pytest.mark.filterwarnings("ignore:.*pairs of centres coincide")
 @pytest.mark.usefixtures("plain_loop")  # a new fit knows of no earlier sweep
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("rule", ["hard", "fuzzy"])
@@ -90,7 +105,9 @@ def test_a_fitted_estimator_goes_on_from_where_it_stopped(rule, space, X):
     second = make(init=first, max_iter=3).fit(X)
     at_once = make(init=[0, 3, 6], max_iter=5).fit(X)
     history = np.concatenate([first.objective_history_[:-1], second.objective_history_])
-    np.testing.assert_allclose(history[: len(at_once.objective_history_)], at_once.objective_history_, rtol=1e-8)
+    np.testing.assert_allclose(
+        history[: len(at_once.objective_history_)], at_once.objective_history_, rtol=1e-8
+    )
     np.testing.assert_allclose(second.memberships_, at_once.memberships_, rtol=0, atol=1e-7)
 
 
@@ -98,7 +115,8 @@ def test_a_fitted_estimator_goes_on_from_where_it_stopped(rule, space, X):
 @pytest.mark.parametrize("to", ["exact", "landmark", "gradient"])
 @pytest.mark.parametrize("origin", ["exact", "landmark", "gradient"])
 def test_a_fitted_estimator_starts_a_fit_in_another_space(origin, to, X):
-    """Every centre of the landmarks' span is one of the exact space, and those of all others are projected."""
+    """Every centre of the landmarks' span is one of the exact space, and those of all others are
+    projected."""
     first = FuzzyCMeans(C, m=1.3, init=[0, 3, 6], **SPACES[origin], **STEPS).fit(X)
     second = FuzzyCMeans(C, m=1.3, init=first, **SPACES[to], **STEPS).fit(X)
     own = FuzzyCMeans(C, m=1.3, init=[0, 3, 6], **SPACES[to], max_iter=60, tol=1e-7).fit(X)
@@ -129,17 +147,25 @@ def test_as_many_integers_as_clusters_are_row_numbers():
 def test_a_square_of_floats_is_points():
     X = np.array([[0.9, 0.1], [0.1, 0.9]])
     model = KernelKMeans(2, kernel="linear", init=np.array([[0.0, 1.0], [1.0, 0.0]])).fit(X)
-    np.testing.assert_array_equal(model.labels_, [1, 0])  # as memberships, row 0 would have stayed in cluster 1 of its own accord
+    # as memberships, row 0 would have stayed in cluster 1 of its own accord
+    np.testing.assert_array_equal(model.labels_, [1, 0])
 
 
 @cache
 def started(kind, form):
     """A fit of rows in some form from a start that is in the same."""
     X, labels = three_blobs(), np.arange(N) % C
-    values = {"rows": np.array([3, 4, 5]), "labels": labels, "points": X[[3, 4, 5]], "memberships": np.eye(C)[labels]}[kind]
+    values = {
+        "rows": np.array([3, 4, 5]),
+        "labels": labels,
+        "points": X[[3, 4, 5]],
+        "memberships": np.eye(C)[labels],
+    }[kind]
     as_given = "numpy" if form.startswith("csr") and kind != "points" else form
     init = as_form(values, as_given, str(values.dtype))
-    return FuzzyCMeans(C, m=1.3, kernel="rbf", gamma=GAMMA, landmarks=None, init=init, **STEPS).fit(as_form(X, form))
+    return FuzzyCMeans(C, m=1.3, kernel="rbf", gamma=GAMMA, landmarks=None, init=init, **STEPS).fit(
+        as_form(X, form)
+    )
 
 
 @pytest.mark.parametrize("form", FORMS[1:])
@@ -161,7 +187,8 @@ def test_names(space, init, X):
 @pytest.mark.parametrize("init", ["k-means++", "k-means||", "random"])
 @pytest.mark.parametrize("space", SPACES)
 def test_drawn_starts_are_different_rows(space, init, X):
-    """With a cluster for every row they must all be drawn, and nothing is left to sweep but what the landmarks leave out."""
+    """With a cluster for every row they must all be drawn, and nothing is left to sweep but what
+    the landmarks leave out."""
     words = {**SPACES[space], "init": init}
     drawn = KernelKMeans(N, random_state=0, **words).fit(X)
     assert drawn.objective_history_[0] == pytest.approx(drawn.objective_, rel=1e-9, abs=1e-9)

@@ -1,4 +1,5 @@
-"""Fits whose equal rows are joined: the objective, labels and memberships of all rows that sweeps over all of them give."""
+"""Fits whose equal rows are joined: the objective, labels and memberships of all rows that sweeps
+over all of them give."""
 
 from __future__ import annotations
 
@@ -27,13 +28,19 @@ C = 3
 MAKES: dict[str, Any] = {
     "hard": lambda **words: cmeans.KernelKMeans(C, **words),
     "fuzzy": lambda **words: cmeans.FuzzyCMeans(C, m=1.7, **words),
-    "possibilistic": lambda **words: cmeans.PossibilisticCMeans(C, pilot_m=1.7, eta_scale=0.3, **words),
+    "possibilistic": lambda **words: cmeans.PossibilisticCMeans(
+        C, pilot_m=1.7, eta_scale=0.3, **words
+    ),
     "entropy": lambda **words: cmeans.CMeans(C, rule=Entropy(T=0.1), **words),
 }
 POINTS = np.array([[1.0, 1.0, 2.0], [9.0, 1.0, 2.0], [1.0, 8.0, 7.0]])
 SPACES: dict[str, dict[str, Any]] = {
     "linear": {"kernel": "linear"},
-    "landmarks": {"kernel": "rbf", "gamma": 0.02, "landmarks": np.concatenate([POINTS - 1, POINTS, POINTS + 1])},
+    "landmarks": {
+        "kernel": "rbf",
+        "gamma": 0.02,
+        "landmarks": np.concatenate([POINTS - 1, POINTS, POINTS + 1]),
+    },
     "exact": {"kernel": "rbf", "gamma": 0.02, "landmarks": None},
 }
 
@@ -44,18 +51,24 @@ def counts(n: int = 900, seed: int = 0) -> np.ndarray:
     return np.round(POINTS[rng.integers(C, size=n)] + 0.6 * rng.normal(size=(n, 3)))
 
 
-def both(make: str, X: Any, weight: Any = None, search: Search | None = None, **words: Any) -> tuple[Any, Any]:
+def both(
+    make: str, X: Any, weight: Any = None, search: Search | None = None, **words: Any
+) -> tuple[Any, Any]:
     return tuple(
-        MAKES[make](search=(search or Search()).set_params(join_equal_rows=join), random_state=0, **words).fit(X, sample_weight=weight)
+        MAKES[make](
+            search=(search or Search()).set_params(join_equal_rows=join), random_state=0, **words
+        ).fit(X, sample_weight=weight)
         for join in (True, False)
     )
 
 
-# ------------------------------------------------------------------------------------------------------------------ the distinct rows
+# -------------------------------------------------------------------------------- the distinct rows
 
 
 @pytest.mark.usefixtures("sweeps")
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, Kept], ids=["array", "csr", "stored"])
+@pytest.mark.parametrize(
+    "form", [np.asarray, sparse.csr_matrix, Kept], ids=["array", "csr", "stored"]
+)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("at_once", [37, 10_000])
 def test_distinct_rows_are_those_of_a_dictionary(form: Any, dtype: Any, at_once: int) -> None:
@@ -69,7 +82,9 @@ def test_distinct_rows_are_those_of_a_dictionary(form: Any, dtype: Any, at_once:
     distinct = joined.blocks.x.toarray() if sparse.issparse(joined.blocks.x) else joined.blocks.x
     assert sorted(map(tuple, distinct)) == sorted(found)
     assert distinct.dtype == dtype
-    for row, total, first in zip(distinct, joined.blocks.weight, joined.blocks.columns["number"], strict=True):
+    for row, total, first in zip(
+        distinct, joined.blocks.weight, joined.blocks.columns["number"], strict=True
+    ):
         assert (first, total) == (found[tuple(row)][0], weight[found[tuple(row)]].sum())
     np.testing.assert_array_equal(distinct[joined.member], x)
 
@@ -79,7 +94,9 @@ def test_sparse_rows_whose_keys_collide_are_told_apart(monkeypatch: pytest.Monke
     x = sparse.csr_array(counts())
     blocks = Blocks(x, np.ones(x.shape[0]))
     told = joined_rows(blocks)
-    monkeypatch.setattr("cmeans.fitting.stages.joined._projections", lambda x: np.zeros((x.shape[0], 1)))
+    monkeypatch.setattr(
+        "cmeans.fitting.stages.joined._projections", lambda x: np.zeros((x.shape[0], 1))
+    )
     again = joined_rows(blocks)
     for joined in (told, again):
         assert joined.blocks.n_rows == len(np.unique(counts(), axis=0))
@@ -99,17 +116,22 @@ def test_auto_joins_where_a_sample_says_so() -> None:
     normal, grid = rng.normal(size=(5_000, 2)), rng.integers(0, 10, size=(5_000, 2)).astype(float)
     one = np.ones(5_000)
     assert joined_if_worth_it(Blocks(normal, one)) is None
-    assert joined_if_worth_it(Blocks(grid[:1_999], one[:1_999])) is None  # few rows: nothing is gained
+    # few rows: nothing is gained
+    assert joined_if_worth_it(Blocks(grid[:1_999], one[:1_999])) is None
     assert joined_if_worth_it(Blocks(grid, one)).blocks.n_rows == 100
-    mostly_zero = np.where(rng.random(5_000)[:, None] < 0.3, 0.0, normal)  # many equal rows, and many distinct ones
+    # many equal rows, and many distinct ones
+    mostly_zero = np.where(rng.random(5_000)[:, None] < 0.3, 0.0, normal)
     assert joined_if_worth_it(Blocks(mostly_zero, one)) is None
 
 
-# ------------------------------------------------------------------------------------------------------------------------ the fits
+# ----------------------------------------------------------------------------------------- the fits
 
 
 @pytest.mark.usefixtures("sweeps")
-@pytest.mark.parametrize(("make", "space", "weighted", "dtype"), often(2, MAKES, SPACES, [False, True], [np.float64, np.float32]))
+@pytest.mark.parametrize(
+    ("make", "space", "weighted", "dtype"),
+    often(2, MAKES, SPACES, [False, True], [np.float64, np.float32]),
+)
 def test_the_same_fit_of_fewer_rows(make: str, space: str, weighted: bool, dtype: Any) -> None:
     X = counts(500).astype(dtype)
     weight = np.random.default_rng(2).uniform(0, 3, len(X)) if weighted else None
@@ -121,7 +143,8 @@ def test_the_same_fit_of_fewer_rows(make: str, space: str, weighted: bool, dtype
     np.testing.assert_allclose(model.memberships_, plain.memberships_, atol=10 * close)
     np.testing.assert_array_equal(model.predict(X), model.labels_)
     assert model.memberships_.dtype == dtype
-    assert model.row_visits_ / model.n_iter_ < plain.row_visits_ / plain.n_iter_ / 3  # rounding decides how many sweeps float32 takes
+    # rounding decides how many sweeps float32 takes
+    assert model.row_visits_ / model.n_iter_ < plain.row_visits_ / plain.n_iter_ / 3
     assert X[model.representatives(2)].shape == (C, 2, 3)
 
 
@@ -129,7 +152,14 @@ def test_the_same_fit_of_fewer_rows(make: str, space: str, weighted: bool, dtype
 def test_against_the_naive_loop() -> None:
     X = counts(300)
     weight = np.random.default_rng(3).uniform(0.1, 3, len(X))
-    model = cmeans.FuzzyCMeans(C, m=2.0, init=POINTS, max_iter=7, tol=0, search=Search(acceleration=None, join_equal_rows=True))
+    model = cmeans.FuzzyCMeans(
+        C,
+        m=2.0,
+        init=POINTS,
+        max_iter=7,
+        tol=0,
+        search=Search(acceleration=None, join_equal_rows=True),
+    )
     with pytest.warns(ConvergenceWarning):
         model.fit(X, sample_weight=weight)
     twin = naive.fcm_points(X, POINTS, 2.0, 7, weight)
@@ -139,9 +169,13 @@ def test_against_the_naive_loop() -> None:
 
 def test_row_numbers_are_those_of_the_rows_that_were_given() -> None:
     X = counts()
-    model = cmeans.KernelKMeans(C, landmarks=20, random_state=0, search=Search(join_equal_rows=True)).fit(X)
+    model = cmeans.KernelKMeans(
+        C, landmarks=20, random_state=0, search=Search(join_equal_rows=True)
+    ).fit(X)
     np.testing.assert_array_equal(X[model.landmark_indices_], model.landmarks_)
-    exact = cmeans.KernelKMeans(C, landmarks=None, random_state=0, search=Search(join_equal_rows=True)).fit(X)
+    exact = cmeans.KernelKMeans(
+        C, landmarks=None, random_state=0, search=Search(join_equal_rows=True)
+    ).fit(X)
     np.testing.assert_array_equal(X[exact.landmark_indices_], exact.landmarks_)
     assert exact.n_landmarks_ is None
     assert len(np.unique(exact.landmarks_, axis=0)) == len(exact.landmarks_)
@@ -149,7 +183,8 @@ def test_row_numbers_are_those_of_the_rows_that_were_given() -> None:
 
 @pytest.mark.parametrize("make", MAKES)
 def test_copies_in_any_order_are_weights(make: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also above the number of rows up to which rows are drawn in a canonical order, as long as there are fewer distinct ones."""
+    """Also above the number of rows up to which rows are drawn in a canonical order, as long as
+    there are fewer distinct ones."""
     limited(monkeypatch, canonical_rows=300, fixed_rows=100)
     X = counts()
     distinct, copies = np.unique(X, axis=0, return_counts=True)
@@ -173,15 +208,21 @@ def test_rows_in_files(join: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     read = []
     model = MAKES["fuzzy"](**words)
     model.fit_predict_to(Kept(X, lambda *span: read.append(span)), tmp_path / "u.parquet")
-    assert sum(stop - start for start, stop in read) < 3 * len(X)  # for the samples and once for all rows, none for the results
+    # for the samples and once for all rows, none for the results
+    assert sum(stop - start for start, stop in read) < 3 * len(X)
     table = pytest.importorskip("pyarrow.parquet").read_table(tmp_path / "u.parquet")
     np.testing.assert_array_equal(table["label"], here.labels_)
-    np.testing.assert_array_equal(np.column_stack([table[f"u{j}"] for j in range(C)]), here.memberships_)
+    np.testing.assert_array_equal(
+        np.column_stack([table[f"u{j}"] for j in range(C)]), here.memberships_
+    )
 
 
 def test_the_same_bits_for_any_number_of_threads() -> None:
     X = np.random.default_rng(0).integers(0, 30, size=(20_000, 3)).astype(float)
-    one, *others = (MAKES["fuzzy"](random_state=0, n_jobs=jobs, search=Search(join_equal_rows=True)).fit(X) for jobs in (1, 2, 5))
+    one, *others = (
+        MAKES["fuzzy"](random_state=0, n_jobs=jobs, search=Search(join_equal_rows=True)).fit(X)
+        for jobs in (1, 2, 5)
+    )
     for other in others:
         np.testing.assert_array_equal(one.cluster_centers_, other.cluster_centers_)
         np.testing.assert_array_equal(one.memberships_, other.memberships_)
@@ -197,12 +238,14 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
 
 
-# ---------------------------------------------------------------------------------------------------------------- what is refused
+# ---------------------------------------------------------------------------------- what is refused
 
 
 @pytest.mark.parametrize("word", ["yes", "True", 2, None, 0.5, [True], np.array(["auto"]), {}])
 def test_words_that_are_no_answer(word: Any) -> None:
-    with pytest.raises(ValueError, match=r'Search\(join_equal_rows=.*\): give "auto", True or False\.'):
+    with pytest.raises(
+        ValueError, match=r'Search\(join_equal_rows=.*\): give "auto", True or False\.'
+    ):
         cmeans.KernelKMeans(C, search=Search(join_equal_rows=word)).fit(counts(50))
 
 

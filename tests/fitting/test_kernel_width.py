@@ -1,4 +1,5 @@
-"""gamma read off the rows: the definitions by loops, and that nothing but the rows and their weights matters."""
+"""gamma read off the rows: the definitions by loops, and that nothing but the rows and their
+weights matters."""
 
 from __future__ import annotations
 
@@ -18,7 +19,12 @@ pytestmark = pytest.mark.slow
 
 def blobs(n=90, c=9, seed=0):
     """Nine groups in the plane, and a column of zeros."""
-    X, _ = make_blobs(n, centers=[[5 * i, 5 * j] for i in range(3) for j in range(3)][:c], cluster_std=0.4, random_state=seed)
+    X, _ = make_blobs(
+        n,
+        centers=[[5 * i, 5 * j] for i in range(3) for j in range(3)][:c],
+        cluster_std=0.4,
+        random_state=seed,
+    )
     return np.hstack([X, np.zeros((n, 1))])
 
 
@@ -52,7 +58,10 @@ def test_a_weight_counts_as_copies(kernel, metric):
 @pytest.mark.parametrize("n", [90, 2500])
 def test_chance_does_not_matter(n):
     X = blobs(n)
-    found = {KernelKMeans(9, kernel="rbf", gamma="median", random_state=seed, max_iter=50).fit(X).gamma_ for seed in (0, 1, None)}
+    found = {
+        KernelKMeans(9, kernel="rbf", gamma="median", random_state=seed, max_iter=50).fit(X).gamma_
+        for seed in (0, 1, None)
+    }
     assert len(found) == 1
 
 
@@ -76,7 +85,9 @@ def test_every_kind_of_array_gives_the_same(form, kernel):
 @pytest.mark.parametrize(("kernel", "power"), [("rbf", 2), ("laplacian", 1)])
 def test_it_scales_with_the_data(kernel, power, t):
     model = KernelKMeans(9, kernel=kernel, gamma="median", random_state=0)
-    assert model.fit(t * blobs()).gamma_ * t**power == pytest.approx(model.fit(blobs()).gamma_, rel=1e-6)
+    assert model.fit(t * blobs()).gamma_ * t**power == pytest.approx(
+        model.fit(blobs()).gamma_, rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -90,7 +101,14 @@ def test_every_estimator_takes_it(name):
     assert model.gamma_ == model.kernel_.gamma
 
 
-@pytest.mark.parametrize("words", [{"landmarks": 20}, {"landmarks": Landmarks(20, solver="gradient")}, {"landmarks": np.arange(20)}])
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"landmarks": 20},
+        {"landmarks": Landmarks(20, solver="gradient")},
+        {"landmarks": np.arange(20)},
+    ],
+)
 def test_landmarks_do_not_change_it(words):
     X = blobs()
     model = KernelKMeans(9, kernel="rbf", gamma="median", random_state=0, **words).fit(X)
@@ -99,7 +117,9 @@ def test_landmarks_do_not_change_it(words):
 
 def test_streams_settle_it_on_their_first_rows():
     first, second = blobs(90, 5), 100 * blobs(90, 5, seed=1)
-    stream = StreamingFuzzyCMeans(5, kernel="rbf", gamma="median", warm_up=0, random_state=0).partial_fit(first)
+    stream = StreamingFuzzyCMeans(
+        5, kernel="rbf", gamma="median", warm_up=0, random_state=0
+    ).partial_fit(first)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         stream.partial_fit(second)
@@ -113,7 +133,11 @@ def test_kernels_without_gamma():
 
 @pytest.mark.parametrize("word", ["best", "auto"])
 def test_wrong_words_are_answered_with_the_known(word):
-    with pytest.raises(ValueError, match=rf"KernelKMeans\(gamma='{word}'\): gamma is \"scale\", \"median\" or a positive number"):
+    with pytest.raises(
+        ValueError,
+        match=rf"KernelKMeans\(gamma='{word}'\): gamma is \"scale\", \"median\" or a positive "
+        r"number",
+    ):
         KernelKMeans(3, gamma=word).fit(blobs())
 
 
@@ -123,7 +147,10 @@ def test_two_distinct_rows():
 
 
 def test_rows_that_are_all_the_same():
-    assert KernelKMeans(1, kernel="rbf", gamma="median", random_state=0).fit(np.ones((7, 2))).gamma_ == 1.0
+    assert (
+        KernelKMeans(1, kernel="rbf", gamma="median", random_state=0).fit(np.ones((7, 2))).gamma_
+        == 1.0
+    )
 
 
 def test_distances_beyond_what_float64_holds_are_refused():

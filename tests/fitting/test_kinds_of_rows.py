@@ -1,6 +1,8 @@
-"""What people pass as rows: what is fitted like its values, and what is told in one line what it is.
+"""What people pass as rows: what is fitted like its values, and what is told in one line what it
+is.
 
-Objects of xarray, DuckDB, AnnData and Dask are stand-ins here with the attributes by which they are known, where these are not installed.
+Objects of xarray, DuckDB, AnnData and Dask are stand-ins here with the attributes by which they are
+known, where these are not installed.
 """
 
 from __future__ import annotations
@@ -31,7 +33,10 @@ class Labelled:
     def data(self) -> Any:
         return self._data
 
-    shape, ndim, dtype = (property(lambda self, name=name: getattr(self._data, name)) for name in ("shape", "ndim", "dtype"))
+    shape, ndim, dtype = (
+        property(lambda self, name=name: getattr(self._data, name))
+        for name in ("shape", "ndim", "dtype")
+    )
 
     def __dask_graph__(self) -> Any:
         graph = getattr(self._data, "__dask_graph__", None)
@@ -47,7 +52,11 @@ class Labelled:
 
 
 def labelled(x: Any, of_xarray: bool) -> Any:
-    return pytest.importorskip("xarray").DataArray(x, dims=("row", "column")) if of_xarray else Labelled(x)
+    return (
+        pytest.importorskip("xarray").DataArray(x, dims=("row", "column"))
+        if of_xarray
+        else Labelled(x)
+    )
 
 
 @pytest.mark.parametrize("of_xarray", [False, True])
@@ -75,7 +84,9 @@ def test_labelled_arrays_over_dask_are_answered_about_like_dask_arrays(of_xarray
 
 def test_what_dask_has_is_known_before_a_client_is_asked_for() -> None:
     bag = pytest.importorskip("dask.bag")
-    with pytest.raises(ValueError, match="X is a Bag of Dask; pass a Dask array or data frame, or what it computes"):
+    with pytest.raises(
+        ValueError, match="X is a Bag of Dask; pass a Dask array or data frame, or what it computes"
+    ):
         FuzzyCMeans(2).fit(bag.from_sequence([1, 2]))
 
 
@@ -84,7 +95,9 @@ def with_attributes(name: str, *attributes: str) -> Any:
 
 
 def arrow(make: Callable[[Any], Any]) -> Callable[[], Any]:
-    return lambda: make(pytest.importorskip("pyarrow").table({name: X[:, k] for k, name in enumerate("abc")}))
+    return lambda: make(
+        pytest.importorskip("pyarrow").table({name: X[:, k] for k, name in enumerate("abc")})
+    )
 
 
 def polars(make: Callable[[Any], Any]) -> Callable[[], Any]:
@@ -95,17 +108,44 @@ def pandas(make: Callable[[Any], Any]) -> Callable[[], Any]:
     return lambda: make(pytest.importorskip("pandas"))
 
 
-NESTED = r"column 'v' of X holds lists of numbers; pass these as an array, numpy\.array\(X\['v'\]\.to_list\(\)\)"
-THREE = r"got one of shape \(4, 5, 2\)\. Reshape your data: X\.reshape\(-1, 2\) .*, X\.reshape\(4, -1\) if each X\[i\] is one row"
+NESTED = (
+    r"column 'v' of X holds lists of numbers; pass these as an array, "
+    r"numpy\.array\(X\['v'\]\.to_list\(\)\)"
+)
+THREE = (
+    r"got one of shape \(4, 5, 2\)\. Reshape your data: X\.reshape\(-1, 2\) .*, X\.reshape\(4, "
+    r"-1\) if each X\[i\] is one row"
+)
 KINDS: dict[str, tuple[Callable[[], Any], str]] = {
-    "xarray Dataset": (lambda: with_attributes("Dataset", "data_vars", "to_dataframe"), r"an xarray\.Dataset; .* X\.to_dataframe\(\)"),
-    "AnnData": (lambda: with_attributes("AnnData", "obsm", "varm"), r"AnnData; pass its values, X\.X"),
-    "DuckDB": (lambda: with_attributes("DuckDBPyRelation", "fetchnumpy", "fetchall"), r"a DuckDBPyRelation of DuckDB.*; pass X\.df\(\)"),
-    "Arrow stream": (arrow(lambda table: table.to_reader()), r"an Arrow stream, .* X\.read_all\(\)"),
-    "lazy frame": (polars(lambda pl: pl.DataFrame({"a": X[:, 0]}).lazy()), r"a LazyFrame, .* pass X\.collect\(\)"),
-    "iterator": (lambda: iter(X), r"an iterator \(\w+\), which can be read only once; pass its rows, list\(X\)"),
+    "xarray Dataset": (
+        lambda: with_attributes("Dataset", "data_vars", "to_dataframe"),
+        r"an xarray\.Dataset; .* X\.to_dataframe\(\)",
+    ),
+    "AnnData": (
+        lambda: with_attributes("AnnData", "obsm", "varm"),
+        r"AnnData; pass its values, X\.X",
+    ),
+    "DuckDB": (
+        lambda: with_attributes("DuckDBPyRelation", "fetchnumpy", "fetchall"),
+        r"a DuckDBPyRelation of DuckDB.*; pass X\.df\(\)",
+    ),
+    "Arrow stream": (
+        arrow(lambda table: table.to_reader()),
+        r"an Arrow stream, .* X\.read_all\(\)",
+    ),
+    "lazy frame": (
+        polars(lambda pl: pl.DataFrame({"a": X[:, 0]}).lazy()),
+        r"a LazyFrame, .* pass X\.collect\(\)",
+    ),
+    "iterator": (
+        lambda: iter(X),
+        r"an iterator \(\w+\), which can be read only once; pass its rows, list\(X\)",
+    ),
     "generator": (lambda: (row for row in X), r"an iterator \(generator\)"),
-    "mapping": (lambda: {"a": X[:, 0]}, r"a mapping \(dict\); pass a data frame, pandas\.DataFrame\(X\)"),
+    "mapping": (
+        lambda: {"a": X[:, 0]},
+        r"a mapping \(dict\); pass a data frame, pandas\.DataFrame\(X\)",
+    ),
     "mappings": (lambda: [{"a": 1.0}, {"a": 2.0}], r"a list of mappings; pass a data frame"),
     "set": (lambda: {1, 2}, "a set, which has no order"),
     "None": (lambda: None, "X is None; pass rows of numbers"),
@@ -115,16 +155,28 @@ KINDS: dict[str, tuple[Callable[[], Any], str]] = {
     "matrix": (lambda: np.asmatrix(X), r"a numpy\.matrix; pass an array, numpy\.asarray\(X\)"),
     "three axes": (lambda: X[:, :1].reshape(4, 5, 2), THREE),
     "lists of lists of lists": (lambda: X[:, :1].reshape(4, 5, 2).tolist(), THREE),
-    "three axes elsewhere": (lambda: pytest.importorskip("array_api_strict").asarray(X[:, :1].reshape(4, 5, 2)), THREE),
+    "three axes elsewhere": (
+        lambda: pytest.importorskip("array_api_strict").asarray(X[:, :1].reshape(4, 5, 2)),
+        THREE,
+    ),
     "labelled with three axes": (lambda: Labelled(X[:, :1].reshape(4, 5, 2)), THREE),
-    "one axis": (lambda: X[:, 0], r"got one of shape \(40,\)\. Reshape your data: X\.reshape\(-1, 1\) if it is one feature"),
-    "one sparse axis": (lambda: sparse.coo_array(X[:, 0]), r"got one of shape \(40,\)\. Reshape your data"),
+    "one axis": (
+        lambda: X[:, 0],
+        r"got one of shape \(40,\)\. Reshape your data: X\.reshape\(-1, 1\) if it is one feature",
+    ),
+    "one sparse axis": (
+        lambda: sparse.coo_array(X[:, 0]),
+        r"got one of shape \(40,\)\. Reshape your data",
+    ),
     "no axis": (lambda: 5, r"got one of shape \(\)\. Reshape your data\."),
     "records": (lambda: np.zeros(5, [("a", float)]), "records, .*structured_to_unstructured"),
     "complex": (lambda: X + 1j, "complex numbers, complex128. Complex data not supported"),
     "dates": (lambda: np.zeros((5, 2), "M8[s]"), r"dates, datetime64\[s\]; pass days"),
     "ragged": (lambda: [[1, 2], [3]], "no array of rows of as many numbers each"),
-    "Array column": (polars(lambda pl: pl.DataFrame({"v": X}, schema={"v": pl.Array(pl.Float64, 3)})), NESTED),
+    "Array column": (
+        polars(lambda pl: pl.DataFrame({"v": X}, schema={"v": pl.Array(pl.Float64, 3)})),
+        NESTED,
+    ),
     "List column": (polars(lambda pl: pl.DataFrame({"v": X.tolist(), "a": X[:, 0]})), NESTED),
     "column of lists": (pandas(lambda pd: pd.DataFrame({"v": X.tolist()})), NESTED),
     "series of lists": (
@@ -139,7 +191,10 @@ KINDS: dict[str, tuple[Callable[[], Any], str]] = {
 def test_what_cannot_be_fitted_is_told_in_one_line(kind: str) -> None:
     make, message = KINDS[kind]
     model = FuzzyCMeans(2, random_state=0).fit(X)
-    for name, ask in (("KernelKMeans", KernelKMeans(2, kernel="linear").fit), ("FuzzyCMeans", model.predict)):
+    for name, ask in (
+        ("KernelKMeans", KernelKMeans(2, kernel="linear").fit),
+        ("FuzzyCMeans", model.predict),
+    ):
         with pytest.raises((ValueError, TypeError), match=f"^{name}: .*{message}") as raised:
             ask(make())
         assert "\n" not in str(raised.value)
@@ -149,7 +204,8 @@ def test_what_cannot_be_fitted_is_told_in_one_line(kind: str) -> None:
 def test_the_real_ones(of: str) -> None:
     library = pytest.importorskip(of)
     if of == "duckdb":
-        numbers = pytest.importorskip("pyarrow").table({name: X[:, k] for k, name in enumerate("abc")})  # noqa: F841 (found by its name)
+        columns = {name: X[:, k] for k, name in enumerate("abc")}
+        numbers = pytest.importorskip("pyarrow").table(columns)  # noqa: F841  the query names it
         made, message = library.sql("select * from numbers"), r"of DuckDB.*X\.df\(\)"
     elif of == "anndata":
         made, message = library.AnnData(X), r"AnnData; pass its values, X\.X"

@@ -1,4 +1,5 @@
-"""Masked arrays of NumPy's: what lies under a mask is no number to compute with, and a mask that hides nothing is no matter."""
+"""Masked arrays of NumPy's: what lies under a mask is no number to compute with, and a mask that
+hides nothing is no matter."""
 
 from __future__ import annotations
 
@@ -7,7 +8,14 @@ import pytest
 
 import cmeans
 from cmeans.kernels import Precomputed
-from cmeans.metrics import error_reduction, generalized_rand_measure, percent_error, purity, rand_measure, success_rate
+from cmeans.metrics import (
+    error_reduction,
+    generalized_rand_measure,
+    percent_error,
+    purity,
+    rand_measure,
+    success_rate,
+)
 from cmeans.validity import partition_coefficient, partition_entropy, xie_beni
 from every_estimator import NAMES, WITH_STARTS, build
 from sweep_choices import pairs
@@ -30,11 +38,16 @@ def masked(values: np.ndarray, count: int = 2) -> np.ma.MaskedArray:
 
 
 def hiding_nothing(values: np.ndarray, form: bool) -> np.ma.MaskedArray:
-    return np.ma.masked_array(values, np.zeros(np.shape(values), dtype=bool) if form else np.ma.nomask)
+    return np.ma.masked_array(
+        values, np.zeros(np.shape(values), dtype=bool) if form else np.ma.nomask
+    )
 
 
 def refused(name: str, count: int, size: int) -> object:
-    return pytest.raises(ValueError, match=rf"{name} has masked entries \({count} of {size}\).*[Ii]mpute.*or drop their rows")
+    return pytest.raises(
+        ValueError,
+        match=rf"{name} has masked entries \({count} of {size}\).*[Ii]mpute.*or drop their rows",
+    )
 
 
 @over_models
@@ -67,7 +80,9 @@ def test_rows_and_weights_of_questions(name: str) -> None:
             xie_beni(model, X, sample_weight=masked(WEIGHT))
 
 
-@pytest.mark.parametrize(("name", "init"), pairs(WITH_STARTS, [X[:60:20], U, LABELS.astype(int), np.array([0, 20, 40])]))
+@pytest.mark.parametrize(
+    ("name", "init"), pairs(WITH_STARTS, [X[:60:20], U, LABELS.astype(int), np.array([0, 20, 40])])
+)
 def test_a_masked_start_is_refused(name: str, init: np.ndarray) -> None:
     model = build(name).set_params(init=masked(init, 1))
     with refused("init", 1, init.size):
@@ -83,11 +98,17 @@ def test_landmarks_and_kernel_values() -> None:
         cmeans.FuzzyCMeans(3, kernel="precomputed").fit(masked(K))
     words = {"kernel": "precomputed", "landmarks": np.arange(0, 60, 6)}
     with refused("diag", 2, 60):
-        cmeans.FuzzyCMeans(3, **words | {"kernel": Precomputed(diagonal=masked(np.ones(60)))}).fit(K[:, ::6])
-    model = cmeans.FuzzyCMeans(3, **words | {"kernel": Precomputed(diagonal=np.ones(60))}, random_state=0).fit(K[:, ::6])
+        cmeans.FuzzyCMeans(3, **words | {"kernel": Precomputed(diagonal=masked(np.ones(60)))}).fit(
+            K[:, ::6]
+        )
+    model = cmeans.FuzzyCMeans(
+        3, **words | {"kernel": Precomputed(diagonal=np.ones(60))}, random_state=0
+    ).fit(K[:, ::6])
     with refused("diag", 2, 60):
         model.predict(K[:, ::6], diag=masked(np.ones(60)))
-    with pytest.raises(ValueError, match=r"kernel=.* returned a masked array of which 2 values are masked"):
+    with pytest.raises(
+        ValueError, match=r"kernel=.* returned a masked array of which 2 values are masked"
+    ):
         cmeans.FuzzyCMeans(3, kernel=lambda x, y: masked(x @ y.T), landmarks=None).fit(X)
 
 
@@ -120,7 +141,11 @@ def test_a_mask_that_hides_nothing_is_no_matter(name: str, form: bool) -> None:
     init = {"init": X[::20].copy()} if name in WITH_STARTS else {}
     plain = build(name).set_params(**init).fit(X, sample_weight=WEIGHT)
     init = {word: hiding_nothing(value, form) for word, value in init.items()}
-    model = build(name).set_params(**init).fit(hiding_nothing(X, form), sample_weight=hiding_nothing(WEIGHT, form))
+    model = (
+        build(name)
+        .set_params(**init)
+        .fit(hiding_nothing(X, form), sample_weight=hiding_nothing(WEIGHT, form))
+    )
     assert type(model.labels_) is type(model.memberships_) is np.ndarray
     np.testing.assert_array_equal(model.memberships_, plain.memberships_)
     np.testing.assert_array_equal(model.predict(hiding_nothing(X, form)), plain.predict(X))
@@ -133,7 +158,9 @@ def test_chunks_of_a_dask_array() -> None:
     """Whatever the array says its chunks are."""
     array = pytest.importorskip("dask.array")
     distributed = pytest.importorskip("distributed")
-    with distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None):
+    with distributed.Client(
+        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None
+    ):
         for x in (
             array.from_array(masked(X), chunks=(20, 3)),
             array.from_array(X, chunks=(20, 3)).map_blocks(masked, meta=np.empty((0, 0))),

@@ -38,10 +38,14 @@ C, D = 3, 5
 MAKES: dict[str, Any] = {
     "hard": lambda **words: KernelKMeans(C, kernel="linear", **{"missing": "partial", **words}),
     "fuzzy": lambda **words: FuzzyCMeans(C, **{"missing": "partial", **words}),
-    "possibilistic": lambda **words: PossibilisticCMeans(C, eta_scale=0.3, **{"missing": "partial", **words}),
+    "possibilistic": lambda **words: PossibilisticCMeans(
+        C, eta_scale=0.3, **{"missing": "partial", **words}
+    ),
     "entropy": lambda **words: CMeans(C, rule="entropy", **{"missing": "partial", **words}),
     "noise": lambda **words: FuzzyCMeans(C, noise="auto", **{"missing": "partial", **words}),
-    "sizes": lambda **words: KernelKMeans(C, kernel="linear", sizes=Sizes(least=0.3), **{"missing": "partial", **words}),
+    "sizes": lambda **words: KernelKMeans(
+        C, kernel="linear", sizes=Sizes(least=0.3), **{"missing": "partial", **words}
+    ),
 }
 RULES: dict[str, tuple[Rule, float]] = {  # and the power of memberships in their weights
     "hard": (Hard(), 1.0),
@@ -56,7 +60,9 @@ WAY_OUT = r"impute such rows \(scikit-learn's SimpleImputer, KNNImputer\), or ta
 WEIGHTS = np.random.default_rng(3).uniform(0.2, 3, 60)
 
 
-def rows(n: int = 60, share: float = 0.3, seed: int = 0, d: int = D) -> tuple[np.ndarray, np.ndarray]:
+def rows(
+    n: int = 60, share: float = 0.3, seed: int = 0, d: int = D
+) -> tuple[np.ndarray, np.ndarray]:
     """Blobs with holes; no row is blank."""
     X, y = make_blobs(n, n_features=d, centers=C, cluster_std=2.0, random_state=seed)
     rng = np.random.default_rng(seed)
@@ -72,7 +78,7 @@ def fitted(kind: str, X: Any, **words: Any) -> Any:
         return MAKES[kind](**{"random_state": 0, **words}).fit(X)
 
 
-# ------------------------------------------------------------------------------------------------------------ the naive twin
+# ----------------------------------------------------------------------------------- the naive twin
 
 
 @pytest.mark.usefixtures("sweeps")
@@ -83,14 +89,34 @@ def test_sweeps_are_those_of_the_naive_loop(name: str, scaled: bool) -> None:
     V = np.nan_to_num(X[:C]) + 0.1
     memberships, penalty = {
         "hard": (naive.hard_memberships, None),
-        "possibilistic": (lambda d2: naive.possibilistic_memberships(d2, ETA, m), lambda u: ((1 - u) ** m) @ ETA),
-        "noise": (lambda d2: naive.noise_memberships(d2, m, 6.0), lambda u: 6.0 * (1 - u.sum(axis=1)) ** m),
-        "entropy": (lambda d2: naive.entropy_memberships(d2, 2.0), lambda u: 2.0 * np.where(u > 0, u * np.log(u), 0).sum(axis=1)),
+        "possibilistic": (
+            lambda d2: naive.possibilistic_memberships(d2, ETA, m),
+            lambda u: ((1 - u) ** m) @ ETA,
+        ),
+        "noise": (
+            lambda d2: naive.noise_memberships(d2, m, 6.0),
+            lambda u: 6.0 * (1 - u.sum(axis=1)) ** m,
+        ),
+        "entropy": (
+            lambda d2: naive.entropy_memberships(d2, 2.0),
+            lambda u: 2.0 * np.where(u > 0, u * np.log(u), 0).sum(axis=1),
+        ),
     }.get(name, (lambda d2: naive.fuzzy_memberships(d2, m), None))
-    twin = partial_cmeans(X, V, memberships, m, 6, WEIGHTS, **({} if penalty is None else {"penalty": penalty}), scaled=scaled)
+    twin = partial_cmeans(
+        X,
+        V,
+        memberships,
+        m,
+        6,
+        WEIGHTS,
+        **({} if penalty is None else {"penalty": penalty}),
+        scaled=scaled,
+    )
     space = PartialSpace(np.nanmean(X, axis=0), scaled)
     with ThreadEngine(1).opened() as engine:
-        problem = Problem(RepresentedRows(space, Blocks(X, WEIGHTS), 10**6), rule, engine, Stopping(6, 0.0))
+        problem = Problem(
+            RepresentedRows(space, Blocks(X, WEIGHTS), 10**6), rule, engine, Stopping(6, 0.0)
+        )
         solution = solve(problem, State(space.at(V), ETA if rule.needs_pilot else None))
     np.testing.assert_allclose(solution.history, twin.history[: len(solution.history)], rtol=1e-9)
     np.testing.assert_allclose(space.as_points(solution.state.centres), twin.centres, atol=1e-9)
@@ -103,7 +129,11 @@ def test_fits_are_those_of_the_naive_loop(m: float) -> None:
     X, _ = rows(seed=1)
     V = np.nan_to_num(X[[5, 25, 45]])
     words: dict[str, Any] = {"init": V, "max_iter": 6, "tol": 0, "missing": "partial"}
-    model = KernelKMeans(C, kernel="linear", **words) if m == 1 else FuzzyCMeans(C, m=m, search=Search(acceleration=None), **words)
+    model = (
+        KernelKMeans(C, kernel="linear", **words)
+        if m == 1
+        else FuzzyCMeans(C, m=m, search=Search(acceleration=None), **words)
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X, sample_weight=WEIGHTS)
@@ -119,11 +149,21 @@ def test_a_possibilistic_fit_scales_all_its_distances() -> None:
     X, _ = rows(seed=2)
     V, ones = np.nan_to_num(X[[5, 25, 45]]), np.ones(60)
     model = PossibilisticCMeans(
-        C, m=1.5, pilot_m=1.6, eta_scale=0.7, init=V, max_iter=5, tol=0, search=Search(acceleration=None), missing="partial"
+        C,
+        m=1.5,
+        pilot_m=1.6,
+        eta_scale=0.7,
+        init=V,
+        max_iter=5,
+        tol=0,
+        search=Search(acceleration=None),
+        missing="partial",
     )
     with pytest.warns(ConvergenceWarning):
         model.fit(X)
-    pilot = partial_cmeans(X, V, lambda d2: naive.fuzzy_memberships(d2, 1.6), 1.6, 5, ones, scaled=True)
+    pilot = partial_cmeans(
+        X, V, lambda d2: naive.fuzzy_memberships(d2, 1.6), 1.6, 5, ones, scaled=True
+    )
     eta = naive.possibilistic_scales(pilot.d2, pilot.memberships, 1.6, eta_scale=0.7)
     twin = partial_cmeans(
         X,
@@ -148,12 +188,16 @@ def test_distances_are_those_of_scikit_learn() -> None:
         np.testing.assert_allclose(model.transform(X), expected, atol=1e-9)
         if kind in ("hard", "fuzzy"):
             np.testing.assert_allclose(model.outlier_score(X), expected.min(axis=1), atol=1e-9)
-            np.testing.assert_allclose(model._nearest, expected[np.arange(60), model.labels_] ** 2, atol=1e-9)
+            np.testing.assert_allclose(
+                model._nearest, expected[np.arange(60), model.labels_] ** 2, atol=1e-9
+            )
 
 
 def test_a_column_without_mass_keeps_its_coordinate() -> None:
     X = np.array([[0.0, np.nan], [0.2, np.nan], [9.0, 1.0], [9.2, 3.0]])
-    model = KernelKMeans(2, kernel="linear", init=np.array([[0.0, 7.5], [9.0, 0.0]]), missing="partial").fit(X)
+    model = KernelKMeans(
+        2, kernel="linear", init=np.array([[0.0, 7.5], [9.0, 0.0]]), missing="partial"
+    ).fit(X)
     np.testing.assert_allclose(model.cluster_centers_, [[0.1, 7.5], [9.1, 2.0]], atol=1e-12)
     assert model.objective_ == pytest.approx(0.02 + 0.02 + 2.0)
 
@@ -166,13 +210,15 @@ def test_seeds_are_drawn_by_partial_distances(scaled: bool) -> None:
     metric = Metric(Linear(), Blocks(X, np.ones(60)), space)
     chosen = np.array([3, 40])
     expected = partial_distances(X, np.where(np.isnan(X), space.shift, X)[chosen], scaled=scaled)
-    np.testing.assert_allclose(metric.among(np.arange(60)).squared_distances(chosen), expected, atol=1e-9)
+    np.testing.assert_allclose(
+        metric.among(np.arange(60)).squared_distances(chosen), expected, atol=1e-9
+    )
     best, d2 = metric.nearest_of(chosen).nearest(Block(X, np.ones(60), 0))
     np.testing.assert_allclose(d2, expected.min(axis=1), atol=1e-9)
     np.testing.assert_array_equal(best, expected.argmin(axis=1))
 
 
-# --------------------------------------------------------------------------------------------------- as without missing values
+# ------------------------------------------------------------------------ as without missing values
 
 
 @pytest.mark.usefixtures("sweeps")
@@ -195,7 +241,12 @@ def test_a_row_without_holes_is_as_far_from_centres_as_ever(dtype: str) -> None:
     holes = X.copy()
     holes[::2, 3] = np.nan
     for answer in (model.predict, model.memberships, model.transform):
-        np.testing.assert_allclose(answer(holes)[1::2], answer(X)[1::2], rtol=1e-9 if dtype == "float64" else 1e-3, atol=1e-12)
+        np.testing.assert_allclose(
+            answer(holes)[1::2],
+            answer(X)[1::2],
+            rtol=1e-9 if dtype == "float64" else 1e-3,
+            atol=1e-12,
+        )
 
 
 @pytest.mark.usefixtures("sweeps")
@@ -221,7 +272,9 @@ def test_the_objective_falls(kind: str, share: float) -> None:
     X, _ = rows(200, share, seed=4)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of columns that are mostly missing
-        model = fitted(kind, X, **({} if kind in ("hard", "sizes") else {"search": Search(acceleration=None)}))
+        model = fitted(
+            kind, X, **({} if kind in ("hard", "sizes") else {"search": Search(acceleration=None)})
+        )
     history = model.objective_history_
     assert (np.diff(history) <= 1e-9 * abs(history[0])).all()
 
@@ -230,13 +283,18 @@ def test_the_objective_falls(kind: str, share: float) -> None:
 def test_a_weight_is_as_many_copies(kind: str) -> None:
     X, _ = rows()
     times = np.random.default_rng(5).integers(0, 4, len(X))
-    weighted, copied = MAKES[kind](random_state=0).fit(X, sample_weight=times), fitted(kind, np.repeat(X, times, axis=0))
+    weighted, copied = (
+        MAKES[kind](random_state=0).fit(X, sample_weight=times),
+        fitted(kind, np.repeat(X, times, axis=0)),
+    )
     assert weighted.objective_ == pytest.approx(copied.objective_, rel=1e-7)
     np.testing.assert_allclose(weighted.cluster_centers_, copied.cluster_centers_, atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", MAKES)
-def test_the_same_bits_for_any_number_of_threads(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_bits_for_any_number_of_threads(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     limited(monkeypatch, block_rows=64, task_values=256)
     X, _ = rows(600)
     models = [fitted(kind, X, n_jobs=jobs) for jobs in (1, 2, 5)]
@@ -276,7 +334,9 @@ def test_hard_sweeps_that_remember_distances() -> None:
     assert model.n_iter_ > 5
 
 
-@pytest.mark.parametrize("init", ["k-means++", "k-means||", "max-min", "random", "random-partition"])
+@pytest.mark.parametrize(
+    "init", ["k-means++", "k-means||", "max-min", "random", "random-partition"]
+)
 @pytest.mark.parametrize("kind", ["hard", "fuzzy"])
 def test_starts(kind: str, init: str, monkeypatch: pytest.MonkeyPatch) -> None:
     limited(monkeypatch, seeding_rows=100)
@@ -288,7 +348,10 @@ def test_starts(kind: str, init: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_given_starts() -> None:
     X, y = rows()
-    found = [fitted("fuzzy", X, init=init).objective_ for init in (np.array([5, 25, 45]), y, fitted("hard", X))]
+    found = [
+        fitted("fuzzy", X, init=init).objective_
+        for init in (np.array([5, 25, 45]), y, fitted("hard", X))
+    ]
     np.testing.assert_allclose(found, fitted("fuzzy", X).objective_, rtol=1e-6)
     assert fitted("fuzzy", X, init=fitted("fuzzy", X)).n_iter_ == 1
 
@@ -296,7 +359,9 @@ def test_given_starts() -> None:
 @pytest.mark.parametrize("kind", ["fuzzy", "entropy", "possibilistic"])
 def test_acceleration_leads_to_the_same_optimum(kind: str) -> None:
     X, _ = rows(300, 0.4)
-    quick, plain = (fitted(kind, X, search=Search(acceleration=way), tol=1e-7) for way in ("anderson", None))
+    quick, plain = (
+        fitted(kind, X, search=Search(acceleration=way), tol=1e-7) for way in ("anderson", None)
+    )
     assert quick.objective_ == pytest.approx(plain.objective_, rel=1e-8)
     assert quick.n_iter_ < plain.n_iter_
 
@@ -317,7 +382,9 @@ def test_m_keeps_centres_apart(share: float) -> None:
 def test_searches() -> None:
     X, _ = rows(300)
     for kind, search in (("fuzzy", "breathing"), ("hard", "breathing"), ("entropy", "annealing")):
-        assert fitted(kind, X, search=search).objective_ <= fitted(kind, X, search=None).objective_ * (1 + 1e-6)
+        assert fitted(kind, X, search=search).objective_ <= fitted(
+            kind, X, search=None
+        ).objective_ * (1 + 1e-6)
 
 
 def test_what_is_told_of_rows() -> None:
@@ -328,12 +395,18 @@ def test_what_is_told_of_rows() -> None:
     assert model.labels_[1] == model.labels_[2]
     assert model.labels_[3] == model.labels_[4]
     assert (np.diff(model.objective_history_) <= 1e-9).all()
-    np.testing.assert_array_equal(np.bincount(MAKES["hard"](sizes=Sizes(least=20, most=20), random_state=0).fit(X).labels_), [20, 20, 20])
+    np.testing.assert_array_equal(
+        np.bincount(MAKES["hard"](sizes=Sizes(least=20, most=20), random_state=0).fit(X).labels_),
+        [20, 20, 20],
+    )
 
 
 def test_equal_rows_are_joined() -> None:
     X = np.round(rows(50)[0] / 3)[np.random.default_rng(0).integers(0, 50, 3000)]
-    joined, apart = (fitted("hard", X, search=Search(join_equal_rows=join), init=np.nan_to_num(X[:C])) for join in (True, False))
+    joined, apart = (
+        fitted("hard", X, search=Search(join_equal_rows=join), init=np.nan_to_num(X[:C]))
+        for join in (True, False)
+    )
     assert joined.objective_ == pytest.approx(apart.objective_, rel=1e-12)
     np.testing.assert_array_equal(joined.labels_, apart.labels_)
     np.testing.assert_array_equal(joined.n_missing_, np.isnan(X).sum(axis=0))
@@ -342,20 +415,28 @@ def test_equal_rows_are_joined() -> None:
 def test_a_fit_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
     X, _ = rows(200)
     model = fitted("fuzzy", X, engine=ThreadEngine(checkpoint=tmp_path / "progress"))
-    again = fitted("fuzzy", X, engine=ThreadEngine(checkpoint=cmeans.Checkpoint(tmp_path / "progress", resume=True)))
+    again = fitted(
+        "fuzzy",
+        X,
+        engine=ThreadEngine(checkpoint=cmeans.Checkpoint(tmp_path / "progress", resume=True)),
+    )
     np.testing.assert_array_equal(again.memberships_, model.memberships_)
 
 
 def test_rows_far_from_the_origin() -> None:
     X, _ = rows(200)
-    assert fitted("fuzzy", X + 1e6).objective_ == pytest.approx(fitted("fuzzy", X).objective_, rel=1e-6)
+    assert fitted("fuzzy", X + 1e6).objective_ == pytest.approx(
+        fitted("fuzzy", X).objective_, rel=1e-6
+    )
 
 
 def test_inspection_leaves_out_what_is_missing() -> None:
     X, _ = rows(200)
     model = fitted("hard", X)
     told = cmeans.inspection.explain(model, X, n_columns=D)
-    for cluster, column, inside, outside in zip(*(told.columns[name] for name in ("cluster", "column", "inside", "outside")), strict=True):
+    for cluster, column, inside, outside in zip(
+        *(told.columns[name] for name in ("cluster", "column", "inside", "outside")), strict=True
+    ):
         own, k = model.labels_ == cluster, int(column.split()[1])
         assert (inside, outside) == pytest.approx((np.nanmean(X[own, k]), np.nanmean(X[~own, k])))
     assert told.fidelity > 0.8
@@ -364,7 +445,7 @@ def test_inspection_leaves_out_what_is_missing() -> None:
         cmeans.select(FuzzyCMeans(missing="partial"), X, range(2, 4))
 
 
-# -------------------------------------------------------------------------------------------------------------- wherever rows lie
+# -------------------------------------------------------------------------------- wherever rows lie
 
 
 @pytest.mark.usefixtures("nothing_is_small")
@@ -375,10 +456,15 @@ def test_files(kind: str, place: str, tmp_path: Path) -> None:
     X, _ = rows(1200)
     path = tmp_path / f"rows.{'parquet' if place == 'opened' else place}"
     frame = pd.DataFrame(X, columns=list("abcde"))
-    {"csv": lambda: frame.to_csv(path, index=False), "npy": lambda: np.save(path, X)}.get(place, lambda: frame.to_parquet(path))()
+    {"csv": lambda: frame.to_csv(path, index=False), "npy": lambda: np.save(path, X)}.get(
+        place, lambda: frame.to_parquet(path)
+    )()
     given = cmeans.open_blocks(path, missing="partial") if place == "opened" else path
     start = np.nan_to_num(X[[0, 400, 800]])
-    model, expected = (fitted(kind, each, init=start, engine=ThreadEngine(memory_budget="200MB")) for each in (given, X))
+    model, expected = (
+        fitted(kind, each, init=start, engine=ThreadEngine(memory_budget="200MB"))
+        for each in (given, X)
+    )
     np.testing.assert_array_equal(model.labels_, expected.labels_)
     np.testing.assert_array_equal(model.n_missing_, np.isnan(X).sum(axis=0))
     assert model.objective_ == pytest.approx(expected.objective_, rel=1e-12)
@@ -396,12 +482,16 @@ def test_forms(form: str) -> None:
     made: dict[str, Any] = {
         "frame": lambda: frame,
         "nullable frame": frame.convert_dtypes,
-        "masked": lambda: np.ma.masked_invalid(np.nan_to_num(X, nan=1e9) * np.where(np.isnan(X), np.nan, 1)),
+        "masked": lambda: np.ma.masked_invalid(
+            np.nan_to_num(X, nan=1e9) * np.where(np.isnan(X), np.nan, 1)
+        ),
         "list": X.tolist,
         "torch": lambda: pytest.importorskip("torch").tensor(X),
     }
     model = fitted("fuzzy", made[form]())
-    np.testing.assert_allclose(np.asarray(model.memberships_), fitted("fuzzy", X).memberships_, atol=1e-9)
+    np.testing.assert_allclose(
+        np.asarray(model.memberships_), fitted("fuzzy", X).memberships_, atol=1e-9
+    )
 
 
 def test_integers_under_a_mask() -> None:
@@ -413,16 +503,20 @@ def test_integers_under_a_mask() -> None:
 
 def test_sparse_rows_hold_zeros_and_no_holes() -> None:
     X = sparse.csr_array(np.abs(np.nan_to_num(rows()[0])))
-    np.testing.assert_array_equal(fitted("fuzzy", X).labels_, fitted("fuzzy", X, missing="error").labels_)
+    np.testing.assert_array_equal(
+        fitted("fuzzy", X).labels_, fitted("fuzzy", X, missing="error").labels_
+    )
 
 
-# ---------------------------------------------------------------------------------------------------------------- what is refused
+# ---------------------------------------------------------------------------------- what is refused
 
 
 def test_mostly_missing_columns_are_told_of() -> None:
     X, _ = rows(share=0.0)
     X[5:40, 1] = np.nan
-    with pytest.warns(UserWarning, match=r"FuzzyCMeans: X has no value in column 1 in more than half of the rows"):
+    with pytest.warns(
+        UserWarning, match=r"FuzzyCMeans: X has no value in column 1 in more than half of the rows"
+    ):
         fitted("fuzzy", X)
     weight = np.where(np.isnan(X[:, 1]), 0.5, 2.0)
     MAKES["fuzzy"](random_state=0).fit(X, sample_weight=weight)  # by weight it is half and more
@@ -444,9 +538,17 @@ def infinite(X: np.ndarray) -> np.ndarray:
     [
         ({}, never, r"X has no value in columns 0, 2, in any row of positive weight"),
         ({}, infinite, "contains infinity, first at row 3, column 2"),
-        ({}, lambda X: sparse.csr_array(X), "Entries that a sparse matrix does not hold are zeros; pass dense rows"),
+        (
+            {},
+            lambda X: sparse.csr_array(X),
+            "Entries that a sparse matrix does not hold are zeros; pass dense rows",
+        ),
         ({"missing": "error"}, None, WAY_OUT + 'kernel="linear" and missing="partial"'),
-        ({"missing": "impute"}, None, r"FuzzyCMeans\(missing='impute'\): unknown missing; known are \['error', 'partial'\]"),
+        (
+            {"missing": "impute"},
+            None,
+            r"FuzzyCMeans\(missing='impute'\): unknown missing; known are \['error', 'partial'\]",
+        ),
         ({"missing": True}, None, r"missing=True\): unknown missing"),
         ({"kernel": "rbf"}, None, r'FuzzyCMeans\(missing="partial", kernel=.rbf.\): .* impute X'),
         ({"kernel": "landmark_graph"}, None, r'missing="partial", kernel=.landmark_graph.\)'),
@@ -487,14 +589,19 @@ def test_the_space_of_a_point_is_one() -> None:
 
 
 def test_bounds_of_distances_do_not_hold_for_scaled_ones() -> None:
-    """The hard search of other rules goes without them: its sweeps are those of the naive loop too."""
+    """The hard search of other rules goes without them: its sweeps are those of the naive loop
+    too."""
     X = np.random.default_rng(0).normal(size=(110, 70))
-    X[:, 1:][np.random.default_rng(1).random((110, 69)) < np.linspace(0.0, 0.95, 110)[:, None]] = np.nan
+    X[:, 1:][np.random.default_rng(1).random((110, 69)) < np.linspace(0.0, 0.95, 110)[:, None]] = (
+        np.nan
+    )
     V = np.nan_to_num(X[[0, 30, 60]])
     twin = partial_cmeans(X, V, naive.hard_memberships, 1.0, 8, np.ones(110), scaled=True)
     space = PartialSpace(np.nanmean(X, axis=0), True)
     with ThreadEngine(1).opened() as engine:
-        problem = Problem(RepresentedRows(space, Blocks(X, np.ones(110)), 10**9), Hard(), engine, Stopping(8, 0.0))
+        problem = Problem(
+            RepresentedRows(space, Blocks(X, np.ones(110)), 10**9), Hard(), engine, Stopping(8, 0.0)
+        )
         solution = solve(problem, State(space.at(V)))
     np.testing.assert_allclose(solution.history, twin.history[: len(solution.history)], rtol=1e-9)
     assert len(solution.history) >= 4

@@ -1,4 +1,5 @@
-"""Parameters that are objects: nested names, copies, what is shown of them, and words that are gone."""
+"""Parameters that are objects: nested names, copies, what is shown of them, and words that are
+gone."""
 
 from __future__ import annotations
 
@@ -22,9 +23,24 @@ from every_estimator import CLASSES, NAMES, PARAMETERS
 
 X = np.random.default_rng(0).normal(size=(60, 3)) + 6 * (np.arange(60) % 3)[:, None]
 MOST_WORDS = 20
-OF_PAPERS = {"ProbabilisticKMeans", "TwoStepKernelKMeans", "KernelPatchClustering", "SequentialPossibilisticCMeans"}
+OF_PAPERS = {
+    "ProbabilisticKMeans",
+    "TwoStepKernelKMeans",
+    "KernelPatchClustering",
+    "SequentialPossibilisticCMeans",
+}
 # Words that are to become fields of kernels, rules, engines and of what reproduces papers.
-LEAVING = {"degree", "coef0", "kernel_params", "memory_budget", "checkpoint", "T", "pilot_m", "eta_scale", "stop"}
+LEAVING = {
+    "degree",
+    "coef0",
+    "kernel_params",
+    "memory_budget",
+    "checkpoint",
+    "T",
+    "pilot_m",
+    "eta_scale",
+    "stop",
+}
 LEAVING |= {"method", "projection", "past_weight", "meta_membership", "sparsity_test"}
 ALL_WORDS = 37
 OF_ONE = {  # words whose meaning is the estimator's own
@@ -32,7 +48,7 @@ OF_ONE = {  # words whose meaning is the estimator's own
 }
 
 
-# ------------------------------------------------------------------------------------------------------------- nested names
+# ------------------------------------------------------------------------------------- nested names
 
 
 def test_names_become_objects_before_their_fields_are_set():
@@ -44,11 +60,16 @@ def test_names_become_objects_before_their_fields_are_set():
     assert model.search == Search(None, progressive=False)
     assert FuzzyCMeans().set_params(sizes__least=5).sizes == Sizes(least=5)
     assert CMeans().set_params(rule__m=2.0).rule == Fuzzy(2.0)
-    assert LandmarkGraph().set_params(landmarks__method="uniform").landmarks == Landmarks(method="uniform")
+    assert LandmarkGraph().set_params(landmarks__method="uniform").landmarks == Landmarks(
+        method="uniform"
+    )
 
 
 def test_a_plain_value_and_a_field_of_it_in_any_order():
-    for words in ({"landmarks": 50, "landmarks__tol": 0.1}, {"landmarks__tol": 0.1, "landmarks": 50}):
+    for words in (
+        {"landmarks": 50, "landmarks__tol": 0.1},
+        {"landmarks__tol": 0.1, "landmarks": 50},
+    ):
         assert FuzzyCMeans().set_params(**words).landmarks == Landmarks(50, tol=0.1)
 
 
@@ -73,7 +94,13 @@ def test_get_params_gives_back_what_was_given():
 
 
 def test_clones_are_equal_and_their_own():
-    model = FuzzyCMeans(3, landmarks=Landmarks(points=X[:5]), search=Search(None), sizes=Sizes(least=3), kernel=RBF(0.5))
+    model = FuzzyCMeans(
+        3,
+        landmarks=Landmarks(points=X[:5]),
+        search=Search(None),
+        sizes=Sizes(least=3),
+        kernel=RBF(0.5),
+    )
     again = clone(model)
     assert (again.search, again.sizes, again.kernel) == (model.search, model.sizes, model.kernel)
     np.testing.assert_array_equal(again.landmarks.points, X[:5])
@@ -98,16 +125,25 @@ def test_grids_pipelines_and_selections():
     found = GridSearchCV(KernelKMeans(3, random_state=0, kernel="rbf"), grid, cv=2).fit(X)
     assert found.best_estimator_.landmarks.number in (5, 10)
     assert found.best_estimator_.kernel_.gamma in (0.1, 1.0)
-    steps = make_pipeline(StandardScaler(), FuzzyCMeans(3, random_state=0)).set_params(fuzzycmeans__search__acceleration=None)
+    steps = make_pipeline(StandardScaler(), FuzzyCMeans(3, random_state=0)).set_params(
+        fuzzycmeans__search__acceleration=None
+    )
     assert steps[-1].search == Search(acceleration=None)
     chosen = cmeans.select(
-        KernelKMeans(kernel="rbf", random_state=0), X, [2, 3], param_grid={"kernel__gamma": [0.01, 0.1]}, n_bootstrap=0, random_state=0
+        KernelKMeans(kernel="rbf", random_state=0),
+        X,
+        [2, 3],
+        param_grid={"kernel__gamma": [0.01, 0.1]},
+        n_bootstrap=0,
+        random_state=0,
     )
     assert chosen.params["kernel__gamma"] == chosen.estimator.kernel_.gamma
 
 
 def test_what_is_shown_is_what_differs():
-    model = FuzzyCMeans(3, landmarks=Landmarks(50, tol=0.1), search=Search(progressive=False), sizes=Sizes(least=5))
+    model = FuzzyCMeans(
+        3, landmarks=Landmarks(50, tol=0.1), search=Search(progressive=False), sizes=Sizes(least=5)
+    )
     shown = " ".join(repr(model).split())
     assert "landmarks=Landmarks(number=50, tol=0.1)" in shown
     assert "search=Search(progressive=False)" in shown
@@ -128,16 +164,22 @@ def test_objects_are_saved_with_the_model(tmp_path: Path):
     ).fit(X)
     cmeans.save(model, tmp_path / "model")
     again = cmeans.load(tmp_path / "model")
-    assert (again.landmarks, again.search, again.sizes) == (model.landmarks, model.search, model.sizes)
+    assert (again.landmarks, again.search, again.sizes) == (
+        model.landmarks,
+        model.search,
+        model.sizes,
+    )
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
-    points = KernelKMeans(3, landmarks=Landmarks(points=X[:9]), sizes=Sizes(np.array([5, 6, 7])), random_state=0).fit(X)
+    points = KernelKMeans(
+        3, landmarks=Landmarks(points=X[:9]), sizes=Sizes(np.array([5, 6, 7])), random_state=0
+    ).fit(X)
     cmeans.save(points, tmp_path / "points")
     again = cmeans.load(tmp_path / "points")
     np.testing.assert_array_equal(again.landmarks.points, X[:9])
     assert list(again.sizes.least) == [5, 6, 7]
 
 
-# ------------------------------------------------------------------------------------------------------------- gone words
+# --------------------------------------------------------------------------------------- gone words
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -171,7 +213,7 @@ def test_constructors_look_like_what_they_are():
     assert FuzzyCMeans.__init__.__qualname__ == "FuzzyCMeans.__init__"
 
 
-# ---------------------------------------------------------------------------------------------------------- number of words
+# ---------------------------------------------------------------------------------- number of words
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in OF_PAPERS])
@@ -184,13 +226,22 @@ def test_all_words_are_few():
     assert len(words - LEAVING) <= ALL_WORDS
 
 
-@pytest.mark.parametrize("word", sorted({word for words in PARAMETERS.values() for word in words} - OF_ONE - LEAVING))
+@pytest.mark.parametrize(
+    "word", sorted({word for words in PARAMETERS.values() for word in words} - OF_ONE - LEAVING)
+)
 def test_one_word_has_one_default(word):
-    """Where an estimator needs another, its docstring says so in the entry of the word: "Not ... as elsewhere"."""
-    defaults = {name: inspect.signature(CLASSES[name]).parameters[word].default for name in NAMES if word in PARAMETERS[name]}
+    """Where an estimator needs another, its docstring says so in the entry of the word: "Not ... as
+    elsewhere"."""
+    defaults = {
+        name: inspect.signature(CLASSES[name]).parameters[word].default
+        for name in NAMES
+        if word in PARAMETERS[name]
+    }
     usual = max(defaults.values(), key=list(defaults.values()).count)
     for name, default in defaults.items():
         if default != usual:
-            entry = re.search(rf"^{word} : .*\n((?:    .*\n)+)", inspect.getdoc(CLASSES[name]) + "\n", flags=re.M)
+            entry = re.search(
+                rf"^{word} : .*\n((?:    .*\n)+)", inspect.getdoc(CLASSES[name]) + "\n", flags=re.M
+            )
             said = " ".join(entry[1].split())
             assert re.search(r"\b[Nn]ot .* as elsewhere", said), (name, default, usual, said)

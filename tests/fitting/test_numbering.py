@@ -1,4 +1,5 @@
-"""Clusters are numbered by decreasing mass where no start is given, and keep the numbers of one that is."""
+"""Clusters are numbered by decreasing mass where no start is given, and keep the numbers of one
+that is."""
 
 from __future__ import annotations
 
@@ -59,10 +60,14 @@ def test_scales_go_with_their_clusters():
     model = PossibilisticCMeans(4, pilot_m=1.5, eta_scale=1, random_state=0).fit(X)
     pilot = FuzzyCMeans(4, m=1.5, random_state=0).fit(X)
     pull = pilot.memberships_**1.5
-    np.testing.assert_allclose(model.eta_, (pull * pilot.transform(X) ** 2).sum(axis=0) / pull.sum(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(
+        model.eta_, (pull * pilot.transform(X) ** 2).sum(axis=0) / pull.sum(axis=0), rtol=1e-9
+    )
 
 
-@pytest.mark.parametrize("name", ["plain", "landmarks", "exact", "fuzzy", "possibilistic", "two-step", "stream", "lloyd"])
+@pytest.mark.parametrize(
+    "name", ["plain", "landmarks", "exact", "fuzzy", "possibilistic", "two-step", "stream", "lloyd"]
+)
 @pytest.mark.parametrize("start", ["points", "labels"])
 def test_a_start_keeps_its_numbers(name, start):
     given = MIDDLES if start == "points" else TRUTH
@@ -74,7 +79,10 @@ def test_a_start_keeps_its_numbers(name, start):
 
 def test_clusters_of_one_mass_are_numbered_alike_in_the_space_of_every_seed():
     rows, _ = make_moons(600, noise=0.05, random_state=0)
-    first, *others = (KernelKMeans(2, kernel="landmark_graph", random_state=seed).fit(rows).labels_ for seed in range(4))
+    first, *others = (
+        KernelKMeans(2, kernel="landmark_graph", random_state=seed).fit(rows).labels_
+        for seed in range(4)
+    )
     assert np.bincount(first).tolist() == [300, 300]
     for other in others:
         np.testing.assert_array_equal(other, first)
@@ -84,27 +92,43 @@ def test_clusters_of_one_mass_are_numbered_alike_in_the_space_of_every_seed():
 def test_clusters_of_one_mass_are_numbered_by_their_first_rows(canonical, tmp_path, monkeypatch):
     """In the order of their values where rows are so few that shuffling them changes nothing."""
     limited(monkeypatch, canonical_rows=2000 if canonical else 0, task_rows=512)
-    rows = np.concatenate([place + 0.1 * np.random.default_rng(0).normal(size=(600, 2)) for place in ([1, 4], [-4, 0], [0, 0])])
+    rows = np.concatenate(
+        [
+            place + 0.1 * np.random.default_rng(0).normal(size=(600, 2))
+            for place in ([1, 4], [-4, 0], [0, 0])
+        ]
+    )
     expected = np.repeat([2, 0, 1] if canonical else [0, 1, 2], 600)
     assert rows[600:1200, 0].max() < rows[1200:, 0].min() < rows[:600, 0].min()
     np.save(tmp_path / "rows.npy", rows)
     for seed in range(2):
-        np.testing.assert_array_equal(KernelKMeans(3, kernel="linear", random_state=seed).fit(rows).labels_, expected)
+        np.testing.assert_array_equal(
+            KernelKMeans(3, kernel="linear", random_state=seed).fit(rows).labels_, expected
+        )
     limited(monkeypatch, loaded_bytes=100)
-    np.testing.assert_array_equal(KernelKMeans(3, kernel="linear").fit(str(tmp_path / "rows.npy")).labels_, expected)
+    np.testing.assert_array_equal(
+        KernelKMeans(3, kernel="linear").fit(str(tmp_path / "rows.npy")).labels_, expected
+    )
 
 
 def test_clusters_of_one_mass_in_a_stream():
     middles = np.array([[4.0, 0.0], [0.0, 0.0], [2.0, 3.0]])
-    rows = np.concatenate([middles + 0.1 * np.random.default_rng(seed).normal(size=(3, 2)) for seed in range(60)])
+    rows = np.concatenate(
+        [middles + 0.1 * np.random.default_rng(seed).normal(size=(3, 2)) for seed in range(60)]
+    )
     for seed in range(4):
         fitted = StreamingFuzzyCMeans(3, chunk_size=90, rule="hard", random_state=seed).fit(rows)
-        np.testing.assert_array_equal(np.asarray(fitted.labels_[:3]), [2, 0, 1])  # by the first column
+        # by the first column
+        np.testing.assert_array_equal(np.asarray(fitted.labels_[:3]), [2, 0, 1])
 
 
 def test_clusters_of_one_mass_are_numbered_alike():
-    rows, truth = make_blobs([50, 50, 50], centers=MIDDLES[[0, 1, 3]], cluster_std=0.4, random_state=1)
-    first, *others = (KernelKMeans(3, kernel="linear", random_state=seed).fit(rows).labels_ for seed in range(5))
+    rows, truth = make_blobs(
+        [50, 50, 50], centers=MIDDLES[[0, 1, 3]], cluster_std=0.4, random_state=1
+    )
+    first, *others = (
+        KernelKMeans(3, kernel="linear", random_state=seed).fit(rows).labels_ for seed in range(5)
+    )
     for other in others:
         np.testing.assert_array_equal(other, first)
     assert len(np.unique(first)) == len(np.unique(truth))

@@ -1,4 +1,5 @@
-"""Numbers that are too large or too small to compute with: messages name the row, among all that were given."""
+"""Numbers that are too large or too small to compute with: messages name the row, among all that
+were given."""
 
 from __future__ import annotations
 
@@ -9,7 +10,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cmeans import FuzzyCMeans, KernelKMeans, LandmarkGraph, PossibilisticCMeans, Search, StreamingFuzzyCMeans
+from cmeans import (
+    FuzzyCMeans,
+    KernelKMeans,
+    LandmarkGraph,
+    PossibilisticCMeans,
+    Search,
+    StreamingFuzzyCMeans,
+)
 from cmeans.kernels import Polynomial
 from limited import limited
 
@@ -31,26 +39,42 @@ def test_the_first_row_is_named(cls: Any, dtype: Any) -> None:
     with pytest.raises(ValueError, match=message):
         cls(2, kernel="linear", random_state=0).fit(spoilt(dtype))
     model = cls(2, kernel="linear", random_state=0).fit(X.astype(dtype))
-    for answer in (model.predict, model.memberships, model.transform, model.score, model.outlier_score):
+    for answer in (
+        model.predict,
+        model.memberships,
+        model.transform,
+        model.score,
+        model.outlier_score,
+    ):
         with pytest.raises(ValueError, match=message):
             answer(spoilt(dtype))
 
 
-@pytest.mark.parametrize("make", [sparse.csr_array, lambda rows: pytest.importorskip("array_api_strict").asarray(rows)])
+@pytest.mark.parametrize(
+    "make", [sparse.csr_array, lambda rows: pytest.importorskip("array_api_strict").asarray(rows)]
+)
 def test_in_other_forms(make: Any) -> None:
     with pytest.raises(ValueError, match=ROW.format(r"1e\+200")):
         FuzzyCMeans(2, random_state=0).fit(X).predict(make(spoilt()))
 
 
-def test_among_joined_rows_and_in_stored_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_among_joined_rows_and_in_stored_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rows = np.concatenate([X[:1], X[:1], spoilt()])
     with pytest.raises(ValueError, match=r"Row 19 is the first such one"):
         KernelKMeans(2, kernel="linear", search=Search(join_equal_rows=True)).fit(rows)
     np.save(tmp_path / "rows.npy", rows)
     limited(monkeypatch, loaded_bytes=0, block_rows=8, least_task_rows=8)
     model = FuzzyCMeans(2, random_state=0).fit(X)
-    for answer in (FuzzyCMeans(2, random_state=0).fit, model.predict, lambda file: model.predict_to(file, tmp_path / "out.npy")):
-        with pytest.raises(ValueError, match=r"Row 19 is the first such one, with 1e\+200 in column 1"):
+    for answer in (
+        FuzzyCMeans(2, random_state=0).fit,
+        model.predict,
+        lambda file: model.predict_to(file, tmp_path / "out.npy"),
+    ):
+        with pytest.raises(
+            ValueError, match=r"Row 19 is the first such one, with 1e\+200 in column 1"
+        ):
             answer(tmp_path / "rows.npy")
 
 
@@ -63,15 +87,24 @@ def test_columns_have_their_names() -> None:
 def test_without_a_row_that_is_out_of_range_the_largest_number_is_named() -> None:
     rows = X.copy()
     rows[[5, 8], [2, 0]] = [-1e40, 1e40]
-    with pytest.raises(ValueError, match=r"Row 5 holds the largest number of X, -1e\+40 in column 2"):
+    with pytest.raises(
+        ValueError, match=r"Row 5 holds the largest number of X, -1e\+40 in column 2"
+    ):
         KernelKMeans(2, kernel=Polynomial(degree=9)).fit(rows)
 
 
 def test_rows_on_a_sphere_and_in_a_graph() -> None:
     rows = X.copy()
     rows[23] = [0.0, -1e-200, 0.0]
-    for answer in (KernelKMeans(2, kernel="linear", metric="cosine").fit, FuzzyCMeans(2, metric="cosine").fit(X).predict):
-        with pytest.raises(ValueError, match=r"squares are out of range.* Row 23 is the first such one, with -1e-200 in column 1"):
+    for answer in (
+        KernelKMeans(2, kernel="linear", metric="cosine").fit,
+        FuzzyCMeans(2, metric="cosine").fit(X).predict,
+    ):
+        with pytest.raises(
+            ValueError,
+            match=r"squares are out of range.* Row 23 is the first such one, with -1e-200 in "
+            r"column 1",
+        ):
             answer(rows)
     with pytest.raises(ValueError, match=ROW.format(r"1e\+200")):
         LandmarkGraph(2, random_state=0).fit(spoilt())
@@ -89,5 +122,9 @@ def test_dask_says_in_which_chunk() -> None:
     model = FuzzyCMeans(2, random_state=0).fit(X)
     rows = X.copy()
     rows[17, 1] = 1e200
-    with pytest.raises(ValueError, match=r"Row 2 is the first such one.*Rows are counted within a chunk of X, which begins at row 15\."):
+    with pytest.raises(
+        ValueError,
+        match=r"Row 2 is the first such one.*Rows are counted within a chunk of X, which begins at "
+        r"row 15\.",
+    ):
         model.predict(array.from_array(rows, chunks=(15, 3))).compute()

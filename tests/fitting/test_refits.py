@@ -1,4 +1,5 @@
-"""A refit that fails, for whatever reason and however late, leaves the model as the fit before left it; a first one leaves nothing."""
+"""A refit that fails, for whatever reason and however late, leaves the model as the fit before left
+it; a first one leaves nothing."""
 
 from __future__ import annotations
 
@@ -28,9 +29,12 @@ from sweep_choices import once
 pytestmark = pytest.mark.slow
 
 rng = np.random.default_rng(0)
-X = rng.permutation(rng.normal(size=(120, 3)) + np.repeat([[0, 0, 0], [9, 0, 0], [0, 9, 0]], 40, axis=0))
+X = rng.permutation(
+    rng.normal(size=(120, 3)) + np.repeat([[0, 0, 0], [9, 0, 0], [0, 9, 0]], 40, axis=0)
+)
 OTHER = rng.normal(size=(90, 5)) * 3
-WORDS: dict[str, dict[str, Any]] = {  # landmarks, a sample, typicalities of a rule; the others have all rows
+# landmarks, a sample, typicalities of a rule; the others have all rows
+WORDS: dict[str, dict[str, Any]] = {
     "FuzzyCMeans": {"kernel": "rbf", "landmarks": 12},
     "CMeans": {"rule": "possibilistic", "kernel": "linear"},
     "TwoStepKernelKMeans": {"kernel": "rbf", "landmarks": 40},
@@ -39,7 +43,8 @@ over_models = pytest.mark.parametrize("name", NAMES)
 
 
 def made(name: str) -> Any:
-    width = {} if name in (*FINDING, "CMeans") else {"gamma": 0.05}  # those have the linear kernel here
+    # those have the linear kernel here
+    width = {} if name in (*FINDING, "CMeans") else {"gamma": 0.05}
     return build(name, n_clusters=5 if name in FINDING else 3, **{**width, **WORDS.get(name, {})})
 
 
@@ -95,7 +100,11 @@ CAUSES: dict[str, tuple[dict[str, Any], Callable[[], Any], Any]] = {
     "a bad word": ({"tol": -1.0}, lambda: OTHER, None),
     "a bad word of the kernel": ({"kernel": "nonsense"}, lambda: OTHER, None),
     "rows that are NaN": ({}, lambda: spoilt(np.nan), None),
-    "a frame that is infinite": ({}, lambda: pd.DataFrame(spoilt(np.inf), columns=list("abcde")), None),
+    "a frame that is infinite": (
+        {},
+        lambda: pd.DataFrame(spoilt(np.inf), columns=list("abcde")),
+        None,
+    ),
     "rows too large to square": ({"kernel": "linear"}, lambda: OTHER * 1e300, None),
     "text": ({}, lambda: np.array([["a", "b"]]), None),
     "no rows": ({}, lambda: OTHER[:0], None),
@@ -103,15 +112,26 @@ CAUSES: dict[str, tuple[dict[str, Any], Callable[[], Any], Any]] = {
     "weights of another length": ({}, lambda: OTHER, np.ones(7)),
     "negative weights": ({}, lambda: OTHER, -np.ones(90)),
     "a start of another width": ({"init": np.zeros((3, 99))}, lambda: OTHER, None),
-    "no memory": ({"engine": cmeans.ThreadEngine(memory_budget=1000), "kernel": "rbf"}, lambda: OTHER, None),
+    "no memory": (
+        {"engine": cmeans.ThreadEngine(memory_budget=1000), "kernel": "rbf"},
+        lambda: OTHER,
+        None,
+    ),
     "a kernel that fails at once": ({"kernel": lambda: Failing(0, None)}, lambda: OTHER, None),
     "a kernel that fails soon": ({"kernel": lambda: Failing(9, None)}, lambda: OTHER, None),
     "a kernel that fails late": ({"kernel": lambda: Failing(22, None)}, lambda: OTHER, None),
     "a kernel that is no number": ({"kernel": lambda: Failing(0, np.nan)}, lambda: OTHER, None),
-    "a kernel that is no number any more": ({"kernel": lambda: Failing(20, np.nan)}, lambda: OTHER, None),
+    "a kernel that is no number any more": (
+        {"kernel": lambda: Failing(20, np.nan)},
+        lambda: OTHER,
+        None,
+    ),
     "a file that goes away": ({"kernel": "linear"}, unreadable, None),
 }
-NO_MATTER = {("SequentialPossibilisticCMeans", "a start of another width"), *((name, "rows too large to square") for name in FINDING)}
+NO_MATTER = {
+    ("SequentialPossibilisticCMeans", "a start of another width"),
+    *((name, "rows too large to square") for name in FINDING),
+}
 
 
 def _damaged() -> sparse.csr_array:
@@ -145,7 +165,9 @@ def broken_by(cause: str, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     )  # rows are read, and kernels asked, in every sweep
     words, rows, weight = CAUSES[cause]
     former = model.get_params(deep=False)
-    model.set_params(**{word: value() if callable(value) else value for word, value in words.items()})
+    model.set_params(
+        **{word: value() if callable(value) else value for word, value in words.items()}
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.raises((ValueError, BrokenError)):
@@ -153,20 +175,31 @@ def broken_by(cause: str, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     model.set_params(**former)
 
 
-@pytest.mark.parametrize(("name", "cause"), [(name, cause) for name in NAMES for cause in CAUSES if (name, cause) not in NO_MATTER])
-def test_a_refit_that_fails_changes_nothing(name: str, cause: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "cause"),
+    [(name, cause) for name in NAMES for cause in CAUSES if (name, cause) not in NO_MATTER],
+)
+def test_a_refit_that_fails_changes_nothing(
+    name: str, cause: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model, frame = copy.deepcopy(fitted(name)), FRAME
     before, answers = remembered(model), model.predict(frame)
     with monkeypatch.context() as patch:
         broken_by(cause, model, patch)
     unchanged(model, before)
     np.testing.assert_array_equal(model.predict(frame), answers)
-    np.testing.assert_array_equal(model.representatives(2)[:, 0] >= 0, np.bincount(model.labels_[model.labels_ >= 0]) > 0)
+    np.testing.assert_array_equal(
+        model.representatives(2)[:, 0] >= 0, np.bincount(model.labels_[model.labels_ >= 0]) > 0
+    )
     assert model.get_feature_names_out().shape == (model._n_features_out,)
 
 
-@pytest.mark.parametrize(("name", "cause"), [some for some in once(NAMES, CAUSES) if some not in NO_MATTER])
-def test_a_first_fit_that_fails_leaves_nothing(name: str, cause: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "cause"), [some for some in once(NAMES, CAUSES) if some not in NO_MATTER]
+)
+def test_a_first_fit_that_fails_leaves_nothing(
+    name: str, cause: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = made(name)
     with monkeypatch.context() as patch:
         broken_by(cause, model, patch)
@@ -189,8 +222,11 @@ def test_a_warning_that_is_an_error_is_a_failure(name: str) -> None:
 
 
 @over_models
-def test_an_interrupt_leaves_centres_or_the_model_as_it_was(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before there are centres, and in streams, nothing changes; else the model is that of the interrupted fit, without rows."""
+def test_an_interrupt_leaves_centres_or_the_model_as_it_was(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before there are centres, and in streams, nothing changes; else the model is that of the
+    interrupted fit, without rows."""
     model = made(name).fit(X)
     before, heard = remembered(model), [0]
 
@@ -216,10 +252,19 @@ def test_an_interrupt_leaves_centres_or_the_model_as_it_was(name: str, monkeypat
     assert model.n_features_in_ == 5
     assert model.predict(OTHER).shape == (90,)
     assert "interrupted" in model.stop_reason_
-    assert not {"labels_", "memberships_", "_nearest", "objective_", "objective_history_", "row_visits_"} & set(vars(model))
+    assert not {
+        "labels_",
+        "memberships_",
+        "_nearest",
+        "objective_",
+        "objective_history_",
+        "row_visits_",
+    } & set(vars(model))
 
 
-def test_an_interrupted_sample_of_kernel_values_answers_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_sample_of_kernel_values_answers_for_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Its columns are known by their numbers among all rows."""
     gram = np.exp(-0.05 * ((X[:, None, :] - X[None, :, :]) ** 2).sum(axis=2))
     words = {"kernel": "precomputed", "landmarks": 40, "random_state": 0, "tol": 0.0}
@@ -239,7 +284,9 @@ def test_an_interrupted_sample_of_kernel_values_answers_for_all(monkeypatch: pyt
 
 def test_a_merge_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     one, two = (
-        cmeans.StreamingFuzzyCMeans(3, kernel="rbf", gamma=0.05, m=1.5, random_state=0, landmarks=X[::8]).fit(rows)
+        cmeans.StreamingFuzzyCMeans(
+            3, kernel="rbf", gamma=0.05, m=1.5, random_state=0, landmarks=X[::8]
+        ).fit(rows)
         for rows in (X[::2], X[1::2])
     )
     before = remembered(one)

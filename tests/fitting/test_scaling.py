@@ -1,4 +1,5 @@
-"""Features brought to one range inside a fit: whose units come in and go out, and what a model keeps of it."""
+"""Features brought to one range inside a fit: whose units come in and go out, and what a model
+keeps of it."""
 
 from __future__ import annotations
 
@@ -12,7 +13,15 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
-from cmeans import AdaptivePossibilisticCMeans, FuzzyCMeans, KernelKMeans, Landmarks, SequentialPossibilisticCMeans, load, save
+from cmeans import (
+    AdaptivePossibilisticCMeans,
+    FuzzyCMeans,
+    KernelKMeans,
+    Landmarks,
+    SequentialPossibilisticCMeans,
+    load,
+    save,
+)
 from cmeans.data.blocks import Blocks
 from cmeans.data.scaling import FeatureUnits
 from cmeans.datasets import make_s_set
@@ -25,14 +34,22 @@ from sweep_choices import pairs
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*belong nowhere:UserWarning")]
 
 ESTIMATORS = {
-    "adaptive": partial(AdaptivePossibilisticCMeans, (1, 6), pilot_m="auto", alpha=1.0, random_state=0),  # the default looks at several
+    # the default looks at several
+    "adaptive": partial(
+        AdaptivePossibilisticCMeans, (1, 6), pilot_m="auto", alpha=1.0, random_state=0
+    ),
     "sequential": partial(SequentialPossibilisticCMeans, (1, 6), patience=1, random_state=0),
 }
 SPACES = {
     "euclidean": {},
     "exact": {"kernel": "rbf", "gamma": 0.05, "landmarks": None, "sparsity": 0},
     "landmarks": {"kernel": "rbf", "gamma": 0.05, "landmarks": 25, "sparsity": 0},
-    "gradient": {"kernel": "rbf", "gamma": 0.1, "landmarks": Landmarks(12, solver="gradient"), "sparsity": 0},
+    "gradient": {
+        "kernel": "rbf",
+        "gamma": 0.1,
+        "landmarks": Landmarks(12, solver="gradient"),
+        "sparsity": 0,
+    },
 }
 FORMS = {"dense": np.asarray, "csr": sparse.csr_array, "float32": np.float32}
 UNITS = np.array([1e-3, 1e4])
@@ -58,7 +75,7 @@ def fitted(name, space="euclidean", form="dense"):
     return ESTIMATORS[name](**SPACES[space]).fit(FORMS[form](scattered()))
 
 
-# ---------------------------------------------------------------------------------------------------------------- factors
+# ------------------------------------------------------------------------------------------ factors
 
 
 def factors_of(x, weight):
@@ -75,7 +92,9 @@ def test_factors_bring_every_feature_to_a_range_of_ten(form):
     factors = factors_of(rows, np.ones(9000))
     np.testing.assert_allclose(np.ptp(X, axis=0) * factors, 10, rtol=1e-6)
     scaled = FeatureUnits(factors)(rows)
-    np.testing.assert_allclose(np.ptp(scaled.toarray() if form == "csr" else scaled, axis=0), 10, rtol=1e-5)
+    np.testing.assert_allclose(
+        np.ptp(scaled.toarray() if form == "csr" else scaled, axis=0), 10, rtol=1e-5
+    )
 
 
 def test_factors_of_odd_features():
@@ -86,15 +105,20 @@ def test_factors_of_odd_features():
         np.testing.assert_allclose(factors_of(form(X), weight), [5, 1, 2])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        np.testing.assert_array_equal(factors_of(np.array([[0.0, 1.0], [1e-320, 1.0]]), np.ones(2)), [1, 1])
-        np.testing.assert_array_equal(factors_of(np.array([[0.0], [1e-38]], dtype=np.float32), np.ones(2)), [1])
+        np.testing.assert_array_equal(
+            factors_of(np.array([[0.0, 1.0], [1e-320, 1.0]]), np.ones(2)), [1, 1]
+        )
+        np.testing.assert_array_equal(
+            factors_of(np.array([[0.0], [1e-38]], dtype=np.float32), np.ones(2)), [1]
+        )
         with pytest.raises(ValueError, match=r"Mine.*(finite|scale)"):
             factors_of(np.array([[-1.7e308], [1.7e308]]), np.ones(2))
 
 
 @over_forms
 def test_a_few_rows_decide_no_range(form):
-    """With one far row in a hundred, in one column or in all, factors are those of the others, nearly."""
+    """With one far row in a hundred, in one column or in all, factors are those of the others,
+    nearly."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3)) + 8.0 * rng.integers(0, 2, size=(400, 3))
     X[:, 2] = np.where(X[:, 2] < 0, 0, X[:, 2])
@@ -116,13 +140,15 @@ def test_scaled_and_back():
     factors = np.array([2.0, 0.25, 3.0])
     for form in (np.asarray, sparse.csr_array):
         scaled = FeatureUnits(factors)(form(X))
-        np.testing.assert_allclose(scaled.toarray() if form is sparse.csr_array else scaled, X * factors)
+        np.testing.assert_allclose(
+            scaled.toarray() if form is sparse.csr_array else scaled, X * factors
+        )
         back = FeatureUnits(factors).inverse(scaled)
         np.testing.assert_allclose(back.toarray() if form is sparse.csr_array else back, X)
     np.testing.assert_array_equal(X, [[1.0, 0.0, 3.0], [0.0, 7.0, -2.0]])
 
 
-# ----------------------------------------------------------------------------------------------------- units in and out
+# --------------------------------------------------------------------------------- units in and out
 
 
 def by_hand(X):
@@ -139,10 +165,16 @@ def test_it_is_the_fit_of_scaled_rows_in_the_users_units(name, space, X):
     np.testing.assert_allclose(inside.memberships_, outside.memberships_, atol=1e-7)
     np.testing.assert_allclose(inside.eta_, outside.eta_, rtol=1e-6)
     assert inside.objective_ == pytest.approx(outside.objective_, rel=1e-6)
-    np.testing.assert_allclose(inside.transform(X[:9]), outside.transform(by_hand(X)[:9]), atol=1e-6)
-    np.testing.assert_array_equal(inside.predict(X[:50] * 1.01), outside.predict(by_hand(X)[:50] * 1.01))
+    np.testing.assert_allclose(
+        inside.transform(X[:9]), outside.transform(by_hand(X)[:9]), atol=1e-6
+    )
+    np.testing.assert_array_equal(
+        inside.predict(X[:50] * 1.01), outside.predict(by_hand(X)[:50] * 1.01)
+    )
     if space == "euclidean":
-        np.testing.assert_allclose(inside.cluster_centers_ * (10 / np.ptp(X, axis=0)), outside.cluster_centers_, rtol=1e-7)
+        np.testing.assert_allclose(
+            inside.cluster_centers_ * (10 / np.ptp(X, axis=0)), outside.cluster_centers_, rtol=1e-7
+        )
     else:
         np.testing.assert_allclose(inside.landmarks_, X[inside.landmark_indices_], rtol=1e-12)
 
@@ -194,9 +226,14 @@ def test_new_rows_are_measured_like_those_of_the_fit(name, form, X):
 def test_a_precomputed_kernel_has_no_features(name, X):
     scaled = by_hand(X)[::2]
     K = np.exp(-0.05 * ((scaled[:, None] - scaled) ** 2).sum(axis=2))
-    models = [ESTIMATORS[name](kernel="precomputed", sparsity=0, scaling=scaling).fit(K) for scaling in ("range", None)]
+    models = [
+        ESTIMATORS[name](kernel="precomputed", sparsity=0, scaling=scaling).fit(K)
+        for scaling in ("range", None)
+    ]
     np.testing.assert_array_equal(models[0].memberships_, models[1].memberships_)
-    exact = ESTIMATORS[name](kernel="rbf", gamma=0.05, landmarks=None, sparsity=0, scaling=None).fit(scaled)
+    exact = ESTIMATORS[name](
+        kernel="rbf", gamma=0.05, landmarks=None, sparsity=0, scaling=None
+    ).fit(scaled)
     assert adjusted_rand_score(models[0].labels_, exact.labels_) > 0.9
 
 
@@ -207,7 +244,7 @@ def test_ranges_that_no_number_holds(name):
         ESTIMATORS[name]().fit(X)
 
 
-# ------------------------------------------------------------------------------------------------------- what a model keeps
+# ------------------------------------------------------------------------------- what a model keeps
 
 
 @pytest.mark.parametrize(("name", "space", "form"), pairs(ESTIMATORS, SPACES, FORMS))
@@ -216,7 +253,9 @@ def test_there_and_back(name, space, form, X, tmp_path):
     save(model, tmp_path / "model")
     for again in (load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
         for question in ("predict", "typicality", "transform", "outlier_score"):
-            np.testing.assert_array_equal(getattr(again, question)(new), getattr(model, question)(new))
+            np.testing.assert_array_equal(
+                getattr(again, question)(new), getattr(model, question)(new)
+            )
         assert again.score(new) == model.score(new)
         np.testing.assert_array_equal(again.labels_, model.labels_)
         np.testing.assert_array_equal(again.eta_, model.eta_)
@@ -244,7 +283,10 @@ def test_a_refit_with_other_ranges(name, X):
     again = clone(model).fit(X)
     model.fit(X * 1e5)
     rounding = 1e-12 * np.ptp(X, axis=0)  # of a coordinate that is zero
-    assert (np.abs(model.cluster_centers_ / 1e5 - again.cluster_centers_) <= 1e-6 * np.abs(again.cluster_centers_) + rounding).all()
+    assert (
+        np.abs(model.cluster_centers_ / 1e5 - again.cluster_centers_)
+        <= 1e-6 * np.abs(again.cluster_centers_) + rounding
+    ).all()
     np.testing.assert_array_equal(model.predict(X * 1e5), again.predict(X))
 
 
@@ -258,7 +300,9 @@ def test_words_changed_after_a_fit_wait_for_the_next(name, X):
 def test_a_fit_goes_on_from_a_scaled_model(X):
     """In the same units; by a model of no scaling it is told how the points are meant."""
     first = AdaptivePossibilisticCMeans((1, 8), random_state=0, tol=1e-7).fit(X)
-    again = PrintedAdaptivePossibilisticCMeans((1, first.n_clusters_), init=first, adaptation="length", random_state=0).fit(X)
+    again = PrintedAdaptivePossibilisticCMeans(
+        (1, first.n_clusters_), init=first, adaptation="length", random_state=0
+    ).fit(X)
     assert again.n_clusters_ <= first.n_clusters_
     points = PrintedAdaptivePossibilisticCMeans(
         (1, first.n_clusters_), init=first.cluster_centers_, adaptation="length", random_state=0
@@ -267,13 +311,16 @@ def test_a_fit_goes_on_from_a_scaled_model(X):
 
 
 def test_centres_of_a_scaled_model_start_others_in_the_users_units(X):
-    """Models with and without scaling measure differently; centres carry over as the points they are."""
+    """Models with and without scaling measure differently; centres carry over as the points they
+    are."""
     first = AdaptivePossibilisticCMeans((1, 8), random_state=0).fit(X)
     k = first.n_clusters_
     from_model = KernelKMeans(k, kernel="linear", init=first, max_iter=300).fit(X)
     from_points = KernelKMeans(k, kernel="linear", init=first.cluster_centers_, max_iter=300).fit(X)
     np.testing.assert_array_equal(from_model.labels_, from_points.labels_)
-    assert from_model.objective_history_[0] == pytest.approx(from_points.objective_history_[0], rel=1e-6)
+    assert from_model.objective_history_[0] == pytest.approx(
+        from_points.objective_history_[0], rel=1e-6
+    )
     plain = FuzzyCMeans(4, kernel="linear", m=1.5, random_state=0).fit(X)
     words = {"adaptation": "length", "random_state": 0}
     model = PrintedAdaptivePossibilisticCMeans((1, 4), init=plain, **words).fit(X)

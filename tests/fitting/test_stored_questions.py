@@ -1,4 +1,5 @@
-"""What is asked of models about rows in files, and what becomes of models that were fitted on them."""
+"""What is asked of models about rows in files, and what becomes of models that were fitted on
+them."""
 
 from __future__ import annotations
 
@@ -38,7 +39,10 @@ WORDS: dict[str, dict[str, Any]] = {  # in the space of the rows, but
     "StreamingFuzzyCMeans": {"chunk_size": 200, "n_init": 1, "kernel": "linear"},
 }
 MODELS: dict[str, Any] = {
-    name: build(name, n_clusters=8 if name in FINDING else C, **WORDS.get(name, {"kernel": "linear"})) for name in every_estimator.NAMES
+    name: build(
+        name, n_clusters=8 if name in FINDING else C, **WORDS.get(name, {"kernel": "linear"})
+    )
+    for name in every_estimator.NAMES
 }
 SWEEPERS = ("KernelKMeans", "FuzzyCMeans", "PossibilisticCMeans")
 NAMES = ["a", "b", "c", "d"]
@@ -58,15 +62,21 @@ def of_a_file(name: str) -> Any:
         return clone(MODELS[name]).fit(placed("parquet", Path(folder), rows()))
 
 
-# ----------------------------------------------------------------------------------------------------------------- the same answers
+# --------------------------------------------------------------------------------- the same answers
 
 
 @pytest.mark.parametrize(
     ("where", "name", "opened", "dtype"),
     pairs(ELSEWHERE, SWEEPERS, [True, False], [np.float64, np.float32]),
 )
-def test_answers_about_files_are_those_about_arrays(where: str, name: str, opened: bool, dtype: Any, tmp_path: Path) -> None:
-    asked(fitted(name), placed(where, tmp_path, rows(seed=1).astype(dtype), opened=opened or where == "csv"), rows(seed=1).astype(dtype))
+def test_answers_about_files_are_those_about_arrays(
+    where: str, name: str, opened: bool, dtype: Any, tmp_path: Path
+) -> None:
+    asked(
+        fitted(name),
+        placed(where, tmp_path, rows(seed=1).astype(dtype), opened=opened or where == "csv"),
+        rows(seed=1).astype(dtype),
+    )
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -87,16 +97,22 @@ def asked(model: Any, given: Any, x: np.ndarray) -> None:
         np.testing.assert_array_equal(answer, expected, err_msg=question)
     assert model.score(given) == pytest.approx(model.score(x), rel=1e-12)
     weight = np.random.default_rng(0).integers(0, 4, size=len(x))
-    assert model.score(given, sample_weight=weight) == pytest.approx(model.score(x, sample_weight=weight), rel=1e-12)
+    assert model.score(given, sample_weight=weight) == pytest.approx(
+        model.score(x, sample_weight=weight), rel=1e-12
+    )
 
 
 def test_a_file_brings_its_weights_to_a_score(tmp_path: Path) -> None:
     weight = np.random.default_rng(0).integers(0, 4, size=N).astype(float)
     given = placed("parquet", tmp_path, rows(seed=1), weight=weight)
-    assert fitted("FuzzyCMeans").score(given) == pytest.approx(fitted("FuzzyCMeans").score(rows(seed=1), sample_weight=weight), rel=1e-12)
+    assert fitted("FuzzyCMeans").score(given) == pytest.approx(
+        fitted("FuzzyCMeans").score(rows(seed=1), sample_weight=weight), rel=1e-12
+    )
     with pytest.raises(ValueError, match="sample_weight is given, and X brings weights of its own"):
         fitted("FuzzyCMeans").score(given, sample_weight=weight)
-    np.testing.assert_array_equal(fitted("FuzzyCMeans").predict(given), fitted("FuzzyCMeans").predict(rows(seed=1)))
+    np.testing.assert_array_equal(
+        fitted("FuzzyCMeans").predict(given), fitted("FuzzyCMeans").predict(rows(seed=1))
+    )
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -108,7 +124,11 @@ def test_fit_predict(name: str, tmp_path: Path) -> None:
 def test_any_number_of_threads(tmp_path: Path) -> None:
     given = placed("parquet, tiny groups", tmp_path, rows(seed=1))
     for n_jobs in (1, 2, 5):
-        asked(clone(MODELS["FuzzyCMeans"]).set_params(n_jobs=n_jobs).fit(Kept(rows())), given, rows(seed=1))
+        asked(
+            clone(MODELS["FuzzyCMeans"]).set_params(n_jobs=n_jobs).fit(Kept(rows())),
+            given,
+            rows(seed=1),
+        )
 
 
 def test_a_few_rows_of_a_file_are_simply_read(tmp_path: Path) -> None:
@@ -131,7 +151,7 @@ def _gram(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.exp(-0.05 * ((x[:, None] - y[None]) ** 2).sum(axis=2))
 
 
-# --------------------------------------------------------------------------------------------------------------------- columns
+# ------------------------------------------------------------------------------------------ columns
 
 
 def test_names_of_columns(tmp_path: Path) -> None:
@@ -147,27 +167,40 @@ def test_names_of_columns(tmp_path: Path) -> None:
     assert model.feature_names_in_.tolist() == NAMES
     model.fit(rows())
     assert not hasattr(model, "feature_names_in_")
-    model.fit(pd.DataFrame(rows(), columns=list("wxyz"))).fit(cmeans.open_blocks(parquet(tmp_path, rows()), columns=["d", "a"]))
+    model.fit(pd.DataFrame(rows(), columns=list("wxyz"))).fit(
+        cmeans.open_blocks(parquet(tmp_path, rows()), columns=["d", "a"])
+    )
     assert model.feature_names_in_.tolist() == ["d", "a"]
     assert model.n_features_in_ == 2
 
 
 def test_columns_are_found_by_name(tmp_path: Path) -> None:
     """In whatever order the file has them, and whatever else it has."""
-    other = table(rows(seed=1)).select(NAMES[::-1]).append_column("note", pa.array(["x"] * N)).append_column("e", pa.array([np.nan] * N))
+    other = (
+        table(rows(seed=1))
+        .select(NAMES[::-1])
+        .append_column("note", pa.array(["x"] * N))
+        .append_column("e", pa.array([np.nan] * N))
+    )
     pq.write_table(other, tmp_path / "other.parquet")
     frame = pd.DataFrame(rows(seed=1), columns=NAMES)
     for model in (
         clone(MODELS["FuzzyCMeans"]).fit(parquet(tmp_path, rows())),
         clone(MODELS["FuzzyCMeans"]).fit(pd.DataFrame(rows(), columns=NAMES)),
     ):
-        np.testing.assert_array_equal(model.predict(tmp_path / "other.parquet"), model.predict(frame))
-        np.testing.assert_allclose(model.transform(str(tmp_path / "other.parquet")), model.transform(frame), rtol=1e-12)
+        np.testing.assert_array_equal(
+            model.predict(tmp_path / "other.parquet"), model.predict(frame)
+        )
+        np.testing.assert_allclose(
+            model.transform(str(tmp_path / "other.parquet")), model.transform(frame), rtol=1e-12
+        )
         chosen = cmeans.open_blocks(tmp_path / "other.parquet", columns=NAMES)
         np.testing.assert_array_equal(model.predict(chosen), model.predict(frame))
         for wrong in (NAMES[::-1], ["a", "b", "c", "e"]):
             with pytest.raises(
-                ValueError, match=r"FuzzyCMeans: the columns of .*other\.parquet are .*open it with columns=\['a', 'b', 'c', 'd'\]"
+                ValueError,
+                match=r"FuzzyCMeans: the columns of .*other\.parquet are .*open it with "
+                r"columns=\['a', 'b', 'c', 'd'\]",
             ):
                 model.predict(cmeans.open_blocks(tmp_path / "other.parquet", columns=wrong))
 
@@ -175,7 +208,10 @@ def test_columns_are_found_by_name(tmp_path: Path) -> None:
 def test_other_numbers_of_columns(tmp_path: Path) -> None:
     model = clone(MODELS["FuzzyCMeans"]).fit(parquet(tmp_path, rows()))
     for given in (rows()[:, :3].copy(), np.column_stack([rows(), rows()])):
-        with pytest.raises(ValueError, match=rf"X has {given.shape[1]} features, but FuzzyCMeans is expecting 4 features"):
+        with pytest.raises(
+            ValueError,
+            match=rf"X has {given.shape[1]} features, but FuzzyCMeans is expecting 4 features",
+        ):
             model.predict(cmeans.open_blocks(npy(tmp_path, given)))
     with pytest.raises(ValueError, match=r"x\.parquet: there is no column 'd'"):
         model.predict(parquet(tmp_path, rows()[:, :3]))
@@ -186,12 +222,15 @@ def test_other_numbers_of_columns(tmp_path: Path) -> None:
 def test_a_sparse_file_is_a_sparse_matrix(tmp_path: Path) -> None:
     x = sparse.csr_matrix(np.where(np.abs(rows()) < 1, 0, rows()))
     sparse.save_npz(tmp_path / "x.npz", x)
-    model, other = clone(MODELS["KernelKMeans"]).fit(tmp_path / "x.npz"), clone(MODELS["KernelKMeans"]).fit(sparse.csr_array(x))
+    model, other = (
+        clone(MODELS["KernelKMeans"]).fit(tmp_path / "x.npz"),
+        clone(MODELS["KernelKMeans"]).fit(sparse.csr_array(x)),
+    )
     np.testing.assert_array_equal(model.labels_, other.labels_)
     np.testing.assert_array_equal(model.predict(tmp_path / "x.npz"), other.labels_)
 
 
-# ------------------------------------------------------------------------------------------------------------- what is left of a fit
+# ---------------------------------------------------------------------------- what is left of a fit
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -201,7 +240,9 @@ def test_attributes_of_one_fit_do_not_outlive_it(name: str) -> None:
     model.fit(Kept(rows()))
     assert not hasattr(model, "memberships_")
     assert model.labels_.dtype == np.int8
-    with pytest.raises(ValueError, match="representatives: of rows that are not in memory only labels are kept"):
+    with pytest.raises(
+        ValueError, match="representatives: of rows that are not in memory only labels are kept"
+    ):
         model.representatives(2)
     model.fit(rows())
     np.testing.assert_array_equal(model.memberships_, memberships)
@@ -225,12 +266,16 @@ def test_models_are_saved_and_loaded(name: str, with_rows: bool, tmp_path: Path)
     given = parquet(tmp_path, rows(seed=1), "more.parquet")
     np.testing.assert_array_equal(again.predict(given), model.predict(Kept(rows(seed=1))))
     np.testing.assert_array_equal(again.transform(given), model.transform(given))
-    with pytest.raises(ValueError, match="only labels are kept" if with_rows else "saved without its rows"):
+    with pytest.raises(
+        ValueError, match="only labels are kept" if with_rows else "saved without its rows"
+    ):
         again.representatives()
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_models_are_pickled_and_cloned(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_models_are_pickled_and_cloned(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     limited(monkeypatch, array_bytes=0)  # labels on the disk
     given = placed("parquet", tmp_path, rows())
     model = clone(MODELS[name]).fit(given)
@@ -243,7 +288,9 @@ def test_models_are_pickled_and_cloned(name: str, tmp_path: Path, monkeypatch: p
     np.testing.assert_array_equal(copy.fit(given).labels_, model.labels_)
 
 
-def test_labels_on_the_disk_outlive_rows_and_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_labels_on_the_disk_outlive_rows_and_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     limited(monkeypatch, array_bytes=0)
     path = parquet(tmp_path, rows())
     labels = clone(MODELS["KernelKMeans"]).fit(path).labels_
@@ -256,7 +303,9 @@ def test_labels_on_the_disk_outlive_rows_and_files(tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize(("n_clusters", "dtype"), [(128, np.int8), (129, np.int16)])
 def test_labels_are_the_smallest_integers_that_hold_them(n_clusters: int, dtype: Any) -> None:
     """With -1 for rows that belong nowhere."""
-    model = KernelKMeans(n_clusters, init=np.arange(n_clusters), tol=1e-2, kernel="linear").fit(Kept(rows()))
+    model = KernelKMeans(n_clusters, init=np.arange(n_clusters), tol=1e-2, kernel="linear").fit(
+        Kept(rows())
+    )
     assert model.labels_.dtype == dtype
     assert model.predict(Kept(rows())).dtype == dtype
     assert model.labels_.max() == n_clusters - 1
@@ -274,7 +323,7 @@ def test_rows_that_belong_nowhere() -> None:
     assert labels.min() == other.labels_.min() == -1
 
 
-# ------------------------------------------------------------------------------------------------------------------------- streams
+# ------------------------------------------------------------------------------------------ streams
 
 
 @pytest.mark.parametrize("name", ["StreamingFuzzyCMeans", "KernelPatchClustering"])

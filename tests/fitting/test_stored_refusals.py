@@ -1,4 +1,5 @@
-"""What stored rows cannot be used for, and what becomes of a fit whose files go, change, stutter or leave no room."""
+"""What stored rows cannot be used for, and what becomes of a fit whose files go, change, stutter or
+leave no room."""
 
 from __future__ import annotations
 
@@ -23,15 +24,26 @@ from stored_rows import C, Kept, N, placed, rows
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("nothing_is_small")]
 LINEAR: dict[str, Any] = {"kernel": "linear"}
-SHORT: dict[str, Any] = {"tol": 1e-2, "n_init": 1, "pilot_m": "auto", "alpha": 1.0, "patience": 1, "quantile": 0.5}
+SHORT: dict[str, Any] = {
+    "tol": 1e-2,
+    "n_init": 1,
+    "pilot_m": "auto",
+    "alpha": 1.0,
+    "patience": 1,
+    "quantile": 0.5,
+}
 OWN: dict[str, Any] = {"chunk_size": 200, "patch_size": 140, "eta_scale": 0.3, **SHORT, **LINEAR}
-VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {"tree": ("KernelPatchClustering", {"merge": "tree"})}
+VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "tree": ("KernelPatchClustering", {"merge": "tree"})
+}
 EVERYBODY = (*NAMES, *VARIANTS)
 
 
 def made(name: str, **words: Any) -> Any:
     name, own = VARIANTS.get(name, (name, {}))
-    return build(name, n_clusters=8 if name in FINDING else C, **{**known(name, OWN), **own, **words})
+    return build(
+        name, n_clusters=8 if name in FINDING else C, **{**known(name, OWN), **own, **words}
+    )
 
 
 over_everybody = pytest.mark.parametrize("name", EVERYBODY)
@@ -39,10 +51,13 @@ over_everybody = pytest.mark.parametrize("name", EVERYBODY)
 
 def found_by(model: Any) -> set[str]:
     """Attributes that say that a model is fitted."""
-    return {name for name in vars(model) if name.endswith("_")} - {"n_features_in_", "feature_names_in_"}
+    return {name for name in vars(model) if name.endswith("_")} - {
+        "n_features_in_",
+        "feature_names_in_",
+    }
 
 
-# ----------------------------------------------------------------------------------------------------------- words that cannot be
+# ----------------------------------------------------------------------------- words that cannot be
 
 
 @pytest.mark.parametrize("name", OF_KERNEL_VALUES)
@@ -59,7 +74,9 @@ def test_kernel_values_are_refused(name: str, tmp_path: Path) -> None:
     model = made(name, kernel="precomputed")
     np.save(tmp_path / "gram.npy", np.eye(N))
     with pytest.raises(
-        ValueError, match=r'\(kernel="precomputed"\): (kernel values must be in memory; load .*gram\.npy|a stream computes)'
+        ValueError,
+        match=r'\(kernel="precomputed"\): (kernel values must be in memory; load .*gram\.npy|a '
+        r"stream computes)",
     ):
         model.fit(tmp_path / "gram.npy")
     assert not found_by(model)
@@ -67,7 +84,9 @@ def test_kernel_values_are_refused(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("solver", ["fagp", "agp"])
 def test_solvers_that_follow_single_rows_are_refused(solver: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=rf"ProbabilisticKMeans\(solver='{solver}'\): .*\"batched\".*x\.npy"):
+    with pytest.raises(
+        ValueError, match=rf"ProbabilisticKMeans\(solver='{solver}'\): .*\"batched\".*x\.npy"
+    ):
         made("ProbabilisticKMeans", solver=solver).fit(npy(tmp_path, rows()))
 
 
@@ -75,7 +94,10 @@ def test_solvers_that_follow_single_rows_are_refused(solver: str, tmp_path: Path
 def test_weights_twice_are_refused(name: str, tmp_path: Path) -> None:
     given = placed("parquet", tmp_path, rows(), weight=np.ones(N))
     model = made(name)
-    with pytest.raises(ValueError, match=rf"{type(model).__name__}: sample_weight is given, and X brings weights of its own"):
+    with pytest.raises(
+        ValueError,
+        match=rf"{type(model).__name__}: sample_weight is given, and X brings weights of its own",
+    ):
         model.fit(given, sample_weight=np.ones(N))
     assert not found_by(model)
 
@@ -108,13 +130,15 @@ def test_rows_that_are_not_there(words: dict[str, Any], tmp_path: Path) -> None:
         made("KernelKMeans", kernel="rbf", **words).fit(npy(tmp_path, rows()))
 
 
-@pytest.mark.parametrize("question", ["predict", "transform", "memberships", "score", "outlier_score"])
+@pytest.mark.parametrize(
+    "question", ["predict", "transform", "memberships", "score", "outlier_score"]
+)
 def test_an_unfitted_model_knows_nothing(question: str, tmp_path: Path) -> None:
     with pytest.raises(NotFittedError):
         getattr(cmeans.FuzzyCMeans(), question)(npy(tmp_path, rows()))
 
 
-# ------------------------------------------------------------------------------------------------------------------------- holes
+# -------------------------------------------------------------------------------------------- holes
 
 
 @over_everybody
@@ -123,7 +147,11 @@ def test_a_hole_in_the_middle_is_found(name: str, value: float, tmp_path: Path) 
     x = rows().copy()
     x[412, 2] = value
     model = made(name, n_jobs=2)
-    what = r"is empty or not a number \(NaN\)" if np.isnan(value) else "is infinite or too large for float64"
+    what = (
+        r"is empty or not a number \(NaN\)"
+        if np.isnan(value)
+        else "is infinite or too large for float64"
+    )
     for path, column in ((parquet(tmp_path, x, group=33), "'c'"), (npy(tmp_path, x), "2")):
         with pytest.raises(RowsError, match=rf"{path.name}: column {column} {what} in row 412"):
             model.fit(path)
@@ -139,7 +167,7 @@ def test_a_hole_in_a_question(tmp_path: Path) -> None:
             getattr(model, question)(npy(tmp_path, x))
 
 
-# ------------------------------------------------------------------------------------------------------------------ files that go
+# ------------------------------------------------------------------------------------ files that go
 
 
 def removed(file: Path) -> None:
@@ -157,7 +185,11 @@ def replaced(file: Path) -> None:
 
 
 MISHAPS = {"removed": removed, "shortened": shortened, "replaced": replaced}
-WRITTEN: dict[str, Callable[[Path, np.ndarray], Path]] = {"npy": npy, "parquet": parquet, "arrow": ipc}
+WRITTEN: dict[str, Callable[[Path, np.ndarray], Path]] = {
+    "npy": npy,
+    "parquet": parquet,
+    "arrow": ipc,
+}
 
 
 @pytest.mark.parametrize("what", MISHAPS)
@@ -166,14 +198,18 @@ def test_between_opening_and_fitting(form: str, what: str, tmp_path: Path) -> No
     file = WRITTEN[form](tmp_path, rows())
     given, model = cmeans.open_blocks(file), made("FuzzyCMeans")
     MISHAPS[what](file)
-    with pytest.raises(RowsError, match=rf"{file.name}: changed \(or disappeared\) while it was being read"):
+    with pytest.raises(
+        RowsError, match=rf"{file.name}: changed \(or disappeared\) while it was being read"
+    ):
         model.fit(given)
     assert not found_by(model)
     with pytest.raises(NotFittedError):
         model.predict(rows())
 
 
-def failing_late(rows: StoredRows, mishap: Callable[[], None], after: int, reads: list[int] | None = None) -> StoredRows:
+def failing_late(
+    rows: StoredRows, mishap: Callable[[], None], after: int, reads: list[int] | None = None
+) -> StoredRows:
     """The mishap comes after so many blocks; `reads` notes their lengths."""
     reads = [] if reads is None else reads
 
@@ -187,7 +223,9 @@ def failing_late(rows: StoredRows, mishap: Callable[[], None], after: int, reads
 
 
 @over_everybody
-@pytest.mark.parametrize(("form", "what"), [("npy", "removed"), ("parquet", "replaced"), ("arrow", "shortened")])
+@pytest.mark.parametrize(
+    ("form", "what"), [("npy", "removed"), ("parquet", "replaced"), ("arrow", "shortened")]
+)
 def test_while_fitting(name: str, form: str, what: str, tmp_path: Path) -> None:
     """Early, and late where nothing decoded is kept: the fit knows most things already."""
     file = WRITTEN[form](tmp_path, rows())
@@ -195,17 +233,30 @@ def test_while_fitting(name: str, form: str, what: str, tmp_path: Path) -> None:
     if form == "npy":
         made(name, n_jobs=1).fit(failing_late(cmeans.open_blocks(file), lambda: None, 0, reads))
     model = made(name, n_jobs=1 if form == "npy" else 2)
-    given = failing_late(cmeans.open_blocks(file), lambda: MISHAPS[what](file), max(1, len(reads) - 1))
-    with pytest.raises(RowsError, match=rf"{file.name}: changed \(or disappeared\) while it was being read"):
+    given = failing_late(
+        cmeans.open_blocks(file), lambda: MISHAPS[what](file), max(1, len(reads) - 1)
+    )
+    with pytest.raises(
+        RowsError, match=rf"{file.name}: changed \(or disappeared\) while it was being read"
+    ):
         model.fit(given)
     assert not found_by(model)
     with pytest.raises(NotFittedError):
         model.predict(rows())
-    assert model.fit(Kept(rows())).labels_.shape == (N,)  # nothing is left that would hinder the next fit
+    # nothing is left that would hinder the next fit
+    assert model.fit(Kept(rows())).labels_.shape == (N,)
 
 
 @pytest.mark.parametrize(
-    "name", ["KernelKMeans", "FuzzyCMeans", "PossibilisticCMeans", "CMeans", "ProbabilisticKMeans", "AdaptivePossibilisticCMeans"]
+    "name",
+    [
+        "KernelKMeans",
+        "FuzzyCMeans",
+        "PossibilisticCMeans",
+        "CMeans",
+        "ProbabilisticKMeans",
+        "AdaptivePossibilisticCMeans",
+    ],
 )
 def test_between_sweeps(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is kept from one sweep to the next, so that each reads all rows anew."""
@@ -236,7 +287,7 @@ def test_a_refit_that_fails_does_not_answer_with_half_of_it(tmp_path: Path) -> N
     np.testing.assert_array_equal(model.predict(rows()), before)
 
 
-# ------------------------------------------------------------------------------------------------------------- reads that fail
+# ---------------------------------------------------------------------------------- reads that fail
 
 
 class Stuttering:
@@ -265,7 +316,10 @@ def test_a_read_that_fails_is_tried_again(name: str) -> None:
 @over_everybody
 def test_a_read_that_fails_twice_ends_the_fit(name: str) -> None:
     model = made(name, n_jobs=1)
-    with pytest.raises(RowsError, match=r"the-file: rows \d+ to \d+ cannot be read, tried twice \(Input/output error\)"):
+    with pytest.raises(
+        RowsError,
+        match=r"the-file: rows \d+ to \d+ cannot be read, tried twice \(Input/output error\)",
+    ):
         model.fit(Kept(rows(), Stuttering(2)))
     assert not found_by(model)
 
@@ -295,7 +349,7 @@ def test_other_errors_are_not_tried_again() -> None:
     assert len(calls) == 1
 
 
-# ------------------------------------------------------------------------------------------------------------- a disk that is full
+# ------------------------------------------------------------------------------ a disk that is full
 
 
 def full(*_: Any) -> None:
@@ -315,7 +369,10 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_room_for_samples(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     limited(monkeypatch, subsampled_above=900, array_bytes=N + 1)  # there is room for labels
     model = made(name, search=Search(progressive=True))
-    with pytest.raises(RowsError, match=r"no room for [\d,]+ bytes of scratch in .* \(set TMPDIR .*No space left on device"):
+    with pytest.raises(
+        RowsError,
+        match=r"no room for [\d,]+ bytes of scratch in .* \(set TMPDIR .*No space left on device",
+    ):
         model.fit(Kept(rows()))
     assert not found_by(model)
     assert made(name, search=Search(progressive=False)).fit(Kept(rows())).labels_.shape == (N,)
@@ -328,13 +385,17 @@ def test_no_room_for_labels(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     limited(monkeypatch, array_bytes=0)
     model = made(name)
     size = {"ProbabilisticKMeans": N * C * 8}.get(name, N)
-    with pytest.raises(RowsError, match=rf"no room for {size:,} bytes of scratch in .*No space left on device"):
+    with pytest.raises(
+        RowsError, match=rf"no room for {size:,} bytes of scratch in .*No space left on device"
+    ):
         model.fit(Kept(rows()))
     assert not found_by(model)
 
 
 @pytest.mark.parametrize(("name", "size"), [("FuzzyCMeans", N), ("ProbabilisticKMeans", 8 * C * N)])
-def test_what_the_disk_cannot_hold_is_told_before_anything_is_written(name: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_disk_cannot_hold_is_told_before_anything_is_written(
+    name: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     limited(monkeypatch, array_bytes=0)
     monkeypatch.setattr(cmeans.data.scratch, "_free", lambda _: 10)
     with pytest.raises(RowsError, match=rf"no room for {size:,} bytes of scratch in"):

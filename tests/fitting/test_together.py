@@ -1,4 +1,5 @@
-"""Which features of a fit go together: every pair of them either fits, or is refused by what the table says."""
+"""Which features of a fit go together: every pair of them either fits, or is refused by what the
+table says."""
 
 from __future__ import annotations
 
@@ -64,7 +65,9 @@ def test_a_pair_fits_or_is_refused_by_the_table(pair: tuple[str, str]) -> None:
 
 
 def test_annealing_is_refused_beside_few_memberships() -> None:
-    with pytest.raises(ValueError, match=r'CMeans\(top_k=2, search="annealing"\): annealing begins'):
+    with pytest.raises(
+        ValueError, match=r'CMeans\(top_k=2, search="annealing"\): annealing begins'
+    ):
         CMeans(3, rule="entropy", top_k=2, search="annealing").fit(X)
 
 
@@ -75,7 +78,9 @@ def test_rows_of_kernel_values_are_not_joined() -> None:
 
 @pytest.mark.parametrize("name", ["known_labels", "must_link"])
 def test_an_estimator_that_does_not_heed_an_argument_says_which_do(name: str) -> None:
-    with pytest.raises(ValueError, match=rf"AdaptivePossibilisticCMeans: {name} is for KernelKMeans.*leave it out"):
+    with pytest.raises(
+        ValueError, match=rf"AdaptivePossibilisticCMeans: {name} is for KernelKMeans.*leave it out"
+    ):
         AdaptivePossibilisticCMeans((1, 3)).fit(X, **{name: WORDS[name][name]})
 
 

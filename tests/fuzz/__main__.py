@@ -1,4 +1,5 @@
-"""Run a fuzzer, or rounds of kills: `python -m tests.fuzz model_files --minutes 20`, `python -m tests.fuzz kills --rounds 100`."""
+"""Run a fuzzer, or rounds of kills: `python -m tests.fuzz model_files --minutes 20`, `python -m
+tests.fuzz kills --rounds 100`."""
 
 from __future__ import annotations
 
@@ -15,7 +16,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("name", choices=[*runner.FUZZERS, "all", "kills", "faulty"])
     parser.add_argument("--minutes", type=float, default=20.0, help="how long each fuzzer runs")
-    parser.add_argument("--first", type=int, default=1_000_000, help="number of the first case; those of the suite begin at 0")
+    parser.add_argument(
+        "--first",
+        type=int,
+        default=1_000_000,
+        help="number of the first case; those of the suite begin at 0",
+    )
     parser.add_argument("--cases", type=int, help="so many cases at most; 1 shows a find again")
     parser.add_argument("--rounds", type=int, default=100, help="of kills, for each command")
     parser.add_argument("--only", choices=kills.COMMANDS, help="kills of one command alone")
@@ -26,7 +32,9 @@ def main() -> int:
         runner.work(words.name, int(first), int(last), Path(folder))
         return 0
     if words.name == "kills":
-        return kills.main(words.rounds, words.first, [words.only] if words.only else list(kills.COMMANDS))
+        return kills.main(
+            words.rounds, words.first, [words.only] if words.only else list(kills.COMMANDS)
+        )
     found = False
     for name in runner.FUZZERS if words.name == "all" else [words.name]:
         report = runner.run(name, 60.0 * words.minutes, words.first, words.cases)

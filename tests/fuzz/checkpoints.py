@@ -1,7 +1,8 @@
 """Checkpoints that are damaged, or changed by somebody who knows the format.
 
-A fit goes on from a damaged one to the same bits, or says in a line that it is damaged. One that was changed with care may hold other
-numbers of the right shapes, from which the fit goes on to a model, or it is refused too.
+A fit goes on from a damaged one to the same bits, or says in a line that it is damaged. One that
+was changed with care may hold other numbers of the right shapes, from which the fit goes on to a
+model, or it is refused too.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ FITS: dict[str, Callable[..., Any]] = {
     "hard": lambda **words: cmeans.KernelKMeans(3, landmarks=12, n_init=2, **words),
     "fuzzy": lambda **words: cmeans.FuzzyCMeans(3, m=1.5, kernel="rbf", landmarks=12, **words),
     "plain": lambda **words: cmeans.FuzzyCMeans(3, **words),
-    "possibilistic": lambda **words: cmeans.PossibilisticCMeans(3, kernel="rbf", landmarks=12, **words),
+    "possibilistic": lambda **words: cmeans.PossibilisticCMeans(
+        3, kernel="rbf", landmarks=12, **words
+    ),
     "adaptive": lambda **words: cmeans.AdaptivePossibilisticCMeans((1, 4), **words),
     "sequential": lambda **words: cmeans.SequentialPossibilisticCMeans((1, 4), **words),
     "two steps": lambda **words: cmeans.TwoStepKernelKMeans(3, landmarks=40, n_init=2, **words),
@@ -35,7 +38,9 @@ FITS: dict[str, Callable[..., Any]] = {
 
 
 def fitted(name: str, checkpoint: Any) -> Any:
-    return FITS[name](random_state=3, engine=cmeans.ThreadEngine(n_jobs=1, checkpoint=checkpoint)).fit(X)
+    return FITS[name](
+        random_state=3, engine=cmeans.ThreadEngine(n_jobs=1, checkpoint=checkpoint)
+    ).fit(X)
 
 
 def prepared(folder: Path) -> Case:
@@ -54,8 +59,14 @@ def prepared(folder: Path) -> Case:
         careful = dice.random() < 0.4
         others = [other for other, _ in seeds.values()]
         for file, content in beside.items():
-            (folder / file).write_bytes(changed_bytes(content, dice) if dice.random() < 0.05 else content)
-        place.write_bytes(by_hand(data, dice, folder / "scratch") if careful else changed_bytes(data, dice, others))
+            (folder / file).write_bytes(
+                changed_bytes(content, dice) if dice.random() < 0.05 else content
+            )
+        place.write_bytes(
+            by_hand(data, dice, folder / "scratch")
+            if careful
+            else changed_bytes(data, dice, others)
+        )
         try:
             again = fitted(name, Checkpoint(place, resume=True))
         except ValueError as error:

@@ -1,7 +1,8 @@
 """Command lines of all words there are, right and wrong, over files with hostile names and columns.
 
-A command ends well, or with a line and the exit code 2, and leaves nothing half-written; what it says holds no character that a terminal
-would obey, and no page or table holds markup that came from data.
+A command ends well, or with a line and the exit code 2, and leaves nothing half-written; what it
+says holds no character that a terminal would obey, and no page or table holds markup that came from
+data.
 """
 
 from __future__ import annotations
@@ -47,9 +48,25 @@ WORDS = (
     "--",
     "é",
 )
-NEVER = {"--help", "-h", "--debug", "--follow", "--scheduler", "--engine", "--wait"}  # which wait, or show more
-FILES = ("rows.npy", "rows.csv", "rows.parquet", "named.parquet", "rows.npz", "model", "text", "empty", "folder", "none", HOSTILE + ".csv")
-OUTPUTS = {"--out": ("out", "out.csv", "out.parquet", "out.html", "rows.npy", "none/out"), "--checkpoint": ("state", "model", "rows.csv")}
+# which wait, or show more
+NEVER = {"--help", "-h", "--debug", "--follow", "--scheduler", "--engine", "--wait"}
+FILES = (
+    "rows.npy",
+    "rows.csv",
+    "rows.parquet",
+    "named.parquet",
+    "rows.npz",
+    "model",
+    "text",
+    "empty",
+    "folder",
+    "none",
+    HOSTILE + ".csv",
+)
+OUTPUTS = {
+    "--out": ("out", "out.csv", "out.parquet", "out.html", "rows.npy", "none/out"),
+    "--checkpoint": ("state", "model", "rows.csv"),
+}
 
 
 def options_of() -> dict[str, dict[str, bool]]:
@@ -75,7 +92,10 @@ def inputs(folder: Path) -> None:
     (folder / (HOSTILE.replace("/", "") + ".csv")).write_bytes((folder / "rows.csv").read_bytes())
     pq.write_table(pa.table(dict(zip("abc", x.T, strict=True))), folder / "rows.parquet")
     names = [HOSTILE, "\x1b]0;title\x07", "=cmd|' /C calc'!A0"]
-    pq.write_table(pa.table(dict(zip(names, x.T, strict=True)) | {"t": [HOSTILE] * 60}), folder / "named.parquet")
+    pq.write_table(
+        pa.table(dict(zip(names, x.T, strict=True)) | {"t": [HOSTILE] * 60}),
+        folder / "named.parquet",
+    )
     (folder / "text").write_text("words\nand words\n")
     (folder / "empty").touch()
     (folder / "folder").mkdir()
@@ -107,11 +127,24 @@ def prepared(folder: Path) -> Case:
 def line_of(dice: random.Random, options: dict[str, dict[str, bool]]) -> list[str]:
     """Return the words of a command."""
     name = dice.choice(sorted(set(options) - {"demo"}))
-    words = [name, *(["model"] if name in ("predict", "report", "info") and dice.random() < 0.9 else [])]
-    words += [dice.choice(FILES).replace("/", "")] if name != "info" and dice.random() < 0.95 else []
-    words += ["-c", dice.choice(("2", "3", "2-4"))] if "-c" in options[name] and dice.random() < 0.9 else []
+    words = [
+        name,
+        *(["model"] if name in ("predict", "report", "info") and dice.random() < 0.9 else []),
+    ]
+    words += (
+        [dice.choice(FILES).replace("/", "")] if name != "info" and dice.random() < 0.95 else []
+    )
+    words += (
+        ["-c", dice.choice(("2", "3", "2-4"))]
+        if "-c" in options[name] and dice.random() < 0.9
+        else []
+    )
     words += ["--refits", "0"] if name == "select" else []
-    words += ["--out", dice.choice(OUTPUTS["--out"])] if "--out" in options[name] and dice.random() < 0.8 else []
+    words += (
+        ["--out", dice.choice(OUTPUTS["--out"])]
+        if "--out" in options[name] and dice.random() < 0.8
+        else []
+    )
     known = sorted(set(options[name]) - NEVER)
     for option in dice.sample(known, min(len(known), dice.choice((0, 1, 1, 2, 3, 5)))):
         words.append(option)
@@ -124,7 +157,11 @@ def said(words: list[str]) -> tuple[int, str, str]:
     """Run a command in this process; return its exit code and what it wrote."""
     written = io.BytesIO()  # labels of a stream go there as bytes
     out = io.TextIOWrapper(written, encoding="utf-8", newline="")
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()) as err, warnings.catch_warnings():
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(io.StringIO()) as err,
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore", UserWarning)
         code = main(words)
     out.flush()

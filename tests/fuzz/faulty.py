@@ -1,4 +1,5 @@
-"""A fuzzer of nothing, whose cases go wrong in every way: what watches fuzzers must find them all."""
+"""A fuzzer of nothing, whose cases go wrong in every way: what watches fuzzers must find them
+all."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Estimators and whatever may be handed to them: rows, weights and parameters of every kind.
 
-A fit is refused by a ValueError, or its model keeps what it promises: labels of its clusters, numbers that are finite, memberships that sum
-to one where they should, predictions of the training rows that are its labels. A warning that is not the library's own is a find too.
+A fit is refused by a ValueError, or its model keeps what it promises: labels of its clusters,
+numbers that are finite, memberships that sum to one where they should, predictions of the training
+rows that are its labels. A warning that is not the library's own is a find too.
 """
 
 from __future__ import annotations
@@ -19,16 +20,94 @@ from cmeans import ThreadEngine
 from every_estimator import CLASSES, FINDING, NAMES, PARAMETERS, known
 from fuzz.runner import Case, FoundError
 
-NUMBERS = (0, 1, -1, 2, 3, 0.5, 1.5, 1e-300, 1e300, 1e-9, float("nan"), float("inf"), True, None, "auto", "x", [], (1, 2), 10**30, 1 + 2j)
+NUMBERS = (
+    0,
+    1,
+    -1,
+    2,
+    3,
+    0.5,
+    1.5,
+    1e-300,
+    1e300,
+    1e-9,
+    float("nan"),
+    float("inf"),
+    True,
+    None,
+    "auto",
+    "x",
+    [],
+    (1, 2),
+    10**30,
+    1 + 2j,
+)
 WORDS: dict[str, tuple[Any, ...]] = {
-    "n_clusters": (1, 2, 3, 5, 0, -1, 2.0, "3", None, 10**9, "auto", (1, 5), (1, 0), (2, 3), (1, 10**9)),
-    "kernel": ("linear", "rbf", "laplacian", "cosine", "sigmoid", "polynomial", "landmark_graph", "manhattan", "gower", "no", None, 3),
+    "n_clusters": (
+        1,
+        2,
+        3,
+        5,
+        0,
+        -1,
+        2.0,
+        "3",
+        None,
+        10**9,
+        "auto",
+        (1, 5),
+        (1, 0),
+        (2, 3),
+        (1, 10**9),
+    ),
+    "kernel": (
+        "linear",
+        "rbf",
+        "laplacian",
+        "cosine",
+        "sigmoid",
+        "polynomial",
+        "landmark_graph",
+        "manhattan",
+        "gower",
+        "no",
+        None,
+        3,
+    ),
     "gamma": ("scale", "median", "auto", 0.1, 1e-300, 1e300, 0, -1, float("nan"), "no"),
-    "landmarks": ("auto", None, 1, 3, 10, 0, -1, 10**9, 2.5, "no", [0, 1, 2], [0, 0], [10**9], [-1], np.eye(3), np.full((2, 3), np.nan)),
+    "landmarks": (
+        "auto",
+        None,
+        1,
+        3,
+        10,
+        0,
+        -1,
+        10**9,
+        2.5,
+        "no",
+        [0, 1, 2],
+        [0, 0],
+        [10**9],
+        [-1],
+        np.eye(3),
+        np.full((2, 3), np.nan),
+    ),
     "landmarks__method": ("auto", "rpcholesky", "uniform", "k-means++", "k-means", "no"),
     "landmarks__tol": (0.0, 0.02, 1.0, -1, float("nan")),
     "landmarks__solver": ("eigh", "gradient", "no"),
-    "init": ("k-means++", "k-means||", "max-min", "random", "random-partition", "dirichlet", "no", [0, 1, 2], [0, 0, 0], np.eye(3)),
+    "init": (
+        "k-means++",
+        "k-means||",
+        "max-min",
+        "random",
+        "random-partition",
+        "dirichlet",
+        "no",
+        [0, 1, 2],
+        [0, 0, 0],
+        np.eye(3),
+    ),
     "m": ("auto", 1.1, 2.0, 50.0, 1.0, 0, float("inf"), "no"),
     "search": ("auto", "breathing", "annealing", None, "no"),
     "search__acceleration": ("anderson", None, "no"),
@@ -41,7 +120,13 @@ WORDS: dict[str, tuple[Any, ...]] = {
     "chunk_size": (5, 20, 1, 0, 10**9),
     "patch_size": (5, 20, 1, 0, 10**9),
     "warm_up": ("auto", 0, 10**6, -1),
-    "engine": (None, ThreadEngine(), ThreadEngine(2, memory_budget="1GB"), ThreadEngine(memory_budget=10**400), 3),
+    "engine": (
+        None,
+        ThreadEngine(),
+        ThreadEngine(2, memory_budget="1GB"),
+        ThreadEngine(memory_budget=10**400),
+        3,
+    ),
     "n_jobs": (None, 1, 2, -1, 0, "x"),
     "random_state": (0, None, -1, 2**40, "x", np.random.RandomState(0)),
     "join_equal_rows": ("auto", True, False, "x"),
@@ -80,7 +165,9 @@ VALUES: tuple[Callable[[np.ndarray, np.random.Generator], np.ndarray], ...] = (
     lambda x, _: x[np.zeros(len(x), int)],
     lambda x, _: np.round(x),
     lambda x, _: x + 1e9,
-    lambda x, rng: np.where(rng.random(x.shape) < 0.05, rng.choice([np.nan, np.inf, -np.inf, 1e308, 5e-324]), x),
+    lambda x, rng: np.where(
+        rng.random(x.shape) < 0.05, rng.choice([np.nan, np.inf, -np.inf, 1e308, 5e-324]), x
+    ),
     lambda x, _: np.where(np.arange(len(x))[:, None] == 0, 1e200, x),
 )
 FORMS: tuple[Callable[[np.ndarray], Any], ...] = (
@@ -132,11 +219,22 @@ def weights_of(dice: random.Random, n: int) -> Any:
 def words_of(dice: random.Random, name: str) -> dict[str, Any]:
     """Return a few parameters of an estimator."""
     number = (1, 3) if name in FINDING else 3
-    words = known(name, {"n_clusters": number, "random_state": 0, "chunk_size": 20, "patch_size": 20, "max_iter": 30})
+    words = known(
+        name,
+        {
+            "n_clusters": number,
+            "random_state": 0,
+            "chunk_size": 20,
+            "patch_size": 20,
+            "max_iter": 30,
+        },
+    )
     tabled = [word for word in WORDS if word.partition("__")[0] in PARAMETERS[name]]
     own = sorted(set(PARAMETERS[name] if dice.random() < 0.2 else tabled) - NEVER)
     for word in dice.sample(own, min(len(own), dice.choice((0, 1, 1, 2, 3)))):
-        words[word] = dice.choice(WORDS[word] if word in WORDS and dice.random() < 0.85 else NUMBERS)
+        words[word] = dice.choice(
+            WORDS[word] if word in WORDS and dice.random() < 0.85 else NUMBERS
+        )
     return words
 
 
@@ -144,7 +242,9 @@ def prepared(folder: Path) -> Case:
     def case(dice: random.Random) -> str:
         name = dice.choice(NAMES)
         words, x = words_of(dice, name), rows_of(dice)
-        weight = weights_of(dice, len(x) if hasattr(x, "__len__") and not sparse.issparse(x) else 30)
+        weight = weights_of(
+            dice, len(x) if hasattr(x, "__len__") and not sparse.issparse(x) else 30
+        )
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", UserWarning)
@@ -152,12 +252,16 @@ def prepared(folder: Path) -> Case:
                 return fitted(name, words, x, weight)
             except (FoundError, ValueError) as error:
                 if isinstance(error, FoundError):
-                    raise FoundError(f"{name}({words}) of {x!r} with {weight!r}: {error}") from error
+                    raise FoundError(
+                        f"{name}({words}) of {x!r} with {weight!r}: {error}"
+                    ) from error
                 if len(str(error)) < 10:
                     raise FoundError(f"{name} says no more than {error}") from error
                 return "refused"
             except Exception as error:
-                raise FoundError(f"{name}({words}) of {x!r} with {weight!r} ends with {type(error).__name__}") from error
+                raise FoundError(
+                    f"{name}({words}) of {x!r} with {weight!r} ends with {type(error).__name__}"
+                ) from error
 
     return case
 
@@ -166,7 +270,8 @@ def fitted(name: str, words: dict[str, Any], x: Any, weight: Any) -> str:
     try:
         model = CLASSES[name]().set_params(**words).fit(x, sample_weight=weight)
     except TypeError as error:
-        if "sparse" in str(error) or "argument must be a string or a real number" in str(error):  # as scikit-learn has it
+        # as scikit-learn has it
+        if "sparse" in str(error) or "argument must be a string or a real number" in str(error):
             return "refused"
         raise
     n = x.shape[0] if hasattr(x, "shape") else len(x)
@@ -190,7 +295,8 @@ def fitted(name: str, words: dict[str, Any], x: Any, weight: Any) -> str:
 
 
 def _divides_equal_rows(words: dict[str, Any], x: Any) -> bool:
-    """True where bounds of sizes may divide rows of one place among clusters, which nothing tells apart later."""
+    """True where bounds of sizes may divide rows of one place among clusters, which nothing tells
+    apart later."""
     if words.get("sizes__least") is None and words.get("sizes__most") is None:
         return False
     rows = x.toarray() if sparse.issparse(x) else np.asarray(x, np.float64)
@@ -201,4 +307,6 @@ def _overflows(x: Any, weight: Any) -> bool:
     """True where weighted squares of these numbers are beyond all that can be written."""
     with np.errstate(over="ignore"):
         largest = np.abs(x.data if sparse.issparse(x) else np.asarray(x, np.float64)).max()
-        return not np.isfinite(1e3 * largest**2 * (1.0 if weight is None else np.max(np.asarray(weight, np.float64))))
+        return not np.isfinite(
+            1e3 * largest**2 * (1.0 if weight is None else np.max(np.asarray(weight, np.float64)))
+        )

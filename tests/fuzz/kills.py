@@ -1,7 +1,7 @@
 """Commands that are killed, stopped, find the disk full or their rows gone, at random moments.
 
-Whatever happens, a file of results is whole or absent, what is said is a line, and the command, run again or resumed, ends in the very
-results of one that nothing has happened to.
+Whatever happens, a file of results is whole or absent, what is said is a line, and the command, run
+again or resumed, ends in the very results of one that nothing has happened to.
 """
 
 from __future__ import annotations
@@ -73,20 +73,30 @@ def of_model(file: Path) -> object:
 
 COMMANDS = {
     "fit": Command(
-        "fit rows.npy -c 5 --method fuzzy --m 1.5 --kernel rbf --landmarks 40 --n-init 2 --seed 3 -q --out out "
+        "fit rows.npy -c 5 --method fuzzy --m 1.5 --kernel rbf --landmarks 40 --n-init 2 --seed 3 "
+        "-q --out out "
         "--checkpoint state --checkpoint-minutes 0",
-        {"out/labels.parquet": of_bytes, "out/model.safetensors": of_model, "out/summary.json": of_summary},
+        {
+            "out/labels.parquet": of_bytes,
+            "out/model.safetensors": of_model,
+            "out/summary.json": of_summary,
+        },
         "state",
     ),
     "predict": Command("predict model rows.npy --out labels.csv -q", {"labels.csv": of_bytes}),
     "stream": Command(
-        "stream rows.csv -c 5 --chunk-size 250 --out labels.csv --checkpoint state --checkpoint-every 1 -q --summary s.json",
+        "stream rows.csv -c 5 --chunk-size 250 --out labels.csv --checkpoint state "
+        "--checkpoint-every 1 -q --summary s.json",
         {"labels.csv": of_bytes, "s.json": of_summary},
         "state",
     ),
     "select": Command(
-        "select few.npy -c 2-4 --refits 2 --method hard -q --out out --checkpoint state --checkpoint-minutes 0",
-        {"out/selection.csv": of_table, "out/selection.json": lambda file: json.loads(file.read_text())["reason"]},
+        "select few.npy -c 2-4 --refits 2 --method hard -q --out out --checkpoint state "
+        "--checkpoint-minutes 0",
+        {
+            "out/selection.csv": of_table,
+            "out/selection.json": lambda file: json.loads(file.read_text())["reason"],
+        },
         "state",
     ),
     "report": Command("report model few.npy --out page.html -q", {"page.html": of_page}),
@@ -106,8 +116,16 @@ def main(rounds: int, first: int, names: list[str]) -> int:
                 except Exception as error:
                     found += 1
                     counts["find"] += 1
-                    print(f"--- kills of {name}, round {number}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
-            print(f"{name}: {rounds} rounds ({', '.join(f'{what} {count}' for what, count in counts.most_common())})", flush=True)
+                    print(
+                        f"--- kills of {name}, round {number}: {type(error).__name__}: {error}",
+                        file=sys.stderr,
+                        flush=True,
+                    )
+            print(
+                f"{name}: {rounds} rounds "
+                f"({', '.join(f'{what} {count}' for what, count in counts.most_common())})",
+                flush=True,
+            )
     return int(found > 0)
 
 
@@ -152,12 +170,19 @@ class Trial:
         for file in self.inputs.iterdir():
             shutil.copy(file, folder)
         goes_on = self.what.state is not None and (folder / self.what.state).exists()
-        again, told = ended(started([*self.what.words, *(["--resume"] if goes_on else [])], folder), folder)
+        again, told = ended(
+            started([*self.what.words, *(["--resume"] if goes_on else [])], folder), folder
+        )
         if again != DONE:
-            raise FoundError(f"after {fault} at {moment:.2f} s ({code}, {said!r}) it does not go on: {again}, {told!r}")
+            raise FoundError(
+                f"after {fault} at {moment:.2f} s ({code}, {said!r}) it does not go on: {again}, "
+                f"{told!r}"
+            )
         for name, read in self.what.results.items():
             if read(folder / name) != self.known[name]:
-                raise FoundError(f"after {fault} at {moment:.2f} s ({code}, {said!r}) {name} is another")
+                raise FoundError(
+                    f"after {fault} at {moment:.2f} s ({code}, {said!r}) {name} is another"
+                )
         if left := [file.name for file in folder.rglob(".cmeans-tmp*")]:
             raise FoundError(f"after {fault} at {moment:.2f} s {left} are left")
         return f"{fault}: {code}"
@@ -165,16 +190,23 @@ class Trial:
     def _look(self, folder: Path, fault: str, code: int, said: str) -> None:
         """Find nothing half-written, and no more said than a line."""
         killed = fault == "SIGKILL" and code == -signal.SIGKILL
-        stopped = fault == "SIGTERM" and code in (INTERRUPTED, -signal.SIGTERM)  # the latter before there is a handler
+        # the latter before there is a handler
+        stopped = fault == "SIGTERM" and code in (INTERRUPTED, -signal.SIGTERM)
         if not (killed or stopped or code in (DONE, WRONG)) or "Traceback" in said:
             raise FoundError(f"{fault} ends with {code}: {said}")
-        if code == WRONG and len([line for line in said.splitlines() if "warning:" not in line]) != 1:
+        if (
+            code == WRONG
+            and len([line for line in said.splitlines() if "warning:" not in line]) != 1
+        ):
             raise FoundError(f"{fault} says {said!r}")
-        grows = "labels.csv" if self.what.words[0] == "stream" else None  # of labels that are written as rows come
+        # of labels that are written as rows come
+        grows = "labels.csv" if self.what.words[0] == "stream" else None
         for name, read in self.what.results.items():
             if not (folder / name).exists() or name == grows:
                 continue
-            if read(folder / name) != self.known[name] and not (code == INTERRUPTED and name.endswith("model.safetensors")):
+            if read(folder / name) != self.known[name] and not (
+                code == INTERRUPTED and name.endswith("model.safetensors")
+            ):
                 raise FoundError(f"{fault} ({code}, {said!r}) leaves {name} half-written")
         if grows is not None and (folder / grows).exists():
             whole = self.known[grows]
@@ -183,7 +215,8 @@ class Trial:
                 raise FoundError(f"{fault} ({code}, {said!r}) leaves other labels")
 
     def _folder(self) -> Path:
-        """Return a fresh folder of inputs, always at the same place: pages name the files that they are of."""
+        """Return a fresh folder of inputs, always at the same place: pages name the files that they
+        are of."""
         folder = self.place / "work"
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(self.inputs, folder)
@@ -191,7 +224,8 @@ class Trial:
 
 
 def started(words: list[str], folder: Path, full: int | None = None) -> int:
-    """Run a command in a copy of this process, with rows that stay in their files; `full`: bytes of a file that the disk takes."""
+    """Run a command in a copy of this process, with rows that stay in their files; `full`: bytes of
+    a file that the disk takes."""
     process = os.fork()
     if process:
         return process
@@ -218,7 +252,9 @@ def ended(process: int, folder: Path) -> tuple[int, str]:
     while True:
         done, status = os.waitpid(process, os.WNOHANG)
         if done:
-            return os.waitstatus_to_exitcode(status), (folder / "said").read_text() if (folder / "said").exists() else ""
+            return os.waitstatus_to_exitcode(status), (folder / "said").read_text() if (
+                folder / "said"
+            ).exists() else ""
         now = processor_time(process)
         if now > used or is_runnable(process):
             used, heard = now, time.monotonic()

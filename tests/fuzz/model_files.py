@@ -1,7 +1,7 @@
 """Model files that are damaged, or changed by somebody who knows the format.
 
-A file that is damaged is refused, or predicts what it did before. One that was changed with care is refused, or holds some model, which
-predicts numbers or says in a ValueError why it cannot.
+A file that is damaged is refused, or predicts what it did before. One that was changed with care is
+refused, or holds some model, which predicts numbers or says in a ValueError why it cannot.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ MODELS: dict[str, Callable[[], Any]] = {
     "noise": lambda: cmeans.FuzzyCMeans(3, noise=0.1, random_state=0),
     "entropy": lambda: cmeans.CMeans(3, rule=Entropy(T=0.2), random_state=0),
     "sizes": lambda: cmeans.KernelKMeans(3, kernel="linear", sizes=Sizes(least=15), random_state=0),
-    "stream of landmarks": lambda: cmeans.StreamingFuzzyCMeans(3, kernel="rbf", gamma=0.1, chunk_size=30, random_state=0),
+    "stream of landmarks": lambda: cmeans.StreamingFuzzyCMeans(
+        3, kernel="rbf", gamma=0.1, chunk_size=30, random_state=0
+    ),
 }
 QUESTIONS = ("predict", "memberships", "transform", "outlier_score")
 
@@ -51,7 +53,10 @@ def saved(folder: Path) -> dict[str, tuple[bytes, Any]]:
             warnings.simplefilter("ignore")
             cmeans.save(make().fit(X), folder / "model")
         files[name] = (folder / "model").read_bytes(), NEW
-    cmeans.save(cmeans.FuzzyCMeans(3, kernel="rbf", landmarks=9, random_state=0).fit(sparse.csr_array(X)), folder / "model")
+    cmeans.save(
+        cmeans.FuzzyCMeans(3, kernel="rbf", landmarks=9, random_state=0).fit(sparse.csr_array(X)),
+        folder / "model",
+    )
     files["csr"] = (folder / "model").read_bytes(), sparse.csr_array(NEW)
     return files
 
@@ -71,12 +76,17 @@ def prepared(folder: Path) -> Case:
         place.write_bytes(data)
         answers(cmeans.load(place), rows)  # before anything is measured
     others = [other for other, _ in files.values()]
-    digests = set(map(digest_in, others))  # the beginning of one file and the end of another may be all of the other
+    # the beginning of one file and the end of another may be all of the other
+    digests = set(map(digest_in, others))
 
     def case(dice: random.Random) -> str:
         data, rows = files[dice.choice(sorted(files))]
         careful = dice.random() < 0.5
-        changed = by_hand(data, dice, folder / "scratch") if careful else changed_bytes(data, dice, others)
+        changed = (
+            by_hand(data, dice, folder / "scratch")
+            if careful
+            else changed_bytes(data, dice, others)
+        )
         place.write_bytes(changed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
@@ -90,7 +100,10 @@ def prepared(folder: Path) -> Case:
 
 def _loaded(place: Path, data: bytes, rows: Any, careful: bool, dice: random.Random) -> str:
     if dice.random() < 0.1:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as said:
+        with (
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stderr(io.StringIO()) as said,
+        ):
             code = main(["info", str(place)])
         if code not in (0, 2) or "Traceback" in said.getvalue():
             raise FoundError(f"info ends with {code}: {said.getvalue()}")

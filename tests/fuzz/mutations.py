@@ -13,8 +13,44 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load, save_file
 
-NUMBERS = (0, 1, -1, 2, 127, 255, 256, 2**15, 2**31 - 1, -(2**31), 2**32 - 1, 2**53, 2**63 - 1, -(2**63))
-VALUES: tuple[Any, ...] = (None, True, False, 0, 1, -1, 2, 3, 2**31, 10**18, 10**400, 0.5, 1e308, -0.0, 1e-320, "", "x", "auto", [], {})
+NUMBERS = (
+    0,
+    1,
+    -1,
+    2,
+    127,
+    255,
+    256,
+    2**15,
+    2**31 - 1,
+    -(2**31),
+    2**32 - 1,
+    2**53,
+    2**63 - 1,
+    -(2**63),
+)
+VALUES: tuple[Any, ...] = (
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    2,
+    3,
+    2**31,
+    10**18,
+    10**400,
+    0.5,
+    1e308,
+    -0.0,
+    1e-320,
+    "",
+    "x",
+    "auto",
+    [],
+    {},
+)
 VALUES += (
     {"$array": "none"},
     {"$list": []},
@@ -37,14 +73,19 @@ def put(data: bytearray, dice: random.Random, others: Sequence[bytes]) -> None:
     """A number where one may be."""
     width = dice.choice((1, 2, 4, 8))
     at = dice.randrange(len(data) + 1)
-    data[at : at + width] = (dice.choice(NUMBERS) % 256**width).to_bytes(width, dice.choice(("little", "big")))
+    data[at : at + width] = (dice.choice(NUMBERS) % 256**width).to_bytes(
+        width, dice.choice(("little", "big"))
+    )
 
 
 def everywhere(data: bytearray, dice: random.Random, others: Sequence[bytes]) -> None:
     """Another number in all places where one stands, as a count that stands in several."""
     width = dice.choice((4, 8))
     at = dice.randrange(len(data) + 1) & -width
-    old, new = bytes(data[at : at + width]), (dice.choice((*NUMBERS, 91, 1000, 10**6)) % 256**width).to_bytes(width, "little")
+    old, new = (
+        bytes(data[at : at + width]),
+        (dice.choice((*NUMBERS, 91, 1000, 10**6)) % 256**width).to_bytes(width, "little"),
+    )
     if any(old):
         data[:] = data.replace(old, new)
 
@@ -99,7 +140,8 @@ def changed_text(text: str, dice: random.Random, words: Sequence[str]) -> str:
 
 
 def changed_json(value: Any, dice: random.Random) -> Any:
-    """Return a value of JSON of which one place holds something else, is gone, or has another name."""
+    """Return a value of JSON of which one place holds something else, is gone, or has another
+    name."""
     value = copy.deepcopy(value)
     places = list(_places(value))
     if not places:
@@ -112,9 +154,18 @@ def changed_json(value: Any, dice: random.Random) -> Any:
         other, its = dice.choice(places)
         parent[key] = copy.deepcopy(other[its])
     elif way == 2 and isinstance(parent, dict):
-        parent[dice.choice(("x", "digest", "_space", "labels_", "__class__", "fit"))] = parent.pop(key)
+        parent[dice.choice(("x", "digest", "_space", "labels_", "__class__", "fit"))] = parent.pop(
+            key
+        )
     elif way == 3 and isinstance(parent[key], (int, float)) and not isinstance(parent[key], bool):
-        parent[key] = dice.choice((parent[key] + 1, -parent[key], parent[key] * 2, parent[key] * (1e6 if abs(parent[key]) < 1e300 else 3)))
+        parent[key] = dice.choice(
+            (
+                parent[key] + 1,
+                -parent[key],
+                parent[key] * 2,
+                parent[key] * (1e6 if abs(parent[key]) < 1e300 else 3),
+            )
+        )
     else:
         parent[key] = dice.choice(VALUES)
     return value
@@ -146,14 +197,20 @@ def changed_array(array: np.ndarray, dice: random.Random) -> np.ndarray:
         if way == 3:
             return np.concatenate([array, array]) if array.ndim else array
         if way == 4:
-            return array.astype(dice.choice((np.float32, np.float64, np.int8, np.int32, np.int64, np.uint32)))
+            return array.astype(
+                dice.choice((np.float32, np.float64, np.int8, np.int32, np.int64, np.uint32))
+            )
         if way == 5:
             return array[:0] if array.ndim else array
         if way == 6 and array.ndim == 2:
             return array.T
         changed = array.copy()
         if changed.size:
-            number = dice.choice((0, -1, 1, np.nan, np.inf, -np.inf, 1e308, 2**31 - 1, 1e-310) if array.dtype.kind == "f" else NUMBERS[:9])
+            number = dice.choice(
+                (0, -1, 1, np.nan, np.inf, -np.inf, 1e308, 2**31 - 1, 1e-310)
+                if array.dtype.kind == "f"
+                else NUMBERS[:9]
+            )
             changed.reshape(-1)[dice.randrange(changed.size)] = np.array(number).astype(array.dtype)
         return changed
 
@@ -166,7 +223,8 @@ def parts_of(data: bytes) -> tuple[str, Any, dict[str, np.ndarray]]:
 
 
 def by_hand(data: bytes, dice: random.Random, scratch: Path) -> bytes:
-    """Return a file as somebody makes it who knows the format: changed in the header or an array, and with a digest that is right."""
+    """Return a file as somebody makes it who knows the format: changed in the header or an array,
+    and with a digest that is right."""
     from cmeans.storage.codec import DIGEST, digest_of
 
     key, header, arrays = parts_of(data)

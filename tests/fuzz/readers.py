@@ -1,7 +1,8 @@
-"""Files of rows that are damaged, or that somebody made who means no good: each is refused in a line that names it, or holds finite rows.
+"""Files of rows that are damaged, or that somebody made who means no good: each is refused in a
+line that names it, or holds finite rows.
 
-Parquet, Arrow and CSV keep no digest, so that other numbers may come where bytes were changed; but never others than the file has, nor
-more of them than it says, nor any that are missing.
+Parquet, Arrow and CSV keep no digest, so that other numbers may come where bytes were changed; but
+never others than the file has, nor more of them than it says, nor any that are missing.
 """
 
 from __future__ import annotations
@@ -48,22 +49,80 @@ WORDS = (
     "true",
     "",
 )
-WORDS += (" ", "\ufeff", "\0", "\x1b[31m", "a,b,c,d\n", "1,2,3,4\n", "=cmd()", "é", "\U0001f600", "9" * 400, "," * 50, "'", "#", "\\")
-SHAPES = ("({n}, 4)", "(4, {n})", "({n},)", "()", "({n}, {n})", "(90, 4.0)", "(True, 4)", "[90, 4]", "((90, 4),)", "(90,4,{n})")
-DTYPES = ("<f8", ">f4", "|O", "<U{n}", "|S{n}", "<i{n}", "|V{n}", "<M8[s]", "|b1", "<c16", "<f16", "f8, f8", "{n}f8", "('<f8', ({n},))")
+WORDS += (
+    " ",
+    "\ufeff",
+    "\0",
+    "\x1b[31m",
+    "a,b,c,d\n",
+    "1,2,3,4\n",
+    "=cmd()",
+    "é",
+    "\U0001f600",
+    "9" * 400,
+    "," * 50,
+    "'",
+    "#",
+    "\\",
+)
+SHAPES = (
+    "({n}, 4)",
+    "(4, {n})",
+    "({n},)",
+    "()",
+    "({n}, {n})",
+    "(90, 4.0)",
+    "(True, 4)",
+    "[90, 4]",
+    "((90, 4),)",
+    "(90,4,{n})",
+)
+DTYPES = (
+    "<f8",
+    ">f4",
+    "|O",
+    "<U{n}",
+    "|S{n}",
+    "<i{n}",
+    "|V{n}",
+    "<M8[s]",
+    "|b1",
+    "<c16",
+    "<f16",
+    "f8, f8",
+    "{n}f8",
+    "('<f8', ({n},))",
+)
 
 
 def with_nulls(folder: Path) -> Path:
-    columns: dict[str, Any] = {"a": [1.0, 2.0] * 45, "b": list(range(90)), "t": ["x", "y", "z"] * 30, "f": [True, False] * 45}
-    pq.write_table(pa.table(columns), folder / "x.parquet", row_group_size=20, compression="zstd", data_page_size=64)
+    columns: dict[str, Any] = {
+        "a": [1.0, 2.0] * 45,
+        "b": list(range(90)),
+        "t": ["x", "y", "z"] * 30,
+        "f": [True, False] * 45,
+    }
+    pq.write_table(
+        pa.table(columns),
+        folder / "x.parquet",
+        row_group_size=20,
+        compression="zstd",
+        data_page_size=64,
+    )
     return folder / "x.parquet"
 
 
 def with_dictionaries(folder: Path) -> Path:
     table = pa.table(
-        {"a": X[:, 0], "t": pa.array(["x", "y", "z"] * 30).dictionary_encode(), "d": pa.array([1, 2, 3] * 30).dictionary_encode()}
+        {
+            "a": X[:, 0],
+            "t": pa.array(["x", "y", "z"] * 30).dictionary_encode(),
+            "d": pa.array([1, 2, 3] * 30).dictionary_encode(),
+        }
     )
-    with pa.ipc.new_file(folder / "x.arrow", table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+    with pa.ipc.new_file(
+        folder / "x.arrow", table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")
+    ) as writer:
         writer.write_table(table, max_chunksize=30)
     return folder / "x.arrow"
 
@@ -85,7 +144,9 @@ FILES: dict[str, Callable[[Path], Any]] = {
     },
     **{make.__name__: make for make in (with_nulls, with_dictionaries, sparse_rows)},
     **{
-        f"{kind} lists in {ending}": lambda folder, kind=kind, ending=ending: lists(folder, kind, ending)
+        f"{kind} lists in {ending}": lambda folder, kind=kind, ending=ending: lists(
+            folder, kind, ending
+        )
         for kind in ("fixed", "plain")
         for ending in ("arrow", "arrows", "parquet")
     },
@@ -106,13 +167,17 @@ def prepared(folder: Path) -> Case:
         if kind == "bytes":
             data = changed_bytes(data, dice, [other for _, other in seeds.values()])
         elif kind == "csv":
-            ending, text = dice.choice((seeds["csv"], ("x.txt", b"1;2\n3;4\n5;6\n"), ("x.tsv", b'a\t"b c"\n1\t2\n3\t4\n')))
+            ending, text = dice.choice(
+                (seeds["csv"], ("x.txt", b"1;2\n3;4\n5;6\n"), ("x.tsv", b'a\t"b c"\n1\t2\n3\t4\n'))
+            )
             data = changed_text(text.decode(), dice, WORDS).encode(errors="surrogateescape")
         elif kind == "npy":
             ending, data = "x.npy", npy_of(dice)
         else:
             ending, data = "x.npz", sparse_of(dice)
-        file = folder / f"hostile{Path(ending).suffix if Path(ending).suffix != '.gz' else '.csv.gz'}"
+        file = (
+            folder / f"hostile{Path(ending).suffix if Path(ending).suffix != '.gz' else '.csv.gz'}"
+        )
         file.write_bytes(data)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
@@ -125,7 +190,9 @@ def read(file: Path, dice: random.Random) -> str:
     """Open a file as dice have it, and read it all."""
     words: dict[str, Any] = {}
     if dice.random() < 0.2:
-        words["columns"] = dice.choice((0, [1, 0], ["a"], "0-1", -1, [10**9], "b", "0-999999999999", "vector", ["a", "vector"]))
+        words["columns"] = dice.choice(
+            (0, [1, 0], ["a"], "0-1", -1, [10**9], "b", "0-999999999999", "vector", ["a", "vector"])
+        )
     if dice.random() < 0.1:
         words["weight"] = dice.choice(("a", 0, "w", 10**6))
     try:
@@ -139,13 +206,21 @@ def read(file: Path, dice: random.Random) -> str:
         some = rows.take(np.array([n - 1, 0, n // 2]))
     except RowsError as error:
         if "\n" in str(error) or not str(error).isprintable() or len(str(error)) > 2000:
-            raise FoundError(f"a message of {len(str(error))} characters, or not in a line: {str(error)[:300]!r}") from error
+            raise FoundError(
+                f"a message of {len(str(error))} characters, or not in a line: {str(error)[:300]!r}"
+            ) from error
         return "refused"
     whole = np.concatenate(read)
     if file.suffix.startswith(".arrow") and n > 8 * file.stat().st_size:
         raise FoundError(f"{n} rows of {file.stat().st_size} bytes")
-    if whole.shape != (n, d) or not np.isfinite(whole).all() or not np.array_equal(some, whole[[n - 1, 0, n // 2]]):
-        raise FoundError(f"{whole.shape} of {(n, d)} rows, or not the same each time, or not finite")
+    if (
+        whole.shape != (n, d)
+        or not np.isfinite(whole).all()
+        or not np.array_equal(some, whole[[n - 1, 0, n // 2]])
+    ):
+        raise FoundError(
+            f"{whole.shape} of {(n, d)} rows, or not the same each time, or not finite"
+        )
     return "read"
 
 
@@ -153,7 +228,10 @@ def npy_of(dice: random.Random) -> bytes:
     """Return an array whose header says what it likes."""
     n = str(dice.choice((*NUMBERS, 3, 4, 90, 10**7, 10**10, 10**30)))
     descr, shape = dice.choice(DTYPES).replace("{n}", n), dice.choice(SHAPES).replace("{n}", n)
-    header = f"{{'descr': {descr!r}, 'fortran_order': {dice.choice(('True', 'False', '1'))}, 'shape': {shape}, }}"
+    header = (
+        f"{{'descr': {descr!r}, 'fortran_order': {dice.choice(('True', 'False', '1'))}, "
+        f"'shape': {shape}, }}"
+    )
     header = changed_text(header, dice, WORDS) if dice.random() < 0.2 else header
     text = header.encode() + b"\n"
     version = dice.choice((1, 1, 2, 3, 9))
@@ -170,14 +248,25 @@ def npy_of(dice: random.Random) -> bytes:
 def sparse_of(dice: random.Random) -> bytes:
     """Return a sparse matrix whose parts may not fit together."""
     x = sparse.csr_array(np.where(X > 0.3, X, 0.0))
-    parts: dict[str, Any] = {"data": x.data, "indices": x.indices, "indptr": x.indptr, "shape": np.array(x.shape)}
+    parts: dict[str, Any] = {
+        "data": x.data,
+        "indices": x.indices,
+        "indptr": x.indptr,
+        "shape": np.array(x.shape),
+    }
     parts["format"] = dice.choice(("csr", "csc", "coo", "bsr", "dia", "lil", "x")).encode()
     name = dice.choice(("data", "indices", "indptr", "shape"))
     changed = parts[name].copy()
     changed[dice.randrange(len(changed))] = (
-        dice.choice(NUMBERS) % 2**31 if name != "shape" else dice.choice((0, 3, -1, 10**7, 2**31 - 1, 2**40, 2**62))
+        dice.choice(NUMBERS) % 2**31
+        if name != "shape"
+        else dice.choice((0, 3, -1, 10**7, 2**31 - 1, 2**40, 2**62))
     )
-    parts[name] = changed[: dice.choice((None, None, -1))] if dice.random() < 0.7 else changed_array(parts[name], dice)
+    parts[name] = (
+        changed[: dice.choice((None, None, -1))]
+        if dice.random() < 0.7
+        else changed_array(parts[name], dice)
+    )
     file = io.BytesIO()
     (np.savez if dice.random() < 0.5 else np.savez_compressed)(file, **parts)
     return file.getvalue()

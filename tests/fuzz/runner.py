@@ -1,7 +1,9 @@
-"""Fuzzers run for as long as one likes: each case in another process, which may crash, hang or take all memory without harm.
+"""Fuzzers run for as long as one likes: each case in another process, which may crash, hang or take
+all memory without harm.
 
-A fuzzer is a module with `prepared(folder)`, which returns its case: a function of dice that gives in a word what came of it, and raises
-where that must not be. Case number N is that of `random.Random(N)`, so that a number is all one needs to see it again.
+A fuzzer is a module with `prepared(folder)`, which returns its case: a function of dice that gives
+in a word what came of it, and raises where that must not be. Case number N is that of
+`random.Random(N)`, so that a number is all one needs to see it again.
 """
 
 from __future__ import annotations
@@ -27,9 +29,11 @@ from typing import Any
 Case = Callable[[random.Random], str]
 
 FUZZERS = ("model_files", "checkpoints", "readers", "stream_lines", "command_lines", "inputs")
-SILENCE = 60.0  # seconds in which a case says nothing, after which it hangs even where it has used no processor
+# seconds in which a case says nothing, after which it hangs even where it has used no processor
+SILENCE = 60.0
 CASES = 2_000  # of one process, so that none grows old
-IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # where files of cases lie: disks take longer
+# where files of cases lie: disks take longer
+IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,8 @@ class Report:
     """What came of the cases so far."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
-    finds: list[tuple[int, str]] = field(default_factory=list)  # numbers of cases, and what was wrong
+    # numbers of cases, and what was wrong
+    finds: list[tuple[int, str]] = field(default_factory=list)
 
     def __str__(self) -> str:
         counts = ", ".join(f"{name} {count:,}" for name, count in self.outcomes.most_common())
@@ -65,8 +70,15 @@ def case_of(name: str, folder: Path) -> Case:
     return importlib.import_module(f"fuzz.{name}").prepared(folder)
 
 
-def run(name: str, seconds: float, first: int = 0, cases: int | None = None, bounds: Bounds | None = None) -> Report:
-    """Run the cases from a number on, in one process after the other, until the time is over or so many are done."""
+def run(
+    name: str,
+    seconds: float,
+    first: int = 0,
+    cases: int | None = None,
+    bounds: Bounds | None = None,
+) -> Report:
+    """Run the cases from a number on, in one process after the other, until the time is over or so
+    many are done."""
     report, bounds = Report(), bounds or OWN_BOUNDS.get(name, BOUNDS)
     number, stop = first, None if cases is None else first + cases
     until = time.monotonic() + seconds
@@ -82,7 +94,12 @@ def _watched(name: str, first: int, last: int, until: float, report: Report, bou
     with (
         tempfile.TemporaryFile("w+") as said,
         tempfile.TemporaryDirectory(dir=IN_MEMORY) as folder,
-        subprocess.Popen([*words, folder], stdout=subprocess.PIPE, stderr=said, env={**os.environ, "TMPDIR": folder}) as process,
+        subprocess.Popen(
+            [*words, folder],
+            stdout=subprocess.PIPE,
+            stderr=said,
+            env={**os.environ, "TMPDIR": folder},
+        ) as process,
     ):
         watch = _Watch(process, first, bounds)
         try:
@@ -94,7 +111,11 @@ def _watched(name: str, first: int, last: int, until: float, report: Report, bou
                         return watch.number + 1
                 elif "outcome" in message:
                     grown = watch.grown()
-                    outcome, found = ("memory", f"takes {grown >> 20:,} MB") if grown else (message["outcome"], message["found"])
+                    outcome, found = (
+                        ("memory", f"takes {grown >> 20:,} MB")
+                        if grown
+                        else (message["outcome"], message["found"])
+                    )
                     report.outcomes[outcome] += 1
                     if found:
                         _told(name, report, watch.number - 1, found)
@@ -105,7 +126,10 @@ def _watched(name: str, first: int, last: int, until: float, report: Report, bou
             process.kill()
         if code:
             said.seek(0)
-            text = f"the process died: {signal.Signals(-code).name if code < 0 else code}\n{said.read()[-2000:]}"
+            text = (
+                "the process died: "
+                f"{signal.Signals(-code).name if code < 0 else code}\n{said.read()[-2000:]}"
+            )
             if not watch.busy:
                 raise RuntimeError(f"{name}: {text}")
             report.outcomes["crash"] += 1
@@ -115,7 +139,8 @@ def _watched(name: str, first: int, last: int, until: float, report: Report, bou
 
 
 class _Watch:
-    """What a process says of its cases, and how long it has been about the one that it has begun."""
+    """What a process says of its cases, and how long it has been about the one that it has
+    begun."""
 
     def __init__(self, process: subprocess.Popen[bytes], first: int, bounds: Bounds) -> None:
         self._process, self._bounds = process, bounds
@@ -147,7 +172,9 @@ class _Watch:
     def hangs(self) -> bool:
         """True where a case has taken too long."""
         late = time.monotonic() - self._heard > SILENCE and not is_runnable(self._process.pid)
-        return self.busy and (late or processor_time(self._process.pid) - self._used > self._bounds.seconds)
+        return self.busy and (
+            late or processor_time(self._process.pid) - self._used > self._bounds.seconds
+        )
 
     def grown(self) -> int:
         """Bytes of memory that its cases have added, where these are too many; else 0."""
@@ -157,7 +184,12 @@ class _Watch:
 
 def _told(name: str, report: Report, number: int, what: str) -> None:
     report.finds.append((number, what))
-    print(f"--- {name}, case {number}: python -m tests.fuzz {name} --first {number} --cases 1\n{what}\n", file=sys.stderr, flush=True)
+    print(
+        f"--- {name}, case {number}: python -m tests.fuzz {name} --first {number} --cases "
+        f"1\n{what}\n",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 def processor_time(pid: int) -> float:
@@ -172,7 +204,9 @@ def processor_time(pid: int) -> float:
 def is_runnable(process: int) -> bool:
     """True of a process that would work if the machine had time for it."""
     try:
-        return any(" R " in task.read_text() for task in Path(f"/proc/{process}/task").glob("*/stat"))
+        return any(
+            " R " in task.read_text() for task in Path(f"/proc/{process}/task").glob("*/stat")
+        )
     except OSError:  # a thread that has just ended
         return True
 

@@ -1,7 +1,8 @@
-"""Lines of a stream that are no rows, rows that are cut between two reads, whatever else comes through a pipe, and states from anybody.
+"""Lines of a stream that are no rows, rows that are cut between two reads, whatever else comes
+through a pipe, and states from anybody.
 
-`cmeans stream` labels the sound rows and counts the others, or refuses the stream in a line. Where there are no quotes, which lines are
-sound is found again here, in the plainest way.
+`cmeans stream` labels the sound rows and counts the others, or refuses the stream in a line. Where
+there are no quotes, which lines are sound is found again here, in the plainest way.
 """
 
 from __future__ import annotations
@@ -20,7 +21,23 @@ from fuzz.mutations import by_hand, changed_bytes, changed_text
 from fuzz.readers import WORDS
 from fuzz.runner import Case, FoundError
 
-MISSING = {"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "N/A", "NA", "NULL", "NaN", "n/a"}
+MISSING = {
+    "",
+    "#N/A",
+    "#N/A N/A",
+    "#NA",
+    "-1.#IND",
+    "-1.#QNAN",
+    "-NaN",
+    "-nan",
+    "1.#IND",
+    "1.#QNAN",
+    "N/A",
+    "NA",
+    "NULL",
+    "NaN",
+    "n/a",
+}
 MISSING |= {"nan", "null"}  # what stands for no number in a CSV, as pyarrow has it
 TRUTHS = {"true", "True", "TRUE", "false", "False", "FALSE"}
 
@@ -32,7 +49,9 @@ def lines_of(dice: random.Random, n: int) -> list[str]:
     lines = [",".join(f"{value:.3f}" for value in row) for row in x]
     for at in range(3, n):
         if dice.random() < 0.1:
-            lines[at] = changed_text(lines[at], dice, [word for word in WORDS if not {"\n", "\r", '"'} & set(word)])
+            lines[at] = changed_text(
+                lines[at], dice, [word for word in WORDS if not {"\n", "\r", '"'} & set(word)]
+            )
     return lines
 
 
@@ -53,11 +72,26 @@ def _is_number(cell: str) -> bool:
 
 
 def prepared(folder: Path) -> Case:
-    source, out, summary, state = folder / "rows.csv", folder / "labels.csv", folder / "summary.json", folder / "state"
+    source, out, summary, state = (
+        folder / "rows.csv",
+        folder / "labels.csv",
+        folder / "summary.json",
+        folder / "state",
+    )
 
     whole = "a,b,c\n" + "\n".join(f"{at % 3},{at % 3 * 9},{at / 50}" for at in range(50)) + "\n"
     source.write_text(whole[: len(whole) // 2 + 1])
-    begun = ["stream", str(source), "--chunk-size", "10", "-q", "--out", str(out), "--checkpoint", str(state)]
+    begun = [
+        "stream",
+        str(source),
+        "--chunk-size",
+        "10",
+        "-q",
+        "--out",
+        str(out),
+        "--checkpoint",
+        str(state),
+    ]
     assert told_by([*begun, "-c", "3"])[0] == 0
     labels, saved = out.read_bytes(), state.read_bytes()
 
@@ -79,10 +113,33 @@ def prepared(folder: Path) -> Case:
         lines = lines_of(dice, n)
         known = dice.random() < 0.7
         text = ("a,b,c\n" + "\n".join(lines) + dice.choice(("", "\n"))).encode()
-        data = text if known else changed_bytes(changed_text(text.decode(), dice, WORDS).encode(), dice)
+        data = (
+            text
+            if known
+            else changed_bytes(changed_text(text.decode(), dice, WORDS).encode(), dice)
+        )
         source.write_bytes(data)
-        words = ["stream", str(source), "-c", "3", "--kernel", "linear", "--chunk-size", str(dice.choice((3, 7, 30, 5000))), "-q"]
-        words += ["--out", str(out), "--summary", str(summary), "--checkpoint", str(state), "--max-errors", str(dice.choice((0, 1000)))]
+        words = [
+            "stream",
+            str(source),
+            "-c",
+            "3",
+            "--kernel",
+            "linear",
+            "--chunk-size",
+            str(dice.choice((3, 7, 30, 5000))),
+            "-q",
+        ]
+        words += [
+            "--out",
+            str(out),
+            "--summary",
+            str(summary),
+            "--checkpoint",
+            str(state),
+            "--max-errors",
+            str(dice.choice((0, 1000))),
+        ]
         return outcome(*told_by(words), lines if known else None, out, summary)
 
     return case
@@ -90,7 +147,10 @@ def prepared(folder: Path) -> Case:
 
 def told_by(words: list[str]) -> tuple[int, str, str]:
     """Run a command; return its exit code and what it wrote."""
-    with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.redirect_stderr(io.StringIO()) as told:
+    with (
+        contextlib.redirect_stdout(io.StringIO()) as said,
+        contextlib.redirect_stderr(io.StringIO()) as told,
+    ):
         return main(words), said.getvalue(), told.getvalue()
 
 
@@ -102,8 +162,11 @@ def refuse_faults(code: int, said: str, told: str) -> None:
         raise FoundError(f"control characters: {told!r}")
 
 
-def outcome(code: int, said: str, told: str, lines: list[str] | None, out: Path, summary: Path) -> str:
-    """Return what came of a stream, whose lines may be known; raise where that is not as it must be."""
+def outcome(
+    code: int, said: str, told: str, lines: list[str] | None, out: Path, summary: Path
+) -> str:
+    """Return what came of a stream, whose lines may be known; raise where that is not as it must
+    be."""
     refuse_faults(code, said, told)
     if code == 2:
         return "refused"
@@ -114,6 +177,9 @@ def outcome(code: int, said: str, told: str, lines: list[str] | None, out: Path,
         numbers = [number for number, line in enumerate(filled) if is_sound(line)]
         if [int(label.partition(",")[0]) for label in labels] != numbers:
             raise FoundError(f"labels of rows {labels}, where {numbers} are sound of {filled}")
-    if counts["rows_clustered"] != len(labels) or counts["rows"] != counts["rows_clustered"] + counts["rows_malformed"]:
+    if (
+        counts["rows_clustered"] != len(labels)
+        or counts["rows"] != counts["rows_clustered"] + counts["rows_malformed"]
+    ):
         raise FoundError(f"counts {counts['rows']} rows, and labels {len(labels)}")
     return "labelled"

@@ -28,15 +28,20 @@ from cmeans.persistence.model_file import read_metadata
 from cmeans.storage.codec import digest_of
 from fuzz.mutations import parts_of
 
-X = np.random.default_rng(0).normal(size=(60, 3)) + np.repeat([[0, 0, 0], [9, 0, 0], [0, 9, 0]], 20, axis=0)
+X = np.random.default_rng(0).normal(size=(60, 3)) + np.repeat(
+    [[0, 0, 0], [9, 0, 0], [0, 9, 0]], 20, axis=0
+)
 
 
 def change_by_hand(file: Path, change: Any) -> None:
-    """Change the header and the arrays of a model or a checkpoint, with the digest that they have then."""
+    """Change the header and the arrays of a model or a checkpoint, with the digest that they have
+    then."""
     key, header, arrays = parts_of(file.read_bytes())
     del header["digest"]
     change(header, arrays)
-    save_file(arrays, file, {key: json.dumps({**header, "digest": digest_of(json.dumps(header), arrays)})})
+    save_file(
+        arrays, file, {key: json.dumps({**header, "digest": digest_of(json.dumps(header), arrays)})}
+    )
 
 
 def refused(file: Path, match: str, **words: Any) -> None:
@@ -58,13 +63,19 @@ class TestModelFiles:
     @pytest.mark.parametrize("bit", [0, 3, 51, 62])
     def test_one_bit_of_a_centre(self, bit: int, tmp_path: Path) -> None:
         """It was another model, which said nothing."""
-        data = bytearray(self.saved(cmeans.KernelKMeans(3, kernel="linear", random_state=0).fit(X), tmp_path))
+        data = bytearray(
+            self.saved(cmeans.KernelKMeans(3, kernel="linear", random_state=0).fit(X), tmp_path)
+        )
         _, _, arrays = parts_of(bytes(data))
         centres = next(values for name, values in arrays.items() if "coordinates" in name)
         data[data.index(centres.tobytes()) + bit // 8] ^= 1 << bit % 8
         (tmp_path / "model").write_bytes(data)
         for read in (cmeans.load, read_metadata):
-            with pytest.raises(ValueError, match="model is not a readable model file: it holds something else than was written"):
+            with pytest.raises(
+                ValueError,
+                match="model is not a readable model file: it holds something else than was "
+                "written",
+            ):
                 read(tmp_path / "model")
 
     def test_a_word_in_the_header(self, tmp_path: Path) -> None:
@@ -76,7 +87,9 @@ class TestModelFiles:
     def test_a_message_does_not_hold_a_whole_array(self, tmp_path: Path) -> None:
         data = self.saved(cmeans.FuzzyCMeans(3, kernel="rbf", random_state=0).fit(X), tmp_path)
         name = max(parts_of(data)[2].items(), key=lambda item: item[1].size)[0]
-        file = self.rewritten(tmp_path, lambda header, _: header["params"].__setitem__("kernel", {"$array": name}))
+        file = self.rewritten(
+            tmp_path, lambda header, _: header["params"].__setitem__("kernel", {"$array": name})
+        )
         with pytest.raises(ValueError, match=r"a kernel is a name") as caught:
             cmeans.load(file)
         assert len(str(caught.value)) < 700
@@ -86,29 +99,42 @@ class TestModelFiles:
         """It could not be written in a message, as no float is so large."""
         for budget in (10**400, "9" * 300 + "GB"):
             engine = cmeans.ThreadEngine(memory_budget=budget)
-            assert cmeans.StreamingFuzzyCMeans(3, engine=engine, random_state=0).partial_fit(X).n_samples_seen_ == 60
+            assert (
+                cmeans.StreamingFuzzyCMeans(3, engine=engine, random_state=0)
+                .partial_fit(X)
+                .n_samples_seen_
+                == 60
+            )
             assert cmeans.KernelKMeans(3, engine=engine, random_state=0).fit(X).converged_
 
     def test_more_threads_than_a_float_can_count(self, tmp_path: Path) -> None:
         self.saved(cmeans.StreamingFuzzyCMeans(3, random_state=0).partial_fit(X), tmp_path)
-        file = self.rewritten(tmp_path, lambda header, _: header["params"].__setitem__("n_jobs", 10**400))
+        file = self.rewritten(
+            tmp_path, lambda header, _: header["params"].__setitem__("n_jobs", 10**400)
+        )
         assert cmeans.load(file).partial_fit(X).n_samples_seen_ == 120
 
     def test_a_sparse_matrix_whose_last_row_ends_at_its_first_entry(self, tmp_path: Path) -> None:
         """SciPy takes it for an empty one, and read memory that was not its own."""
         csr = sparse.csr_array(np.abs(X))
-        self.saved(cmeans.KernelKMeans(3, landmarks=9, gamma=0.1, random_state=0).fit(csr), tmp_path)
+        self.saved(
+            cmeans.KernelKMeans(3, landmarks=9, gamma=0.1, random_state=0).fit(csr), tmp_path
+        )
 
         def change(_: Any, arrays: Any) -> None:
             (pointers,) = (a for a in arrays.values() if a.shape == (10,) and a.dtype == np.int32)
             pointers[-1] = 0
 
         file = self.rewritten(tmp_path, change)
-        with pytest.raises(ValueError, match="a CSR matrix is damaged: its indptr falls after number 8"):
+        with pytest.raises(
+            ValueError, match="a CSR matrix is damaged: its indptr falls after number 8"
+        ):
             cmeans.load(file)
 
     def test_a_stream_that_chooses_landmarks_without_a_factor(self, tmp_path: Path) -> None:
-        stream = cmeans.StreamingFuzzyCMeans(3, kernel="rbf", gamma=0.1, warm_up=0, random_state=0).partial_fit(X)
+        stream = cmeans.StreamingFuzzyCMeans(
+            3, kernel="rbf", gamma=0.1, warm_up=0, random_state=0
+        ).partial_fit(X)
 
         def change(header: Any, _: Any) -> None:
             fields = header["fitted"]["_stream"]["fields"]
@@ -120,7 +146,9 @@ class TestModelFiles:
         with pytest.raises(ValueError, match=r"goes on choosing landmarks|damaged"):
             cmeans.load(file)
 
-    def test_a_header_of_too_much_text(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_header_of_too_much_text(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         self.saved(cmeans.KernelKMeans(3, kernel="linear", random_state=0).fit(X), tmp_path)
         monkeypatch.setattr("cmeans.storage.codec.MOST_TEXT", 500)
         with pytest.raises(ValueError, match=r"a header of .* characters, where 500 are the most"):
@@ -134,21 +162,37 @@ class TestRows:
 
     def test_a_terminals_commands_in_a_column(self, tmp_path: Path) -> None:
         (tmp_path / "x.csv").write_text("\x1b[31ma,b\n1,2\n")
-        refused(tmp_path / "x.csv", r"there is no column 'c'; it has '\\x1b\[31ma', 'b'|c", columns=["c"])
+        refused(
+            tmp_path / "x.csv",
+            r"there is no column 'c'; it has '\\x1b\[31ma', 'b'|c",
+            columns=["c"],
+        )
 
     @pytest.mark.parametrize("shape", [(3, 2**40), (3, 2**62 - 1), (2**40, 3)])
-    def test_a_sparse_matrix_as_wide_or_long_as_it_likes(self, shape: tuple[int, int], tmp_path: Path) -> None:
+    def test_a_sparse_matrix_as_wide_or_long_as_it_likes(
+        self, shape: tuple[int, int], tmp_path: Path
+    ) -> None:
         """Names of 2^40 columns took all memory."""
-        parts = {"row": np.array([0]), "col": np.array([0]), "data": np.array([1.0]), "shape": np.array(shape), "format": b"coo"}
+        parts = {
+            "row": np.array([0]),
+            "col": np.array([0]),
+            "data": np.array([1.0]),
+            "shape": np.array(shape),
+            "format": b"coo",
+        }
         np.savez(tmp_path / "x.npz", **parts)
-        refused(tmp_path / "x.npz", "columns, and 2,097,152 are the most|unpacks to .* bytes or more")
+        refused(
+            tmp_path / "x.npz", "columns, and 2,097,152 are the most|unpacks to .* bytes or more"
+        )
 
     def test_many_columns_of_one_name(self, tmp_path: Path) -> None:
         """They were counted once for each, for hours."""
         (tmp_path / "x.csv").write_text(",".join(["a"] * 200_000) + "\n")
         refused(tmp_path / "x.csv", "column 'a' occurs 200000 times")
 
-    def test_more_columns_than_there_can_be(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_more_columns_than_there_can_be(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(claims, "MOST_COLUMNS", 50)
         (tmp_path / "x.csv").write_text("," * 60 + "\n")
         refused(tmp_path / "x.csv", "has 61 columns, and 50 are the most")
@@ -156,9 +200,14 @@ class TestRows:
         refused(tmp_path / "x.npy", "has 51 columns")
 
     @pytest.mark.parametrize("kind", ["csv", "npz", "sparse"])
-    def test_a_few_bytes_that_unpack_to_many(self, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_few_bytes_that_unpack_to_many(
+        self, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(claims, "UNPACKED", 2**16)
-        match, file = r"unpacks to .* bytes or more from .*; where that is meant, unpack it first", tmp_path / "x.npz"
+        match, file = (
+            r"unpacks to .* bytes or more from .*; where that is meant, unpack it first",
+            tmp_path / "x.npz",
+        )
         if kind == "csv":
             (tmp_path / "x.csv.gz").write_bytes(gzip.compress(b"0,0\n" * 2**20))
             refused(tmp_path / "x.csv.gz", match, header=False)
@@ -166,7 +215,10 @@ class TestRows:
         if kind == "npz":
             np.savez_compressed(file, X=np.zeros((2**19, 2)))
         else:
-            sparse.save_npz(file, sparse.csr_array((np.ones(2**20), np.zeros(2**20, int), [0, 2**20]), shape=(1, 1)))
+            sparse.save_npz(
+                file,
+                sparse.csr_array((np.ones(2**20), np.zeros(2**20, int), [0, 2**20]), shape=(1, 1)),
+            )
         refused(file, match)
 
     def test_archives_that_are_not_what_they_say(self, tmp_path: Path) -> None:
@@ -182,14 +234,28 @@ class TestRows:
             refused(tmp_path / "x.npz", r"x\.npz: cannot be read as npz")
 
     @pytest.mark.parametrize(
-        ("part", "value"), [("shape", [6.5, 3.0]), ("shape", 3), ("shape", [2**63, 3]), ("format", 3), ("data", ["x"] * 60)]
+        ("part", "value"),
+        [
+            ("shape", [6.5, 3.0]),
+            ("shape", 3),
+            ("shape", [2**63, 3]),
+            ("format", 3),
+            ("data", ["x"] * 60),
+        ],
     )
     @pytest.mark.parametrize("form", ["csr", "csc", "coo"])
-    @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # of SciPy, where 2^63 is no integer of its
-    def test_parts_of_a_sparse_matrix_of_other_kinds(self, form: str, part: str, value: Any, tmp_path: Path) -> None:
+    # of SciPy, where 2^63 is no integer of its
+    @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+    def test_parts_of_a_sparse_matrix_of_other_kinds(
+        self, form: str, part: str, value: Any, tmp_path: Path
+    ) -> None:
         x = sparse.coo_array(np.eye(60, 3)).asformat(form)
         names = ("data", "row", "col") if form == "coo" else ("data", "indices", "indptr")
-        parts = {**{name: getattr(x, name) for name in names}, "shape": x.shape, "format": form.encode()}
+        parts = {
+            **{name: getattr(x, name) for name in names},
+            "shape": x.shape,
+            "format": form.encode(),
+        }
         np.savez(tmp_path / "x.npz", **{**parts, part: np.array(value)})
         refused(tmp_path / "x.npz", r"x\.npz: ")
 
@@ -214,7 +280,9 @@ class TestRows:
             "truths": pa.array([True] * 7),
         }[column]
         sink, file = io.BytesIO(), tmp_path / f"x.{kind}"
-        with (pa.ipc.new_file if kind == "arrow" else pa.ipc.new_stream)(sink, pa.schema([("a", values.type)])) as writer:
+        with (pa.ipc.new_file if kind == "arrow" else pa.ipc.new_stream)(
+            sink, pa.schema([("a", values.type)])
+        ) as writer:
             writer.write_batch(pa.record_batch({"a": values}))
         file.write_bytes(sink.getvalue().replace(struct.pack("<q", 7), struct.pack("<q", rows)))
         refused(file, r"cannot be read as Arrow; it is damaged")
@@ -223,17 +291,32 @@ class TestRows:
 
     @pytest.mark.parametrize("kind", ["arrow", "parquet"])
     def test_numbers_and_lists_of_one_name(self, kind: str, tmp_path: Path) -> None:
-        schema, file = pa.schema([("a", pa.float16()), ("a", pa.list_(pa.float64()))]), tmp_path / f"x.{kind}"
-        table = pa.Table.from_arrays([pa.array(np.ones(2, np.float16)), pa.array([[1.0, 2.0]] * 2)], schema=schema)
-        with pq.ParquetWriter(file, schema) if kind == "parquet" else pa.ipc.new_file(file, schema) as writer:
+        schema, file = (
+            pa.schema([("a", pa.float16()), ("a", pa.list_(pa.float64()))]),
+            tmp_path / f"x.{kind}",
+        )
+        table = pa.Table.from_arrays(
+            [pa.array(np.ones(2, np.float16)), pa.array([[1.0, 2.0]] * 2)], schema=schema
+        )
+        with (
+            pq.ParquetWriter(file, schema)
+            if kind == "parquet"
+            else pa.ipc.new_file(file, schema) as writer
+        ):
             writer.write_table(table)
         refused(file, "column 'a' occurs 2 times")
 
     @pytest.mark.parametrize("kind", ["arrow", "parquet"])
-    @pytest.mark.parametrize("said", [b"{", b"3", b'{"index_columns": 5}', b'{"index_columns": "a"}', b"\xff", b"[" * 100_000])
+    @pytest.mark.parametrize(
+        "said",
+        [b"{", b"3", b'{"index_columns": 5}', b'{"index_columns": "a"}', b"\xff", b"[" * 100_000],
+    )
     def test_what_pandas_did_not_write(self, kind: str, said: bytes, tmp_path: Path) -> None:
         """Errors of Python came of it, or a column was left out."""
-        table, file = pa.table({"a": [1.0, 2.0]}).replace_schema_metadata({b"pandas": said}), tmp_path / f"x.{kind}"
+        table, file = (
+            pa.table({"a": [1.0, 2.0]}).replace_schema_metadata({b"pandas": said}),
+            tmp_path / f"x.{kind}",
+        )
         if kind == "parquet":
             pq.write_table(table, file)
         else:
@@ -243,17 +326,23 @@ class TestRows:
 
     def test_a_page_of_two_gigabytes_in_a_file_of_a_few_bytes(self, tmp_path: Path) -> None:
         file = tmp_path / "x.parquet"
-        pq.write_table(pa.table({"a": np.arange(90.0)}), file, use_dictionary=False, compression="none")
+        pq.write_table(
+            pa.table({"a": np.arange(90.0)}), file, use_dictionary=False, compression="none"
+        )
         written = file.read_bytes()
-        assert written[6:9] == written[9:12] == b"\x15\xae\x0b"  # the page's 727 bytes, unpacked and packed, in Thrift's numbers
+        # the page's 727 bytes, unpacked and packed, in Thrift's numbers
+        assert written[6:9] == written[9:12] == b"\x15\xae\x0b"
         file.write_bytes(written[:9] + b"\x15\xe0\xff\xff\xff\x0f" + written[12:])
         before = pa.default_memory_pool().max_memory()
         with pytest.raises(RowsError, match=r"x\.parquet: cannot be read as Parquet"):
             cmeans.open_blocks(file).read(0, 90)
         assert pa.default_memory_pool().max_memory() < before + 2**20
 
-    def test_quotes_take_no_more_memory_than_the_line(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A quoted name took 160 bytes a letter, and one quote too many 100 bytes for each letter after it."""
+    def test_quotes_take_no_more_memory_than_the_line(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A quoted name took 160 bytes a letter, and one quote too many 100 bytes for each letter
+        after it."""
         (tmp_path / "x.csv").write_text('"' + "x" * 10**6 + '",b\n1,2\n')
         tracemalloc.start()
         assert cmeans.open_blocks(tmp_path / "x.csv").shape == (1, 2)
@@ -267,7 +356,9 @@ class TestRows:
 
     def test_a_name_of_a_million_letters(self, tmp_path: Path) -> None:
         (tmp_path / "x.csv").write_text("A" * 10**6 + ",b\n1,2\n")
-        with pytest.raises(RowsError, match=r"there is no column 'c'; it has columns 'AAA.* \.\.\. .*AAA', 'b'\.") as caught:
+        with pytest.raises(
+            RowsError, match=r"there is no column 'c'; it has columns 'AAA.* \.\.\. .*AAA', 'b'\."
+        ) as caught:
             cmeans.open_blocks(tmp_path / "x.csv", columns="c")
         assert len(str(caught.value)) < 2000
 
@@ -281,7 +372,11 @@ class TestRows:
         (tmp_path / "month=2024_01").mkdir()
         (tmp_path / "month=2024_01" / "x.csv").write_text("1_1,1_2\n1,2\n")
         assert cmeans.open_blocks(tmp_path).columns == ("1_1", "1_2")
-        refused(tmp_path, r"column 'month' \(key of a folder, '2024_01'\) holds no numbers", columns=["1_1", "month"])
+        refused(
+            tmp_path,
+            r"column 'month' \(key of a folder, '2024_01'\) holds no numbers",
+            columns=["1_1", "month"],
+        )
 
 
 class TestNames:
@@ -292,7 +387,22 @@ class TestNames:
         for file, names in ids.items():
             lines = [f"{name},{at % 3 * 9 + at / 100},{at % 3}" for at, name in enumerate(names)]
             (place / "rows" / file).write_text("\n".join(["id,x,y", *lines, ""]))
-        assert main(["fit", str(place / "rows"), "--id", "id", "-c", "3", "--out", str(place / "o"), "-q"]) == 0
+        assert (
+            main(
+                [
+                    "fit",
+                    str(place / "rows"),
+                    "--id",
+                    "id",
+                    "-c",
+                    "3",
+                    "--out",
+                    str(place / "o"),
+                    "-q",
+                ]
+            )
+            == 0
+        )
         return pq.read_table(place / "o" / "labels.parquet")["id"].combine_chunks()
 
     @pytest.mark.parametrize(
@@ -313,14 +423,33 @@ class TestNames:
         assert found == pa.array([*range(8), None, -5, 10**18, 3])
 
     def test_files_that_do_not_agree(self, tmp_path: Path) -> None:
-        assert self.labels(tmp_path, {"1.csv": [0, 1, 2], "2.csv": ["a", "b", "c"]}).to_pylist() == ["0", "1", "2", "a", "b", "c"]
+        assert self.labels(
+            tmp_path, {"1.csv": [0, 1, 2], "2.csv": ["a", "b", "c"]}
+        ).to_pylist() == ["0", "1", "2", "a", "b", "c"]
 
-    def test_what_a_csv_cannot_hold(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        pq.write_table(pa.table({"id": [{"a": 1}] * 60, **dict(zip("xyz", X.T, strict=True))}), tmp_path / "x.parquet")
-        cmeans.save(cmeans.KernelKMeans(3, kernel="linear", random_state=0).fit(X), tmp_path / "model")
-        words = ["predict", str(tmp_path / "model"), str(tmp_path / "x.parquet"), "--id", "id", "--columns", "x,y,z"]
+    def test_what_a_csv_cannot_hold(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        pq.write_table(
+            pa.table({"id": [{"a": 1}] * 60, **dict(zip("xyz", X.T, strict=True))}),
+            tmp_path / "x.parquet",
+        )
+        cmeans.save(
+            cmeans.KernelKMeans(3, kernel="linear", random_state=0).fit(X), tmp_path / "model"
+        )
+        words = [
+            "predict",
+            str(tmp_path / "model"),
+            str(tmp_path / "x.parquet"),
+            "--id",
+            "id",
+            "--columns",
+            "x,y,z",
+        ]
         assert main([*words, "--out", str(tmp_path / "labels.csv"), "-q"]) == 2
-        assert "--id id: cannot be written to .csv (Unsupported Type:struct" in capsys.readouterr().err
+        assert (
+            "--id id: cannot be written to .csv (Unsupported Type:struct" in capsys.readouterr().err
+        )
 
 
 class TestCheckpoints:
@@ -330,25 +459,42 @@ class TestCheckpoints:
         file, fit = tmp_path / "fit", {"n_clusters": 3, "random_state": 0, "n_init": 3}
         cmeans.ProbabilisticKMeans(**fit, engine=cmeans.ThreadEngine(checkpoint=file)).fit(X)
         change_by_hand(file, lambda header, _: header["random"].__setitem__("pos", drawn))
-        with pytest.raises(ValueError, match=rf"fit is damaged, or no checkpoint .*{drawn} of 624 random numbers are drawn"):
-            cmeans.ProbabilisticKMeans(**fit, engine=cmeans.ThreadEngine(checkpoint=cmeans.Checkpoint(file, resume=True))).fit(X)
+        with pytest.raises(
+            ValueError,
+            match=rf"fit is damaged, or no checkpoint .*{drawn} of 624 random numbers are drawn",
+        ):
+            cmeans.ProbabilisticKMeans(
+                **fit, engine=cmeans.ThreadEngine(checkpoint=cmeans.Checkpoint(file, resume=True))
+            ).fit(X)
 
     def test_steps_that_are_words(self, tmp_path: Path) -> None:
         """The next checkpoint could not be written."""
         file, fit = tmp_path / "fit", {"n_clusters": 3, "random_state": 0, "solver": "fagp"}
         cmeans.ProbabilisticKMeans(**fit, engine=cmeans.ThreadEngine(checkpoint=file)).fit(X)
-        change_by_hand(file, lambda header, _: header["sections"]["start 0/path/fit 0"]["$dict"].__setitem__("steps", {"$strings": ["x"]}))
+        change_by_hand(
+            file,
+            lambda header, _: header["sections"]["start 0/path/fit 0"]["$dict"].__setitem__(
+                "steps", {"$strings": ["x"]}
+            ),
+        )
         with pytest.raises(ValueError, match="fit is damaged, or no checkpoint"):
-            cmeans.ProbabilisticKMeans(**fit, engine=cmeans.ThreadEngine(checkpoint=cmeans.Checkpoint(file, resume=True))).fit(X)
+            cmeans.ProbabilisticKMeans(
+                **fit, engine=cmeans.ThreadEngine(checkpoint=cmeans.Checkpoint(file, resume=True))
+            ).fit(X)
 
     @pytest.mark.parametrize("identity", [3, "words", None, [1]])
     def test_an_identity_that_is_none(self, identity: object, tmp_path: Path) -> None:
         file = tmp_path / "fit"
-        cmeans.KernelKMeans(3, kernel="linear", random_state=0, engine=cmeans.ThreadEngine(checkpoint=file)).fit(X)
+        cmeans.KernelKMeans(
+            3, kernel="linear", random_state=0, engine=cmeans.ThreadEngine(checkpoint=file)
+        ).fit(X)
         change_by_hand(file, lambda header, _: header.__setitem__("identity", identity))
         with pytest.raises(ValueError, match=r"checkpoint: .*fit is damaged, or no checkpoint"):
             cmeans.KernelKMeans(
-                3, kernel="linear", random_state=0, engine=cmeans.ThreadEngine(checkpoint=cmeans.Checkpoint(file, resume=True))
+                3,
+                kernel="linear",
+                random_state=0,
+                engine=cmeans.ThreadEngine(checkpoint=cmeans.Checkpoint(file, resume=True)),
             ).fit(X)
 
     def test_centres_of_another_space(self, tmp_path: Path) -> None:
@@ -362,23 +508,42 @@ class TestCheckpoints:
 
         change_by_hand(file, change)
         with pytest.raises(ValueError, match=r"checkpoint: "):
-            cmeans.KernelKMeans(**fit, engine=cmeans.ThreadEngine(checkpoint=cmeans.Checkpoint(file, resume=True))).fit(X)
+            cmeans.KernelKMeans(
+                **fit, engine=cmeans.ThreadEngine(checkpoint=cmeans.Checkpoint(file, resume=True))
+            ).fit(X)
 
     @pytest.mark.parametrize(
         ("part", "name", "value"),
-        [("stream", "clustered", float("inf")), ("written", "bytes", 1e300), ("written", "bytes", -1), ("stream", "rows", -5)],
+        [
+            ("stream", "clustered", float("inf")),
+            ("written", "bytes", 1e300),
+            ("written", "bytes", -1),
+            ("stream", "rows", -5),
+        ],
     )
     def test_counts_of_a_stream_that_are_none(
         self, part: str, name: str, value: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         np.savetxt(tmp_path / "x.csv", X, delimiter=",", header="a,b,c", comments="")
-        words = ["stream", str(tmp_path / "x.csv"), "-q", "--out", str(tmp_path / "l.csv"), "--checkpoint", str(tmp_path / "state")]
+        words = [
+            "stream",
+            str(tmp_path / "x.csv"),
+            "-q",
+            "--out",
+            str(tmp_path / "l.csv"),
+            "--checkpoint",
+            str(tmp_path / "state"),
+        ]
         assert main([*words, "-c", "3"]) == 0
         key, header, arrays = parts_of((tmp_path / "state").read_bytes())
         del header["digest"]
         stream = header["metadata"]["stream"]
         (stream if part == "stream" else stream[part])[name] = value
-        save_file(arrays, tmp_path / "state", {key: json.dumps({**header, "digest": digest_of(json.dumps(header), arrays)})})
+        save_file(
+            arrays,
+            tmp_path / "state",
+            {key: json.dumps({**header, "digest": digest_of(json.dumps(header), arrays)})},
+        )
         assert main([*words, "--resume"]) == 2
         assert capsys.readouterr().err.startswith(("cmeans: --resume: ", "cmeans: --out "))
 
@@ -389,12 +554,15 @@ class TestFits:
 
     @pytest.mark.filterwarnings("ignore::UserWarning")
     def test_sizes_of_rows_that_are_all_one_point(self) -> None:
-        model = cmeans.FuzzyCMeans(3, m=2.0, init=[0, 0, 0], sizes=Sizes(least=[1, 2, 3]), random_state=0).fit(np.zeros((9, 3)))
+        model = cmeans.FuzzyCMeans(
+            3, m=2.0, init=[0, 0, 0], sizes=Sizes(least=[1, 2, 3]), random_state=0
+        ).fit(np.zeros((9, 3)))
         assert np.isfinite(model.memberships_).all()
 
     @pytest.mark.filterwarnings("ignore::UserWarning")
     def test_distributions_that_are_cut_short_sum_to_one(self) -> None:
-        """Where all rows lie at one point, but for rounding, steps are long and their rounding is not small."""
+        """Where all rows lie at one point, but for rounding, steps are long and their rounding is
+        not small."""
         x = np.random.default_rng(0).uniform(0.1, 11, size=(30, 1)).astype(np.float16)
         model = cmeans.ProbabilisticKMeans(3, kernel="cosine", max_iter=30, random_state=0).fit(x)
         np.testing.assert_allclose(model.memberships_.sum(axis=1), 1.0, rtol=1e-6)

@@ -1,4 +1,5 @@
-"""A short run of each fuzzer: the same cases every time, others with HYPOTHESIS_PROFILE=search; `python -m tests.fuzz NAME` goes on."""
+"""A short run of each fuzzer: the same cases every time, others with HYPOTHESIS_PROFILE=search;
+`python -m tests.fuzz NAME` goes on."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ CASES = {"command_lines": 10, "stream_lines": 10}  # of those that take longer
 
 
 @pytest.fixture(scope="module", params=FUZZERS)
-def fuzzer(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Case]:
+def fuzzer(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, Case]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return request.param, case_of(request.param, tmp_path_factory.mktemp(request.param))
@@ -30,7 +33,9 @@ def fuzzer(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def test_cases(fuzzer: tuple[str, Case]) -> None:
     name, case = fuzzer
 
-    @settings(max_examples=CASES.get(name, 25), suppress_health_check=list(HealthCheck), database=None)
+    @settings(
+        max_examples=CASES.get(name, 25), suppress_health_check=list(HealthCheck), database=None
+    )
     @given(st.randoms(use_true_random=False))
     def all_of_them(dice: random.Random) -> None:
         assert isinstance(case(dice), str)
@@ -49,10 +54,21 @@ class TestRuns:
 
     def test_what_is_found(self) -> None:
         """Each way to go wrong, and the cases after it run all the same."""
-        report = run("faulty", 600.0, first=0, cases=len(faulty.WAYS), bounds=Bounds(seconds=1.0, memory=2**26))
+        report = run(
+            "faulty",
+            600.0,
+            first=0,
+            cases=len(faulty.WAYS),
+            bounds=Bounds(seconds=1.0, memory=2**26),
+        )
         assert report.outcomes == {"well": 3, "crash": 1, "KeyError": 1, "memory": 1, "hang": 1}
         found = dict(report.finds)
-        for way, told in (("crash", "SIGSEGV"), ("error", "KeyError: 'x'"), ("memory", "takes 1"), ("hang", "hangs")):
+        for way, told in (
+            ("crash", "SIGSEGV"),
+            ("error", "KeyError: 'x'"),
+            ("memory", "takes 1"),
+            ("hang", "hangs"),
+        ):
             assert told in found.pop(faulty.WAYS.index(way))
         assert not found
 

@@ -28,7 +28,13 @@ mpl.use("Agg")
 @pytest.fixture(scope="module")
 def X():
     rng = np.random.default_rng(0)
-    return np.concatenate([rng.normal(size=(60, 4)), rng.normal(size=(30, 4)) + 8, rng.normal(size=(10, 4)) - [0, 0, 9, 9]])
+    return np.concatenate(
+        [
+            rng.normal(size=(60, 4)),
+            rng.normal(size=(30, 4)) + 8,
+            rng.normal(size=(10, 4)) - [0, 0, 9, 9],
+        ]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +47,7 @@ def hard(X):
     return cmeans.KernelKMeans(3, gamma="median", random_state=0).fit(X)
 
 
-# ------------------------------------------------------------------------------------------------------------------- scatter
+# ------------------------------------------------------------------------------------------ scatter
 
 
 def offsets(display):
@@ -55,7 +61,9 @@ def test_scatter_over_columns(X, fuzzy):
     order = np.argsort(fuzzy.labels_, kind="stable")
     np.testing.assert_array_equal(drawn, X[order][:, [1, 3]])
     opacity = np.concatenate([points.get_facecolors()[:, 3] for points in display.points_])
-    np.testing.assert_allclose(opacity, 0.15 + 0.85 * fuzzy.memberships_.max(axis=1)[order], rtol=1e-6)
+    np.testing.assert_allclose(
+        opacity, 0.15 + 0.85 * fuzzy.memberships_.max(axis=1)[order], rtol=1e-6
+    )
 
 
 def test_columns_by_name(X):
@@ -69,7 +77,8 @@ def test_columns_by_name(X):
 
 
 def test_plane_of_the_centres_keeps_distances(X, fuzzy):
-    """In the plain space positions are an orthogonal projection of the rows, and that of three centres keeps their distances."""
+    """In the plain space positions are an orthogonal projection of the rows, and that of three
+    centres keeps their distances."""
     display = ScatterDisplay.from_estimator(fuzzy, X)
     drawn, order = offsets(display), np.argsort(fuzzy.labels_, kind="stable")
     centres = fuzzy.cluster_centers_ - fuzzy.cluster_centers_.mean(axis=0)
@@ -77,7 +86,8 @@ def test_plane_of_the_centres_keeps_distances(X, fuzzy):
     expected = X[order] @ plane.T
     ours = drawn - drawn.mean(axis=0)
     theirs = expected - expected.mean(axis=0)
-    np.testing.assert_allclose(ours @ ours.T, theirs @ theirs.T, atol=1e-8)  # equal up to a rotation
+    # equal up to a rotation
+    np.testing.assert_allclose(ours @ ours.T, theirs @ theirs.T, atol=1e-8)
 
 
 @pytest.mark.parametrize("c", [1, 2])
@@ -91,7 +101,9 @@ def test_plane_of_few_centres(X, c):
         np.testing.assert_allclose(drawn[:, 0], own, rtol=1e-9)
     else:
         middle = np.array([drawn[labels == j].mean(axis=0)[0] for j in range(2)])
-        np.testing.assert_allclose((drawn[:, 0] - middle[labels]) ** 2 + drawn[:, 1] ** 2, own**2, rtol=1e-6)
+        np.testing.assert_allclose(
+            (drawn[:, 0] - middle[labels]) ** 2 + drawn[:, 1] ** 2, own**2, rtol=1e-6
+        )
 
 
 def test_noise_is_grey_and_representatives_are_named(X):
@@ -101,7 +113,10 @@ def test_noise_is_grey_and_representatives_are_named(X):
     assert np.ptp(grey) == 0
     model = cmeans.FuzzyCMeans(2, random_state=0).fit(X)
     names = [f"row {number}" for number in range(100)]
-    texts = [text.get_text() for text in ScatterDisplay.from_estimator(model, X, row_names=names).ax_.texts]
+    texts = [
+        text.get_text()
+        for text in ScatterDisplay.from_estimator(model, X, row_names=names).ax_.texts
+    ]
     assert texts == [f"{j}: row {row}" for j, row in enumerate(model.representatives()[:, 0])]
 
 
@@ -117,10 +132,13 @@ def test_many_rows_are_cells():
     np.testing.assert_allclose([right, top], X.max(axis=0))
     filled = picture[..., 3] > 0
     assert 0 < filled.sum() < filled.size
-    np.testing.assert_allclose(picture[0:40, 0:40][filled[0:40, 0:40]][:, :3].std(axis=0), 0, atol=1e-9)  # one cluster there
+    # one cluster there
+    np.testing.assert_allclose(
+        picture[0:40, 0:40][filled[0:40, 0:40]][:, :3].std(axis=0), 0, atol=1e-9
+    )
 
 
-# --------------------------------------------------------------------------------------------------------------- other displays
+# ----------------------------------------------------------------------------------- other displays
 
 
 def test_memberships(X, fuzzy):
@@ -157,7 +175,11 @@ def test_centres(X, hard, kind):
     display = CentresDisplay.from_estimator(hard, X, kind=kind, feature_names=list("abcd"))
     means = np.array([X[hard.labels_ == j].mean(axis=0) for j in range(3)])
     expected = (means - X.mean(axis=0)) / X.std(axis=0)
-    drawn = np.array([line.get_ydata() for line in display.lines_]) if kind == "lines" else display.image_.get_array()
+    drawn = (
+        np.array([line.get_ydata() for line in display.lines_])
+        if kind == "lines"
+        else display.image_.get_array()
+    )
     np.testing.assert_allclose(drawn, expected, rtol=1e-9)
     assert [label.get_text() for label in display.ax_.get_xticklabels()] == list("abcd")
 
@@ -176,7 +198,13 @@ def test_convergence(fuzzy):
 
 
 def test_selection(X):
-    selection = cmeans.select(cmeans.KernelKMeans(kernel="linear"), X, range(2, 5), param_grid={"tol": [1e-3, 1e-4]}, random_state=0)
+    selection = cmeans.select(
+        cmeans.KernelKMeans(kernel="linear"),
+        X,
+        range(2, 5),
+        param_grid={"tol": [1e-3, 1e-4]},
+        random_state=0,
+    )
     display = SelectionDisplay.from_selection(selection)
     assert display.lines_["corrected"].get_xdata().tolist() == [2, 3, 4]
     assert display.choice_.get_xdata()[0] == selection.n_clusters
@@ -213,7 +241,8 @@ def test_tendency(X, hard):
     assert sorted(display.order_.tolist()) == list(range(100))
     kernel = np.exp(-hard.gamma_ * ((X[:, None] - X[None]) ** 2).sum(axis=2))
     np.testing.assert_allclose(display.distances, np.sqrt(2 - 2 * kernel), atol=1e-6)
-    assert len(np.flatnonzero(np.diff(hard.labels_[display.order_]))) == 2  # clusters come one after the other
+    # clusters come one after the other
+    assert len(np.flatnonzero(np.diff(hard.labels_[display.order_]))) == 2
     graph = cmeans.KernelKMeans(3, kernel="landmark_graph", random_state=0).fit(X)
     assert TendencyDisplay.from_estimator(graph, X).distances.shape == (100, 100)
 
@@ -222,7 +251,9 @@ def test_image():
     image = np.zeros((6, 8, 3), dtype=np.uint8)
     image[:, 4:] = [200, 100, 0]
     model = cmeans.FuzzyCMeans(2, random_state=0).fit(image.reshape(-1, 3) / 255.0)
-    display = ImageDisplay.from_estimator(model, image, features=lambda given: given.reshape(-1, 3) / 255.0, own_colours=True)
+    display = ImageDisplay.from_estimator(
+        model, image, features=lambda given: given.reshape(-1, 3) / 255.0, own_colours=True
+    )
     np.testing.assert_allclose(display.images_[0].get_array(), image / 255.0)
     assert len(display.images_) == 3
     np.testing.assert_allclose(sum(picture.get_array() for picture in display.images_[1:]), 1.0)
@@ -232,7 +263,7 @@ def test_image():
         ImageDisplay.from_predictions(np.zeros(5, dtype=int), (2, 3))
 
 
-# --------------------------------------------------------------------------------------------------------------------- all of them
+# -------------------------------------------------------------------------------------- all of them
 
 
 @pytest.mark.parametrize(
@@ -273,26 +304,53 @@ ROWS, MODEL = "the rows", "the model"
     [
         (ScatterDisplay.from_estimator, {"model": "model", "X": ROWS}, "pass a fitted estimator"),
         (ScatterDisplay.from_estimator, {"model": MODEL, "X": None}, "pass the rows"),
-        (ScatterDisplay.from_estimator, {"model": MODEL, "X": ROWS, "columns": ("a", "b")}, "no column 'a'"),
-        (ScatterDisplay.from_estimator, {"model": MODEL, "X": ROWS, "columns": "ab"}, "two names or numbers"),
-        (ScatterDisplay.from_estimator, {"model": MODEL, "X": ROWS, "row_names": ["one"]}, "1 names for 100 rows"),
+        (
+            ScatterDisplay.from_estimator,
+            {"model": MODEL, "X": ROWS, "columns": ("a", "b")},
+            "no column 'a'",
+        ),
+        (
+            ScatterDisplay.from_estimator,
+            {"model": MODEL, "X": ROWS, "columns": "ab"},
+            "two names or numbers",
+        ),
+        (
+            ScatterDisplay.from_estimator,
+            {"model": MODEL, "X": ROWS, "row_names": ["one"]},
+            "1 names for 100 rows",
+        ),
         (ScatterDisplay.from_estimator, {"model": MODEL, "X": ROWS, "max_rows": 0}, "max_rows"),
         (ScatterDisplay.from_predictions, {"X": ROWS, "labels": [0, 1]}, "one row for each label"),
-        (ScatterDisplay.from_predictions, {"X": np.ones((2, 2)), "labels": [0, 1], "columns": (0, 9)}, "two column numbers"),
+        (
+            ScatterDisplay.from_predictions,
+            {"X": np.ones((2, 2)), "labels": [0, 1], "columns": (0, 9)},
+            "two column numbers",
+        ),
         (MembershipDisplay.from_estimator, {"model": MODEL, "X": ROWS, "kind": "pie"}, "kind"),
         (MembershipDisplay.from_predictions, {"memberships": [0.1, 0.9]}, r"\(n, c\)"),
         (MembershipDisplay.from_predictions, {"memberships": [[2.0]]}, "between 0 and 1"),
         (SizesDisplay.from_predictions, {"labels": [0.5]}, "whole numbers"),
         (SizesDisplay.from_predictions, {"labels": [0, -2]}, "from -1 on"),
-        (SizesDisplay.from_predictions, {"labels": [0, 1], "names": ["one"]}, "1 names for 2 clusters"),
+        (
+            SizesDisplay.from_predictions,
+            {"labels": [0, 1], "names": ["one"]},
+            "1 names for 2 clusters",
+        ),
         (SilhouetteDisplay.from_predictions, {"silhouettes": [2.0], "labels": [0]}, "from -1 to 1"),
-        (CentresDisplay.from_estimator, {"model": MODEL, "X": ROWS, "feature_names": ["a"]}, "1 names for 4 columns"),
+        (
+            CentresDisplay.from_estimator,
+            {"model": MODEL, "X": ROWS, "feature_names": ["a"]},
+            "1 names for 4 columns",
+        ),
         (CentresDisplay.from_predictions, {"centres": [[np.nan]]}, "finite"),
         (ConvergenceDisplay.from_predictions, {"history": []}, "finite numbers"),
         (TendencyDisplay.from_predictions, {"distances": [[0, 1], [2, 0]]}, "symmetric"),
     ],
 )
 def test_bad_input_is_named(X, fuzzy, call, given, words):
-    meant = {name: X if value is ROWS else fuzzy if value is MODEL else value for name, value in given.items()}
+    meant = {
+        name: X if value is ROWS else fuzzy if value is MODEL else value
+        for name, value in given.items()
+    }
     with pytest.raises(ValueError, match=words):
         call(**meant)

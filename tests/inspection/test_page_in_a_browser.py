@@ -1,4 +1,5 @@
-"""The report in a headless Chromium: phones and screens, light and dark, switches, contrast, and nothing fetched."""
+"""The report in a headless Chromium: phones and screens, light and dark, switches, contrast, and
+nothing fetched."""
 
 import numpy as np
 import pytest
@@ -10,7 +11,12 @@ from cmeans.inspection import Findings, report
 pytest.importorskip("jinja2")
 pytestmark = [pytest.mark.slow, needs_browser]
 
-HOSTILE = ["</script><script>document.title='owned'</script>", "\"quoted' & <b>bold</b>", "\U0001f600\nnew line", "x" * 10_000]
+HOSTILE = [
+    "</script><script>document.title='owned'</script>",
+    "\"quoted' & <b>bold</b>",
+    "\U0001f600\nnew line",
+    "x" * 10_000,
+]
 INKED = """(function () {
 const canvas = document.getElementById("plot"), data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
 let n = 0;
@@ -29,7 +35,8 @@ document.getElementById("plot").scrollIntoView();
 const rows = JSON.parse(document.getElementById("rows").textContent), box = document.getElementById("plot").getBoundingClientRect();
 return [box.left + 14 + rows.x[0] / 1000 * (box.width - 28), box.top + box.height - 14 - rows.y[0] / 1000 * (box.height - 28)];
 })()"""
-# Of every piece of text its contrast to what is painted behind it (WCAG 2.1), whether it is large, and what it is.
+# Of every piece of text its contrast to what is painted behind it (WCAG 2.1), whether it is large,
+# and what it is.
 CONTRASTS = r"""
 (function () {
   function numbers(text) {
@@ -64,17 +71,28 @@ CONTRASTS = r"""
 def files(tmp_path_factory):
     """Pages of plain and of hostile names, with all that a page may hold, by theme."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(100, 4)) + np.repeat([[0, 0, 0, 0], [8, 0, 0, 0], [0, 9, 0, 0]], (60, 30, 10), axis=0)
+    X = rng.normal(size=(100, 4)) + np.repeat(
+        [[0, 0, 0, 0], [8, 0, 0, 0], [0, 9, 0, 0]], (60, 30, 10), axis=0
+    )
     model = cmeans.FuzzyCMeans(3, random_state=0).fit(X)
     choice = cmeans.select(cmeans.FuzzyCMeans(), X, range(2, 5), random_state=0)
     stable = cmeans.stability(model, X, n_bootstrap=3, random_state=0)
-    findings = Findings(selection=choice, stability=stable, warnings=["look", HOSTILE[0]], facts={"file": "x" * 300})
+    findings = Findings(
+        selection=choice, stability=stable, warnings=["look", HOSTILE[0]], facts={"file": "x" * 300}
+    )
     folder, found = tmp_path_factory.mktemp("pages"), {}
     for theme in ("light", "dark", "auto"):
-        words = {"feature_names": HOSTILE, "row_names": [HOSTILE[0], *map(str, range(1, 100))], "title": "Rows", "theme": theme}
+        words = {
+            "feature_names": HOSTILE,
+            "row_names": [HOSTILE[0], *map(str, range(1, 100))],
+            "title": "Rows",
+            "theme": theme,
+        }
         found[theme] = report(model, X, folder / f"{theme}.html", findings=findings, **words)
     hard = cmeans.AdaptivePossibilisticCMeans((1, 6), random_state=0).fit(X)
-    found["noise"] = report(hard, X, folder / "noise.html", feature_names=["length of the petals", "b", "c", "d"])
+    found["noise"] = report(
+        hard, X, folder / "noise.html", feature_names=["length of the petals", "b", "c", "d"]
+    )
     return found
 
 
@@ -93,7 +111,9 @@ def test_pages_fit_and_can_be_read(files, page, theme, width, scheme):
     page.open(files[theme], width, scheme)
     assert page.value("innerWidth") == width
     assert page.value("document.documentElement.scrollWidth") <= width
-    assert page.value("getComputedStyle(document.body).colorScheme") == (scheme if theme in ("auto", "noise") else theme)
+    assert page.value("getComputedStyle(document.body).colorScheme") == (
+        scheme if theme in ("auto", "noise") else theme
+    )
     contrasts = page.value(CONTRASTS)
     assert len(contrasts) > 100
     assert not [found for found in contrasts if found[0] < (3.0 if found[1] else 4.5)]
@@ -115,9 +135,21 @@ def test_switches_threshold_and_rows_that_are_pointed_at(files, page, width):
     page.value(f"{SLIDE}(0)")
     x, y = page.value(PLACE)
     kind = "mouseMoved" if width > 600 else "mousePressed"  # a finger is not seen before it touches
-    page.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="none" if width > 600 else "left", clickCount=1)
-    assert page.value("document.getElementById('tip').textContent").startswith("row </script><script>")
-    tip = page.value("(box => [box.left, box.right])(document.getElementById('tip').getBoundingClientRect())")
+    page.ask(
+        "Input.dispatchMouseEvent",
+        type=kind,
+        x=x,
+        y=y,
+        button="none" if width > 600 else "left",
+        clickCount=1,
+    )
+    assert page.value("document.getElementById('tip').textContent").startswith(
+        "row </script><script>"
+    )
+    tip = page.value(
+        "(box => [box.left, box.right])(document.getElementById('tip').getBoundingClientRect())"
+    )
     assert 0 <= tip[0] < tip[1] <= width
     assert page.value("document.title") == "Rows"
-    assert not [said for said in page.wrong if "willReadFrequently" not in str(said)]  # of reading the picture back
+    # of reading the picture back
+    assert not [said for said in page.wrong if "willReadFrequently" not in str(said)]

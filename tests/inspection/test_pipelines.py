@@ -20,7 +20,12 @@ rng = np.random.default_rng(0)
 GROUP = np.arange(90) % 3
 X = rng.normal(size=(90, 4)) * [1, 10, 100, 1] + GROUP[:, None] * [8, 0, 900, 0]
 FRAME = pd.DataFrame(
-    {"age": X[:, 0], "city": np.array(["Rome", "Köln", None], dtype=object)[GROUP], "pay": X[:, 2], "key": [f"k{i}" for i in range(90)]}
+    {
+        "age": X[:, 0],
+        "city": np.array(["Rome", "Köln", None], dtype=object)[GROUP],
+        "pay": X[:, 2],
+        "key": [f"k{i}" for i in range(90)],
+    }
 )
 
 
@@ -38,7 +43,11 @@ def test_means_are_in_units_of_what_goes_in():
         np.testing.assert_array_equal(getattr(seen, name), getattr(plain, name))
     told, table = explain(pipeline, X, feature_names=list("abcd")), summary(pipeline, X)
     share = model.memberships_[:, 0]
-    at = next(k for k, place in enumerate(zip(told.columns["cluster"], told.columns["column"], strict=True)) if place == (0, "c"))
+    at = next(
+        k
+        for k, place in enumerate(zip(told.columns["cluster"], told.columns["column"], strict=True))
+        if place == (0, "c")
+    )
     assert told.columns["inside"][at] == pytest.approx(share @ X[:, 2] / share.sum())
     np.testing.assert_array_equal(table["typical"], model.representatives(3))
     assert summary(pipeline)["weight"].tolist() == np.bincount(model.labels_).tolist()
@@ -46,17 +55,36 @@ def test_means_are_in_units_of_what_goes_in():
 
 def test_columns_of_frames():
     number = make_pipeline(SimpleImputer(), StandardScaler())
-    columns = ColumnTransformer([("number", number, ["pay", "age"]), ("text", OneHotEncoder(), ["city"]), ("no", "drop", ["key"])])
+    columns = ColumnTransformer(
+        [
+            ("number", number, ["pay", "age"]),
+            ("text", OneHotEncoder(), ["city"]),
+            ("no", "drop", ["key"]),
+        ]
+    )
     gaps = FRAME.assign(age=np.where(np.arange(90) == 5, np.nan, FRAME["age"]))
     seen = inspected(fitted(columns, rows=gaps), gaps, "test")
     assert seen.feature_names == ("age", "city=Köln", "city=Rome", "city=missing", "pay")
     np.testing.assert_array_equal(seen.x[:, 4], FRAME["pay"])
     assert seen.x[5, 0] == pytest.approx(np.delete(FRAME["age"].to_numpy(), 5).mean())
     np.testing.assert_array_equal(seen.x[:, 3], GROUP == 2)
-    between = ColumnTransformer([("some", OneHotEncoder(), slice("age", "city")), ("no", "drop", "key")])
-    assert inspected(fitted(between, rows=gaps), gaps, "test").feature_names == ("age", "city=Köln", "city=Rome", "city=missing")
-    by_number = make_column_transformer((StandardScaler(), slice(0, 2)), (StandardScaler(), [False, False, False, True]))
-    assert inspected(fitted(by_number, rows=X), X, "test").feature_names == ("column 0", "column 1", "column 3")
+    between = ColumnTransformer(
+        [("some", OneHotEncoder(), slice("age", "city")), ("no", "drop", "key")]
+    )
+    assert inspected(fitted(between, rows=gaps), gaps, "test").feature_names == (
+        "age",
+        "city=Köln",
+        "city=Rome",
+        "city=missing",
+    )
+    by_number = make_column_transformer(
+        (StandardScaler(), slice(0, 2)), (StandardScaler(), [False, False, False, True])
+    )
+    assert inspected(fitted(by_number, rows=X), X, "test").feature_names == (
+        "column 0",
+        "column 1",
+        "column 3",
+    )
 
 
 def test_sparse_rows_and_samples():
@@ -69,9 +97,13 @@ def test_sparse_rows_and_samples():
 
 def test_pages(tmp_path):
     pytest.importorskip("jinja2")
-    columns = make_column_transformer((StandardScaler(), ["age", "pay"]), (OneHotEncoder(), ["city"]))
+    columns = make_column_transformer(
+        (StandardScaler(), ["age", "pay"]), (OneHotEncoder(), ["city"])
+    )
     pipeline = fitted(columns, rows=FRAME)
-    text = report(pipeline, FRAME, tmp_path / "page.html", row_names=FRAME["key"]).read_text(encoding="utf-8")
+    text = report(pipeline, FRAME, tmp_path / "page.html", row_names=FRAME["key"]).read_text(
+        encoding="utf-8"
+    )
     assert "city=Köln" in text
     assert f"{FRAME['pay'][pipeline[-1].labels_ == 0].mean():.3g}"[:2] in text
     assert "from sklearn.pipeline import make_pipeline" in text
@@ -80,7 +112,10 @@ def test_pages(tmp_path):
         report(pipeline, FRAME, tmp_path / "other.html", inverse_transform=abs)
 
 
-@pytest.mark.parametrize("name", ["ScatterDisplay", "MembershipDisplay", "SizesDisplay", "SilhouetteDisplay", "CentresDisplay"])
+@pytest.mark.parametrize(
+    "name",
+    ["ScatterDisplay", "MembershipDisplay", "SizesDisplay", "SilhouetteDisplay", "CentresDisplay"],
+)
 def test_pictures(name):
     pytest.importorskip("matplotlib").use("agg")
     display = getattr(cmeans.inspection, name).from_estimator(fitted(StandardScaler(), rows=X), X)
@@ -91,6 +126,8 @@ def test_tendency_is_that_of_the_rows_of_the_model():
     pytest.importorskip("matplotlib").use("agg")
     pipeline = fitted(StandardScaler(), rows=X)
     one = cmeans.inspection.TendencyDisplay.from_estimator(pipeline, X)
-    other = cmeans.inspection.TendencyDisplay.from_estimator(pipeline[-1], StandardScaler().fit_transform(X))
+    other = cmeans.inspection.TendencyDisplay.from_estimator(
+        pipeline[-1], StandardScaler().fit_transform(X)
+    )
     np.testing.assert_array_equal(one.image_.get_array(), other.image_.get_array())
     assert len(cmeans.inspection.overview(pipeline, X).axes) >= 4

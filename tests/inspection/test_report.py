@@ -1,4 +1,5 @@
-"""The report: what stands on the page, that nothing on it is markup of the data, and what a browser makes of it."""
+"""The report: what stands on the page, that nothing on it is markup of the data, and what a browser
+makes of it."""
 
 import html
 import itertools
@@ -19,13 +20,20 @@ pytest.importorskip("jinja2")
 
 pytestmark = pytest.mark.slow
 
-HOSTILE = ["</script><script>document.title='owned'</script>", "\"quoted' & <b>bold</b>", "\U0001f600\nnew line", "x" * 10_000]
+HOSTILE = [
+    "</script><script>document.title='owned'</script>",
+    "\"quoted' & <b>bold</b>",
+    "\U0001f600\nnew line",
+    "x" * 10_000,
+]
 
 
 @pytest.fixture(scope="module")
 def X():
     rng = np.random.default_rng(0)
-    return rng.normal(size=(100, 4)) + np.repeat([[0, 0, 0, 0], [8, 0, 0, 0], [0, 9, 0, 0]], (60, 30, 10), axis=0)
+    return rng.normal(size=(100, 4)) + np.repeat(
+        [[0, 0, 0, 0], [8, 0, 0, 0], [0, 9, 0, 0]], (60, 30, 10), axis=0
+    )
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +46,20 @@ class Page(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.tags, self.ids, self.headings, self.images, self.cells, self._open = [], [], [], [], [], []
+        self.tags, self.ids, self.headings, self.images, self.cells, self._open = (
+            [],
+            [],
+            [],
+            [],
+            [],
+            [],
+        )
         self.feed(text)
-        self.rows = json.loads(re.search(r'<script id="rows" type="application/json">(.*?)</script>', text, re.DOTALL)[1])
+        self.rows = json.loads(
+            re.search(r'<script id="rows" type="application/json">(.*?)</script>', text, re.DOTALL)[
+                1
+            ]
+        )
 
     def handle_starttag(self, tag, attrs):
         attrs = dict(attrs)
@@ -73,7 +92,15 @@ def test_contents(X, model, tmp_path):
         again=Again("model = ...", ("cmeans fit rows.csv -c 3",)),
     )
     names = [f"r{number}" for number in range(100)]
-    text = page_of(model, X, tmp_path, feature_names=["length", "width", "c", "d"], row_names=names, title="My rows", findings=findings)
+    text = page_of(
+        model,
+        X,
+        tmp_path,
+        feature_names=["length", "width", "c", "d"],
+        row_names=names,
+        title="My rows",
+        findings=findings,
+    )
     page = Page(text)
     assert page.headings[0] == ("h1", "My rows")
     assert [heading for level, heading in page.headings if level == "h2"] == [
@@ -110,7 +137,9 @@ def contrast(one, other):
 
     def luminance(colour):
         part = np.array(colour) / 255
-        return np.array([0.2126, 0.7152, 0.0722]) @ np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
+        return np.array([0.2126, 0.7152, 0.0722]) @ np.where(
+            part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4
+        )
 
     dark, bright = sorted((luminance(one), luminance(other)))
     return (bright + 0.05) / (dark + 0.05)
@@ -122,23 +151,50 @@ def test_colours_are_apart_enough_to_be_read():
     assert len(palettes) == 3
     for palette in palettes:
         named = dict(re.findall(r"--(\w+): ([^;]+);", palette))
-        colours = {name: [int(value[at : at + 2], 16) for at in (1, 3, 5)] for name, value in named.items() if value.startswith("#")}
-        most = float(re.search(r"\.heat td\.high \{ background: rgba\(var\(--high\), calc\(var\(--z\) \* ([.\d]+)\)\)", style)[1])
+        colours = {
+            name: [int(value[at : at + 2], 16) for at in (1, 3, 5)]
+            for name, value in named.items()
+            if value.startswith("#")
+        }
+        most = float(
+            re.search(
+                r"\.heat td\.high \{ background: rgba\(var\(--high\), calc\(var\(--z\) \* "
+                r"([.\d]+)\)\)",
+                style,
+            )[1]
+        )
         cells = [
-            [most * int(part) + (1 - most) * back for part, back in zip(named[of].split(","), colours["back"], strict=True)]
+            [
+                most * int(part) + (1 - most) * back
+                for part, back in zip(named[of].split(","), colours["back"], strict=True)
+            ]
             for of in ("high", "low")
         ]
-        pairs = [(colours[text], colours[back]) for text in ("text", "quiet", "link") for back in ("back", "panel")]
+        pairs = [
+            (colours[text], colours[back])
+            for text in ("text", "quiet", "link")
+            for back in ("back", "panel")
+        ]
         pairs += [(colours["text"], cell) for cell in cells]
         assert min(contrast(*pair) for pair in pairs) >= 4.5
 
 
 def test_nothing_is_fetched_and_nothing_is_markup_of_the_data(X, model, tmp_path):
     findings = Findings(warnings=HOSTILE, facts={HOSTILE[0]: HOSTILE[1]}, again=Again(HOSTILE[0]))
-    text = page_of(model, X, tmp_path, feature_names=HOSTILE, row_names=HOSTILE * 25, title=HOSTILE[0], findings=findings)
+    text = page_of(
+        model,
+        X,
+        tmp_path,
+        feature_names=HOSTILE,
+        row_names=HOSTILE * 25,
+        title=HOSTILE[0],
+        findings=findings,
+    )
     page = Page(text)
     assert [tag for tag, _ in page.tags].count("script") == 2
-    assert not any(tag in ("b", "link", "img", "iframe") or "src" in attrs for tag, attrs in page.tags)
+    assert not any(
+        tag in ("b", "link", "img", "iframe") or "src" in attrs for tag, attrs in page.tags
+    )
     assert not re.search(r"https?://", text)
     assert len(text) < 300_000  # a name of 10,000 characters is shortened
 
@@ -147,8 +203,12 @@ def test_values_are_shown_in_units_of_the_user(X, tmp_path):
     from sklearn.preprocessing import StandardScaler
 
     scaler = StandardScaler().fit(1000 + 50 * X)
-    model = cmeans.KernelKMeans(3, kernel="linear", random_state=0).fit(scaler.transform(1000 + 50 * X))
-    text = page_of(model, scaler.transform(1000 + 50 * X), tmp_path, inverse_transform=scaler.inverse_transform)
+    model = cmeans.KernelKMeans(3, kernel="linear", random_state=0).fit(
+        scaler.transform(1000 + 50 * X)
+    )
+    text = page_of(
+        model, scaler.transform(1000 + 50 * X), tmp_path, inverse_transform=scaler.inverse_transform
+    )
     means = {f"{1000 + 50 * X[model.labels_ == j, 0].mean():.4g}" for j in range(3)}
     assert means <= set(Page(text).cells)
     with pytest.raises(ValueError, match="inverse_transform"):
@@ -217,7 +277,9 @@ def test_bad_input(X, model, tmp_path):
             report(model, X, tmp_path / "page.html", **words)
     with pytest.raises(ValueError, match="pass a fitted estimator"):
         report("model", X, tmp_path / "page.html")
-    with pytest.raises(ValueError, match=r"page.pdf'\): the page is HTML; give a file that ends in .html"):
+    with pytest.raises(
+        ValueError, match=r"page.pdf'\): the page is HTML; give a file that ends in .html"
+    ):
         report(model, X, tmp_path / "page.pdf")
     with pytest.raises(OSError, match="nowhere"):
         report(model, X, tmp_path / "nowhere" / "page.html")

@@ -17,7 +17,9 @@ from cmeans.inspection.contrast import Contrast
 @pytest.fixture(scope="module")
 def X():
     rng = np.random.default_rng(0)
-    return rng.normal(size=(100, 3)) + np.repeat([[0, 0, 0], [8, 0, 0], [0, 9, 0]], (60, 30, 10), axis=0)
+    return rng.normal(size=(100, 3)) + np.repeat(
+        [[0, 0, 0], [8, 0, 0], [0, 9, 0]], (60, 30, 10), axis=0
+    )
 
 
 @pytest.fixture(scope="module")
@@ -32,12 +34,22 @@ def test_summary(X, model):
     for j in range(3):
         own = labels == j
         assert table["weight"][j] == weight[own].sum()
-        assert table["membership"][j] == pytest.approx(np.average(model.memberships_[own, j], weights=weight[own]))
-        assert table["spread"][j] == pytest.approx(np.sqrt(np.average(distances[own, j] ** 2, weights=weight[own])))
-        apart = [np.linalg.norm(model.cluster_centers_[j] - other) for k, other in enumerate(model.cluster_centers_) if k != j]
+        assert table["membership"][j] == pytest.approx(
+            np.average(model.memberships_[own, j], weights=weight[own])
+        )
+        assert table["spread"][j] == pytest.approx(
+            np.sqrt(np.average(distances[own, j] ** 2, weights=weight[own]))
+        )
+        apart = [
+            np.linalg.norm(model.cluster_centers_[j] - other)
+            for k, other in enumerate(model.cluster_centers_)
+            if k != j
+        ]
         assert table["separation"][j] == pytest.approx(min(apart))
         nearest = np.sort(distances[own], axis=1)
-        assert table["silhouette"][j] == pytest.approx(np.average(1 - nearest[:, 0] / nearest[:, 1], weights=weight[own]))
+        assert table["silhouette"][j] == pytest.approx(
+            np.average(1 - nearest[:, 0] / nearest[:, 1], weights=weight[own])
+        )
         assert table["typical"][j].tolist() == model.representatives(3)[j].tolist()
     assert table["share"].sum() == pytest.approx(1)
     named = dict(zip(labels[[0, 60, 90]], ("low", "high length", "high width"), strict=True))
@@ -46,10 +58,13 @@ def test_summary(X, model):
 
 
 def named(means):
-    """Names of clusters of equal mass with these means in columns a, b, ..., whose deviation is 1."""
+    """Names of clusters of equal mass with these means in columns a, b, ..., whose deviation is
+    1."""
     means = np.array(means, dtype=float)
     rest = (means.sum(axis=0) - means) / (len(means) - 1)
-    return Contrast(means, rest, means.mean(axis=0), np.ones(means.shape[1]), tuple("abcdef"[: means.shape[1]])).names
+    return Contrast(
+        means, rest, means.mean(axis=0), np.ones(means.shape[1]), tuple("abcdef"[: means.shape[1]])
+    ).names
 
 
 def test_clusters_that_would_have_the_same_name():
@@ -59,7 +74,8 @@ def test_clusters_that_would_have_the_same_name():
         "low a, low b, low c",
     ]
     assert named([[1], [3], [-4]]) == ["high a", "higher a", "low a"]
-    assert named([[0.6], [0.6], [-1.2]]) == ["high a", "high a", "low a"]  # nothing tells the first two
+    # nothing tells the first two
+    assert named([[0.6], [0.6], [-1.2]]) == ["high a", "high a", "low a"]
     assert named([[0.3, 0], [-0.3, 0]]) == ["high a", "low a"]
     assert named([[0.2, 0], [0.2, 0]]) == ["average", "average"]
 
@@ -83,7 +99,10 @@ def test_notebooks_show_the_clusters(X, model):
 
 def test_weights_are_copies(X, model):
     weight = np.random.default_rng(1).integers(1, 4, size=100)
-    one, other = summary(model, X, sample_weight=weight), summary(model, np.repeat(X, weight, axis=0))
+    one, other = (
+        summary(model, X, sample_weight=weight),
+        summary(model, np.repeat(X, weight, axis=0)),
+    )
     for name in ("weight", "membership", "spread", "silhouette"):
         np.testing.assert_allclose(one[name], other[name])
     assert one["name"].tolist() == other["name"].tolist()
@@ -106,7 +125,9 @@ def test_files_and_more_rows_than_are_read(tmp_path, monkeypatch):
     rows = rng.normal(size=(5000, 2)) + 9 * (np.arange(5000)[:, None] % 2)
     np.save(tmp_path / "rows.npy", rows)
     model = cmeans.KernelKMeans(2, kernel="linear", random_state=0).fit(rows)
-    np.testing.assert_allclose(summary(model, tmp_path / "rows.npy")["spread"], summary(model, rows)["spread"])
+    np.testing.assert_allclose(
+        summary(model, tmp_path / "rows.npy")["spread"], summary(model, rows)["spread"]
+    )
     from cmeans.inspection.rows import inspected
 
     seen = inspected(model, tmp_path / "rows.npy", "test", most=700)
@@ -119,8 +140,14 @@ def test_explanation(X, model):
     told = explain(model, X, feature_names=["length", "width", "noise"])
     u = model.memberships_
     for row in range(len(told.columns["cluster"])):
-        j, k = told.columns["cluster"][row], ["length", "width", "noise"].index(told.columns["column"][row])
-        inside, outside = np.average(X[:, k], weights=u[:, j]), np.average(X[:, k], weights=1 - u[:, j])
+        j, k = (
+            told.columns["cluster"][row],
+            ["length", "width", "noise"].index(told.columns["column"][row]),
+        )
+        inside, outside = (
+            np.average(X[:, k], weights=u[:, j]),
+            np.average(X[:, k], weights=1 - u[:, j]),
+        )
         assert told.columns["inside"][row] == pytest.approx(inside)
         assert told.columns["outside"][row] == pytest.approx(outside)
         assert told.columns["difference"][row] == pytest.approx((inside - outside) / X[:, k].std())
@@ -135,8 +162,15 @@ def test_explanation(X, model):
 def test_lift_of_counts():
     rng = np.random.default_rng(0)
     counts = rng.poisson([[5, 0.1, 1]] * 50 + [[0.1, 5, 1]] * 50)
-    model = cmeans.KernelKMeans(2, kernel="cosine", random_state=0).fit(sp.csr_matrix(counts.astype(float)))
-    told = explain(model, sp.csr_matrix(counts.astype(float)), feature_names=["ball", "vote", "the"], n_columns=1)
+    model = cmeans.KernelKMeans(2, kernel="cosine", random_state=0).fit(
+        sp.csr_matrix(counts.astype(float))
+    )
+    told = explain(
+        model,
+        sp.csr_matrix(counts.astype(float)),
+        feature_names=["ball", "vote", "the"],
+        n_columns=1,
+    )
     for j in range(2):
         own = told.columns["cluster"] == j
         (column,) = [["ball", "vote", "the"].index(name) for name in told.columns["column"][own]]
@@ -147,7 +181,9 @@ def test_lift_of_counts():
 
 def test_noise_is_told():
     rng = np.random.default_rng(0)
-    X = np.concatenate([rng.normal(size=(100, 2)), rng.normal(size=(100, 2)) + 30, [[200.0, -200.0]]])
+    X = np.concatenate(
+        [rng.normal(size=(100, 2)), rng.normal(size=(100, 2)) + 30, [[200.0, -200.0]]]
+    )
     model = cmeans.AdaptivePossibilisticCMeans((1, 5), random_state=0).fit(X)
     told = explain(model, X)
     assert told.noise.tolist() == np.flatnonzero(model.labels_ < 0).tolist()
@@ -178,15 +214,25 @@ def test_table():
 
 
 def test_representatives_as_a_table(X, model):
-    table = representatives(model, X, k=2, row_names=[f"r{row}" for row in range(len(X))], feature_names=["a", "rank", "c"])
+    table = representatives(
+        model,
+        X,
+        k=2,
+        row_names=[f"r{row}" for row in range(len(X))],
+        feature_names=["a", "rank", "c"],
+    )
     rows = model.representatives(2)
     assert list(table)[:6] == ["cluster", "rank", "row", "name", "membership", "distance"]
     assert table["cluster"].tolist() == [0, 0, 1, 1, 2, 2]
     assert table["rank"].tolist() == [1, 2] * 3
     np.testing.assert_array_equal(table["row"], rows.ravel())
     assert table["name"].tolist() == [f"r{row}" for row in rows.ravel()]
-    np.testing.assert_array_equal(table["membership"], model.memberships_[table["row"], table["cluster"]])
-    np.testing.assert_allclose(table["distance"], model.transform(X)[table["row"], table["cluster"]])
+    np.testing.assert_array_equal(
+        table["membership"], model.memberships_[table["row"], table["cluster"]]
+    )
+    np.testing.assert_allclose(
+        table["distance"], model.transform(X)[table["row"], table["cluster"]]
+    )
     np.testing.assert_array_equal(table["X.rank"], X[table["row"], 1])
     assert list(representatives(model, X)) == ["cluster", "rank", "row", "membership", "distance"]
     frame = table.to_frame()
@@ -197,8 +243,14 @@ def test_representatives_as_a_table(X, model):
 
 def test_representatives_of_frames_and_of_small_clusters():
     pd = pytest.importorskip("pandas")
-    rows = pd.DataFrame({"size": [0.0, 0.1, 9.0, 9.1, 9.2], "cluster": ["p", "q", "r", "s", None]}, index=list("vwxyz"))
-    codes = make_pipeline(make_column_transformer(("passthrough", ["size"])), cmeans.KernelKMeans(2, kernel="linear", random_state=0))
+    rows = pd.DataFrame(
+        {"size": [0.0, 0.1, 9.0, 9.1, 9.2], "cluster": ["p", "q", "r", "s", None]},
+        index=list("vwxyz"),
+    )
+    codes = make_pipeline(
+        make_column_transformer(("passthrough", ["size"])),
+        cmeans.KernelKMeans(2, kernel="linear", random_state=0),
+    )
     table = representatives(codes.fit(rows), rows, k=4)
     assert table["row"].tolist() == [3, 2, 4, 0, 1]
     assert table["X.cluster"][[0, 1, 3, 4]].tolist() == ["s", "r", "p", "q"]
@@ -207,7 +259,13 @@ def test_representatives_of_frames_and_of_small_clusters():
     assert table["membership"].tolist() == [1.0] * 5
     kernel = np.exp(-((np.arange(6.0)[:, None] - np.arange(6.0)) ** 2))
     made = cmeans.KernelKMeans(2, kernel="precomputed", random_state=0).fit(kernel)
-    assert list(representatives(made, kernel, k=1)) == ["cluster", "rank", "row", "membership", "distance"]
+    assert list(representatives(made, kernel, k=1)) == [
+        "cluster",
+        "rank",
+        "row",
+        "membership",
+        "distance",
+    ]
 
 
 def labels_by(rules, X, names):
@@ -218,19 +276,33 @@ def labels_by(rules, X, names):
         while "cluster" not in lines[at]:
             name, sign, threshold, *missing = lines[at].split("--- ")[1].split()
             value, below = row[names.index(name)], sign == "<="
-            if missing == ["or", "missing"] if np.isnan(value) else (value <= float(threshold)) == below:
+            if (
+                missing == ["or", "missing"]
+                if np.isnan(value)
+                else (value <= float(threshold)) == below
+            ):
                 at, depth = at + 1, depth + 1
             else:
-                at = next(after for after in range(at + 1, len(lines)) if lines[after].startswith("|   " * depth + f"|--- {name} > "))
+                at = next(
+                    after
+                    for after in range(at + 1, len(lines))
+                    if lines[after].startswith("|   " * depth + f"|--- {name} > ")
+                )
         ends.append(-1 if "no cluster" in lines[at] else int(lines[at].split()[-1]))
     return np.array(ends)
 
 
 def test_rules_lead_where_the_tree_does(X):
     model = cmeans.AdaptivePossibilisticCMeans((1, 6), random_state=0).fit(X)
-    for fitted in (model, cmeans.KernelKMeans(4, random_state=0).fit(X), cmeans.KernelKMeans(1, kernel="linear").fit(X)):
+    for fitted in (
+        model,
+        cmeans.KernelKMeans(4, random_state=0).fit(X),
+        cmeans.KernelKMeans(1, kernel="linear").fit(X),
+    ):
         told = explain(fitted, X, feature_names=["a", "b", "c"])
-        np.testing.assert_array_equal(labels_by(told.rules, X, ["a", "b", "c"]), told.tree.predict(X))
+        np.testing.assert_array_equal(
+            labels_by(told.rules, X, ["a", "b", "c"]), told.tree.predict(X)
+        )
         lines = told.rules.splitlines()
         inner = [line for line in lines if "cluster" not in line]
         assert len(lines) - len(inner) == len(inner) // 2 + 1
@@ -240,26 +312,35 @@ def test_rules_lead_where_the_tree_does(X):
     ("values", "threshold"),
     [
         (lambda side: 2005 + side, "2005.5"),  # years
-        (lambda side: 5_432_100 + 20 * side, "5432110"),  # amounts, alike in their first four digits
+        # amounts, alike in their first four digits
+        (lambda side: 5_432_100 + 20 * side, "5432110"),
         (lambda side: 1.6e9 + 3600 * side, "1600002000"),  # seconds
         (lambda side: 3e-5 + 2e-5 * side, "0.00004"),
-        (lambda side: 1 + 3 * side * np.finfo(np.float32).eps, None),  # numbers next to each other, nearly
+        # numbers next to each other, nearly
+        (lambda side: 1 + 3 * side * np.finfo(np.float32).eps, None),
     ],
 )
 def test_the_printed_rule_is_the_rule(values, threshold):
     side = np.random.default_rng(0).permutation(np.repeat([0.0, 1.0], [180, 120]))
     X = np.column_stack([values(side), np.zeros(300)])
-    fitted = cmeans.KernelKMeans(2, kernel="linear", init=np.array([[X[:, 0].min(), 0], [X[:, 0].max(), 0]])).fit(X)
+    fitted = cmeans.KernelKMeans(
+        2, kernel="linear", init=np.array([[X[:, 0].min(), 0], [X[:, 0].max(), 0]])
+    ).fit(X)
     told = explain(fitted, X, feature_names=["year", "nothing"])
     assert told.fidelity == 1
     assert "rules that tell 100% of the rows rightly" in str(told)
     np.testing.assert_array_equal(labels_by(told.rules, X, ["year", "nothing"]), fitted.labels_)
-    np.testing.assert_array_equal(labels_by(told.rules, X.astype(np.float32), ["year", "nothing"])[side == 0], fitted.labels_[side == 0])
+    np.testing.assert_array_equal(
+        labels_by(told.rules, X.astype(np.float32), ["year", "nothing"])[side == 0],
+        fitted.labels_[side == 0],
+    )
     assert threshold is None or f"year <= {threshold}" in told.rules
 
 
 def test_rules_say_where_missing_values_go():
-    X = np.random.default_rng(0).normal(size=(90, 2)) + np.repeat([[0, 0], [9, 0], [9, 9]], 30, axis=0)
+    X = np.random.default_rng(0).normal(size=(90, 2)) + np.repeat(
+        [[0, 0], [9, 0], [9, 9]], 30, axis=0
+    )
     X[::7, 1] = np.nan
     fitted = cmeans.FuzzyCMeans(3, missing="partial", random_state=0).fit(X)
     told = explain(fitted, X, feature_names=["a", "b"])
@@ -268,7 +349,10 @@ def test_rules_say_where_missing_values_go():
 
 
 def test_all_of_the_rows_are_none_fewer():
-    X = np.repeat([[0.0], [9.0]], 1250, axis=0) + np.random.default_rng(0).normal(size=(2500, 1)) / 10
+    X = (
+        np.repeat([[0.0], [9.0]], 1250, axis=0)
+        + np.random.default_rng(0).normal(size=(2500, 1)) / 10
+    )
     fitted = cmeans.KernelKMeans(2, kernel="linear", random_state=0).fit(X)
     told = explain(fitted, X)
     assert "100% of the rows" in str(told)

@@ -30,8 +30,14 @@ PAIRS = {
     "linear": (Linear(), naive.linear),
     "rbf": (RBF(gamma=0.3), partial(naive.rbf, gamma=0.3)),
     "laplacian": (Laplacian(gamma=0.2), partial(naive.laplacian, gamma=0.2)),
-    "polynomial": (Polynomial(degree=3, gamma=0.5, coef0=1.5), partial(naive.polynomial, gamma=0.5, coef0=1.5, degree=3)),
-    "polynomial-1": (Polynomial(degree=1, gamma=1.0, coef0=0.0), partial(naive.polynomial, gamma=1.0, coef0=0.0, degree=1)),
+    "polynomial": (
+        Polynomial(degree=3, gamma=0.5, coef0=1.5),
+        partial(naive.polynomial, gamma=0.5, coef0=1.5, degree=3),
+    ),
+    "polynomial-1": (
+        Polynomial(degree=1, gamma=1.0, coef0=0.0),
+        partial(naive.polynomial, gamma=1.0, coef0=0.0, degree=1),
+    ),
     "polynomial-scaled": (
         Polynomial(degree=6, gamma=0.5, coef0=1.0, scale=1e4),
         lambda x, y: naive.polynomial(x, y, gamma=0.5, coef0=1.0, degree=6) / 1e4,
@@ -57,7 +63,9 @@ def rows() -> np.ndarray:
 def assert_values(actual: Any, expected: np.ndarray, dtype: str) -> None:
     actual = on_host(actual)
     assert actual.dtype == dtype
-    np.testing.assert_allclose(actual, expected, rtol=0, atol=ROUNDING[dtype] * max(np.abs(expected).max(), 1))
+    np.testing.assert_allclose(
+        actual, expected, rtol=0, atol=ROUNDING[dtype] * max(np.abs(expected).max(), 1)
+    )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -71,7 +79,8 @@ def test_block(kernel, form, dtype):
     assert_values(fast(x, y), expected, dtype)
     columns = fast.prepare(y)
     assert_values(columns(x[:7, :]), expected[:7], dtype)
-    assert_values(columns(x[7:, :]), expected[7:], dtype)  # the points are prepared once for all blocks
+    # the points are prepared once for all blocks
+    assert_values(columns(x[7:, :]), expected[7:], dtype)
     assert_values(fast.diag(x), np.diag(naive.kernel_matrix(X[:15], X[:15], loop)), dtype)
 
 
@@ -100,7 +109,10 @@ NAMES = {
 def test_every_name_makes_its_kernel(name):
     made = kernel_of(name, "Owner")
     given = {"gamma": 0.3, "degree": 2, "coef0": 0.4}
-    assert made.set_params(**{word: given[word] for word in given.keys() & made.get_params().keys()}) == NAMES[name]
+    assert (
+        made.set_params(**{word: given[word] for word in given.keys() & made.get_params().keys()})
+        == NAMES[name]
+    )
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -121,7 +133,9 @@ def test_rbf_of_rows_far_from_the_origin(form, shift):
         pytest.skip("CSR rows are never shifted")
     X = (rows() + shift).astype(np.float32).astype(np.float64)
     x = as_form(X, form, "float32")
-    np.testing.assert_allclose(on_host(RBF(0.3)(x, x)), naive.kernel_matrix(X, X, PAIRS["rbf"][1]), atol=1e-5)
+    np.testing.assert_allclose(
+        on_host(RBF(0.3)(x, x)), naive.kernel_matrix(X, X, PAIRS["rbf"][1]), atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("form", ["numpy", "torch", "array_api_strict"])
@@ -149,7 +163,9 @@ def test_callable_with_its_own_diagonal(dtype):
     function = Counting(length_scale=1.3, alpha=0.8)
     kernel = CallableKernel(function)
     x = as_form(X, "numpy", dtype)
-    expected = naive.kernel_matrix(X, X, lambda a, b: (1 + ((a - b) ** 2).sum() / (2 * 0.8 * 1.3**2)) ** -0.8)
+    expected = naive.kernel_matrix(
+        X, X, lambda a, b: (1 + ((a - b) ** 2).sum() / (2 * 0.8 * 1.3**2)) ** -0.8
+    )
     assert_values(kernel(x, x), expected, dtype)
     assert_values(kernel.diag(x), np.ones(len(X)), dtype)
     assert Counting.calls == 1

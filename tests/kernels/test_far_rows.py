@@ -1,4 +1,5 @@
-"""Gaussian kernel values are right however far rows lie from each other, in widths, and from the origin."""
+"""Gaussian kernel values are right however far rows lie from each other, in widths, and from the
+origin."""
 
 from __future__ import annotations
 

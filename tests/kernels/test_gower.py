@@ -19,8 +19,12 @@ def table(n=60, seed=0):
     """Two numbers of other units and two categories, in three groups."""
     rng = np.random.default_rng(seed)
     group = np.arange(n) % 3
-    numbers = np.column_stack([20 + 25 * group + rng.normal(0, 3, n), 1e4 * (group == 1) + rng.normal(0, 500, n)])
-    codes = np.column_stack([np.where(rng.random(n) < 0.9, group, rng.integers(3, size=n)), (group == 2).astype(int)])
+    numbers = np.column_stack(
+        [20 + 25 * group + rng.normal(0, 3, n), 1e4 * (group == 1) + rng.normal(0, 500, n)]
+    )
+    codes = np.column_stack(
+        [np.where(rng.random(n) < 0.9, group, rng.integers(3, size=n)), (group == 2).astype(int)]
+    )
     return np.column_stack([numbers[:, 0], codes[:, 0], numbers[:, 1], codes[:, 1]]), group
 
 
@@ -30,10 +34,15 @@ def test_values(form, dtype):
     X, _ = table()
     kernel = Gower.of(X, CATEGORICAL)
     rows, points = X[:23].astype(dtype), X[30:37].astype(dtype)
-    rows[0, 0], rows[1, 2], rows[2, 1] = 500, -1e6, 9  # beyond the ranges, and a category that is not known
-    expected = [[naive.gower(x, y, kernel.low, kernel.span, CATEGORICAL) for y in points] for x in rows]
+    # beyond the ranges, and a category that is not known
+    rows[0, 0], rows[1, 2], rows[2, 1] = 500, -1e6, 9
+    expected = [
+        [naive.gower(x, y, kernel.low, kernel.span, CATEGORICAL) for y in points] for x in rows
+    ]
     tolerance = 1e-6 if dtype == "float32" else 1e-12
-    np.testing.assert_allclose(on_host(kernel(as_form(rows, form), as_form(points, form))), expected, atol=tolerance)
+    np.testing.assert_allclose(
+        on_host(kernel(as_form(rows, form), as_form(points, form))), expected, atol=tolerance
+    )
     np.testing.assert_array_equal(on_host(kernel.diag(as_form(rows, form))), 1)
 
 
@@ -41,7 +50,9 @@ def test_values(form, dtype):
 def test_columns_of_one_kind(categorical):
     X, _ = table()
     kernel = Gower.of(X, categorical)
-    expected = [[naive.gower(x, y, kernel.low, kernel.span, categorical) for y in X[:9]] for x in X[:9]]
+    expected = [
+        [naive.gower(x, y, kernel.low, kernel.span, categorical) for y in X[:9]] for x in X[:9]
+    ]
     np.testing.assert_allclose(kernel(X[:9], X[:9]), expected, atol=1e-12)
 
 
@@ -54,10 +65,14 @@ def test_it_is_positive_semidefinite():
 
 def test_a_category_costs_what_a_range_does():
     kernel = Gower.of(np.array([[0.0, 5.0], [10.0, 7.0]]), [1])
-    assert kernel(np.array([[0.0, 5.0]]), np.array([[10.0, 5.0], [0.0, 7.0]])).tolist() == [[0.5, 0.5]]
+    assert kernel(np.array([[0.0, 5.0]]), np.array([[10.0, 5.0], [0.0, 7.0]])).tolist() == [
+        [0.5, 0.5]
+    ]
 
 
-@pytest.mark.parametrize("words", [{"landmarks": None}, {"landmarks": 30}], ids=["exact", "landmarks"])
+@pytest.mark.parametrize(
+    "words", [{"landmarks": None}, {"landmarks": 30}], ids=["exact", "landmarks"]
+)
 def test_clusters_of_a_mixed_table(words, tmp_path):
     X, group = table(300)
     model = cmeans.FuzzyCMeans(3, kernel=Gower.of(X, CATEGORICAL), random_state=0, **words).fit(X)

@@ -38,7 +38,13 @@ def nearest(X, points, count):
 
 @pytest.mark.parametrize(
     ("n", "d", "s", "count", "dtype"),
-    pairs([1, 3, 64, 65, 130], [1, 2, 17, 130], [1, 7, 16, 33, 100], [1, 5, "all"], ["float64", "float32"]),
+    pairs(
+        [1, 3, 64, 65, 130],
+        [1, 2, 17, 130],
+        [1, 7, 16, 33, 100],
+        [1, 5, "all"],
+        ["float64", "float32"],
+    ),
 )
 def test_nearest_points(search, n, d, s, count, dtype):
     rng = np.random.default_rng(n * d + s)
@@ -55,7 +61,10 @@ def test_nearest_points(search, n, d, s, count, dtype):
 @pytest.mark.parametrize("form", FORMS)
 def test_nearest_points_to_rows_of_any_form(search, form):
     rng = np.random.default_rng(0)
-    X, points = rng.normal(size=(40, 6)) * (rng.uniform(size=(40, 6)) < 0.6), rng.normal(size=(30, 6))
+    X, points = (
+        rng.normal(size=(40, 6)) * (rng.uniform(size=(40, 6)) < 0.6),
+        rng.normal(size=(30, 6)),
+    )
     numbers, d2 = NearestPoints(points, 4)(as_form(X, form))
     expected, distances = nearest(X, points, 4)
     np.testing.assert_array_equal(numbers, expected)
@@ -97,7 +106,7 @@ def test_groups_of_near_rows_and_points_far_from_each_other(search, form, dtype,
     np.testing.assert_allclose(d2, distances, rtol=1e-5, atol=1e-5)
 
 
-# ------------------------------------------------------------------------------------------------------------------ weights
+# ------------------------------------------------------------------------------------------ weights
 
 
 @pytest.mark.parametrize("width", [None, 0.3, 40.0])
@@ -107,18 +116,22 @@ def test_weights_of_rows_at_landmarks(r, width):
     X, landmarks = rng.normal(size=(30, 3)), rng.normal(size=(12, 3))
     z = LandmarkWeights(landmarks, r, width)(X)
     assert z.nnz <= 30 * r
-    np.testing.assert_allclose(z.toarray(), naive_graph.landmark_weights(X, landmarks, r, width), atol=1e-12)
+    np.testing.assert_allclose(
+        z.toarray(), naive_graph.landmark_weights(X, landmarks, r, width), atol=1e-12
+    )
     np.testing.assert_allclose(z.sum(axis=1), 1)
 
 
 def test_weights_where_all_distances_are_zero_or_far_beyond_the_width():
     landmarks = np.zeros((4, 2))
-    np.testing.assert_array_equal(LandmarkWeights(landmarks, 4, None)(np.zeros((1, 2))).toarray(), np.full((1, 4), 0.25))
+    np.testing.assert_array_equal(
+        LandmarkWeights(landmarks, 4, None)(np.zeros((1, 2))).toarray(), np.full((1, 4), 0.25)
+    )
     z = LandmarkWeights(np.array([[1.0], [2.0]]), 2, 1e-200)(np.zeros((1, 1), np.float32))
     np.testing.assert_array_equal(z.toarray(), [[1, 0]])
 
 
-# ------------------------------------------------------------------------------------------------------------------ the graph
+# ---------------------------------------------------------------------------------------- the graph
 
 
 SOUGHT = Sought(2, "clusters", "Test")
@@ -126,7 +139,9 @@ SOUGHT = Sought(2, "clusters", "Test")
 
 def made(X, w, landmarks, k, engine=None, **params):
     with (engine or ThreadEngine(1)).opened() as running:
-        graph, features = landmark_graph(landmarks, LandmarkGraphKernel(n_components=k, **params), SOUGHT, Blocks(X, w), running)
+        graph, features = landmark_graph(
+            landmarks, LandmarkGraphKernel(n_components=k, **params), SOUGHT, Blocks(X, w), running
+        )
     np.testing.assert_array_equal(features, graph.features(X))
     return graph
 
@@ -134,19 +149,32 @@ def made(X, w, landmarks, k, engine=None, **params):
 def example(d=3):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(70, d)) + 3 * rng.integers(2, size=70)[:, None]
-    return X, rng.uniform(0.2, 3, size=70), X[rng.permutation(70)[:25]] + 0.05, rng.normal(size=(9, d)) + 1.5
+    return (
+        X,
+        rng.uniform(0.2, 3, size=70),
+        X[rng.permutation(70)[:25]] + 0.05,
+        rng.normal(size=(9, d)) + 1.5,
+    )
 
 
 @pytest.mark.parametrize("normalized", [False, True])
 @pytest.mark.parametrize(
-    ("r", "width", "k", "falloff"), [(5, None, 4, 4.0), (25, 2.0, 3, 0.5), (3, 0.5, 5, 2), (8, 1.0, 1, 4.0), (5, None, 2, 0)]
+    ("r", "width", "k", "falloff"),
+    [(5, None, 4, 4.0), (25, 2.0, 3, 0.5), (3, 0.5, 5, 2), (8, 1.0, 1, 4.0), (5, None, 2, 0)],
 )
 def test_features_are_the_leading_eigenvectors_of_the_dense_graph(r, width, k, falloff, normalized):
     X, w, landmarks, new = example()
-    params = {"n_neighbors": r, "width": "local mean" if width is None else width, "falloff": falloff, "normalized": normalized}
+    params = {
+        "n_neighbors": r,
+        "width": "local mean" if width is None else width,
+        "falloff": falloff,
+        "normalized": normalized,
+    }
     graph = made(X, w, landmarks, k, **params)
     Z, other = (naive_graph.landmark_weights(rows, landmarks, r, width) for rows in (X, new))
-    values, e, at_new = naive_graph.features(Z, naive_graph.graph_weights(X, landmarks, r, w, falloff), w, k, other)
+    values, e, at_new = naive_graph.features(
+        Z, naive_graph.graph_weights(X, landmarks, r, w, falloff), w, k, other
+    )
     assert values[k - 1] - values[k] > 1e-6, "the example cuts no tie"
     if normalized:
         e, at_new = (rows / np.linalg.norm(rows, axis=1)[:, None] for rows in (e, at_new))
@@ -174,21 +202,30 @@ def test_a_weight_counts_copies_and_scale_does_not_matter():
     copies = np.random.default_rng(5).integers(0, 4, size=len(X))
     weighted, repeated = made(X, copies.astype(float), landmarks, 4), np.repeat(X, copies, axis=0)
     expected = weighted(new, new)
-    np.testing.assert_allclose(made(repeated, np.ones(len(repeated)), landmarks, 4)(new, new), expected, atol=1e-9)
+    np.testing.assert_allclose(
+        made(repeated, np.ones(len(repeated)), landmarks, 4)(new, new), expected, atol=1e-9
+    )
     np.testing.assert_allclose(made(X, 7.5 * copies, landmarks, 4)(new, new), expected, atol=1e-9)
 
 
 def test_with_all_landmarks_and_a_wide_width_it_is_nearly_the_normalised_gaussian():
-    """z is then the Gaussian kernel with the landmarks, divided by its sums, whatever the order of distances."""
+    """z is then the Gaussian kernel with the landmarks, divided by its sums, whatever the order of
+    distances."""
     _, _, landmarks, new = example()
     z = np.exp(-((new[:, None] - landmarks[None]) ** 2).sum(axis=2) / (2 * 9.0))
-    np.testing.assert_allclose(LandmarkWeights(landmarks, len(landmarks), 3.0)(new).toarray(), z / z.sum(axis=1, keepdims=True), atol=1e-12)
+    np.testing.assert_allclose(
+        LandmarkWeights(landmarks, len(landmarks), 3.0)(new).toarray(),
+        z / z.sum(axis=1, keepdims=True),
+        atol=1e-12,
+    )
 
 
 @pytest.mark.parametrize("threads", [2, 5])
 def test_the_same_bits_for_any_number_of_threads(threads):
     X = np.random.default_rng(6).normal(size=(30_000, 2))
-    one, many = (made(X, np.ones(len(X)), X[:200], 4, ThreadEngine(count)) for count in (1, threads))
+    one, many = (
+        made(X, np.ones(len(X)), X[:200], 4, ThreadEngine(count)) for count in (1, threads)
+    )
     assert one == many
     assert one != made(X, np.ones(len(X)), X[:200], 5)
 
@@ -203,7 +240,14 @@ def test_tied_eigenvalues_are_kept_whole_and_numbers_that_cut_through_them_are_t
     assert suggested_clusters(graph.eigenvalues) == 4
     square = np.array([[x, y] for x in np.linspace(0, 1, 9) for y in np.linspace(0, 1, 9)])
     with pytest.warns(UserWarning, match="eigenvalues number 2 and 3 of the graph are equal"):
-        graph = made(np.concatenate([square, square]), np.ones(162), square, "auto", n_neighbors=81, width=0.5)
+        graph = made(
+            np.concatenate([square, square]),
+            np.ones(162),
+            square,
+            "auto",
+            n_neighbors=81,
+            width=0.5,
+        )
     assert graph.n_components == 3
 
 

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cmeans.kernels import RBF, Cosine, HistogramIntersection, Laplacian, NormalizedPolynomial, Polynomial, native_values
+from cmeans.kernels import (
+    RBF,
+    Cosine,
+    HistogramIntersection,
+    Laplacian,
+    NormalizedPolynomial,
+    Polynomial,
+    native_values,
+)
 from contracts.arrays import as_form
 from sweep_choices import pairs
 
@@ -25,13 +33,17 @@ KERNELS = {
     "histogram intersection": HistogramIntersection(),
 }
 COLUMNS = [1, 2, 7, 54, DEPTH - 2, DEPTH, DEPTH + 1, 3 * DEPTH + 5]
-SHAPES = pairs(list(KERNELS), [1, 3, 4, 37, 130], COLUMNS, [1, 5, 16, 64, 65, 130, 582], ["float32", "float64"])
+SHAPES = pairs(
+    list(KERNELS), [1, 3, 4, 37, 130], COLUMNS, [1, 5, 16, 64, 65, 130, 582], ["float32", "float64"]
+)
 
 
 @pytest.mark.parametrize(("name", "rows", "columns", "landmarks", "dtype"), SHAPES)
 def test_values_are_those_of_the_formula(name, rows, columns, landmarks, dtype):
     rng = np.random.default_rng(0)
-    x, y = ((rng.uniform(size=(n, columns)) / np.sqrt(columns)).astype(dtype) for n in (rows, landmarks))
+    x, y = (
+        (rng.uniform(size=(n, columns)) / np.sqrt(columns)).astype(dtype) for n in (rows, landmarks)
+    )
     kernel = KERNELS[name]
     room = np.full((len(x), len(y)), np.nan, x.dtype)
     values = kernel.prepare(y)(x, room)
@@ -41,7 +53,9 @@ def test_values_are_those_of_the_formula(name, rows, columns, landmarks, dtype):
     size = np.abs(exact).max()
     np.testing.assert_allclose(values, exact, atol=100 * eps * size)
     np.testing.assert_array_equal(kernel.prepare(y)(x), values)
-    np.testing.assert_allclose(kernel.prepare(np.asfortranarray(y))(np.asfortranarray(x)), values, atol=100 * eps * size)
+    np.testing.assert_allclose(
+        kernel.prepare(np.asfortranarray(y))(np.asfortranarray(x)), values, atol=100 * eps * size
+    )
 
 
 def formula(kernel, x, y):
@@ -61,7 +75,9 @@ def formula(kernel, x, y):
                     values[i, j] = product / np.sqrt((row @ row) * (point @ point))
                 case NormalizedPolynomial():
                     own = [kernel.gamma * v @ v + kernel.coef0 for v in (row, point)]
-                    values[i, j] = ((kernel.gamma * product + kernel.coef0) / np.sqrt(own[0] * own[1])) ** kernel.degree
+                    values[i, j] = (
+                        (kernel.gamma * product + kernel.coef0) / np.sqrt(own[0] * own[1])
+                    ) ** kernel.degree
                 case Polynomial():
                     scale = 1.0 if kernel.scale == "auto" else kernel.scale
                     values[i, j] = (kernel.gamma * product + kernel.coef0) ** kernel.degree / scale
@@ -88,13 +104,18 @@ def test_exponentials_are_right_to_the_last_digits(dtype):
     exact = np.exp(-(np.float64(x[:, 0]) ** 2))
     error_of_argument = np.float64(x[:, 0]) ** 2 * np.finfo(dtype).eps
     tiny = np.finfo(dtype).tiny
-    assert (np.abs(values - exact) <= (2 * np.finfo(dtype).eps + 2 * error_of_argument) * exact + 2 * tiny).all()
+    assert (
+        np.abs(values - exact)
+        <= (2 * np.finfo(dtype).eps + 2 * error_of_argument) * exact + 2 * tiny
+    ).all()
     assert values[0] == 1.0
     assert values[-1] == 0.0 or dtype == "float64"
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("kernel", [RBF(1.0), Polynomial(3), Cosine()], ids=["rbf", "polynomial", "cosine"])
+@pytest.mark.parametrize(
+    "kernel", [RBF(1.0), Polynomial(3), Cosine()], ids=["rbf", "polynomial", "cosine"]
+)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_what_is_not_finite_stays_so(kernel, dtype, monkeypatch):
     y, x = np.full((2, 2), 0.5, dtype), np.full((4, 2), 0.5, dtype)
@@ -115,8 +136,14 @@ def test_rows_that_native_code_does_not_read(name, monkeypatch):
     kernel, asked = KERNELS[name], []
     monkeypatch.setattr(native_values.native, "function", lambda *words: asked.append(words))
     expected = formula(kernel, x, y)
-    np.testing.assert_allclose(kernel(sparse.csr_array(x), sparse.csr_array(y)), expected, rtol=1e-10)
-    np.testing.assert_allclose(np.asarray(kernel(as_form(x, "array_api_strict"), as_form(y, "array_api_strict"))), expected, rtol=1e-10)
+    np.testing.assert_allclose(
+        kernel(sparse.csr_array(x), sparse.csr_array(y)), expected, rtol=1e-10
+    )
+    np.testing.assert_allclose(
+        np.asarray(kernel(as_form(x, "array_api_strict"), as_form(y, "array_api_strict"))),
+        expected,
+        rtol=1e-10,
+    )
     assert not asked
 
 

@@ -9,7 +9,14 @@ import pytest
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
-from cmeans import FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans, ProbabilisticKMeans, ThreadEngine
+from cmeans import (
+    FuzzyCMeans,
+    KernelKMeans,
+    Landmarks,
+    PossibilisticCMeans,
+    ProbabilisticKMeans,
+    ThreadEngine,
+)
 from cmeans.data.blocks import Blocks
 from cmeans.data.limits import DEFAULT, Limits
 from cmeans.landmarks.count import enough_landmarks, quick_cost
@@ -42,7 +49,13 @@ K = rbf(X)
 def found(method="rpcholesky", tol=0.02, c=C, seed=0, K=K, weight=None, limits=DEFAULT):
     """Row numbers chosen among rows known by their kernel matrix alone."""
     n = len(K)
-    people = population_of(Blocks(np.arange(n, dtype=float)[:, None], np.ones(n) if weight is None else weight, limits=limits))
+    people = population_of(
+        Blocks(
+            np.arange(n, dtype=float)[:, None],
+            np.ones(n) if weight is None else weight,
+            limits=limits,
+        )
+    )
     diag = np.diag(K)
     known = lambda positions: MatrixAffinity(K, diag[people.at(positions)], people.at(positions))  # noqa: E731
     return enough_landmarks(method, tol, c, known, people, np.random.RandomState(seed))
@@ -56,15 +69,21 @@ def left(K, chosen):
 
 
 def measured(K, chosen, c=C, weight=None):
-    """The sum of the c largest eigenvalues of what is left, in the mean over rows, and the share of the variance left out."""
+    """The sum of the c largest eigenvalues of what is left, in the mean over rows, and the share of
+    the variance left out."""
     p = np.full(len(K), 1 / len(K)) if weight is None else weight / weight.sum()
     error, root = left(K, chosen), np.sqrt(p)
-    values = eigsh(root[:, None] * error * root[None, :], k=c, return_eigenvectors=False, v0=np.ones(len(K)))
-    return float(np.maximum(values, 0).sum()), float(p @ np.diag(error) / (p @ np.diag(K) - p @ K @ p))
+    values = eigsh(
+        root[:, None] * error * root[None, :], k=c, return_eigenvectors=False, v0=np.ones(len(K))
+    )
+    return float(np.maximum(values, 0).sum()), float(
+        p @ np.diag(error) / (p @ np.diag(K) - p @ K @ p)
+    )
 
 
 def partition_cost(K, c=C, weight=None, sweeps=30):
-    """What kernel k-means reaches in the mean over rows: the best of several starts, on the whole matrix."""
+    """What kernel k-means reaches in the mean over rows: the best of several starts, on the whole
+    matrix."""
     p = np.full(len(K), 1 / len(K)) if weight is None else weight / weight.sum()
     best, rng = np.inf, np.random.default_rng(0)
     for _ in range(5):
@@ -78,13 +97,14 @@ def partition_cost(K, c=C, weight=None, sweeps=30):
     return best
 
 
-# ------------------------------------------------------------------------------------------------------------------- enough of them
+# ----------------------------------------------------------------------------------- enough of them
 
 
 @over_methods
 @pytest.mark.parametrize("tol", [0.2, 0.03])
 def test_partitions_are_told_apart_to_tol(method, tol):
-    """The quick partition that sets the price may cost a little more than the best: 10% at most here."""
+    """The quick partition that sets the price may cost a little more than the best: 10% at most
+    here."""
     chosen = found(method, tol)
     leading, residual = measured(K, chosen)
     assert leading <= 1.1 * tol * partition_cost(K) or residual <= 0.01
@@ -99,7 +119,9 @@ def test_partitions_are_told_apart_to_tol(method, tol):
 @over_methods
 @pytest.mark.parametrize("weighted", [False, True])
 def test_with_a_tol_of_nothing_they_leave_a_hundredth_of_the_variance(method, weighted):
-    weight = np.random.default_rng(1).integers(0, 4, size=len(K)).astype(float) if weighted else None
+    weight = (
+        np.random.default_rng(1).integers(0, 4, size=len(K)).astype(float) if weighted else None
+    )
     chosen = found(method, 0.0, weight=weight)
     assert measured(K, chosen, weight=weight)[1] <= 0.0101
     assert measured(K, chosen[:-64], weight=weight)[1] > 0.0099
@@ -181,15 +203,19 @@ def test_a_kernel_of_low_rank_needs_no_more_rows_than_that(method):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_quick_partition_costs_hardly_more_than_the_best(weighted):
     weight = np.random.default_rng(3).uniform(0.1, 3, size=len(K)) if weighted else np.ones(len(K))
-    quick = quick_cost(MatrixAffinity(K, np.diag(K).copy(), np.arange(len(K))), K, weight / weight.sum(), C)
+    quick = quick_cost(
+        MatrixAffinity(K, np.diag(K).copy(), np.arange(len(K))), K, weight / weight.sum(), C
+    )
     best = partition_cost(K, weight=weight)
     assert 0.99 * best <= quick <= 1.1 * best
-    one = quick_cost(MatrixAffinity(K, np.diag(K).copy(), np.arange(len(K))), K, weight / weight.sum(), 1)
+    one = quick_cost(
+        MatrixAffinity(K, np.diag(K).copy(), np.arange(len(K))), K, weight / weight.sum(), 1
+    )
     p = weight / weight.sum()
     assert one == pytest.approx(p @ np.diag(K) - p @ K @ p, rel=1e-9)
 
 
-# -------------------------------------------------------------------------------------------------------------------- in estimators
+# ------------------------------------------------------------------------------------ in estimators
 
 
 @pytest.fixture
@@ -208,12 +234,26 @@ def test_up_to_2000_rows_all_are_taken():
 @over_methods
 def test_where_not_all_rows_are_taken_there_are_enough(method, monkeypatch):
     """Judged on a sample of the rows."""
-    limited(monkeypatch, exact_rows=600, canonical_rows=600, fixed_rows=400, task_values=1, least_task_rows=1)
+    limited(
+        monkeypatch,
+        exact_rows=600,
+        canonical_rows=600,
+        fixed_rows=400,
+        task_values=1,
+        least_task_rows=1,
+    )
     rows = groups(700)
-    model = KernelKMeans(C, gamma=0.5, landmarks=Landmarks(method=method, tol=0.05), random_state=0).fit(rows)
+    model = KernelKMeans(
+        C, gamma=0.5, landmarks=Landmarks(method=method, tol=0.05), random_state=0
+    ).fit(rows)
     chosen = model.landmark_indices_
     np.testing.assert_array_equal(model.landmarks_, rows[chosen])
-    assert model.n_landmarks_ == len(chosen) == len(set(chosen.tolist())) == model.approximation_.n_landmarks
+    assert (
+        model.n_landmarks_
+        == len(chosen)
+        == len(set(chosen.tolist()))
+        == model.approximation_.n_landmarks
+    )
     whole = rbf(rows)
     leading, residual = measured(whole, chosen)
     assert leading <= 1.1 * 0.05 * partition_cost(whole, sweeps=5) or residual <= 0.01
@@ -225,7 +265,9 @@ def test_where_not_all_rows_are_taken_there_are_enough(method, monkeypatch):
 @over_methods
 def test_every_kernel(kernel, method):
     """What the certificate says of the number that was chosen."""
-    model = KernelKMeans(C, kernel=kernel, landmarks=Landmarks(method=method, tol=0.05), random_state=0).fit(X)
+    model = KernelKMeans(
+        C, kernel=kernel, landmarks=Landmarks(method=method, tol=0.05), random_state=0
+    ).fit(X)
     certificate = model.approximation_
     assert certificate.comparison_error <= 0.06 or certificate.residual <= 0.011
     assert model.n_landmarks_ < len(X)
@@ -233,10 +275,14 @@ def test_every_kernel(kernel, method):
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.usefixtures("_above_300")
-@pytest.mark.parametrize("make", [KernelKMeans, FuzzyCMeans, PossibilisticCMeans, ProbabilisticKMeans])
+@pytest.mark.parametrize(
+    "make", [KernelKMeans, FuzzyCMeans, PossibilisticCMeans, ProbabilisticKMeans]
+)
 def test_every_estimator(make):
     counts = [
-        make(C, kernel="rbf", gamma=0.5, landmarks=Landmarks(tol=tol), random_state=0, max_iter=2).fit(X).n_landmarks_
+        make(C, kernel="rbf", gamma=0.5, landmarks=Landmarks(tol=tol), random_state=0, max_iter=2)
+        .fit(X)
+        .n_landmarks_
         for tol in (1.0, 0.05, 0.0)
     ]
     assert counts == sorted(counts)
@@ -247,7 +293,11 @@ def test_every_estimator(make):
 def test_sparse_and_single_precision_rows_choose_the_same():
     single = X.astype(np.float32).astype(float)
     dense = KernelKMeans(C, gamma=0.5, random_state=0).fit(single)
-    for rows in (sparse.csr_array(single), single.astype(np.float32), sparse.csr_array(single.astype(np.float32))):
+    for rows in (
+        sparse.csr_array(single),
+        single.astype(np.float32),
+        sparse.csr_array(single.astype(np.float32)),
+    ):
         model = KernelKMeans(C, gamma=0.5, random_state=0).fit(rows)
         np.testing.assert_array_equal(model.landmark_indices_, dense.landmark_indices_)
 
@@ -265,10 +315,19 @@ def test_weights_of_k_are_k_copies():
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_precomputed_kernels_of_which_not_all_columns_are_taken(monkeypatch):
-    limited(monkeypatch, exact_rows=600, canonical_rows=600, fixed_rows=400, task_values=1, least_task_rows=1)
+    limited(
+        monkeypatch,
+        exact_rows=600,
+        canonical_rows=600,
+        fixed_rows=400,
+        task_values=1,
+        least_task_rows=1,
+    )
     rows = groups(700, seed=6)
     whole = rbf(rows, gamma=0.3)
-    model = KernelKMeans(C, kernel="precomputed", landmarks=Landmarks(tol=0.05), random_state=0).fit(whole)
+    model = KernelKMeans(
+        C, kernel="precomputed", landmarks=Landmarks(tol=0.05), random_state=0
+    ).fit(whole)
     chosen = model.landmark_indices_
     assert len(chosen) == model.n_landmarks_ == model.approximation_.n_landmarks
     leading, residual = measured(whole, chosen)
@@ -278,7 +337,11 @@ def test_precomputed_kernels_of_which_not_all_columns_are_taken(monkeypatch):
 @pytest.mark.usefixtures("_above_300")
 def test_budgets_and_threads_change_nothing():
     chosen = [
-        KernelKMeans(C, gamma=0.5, random_state=0, engine=ThreadEngine(n_jobs=jobs, memory_budget=budget)).fit(X).landmark_indices_
+        KernelKMeans(
+            C, gamma=0.5, random_state=0, engine=ThreadEngine(n_jobs=jobs, memory_budget=budget)
+        )
+        .fit(X)
+        .landmark_indices_
         for jobs, budget in ((1, None), (2, "1GB"), (5, "300MB"))
     ]
     np.testing.assert_array_equal(chosen[0], chosen[1])

@@ -1,4 +1,5 @@
-"""Partial Cholesky factors that ask for columns as they go, against whole matrices; and exact fits over the rows that span all others."""
+"""Partial Cholesky factors that ask for columns as they go, against whole matrices; and exact fits
+over the rows that span all others."""
 
 from __future__ import annotations
 
@@ -54,7 +55,8 @@ class Watched(MatrixAffinity):
 
 
 def one_at_a_time(K, weights, count, rng):
-    """Randomly pivoted Cholesky (Chen, Epperly, Tropp, Webber 2025, Algorithm 1), with weights: one row, one elimination."""
+    """Randomly pivoted Cholesky (Chen, Epperly, Tropp, Webber 2025, Algorithm 1), with weights: one
+    row, one elimination."""
     rest, chosen = K.copy(), []
     for _ in range(count):
         p = weights * np.maximum(np.diag(rest), 0)
@@ -68,7 +70,8 @@ def one_at_a_time(K, weights, count, rng):
 
 
 def left(K, chosen):
-    """What the span of the chosen rows leaves of the kernel: one elimination after the other, but for what is only rounding."""
+    """What the span of the chosen rows leaves of the kernel: one elimination after the other, but
+    for what is only rounding."""
     rest = K.copy()
     for row in chosen:
         if rest[row, row] > 1e-14 * K[row, row]:
@@ -76,7 +79,7 @@ def left(K, chosen):
     return rest
 
 
-# ------------------------------------------------------------------------------------------------------------------- the factor
+# --------------------------------------------------------------------------------------- the factor
 
 
 @pytest.mark.parametrize("way", ["drawn", "settled", "given"])
@@ -104,7 +107,11 @@ def test_the_residual_is_what_the_factor_leaves_of_the_diagonal(kernel, way):
     weights = rng.uniform(0.2, 3, size=N)
     cholesky, before, order = PartialCholesky(matrix(K)), 0, rng.permutation(N)
     for number in range(4 if kernel is rbf else 2):
-        added = cholesky.given(order[5 * number :][:5]) if way == "given" else getattr(cholesky, way)(weights, 5, rng)
+        added = (
+            cholesky.given(order[5 * number :][:5])
+            if way == "given"
+            else getattr(cholesky, way)(weights, 5, rng)
+        )
         F, chosen = cholesky.factor(), cholesky.chosen
         assert added == len(chosen) - before <= 5
         assert F.shape == (N, len(chosen))
@@ -112,7 +119,8 @@ def test_the_residual_is_what_the_factor_leaves_of_the_diagonal(kernel, way):
         scale = np.diag(K).max()
         np.testing.assert_allclose(cholesky.residual, np.diag(K - F @ F.T), atol=1e-10 * scale)
         np.testing.assert_allclose(cholesky.residual, np.diag(left(K, chosen)), atol=1e-8 * scale)
-        np.testing.assert_allclose((F @ F.T)[:, chosen], K[:, chosen], atol=1e-9 * scale)  # chosen rows are represented
+        # chosen rows are represented
+        np.testing.assert_allclose((F @ F.T)[:, chosen], K[:, chosen], atol=1e-9 * scale)
         np.testing.assert_array_equal(cholesky.factor(slice(None), before), F[:, before:])
         np.testing.assert_array_equal(cholesky.factor(np.array([3, 1, 3])), F[[3, 1, 3]])
         before = len(chosen)
@@ -167,22 +175,29 @@ def test_a_kernel_that_is_zero_has_nothing_to_choose():
 
 
 def test_what_is_known_is_taken_out_first():
-    """Coordinates in the span of some rows: the factor begins with them, and those rows have nothing left."""
+    """Coordinates in the span of some rows: the factor begins with them, and those rows have
+    nothing left."""
     K, before = squares(rows(seed=4)), [3, 17, 22]
     known = np.linalg.solve(np.linalg.cholesky(K[np.ix_(before, before)]), K[before]).T
     cholesky = PartialCholesky(matrix(K), known)
-    np.testing.assert_allclose(cholesky.residual, np.diag(left(K, before)), atol=1e-9 * np.diag(K).max())
+    np.testing.assert_allclose(
+        cholesky.residual, np.diag(left(K, before)), atol=1e-9 * np.diag(K).max()
+    )
     assert cholesky.chosen == []
     np.testing.assert_array_equal(cholesky.factor(), known)
     assert cholesky.given(np.array([5])) == 1
     assert cholesky.chosen == [5]
-    np.testing.assert_allclose(cholesky.residual, np.diag(left(K, [*before, 5])), atol=1e-9 * np.diag(K).max())
+    np.testing.assert_allclose(
+        cholesky.residual, np.diag(left(K, [*before, 5])), atol=1e-9 * np.diag(K).max()
+    )
     rng = np.random.RandomState(0)
     while cholesky.residual.max() > 1e-9 * np.diag(K).max():
         cholesky.drawn(np.ones(N), 20, rng)
     assert not set(cholesky.chosen) & set(before)
     assert len(cholesky.chosen) == 10 - len(before)
-    np.testing.assert_allclose(cholesky.factor() @ cholesky.factor().T, K, atol=1e-8 * np.diag(K).max())
+    np.testing.assert_allclose(
+        cholesky.factor() @ cholesky.factor().T, K, atol=1e-8 * np.diag(K).max()
+    )
 
 
 @pytest.mark.parametrize("way", ["drawn", "settled"])
@@ -209,7 +224,10 @@ def test_pivots_are_drawn_as_sequential_drawing_draws_them(kernel):
             cholesky.drawn(weights, 3 - len(cholesky.chosen), rng)
         return tuple(cholesky.chosen)
 
-    drawn = [ours() for _ in range(draws)], [one_at_a_time(K, weights, 3, loops) for _ in range(draws)]
+    drawn = (
+        [ours() for _ in range(draws)],
+        [one_at_a_time(K, weights, 3, loops) for _ in range(draws)],
+    )
     for of in (frozenset, lambda chosen: chosen[0]):
         counts = [Counter(map(of, some)) for some in drawn]
         often = [one for one in counts[0] | counts[1] if counts[0][one] + counts[1][one] >= 10]
@@ -217,7 +235,8 @@ def test_pivots_are_drawn_as_sequential_drawing_draws_them(kernel):
 
 
 def test_settled_takes_what_has_much_left_and_the_largest_of_it():
-    """Every row of a block that is taken had more than a tenth of its residual left by those before it; the others are not lost."""
+    """Every row of a block that is taken had more than a tenth of its residual left by those before
+    it; the others are not lost."""
     K = rbf(rows(200, 2, seed=9), gamma=0.3)
     cholesky, rng, taken = PartialCholesky(matrix(K)), np.random.RandomState(0), []
     for _ in range(3):
@@ -232,14 +251,18 @@ def test_settled_takes_what_has_much_left_and_the_largest_of_it():
     assert len(set(taken)) == len(taken)
 
 
-# ----------------------------------------------------------------------------------------------------------- rows that span all
+# ------------------------------------------------------------------------------- rows that span all
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("kernel", "d"), [(squares, 4), (rbf, 1)])
 def test_spanning_rows_leave_a_billionth_of_the_variance(kernel, d, weighted):
     K = kernel(rows(400, d, seed=10))
-    weights = np.random.default_rng(0).uniform(0, 3, size=400) * (np.arange(400) % 5 > 0) if weighted else np.ones(400)
+    weights = (
+        np.random.default_rng(0).uniform(0, 3, size=400) * (np.arange(400) % 5 > 0)
+        if weighted
+        else np.ones(400)
+    )
     p = weights / weights.sum()
     variance = p @ np.diag(K) - p @ K @ p
     chosen = spanning_rows(matrix(K), weights, variance, Limits().most_landmarks)
@@ -249,15 +272,21 @@ def test_spanning_rows_leave_a_billionth_of_the_variance(kernel, d, weighted):
     if kernel is squares:
         assert len(chosen) == 15
     assert p @ np.diag(left(K, chosen)) <= 1.001e-9 * variance
-    np.testing.assert_array_equal(spanning_rows(matrix(K), weights, variance, Limits().most_landmarks), chosen)
+    np.testing.assert_array_equal(
+        spanning_rows(matrix(K), weights, variance, Limits().most_landmarks), chosen
+    )
 
 
 def test_slowly_falling_spectra_are_given_up():
-    """And soon: a narrow kernel's columns are asked for once or twice, not until a quarter of them are there."""
+    """And soon: a narrow kernel's columns are asked for once or twice, not until a quarter of them
+    are there."""
     for gamma, most in ((50.0, 128), (2.0, 200)):
         K = rbf(rows(800, 6, seed=11), gamma=gamma)
         watched = Watched(K, np.diag(K).copy(), np.arange(800))
-        assert spanning_rows(watched, np.ones(800), float(1 - K.mean()), Limits().most_landmarks) is None
+        assert (
+            spanning_rows(watched, np.ones(800), float(1 - K.mean()), Limits().most_landmarks)
+            is None
+        )
         assert len(watched.asked) <= most
     flat = np.eye(40)
     assert spanning_rows(matrix(flat), np.ones(40), 1 - 1 / 40, Limits().most_landmarks) is None
@@ -268,11 +297,14 @@ def test_no_more_spanning_rows_than_a_quarter_or_the_limit():
     variance = float(np.diag(K).mean() - K.mean())
     assert len(spanning_rows(matrix(K), np.ones(400), variance, Limits().most_landmarks)) == 15
     few = np.arange(56)  # a quarter of these is 14
-    assert spanning_rows(matrix(K[np.ix_(few, few)]), np.ones(56), variance, Limits().most_landmarks) is None
+    assert (
+        spanning_rows(matrix(K[np.ix_(few, few)]), np.ones(56), variance, Limits().most_landmarks)
+        is None
+    )
     assert spanning_rows(matrix(K), np.ones(400), variance, 14) is None
 
 
-# ---------------------------------------------------------------------------------------------------- exact fits over those rows
+# ----------------------------------------------------------------------- exact fits over those rows
 
 KERNELS = {
     "rbf": ({"kernel": "rbf", "gamma": 0.05}, lambda X, Y=None: rbf(X, Y, 0.05)),
@@ -286,7 +318,8 @@ def groups(n, seed=0):
 
 
 def plain_fuzzy(K, d2, m, sweeps=400):
-    """Kernel fuzzy c-means on the whole matrix, u_ij = 1 / sum_k (d2_ij / d2_ik)^(1 / (m - 1)), until nothing moves."""
+    """Kernel fuzzy c-means on the whole matrix, u_ij = 1 / sum_k (d2_ij / d2_ik)^(1 / (m - 1)),
+    until nothing moves."""
     u = None
 
     def memberships(d2):
@@ -325,17 +358,32 @@ def test_an_exact_fit_over_few_rows_is_the_fit_with_the_whole_matrix(name):
     assert high - low <= 1e-7 * high
     far = np.array([[0.3, 0.4], [5.0, 5.0]])
     a = u**1.6 / (u**1.6).sum(axis=0)
-    to_far = np.diag(kernel(far))[:, None] - 2 * kernel(far, X) @ a + np.einsum("ij,ik,kj->j", a, K, a)[None, :]
+    to_far = (
+        np.diag(kernel(far))[:, None]
+        - 2 * kernel(far, X) @ a
+        + np.einsum("ij,ik,kj->j", a, K, a)[None, :]
+    )
     np.testing.assert_allclose(model.transform(far) ** 2, to_far, rtol=2e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize("make", [KernelKMeans, FuzzyCMeans, PossibilisticCMeans])
 def test_every_estimator_may_fold_over_few_rows(make):
-    """The same partition as with the matrix given, which is folded whole where its rows are few enough."""
+    """The same partition as with the matrix given, which is folded whole where its rows are few
+    enough."""
     X = groups(1100, seed=1)
     own = {} if make is KernelKMeans else {"m": 1.5}
-    spanned = make(3, kernel="rbf", gamma=0.05, landmarks=None, init=np.arange(3), tol=1e-8, **own).fit(X)
-    few = make(3, kernel="rbf", gamma=0.05, landmarks=spanned.landmark_indices_, init=np.arange(3), tol=1e-8, **own).fit(X)
+    spanned = make(
+        3, kernel="rbf", gamma=0.05, landmarks=None, init=np.arange(3), tol=1e-8, **own
+    ).fit(X)
+    few = make(
+        3,
+        kernel="rbf",
+        gamma=0.05,
+        landmarks=spanned.landmark_indices_,
+        init=np.arange(3),
+        tol=1e-8,
+        **own,
+    ).fit(X)
     assert spanned.n_landmarks_ is not None
     np.testing.assert_allclose(spanned.memberships_, few.memberships_, atol=1e-6)
     np.testing.assert_array_equal(spanned.labels_, few.labels_)
@@ -365,12 +413,22 @@ def test_kernels_that_are_not_known_to_be_definite_stay_exact():
 
 
 def test_weights_count_where_rows_span_others():
-    """A weight of zero keeps a row out of the span; what it is represented by does not change the others' clusters."""
+    """A weight of zero keeps a row out of the span; what it is represented by does not change the
+    others' clusters."""
     X = groups(1300, seed=2)
     weight = np.ones(1300)
     weight[1000:] = 0
     X[1000:] *= 40.0
-    model = FuzzyCMeans(3, m=1.5, kernel="rbf", gamma=0.05, landmarks=None, init=np.arange(3), tol=1e-9, random_state=0)
+    model = FuzzyCMeans(
+        3,
+        m=1.5,
+        kernel="rbf",
+        gamma=0.05,
+        landmarks=None,
+        init=np.arange(3),
+        tol=1e-9,
+        random_state=0,
+    )
     model.fit(X, sample_weight=weight)
     assert model.n_landmarks_ is None or (model.landmark_indices_ < 1000).all()
     K = rbf(X[:1000], gamma=0.05)

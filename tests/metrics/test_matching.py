@@ -19,7 +19,10 @@ def test_no_numbering_agrees_more(seed):
     rng = np.random.default_rng(seed)
     reference, labels, weight = rng.integers(0, 4, 50), rng.integers(0, 4, 50), rng.uniform(size=50)
     found = match_labels(labels, reference, sample_weight=weight)
-    most = max(weight[np.array(order)[labels] == reference].sum() for order in itertools.permutations(range(4)))
+    most = max(
+        weight[np.array(order)[labels] == reference].sum()
+        for order in itertools.permutations(range(4))
+    )
     assert weight[found == reference].sum() == pytest.approx(most, rel=1e-12)
     assert adjusted_rand_score(labels, found) == 1.0
 
@@ -36,7 +39,9 @@ def test_agreement_as_scikit_learn_has_it(weighted):
     weight = RNG.integers(0, 4, 200) if weighted else np.ones(200, int)
     shared = shared_weights(reference, labels, weight.astype(float), 3, 5)
     copies = np.repeat(np.arange(200), weight)
-    assert adjusted_rand(shared) == pytest.approx(adjusted_rand_score(reference[copies], labels[copies]), rel=1e-12)
+    assert adjusted_rand(shared) == pytest.approx(
+        adjusted_rand_score(reference[copies], labels[copies]), rel=1e-12
+    )
     matched = match_labels(labels, reference, sample_weight=weight)
     expected = [jaccard_score(reference[copies] == j, matched[copies] == j) for j in range(3)]
     np.testing.assert_allclose(jaccard(shared), expected, rtol=1e-12)

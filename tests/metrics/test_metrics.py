@@ -1,4 +1,5 @@
-"""Measures against a truth: against loops over pairs and permutations, scikit-learn, examples by hand, and what holds for any labels."""
+"""Measures against a truth: against loops over pairs and permutations, scikit-learn, examples by
+hand, and what holds for any labels."""
 
 from __future__ import annotations
 
@@ -41,11 +42,13 @@ LABELS = [0, 0, 1, 1, 1, 1]
 def partitions(draw, least=2, largest=25, classes=5, clusters=5):
     """Two labellings (lists of whole numbers from 0) of the same rows."""
     n = draw(st.integers(least, largest))
-    sides = [st.lists(st.integers(0, count - 1), min_size=n, max_size=n) for count in (classes, clusters)]
+    sides = [
+        st.lists(st.integers(0, count - 1), min_size=n, max_size=n) for count in (classes, clusters)
+    ]
     return draw(st.tuples(*sides))
 
 
-# --------------------------------------------------------------------------------------------------------------- the naive twins
+# ---------------------------------------------------------------------------------- the naive twins
 
 
 def naive_purity(truth, labels):
@@ -58,7 +61,8 @@ def naive_purity(truth, labels):
 
 def naive_success_rate(truth, labels):
     classes, clusters = sorted(set(truth)), sorted(set(labels))
-    classes += [None] * (len(clusters) - len(classes))  # a cluster matched with None matches no class
+    # a cluster matched with None matches no class
+    classes += [None] * (len(clusters) - len(classes))
     best = 0
     for matched in permutations(classes, len(clusters)):
         meaning = dict(zip(clusters, matched, strict=True))
@@ -68,7 +72,9 @@ def naive_success_rate(truth, labels):
 
 def naive_rand_measure(truth, labels):
     pairs = list(combinations(range(len(truth)), 2))
-    return Fraction(sum((truth[i] == truth[j]) == (labels[i] == labels[j]) for i, j in pairs), len(pairs))
+    return Fraction(
+        sum((truth[i] == truth[j]) == (labels[i] == labels[j]) for i, j in pairs), len(pairs)
+    )
 
 
 NAIVE = {purity: naive_purity, success_rate: naive_success_rate, rand_measure: naive_rand_measure}
@@ -82,13 +88,18 @@ def test_against_loops(measure, pair):
 
 @over_measures
 def test_by_hand(measure):
-    # clusters {a, a} and {a, b, b, c}; matched with a and b: 2 + 2 rows; pairs: 2 together in both, 6 apart in both, of 15
-    assert measure(TRUTH, LABELS) == {purity: 4 / 6, success_rate: 4 / 6, rand_measure: 8 / 15}[measure]
+    # clusters {a, a} and {a, b, b, c}; matched with a and b: 2 + 2 rows; pairs: 2 together in both,
+    # 6 apart in both, of 15
+    assert (
+        measure(TRUTH, LABELS)
+        == {purity: 4 / 6, success_rate: 4 / 6, rand_measure: 8 / 15}[measure]
+    )
 
 
 def test_matching_is_the_best_one_not_the_greedy_one():
     truth = ["a"] * 9 + ["b"] * 4 + ["a"] * 8
-    labels = [0] * 13 + [1] * 8  # greedy takes cluster 0 for a (9 rows) and has nothing left for cluster 1; the best is 4 + 8
+    # greedy takes cluster 0 for a (9 rows) and has nothing left for cluster 1; the best is 4 + 8
+    labels = [0] * 13 + [1] * 8
     assert success_rate(truth, labels) == 12 / 21
     assert purity(truth, labels) == 17 / 21
 
@@ -114,7 +125,7 @@ def test_large_counts_do_not_overflow():
     assert success_rate(truth, np.arange(n)) == 1 / n
 
 
-# ------------------------------------------------------------------------------------------------------------- what holds always
+# -------------------------------------------------------------------------------- what holds always
 
 
 @over_measures
@@ -149,7 +160,7 @@ def test_splitting_a_cluster_never_lowers_purity(pair, seed):
     assert purity(truth, split) >= purity(truth, labels)
 
 
-# ------------------------------------------------------------------------------------------------------------------------- noise
+# -------------------------------------------------------------------------------------------- noise
 
 
 @with_noise
@@ -163,7 +174,9 @@ def test_noise_counts_where_the_word_says(measure, pair, seed):
     assert measure(truth, labels, nearest=elsewhere) == measure(truth, full)
     assert measure(truth, labels, noise="nearest", nearest=list(elsewhere)) == measure(truth, full)
     assert measure(truth, labels, noise="cluster") == measure(truth, np.where(lost, 77, full))
-    assert measure(truth, labels, noise="cluster", nearest=full) == measure(truth, np.where(lost, 77, full))
+    assert measure(truth, labels, noise="cluster", nearest=full) == measure(
+        truth, np.where(lost, 77, full)
+    )
 
 
 @with_noise
@@ -192,7 +205,7 @@ def test_nearest_from_a_model():
     assert success_rate(truth, labels, noise="cluster") == 34 / 40
 
 
-# --------------------------------------------------------------------------------------------------------- labels of any kind
+# ------------------------------------------------------------------------------- labels of any kind
 
 
 FORMS = [
@@ -208,7 +221,9 @@ FORMS = [
     [{"a": 1, "b": "1", "c": (1,)}[t] for t in TRUTH],  # three labels, though "1" == str(1)
     [{"a": ("x", 1), "b": ("x", 2), "c": ("y", 1)}[t] for t in TRUTH],
     [frozenset(t) for t in TRUTH],
-    pd.to_datetime(pd.Series([{"a": "2020-01-01", "b": "2020-01-02", "c": "2021-01-01"}[t] for t in TRUTH])),
+    pd.to_datetime(
+        pd.Series([{"a": "2020-01-01", "b": "2020-01-02", "c": "2021-01-01"}[t] for t in TRUTH])
+    ),
     np.array([ord(t) for t in TRUTH], dtype=np.uint8),
 ]
 
@@ -235,18 +250,25 @@ def test_truth_values():
     assert purity(np.array([True, True, False]), [False, False, True]) == 1.0
 
 
-# ---------------------------------------------------------------------------------------------------------- memberships as they are
+# -------------------------------------------------------------------------- memberships as they are
 
 
 def naive_partition(u):
-    """Rows that sum to one: one more column for what is missing, divided where there is too much."""
-    return [[v / max(sum(row), 1) for v in row] + [max(1 - sum(row), 0)] for row in np.asarray(u, dtype=float).tolist()]
+    """Rows that sum to one: one more column for what is missing, divided where there is too
+    much."""
+    return [
+        [v / max(sum(row), 1) for v in row] + [max(1 - sum(row), 0)]
+        for row in np.asarray(u, dtype=float).tolist()
+    ]
 
 
 def naive_generalized_rand_measure(p, q):
     p, q = naive_partition(p), naive_partition(q)
     pairs = list(combinations(range(len(p)), 2))
-    apart = [[sum(abs(a - b) for a, b in zip(u[i], u[k], strict=True)) / 2 for i, k in pairs] for u in (p, q)]
+    apart = [
+        [sum(abs(a - b) for a, b in zip(u[i], u[k], strict=True)) / 2 for i, k in pairs]
+        for u in (p, q)
+    ]
     return 1 - sum(abs(one - other) for one, other in zip(*apart, strict=True)) / len(pairs)
 
 
@@ -270,23 +292,33 @@ def test_generalized_rand_measure_against_pairs(pair, c, seed):
         value = generalized_rand_measure(p, u)
         assert isinstance(value, float)
         assert value == pytest.approx(naive_generalized_rand_measure(one, u), abs=1e-12)
-    assert generalized_rand_measure(v, u) == pytest.approx(generalized_rand_measure(u, v), abs=1e-12)
-    assert generalized_rand_measure(np.eye(5)[truth], u) == generalized_rand_measure(u, np.eye(5)[truth])
+    assert generalized_rand_measure(v, u) == pytest.approx(
+        generalized_rand_measure(u, v), abs=1e-12
+    )
+    assert generalized_rand_measure(np.eye(5)[truth], u) == generalized_rand_measure(
+        u, np.eye(5)[truth]
+    )
     assert generalized_rand_measure(u, u) == pytest.approx(1.0, abs=1e-12)
 
 
 @given(pair=partitions(largest=40))
 def test_generalized_rand_measure_of_crisp_memberships_is_the_rand_measure(pair):
     truth, labels = pair
-    assert generalized_rand_measure(truth, np.eye(5)[labels]) == pytest.approx(rand_measure(truth, labels), abs=1e-15)
+    assert generalized_rand_measure(truth, np.eye(5)[labels]) == pytest.approx(
+        rand_measure(truth, labels), abs=1e-15
+    )
     names = [f"class {t}" for t in truth]
-    assert generalized_rand_measure(names, np.eye(7)[labels]) == generalized_rand_measure(truth, np.eye(5)[labels])
+    assert generalized_rand_measure(names, np.eye(7)[labels]) == generalized_rand_measure(
+        truth, np.eye(5)[labels]
+    )
 
 
 def test_possibilistic_rows_by_hand():
-    # rows (.5, 0 | .5), (1, 0 | 0), (.5, .5 | 0): each half apart from each other; the truth says 0, 1, 1
+    # rows (.5, 0 | .5), (1, 0 | 0), (.5, .5 | 0): each half apart from each other; the truth says
+    # 0, 1, 1
     assert generalized_rand_measure(["a", "a", "b"], [[0.5, 0.0], [1.0, 0.0], [1.0, 1.0]]) == 0.5
-    assert generalized_rand_measure([-1, -1, 0], [[0.0], [0.0], [1.0]]) == 1.0  # noise in the truth is a class
+    # noise in the truth is a class
+    assert generalized_rand_measure([-1, -1, 0], [[0.0], [0.0], [1.0]]) == 1.0
 
 
 def test_blocks_change_nothing(monkeypatch):
@@ -307,10 +339,13 @@ def test_drawn_pairs(monkeypatch):
     assert errors.max() < np.sqrt(np.log(2 / 1e-6) / (2 * 2000))
     assert abs(np.mean(drawn) - exact) < 2e-3  # no bias
     assert errors.min() > 0
-    assert drawn[3] == generalized_rand_measure(p, q, n_pairs=2000, random_state=np.random.RandomState(3))
+    assert drawn[3] == generalized_rand_measure(
+        p, q, n_pairs=2000, random_state=np.random.RandomState(3)
+    )
     assert generalized_rand_measure(p, q, n_pairs=400 * 399 // 2) == exact
     labels = np.arange(400) % 3
-    assert generalized_rand_measure(labels, q, n_pairs=1) == generalized_rand_measure(labels, q)  # crisp: always exact
+    # crisp: always exact
+    assert generalized_rand_measure(labels, q, n_pairs=1) == generalized_rand_measure(labels, q)
     monkeypatch.setattr(fuzzy, "EXACT_ROWS", 399)
     monkeypatch.setattr(fuzzy, "DEFAULT_PAIRS", 2000)
     assert generalized_rand_measure(p, q, random_state=3) == drawn[3]
@@ -321,22 +356,34 @@ def test_generalized_rand_measure_of_many_rows():
     truth = rng.integers(0, 3, 100_000)
     u = np.eye(3)[truth] * 0.7 + 0.1
     # within a class 0 apart, between classes 0.7: the pairs between lose 0.3 each
-    between = 1 - sum(count * (count - 1) for count in np.bincount(truth).tolist()) / (100_000 * 99_999)
+    between = 1 - sum(count * (count - 1) for count in np.bincount(truth).tolist()) / (
+        100_000 * 99_999
+    )
     assert generalized_rand_measure(truth, u) == pytest.approx(1 - 0.3 * between, abs=1e-9)
 
 
 @pytest.mark.parametrize("form", DENSE)
 def test_memberships_of_any_array_library(form):
     u, v = typicalities(30, 3, 0), typicalities(30, 2, 1)
-    assert generalized_rand_measure(np.arange(30) % 2, as_form(u, form, "float64")) == generalized_rand_measure(np.arange(30) % 2, u)
-    assert generalized_rand_measure(as_form(v, form, "float64"), u) == generalized_rand_measure(v, u)
-    assert generalized_rand_measure(v, as_form(u, form, "float32")) == pytest.approx(generalized_rand_measure(v, u), abs=1e-6)
+    assert generalized_rand_measure(
+        np.arange(30) % 2, as_form(u, form, "float64")
+    ) == generalized_rand_measure(np.arange(30) % 2, u)
+    assert generalized_rand_measure(as_form(v, form, "float64"), u) == generalized_rand_measure(
+        v, u
+    )
+    assert generalized_rand_measure(v, as_form(u, form, "float32")) == pytest.approx(
+        generalized_rand_measure(v, u), abs=1e-6
+    )
 
 
 def test_memberships_in_data_frames():
     u, v = typicalities(30, 3, 0), typicalities(30, 2, 1)
     for frame in (pd.DataFrame(v), pl.DataFrame(v)):
-        assert generalized_rand_measure(frame, u) == generalized_rand_measure(u, frame) == generalized_rand_measure(v, u)
+        assert (
+            generalized_rand_measure(frame, u)
+            == generalized_rand_measure(u, frame)
+            == generalized_rand_measure(v, u)
+        )
 
 
 def test_bad_memberships_are_named():
@@ -346,7 +393,12 @@ def test_bad_memberships_are_named():
         (u[:5], u, {}, rf"{name}: truth has 5 rows and memberships have 6"),
         (TRUTH, LABELS, {}, rf"{name}: memberships has shape \(6,\).*rand_measure"),
         (TRUTH, np.empty((6, 0)), {}, rf"{name}: memberships has shape \(6, 0\); at least one"),
-        (TRUTH, u - 1, {}, rf"{name}: memberships\[0, 0\] is -0.5; memberships lie between 0 and 1"),
+        (
+            TRUTH,
+            u - 1,
+            {},
+            rf"{name}: memberships\[0, 0\] is -0.5; memberships lie between 0 and 1",
+        ),
         (u * np.nan, u, {}, rf"{name}: truth\[0, 0\] is nan"),
         (u * 3, u, {}, rf"{name}: truth\[0, 0\] is 1.5"),
         (TRUTH, [["a", "b"]] * 6, {}, rf"{name}: memberships must be a table of numbers"),
@@ -354,14 +406,19 @@ def test_bad_memberships_are_named():
         ([], u, {}, rf"{name}: truth is empty"),
         ([*TRUTH[:5], None], u, {}, rf"{name}: truth\[5\] is None"),
         (["a"], u[:1], {}, rf"{name}: truth and memberships have one row"),
-        (TRUTH, u, {"n_pairs": 0}, rf"{name}\(n_pairs=0\): n_pairs must be None or a whole number of at least 1"),
+        (
+            TRUTH,
+            u,
+            {"n_pairs": 0},
+            rf"{name}\(n_pairs=0\): n_pairs must be None or a whole number of at least 1",
+        ),
         (u, u, {"n_pairs": 2.5}, rf"{name}\(n_pairs=2.5\)"),
     ):
         with pytest.raises(ValueError, match=message):
             generalized_rand_measure(truth, memberships, **words)
 
 
-# ------------------------------------------------------------------------------------------------------------ against another run
+# ------------------------------------------------------------------------------ against another run
 
 
 def test_relative_purity_is_a_difference():
@@ -374,7 +431,9 @@ def test_relative_purity_is_a_difference():
 def test_relative_purity_against_purity(pair, other):
     truth, labels = pair
     reference = np.random.default_rng(other).integers(0, 4, len(truth))
-    assert relative_purity(truth, labels, reference) == pytest.approx(purity(truth, labels) - purity(truth, reference), abs=1e-15)
+    assert relative_purity(truth, labels, reference) == pytest.approx(
+        purity(truth, labels) - purity(truth, reference), abs=1e-15
+    )
 
 
 def test_error_reduction_by_hand():
@@ -389,7 +448,11 @@ def test_error_reduction_of_a_model():
     X = np.random.default_rng(0).normal(size=(60, 3))
     model = KernelKMeans(4, random_state=0).fit(X)
     history = model.objective_history_
-    assert error_reduction(history) == error_reduction(history[0], history[-1]) == (history[0] - history[-1]) / history[0]
+    assert (
+        error_reduction(history)
+        == error_reduction(history[0], history[-1])
+        == (history[0] - history[-1]) / history[0]
+    )
     assert 0 <= error_reduction(history) < 1
 
 
@@ -399,7 +462,7 @@ def test_percent_error_by_hand():
     assert percent_error(0, 10) == -100.0
 
 
-# ------------------------------------------------------------------------------------------------------------------------ errors
+# ------------------------------------------------------------------------------------------- errors
 
 
 @over_measures
@@ -415,9 +478,17 @@ def test_bad_labels_are_named(measure):
         (np.zeros((6, 1)), LABELS, rf"{name}: truth has shape \(6, 1\).*ravel"),
         (3, LABELS, rf"{name}: truth has shape \(\); one label a row"),
         ("aaabbc", LABELS, rf"{name}: truth has shape \(\)"),
-        ([*TRUTH[:-1], None], LABELS, rf"{name}: truth\[5\] is None; leave rows without a label out"),
+        (
+            [*TRUTH[:-1], None],
+            LABELS,
+            rf"{name}: truth\[5\] is None; leave rows without a label out",
+        ),
         ([1.0, 2.0, np.nan, 1.0, 1.0, 1.0], LABELS, rf"{name}: truth\[2\] is nan"),
-        (np.array([1, 2, np.nan, np.nan, 1, 1], dtype=np.float32), LABELS, rf"{name}: truth\[2\] is nan"),
+        (
+            np.array([1, 2, np.nan, np.nan, 1, 1], dtype=np.float32),
+            LABELS,
+            rf"{name}: truth\[2\] is nan",
+        ),
         (pd.Series(["a", np.nan, "b", "b", "b", "b"]), LABELS, rf"{name}: truth\[1\] is nan"),
         (TRUTH, [0, 0, [1], 1, 1, 1], rf"{name}: labels\[2\] is \[1\], which is not hashable"),
     ):
@@ -426,7 +497,9 @@ def test_bad_labels_are_named(measure):
 
 
 def test_bad_reference_labels_are_named():
-    with pytest.raises(ValueError, match="relative_purity: truth has 6 rows and reference_labels has 5"):
+    with pytest.raises(
+        ValueError, match="relative_purity: truth has 6 rows and reference_labels has 5"
+    ):
         relative_purity(TRUTH, LABELS, LABELS[:5])
 
 
@@ -434,13 +507,23 @@ def test_bad_reference_labels_are_named():
 def test_bad_noise_is_named(measure):
     name, lost = measure.__name__, [0, -1, 0, 1, -1, 1]
     for words, message in (
-        ({}, rf'{name}\(noise="nearest", nearest=None\): 2 of 6 labels are -1.*nearest=model.transform\(X\).argmin.*noise="cluster"'),
-        ({"noise": "drop"}, rf"{name}\(noise='drop'\): unknown noise; known are \['nearest', 'cluster'\]"),
+        (
+            {},
+            rf'{name}\(noise="nearest", nearest=None\): 2 of 6 labels are '
+            r'-1.*nearest=model.transform\(X\).argmin.*noise="cluster"',
+        ),
+        (
+            {"noise": "drop"},
+            rf"{name}\(noise='drop'\): unknown noise; known are \['nearest', 'cluster'\]",
+        ),
         ({"noise": None}, rf"{name}\(noise=None\): unknown noise"),
         ({"nearest": [0, 1]}, rf"{name}: labels has 6 rows and nearest has 2"),
         ({"nearest": []}, rf"{name}: nearest is empty"),
         ({"nearest": np.zeros((6, 2))}, rf"{name}: nearest has shape \(6, 2\)"),
-        ({"nearest": [-1, 0, 0, 0, -1, 0]}, rf"{name}: labels\[4\] is -1 \(noise\), and so is nearest\[4\]"),
+        (
+            {"nearest": [-1, 0, 0, 0, -1, 0]},
+            rf"{name}: labels\[4\] is -1 \(noise\), and so is nearest\[4\]",
+        ),
     ):
         with pytest.raises(ValueError, match=message):
             measure(TRUTH, lost, **words)
@@ -456,16 +539,29 @@ def test_one_row_makes_no_pair():
 
 def test_bad_objectives_are_named():
     for call, message in (
-        (lambda: error_reduction(0.0, 1.0), r"error_reduction\(initial=0.0\): initial must be a number greater than 0"),
+        (
+            lambda: error_reduction(0.0, 1.0),
+            r"error_reduction\(initial=0.0\): initial must be a number greater than 0",
+        ),
         (lambda: error_reduction(-2, 1.0), r"error_reduction\(initial=-2\)"),
-        (lambda: error_reduction(2.0, np.nan), r"error_reduction\(final=nan\): final must be a number of at least 0"),
+        (
+            lambda: error_reduction(2.0, np.nan),
+            r"error_reduction\(final=nan\): final must be a number of at least 0",
+        ),
         (lambda: error_reduction(2.0, -1.0), r"error_reduction\(final=-1.0\)"),
         (lambda: error_reduction("2", 1.0), r"error_reduction\(initial='2'\)"),
         (lambda: error_reduction([3.0, 2.0], 1.0), r"error_reduction\(initial=\[3.0, 2.0\]\)"),
-        (lambda: error_reduction(2.0), r"error_reduction\(initial=of shape \(\), final=None\): pass two numbers, or .*objective_history_"),
+        (
+            lambda: error_reduction(2.0),
+            r"error_reduction\(initial=of shape \(\), final=None\): pass two numbers, or "
+            r".*objective_history_",
+        ),
         (lambda: error_reduction([]), r"error_reduction\(initial=of shape \(0,\)"),
         (lambda: error_reduction(np.ones((2, 2))), r"error_reduction\(initial=of shape \(2, 2\)"),
-        (lambda: percent_error(1.0, 0.0), r"percent_error\(full=0.0\): full must be a number greater than 0"),
+        (
+            lambda: percent_error(1.0, 0.0),
+            r"percent_error\(full=0.0\): full must be a number greater than 0",
+        ),
         (lambda: percent_error(1.0, np.inf), r"percent_error\(full=inf\)"),
         (lambda: percent_error(None, 1.0), r"percent_error\(sampled=None\)"),
         (lambda: percent_error(-1.0, 1.0), r"percent_error\(sampled=-1.0\)"),

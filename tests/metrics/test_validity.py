@@ -15,7 +15,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 
 import naive
-from cmeans import CMeans, FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans, TwoStepKernelKMeans
+from cmeans import (
+    CMeans,
+    FuzzyCMeans,
+    KernelKMeans,
+    Landmarks,
+    PossibilisticCMeans,
+    TwoStepKernelKMeans,
+)
 from cmeans.kernels import RBF, Linear
 from cmeans.papers import PrintedFuzzy
 from cmeans.validity import partition_coefficient, partition_entropy, xie_beni
@@ -31,12 +38,14 @@ WEIGHT = np.random.default_rng(1).integers(0, 4, size=61)
 def memberships(draw):
     """Rows that sum to one, with zeros."""
     shape = (draw(st.integers(1, 12)), draw(st.integers(2, 5)))
-    raw = draw(arrays(float, shape, elements=st.sampled_from([0.0, 1e-300, 1e-3, 0.1, 1.0, 2.0, 5.0])))
+    raw = draw(
+        arrays(float, shape, elements=st.sampled_from([0.0, 1e-300, 1e-3, 0.1, 1.0, 2.0, 5.0]))
+    )
     raw[np.arange(shape[0]), np.arange(shape[0]) % shape[1]] += 0.5
     return raw / raw.sum(axis=1, keepdims=True)
 
 
-# --------------------------------------------------------------------------------------------------- partition coefficient, entropy
+# ------------------------------------------------------------------- partition coefficient, entropy
 
 
 def naive_coefficient(u, w):
@@ -139,7 +148,10 @@ def test_bad_memberships_are_named(index):
         (np.ones((2, 2, 2)), rf"{name}: memberships have shape \(2, 2, 2\)"),
         (np.ones((0, 3)), rf"{name}: memberships have shape \(0, 3\); at least one row"),
         (np.ones((3, 0)), rf"{name}: memberships have shape \(3, 0\)"),
-        ([[0.5, 0.5], [1.1, -0.1]], rf"{name}: memberships\[1, 0\] is 1.1; memberships lie between 0 and 1"),
+        (
+            [[0.5, 0.5], [1.1, -0.1]],
+            rf"{name}: memberships\[1, 0\] is 1.1; memberships lie between 0 and 1",
+        ),
         ([[0.5, 0.5], [0.5, -0.1]], rf"{name}: memberships\[1, 1\] is -0.1"),
         ([[0.5, np.nan]], rf"{name}: memberships\[0, 1\] is nan"),
         ([["a", "b"]], rf"{name}: memberships must be a table of numbers"),
@@ -160,11 +172,13 @@ def test_bad_memberships_are_named(index):
 
 def test_one_cluster_cannot_be_normalized():
     assert partition_coefficient([[1.0], [1.0]]) == 1.0
-    with pytest.raises(ValueError, match=r"partition_coefficient\(normalized=True\): there is one cluster"):
+    with pytest.raises(
+        ValueError, match=r"partition_coefficient\(normalized=True\): there is one cluster"
+    ):
         partition_coefficient([[1.0], [1.0]], normalized=True)
 
 
-# ---------------------------------------------------------------------------------------------------------------------- Xie-Beni
+# ----------------------------------------------------------------------------------------- Xie-Beni
 
 
 def naive_xie_beni(d2, u, m, apart, weights=None):
@@ -172,15 +186,22 @@ def naive_xie_beni(d2, u, m, apart, weights=None):
     n, c = d2.shape
     w = np.ones(n) if weights is None else weights
     least = min(apart[j, k] for j in range(c) for k in range(c) if j != k)
-    return sum(w[i] * u[i, j] ** m * d2[i, j] for i in range(n) for j in range(c)) / (sum(w) * least)
+    return sum(w[i] * u[i, j] ** m * d2[i, j] for i in range(n) for j in range(c)) / (
+        sum(w) * least
+    )
 
 
 def from_combinations(A, K_points, K_rows, diag):
-    """Squared distances of rows to centres v_j = sum_p A[j, p] phi(p), and of the centres, from kernel values alone."""
+    """Squared distances of rows to centres v_j = sum_p A[j, p] phi(p), and of the centres, from
+    kernel values alone."""
     c = len(A)
     inner = np.array([[A[j] @ K_points @ A[k] for k in range(c)] for j in range(c)])
-    d2 = np.array([[diag[i] - 2 * K_rows[i] @ A[j] + inner[j, j] for j in range(c)] for i in range(len(diag))])
-    return d2, np.array([[inner[j, j] + inner[k, k] - 2 * inner[j, k] for k in range(c)] for j in range(c)])
+    d2 = np.array(
+        [[diag[i] - 2 * K_rows[i] @ A[j] + inner[j, j] for j in range(c)] for i in range(len(diag))]
+    )
+    return d2, np.array(
+        [[inner[j, j] + inner[k, k] - 2 * inner[j, k] for k in range(c)] for j in range(c)]
+    )
 
 
 MODELS = {
@@ -200,7 +221,9 @@ def memberships_at(d2, model):
     if isinstance(model, PossibilisticCMeans):
         return naive.possibilistic_memberships(d2, model.eta_, model.m)
     return (
-        naive.fuzzy_memberships(d2, model.rule.m, model.rule.power) if isinstance(model, CMeans) else naive.fuzzy_memberships(d2, model.m)
+        naive.fuzzy_memberships(d2, model.rule.m, model.rule.power)
+        if isinstance(model, CMeans)
+        else naive.fuzzy_memberships(d2, model.m)
     )
 
 
@@ -208,7 +231,12 @@ def memberships_at(d2, model):
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["even", "weighted"])
 def test_in_the_space_of_the_rows(model, m, weight):
     model = clone(model).set_params(kernel="linear").fit(X, sample_weight=weight)
-    V = model.cluster_centers_ if hasattr(model, "cluster_centers_") else model.dual_coef_ @ model.landmarks_  # a sample's
+    # a sample's
+    V = (
+        model.cluster_centers_
+        if hasattr(model, "cluster_centers_")
+        else model.dual_coef_ @ model.landmarks_
+    )
     d2 = ((X[:, None, :] - V[None, :, :]) ** 2).sum(axis=2)
     apart = ((V[:, None, :] - V[None, :, :]) ** 2).sum(axis=2)
     expected = naive_xie_beni(d2, memberships_at(d2, model), m, apart, weight)
@@ -230,47 +258,76 @@ def test_against_the_full_kernel(model, m, words):
         words = {"kernel": "rbf", "landmarks": 25}
     model = clone(model).set_params(gamma=0.05, **words).fit(X)
     points = model.landmarks_
-    d2, apart = from_combinations(model.dual_coef_, rbf_kernel(points, gamma=0.05), rbf_kernel(X, points, gamma=0.05), np.ones(len(X)))
+    d2, apart = from_combinations(
+        model.dual_coef_,
+        rbf_kernel(points, gamma=0.05),
+        rbf_kernel(X, points, gamma=0.05),
+        np.ones(len(X)),
+    )
     expected = naive_xie_beni(d2, memberships_at(d2, model), m, apart)
     assert xie_beni(model, X) == pytest.approx(expected, rel=1e-6)
 
 
 def test_of_the_exact_fixed_point():
-    """Centres that are the means of their rows in kernel space, straight from the memberships and K."""
+    """Centres that are the means of their rows in kernel space, straight from the memberships and
+    K."""
     K = rbf_kernel(X, gamma=0.05)
-    model = FuzzyCMeans(3, m=1.6, kernel="rbf", gamma=0.05, landmarks=None, tol=1e-10, max_iter=2000, random_state=0).fit(X)
+    model = FuzzyCMeans(
+        3, m=1.6, kernel="rbf", gamma=0.05, landmarks=None, tol=1e-10, max_iter=2000, random_state=0
+    ).fit(X)
     A = model.memberships_**1.6
     d2, apart = from_combinations((A / A.sum(axis=0)).T, K, K, np.diag(K))
-    assert xie_beni(model, X) == pytest.approx(naive_xie_beni(d2, model.memberships_, 1.6, apart), rel=1e-6)
-    assert xie_beni(model, X) == pytest.approx(model.objective_ / len(X) / apart[np.triu_indices(3, 1)].min(), rel=1e-6)
+    assert xie_beni(model, X) == pytest.approx(
+        naive_xie_beni(d2, model.memberships_, 1.6, apart), rel=1e-6
+    )
+    assert xie_beni(model, X) == pytest.approx(
+        model.objective_ / len(X) / apart[np.triu_indices(3, 1)].min(), rel=1e-6
+    )
 
 
 def test_precomputed_kernels_with_a_diagonal():
     K = X @ X.T
-    exact = FuzzyCMeans(3, m=1.6, kernel=Linear(), landmarks=None, tol=1e-8, random_state=0, init=X[:3]).fit(X)
-    model = FuzzyCMeans(3, m=1.6, kernel="precomputed", landmarks=None, tol=1e-8, random_state=0, init=np.arange(3)).fit(K)
+    exact = FuzzyCMeans(
+        3, m=1.6, kernel=Linear(), landmarks=None, tol=1e-8, random_state=0, init=X[:3]
+    ).fit(X)
+    model = FuzzyCMeans(
+        3, m=1.6, kernel="precomputed", landmarks=None, tol=1e-8, random_state=0, init=np.arange(3)
+    ).fit(K)
     assert xie_beni(model, K) == pytest.approx(xie_beni(exact, X), rel=1e-5)
     rows = X[:20] + 0.3
     expected = xie_beni(exact, rows)
-    assert xie_beni(model, rows @ X.T, diag=(rows**2).sum(axis=1)) == pytest.approx(expected, rel=1e-5)
+    assert xie_beni(model, rows @ X.T, diag=(rows**2).sum(axis=1)) == pytest.approx(
+        expected, rel=1e-5
+    )
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_a_weight_is_a_number_of_copies_of_a_row(kernel):
     model = FuzzyCMeans(3, kernel=kernel, m=1.6, random_state=0).fit(X)
-    assert xie_beni(model, X, sample_weight=WEIGHT) == pytest.approx(xie_beni(model, np.repeat(X, WEIGHT, axis=0)), rel=1e-10)
-    assert xie_beni(model, X, sample_weight=WEIGHT * 1e200) == pytest.approx(xie_beni(model, X, sample_weight=WEIGHT), rel=1e-10)
+    assert xie_beni(model, X, sample_weight=WEIGHT) == pytest.approx(
+        xie_beni(model, np.repeat(X, WEIGHT, axis=0)), rel=1e-10
+    )
+    assert xie_beni(model, X, sample_weight=WEIGHT * 1e200) == pytest.approx(
+        xie_beni(model, X, sample_weight=WEIGHT), rel=1e-10
+    )
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
 def test_units_do_not_matter(scale):
-    expected = xie_beni(FuzzyCMeans(3, kernel="linear", m=1.6, random_state=0, init=CENTRES).fit(X), X)
-    model = FuzzyCMeans(3, kernel="linear", m=1.6, random_state=0, init=CENTRES * scale).fit(X * scale)
+    expected = xie_beni(
+        FuzzyCMeans(3, kernel="linear", m=1.6, random_state=0, init=CENTRES).fit(X), X
+    )
+    model = FuzzyCMeans(3, kernel="linear", m=1.6, random_state=0, init=CENTRES * scale).fit(
+        X * scale
+    )
     assert xie_beni(model, X * scale) == pytest.approx(expected, rel=1e-6)
 
 
 def test_the_true_number_of_clusters_has_the_smallest():
-    indices = {c: xie_beni(FuzzyCMeans(c, kernel="linear", m=1.5, n_init=3, random_state=0).fit(X), X) for c in range(2, 7)}
+    indices = {
+        c: xie_beni(FuzzyCMeans(c, kernel="linear", m=1.5, n_init=3, random_state=0).fit(X), X)
+        for c in range(2, 7)
+    }
     assert min(indices, key=indices.get) == 3
 
 
@@ -282,18 +339,35 @@ def test_rows_of_any_library(form, kernel, dtype):
     words = {"n_clusters": 3, "kernel": kernel, "m": 1.6, "init": np.arange(3)}
     value = xie_beni(FuzzyCMeans(**words).fit(rows), rows)
     assert isinstance(value, float)
-    assert value == pytest.approx(xie_beni(FuzzyCMeans(**words).fit(X), X), rel=1e-7 if dtype == "float64" else 1e-3)
+    assert value == pytest.approx(
+        xie_beni(FuzzyCMeans(**words).fit(X), X), rel=1e-7 if dtype == "float64" else 1e-3
+    )
 
 
 def test_tables_in_and_out():
     names = ["a", "b", "c"]
-    model = FuzzyCMeans(3, kernel="linear", random_state=0).set_output(transform="pandas").fit(pd.DataFrame(X, columns=names))
+    model = (
+        FuzzyCMeans(3, kernel="linear", random_state=0)
+        .set_output(transform="pandas")
+        .fit(pd.DataFrame(X, columns=names))
+    )
     plain = FuzzyCMeans(3, kernel="linear", random_state=0).fit(X)
-    assert xie_beni(model, pd.DataFrame(X, columns=names)) == pytest.approx(xie_beni(plain, X), rel=1e-12)
+    assert xie_beni(model, pd.DataFrame(X, columns=names)) == pytest.approx(
+        xie_beni(plain, X), rel=1e-12
+    )
 
 
-@pytest.mark.filterwarnings("ignore:.*(collapsed|coincide|distinct row|nearly constant):UserWarning")
-@pytest.mark.parametrize("words", [{"kernel": "linear"}, {"kernel": RBF(0.05), "landmarks": None}, {"kernel": RBF(0.05), "landmarks": 20}])
+@pytest.mark.filterwarnings(
+    "ignore:.*(collapsed|coincide|distinct row|nearly constant):UserWarning"
+)
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"kernel": "linear"},
+        {"kernel": RBF(0.05), "landmarks": None},
+        {"kernel": RBF(0.05), "landmarks": 20},
+    ],
+)
 def test_infinite_where_centres_coincide(words):
     model = FuzzyCMeans(3, m=1.6, init=X[[0, 0, 1]], max_iter=3, tol=0.5, **words)
     assert xie_beni(model.fit(X), X) == np.inf

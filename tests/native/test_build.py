@@ -14,7 +14,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-pytestmark = pytest.mark.skipif(not (ROOT / "hatch_build.py").is_file(), reason="needs the repository")
+pytestmark = pytest.mark.skipif(
+    not (ROOT / "hatch_build.py").is_file(), reason="needs the repository"
+)
 
 
 @pytest.fixture
@@ -59,8 +61,13 @@ def test_ziglang_is_asked_for_only_where_nothing_else_compiles(hook, monkeypatch
     assert built.dependencies() == []
 
 
-@pytest.mark.parametrize(("command", "flag"), [(["cc"], "-march=x86-64-v3"), (["python", "-m", "ziglang", "cc"], "-mcpu=x86_64_v3")])
-def test_compilers_know_processors_by_names_of_their_own(hook, monkeypatch, tmp_path, command, flag):
+@pytest.mark.parametrize(
+    ("command", "flag"),
+    [(["cc"], "-march=x86-64-v3"), (["python", "-m", "ziglang", "cc"], "-mcpu=x86_64_v3")],
+)
+def test_compilers_know_processors_by_names_of_their_own(
+    hook, monkeypatch, tmp_path, command, flag
+):
     commands = []
     monkeypatch.setattr(hook, "_run", commands.append)
     library = hook.compile_library(command, hook.Target("", "linux", arm=False), tmp_path)
@@ -82,7 +89,10 @@ def test_a_compiler_that_fails_is_told_of(hook, monkeypatch, tmp_path):
 
 @pytest.mark.minutes
 def test_a_wheel_holds_the_library_and_serves_every_python(tmp_path):
-    subprocess.run([sys.executable, "-m", "pip", "wheel", "--no-deps", "-q", "-w", str(tmp_path), str(ROOT)], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--no-deps", "-q", "-w", str(tmp_path), str(ROOT)],
+        check=True,
+    )
     (wheel,) = tmp_path.glob("*.whl")
     assert "-py3-none-" in wheel.name
     assert not wheel.name.endswith("none-any.whl")

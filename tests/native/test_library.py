@@ -22,7 +22,10 @@ CPUINFO = Path("/proc/cpuinfo")
 V3 = {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}
 V4 = V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
 ASK = "from cmeans import native; print(native.is_available(), native.variant())"
-FIT = "import numpy as np, cmeans; print(cmeans.KernelKMeans(2, kernel='linear', init=[0, 9]).fit(np.arange(10.0)[:, None]).objective_)"
+FIT = (
+    "import numpy as np, cmeans; print(cmeans.KernelKMeans(2, kernel='linear', init=[0, "
+    "9]).fit(np.arange(10.0)[:, None]).objective_)"
+)
 
 
 def answer() -> str:
@@ -31,17 +34,30 @@ def answer() -> str:
     return f"{model.objective_}\n"
 
 
-def run(program: str, folder: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(
+    program: str, folder: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """A process with the package of a folder, the one that is tested unless given."""
     variables = {name: value for name, value in os.environ.items() if name != "CMEANS_NATIVE"}
     variables |= {"PYTHONPATH": str(folder or Path(cmeans.__file__).parents[1]), **environment}
-    return subprocess.run([sys.executable, "-c", program], env=variables, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
 
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Path:
     """The package, in a folder of its own."""
-    shutil.copytree(Path(cmeans.__file__).parent, tmp_path / "cmeans", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        Path(cmeans.__file__).parent,
+        tmp_path / "cmeans",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
     return tmp_path
 
 
@@ -49,7 +65,9 @@ def flags() -> set[str]:
     """What the system says of the processor."""
     if platform.machine() != "x86_64" or not CPUINFO.is_file():
         pytest.skip("needs an x86-64 processor that /proc/cpuinfo tells of")
-    return set(next(line for line in CPUINFO.read_text().splitlines() if line.startswith("flags")).split())
+    return set(
+        next(line for line in CPUINFO.read_text().splitlines() if line.startswith("flags")).split()
+    )
 
 
 def test_these_tests_run_native_code():
@@ -124,13 +142,17 @@ def test_the_digest_knows_names_and_texts_and_not_ends_of_lines(tmp_path):
 def test_threads_that_ask_first_get_the_same():
     program = (
         "from concurrent.futures import ThreadPoolExecutor as Pool; from cmeans import native\n"
-        "print(len({id(native.library._loaded()) for _ in range(1)} | set(Pool(8).map(lambda _: id(native.library._loaded()), range(64)))))"
+        "print(len({id(native.library._loaded()) for _ in range(1)} | set(Pool(8).map(lambda _: "
+        "id(native.library._loaded()), range(64)))))"
     )
     assert run(program).stdout.split() == ["1"]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_process_goes_on():
-    program = f"{FIT}\nimport os, sys\nsys.stdout.flush()\npid = os.fork()\nif pid: print(os.waitpid(pid, 0)[1])\n{FIT}"
+    program = (
+        f"{FIT}\nimport os, sys\nsys.stdout.flush()\npid = os.fork()\nif pid: "
+        f"print(os.waitpid(pid, 0)[1])\n{FIT}"
+    )
     said = answer().strip()
     assert run(program).stdout.split() == [said, said, "0", said]

@@ -1,4 +1,5 @@
-"""Histogram kernels against loops written from the papers, in every kind of array, and at work in the estimators."""
+"""Histogram kernels against loops written from the papers, in every kind of array, and at work in
+the estimators."""
 
 from __future__ import annotations
 
@@ -34,7 +35,9 @@ def pyramid(x, y, levels, words, normalize=True):
     def count(row, level, r, c, word):
         """Features of one word in cell (r, c) of the grid of 2^level x 2^level cells."""
         size = side // 2**level
-        cells = [(i, j) for i in range(r * size, (r + 1) * size) for j in range(c * size, (c + 1) * size)]
+        cells = [
+            (i, j) for i in range(r * size, (r + 1) * size) for j in range(c * size, (c + 1) * size)
+        ]
         return sum(row[(i * side + j) * words + word] for i, j in cells)
 
     def shared(a, b, level, word):
@@ -61,14 +64,20 @@ PAIRS = {
     "two levels": (SpatialPyramid(levels=2, n_words=3), lambda x, y: pyramid(x, y, 2, 3), 12),
     "three levels": (SpatialPyramid(levels=3), lambda x, y: pyramid(x, y, 3, 2), 32),
     "four levels, one word": (SpatialPyramid(n_words=1), lambda x, y: pyramid(x, y, 4, 1), 64),
-    "not normalized": (SpatialPyramid(3, 2, normalize=False), lambda x, y: pyramid(x, y, 3, 2, normalize=False), 32),
+    "not normalized": (
+        SpatialPyramid(3, 2, normalize=False),
+        lambda x, y: pyramid(x, y, 3, 2, normalize=False),
+        32,
+    ),
 }
 
 
 def rows(d: int, n: int = 13) -> np.ndarray:
     """(n, d) counts and shares, half of them zero, and one row of zeros."""
     random = np.random.default_rng(d)
-    X = random.poisson(1.0, size=(n, d)) + random.uniform(size=(n, d)) * (random.uniform(size=(n, d)) < 0.3)
+    X = random.poisson(1.0, size=(n, d)) + random.uniform(size=(n, d)) * (
+        random.uniform(size=(n, d)) < 0.3
+    )
     X[4] = 0
     return X.astype(np.float32).astype(np.float64)
 
@@ -76,7 +85,9 @@ def rows(d: int, n: int = 13) -> np.ndarray:
 def assert_values(actual, expected, dtype):
     actual = on_host(actual)
     assert actual.dtype == dtype
-    np.testing.assert_allclose(actual, expected, rtol=0, atol=ROUNDING[dtype] * max(np.abs(expected).max(), 1))
+    np.testing.assert_allclose(
+        actual, expected, rtol=0, atol=ROUNDING[dtype] * max(np.abs(expected).max(), 1)
+    )
 
 
 @cache
@@ -125,9 +136,14 @@ def test_rows_are_left_as_they_were(name, form):
 def test_csr_out_of_order_and_with_entries_in_two_pieces():
     """Neither the values nor the caller's matrix may suffer."""
     whole = np.array([[3.0, 0.0, 2.0], [0.0, 1.0, 4.0]])
-    loose = sparse.csr_array((np.array([2.0, 1.0, 2.0, 4.0, 1.0]), np.array([2, 0, 0, 2, 1]), np.array([0, 3, 5])), shape=(2, 3))
+    loose = sparse.csr_array(
+        (np.array([2.0, 1.0, 2.0, 4.0, 1.0]), np.array([2, 0, 0, 2, 1]), np.array([0, 3, 5])),
+        shape=(2, 3),
+    )
     np.testing.assert_array_equal(loose.toarray(), whole)
-    np.testing.assert_array_equal(HistogramIntersection()(loose, loose), naive.kernel_matrix(whole, whole, intersection))
+    np.testing.assert_array_equal(
+        HistogramIntersection()(loose, loose), naive.kernel_matrix(whole, whole, intersection)
+    )
     assert loose.indices.tolist() == [2, 0, 0, 2, 1]
 
 
@@ -157,13 +173,17 @@ def test_what_the_docstrings_say():
     X = rows(32, 9)
     k = HistogramIntersection()
     gram, diag = k(X, X), k.diag(X)
-    np.testing.assert_allclose(diag[:, None] - 2 * gram + diag, np.abs(X[:, None] - X[None]).sum(axis=2), atol=1e-12)
+    np.testing.assert_allclose(
+        diag[:, None] - 2 * gram + diag, np.abs(X[:, None] - X[None]).sum(axis=2), atol=1e-12
+    )
     kernel = SpatialPyramid(levels=3)
     np.testing.assert_array_equal(kernel.diag(X), X.sum(axis=1) > 0)
     np.testing.assert_allclose(SpatialPyramid(3, normalize=False).diag(X), X.sum(axis=1))
     shares = np.delete(X, 4, axis=0)
     shares /= shares.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(kernel(shares, shares), SpatialPyramid(3, normalize=False)(shares, shares))
+    np.testing.assert_allclose(
+        kernel(shares, shares), SpatialPyramid(3, normalize=False)(shares, shares)
+    )
 
 
 def test_layout():
@@ -180,24 +200,31 @@ def test_layout():
         return kernel(image(*a), image(*b))[0, 0]
 
     assert value((1, 2, 0), (1, 2, 0)) == 1  # the same cell
-    assert value((0, 2, 0), (1, 3, 0)) == 1 / 4 + 1 / 4  # the same quarter of the image: levels 0 and 1
+    # the same quarter of the image: levels 0 and 1
+    assert value((0, 2, 0), (1, 3, 0)) == 1 / 4 + 1 / 4
     assert value((1, 1, 0), (1, 2, 0)) == 1 / 4  # neighbours across the border of two quarters
     assert value((1, 2, 0), (1, 2, 1)) == 0  # another word
 
 
-# ---------------------------------------------------------------------------------------------------------------------- errors
+# ------------------------------------------------------------------------------------------- errors
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: SpatialPyramid(levels=0), r"SpatialPyramid\(levels=0\): levels must be a whole number of at least 1"),
+        (
+            lambda: SpatialPyramid(levels=0),
+            r"SpatialPyramid\(levels=0\): levels must be a whole number of at least 1",
+        ),
         (lambda: SpatialPyramid(levels=2.5), r"SpatialPyramid\(levels=2.5\)"),
         (lambda: SpatialPyramid(levels=None), r"SpatialPyramid\(levels=None\)"),
         (lambda: SpatialPyramid(levels=True), r"SpatialPyramid\(levels=True\)"),
         (lambda: SpatialPyramid(n_words=0), r"SpatialPyramid\(n_words=0\)"),
         (lambda: SpatialPyramid(n_words="many"), r"SpatialPyramid\(n_words='many'\)"),
-        (lambda: SpatialPyramid(normalize="counts"), r"SpatialPyramid\(normalize='counts'\): normalize must be True or False"),
+        (
+            lambda: SpatialPyramid(normalize="counts"),
+            r"SpatialPyramid\(normalize='counts'\): normalize must be True or False",
+        ),
     ],
 )
 def test_parameters(make, message):
@@ -219,7 +246,9 @@ def test_negative_features(kernel, form):
 @pytest.mark.parametrize("form", FORMS)
 def test_columns_that_do_not_fit(form):
     x = as_form(np.ones((3, 12)), form)
-    with pytest.raises(ValueError, match=r"rows have 12 columns where 4 x 2 = 8 belong: .* 2 x 2 cells"):
+    with pytest.raises(
+        ValueError, match=r"rows have 12 columns where 4 x 2 = 8 belong: .* 2 x 2 cells"
+    ):
         SpatialPyramid(levels=2, n_words=2).prepare(x)
     with pytest.raises(ValueError, match=r"rows have 12 columns where a multiple of 16 belong"):
         SpatialPyramid(levels=3).diag(x)
@@ -229,15 +258,20 @@ def test_columns_that_do_not_fit(form):
 
 
 def test_negative_features_in_a_fit():
-    with pytest.raises(ValueError, match=r"HistogramIntersection: features must not be negative, and -1 came"):
-        KernelKMeans(2, kernel="histogram_intersection").fit(np.array([[1.0, 2.0], [0.0, -1.0], [3.0, 1.0]]))
+    with pytest.raises(
+        ValueError, match=r"HistogramIntersection: features must not be negative, and -1 came"
+    ):
+        KernelKMeans(2, kernel="histogram_intersection").fit(
+            np.array([[1.0, 2.0], [0.0, -1.0], [3.0, 1.0]])
+        )
 
 
-# ----------------------------------------------------------------------------------------------------------------- in estimators
+# ------------------------------------------------------------------------------------ in estimators
 
 
 def images(n: int = 90) -> tuple[np.ndarray, np.ndarray]:
-    """Three kinds of images, 2 words on 4 x 4 cells, that differ in where the words are, not in how many there are."""
+    """Three kinds of images, 2 words on 4 x 4 cells, that differ in where the words are, not in how
+    many there are."""
     random = np.random.default_rng(0)
     y = np.arange(n) % 3
     rates = np.full((3, 4, 4, 2), 0.3)
@@ -246,7 +280,9 @@ def images(n: int = 90) -> tuple[np.ndarray, np.ndarray]:
 
 
 def parted(labels: np.ndarray, y: np.ndarray) -> bool:
-    return len(set(labels.tolist())) == 3 and all(len(set(labels[y == j].tolist())) == 1 for j in range(3))
+    return len(set(labels.tolist())) == 3 and all(
+        len(set(labels[y == j].tolist())) == 1 for j in range(3)
+    )
 
 
 def test_by_name():
@@ -270,7 +306,12 @@ def test_estimators_find_the_clusters(kernel, n_landmarks, form):
 def test_same_as_its_matrix(kernel, estimator):
     X, _ = images()
     labels = np.random.default_rng(1).integers(3, size=len(X))
-    words = {"init": labels, "landmarks": None, "max_iter": 50, **({"m": 1.3} if estimator is FuzzyCMeans else {})}
+    words = {
+        "init": labels,
+        "landmarks": None,
+        "max_iter": 50,
+        **({"m": 1.3} if estimator is FuzzyCMeans else {}),
+    }
     direct = estimator(3, kernel=kernel, **words).fit(X)
     given = estimator(3, kernel="precomputed", **words).fit(kernel(X, X))
     np.testing.assert_array_equal(direct.labels_, given.labels_)
@@ -281,14 +322,24 @@ def test_float32_with_much_in_common():
     """A large share that all rows have must not drown the clusters."""
     X, y = images()
     X = np.hstack([X, np.full((len(X), 1), 1e6)])
-    wide = KernelKMeans(3, kernel="histogram_intersection", landmarks=30, n_init=5, random_state=0).fit(X)
-    narrow = KernelKMeans(3, kernel="histogram_intersection", landmarks=30, n_init=5, random_state=0).fit(X.astype(np.float32))
+    wide = KernelKMeans(
+        3, kernel="histogram_intersection", landmarks=30, n_init=5, random_state=0
+    ).fit(X)
+    narrow = KernelKMeans(
+        3, kernel="histogram_intersection", landmarks=30, n_init=5, random_state=0
+    ).fit(X.astype(np.float32))
     assert parted(wide.labels_, y)
     assert narrow.labels_.shape == (len(X),)
 
 
 @pytest.mark.parametrize(
-    "kernel", ["histogram_intersection", HistogramIntersection(), SpatialPyramid(levels=3), SpatialPyramid(3, 2, normalize=False)]
+    "kernel",
+    [
+        "histogram_intersection",
+        HistogramIntersection(),
+        SpatialPyramid(levels=3),
+        SpatialPyramid(3, 2, normalize=False),
+    ],
 )
 @pytest.mark.parametrize("n_landmarks", [None, 20])
 def test_save_and_load(kernel, n_landmarks, tmp_path):

@@ -1,4 +1,5 @@
-"""Probabilistic kernel k-means: step for step what Rosen's gradient projection does, downhill, to where nothing leads down."""
+"""Probabilistic kernel k-means: step for step what Rosen's gradient projection does, downhill, to
+where nothing leads down."""
 
 from __future__ import annotations
 
@@ -71,13 +72,14 @@ def walk(K, P, step=None, weight=None, max_iter=10**4):
     return follow(gram, weight, P, max_iter, float(weight @ np.diag(K)), step, after_step), iterates
 
 
-# ------------------------------------------------------------------------------------------------------------------ the walk
+# ----------------------------------------------------------------------------------------- the walk
 
 
 @pytest.mark.parametrize("step", [None, 0.05])
 @pytest.mark.parametrize("seed", range(4))
 def test_iterates_are_those_of_the_dense_projection(seed, step):
-    """Rosen's N and Q with the update of rank one, against the closed form that has neither: to 1e-10, every step."""
+    """Rosen's N and Q with the update of rank one, against the closed form that has neither: to
+    1e-10, every step."""
     rng = np.random.default_rng(seed)
     n, c = (24, 3) if step is None else (14, 3)
     K, P = rbf_kernel(rng.normal(size=(n, 2)), gamma=0.5), rng.dirichlet(np.ones(c), n)
@@ -93,7 +95,8 @@ def test_iterates_are_those_of_the_dense_projection(seed, step):
 
 
 def test_the_gradient_is_the_squared_distance():
-    """Substituting the best centres leaves d f / d p_lk = |phi(x_l) - v_k|^2, by finite differences."""
+    """Substituting the best centres leaves d f / d p_lk = |phi(x_l) - v_k|^2, by finite
+    differences."""
     rng = np.random.default_rng(0)
     K, P = rbf_kernel(rng.normal(size=(9, 2))), rng.dirichlet(np.ones(3), 9)
     g, h = naive_rosen.gradient(K, P), 1e-6
@@ -102,7 +105,8 @@ def test_the_gradient_is_the_squared_distance():
         up[row, k] += h
         down[row, k] -= h
         slope = (naive_rosen.objective(K, up) - naive_rosen.objective(K, down)) / (2 * h)
-        assert slope + K[row, row] == pytest.approx(g[row, k], abs=1e-7)  # which (16) has for rows that sum to one only
+        # which (16) has for rows that sum to one only
+        assert slope + K[row, row] == pytest.approx(g[row, k], abs=1e-7)
 
 
 def test_a_weight_of_two_is_two_rows_of_half_the_way_each():
@@ -131,7 +135,8 @@ def test_rows_of_no_weight_neither_move_nor_stop_others():
 
 @pytest.mark.parametrize("solver", ["fagp", "batched"])
 def test_from_the_middle_of_everything(solver, X):
-    """Where all centres are equal no way leads down at first sight; a vertex is as good as any, and the walk goes on from there."""
+    """Where all centres are equal no way leads down at first sight; a vertex is as good as any, and
+    the walk goes on from there."""
     start = np.full((len(X), 4), 0.25)
     fitted = model(solver, init=start, **SPACES["exact"]).fit(X)
     assert fitted.converged_
@@ -143,8 +148,9 @@ def test_from_the_middle_of_everything(solver, X):
 @pytest.mark.parametrize("start", ["middle", "mirrored"])
 @pytest.mark.parametrize("solver", ["fagp", "batched"])
 def test_from_a_symmetric_start_rounding_chooses_nothing(solver, start, X):
-    """Where the start gives clusters the same centres, distances are equal in exact arithmetic, and differ by rounding on every machine in
-    its own way, as they do for rows of other last digits; which row settles first, and where, is a matter of their order alone."""
+    """Where the start gives clusters the same centres, distances are equal in exact arithmetic, and
+    differ by rounding on every machine in its own way, as they do for rows of other last digits;
+    which row settles first, and where, is a matter of their order alone."""
     rng, p = np.random.default_rng(0), np.full((2 * len(X), 3), 1.0 / 3.0)
     if start == "mirrored":  # two centres are one, and the third is at the other side
         p[: len(X)], p[len(X) :] = [0.5, 0.25, 0.25], [0.0, 0.5, 0.5]
@@ -152,7 +158,11 @@ def test_from_a_symmetric_start_rounding_chooses_nothing(solver, start, X):
     for number in range(8):
         digits = 1.0 + 2.0**-52 * (rng.integers(-4, 5, size=(2 * len(X), 3)) if number else 0)
         x = np.concatenate([X, -X]) * digits
-        fits.append(model(solver, 3, init=p, quantile=0.6, kernel="rbf", gamma=0.05, landmarks=x[::15]).fit(x))
+        fits.append(
+            model(solver, 3, init=p, quantile=0.6, kernel="rbf", gamma=0.05, landmarks=x[::15]).fit(
+                x
+            )
+        )
     for fitted in fits[1:]:
         np.testing.assert_array_equal(fitted.labels_, fits[0].labels_)
         np.testing.assert_allclose(fitted.objective_history_, fits[0].objective_history_, rtol=1e-9)
@@ -170,7 +180,9 @@ def test_a_cluster_that_nobody_belongs_to_gets_a_row(solver, X):
 def test_quantile_zero_ends_where_the_papers_algorithm_does(X):
     K = rbf_kernel(X, gamma=0.3)
     P = np.random.default_rng(1).dirichlet(np.ones(4), len(X))
-    rows = RepresentedRows(ExactSpace(RBF(0.3), Blocks(X, np.ones(len(X)))), Blocks(X, np.ones(len(X))), 10**8)
+    rows = RepresentedRows(
+        ExactSpace(RBF(0.3), Blocks(X, np.ones(len(X)))), Blocks(X, np.ones(len(X))), 10**8
+    )
     with ThreadEngine(1).opened() as engine:
         problem = PartitionProblem(Problem(rows, Hard(), engine), population_of(rows.blocks))
         start = GivenStart(Hard(), 4, P)
@@ -193,16 +205,24 @@ def test_grams_are_inner_products_of_the_space(space, X):
     elif fitted.landmark_indices_ is None or SPACES[space]["landmarks"] is None:
         rows = RepresentedRows(ExactSpace(kernel, blocks), blocks, 0)
     else:
-        rows = RepresentedRows(landmark_space(kernel, fitted.landmarks_, None, X.dtype, factor=space != "gradient"), blocks, 0)
+        rows = RepresentedRows(
+            landmark_space(kernel, fitted.landmarks_, None, X.dtype, factor=space != "gradient"),
+            blocks,
+            0,
+        )
     gram = gram_of(rows, np.arange(len(X)))
     centres = rows.space.embed(blocks.cut(0, len(X)), np.arange(len(X)))
     matrix = np.stack([gram.column(row) for row in range(len(X))])
     np.testing.assert_allclose(matrix, centres.inner(centres), rtol=1e-6, atol=1e-6 * matrix.max())
     np.testing.assert_allclose(gram.product(np.eye(len(X))), matrix, atol=1e-10 * matrix.max())
-    np.testing.assert_allclose(gram.among(np.array([2, 5, 7])).product(np.eye(3)), matrix[np.ix_([2, 5, 7], [2, 5, 7])], atol=1e-9)
+    np.testing.assert_allclose(
+        gram.among(np.array([2, 5, 7])).product(np.eye(3)),
+        matrix[np.ix_([2, 5, 7], [2, 5, 7])],
+        atol=1e-9,
+    )
 
 
-# ------------------------------------------------------------------------------------------------------------------ the estimator
+# ------------------------------------------------------------------------------------ the estimator
 
 
 @over_spaces
@@ -219,10 +239,16 @@ def test_downhill_to_a_fixed_point_that_no_single_move_improves(solver, space, X
     np.testing.assert_array_equal(fitted.labels_, fitted.predict(X))
     np.testing.assert_array_equal(fitted.predict_proba(X), u)
     np.testing.assert_array_equal(fitted.labels_, fitted.transform(X).argmin(axis=1))
-    again = KernelKMeans(4, init=fitted.labels_, **{**SPACES[space], **_same_space(fitted, space)}).fit(X)
+    again = KernelKMeans(
+        4, init=fitted.labels_, **{**SPACES[space], **_same_space(fitted, space)}
+    ).fit(X)
     np.testing.assert_array_equal(again.labels_, fitted.labels_)
     if space in ("exact", "euclidean"):
-        K = rbf_kernel(X, gamma=0.3) if space == "exact" else (X - X.mean(axis=0)) @ (X - X.mean(axis=0)).T
+        K = (
+            rbf_kernel(X, gamma=0.3)
+            if space == "exact"
+            else (X - X.mean(axis=0)) @ (X - X.mean(axis=0)).T
+        )
         best = naive_rosen.objective(K, u)
         assert fitted.objective_ == pytest.approx(best, rel=1e-9)
         for row in range(len(X)):
@@ -234,11 +260,16 @@ def test_downhill_to_a_fixed_point_that_no_single_move_improves(solver, space, X
 
 
 def _same_space(fitted, space):
-    return {"kernel": "rbf", "landmarks": fitted.landmark_indices_} if space in ("landmarks", "gradient") else {}
+    return (
+        {"kernel": "rbf", "landmarks": fitted.landmark_indices_}
+        if space in ("landmarks", "gradient")
+        else {}
+    )
 
 
 def test_polishing_improves_on_k_means():
-    """A fixed point of k-means that a single move improves: three rows, and a start that k-means stays at."""
+    """A fixed point of k-means that a single move improves: three rows, and a start that k-means
+    stays at."""
     X = np.array([[0.0], [2.0], [3.5]])
     stuck = np.array([0, 0, 1])
     plain = model("lloyd", 2, init=stuck, kernel="linear", polish=None).fit(X)
@@ -253,15 +284,26 @@ def test_ring_and_disc():
     """The paper's first picture: a kernel parts them, straight lines do not."""
     X, y = make_ring_and_disc(random_state=0)
     for solver in SOLVERS:
-        assert adjusted_rand_score(y, model(solver, 2, kernel="rbf", gamma=1.0, landmarks=None).fit(X).labels_) == 1.0
+        assert (
+            adjusted_rand_score(
+                y, model(solver, 2, kernel="rbf", gamma=1.0, landmarks=None).fit(X).labels_
+            )
+            == 1.0
+        )
         assert adjusted_rand_score(y, model(solver, 2, kernel="linear").fit(X).labels_) < 0.2
 
 
 def test_better_minima_than_from_the_same_start_by_k_means():
-    """On average, on well parted clusters; there are data where it is the other way round. k-means goes without search."""
+    """On average, on well parted clusters; there are data where it is the other way round. k-means
+    goes without search."""
     X, _ = make_blobs(200, 2, centers=12, cluster_std=0.8, random_state=5)
     objectives = {
-        solver: np.mean([model(solver, 12, kernel="linear", random_state=seed, search=None).fit(X).objective_ for seed in range(5)])
+        solver: np.mean(
+            [
+                model(solver, 12, kernel="linear", random_state=seed, search=None).fit(X).objective_
+                for seed in range(5)
+            ]
+        )
         for solver in ("fagp", "batched", "lloyd")
     }
     assert objectives["fagp"] < 0.99 * objectives["lloyd"]
@@ -301,11 +343,16 @@ NOISE = np.random.default_rng(7).normal(size=(90, 3))
 CUT_SHORT = [("fagp", 1), ("fagp", 40), ("agp", 5), ("batched", 1), ("batched", 6), ("lloyd", 1)]
 
 
-@pytest.mark.parametrize(("way", "polish", "space"), pairs(CUT_SHORT, ["hartigan", None], ["exact", "landmarks", "gradient", "euclidean"]))
+@pytest.mark.parametrize(
+    ("way", "polish", "space"),
+    pairs(CUT_SHORT, ["hartigan", None], ["exact", "landmarks", "gradient", "euclidean"]),
+)
 def test_labels_are_the_largest_memberships_also_where_it_is_cut_short(way, polish, space):
     solver, steps = way
     weight = np.r_[np.zeros(5), np.ones(85)]
-    for dtype, init in itertools.product((np.float64, np.float32), ("dirichlet", np.full((90, 4), 0.25), "random-partition")):
+    for dtype, init in itertools.product(
+        (np.float64, np.float32), ("dirichlet", np.full((90, 4), 0.25), "random-partition")
+    ):
         words = {"max_iter": steps, "polish": polish, "init": init, **SPACES[space]}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
@@ -320,15 +367,27 @@ def test_labels_are_the_largest_memberships_also_where_it_is_cut_short(way, poli
 
 @pytest.mark.parametrize("solver", ["batched", "lloyd"])
 def test_labels_of_a_search_that_k_means_could_not_end(solver):
-    """Batched gradients have come to a partition, from which k-means goes on and is not done either."""
+    """Batched gradients have come to a partition, from which k-means goes on and is not done
+    either."""
     for steps, seed in itertools.product(range(2, 40, 3), range(2)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            fitted = model(solver, 6, max_iter=steps, kernel="linear", quantile=1.0, random_state=seed, polish=None).fit(NOISE)
+            fitted = model(
+                solver,
+                6,
+                max_iter=steps,
+                kernel="linear",
+                quantile=1.0,
+                random_state=seed,
+                polish=None,
+            ).fit(NOISE)
         np.testing.assert_array_equal(fitted.labels_, fitted.memberships_.argmax(axis=1))
 
 
-@pytest.mark.parametrize("words", [{"solver": "batched", "max_iter": 3}, {"solver": "lloyd", "max_iter": 1, "polish": None}])
+@pytest.mark.parametrize(
+    "words",
+    [{"solver": "batched", "max_iter": 3}, {"solver": "lloyd", "max_iter": 1, "polish": None}],
+)
 def test_labels_of_rows_in_files_are_those_of_rows_in_memory(words, monkeypatch):
     limited(monkeypatch, loaded_bytes=0)
     X = np.random.default_rng(8).normal(size=(2500, 3))
@@ -364,7 +423,9 @@ def test_an_interrupt_leaves_the_centres_so_far_and_no_rows(solver, refit, monke
         other.fit(NOISE)
     assert not other.converged_
     assert "interrupted after" in other.stop_reason_
-    assert not {"labels_", "memberships_", "_nearest", "objective_", "row_visits_"} & set(vars(other))
+    assert not {"labels_", "memberships_", "_nearest", "objective_", "row_visits_"} & set(
+        vars(other)
+    )
     assert other.predict(NOISE).shape == (90,)
     assert set(vars(other)) <= set(before) | set(vars(follow_on))
     with pytest.raises(ValueError, match="rows"):
@@ -381,10 +442,24 @@ def test_an_interrupt_leaves_the_centres_so_far_and_no_rows(solver, refit, monke
     with pytest.raises(KeyboardInterrupt), listening(late):
         twice.fit(NOISE)
     assert runs == [1]
-    assert adjusted_rand_score(twice.predict(NOISE), best.labels_) == 1.0  # clusters are numbered at the end of a fit
+    # clusters are numbered at the end of a fit
+    assert adjusted_rand_score(twice.predict(NOISE), best.labels_) == 1.0
 
 
-@pytest.mark.parametrize("init", ["k-means++", "k-means||", "random", "max-min", "labels", "rows", "points", "model", "memberships"])
+@pytest.mark.parametrize(
+    "init",
+    [
+        "k-means++",
+        "k-means||",
+        "random",
+        "max-min",
+        "labels",
+        "rows",
+        "points",
+        "model",
+        "memberships",
+    ],
+)
 def test_any_start(init, X):
     given = {
         "labels": np.arange(len(X)) % 4,
@@ -397,22 +472,29 @@ def test_any_start(init, X):
     assert fitted.converged_
     assert (np.diff(fitted.objective_history_) <= 1e-9 * fitted.objective_history_[0]).all()
     if init == "memberships":
-        start = naive_rosen.objective((X - X.mean(axis=0)) @ (X - X.mean(axis=0)).T, given["memberships"])
+        start = naive_rosen.objective(
+            (X - X.mean(axis=0)) @ (X - X.mean(axis=0)).T, given["memberships"]
+        )
         assert fitted.objective_history_[0] == pytest.approx(start, rel=1e-9)
 
 
 def test_of_moves_that_gain_the_same_the_first_is_made():
-    """Rows of a small table move one by one; whichever way rounding turns products that are equal, they come to the same partition."""
+    """Rows of a small table move one by one; whichever way rounding turns products that are equal,
+    they come to the same partition."""
     x = np.array(list(itertools.product(range(4), range(3))), dtype=float) - [1.5, 1.0]
     gram, rng = x @ x.T, np.random.default_rng(0)
 
     def moved(gram, labels):
-        return transfer_in_memory(DenseGram(gram, np.diag(gram).copy()), np.ones(12), labels, 3, 100)
+        return transfer_in_memory(
+            DenseGram(gram, np.diag(gram).copy()), np.ones(12), labels, 3, 100
+        )
 
     for _ in range(20):
         noise = 1.0 + 2.0**-52 * rng.integers(-4, 5, size=gram.shape)
         labels = rng.permutation(12) % 3
-        np.testing.assert_array_equal(moved(gram * (noise + noise.T) / 2.0, labels), moved(gram, labels))
+        np.testing.assert_array_equal(
+            moved(gram * (noise + noise.T) / 2.0, labels), moved(gram, labels)
+        )
 
 
 def test_several_starts_keep_the_best(X):
@@ -435,7 +517,8 @@ def test_weights_are_copies_and_order_does_not_matter(solver, X):
 
 @over_solvers
 def test_precomputed_is_the_kernel_itself(solver, X):
-    """Without the polish, which takes equal rows together where it can tell them, and the rows in another order."""
+    """Without the polish, which takes equal rows together where it can tell them, and the rows in
+    another order."""
     words = {"polish": None, "init": np.random.default_rng(0).dirichlet(np.ones(4), len(X))}
     given = model(solver, kernel="precomputed", **words).fit(rbf_kernel(X, gamma=0.3))
     same = model(solver, **words, **SPACES["exact"]).fit(X)
@@ -449,7 +532,11 @@ def test_float32_and_threads(solver):
     X, y = make_blobs(3000, 4, centers=5, random_state=0)
     if solver == "fagp":
         X, y = X[:300], y[:300]
-    words = {"kernel": "linear"} if solver == "fagp" else {"kernel": "rbf", "landmarks": 50, "gamma": 0.05}
+    words = (
+        {"kernel": "linear"}
+        if solver == "fagp"
+        else {"kernel": "rbf", "landmarks": 50, "gamma": 0.05}
+    )
     single = model(solver, 5, n_jobs=1, **words).fit(X.astype(np.float32))
     double = model(solver, 5, n_jobs=2, **words).fit(X.astype(np.float32))
     assert single.memberships_.dtype == np.float32
@@ -484,11 +571,15 @@ def test_bad_words(words, message, X):
 
 
 def test_one_cluster_one_row_and_equal_rows(X):
-    assert ProbabilisticKMeans(1, kernel="linear").fit(X).objective_ == pytest.approx(((X - X.mean(axis=0)) ** 2).sum())
+    assert ProbabilisticKMeans(1, kernel="linear").fit(X).objective_ == pytest.approx(
+        ((X - X.mean(axis=0)) ** 2).sum()
+    )
     assert ProbabilisticKMeans(1, kernel="linear").fit(X[:1]).labels_.tolist() == [0]
     equal = ProbabilisticKMeans(1, kernel="linear").fit(np.ones((5, 2)))
     assert equal.objective_ == 0
-    two = ProbabilisticKMeans(2, kernel="linear", random_state=0).fit(np.array([[0.0], [0.0], [1.0], [1.0]]))
+    two = ProbabilisticKMeans(2, kernel="linear", random_state=0).fit(
+        np.array([[0.0], [0.0], [1.0], [1.0]])
+    )
     assert two.objective_ == 0
     assert two.n_clusters_ == 2
 

@@ -1,4 +1,5 @@
-"""Kernel patch clustering against the naive twin, patch by patch and level by level, and what it promises of weights and points."""
+"""Kernel patch clustering against the naive twin, patch by patch and level by level, and what it
+promises of weights and points."""
 
 from __future__ import annotations
 
@@ -51,20 +52,27 @@ def assert_carries(model, record, kernel):
     np.testing.assert_allclose(model.transform(strangers) ** 2, d2, atol=1e-9)
 
 
-# Patches of a dozen rows, all of which may stand for every cluster, have centres that are nearly one.
-few = pytest.mark.filterwarnings("ignore:.*centres coincide:UserWarning", "ignore:.*have collapsed:UserWarning")
+# Patches of a dozen rows, all of which may stand for every cluster, have centres that are nearly
+# one.
+few = pytest.mark.filterwarnings(
+    "ignore:.*centres coincide:UserWarning", "ignore:.*have collapsed:UserWarning"
+)
 
 
-# ------------------------------------------------------------------------------------------------------------ against the twin
+# --------------------------------------------------------------------------------- against the twin
 
 
 @few
 @pytest.mark.usefixtures("plain_loop")
-@pytest.mark.parametrize(("kernel", "m", "n_points", "weighted"), pairs(KERNELS, MS, [1, 4, 6], [False, True]))
+@pytest.mark.parametrize(
+    ("kernel", "m", "n_points", "weighted"), pairs(KERNELS, MS, [1, 4, 6], [False, True])
+)
 def test_a_chain_is_the_twins(kernel, m, n_points, weighted):
     (X, weights), (own, K, _) = rows(kernel), KERNELS[kernel]
     w = cut(weights, SIZES) if weighted else None
-    records = naive_streams.kernel_patches(cut(X, SIZES), K, C, n_points, m, first_rows(SIZES[0]), weights=w, tol=1e-9)
+    records = naive_streams.kernel_patches(
+        cut(X, SIZES), K, C, n_points, m, first_rows(SIZES[0]), weights=w, tol=1e-9
+    )
     model = patches(m, n_points, init=X[:C], tol=1e-9, **own)
     total = 0.0
     for t, (patch, record) in enumerate(zip(cut(X, SIZES), records, strict=True)):
@@ -72,7 +80,8 @@ def test_a_chain_is_the_twins(kernel, m, n_points, weighted):
         assert_carries(model, record, kernel)
         total += len(patch) if w is None else w[t].sum()
         assert model.mass_.sum() == pytest.approx(total, rel=1e-10)
-        assert abs(model.n_iter_ - record.sweeps) <= 1  # where rounding decides whether a centre stood still
+        # where rounding decides whether a centre stood still
+        assert abs(model.n_iter_ - record.sweeps) <= 1
         d2, u = naive_streams.assign(patch, record.points, record.shares, K, m)
         np.testing.assert_allclose(model.memberships_, u, atol=1e-7)
         objective = naive.objective(d2, u, naive_streams.power(m), None if w is None else w[t])
@@ -87,8 +96,12 @@ def test_a_chain_is_the_twins(kernel, m, n_points, weighted):
 def test_fit_is_the_same_chain(kernel, m, n_points):
     (X, weights), (own, K, _) = rows(kernel), KERNELS[kernel]
     sizes = (12, 12, 12, 13)  # as even as can be
-    records = naive_streams.kernel_patches(cut(X, sizes), K, C, n_points, m, first_rows(12), weights=cut(weights, sizes), tol=1e-9)
-    model = patches(m, n_points, init=X[:C], tol=1e-9, patch_size=13, **own).fit(X, sample_weight=weights)
+    records = naive_streams.kernel_patches(
+        cut(X, sizes), K, C, n_points, m, first_rows(12), weights=cut(weights, sizes), tol=1e-9
+    )
+    model = patches(m, n_points, init=X[:C], tol=1e-9, patch_size=13, **own).fit(
+        X, sample_weight=weights
+    )
     assert_carries(model, records[-1], kernel)
     _, u = naive_streams.assign(X, records[-1].points, records[-1].shares, K, m)
     np.testing.assert_allclose(model.memberships_, u, atol=1e-7)
@@ -102,24 +115,34 @@ def tree_sizes(n, step):
 
 @few
 @pytest.mark.parametrize(
-    ("kernel", "m", "shape"), pairs(["rbf", "polynomial"], MS, [(13, 1, 4), (25, 4, 2), (13, 4, 2), (10, 3, 2), (10, 1, 3), (49, 4, 2)])
+    ("kernel", "m", "shape"),
+    pairs(
+        ["rbf", "polynomial"],
+        MS,
+        [(13, 1, 4), (25, 4, 2), (13, 4, 2), (10, 3, 2), (10, 1, 3), (49, 4, 2)],
+    ),
 )
 def test_a_tree_is_the_twins(kernel, m, shape):
-    """As many carried points go together as make a patch, but those of two at least; a last group of one goes up as it is."""
+    """As many carried points go together as make a patch, but those of two at least; a last group
+    of one goes up as it is."""
     step, n_points, group = shape
     (X, weights), (own, K, _) = rows(kernel), KERNELS[kernel]
     sizes = tree_sizes(49, step)
     starts = [first_rows(size) for size in sizes]
-    levels = naive_streams.kernel_patches_tree(cut(X, sizes), K, C, n_points, m, starts, group, weights=cut(weights, sizes), tol=1e-9)
+    levels = naive_streams.kernel_patches_tree(
+        cut(X, sizes), K, C, n_points, m, starts, group, weights=cut(weights, sizes), tol=1e-9
+    )
     for level in levels[:-1]:
         assert group == max(2, step // max(len(record.points) for record in level))
-    model = patches(m, n_points, init=np.arange(C), tol=1e-9, patch_size=step, merge="tree", **own).fit(X, sample_weight=weights)
+    model = patches(
+        m, n_points, init=np.arange(C), tol=1e-9, patch_size=step, merge="tree", **own
+    ).fit(X, sample_weight=weights)
     assert_carries(model, levels[-1][0], kernel)
     assert model.mass_.sum() == pytest.approx(weights.sum())
     assert (model.n_chunks_, model.n_samples_seen_) == (len(sizes), 49)
 
 
-# ---------------------------------------------------------------------------------------------------------- points and weights
+# ------------------------------------------------------------------------------- points and weights
 
 
 def test_one_point_is_the_medoid_of_its_cluster():
@@ -152,7 +175,8 @@ def test_points_are_rows_and_shares_are_even(merge, n_points, m):
 
 def test_more_points_than_rows_are_all_rows():
     X = blobs(6)
-    with pytest.warns(UserWarning, match="coincide|collapsed"):  # all clusters are the mean of all rows
+    # all clusters are the mean of all rows
+    with pytest.warns(UserWarning, match="coincide|collapsed"):
         model = patches(1.3, 50, gamma=0.3).partial_fit(X)
     assert {tuple(row) for row in model.landmarks_} == {tuple(row) for row in X}
     np.testing.assert_allclose(model.dual_coef_, 1 / 6)
@@ -161,7 +185,8 @@ def test_more_points_than_rows_are_all_rows():
 @pytest.mark.parametrize("merge", ["chain", "tree"])
 def test_rows_without_weight_change_nothing(merge):
     X, strangers = blobs(60), blobs(60, seed=1, scale=3)
-    alone = patches(1.3, 2, gamma=0.3, merge=merge, patch_size=20).fit(X)  # its points and those below all make one patch
+    # its points and those below all make one patch
+    alone = patches(1.3, 2, gamma=0.3, merge=merge, patch_size=20).fit(X)
     mixed = np.hstack([X.reshape(3, 20, 4), strangers.reshape(3, 20, 4)]).reshape(120, 4)
     w = np.tile(np.repeat([1.0, 0.0], 20), 3)
     beside = patches(1.3, 2, gamma=0.3, merge=merge, patch_size=40).fit(mixed, sample_weight=w)
@@ -200,7 +225,7 @@ def test_streams_come_nearer_to_all_rows_than_patches():
     assert stream < patch
 
 
-# ------------------------------------------------------------------------------------------------------------------ what it says
+# ------------------------------------------------------------------------------------- what it says
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csr_matrix])
@@ -212,17 +237,25 @@ def test_every_form_and_dtype_gives_the_patches_of_dense_float64(form, dtype, me
     exact = patches(1.3, 4, gamma=0.3, merge=merge, patch_size=40).fit(X)
     assert model.memberships_.dtype == model.landmarks_.dtype == dtype
     assert sparse.issparse(model.landmarks_) == sparse.issparse(form(X))
-    order, expected = in_order(model), exact.memberships_[:, in_order(exact)]  # starts with equal ends may lead by a rounding
-    np.testing.assert_allclose(model.memberships_[:, order], expected, atol=1e-8 if dtype is np.float64 else 5e-3)
-    assert model.objective_ == pytest.approx(exact.objective_, rel=1e-8 if dtype is np.float64 else 1e-3)
+    # starts with equal ends may lead by a rounding
+    order, expected = in_order(model), exact.memberships_[:, in_order(exact)]
+    np.testing.assert_allclose(
+        model.memberships_[:, order], expected, atol=1e-8 if dtype is np.float64 else 5e-3
+    )
+    assert model.objective_ == pytest.approx(
+        exact.objective_, rel=1e-8 if dtype is np.float64 else 1e-3
+    )
 
 
 @few
 def test_clusters_that_fall_together_do_not_wander_by_rounding():
-    """What float32 rounds off the distances of carried rows, which weigh ever more, is no reason to move: under a wide kernel centres used
-    to sweep hundreds of times, and to part."""
+    """What float32 rounds off the distances of carried rows, which weigh ever more, is no reason to
+    move: under a wide kernel centres used to sweep hundreds of times, and to part."""
     rng, n = np.random.default_rng(0), 3000
-    groups, kinds = np.eye(4)[rng.choice(4, n, p=[0.45, 0.43, 0.06, 0.06])], np.eye(12)[rng.integers(12, size=n)]
+    groups, kinds = (
+        np.eye(4)[rng.choice(4, n, p=[0.45, 0.43, 0.06, 0.06])],
+        np.eye(12)[rng.integers(12, size=n)],
+    )
     X = np.hstack([rng.normal(0.5, 0.05, size=(n, 6)), groups, kinds]).astype(np.float32)
     words = {"kernel": "rbf", "gamma": 0.5, "m": 1.7, "random_state": 0}
     narrow, wide = KernelPatchClustering(7, **words), KernelPatchClustering(7, **words)
@@ -264,7 +297,8 @@ def test_a_fit_is_its_patches_one_by_one():
 @pytest.mark.parametrize("fitted", [False, True])
 @pytest.mark.parametrize("merge", ["chain", "tree"])
 def test_fallen_centres_are_complained_of(fitted, merge):
-    """Beyond m* every patch falls together, the second as the first; what the advice looks at are its own rows."""
+    """Beyond m* every patch falls together, the second as the first; what the advice looks at are
+    its own rows."""
     X = blobs(60)
     model = patches(30.0, 5, gamma=0.3, patch_size=15, merge=merge)
     with warnings.catch_warnings(record=True) as caught:
@@ -276,7 +310,10 @@ def test_fallen_centres_are_complained_of(fitted, merge):
                 model.partial_fit(patch)
     said = [str(one.message) for one in caught]
     assert 1 <= len(said) <= (1 if fitted else 4)
-    assert all("KernelPatchClustering: the clusters have collapsed" in one and 'take m="auto"' in one for one in said)
+    assert all(
+        "KernelPatchClustering: the clusters have collapsed" in one and 'take m="auto"' in one
+        for one in said
+    )
 
 
 @pytest.mark.parametrize(
@@ -296,7 +333,9 @@ def test_fallen_centres_are_complained_of(fitted, merge):
 )
 @pytest.mark.parametrize("merge", ["chain", "tree"])
 def test_bad_words(words, named, merge):
-    model = KernelPatchClustering(**{"n_clusters": C, "merge": merge, "random_state": 0, "patch_size": 80, **words})
+    model = KernelPatchClustering(
+        **{"n_clusters": C, "merge": merge, "random_state": 0, "patch_size": 80, **words}
+    )
     with pytest.raises(ValueError, match=rf"KernelPatchClustering.*{named}"):
         model.fit(blobs(60))
     assert not hasattr(model, "mass_")
@@ -307,5 +346,7 @@ def test_enough_rows_to_start_with_are_in_the_first_patch():
     X = np.arange(10.0)[:, None]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*centres coincide", UserWarning)
-        model = KernelPatchClustering(8, patch_size=8, n_points=1, gamma=0.5, m=1.1, random_state=0).fit(X)
+        model = KernelPatchClustering(
+            8, patch_size=8, n_points=1, gamma=0.5, m=1.1, random_state=0
+        ).fit(X)
     assert len(model.mass_) == 8

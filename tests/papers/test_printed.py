@@ -1,4 +1,5 @@
-"""The forms that Havens 2011 prints: exponents of its rules, and the end of sweeps where memberships stand still."""
+"""The forms that Havens 2011 prints: exponents of its rules, and the end of sweeps where
+memberships stand still."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ X = np.random.default_rng(0).normal(size=(90, 3)) + 4 * np.eye(3)[np.arange(90) 
 
 
 def fitted(**words):
-    return cmeans.FuzzyCMeans(3, m=1.2, kernel="rbf", gamma=0.1, init=X[:3], search=None, **words).fit(X)
+    return cmeans.FuzzyCMeans(
+        3, m=1.2, kernel="rbf", gamma=0.1, init=X[:3], search=None, **words
+    ).fit(X)
 
 
 @pytest.mark.parametrize("n_landmarks", [None, 20])
@@ -29,15 +32,25 @@ def test_the_largest_change_of_a_membership_over_many_blocks(rule, n_landmarks, 
     limited(monkeypatch, block_rows=16, tasks=4)
     scales = np.array([1.0, 2.0, 0.5]) if rule.needs_pilot else None
     model = fitted(landmarks=n_landmarks)
-    space, blocks = model._space, cmeans.data.blocks.Blocks(X, np.ones(len(X)), limits=model._limits)
+    space, blocks = (
+        model._space,
+        cmeans.data.blocks.Blocks(X, np.ones(len(X)), limits=model._limits),
+    )
     states = [State(model._state.centres[order], scales) for order in ([0, 1, 2], [0, 0, 1])]
     then, now = (rule.memberships(rows_distances(space, state), scales) for state in states)
-    largest = ThreadEngine(1).fold(RepresentedRows(space, blocks, 0, training=False), ChangePass(rule, *states)).value
+    largest = (
+        ThreadEngine(1)
+        .fold(RepresentedRows(space, blocks, 0, training=False), ChangePass(rule, *states))
+        .value
+    )
     assert largest == pytest.approx(np.abs(now - then).max(), rel=1e-9)
 
 
 def rows_distances(space, state):
-    (rows,) = (space.rows(block) for block in cmeans.data.blocks.Blocks(X, np.ones(len(X))).task(0, space.size))
+    (rows,) = (
+        space.rows(block)
+        for block in cmeans.data.blocks.Blocks(X, np.ones(len(X))).task(0, space.size)
+    )
     return rows.squared_distances(space.view(state.centres, rows.kxx))
 
 
@@ -48,26 +61,40 @@ def test_sweeps_end_where_memberships_stand_still(rule):
     model = PrintedCMeans(3, rule=rule, kernel="linear", init=V, search=None, tol=tol).fit(X)
     u, sweeps = None, 0
     while True:
-        before, u = u, naive.fuzzy_memberships(((X[:, None] - V[None]) ** 2).sum(axis=2), 2.0, exponent=rule.power)
+        before, u = (
+            u,
+            naive.fuzzy_memberships(
+                ((X[:, None] - V[None]) ** 2).sum(axis=2), 2.0, exponent=rule.power
+            ),
+        )
         V, sweeps = (u**2).T @ X / (u**2).sum(axis=0)[:, None], sweeps + 1
         if before is not None and np.abs(u - before).max() <= tol:
             break
     assert (model.n_iter_, model.converged_) == (sweeps, True)
-    assert model.stop_reason_ == f"converged: memberships stand still to tol=0.001 after {sweeps} sweeps"
+    assert (
+        model.stop_reason_
+        == f"converged: memberships stand still to tol=0.001 after {sweeps} sweeps"
+    )
     np.testing.assert_allclose(model.cluster_centers_, V, atol=1e-9)
 
 
 def test_the_fuzzy_run_of_the_printed_typicalities_has_their_exponent():
-    model = PrintedCMeans(3, rule=PrintedPossibilistic(2.0, eta_scale=0.5), kernel="linear", random_state=0).fit(X)
+    model = PrintedCMeans(
+        3, rule=PrintedPossibilistic(2.0, eta_scale=0.5), kernel="linear", random_state=0
+    ).fit(X)
     assert model.pilot_m_ == 2.0
     d2 = ((X[:, None] - model.cluster_centers_[None]) ** 2).sum(axis=2)
     np.testing.assert_allclose(model.memberships_, 1 / (1 + (d2 / model.eta_) ** 2), atol=1e-9)
-    other = PrintedCMeans(3, rule=Possibilistic(2.0, eta_scale=0.5), kernel="linear", random_state=0).fit(X)
+    other = PrintedCMeans(
+        3, rule=Possibilistic(2.0, eta_scale=0.5), kernel="linear", random_state=0
+    ).fit(X)
     assert np.abs(other.eta_ - model.eta_).max() > 1e-3
 
 
 def test_printed_forms_are_saved(tmp_path):
-    model = PrintedCMeans(3, rule=PrintedFuzzy(1.5, exponent=3.0), kernel="linear", random_state=0).fit(X)
+    model = PrintedCMeans(
+        3, rule=PrintedFuzzy(1.5, exponent=3.0), kernel="linear", random_state=0
+    ).fit(X)
     cmeans.save(model, tmp_path / "model.safetensors")
     again = cmeans.load(tmp_path / "model.safetensors")
     assert again.rule == model.rule

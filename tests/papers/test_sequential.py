@@ -1,4 +1,5 @@
-"""Sequential possibilistic c-means: against the naive loops, step by step and as a whole, and what its words do."""
+"""Sequential possibilistic c-means: against the naive loops, step by step and as a whole, and what
+its words do."""
 
 from __future__ import annotations
 
@@ -39,7 +40,10 @@ def blobs(n=72, seed=2):
     """Three blobs of unequal width, and two rows far from all."""
     rng = np.random.default_rng(seed)
     member = np.arange(n) % 3
-    X = np.array([[0.0, 0.0], [6.0, 1.0], [1.0, 7.0]])[member] + rng.normal(size=(n, 2)) * np.array([0.4, 0.7, 0.9])[member, None]
+    X = (
+        np.array([[0.0, 0.0], [6.0, 1.0], [1.0, 7.0]])[member]
+        + rng.normal(size=(n, 2)) * np.array([0.4, 0.7, 0.9])[member, None]
+    )
     X[-2:] = [[9.0, 9.0], [4.0, 4.0]]
     return X
 
@@ -57,10 +61,14 @@ def sequential(**words):
 def problem_of():
     """The problem of hard clusters of rows, and of their weights."""
     with ThreadEngine(1).opened() as engine:
-        yield lambda *rows: Problem(euclidean_rows(*rows, limits=Limits(block_rows=9, tasks=3, task_values=1)), Hard(), engine)
+        yield lambda *rows: Problem(
+            euclidean_rows(*rows, limits=Limits(block_rows=9, tasks=3, task_values=1)),
+            Hard(),
+            engine,
+        )
 
 
-# ----------------------------------------------------------------------------------------------------------- the naive twin
+# ----------------------------------------------------------------------------------- the naive twin
 
 
 @cache
@@ -73,10 +81,18 @@ def naive_run(seed, recipe):
     ("words", "recipe", "seed"),
     [
         ({"sparsity": 0.15, **PAPER}, Recipe(lam=0.15), 0),
-        ({"sparsity": 0.1, "sparsity_test": "global", "p": 0.4, "patience": 1}, Recipe(lam=0.1, p=0.4, test="global"), 5),
+        (
+            {"sparsity": 0.1, "sparsity_test": "global", "p": 0.4, "patience": 1},
+            Recipe(lam=0.1, p=0.4, test="global"),
+            5,
+        ),
         ({"sparsity": "auto", "patience": 1}, Recipe(factor=0.4, test="global", reach=3.0), 0),
         ({"sparsity": 0, "patience": 1}, Recipe(), 5),
-        ({"sparsity": 0.05, "adaptation": "squared", "patience": 1}, Recipe(lam=0.05, test="global", adaptation="squared"), 5),
+        (
+            {"sparsity": 0.05, "adaptation": "squared", "patience": 1},
+            Recipe(lam=0.05, test="global", adaptation="squared"),
+            5,
+        ),
     ],
     ids=["paper", "global", "auto", "not sparse", "squared"],
 )
@@ -93,7 +109,9 @@ def test_a_run_is_the_naive_one(words, recipe, seed, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("load", "sparsity", "printed"), [(load_iris, 0.15, (3, 88.59, 90.00)), (load_wine, 0.08, (3, 93.98, 95.51))], ids=["iris", "wine"]
+    ("load", "sparsity", "printed"),
+    [(load_iris, 0.15, (3, 88.59, 90.00)), (load_wine, 0.08, (3, 93.98, 95.51))],
+    ids=["iris", "wine"],
 )
 def test_a_run_on_real_data_is_the_naive_one_and_gives_the_printed_table(load, sparsity, printed):
     """(clusters, Rand measure, success rate). Wine is printed as (3, 93.31, 94.94)."""
@@ -104,19 +122,30 @@ def test_a_run_on_real_data_is_the_naive_one_and_gives_the_printed_table(load, s
     assert model.n_clusters_ == len(found.centers)
     np.testing.assert_array_equal(model.labels_, found.labels)
     np.testing.assert_allclose(model.memberships_, found.memberships, rtol=0, atol=1e-3)
-    np.testing.assert_allclose(naive_sparse.to_ten(np.vstack([X, model.cluster_centers_]))[len(X) :], found.centers, atol=1e-3)
+    np.testing.assert_allclose(
+        naive_sparse.to_ten(np.vstack([X, model.cluster_centers_]))[len(X) :],
+        found.centers,
+        atol=1e-3,
+    )
     nearest = model.transform(X).argmin(axis=1)
-    measures = [round(100 * measure(truth, model.labels_, nearest=nearest), 2) for measure in (rand_measure, success_rate)]
+    measures = [
+        round(100 * measure(truth, model.labels_, nearest=nearest), 2)
+        for measure in (rand_measure, success_rate)
+    ]
     assert (model.n_clusters_, *measures) == printed
 
 
-# ------------------------------------------------------------------------------------------------------------ first scales
+# ------------------------------------------------------------------------------------- first scales
 
 
 LINE = np.arange(7.0)[:, None] ** 2
 
 
-@pytest.mark.parametrize("rows", [blobs(), grid(), np.repeat(blobs(12), 3, axis=0), LINE], ids=["blobs", "grid", "copies", "line"])
+@pytest.mark.parametrize(
+    "rows",
+    [blobs(), grid(), np.repeat(blobs(12), 3, axis=0), LINE],
+    ids=["blobs", "grid", "copies", "line"],
+)
 @pytest.mark.parametrize("offset", [0.0, 1e6])
 def test_the_scale_of_a_row(rows, offset):
     """max(d_max, d_slope)^2, from distances that differ; far from the origin too."""
@@ -124,17 +153,25 @@ def test_the_scale_of_a_row(rows, offset):
     assert spacing.largest_gap == pytest.approx(naive_sparse.largest_gap(rows), rel=1e-6)
     for q in (2, 3, 10):
         for row in range(0, len(rows), 5):
-            assert spacing.slope(row, q) == pytest.approx(naive_sparse.slope_distance(rows, row, q), rel=1e-6)
+            assert spacing.slope(row, q) == pytest.approx(
+                naive_sparse.slope_distance(rows, row, q), rel=1e-6
+            )
         for row in range(0, len(rows), 20):  # which looks for the largest gap each time
-            assert spacing.scale(row, q) == pytest.approx(naive_sparse.row_scale(rows, row, q), rel=1e-6)
+            assert spacing.scale(row, q) == pytest.approx(
+                naive_sparse.row_scale(rows, row, q), rel=1e-6
+            )
 
 
 def test_equal_distances_count_once_whatever_the_units():
     rows = grid()
     for factor in (1.0, 0.1, 1 / 3):
         for row in range(0, len(rows), 7):
-            spacing = Spacing(Linear(), Blocks(rows * factor, np.ones(len(rows))), np.arange(len(rows)))
-            assert spacing.slope(row, 4) == pytest.approx(factor * naive_sparse.slope_distance(rows, row, 4), rel=1e-9)
+            spacing = Spacing(
+                Linear(), Blocks(rows * factor, np.ones(len(rows))), np.arange(len(rows))
+            )
+            assert spacing.slope(row, 4) == pytest.approx(
+                factor * naive_sparse.slope_distance(rows, row, 4), rel=1e-9
+            )
 
 
 def test_the_scale_of_a_row_in_the_space_of_a_kernel():
@@ -146,7 +183,9 @@ def test_the_scale_of_a_row_in_the_space_of_a_kernel():
     assert spacing.largest_gap == pytest.approx(gaps.max(), rel=1e-9)
     for row in (0, 10, 71):
         nearest = np.sort(distances[row])[1:6]
-        assert spacing.slope(row, 5) == pytest.approx(nearest[1 + np.argmax(np.diff(nearest))], rel=1e-9)
+        assert spacing.slope(row, 5) == pytest.approx(
+            nearest[1 + np.argmax(np.diff(nearest))], rel=1e-9
+        )
 
 
 def test_scales_of_rows_that_are_few_or_equal():
@@ -158,7 +197,7 @@ def test_scales_of_rows_that_are_few_or_equal():
     assert spacing([[0.0], [3.0], [3.0]]).scale(0, 10) == 9.0
 
 
-# ------------------------------------------------------------------------------------------------------------- far rows
+# ----------------------------------------------------------------------------------------- far rows
 
 
 def test_diametral_rows_are_the_naive_ones(problem_of):
@@ -183,10 +222,14 @@ def test_farthest_rows_one_after_the_other(problem_of):
     X = blobs()
     start = Centres.orthonormal(X[:2])
     far = farthest_rows(problem_of(X), start, 4)
-    assert far.rows.tolist() == [naive_sparse.farthest_row(X, X[[0, 1, *far.rows[:k]]]) for k in range(4)]
+    assert far.rows.tolist() == [
+        naive_sparse.farthest_row(X, X[[0, 1, *far.rows[:k]]]) for k in range(4)
+    ]
     assert far.passes == 4
     np.testing.assert_allclose(far.centres.coordinates, X[far.rows])
-    distances = np.concatenate([d2 for _, d2 in problem_of(X).map(NearestRowsPass(Hard(), State(start)))])
+    distances = np.concatenate(
+        [d2 for _, d2 in problem_of(X).map(NearestRowsPass(Hard(), State(start)))]
+    )
     np.testing.assert_allclose(distances, naive.point_distances(X, X[:2]).min(axis=1), atol=1e-12)
     repeated = np.repeat(X[:3], 5, axis=0)
     assert len(farthest_rows(problem_of(repeated), Centres.orthonormal(X[:1]), 9).rows) == 2
@@ -218,7 +261,7 @@ def test_a_quantile_of_the_weight_passes_over_the_farthest(problem_of):
     assert row(1.0, np.r_[np.ones(9), 0]) == [8]
 
 
-# ------------------------------------------------------------------------------------------------------------------- words
+# -------------------------------------------------------------------------------------------- words
 
 
 def mixture(n=900, noise=0.0, seed=4):
@@ -289,7 +332,9 @@ def test_eta_is_what_a_clusters_own_rows_deviate():
     for adaptation, power in (("length", 1), ("squared", 2)):
         model = sequential(adaptation=adaptation, sparsity=0.02, tol=1e-8, max_iter=1000).fit(X)
         own = [scaled[model.labels_ == j] for j in range(model.n_clusters_)]
-        expected = [(np.linalg.norm(rows - rows.mean(axis=0), axis=1) ** power).mean() for rows in own]
+        expected = [
+            (np.linalg.norm(rows - rows.mean(axis=0), axis=1) ** power).mean() for rows in own
+        ]
         np.testing.assert_allclose(model.eta_, expected, rtol=1e-6)
 
 
@@ -301,7 +346,9 @@ def test_a_seed_that_leaves_nobody_is_given_up():
     for seed in (30, 44, 68, 148):
         rng = np.random.default_rng(seed)
         n, d, b = int(rng.integers(10, 80)), int(rng.integers(1, 4)), int(rng.integers(1, 5))
-        X = rng.normal(size=(b, d))[np.arange(n) % b] * 3 + rng.normal(scale=(0.05, 0.5, 2.0)[seed % 3], size=(n, d))
+        X = rng.normal(size=(b, d))[np.arange(n) % b] * 3 + rng.normal(
+            scale=(0.05, 0.5, 2.0)[seed % 3], size=(n, d)
+        )
         sparsity = 0.1 if seed == 30 else 0.3
         start = sequential(sparsity=sparsity, n_clusters=(1, 2)).fit(X)
         assert sequential(sparsity=sparsity).fit(X).n_clusters_ >= start.n_clusters_
@@ -311,7 +358,10 @@ def test_a_seed_that_leaves_nobody_is_given_up():
 
 def test_a_growth_that_ends_early_leaves_most_rows_out():
     X, _ = mixture()
-    with pytest.warns(UserWarning, match=r"SequentialPossibilisticCMeans: 7\d% of the rows belong nowhere.*smaller sparsity") as caught:
+    with pytest.warns(
+        UserWarning,
+        match=r"SequentialPossibilisticCMeans: 7\d% of the rows belong nowhere.*smaller sparsity",
+    ) as caught:
         model = sequential(n_clusters=(1, 2)).fit(X)
     assert 0.7 < (model.labels_ == -1).mean() < 0.8
     assert "alpha" not in str(caught[0].message)  # it has no such word
@@ -323,7 +373,7 @@ def test_there_is_no_start_to_give():
         SequentialPossibilisticCMeans(init="random")
 
 
-# ----------------------------------------------------------------------------------------------------------------- spaces
+# ------------------------------------------------------------------------------------------- spaces
 
 
 def same(model, other, atol=1e-6):
@@ -371,8 +421,13 @@ def test_a_precomputed_kernel_is_the_exact_space():
 def test_units_matter_without_scaling_in_the_conference_form_alone(factor):
     """Its scales are lengths that stand for squared ones."""
     X, _ = mixture()
-    squared = [settled(scaling=None, adaptation="squared"), sequential(scaling=None, adaptation="squared").fit(X * factor)]
+    squared = [
+        settled(scaling=None, adaptation="squared"),
+        sequential(scaling=None, adaptation="squared").fit(X * factor),
+    ]
     np.testing.assert_array_equal(squared[0].labels_, squared[1].labels_)
     np.testing.assert_allclose(squared[1].eta_, squared[0].eta_ * factor**2, rtol=1e-6)
-    conference = [sequential(scaling=None, sparsity=0).fit(rows) for rows in (X * 10, X * 10 * factor)]
+    conference = [
+        sequential(scaling=None, sparsity=0).fit(rows) for rows in (X * 10, X * 10 * factor)
+    ]
     assert conference[0].n_clusters_ != conference[1].n_clusters_

@@ -1,4 +1,5 @@
-"""The complex wavelet kernel against sums over pixels, frequencies and windows, and what it is for: shifts, contrast, digits."""
+"""The complex wavelet kernel against sums over pixels, frequencies and windows, and what it is for:
+shifts, contrast, digits."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ ROUNDING = {"float64": 1e-12, "float32": 2e-6}
 
 
 def share(u, v, level, orientation, orientations):
-    """How much of frequency (u, v), in radians a pixel, a subband keeps: the formula of the class's docstring."""
+    """How much of frequency (u, v), in radians a pixel, a subband keeps: the formula of the class's
+    docstring."""
     r = math.hypot(u, v)
     if r == 0:
         return 0.0
@@ -41,7 +43,8 @@ def share(u, v, level, orientation, orientations):
 
 
 def subband(image, level, orientation, orientations):
-    """Coefficients: a Fourier sum of the image, a share of each frequency, and the sum back at the points of the coarser grid."""
+    """Coefficients: a Fourier sum of the image, a share of each frequency, and the sum back at the
+    points of the coarser grid."""
     height, width = image.shape
     high, wide = math.ceil(height / 2**level), math.ceil(width / 2**level)
     out = np.zeros((high, wide), dtype=complex)
@@ -51,15 +54,25 @@ def subband(image, level, orientation, orientations):
             kept = share(u, v, level, orientation, orientations)
             if kept == 0:
                 continue
-            total = sum(image[r, c] * cmath.exp(-1j * (v * r + u * c)) for r in range(height) for c in range(width))
+            total = sum(
+                image[r, c] * cmath.exp(-1j * (v * r + u * c))
+                for r in range(height)
+                for c in range(width)
+            )
             for i in range(high):
                 for j in range(wide):
-                    out[i, j] += kept * total * cmath.exp(1j * (v * i * height / high + u * j * width / wide)) / (height * width)
+                    out[i, j] += (
+                        kept
+                        * total
+                        * cmath.exp(1j * (v * i * height / high + u * j * width / wide))
+                        / (height * width)
+                    )
     return out
 
 
 def starts(side, window, step):
-    """The first coefficient of each window: as few as are needed, spread evenly (downwards to whole numbers) from border to border."""
+    """The first coefficient of each window: as few as are needed, spread evenly (downwards to whole
+    numbers) from border to border."""
     if side <= window:
         return [0]
     gaps = math.ceil((side - window) / step)
@@ -74,7 +87,11 @@ def loops(shape, levels, orientations, window, step, constant, width=None):
         key = row.tobytes()
         if key not in transformed:
             image = row.reshape(shape)
-            transformed[key] = [subband(image, level, o, orientations) for level in range(levels) for o in range(orientations)]
+            transformed[key] = [
+                subband(image, level, o, orientations)
+                for level in range(levels)
+                for o in range(orientations)
+            ]
         return transformed[key]
 
     def kernel(x, y):
@@ -85,7 +102,9 @@ def loops(shape, levels, orientations, window, step, constant, width=None):
                 for left in starts(a.shape[1], window, step):
                     p, q = (c[top : top + window, left : left + window] for c in (a, b))
                     both = sum(s * t.conjugate() for s, t in zip(p.ravel(), q.ravel(), strict=True))
-                    energy = sum(abs(s) ** 2 for s in p.ravel()) + sum(abs(t) ** 2 for t in q.ravel())
+                    energy = sum(abs(s) ** 2 for s in p.ravel()) + sum(
+                        abs(t) ** 2 for t in q.ravel()
+                    )
                     values.append((2 * abs(both) + constant) / (energy + constant))
             means.append(sum(values) / len(values))
         similarity = sum(means) / len(means)
@@ -96,18 +115,41 @@ def loops(shape, levels, orientations, window, step, constant, width=None):
 
 PAIRS = {
     "one level": (ComplexWaveletSSIM(levels=1, window=4), loops((8, 8), 1, 4, 4, 2, 0.01), (8, 8)),
-    "two levels": (ComplexWaveletSSIM((8, 8), 2, 3, 3, 1, 0.1), loops((8, 8), 2, 3, 3, 1, 0.1), (8, 8)),
-    "window larger than the image": (ComplexWaveletSSIM(orientations=2, window=20), loops((5, 5), 1, 2, 20, 10, 0.01), (5, 5)),
-    "not square, width": (ComplexWaveletSSIM((5, 9), 2, 4, 3, 5, 1.0, 0.2), loops((5, 9), 2, 4, 3, 5, 1.0, 0.2), (5, 9)),
-    "levels by itself": (ComplexWaveletSSIM((7, 6), None, 2, 3), loops((7, 6), 2, 2, 3, 2, 0.01), (7, 6)),
-    "windows of one": (ComplexWaveletSSIM((4, 6), window=1, step=2, levels=1), loops((4, 6), 1, 4, 1, 2, 0.01), (4, 6)),
+    "two levels": (
+        ComplexWaveletSSIM((8, 8), 2, 3, 3, 1, 0.1),
+        loops((8, 8), 2, 3, 3, 1, 0.1),
+        (8, 8),
+    ),
+    "window larger than the image": (
+        ComplexWaveletSSIM(orientations=2, window=20),
+        loops((5, 5), 1, 2, 20, 10, 0.01),
+        (5, 5),
+    ),
+    "not square, width": (
+        ComplexWaveletSSIM((5, 9), 2, 4, 3, 5, 1.0, 0.2),
+        loops((5, 9), 2, 4, 3, 5, 1.0, 0.2),
+        (5, 9),
+    ),
+    "levels by itself": (
+        ComplexWaveletSSIM((7, 6), None, 2, 3),
+        loops((7, 6), 2, 2, 3, 2, 0.01),
+        (7, 6),
+    ),
+    "windows of one": (
+        ComplexWaveletSSIM((4, 6), window=1, step=2, levels=1),
+        loops((4, 6), 1, 4, 1, 2, 0.01),
+        (4, 6),
+    ),
 }
 
 
 def images(shape, n=7):
-    """(n, height width) images in [0, 1], half of the pixels dark, one image all dark and one all bright."""
+    """(n, height width) images in [0, 1], half of the pixels dark, one image all dark and one all
+    bright."""
     random = np.random.default_rng(sum(shape))
-    X = random.uniform(size=(n, shape[0] * shape[1])) * (random.uniform(size=(n, shape[0] * shape[1])) < 0.5)
+    X = random.uniform(size=(n, shape[0] * shape[1])) * (
+        random.uniform(size=(n, shape[0] * shape[1])) < 0.5
+    )
     X[3], X[5] = 0, 1
     return X.astype(np.float32).astype(np.float64)
 
@@ -126,13 +168,16 @@ def looped(name):
     return kernel, X, naive.kernel_matrix(X, X, loop)
 
 
-over_forms = pytest.mark.parametrize(("name", "form"), [(name, form) for name in PAIRS for form in FORMS])
+over_forms = pytest.mark.parametrize(
+    ("name", "form"), [(name, form) for name in PAIRS for form in FORMS]
+)
 
 
 @pytest.mark.parametrize(("name", "form", "dtype"), pairs(PAIRS, FORMS, DTYPES))
 def test_blocks_of_values_are_those_of_the_loops(name, form, dtype, monkeypatch):
     monkeypatch.setattr(wavelets, "COEFFICIENTS", 1)
-    monkeypatch.setattr(wavelets, "SMALLEST_PIECE", 3)  # rows and points in pieces of 3, the last ones short
+    # rows and points in pieces of 3, the last ones short
+    monkeypatch.setattr(wavelets, "SMALLEST_PIECE", 3)
     kernel, X, expected = looped(name)
     x, y = as_form(X[:5], form, dtype), as_form(X[2:], form, dtype)
     assert_values(kernel(x, y), expected[:5, 2:], dtype)
@@ -146,7 +191,11 @@ def test_blocks_of_values_are_those_of_the_loops(name, form, dtype, monkeypatch)
 def test_in_one_piece_and_points_in_another_precision(name, form):
     kernel, X, expected = looped(name)
     assert_values(kernel(as_form(X, form), as_form(X, form)), expected, "float64")
-    assert_values(kernel(as_form(X[:5], form, "float32"), as_form(X[5:], form, "float64")), expected[:5, 5:], "float32")
+    assert_values(
+        kernel(as_form(X[:5], form, "float32"), as_form(X[5:], form, "float64")),
+        expected[:5, 5:],
+        "float32",
+    )
 
 
 @over_forms
@@ -182,16 +231,22 @@ def test_pixels_as_integers(form):
 
 def test_units_of_the_pixels():
     X = images((9, 9))
-    np.testing.assert_allclose(ComplexWaveletSSIM(constant=0.01 * 255**2)(255 * X, 255 * X), ComplexWaveletSSIM()(X, X), atol=1e-12)
+    np.testing.assert_allclose(
+        ComplexWaveletSSIM(constant=0.01 * 255**2)(255 * X, 255 * X),
+        ComplexWaveletSSIM()(X, X),
+        atol=1e-12,
+    )
 
 
 def test_all_orientations_and_levels_keep_what_lies_between_them():
-    """A frame: of a wave whose frequency lies in the middle octaves nothing is lost, whatever its direction."""
+    """A frame: of a wave whose frequency lies in the middle octaves nothing is lost, whatever its
+    direction."""
     random = np.random.default_rng(0)
     spectrum = np.fft.fft2(random.normal(size=(32, 32)))
     u, v = np.meshgrid(*[2 * np.pi * np.fft.fftfreq(32)] * 2)
     r = np.hypot(u, v)
-    image = np.fft.ifft2(np.where((r < np.pi / 2) & (r > np.pi / 8), spectrum, 0)).real  # between the peaks of levels 0 and 2
+    # between the peaks of levels 0 and 2
+    image = np.fft.ifft2(np.where((r < np.pi / 2) & (r > np.pi / 8), spectrum, 0)).real
     parts = [subband_energy(image, level, o) for level in range(3) for o in range(4)]
     np.testing.assert_allclose(sum(parts), 2 * (image**2).mean(), rtol=1e-10)
 
@@ -203,7 +258,7 @@ def subband_energy(image, level, orientation):
     return (np.abs(np.fft.ifft2(spectrum * shares.shares[orientation])) ** 2).mean()
 
 
-# ------------------------------------------------------------------------------------------------------------------ what it is for
+# ----------------------------------------------------------------------------------- what it is for
 
 
 def digits(n=300):
@@ -214,11 +269,17 @@ def digits(n=300):
 
 
 def similarities(kernel, images, others):
-    return np.array([kernel(a.reshape(1, -1), b.reshape(1, -1))[0, 0] for a, b in zip(images, others, strict=True)])
+    return np.array(
+        [
+            kernel(a.reshape(1, -1), b.reshape(1, -1))[0, 0]
+            for a, b in zip(images, others, strict=True)
+        ]
+    )
 
 
 def test_bears_shifts_better_than_distances_do():
-    """A digit moved by a pixel stays itself; for Euclid it is nearly as far away as another digit."""
+    """A digit moved by a pixel stays itself; for Euclid it is nearly as far away as another
+    digit."""
     X, y = digits(30)
     moved, other = np.roll(X, 1, axis=2), X[[int(np.flatnonzero(y != label)[0]) for label in y]]
     distances = [((X - Z) ** 2).sum(axis=(1, 2)) for Z in (moved, other)]
@@ -228,13 +289,19 @@ def test_bears_shifts_better_than_distances_do():
         assert near.min() > least
         assert far.max() < near.min()
         lost = (1 - near).mean() / (1 - far).mean()
-        assert lost < 0.6 * (1 - similarities(rbf, X, moved)).mean() / (1 - similarities(rbf, X, other)).mean()
+        assert (
+            lost
+            < 0.6
+            * (1 - similarities(rbf, X, moved)).mean()
+            / (1 - similarities(rbf, X, other)).mean()
+        )
 
 
 def test_bears_contrast_and_brightness():
     X, _ = digits(20)
     kernel = ComplexWaveletSSIM()
-    np.testing.assert_allclose(similarities(kernel, X, X + 0.3), 1, atol=1e-9)  # no subband sees the mean
+    # no subband sees the mean
+    np.testing.assert_allclose(similarities(kernel, X, X + 0.3), 1, atol=1e-9)
     assert similarities(kernel, X, 0.7 * X).min() > 0.9
     assert similarities(kernel, X, X[::-1]).mean() < 0.6
 
@@ -249,7 +316,7 @@ def test_nearest_neighbours_of_moved_digits():
     assert right["rbf"] < right["ssim"] - 0.1
 
 
-# ----------------------------------------------------------------------------------------------------------------- in estimators
+# ------------------------------------------------------------------------------------ in estimators
 
 
 def few_digits(form="numpy", n=240):
@@ -273,7 +340,12 @@ def test_estimators_find_the_digits(n_landmarks, form):
 def test_same_as_its_matrix(estimator):
     X, y = few_digits()
     kernel = ComplexWaveletSSIM(window=4, width=0.5)
-    words = {"init": y.copy(), "landmarks": None, "max_iter": 50, **({"m": 1.2} if estimator is FuzzyCMeans else {})}
+    words = {
+        "init": y.copy(),
+        "landmarks": None,
+        "max_iter": 50,
+        **({"m": 1.2} if estimator is FuzzyCMeans else {}),
+    }
     direct = estimator(5, kernel=kernel, **words).fit(X)
     given = estimator(5, kernel="precomputed", **words).fit(kernel(X, X))
     np.testing.assert_array_equal(direct.labels_, given.labels_)
@@ -287,7 +359,9 @@ def test_indefinite_is_said():
 
 
 @pytest.mark.filterwarnings("ignore:.*the kernel is indefinite")
-@pytest.mark.parametrize("kernel", [ComplexWaveletSSIM(), ComplexWaveletSSIM((8, 8), 2, 3, 4, 1, 0.1, 0.5)])
+@pytest.mark.parametrize(
+    "kernel", [ComplexWaveletSSIM(), ComplexWaveletSSIM((8, 8), 2, 3, 4, 1, 0.1, 0.5)]
+)
 @pytest.mark.parametrize("n_landmarks", [None, 20])
 def test_save_and_load(kernel, n_landmarks, tmp_path):
     X, _ = few_digits(n=60)
@@ -298,26 +372,46 @@ def test_save_and_load(kernel, n_landmarks, tmp_path):
     np.testing.assert_array_equal(again.transform(X), model.transform(X))
 
 
-# ---------------------------------------------------------------------------------------------------------------------- errors
+# ------------------------------------------------------------------------------------------- errors
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ({"levels": 0}, r"ComplexWaveletSSIM\(levels=0\): levels must be a whole number of at least 1 or None"),
+        (
+            {"levels": 0},
+            r"ComplexWaveletSSIM\(levels=0\): levels must be a whole number of at least 1 or None",
+        ),
         ({"levels": 1.5}, r"ComplexWaveletSSIM\(levels=1.5\)"),
         ({"levels": True}, r"ComplexWaveletSSIM\(levels=True\)"),
-        ({"orientations": 1}, r"ComplexWaveletSSIM\(orientations=1\): orientations must be a whole number of at least 2\."),
+        (
+            {"orientations": 1},
+            r"ComplexWaveletSSIM\(orientations=1\): orientations must be a whole number of at "
+            r"least 2\.",
+        ),
         ({"orientations": None}, r"ComplexWaveletSSIM\(orientations=None\)"),
-        ({"window": 0}, r"ComplexWaveletSSIM\(window=0\): window must be a whole number of at least 1\."),
+        (
+            {"window": 0},
+            r"ComplexWaveletSSIM\(window=0\): window must be a whole number of at least 1\.",
+        ),
         ({"window": "wide"}, r"ComplexWaveletSSIM\(window='wide'\)"),
-        ({"step": 0}, r"ComplexWaveletSSIM\(step=0\): step must be a whole number of at least 1 or None"),
-        ({"constant": 0}, r"ComplexWaveletSSIM\(constant=0\): constant must be a number greater than 0"),
+        (
+            {"step": 0},
+            r"ComplexWaveletSSIM\(step=0\): step must be a whole number of at least 1 or None",
+        ),
+        (
+            {"constant": 0},
+            r"ComplexWaveletSSIM\(constant=0\): constant must be a number greater than 0",
+        ),
         ({"constant": float("nan")}, r"ComplexWaveletSSIM\(constant=nan\)"),
         ({"constant": None}, r"ComplexWaveletSSIM\(constant=None\)"),
         ({"width": 0.0}, r"ComplexWaveletSSIM\(width=0.0\): width must be a number greater than 0"),
         ({"width": float("inf")}, r"ComplexWaveletSSIM\(width=inf\)"),
-        ({"shape": 8}, r"ComplexWaveletSSIM\(shape=8\): shape must be \(height, width\), two whole numbers of pixels, or None"),
+        (
+            {"shape": 8},
+            r"ComplexWaveletSSIM\(shape=8\): shape must be \(height, width\), two whole numbers of "
+            r"pixels, or None",
+        ),
         ({"shape": (8, 8, 3)}, r"ComplexWaveletSSIM\(shape=\(8, 8, 3\)\)"),
         ({"shape": (8, 0)}, r"ComplexWaveletSSIM\(shape=\(8, 0\)\)"),
         ({"shape": (8.0, 8)}, r"ComplexWaveletSSIM\(shape=\(8.0, 8\)\)"),
@@ -332,9 +426,23 @@ def test_parameters(words, message):
 @pytest.mark.parametrize(
     ("words", "columns", "message"),
     [
-        ({"shape": (4, 5)}, 24, r"rows have 24 columns where 4 x 5 = 20 belong: one number per pixel .* Give the images' shape"),
-        ({}, 24, r"rows have 24 columns where the square of a whole number belongs: .* Give the images' shape=\(height, width\)"),
-        ({"levels": 3}, 64, r"levels=3.: images of 8 x 8 pixels have room for 2 levels, .* give levels=2 or less"),
+        (
+            {"shape": (4, 5)},
+            24,
+            r"rows have 24 columns where 4 x 5 = 20 belong: one number per pixel .* Give the "
+            r"images' shape",
+        ),
+        (
+            {},
+            24,
+            r"rows have 24 columns where the square of a whole number belongs: .* Give the images' "
+            r"shape=\(height, width\)",
+        ),
+        (
+            {"levels": 3},
+            64,
+            r"levels=3.: images of 8 x 8 pixels have room for 2 levels, .* give levels=2 or less",
+        ),
         ({"levels": 4, "shape": (5, 40)}, 200, r"images of 5 x 40 pixels have room for 2 levels"),
         ({"shape": (2, 8)}, 16, r"images of 2 x 8 pixels are too small: .* at least 3 pixels"),
         ({}, 0, r"images of 0 x 0 pixels are too small"),
@@ -357,5 +465,11 @@ def test_rows_unlike_the_points(shape):
 
 
 def test_rows_that_do_not_fit_in_a_fit():
-    with pytest.raises(ValueError, match=r"ComplexWaveletSSIM\(.*rows have 10 columns where the square of a whole number belongs"):
-        KernelKMeans(2, kernel=ComplexWaveletSSIM()).fit(np.random.default_rng(0).uniform(size=(20, 10)))
+    with pytest.raises(
+        ValueError,
+        match=r"ComplexWaveletSSIM\(.*rows have 10 columns where the square of a whole number "
+        r"belongs",
+    ):
+        KernelKMeans(2, kernel=ComplexWaveletSSIM()).fit(
+            np.random.default_rng(0).uniform(size=(20, 10))
+        )

@@ -1,4 +1,5 @@
-"""The wing for the papers stands on public interfaces alone: documented hooks, and names of rooms that are not private."""
+"""The wing for the papers stands on public interfaces alone: documented hooks, and names of rooms
+that are not private."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from test_architecture import imported, tree
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((Path(cmeans.__file__).parent / "papers").rglob("*.py"))
-# Of the room that estimators share: the fit to subclass, its records, and what checks parameters and makes spaces and starts of them.
+# Of the room that estimators share: the fit to subclass, its records, and what checks parameters
+# and makes spaces and starts of them.
 OF_FITTING = {
     *("arguments", "kernel_evidence", "landmark_choice", "search", "validation"),
     *("fit", "fitted_attributes", "geometry", "init", "prediction", "procedure", "space"),
@@ -21,7 +23,12 @@ OF_FITTING = {
 
 def hooks() -> set[str]:
     """What CONTRIBUTING.md offers to estimators of one's own."""
-    section = (ROOT / "CONTRIBUTING.md").read_text().partition("## An estimator of one's own")[2].partition("\n## ")[0]
+    section = (
+        (ROOT / "CONTRIBUTING.md")
+        .read_text()
+        .partition("## An estimator of one's own")[2]
+        .partition("\n## ")[0]
+    )
     return set(re.findall(r"`(_[a-z_]+)", section))
 
 
@@ -33,7 +40,11 @@ def own_names(path: Path) -> set[str]:
     """Private names that a file defines."""
     nodes = list(ast.walk(tree(path)))
     defined = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    return defined | {node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
+    return defined | {
+        node.attr
+        for node in nodes
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+    }
 
 
 def test_it_imports_no_private_name_and_of_fitting_what_estimators_share() -> None:
@@ -42,18 +53,30 @@ def test_it_imports_no_private_name_and_of_fitting_what_estimators_share() -> No
             parts = name.split(".")
             if parts[0] == "cmeans":
                 assert not any(map(private, parts)), f"{path.name} imports {name}"
-                assert parts[1] != "fitting" or parts[2] in OF_FITTING, f"{path.name} imports {name}"
+                assert parts[1] != "fitting" or parts[2] in OF_FITTING, (
+                    f"{path.name} imports {name}"
+                )
 
 
 def test_it_uses_documented_hooks_alone() -> None:
     for path in FILES:
-        used = {node.attr for node in ast.walk(tree(path)) if isinstance(node, ast.Attribute) and private(node.attr)}
+        used = {
+            node.attr
+            for node in ast.walk(tree(path))
+            if isinstance(node, ast.Attribute) and private(node.attr)
+        }
         assert used - own_names(path) <= hooks(), path.name
 
 
 def test_every_documented_hook_is_there() -> None:
     streams, adaptive = cmeans.StreamingFuzzyCMeans, cmeans.AdaptivePossibilisticCMeans
-    missing = {name for name in hooks() if not (hasattr(streams, name) or hasattr(adaptive, name) or hasattr(cmeans.KernelKMeans, name))}
+    missing = {
+        name
+        for name in hooks()
+        if not (
+            hasattr(streams, name) or hasattr(adaptive, name) or hasattr(cmeans.KernelKMeans, name)
+        )
+    }
     assert not missing
 
 

@@ -1,4 +1,5 @@
-"""Models in files: the same after reading as before writing, and nothing a file says can act or pass for a model."""
+"""Models in files: the same after reading as before writing, and nothing a file says can act or
+pass for a model."""
 
 from __future__ import annotations
 
@@ -53,7 +54,8 @@ OWN = {
     "SequentialPossibilisticCMeans": {"kernel": "rbf", "sparsity": 0.0},
 }
 VARIANTS = {"entropy": ("CMeans", {"rule": Entropy(T=0.2)})}
-MODELS = {**{name: (name, OWN.get(name, {})) for name in without(NAMES, *STREAMS)}, **VARIANTS}  # streams: streaming/test_states.py
+# streams: streaming/test_states.py
+MODELS = {**{name: (name, OWN.get(name, {})) for name in without(NAMES, *STREAMS)}, **VARIANTS}
 SPACES = {
     "euclidean": {"kernel": "linear"},
     "exact": {"kernel": "rbf", "gamma": 0.1, "landmarks": None},
@@ -66,13 +68,24 @@ SPACES = {
     "object": {"kernel": RBF(0.1)},
     "normalized": {"kernel": NormalizedPolynomial(coef0=3.0)},
 }
-FORMS = {"dense": np.asarray, "csr": sparse.csr_array, "csr_matrix": sparse.csr_matrix, "float32": lambda x: x.astype(np.float32)}
+FORMS = {
+    "dense": np.asarray,
+    "csr": sparse.csr_array,
+    "csr_matrix": sparse.csr_matrix,
+    "float32": lambda x: x.astype(np.float32),
+}
 QUESTIONS = ("predict", "memberships", "transform", "outlier_score")
 over_models = pytest.mark.parametrize("model_name", MODELS)
 over_spaces = pytest.mark.parametrize("space", SPACES)
 
-# The few rows here tempt rough kernels and odd exponents to join clusters; that is not what these tests are about.
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*centres coincide:UserWarning", "ignore:.*have collapsed:UserWarning")]
+# The few rows here tempt rough kernels and odd exponents to join clusters; that is not what these
+# tests are about.
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings(
+        "ignore:.*centres coincide:UserWarning", "ignore:.*have collapsed:UserWarning"
+    ),
+]
 
 
 def build(model_name, space, **words):
@@ -83,7 +96,9 @@ def build(model_name, space, **words):
 def same(again, model, rows, **asked):
     assert type(again) is type(model)
     for question in QUESTIONS:
-        np.testing.assert_array_equal(getattr(again, question)(rows, **asked), getattr(model, question)(rows, **asked))
+        np.testing.assert_array_equal(
+            getattr(again, question)(rows, **asked), getattr(model, question)(rows, **asked)
+        )
     assert again.score(rows, **asked) == model.score(rows, **asked)
 
 
@@ -92,7 +107,7 @@ def path(tmp_path):
     return tmp_path / "model.safetensors"
 
 
-# --------------------------------------------------------------------------------------------------------------- there and back
+# ----------------------------------------------------------------------------------- there and back
 
 
 @pytest.mark.parametrize(("model_name", "space", "form"), often(3, MODELS, SPACES, FORMS))
@@ -103,7 +118,9 @@ def test_a_model_read_is_the_model_written(model_name, space, form, path):
     again = load(path)
     same(again, model, new)
     for name, value in vars(model).items():
-        if name.endswith("_") and isinstance(value, (np.ndarray, int, float, str, bool, type(None))):
+        if name.endswith("_") and isinstance(
+            value, (np.ndarray, int, float, str, bool, type(None))
+        ):
             np.testing.assert_array_equal(getattr(again, name), value)
     if hasattr(model, "landmarks_"):
         assert sparse.issparse(again.landmarks_) == sparse.issparse(model.landmarks_)
@@ -124,7 +141,9 @@ def test_words_come_back_and_fit_again(model_name, path):
     same(again.fit(X), model, NEW)
 
 
-@pytest.mark.parametrize(("model_name", "scaled", "words"), pairs(MODELS, [False, True], [{}, {"landmarks": 12}]))
+@pytest.mark.parametrize(
+    ("model_name", "scaled", "words"), pairs(MODELS, [False, True], [{}, {"landmarks": 12}])
+)
 def test_precomputed_kernels(model_name, scaled, words, path):
     name, own = MODELS[model_name]
     size = np.linspace(1, 2, 60) if scaled else np.ones(60)
@@ -175,7 +194,9 @@ def test_arrays_of_other_libraries_become_numpy(space, path):
     save(model, path)
     again = load(path)
     assert isinstance(again.memberships_, np.ndarray)
-    np.testing.assert_allclose(again.memberships(NEW), np.asarray(model.memberships(torch.asarray(NEW))), atol=1e-9)
+    np.testing.assert_allclose(
+        again.memberships(NEW), np.asarray(model.memberships(torch.asarray(NEW))), atol=1e-9
+    )
 
 
 def test_models_after_a_callback_or_an_end_at_max_iter(path):
@@ -204,7 +225,9 @@ def test_without_rows(model_name, path):
 
 def test_a_generator_and_a_model_given_as_start_stay_behind(path):
     start = FuzzyCMeans(3, kernel="linear", random_state=0).fit(X)
-    model = FuzzyCMeans(3, kernel="linear", init=start, random_state=np.random.RandomState(0)).fit(X)
+    model = FuzzyCMeans(3, kernel="linear", init=start, random_state=np.random.RandomState(0)).fit(
+        X
+    )
     save(model, path)
     again = load(path)
     assert again.random_state is None
@@ -230,7 +253,7 @@ def test_what_a_file_says_of_itself(path):
     assert read_metadata(path)["metadata"] == {}
 
 
-# -------------------------------------------------------------------------------------------------------------------- writing
+# ------------------------------------------------------------------------------------------ writing
 
 
 def test_paths_of_all_kinds(tmp_path):
@@ -254,7 +277,10 @@ def test_mode_of_the_file(umask, mode, path):
 
 
 def test_a_save_replaces_the_file_and_models_read_before_stay(path):
-    first, second = build("KernelKMeans", "euclidean").fit(X), build("FuzzyCMeans", "landmarks").fit(X)
+    first, second = (
+        build("KernelKMeans", "euclidean").fit(X),
+        build("FuzzyCMeans", "landmarks").fit(X),
+    )
     save(first, path)
     kept = load(path)
     save(second, path)
@@ -296,7 +322,10 @@ def test_a_disk_that_fills_up(path):
     with files_end_at(500), pytest.raises(OSError, match="cannot write") as caught:
         save(model, path)
     assert isinstance(caught.value, ValueError)
-    assert (caught.value.filename, str(caught.value)) == (str(path), f"cannot write {path}: File too large.")
+    assert (caught.value.filename, str(caught.value)) == (
+        str(path),
+        f"cannot write {path}: File too large.",
+    )
     assert os.listdir(path.parent) == []
 
 
@@ -316,7 +345,9 @@ def test_code_of_ones_own_is_refused(model, named, path):
 def test_what_is_no_fitted_model(path):
     with pytest.raises(NotFittedError, match="not fitted"):
         save(FuzzyCMeans(), path)
-    with pytest.raises(ValueError, match=r"KMeans.*not one of the library's estimators.*FuzzyCMeans"):
+    with pytest.raises(
+        ValueError, match=r"KMeans.*not one of the library's estimators.*FuzzyCMeans"
+    ):
         save(KMeans(2, n_init=1).fit(X), path)
 
     class Mine(FuzzyCMeans):
@@ -327,17 +358,21 @@ def test_what_is_no_fitted_model(path):
     assert os.listdir(path.parent) == []
 
 
-@pytest.mark.parametrize("metadata", [{"a": object()}, {"a": {1, 2}}, {"a": np.ones(2)}, [1, 2], "text", {"a": b"x"}])
+@pytest.mark.parametrize(
+    "metadata", [{"a": object()}, {"a": {1, 2}}, {"a": np.ones(2)}, [1, 2], "text", {"a": b"x"}]
+)
 def test_metadata_that_json_cannot_hold(metadata, path):
     with pytest.raises(ValueError, match="metadata"):
         save(build("KernelKMeans", "euclidean").fit(X), path, metadata=metadata)
     assert os.listdir(path.parent) == []
 
 
-# --------------------------------------------------------------------------------------------------- damaged and hostile files
+# ------------------------------------------------------------------------ damaged and hostile files
 
 
-over_originals = pytest.mark.parametrize("name", ["euclidean", "landmarks", "centred", "csr", "precomputed"])
+over_originals = pytest.mark.parametrize(
+    "name", ["euclidean", "landmarks", "centred", "csr", "precomputed"]
+)
 
 
 @pytest.fixture(scope="module")
@@ -347,12 +382,30 @@ def originals(tmp_path_factory):
     models = {
         "euclidean": (FuzzyCMeans(3, kernel="linear", random_state=0).fit(X[::2]), NEW),
         "landmarks": (
-            PossibilisticCMeans(3, kernel="rbf", gamma=0.1, landmarks=np.arange(0, 60, 10), eta_scale=0.1, random_state=0).fit(X),
+            PossibilisticCMeans(
+                3,
+                kernel="rbf",
+                gamma=0.1,
+                landmarks=np.arange(0, 60, 10),
+                eta_scale=0.1,
+                random_state=0,
+            ).fit(X),
             NEW,
         ),
-        "centred": (KernelKMeans(3, kernel=Polynomial(degree=2), landmarks=8, random_state=0).fit(X), NEW),
-        "csr": (FuzzyCMeans(3, kernel="rbf", gamma=0.1, landmarks=6, random_state=0).fit(sparse.csr_array(X.round(1))), NEW),
-        "precomputed": (FuzzyCMeans(3, kernel="precomputed", landmarks=6, random_state=0).fit(K), K),
+        "centred": (
+            KernelKMeans(3, kernel=Polynomial(degree=2), landmarks=8, random_state=0).fit(X),
+            NEW,
+        ),
+        "csr": (
+            FuzzyCMeans(3, kernel="rbf", gamma=0.1, landmarks=6, random_state=0).fit(
+                sparse.csr_array(X.round(1))
+            ),
+            NEW,
+        ),
+        "precomputed": (
+            FuzzyCMeans(3, kernel="precomputed", landmarks=6, random_state=0).fit(K),
+            K,
+        ),
     }
     out = {}
     for name, (model, rows) in models.items():
@@ -381,7 +434,8 @@ def within(seconds):
 
 
 def harmless(path, rows):
-    """Loading raises ValueError, or gives a model that predicts finite numbers or says with a ValueError why not; True if it loads."""
+    """Loading raises ValueError, or gives a model that predicts finite numbers or says with a
+    ValueError why not; True if it loads."""
     with within(20), warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
@@ -389,7 +443,10 @@ def harmless(path, rows):
         except ValueError:
             return False
         try:
-            answers = [getattr(model, question)(rows) for question in ("predict", "memberships", "transform")]
+            answers = [
+                getattr(model, question)(rows)
+                for question in ("predict", "memberships", "transform")
+            ]
         except ValueError:
             return True
     assert all(np.isfinite(answer).all() for answer in answers)
@@ -397,7 +454,8 @@ def harmless(path, rows):
 
 
 def parts_of(data):
-    """The header that is ours (JSON), without the digest that would refuse every change, and the arrays."""
+    """The header that is ours (JSON), without the digest that would refuse every change, and the
+    arrays."""
     outer = json.loads(data[8 : 8 + struct.unpack("<Q", data[:8])[0]])
     header = json.loads(outer["__metadata__"]["cmeans"])
     del header["digest"]
@@ -405,7 +463,8 @@ def parts_of(data):
 
 
 def rewrite(data, path, change):
-    """The file again, with its header (JSON) and arrays changed by hand, as someone who knows the format would."""
+    """The file again, with its header (JSON) and arrays changed by hand, as someone who knows the
+    format would."""
     header, arrays = parts_of(data)
     changed = change(header, arrays)
     save_file(arrays, path, {"cmeans": json.dumps(header if changed is None else changed)})
@@ -450,7 +509,16 @@ def test_files_that_are_something_else(path):
 
 
 def test_safetensors_of_other_people(path):
-    for metadata in (None, {}, {"format": "pt"}, {"cmeans": ""}, {"cmeans": "null"}, {"cmeans": "[1]"}, {"cmeans": "{}"}, {"cmeans": "{"}):
+    for metadata in (
+        None,
+        {},
+        {"format": "pt"},
+        {"cmeans": ""},
+        {"cmeans": "null"},
+        {"cmeans": "[1]"},
+        {"cmeans": "{}"},
+        {"cmeans": "{"},
+    ):
         save_file({"weight": np.zeros((2, 2))}, path, metadata)
         for read in (load, read_metadata):
             with pytest.raises(ValueError, match=path.name):
@@ -460,7 +528,12 @@ def test_safetensors_of_other_people(path):
 @over_originals
 def test_truncated_files(name, originals, path):
     data, _ = originals[name]
-    for length in {*range(40), *np.linspace(40, len(data) - 1, 80).astype(int), len(data) - 1, len(data) - 8}:
+    for length in {
+        *range(40),
+        *np.linspace(40, len(data) - 1, 80).astype(int),
+        len(data) - 1,
+        len(data) - 8,
+    }:
         path.write_bytes(data[:length])
         with pytest.raises(ValueError, match=path.name):
             load(path)
@@ -488,7 +561,11 @@ def test_numbers_that_are_none(name, value, originals, path):
     """One after the other in every array of floats that predicting needs."""
     data, rows = originals[name]
     for array in [key for key, values in parts_of(data)[1].items() if values.dtype.kind == "f"]:
-        rewrite(data, path, lambda _, arrays, array=array: arrays[array].reshape(-1).__setitem__(0, value))
+        rewrite(
+            data,
+            path,
+            lambda _, arrays, array=array: arrays[array].reshape(-1).__setitem__(0, value),
+        )
         harmless(path, rows)
 
 
@@ -506,23 +583,50 @@ def put(where, key, value):
     return change
 
 
-OF_A_SPACE = ("_space", "_state", "_rule", "_training_diag", "_n_features_out", "kernel_", "n_features_in_", "landmarks_")
+OF_A_SPACE = (
+    "_space",
+    "_state",
+    "_rule",
+    "_training_diag",
+    "_n_features_out",
+    "kernel_",
+    "n_features_in_",
+    "landmarks_",
+)
 
 
 @over_originals
 def test_parts_that_are_missing_or_of_another_kind(name, originals, path):
-    """Other parts than those that must fit the space are the same in all models, each of which is asked for a third of the kinds."""
+    """Other parts than those that must fit the space are the same in all models, each of which is
+    asked for a third of the kinds."""
     data, rows = originals[name]
     rewrite(data, path, lambda *_: None)
     assert harmless(path, rows)
     header, arrays = parts_of(data)
     headers = {other: parts_of(content)[0] for other, (content, _) in originals.items()}
-    kinds = [None, -1, 1.5, "x", [], {}, {"$array": "no such"}, {"$array": ["a"]}, {"$array": next(iter(arrays))}, {"$what": 1}]
+    kinds = [
+        None,
+        -1,
+        1.5,
+        "x",
+        [],
+        {},
+        {"$array": "no such"},
+        {"$array": ["a"]},
+        {"$array": next(iter(arrays))},
+        {"$what": 1},
+    ]
     kinds += [{"$object": "Hard", "fields": {}}, {"$list": [1]}, {"$strings": ["a"]}, 10**400]
     for where, values in (("params", kinds[:4]), ("fitted", kinds)):
         for key in header[where]:
-            having = [name] if key in OF_A_SPACE else [other for other in originals if key in headers[other][where]]
-            for change in shared_out([drop(where, key), *(put(where, key, value) for value in values)], name, having):
+            having = (
+                [name]
+                if key in OF_A_SPACE
+                else [other for other in originals if key in headers[other][where]]
+            )
+            for change in shared_out(
+                [drop(where, key), *(put(where, key, value) for value in values)], name, having
+            ):
                 rewrite(data, path, change)
                 harmless(path, rows)
     for key in header:
@@ -552,7 +656,9 @@ def test_arrays_of_other_shapes_and_types(name, originals, path):
             rewrite(
                 data,
                 path,
-                lambda _, arrays, array=array, change=change: arrays.__setitem__(array, np.ascontiguousarray(change(arrays[array]))),
+                lambda _, arrays, array=array, change=change: arrays.__setitem__(
+                    array, np.ascontiguousarray(change(arrays[array]))
+                ),
             )
             harmless(path, rows)
 
@@ -568,11 +674,21 @@ def fields(header, *way):
 @pytest.mark.parametrize(
     ("name", "way", "field", "values"),
     [
-        ("landmarks", ("_space", "kernel"), "gamma", [-1.0, 0.0, 1e308, float("nan"), float("inf"), "x", None, [], True]),
+        (
+            "landmarks",
+            ("_space", "kernel"),
+            "gamma",
+            [-1.0, 0.0, 1e308, float("nan"), float("inf"), "x", None, [], True],
+        ),
         ("centred", ("_space", "kernel"), "degree", [-1, 0, 2.5, 10**6, float("nan"), "x", None]),
         ("centred", ("_space", "kernel"), "scale", [-1.0, 0.0, 1e-320, float("nan"), "x", None]),
         ("centred", ("_space", "kernel"), "coef0", [float("nan"), float("inf"), 1e308, "x", None]),
-        ("centred", ("_space", "centring"), "mean", [float("nan"), float("inf"), -1e300, "x", None]),
+        (
+            "centred",
+            ("_space", "centring"),
+            "mean",
+            [float("nan"), float("inf"), -1e300, "x", None],
+        ),
         ("landmarks", ("_rule",), "m", [1.0, 0.0, -2.0, 1e308, float("nan"), "x", None]),
         ("euclidean", ("_rule",), "m", [1.0, 1 + 1e-15, float("nan"), "x", None]),
         ("euclidean", ("_rule",), "exponent", [-1.0, 0.0, 1e308, float("nan"), "x"]),
@@ -582,26 +698,68 @@ def fields(header, *way):
 def test_objects_with_fields_that_no_fit_writes(name, way, field, values, originals, path):
     data, rows = originals[name]
     for value in values:
-        rewrite(data, path, lambda header, _, value=value: fields(header, *way).__setitem__(field, value))
+        rewrite(
+            data,
+            path,
+            lambda header, _, value=value: fields(header, *way).__setitem__(field, value),
+        )
         harmless(path, rows)
 
 
 @pytest.mark.parametrize("name", ["euclidean", "landmarks", "precomputed"])
 def test_objects_that_are_not_ours(name, originals, path):
     data, rows = originals[name]
-    strangers = ["os.system", "Popen", "CallableKernel", "ExactSpace", "FuzzyCMeans", "object", "", "__class__", 5, None, ["RBF"]]
+    strangers = [
+        "os.system",
+        "Popen",
+        "CallableKernel",
+        "ExactSpace",
+        "FuzzyCMeans",
+        "object",
+        "",
+        "__class__",
+        5,
+        None,
+        ["RBF"],
+    ]
     for stranger in strangers:
-        for where, key in (("fitted", "_rule"), ("fitted", "_space"), ("fitted", "_state"), ("fitted", "kernel_"), ("params", "kernel")):
-            rewrite(data, path, put(where, key, {"$object": stranger, "fields": {"function": "os.system", "args": ["true"]}}))
+        for where, key in (
+            ("fitted", "_rule"),
+            ("fitted", "_space"),
+            ("fitted", "_state"),
+            ("fitted", "kernel_"),
+            ("params", "kernel"),
+        ):
+            rewrite(
+                data,
+                path,
+                put(
+                    where,
+                    key,
+                    {"$object": stranger, "fields": {"function": "os.system", "args": ["true"]}},
+                ),
+            )
             with pytest.raises(ValueError, match=path.name):
                 load(path)
     for extra in ("__class__", "__dict__", "squared_distances", "prepare"):
-        rewrite(data, path, lambda header, _, extra=extra: header["fitted"]["_rule"]["fields"].__setitem__(extra, 1))
+        rewrite(
+            data,
+            path,
+            lambda header, _, extra=extra: header["fitted"]["_rule"]["fields"].__setitem__(
+                extra, 1
+            ),
+        )
         with pytest.raises(ValueError, match=path.name):
             load(path)
     for swapped in ("_space", "_state", "_rule"):
         for other in ("_space", "_state", "_rule"):
-            rewrite(data, path, lambda header, _, a=swapped, b=other: header["fitted"].__setitem__(a, copy.deepcopy(header["fitted"][b])))
+            rewrite(
+                data,
+                path,
+                lambda header, _, a=swapped, b=other: header["fitted"].__setitem__(
+                    a, copy.deepcopy(header["fitted"][b])
+                ),
+            )
             assert harmless(path, rows) is (swapped == other)
 
 
@@ -640,7 +798,9 @@ def test_attributes_that_no_fit_sets(forged, originals, path):
             load(path)
 
 
-@pytest.mark.parametrize("forged", ["__class__", "nonsense", "kernel__gamma", "n_clusters__x", "labels_", "_space", ""])
+@pytest.mark.parametrize(
+    "forged", ["__class__", "nonsense", "kernel__gamma", "n_clusters__x", "labels_", "_space", ""]
+)
 def test_words_that_no_constructor_takes(forged, originals, path):
     data, _ = originals["euclidean"]
     rewrite(data, path, put("params", forged, 1))
@@ -648,7 +808,10 @@ def test_words_that_no_constructor_takes(forged, originals, path):
         load(path)
 
 
-@pytest.mark.parametrize("estimator", ["", "Nothing", "BaseCMeans", "KMeans", "os", "__class__", "FuzzyCMeans.fit", "fuzzycmeans"])
+@pytest.mark.parametrize(
+    "estimator",
+    ["", "Nothing", "BaseCMeans", "KMeans", "os", "__class__", "FuzzyCMeans.fit", "fuzzycmeans"],
+)
 def test_unknown_estimators(estimator, originals, path):
     data, _ = originals["euclidean"]
     rewrite(data, path, lambda header, _: header.__setitem__("estimator", estimator))
@@ -659,14 +822,26 @@ def test_unknown_estimators(estimator, originals, path):
 def test_the_model_of_another_estimator(originals, path):
     """Their words or attributes do not fit."""
     for name, (data, rows) in originals.items():
-        for estimator in ("KernelKMeans", "TwoStepKernelKMeans", "FuzzyCMeans", "PossibilisticCMeans", "CMeans"):
-            rewrite(data, path, lambda header, _, estimator=estimator: header.__setitem__("estimator", estimator))
+        for estimator in (
+            "KernelKMeans",
+            "TwoStepKernelKMeans",
+            "FuzzyCMeans",
+            "PossibilisticCMeans",
+            "CMeans",
+        ):
+            rewrite(
+                data,
+                path,
+                lambda header, _, estimator=estimator: header.__setitem__("estimator", estimator),
+            )
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 if harmless(path, rows):
                     model = load(path)
                     if hasattr(model, "predict_proba"):
-                        np.testing.assert_allclose(model.predict_proba(rows).sum(axis=1), 1, rtol=1e-6, err_msg=name)
+                        np.testing.assert_allclose(
+                            model.predict_proba(rows).sum(axis=1), 1, rtol=1e-6, err_msg=name
+                        )
 
 
 def test_versions_of_the_format(originals, path):
@@ -688,9 +863,21 @@ def test_deep_nesting(depth, where, originals, path):
     header, arrays = parts_of(data)
     text = json.dumps(header)
     nested = '{"$list":[' * depth + "1" + "]}" * depth
-    text = text.replace(f'"{where}": {{', f'"{where}": {{"m": {nested}, ', 1) if where == "params" else text
-    text = text.replace(f'"{where}": {{', f'"{where}": {{"deep_": {nested}, ', 1) if where == "fitted" else text
-    text = text.replace('"metadata": {}', f'"metadata": {{"deep": {nested}}}') if where == "metadata" else text
+    text = (
+        text.replace(f'"{where}": {{', f'"{where}": {{"m": {nested}, ', 1)
+        if where == "params"
+        else text
+    )
+    text = (
+        text.replace(f'"{where}": {{', f'"{where}": {{"deep_": {nested}, ', 1)
+        if where == "fitted"
+        else text
+    )
+    text = (
+        text.replace('"metadata": {}', f'"metadata": {{"deep": {nested}}}')
+        if where == "metadata"
+        else text
+    )
     save_file(arrays, path, {"cmeans": text})
     try:
         load(path)
@@ -707,7 +894,9 @@ def lie(data, path, array, **change):
     path.write_bytes(struct.pack("<Q", len(lying)) + lying + data[8 + size :])
 
 
-@pytest.mark.parametrize("shape", [[2**40, 2**20], [2**62], [3, -1], [10**30], ["x"], [1.5], 5, None])
+@pytest.mark.parametrize(
+    "shape", [[2**40, 2**20], [2**62], [3, -1], [10**30], ["x"], [1.5], 5, None]
+)
 def test_declared_shapes(shape, originals, path):
     data, _ = originals["landmarks"]
     for array, dtype in product(parts_of(data)[1], ["F64", "I8", "BF16", "F8_E4M3", "C64", "X"]):
@@ -717,7 +906,9 @@ def test_declared_shapes(shape, originals, path):
                 read(path)
 
 
-@pytest.mark.parametrize("dtype", ["BF16", "F16", "F8_E4M3", "F8_E5M2", "U16", "I64", "F32", "BOOL", "U8", "C64"])
+@pytest.mark.parametrize(
+    "dtype", ["BF16", "F16", "F8_E4M3", "F8_E5M2", "U16", "I64", "F32", "BOOL", "U8", "C64"]
+)
 def test_declared_types(dtype, originals, path):
     """Also such as NumPy lacks, with a shape that fills the bytes."""
     data, rows = originals["landmarks"]

@@ -1,4 +1,5 @@
-"""Model files that earlier versions have written: `older` holds one of each kind of space, rule and stream, with what it answered then.
+"""Model files that earlier versions have written: `older` holds one of each kind of space, rule and
+stream, with what it answered then.
 
 A folder named for a version was written by it (`python -m tools.model_files`), and is whole.
 """
@@ -21,7 +22,15 @@ from cmeans.runtime.stored_classes import STORED
 from cmeans.storage.codec import read_packed
 from every_estimator import STREAMS
 
-ELSEWHERE = {"Statistics", "HardStatistics", "CallableKernel", "ThreadEngine", "DaskEngine", "Checkpoint"}  # in checkpoints, or in no file
+# in checkpoints, or in no file
+ELSEWHERE = {
+    "Statistics",
+    "HardStatistics",
+    "CallableKernel",
+    "ThreadEngine",
+    "DaskEngine",
+    "Checkpoint",
+}
 FILES = sorted((Path(__file__).parent / "older").rglob("*.safetensors"))
 
 
@@ -30,7 +39,11 @@ def asked(model, file):
     stored = read_metadata(file)["metadata"]
     rows = np.array(stored["rows"], np.float32 if "float32" in file.stem else np.float64)
     if hasattr(model, "feature_names_in_"):
-        rows = pytest.importorskip("pandas").DataFrame(rows, columns=model.feature_names_in_).infer_objects()
+        rows = (
+            pytest.importorskip("pandas")
+            .DataFrame(rows, columns=model.feature_names_in_)
+            .infer_objects()
+        )
     if "graph-given" in file.stem or "csr" in file.stem:
         rows = sparse.csr_array(rows)
     return rows, np.array(stored["memberships"]), np.array(stored["labels"])
@@ -41,14 +54,20 @@ def test_they_answer_as_they_did(file, tmp_path):
     model = cmeans.load(file)
     rows, memberships, labels = asked(model, file)
     said = answers(model, rows)
-    np.testing.assert_allclose(said[0], memberships, rtol=1e-5 if "float32" in file.stem else 1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        said[0], memberships, rtol=1e-5 if "float32" in file.stem else 1e-9, atol=1e-12
+    )
     np.testing.assert_array_equal(said[1], labels)
     cmeans.save(model, tmp_path / "again")
     np.testing.assert_array_equal(answers(cmeans.load(tmp_path / "again"), rows)[0], said[0])
 
 
 @pytest.mark.filterwarnings("ignore:.*centres coincide:UserWarning")  # the rows that come are noise
-@pytest.mark.parametrize("file", [file for file in FILES if read_metadata(file)["estimator"] in STREAMS], ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file",
+    [file for file in FILES if read_metadata(file)["estimator"] in STREAMS],
+    ids=lambda file: file.stem,
+)
 def test_their_streams_go_on(file):
     model = cmeans.load(file)
     if not hasattr(model, "partial_fit"):
@@ -63,5 +82,9 @@ def test_every_estimator_rule_space_kernel_step_and_format_is_among_them():
     assert {header["estimator"] for header in headers} == set(ESTIMATORS)
     assert {header["format"] for header in headers} == {FORMAT, WITH_STEPS}
     text = json.dumps(headers)
-    stored = {name for name, cls in STORED.items() if cls.__module__.startswith("cmeans.") and not inspect.isabstract(cls)}
+    stored = {
+        name
+        for name, cls in STORED.items()
+        if cls.__module__.startswith("cmeans.") and not inspect.isabstract(cls)
+    }
     assert {name for name in (*stored - ELSEWHERE, *CARRIED) if f'"{name}"' not in text} == set()

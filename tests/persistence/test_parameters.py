@@ -1,4 +1,5 @@
-"""Words in a model file: what a fit refuses whatever its rows are, loading refuses, and nothing more."""
+"""Words in a model file: what a fit refuses whatever its rows are, loading refuses, and nothing
+more."""
 
 from __future__ import annotations
 
@@ -44,7 +45,13 @@ UNSAVED = ("engine",)
 
 
 def made(name: str) -> Any:
-    return build(name, n_clusters=2, **QUICK, **OWN.get(name, {}), **({"kernel": "rbf", "gamma": 0.1} if name in STREAMS else {}))
+    return build(
+        name,
+        n_clusters=2,
+        **QUICK,
+        **OWN.get(name, {}),
+        **({"kernel": "rbf", "gamma": 0.1} if name in STREAMS else {}),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -79,20 +86,30 @@ def refuses(model: object) -> bool:
 
 
 @pytest.mark.parametrize(("name", "word"), WORDS)
-def test_loading_refuses_what_a_fit_refuses(name: str, word: str, saved: dict[str, Saved], tmp_path: Path, monkeypatch) -> None:
+def test_loading_refuses_what_a_fit_refuses(
+    name: str, word: str, saved: dict[str, Saved], tmp_path: Path, monkeypatch
+) -> None:
     monkeypatch.chdir(tmp_path)  # a text is a file, for some
     for said, (stored, value) in VALUES.items():
         with_word(saved[name], tmp_path / "model", word, stored)
         model = made(name).set_params(**{word: value})
         if refuses(model):
-            with pytest.raises(ValueError, match=rf"(?s)model is damaged, or no model of this version: .*{word}"):
+            with pytest.raises(
+                ValueError, match=rf"(?s)model is damaged, or no model of this version: .*{word}"
+            ):
                 cmeans.load(tmp_path / "model")
-        elif (word not in UNSAVED or value is None) and word != "rule":  # the fitted rule must be of the same kind
-            assert cmeans.load(tmp_path / "model").get_params(deep=False).keys() == model.get_params(deep=False).keys(), said
+        elif (word not in UNSAVED or value is None) and word != "rule":
+            # the fitted rule must be of the same kind
+            assert (
+                cmeans.load(tmp_path / "model").get_params(deep=False).keys()
+                == model.get_params(deep=False).keys()
+            ), said
 
 
 @pytest.mark.parametrize("word", UNSAVED)
-def test_no_file_says_what_a_fit_runs_on_or_writes(word: str, saved: dict[str, Saved], tmp_path: Path) -> None:
+def test_no_file_says_what_a_fit_runs_on_or_writes(
+    word: str, saved: dict[str, Saved], tmp_path: Path
+) -> None:
     with_word(saved["FuzzyCMeans"], tmp_path / "model", word, str(tmp_path / "anything"))
     with pytest.raises(ValueError, match=rf"model is damaged.*{word}="):
         cmeans.load(tmp_path / "model")
@@ -101,7 +118,9 @@ def test_no_file_says_what_a_fit_runs_on_or_writes(word: str, saved: dict[str, S
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_words_set_after_a_fit_are_looked_at_before_a_file_is_written(tmp_path: Path) -> None:
     model = made("FuzzyCMeans").fit(X).set_params(n_init=0)
-    with pytest.raises(ValueError, match=r"FuzzyCMeans\(n_init=0\): n_init must be a whole number of at least 1"):
+    with pytest.raises(
+        ValueError, match=r"FuzzyCMeans\(n_init=0\): n_init must be a whole number of at least 1"
+    ):
         cmeans.save(model, tmp_path / "model")
     assert not list(tmp_path.iterdir())
     cmeans.save(model.set_params(n_init=2), tmp_path / "model")

@@ -1,4 +1,5 @@
-"""Pipelines in files: the same bits after reading, refusals that name the step, and nothing a file says can act."""
+"""Pipelines in files: the same bits after reading, refusals that name the step, and nothing a file
+says can act."""
 
 from __future__ import annotations
 
@@ -16,7 +17,14 @@ from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, OneHotEncoder, RobustScaler, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    RobustScaler,
+    StandardScaler,
+)
 
 from cmeans import FuzzyCMeans, KernelKMeans, LandmarkGraph, load, save
 from cmeans.persistence.model_file import read_metadata
@@ -40,7 +48,11 @@ ON_NUMBERS = {
     "passthrough": "passthrough",
 }
 ON_SPARSE = ("scaled", "neither", "largest")
-FORMS = {"float64": np.asarray, "float32": np.float32, "frame": lambda x: pd.DataFrame(x, columns=["a", "b", "c", "ü d"])}
+FORMS = {
+    "float64": np.asarray,
+    "float32": np.float32,
+    "frame": lambda x: pd.DataFrame(x, columns=["a", "b", "c", "ü d"]),
+}
 
 
 @pytest.fixture
@@ -49,7 +61,9 @@ def path(tmp_path):
 
 
 def of(*steps, model=None):
-    return make_pipeline(*steps, FuzzyCMeans(3, m=1.5, search=None, random_state=0) if model is None else model)
+    return make_pipeline(
+        *steps, FuzzyCMeans(3, m=1.5, search=None, random_state=0) if model is None else model
+    )
 
 
 def bits(rows):
@@ -60,25 +74,33 @@ def bits(rows):
 def same_after_reading(made, path, rows, new):
     save(made, path)
     again = load(path)
-    assert [name for name, _ in again.steps] == [name for name, tool in made.steps if tool != "passthrough"]
+    assert [name for name, _ in again.steps] == [
+        name for name, tool in made.steps if tool != "passthrough"
+    ]
     for part in (new, rows[::2]):
         if len(again.steps) > 1:
             assert bits(again[:-1].transform(part)) == bits(made[:-1].transform(part))
-            assert again[:-1].get_feature_names_out().tolist() == made[:-1].get_feature_names_out().tolist()
+            assert (
+                again[:-1].get_feature_names_out().tolist()
+                == made[:-1].get_feature_names_out().tolist()
+            )
         np.testing.assert_array_equal(again.predict(part), made.predict(part))
         np.testing.assert_array_equal(again.predict_proba(part), made.predict_proba(part))
-    np.testing.assert_array_equal(again.fit_predict(rows), made.fit_predict(rows))  # parameters have come back too
+    # parameters have come back too
+    np.testing.assert_array_equal(again.fit_predict(rows), made.fit_predict(rows))
     return again
 
 
-# --------------------------------------------------------------------------------------------------------------- there and back
+# ----------------------------------------------------------------------------------- there and back
 
 
 @pytest.mark.parametrize(("tool", "form"), itertools.product(ON_NUMBERS, FORMS))
 def test_transformers_of_numbers(tool, form, path):
     made = of(ON_NUMBERS[tool]).fit(FORMS[form](X))
     again = same_after_reading(made, path, FORMS[form](X), FORMS[form](NEW))
-    assert getattr(again, "feature_names_in_", np.array([])).tolist() == (["a", "b", "c", "ü d"] if form == "frame" else [])
+    assert getattr(again, "feature_names_in_", np.array([])).tolist() == (
+        ["a", "b", "c", "ü d"] if form == "frame" else []
+    )
 
 
 @pytest.mark.parametrize("tool", ON_SPARSE)
@@ -88,7 +110,9 @@ def test_sparse_rows(tool, path):
 
 
 def test_frames_between_steps(path):
-    made = of(StandardScaler(), MinMaxScaler()).set_output(transform="pandas").fit(FORMS["frame"](X))
+    made = (
+        of(StandardScaler(), MinMaxScaler()).set_output(transform="pandas").fit(FORMS["frame"](X))
+    )
     again = same_after_reading(made, path, FORMS["frame"](X), FORMS["frame"](NEW))
     assert again[:-1].transform(FORMS["frame"](NEW)).columns.tolist() == ["a", "b", "c", "ü d"]
 
@@ -96,14 +120,19 @@ def test_frames_between_steps(path):
 def test_missing_values_are_counted_by_column(path):
     rows = X.copy()
     rows[::7, 1] = np.nan
-    made = make_pipeline(StandardScaler(), FuzzyCMeans(3, kernel="linear", missing="partial", random_state=0)).fit(rows)
+    made = make_pipeline(
+        StandardScaler(), FuzzyCMeans(3, kernel="linear", missing="partial", random_state=0)
+    ).fit(rows)
     save(made, path)
     assert load(path)[0].n_samples_seen_.tolist() == made[0].n_samples_seen_.tolist()
     np.testing.assert_array_equal(load(path).predict(rows), made.predict(rows))
 
 
 def test_other_models_as_last_step(path):
-    for model in (KernelKMeans(3, kernel="landmark_graph", random_state=0), FuzzyCMeans(3, kernel="rbf", landmarks=9, random_state=0)):
+    for model in (
+        KernelKMeans(3, kernel="landmark_graph", random_state=0),
+        FuzzyCMeans(3, kernel="rbf", landmarks=9, random_state=0),
+    ):
         made = of(StandardScaler(), model=model).fit(X)
         save(made, path, rows=False)
         np.testing.assert_array_equal(load(path).predict(NEW), made.predict(NEW))
@@ -122,7 +151,7 @@ def test_what_a_file_says_of_its_steps(path):
     assert "steps" not in read_metadata(path)
 
 
-# ------------------------------------------------------------------------------------------------------------------- refusals
+# ----------------------------------------------------------------------------------------- refusals
 
 
 class Mine(StandardScaler):
@@ -132,7 +161,11 @@ class Mine(StandardScaler):
 @pytest.mark.parametrize(
     ("tool", "match"),
     [
-        (FunctionTransformer(np.abs), r"step 'tool' is a FunctionTransformer; a model file carries StandardScaler, .* alone.*skops"),
+        (
+            FunctionTransformer(np.abs),
+            r"step 'tool' is a FunctionTransformer; a model file carries StandardScaler, .* "
+            r"alone.*skops",
+        ),
         (PCA(2), r"step 'tool' is a PCA; a model file carries"),
         (OneHotEncoder(handle_unknown="ignore"), "step 'tool' is an OneHotEncoder"),
         (Mine(), "step 'tool' is a Mine"),
@@ -148,15 +181,19 @@ def test_steps_that_cannot_be_carried(tool, match, path):
 
 
 def test_last_steps_and_fits(path):
-    with pytest.raises(ValueError, match=r"the last step, 'kmeans', .*KMeans.* is not one of the library's"):
+    with pytest.raises(
+        ValueError, match=r"the last step, 'kmeans', .*KMeans.* is not one of the library's"
+    ):
         save(make_pipeline(StandardScaler(), KMeans(2, n_init=1)).fit(X), path)
     with pytest.raises(NotFittedError):
         save(of(StandardScaler()), path)
-    with pytest.raises(ValueError, match=r"step 'standardscaler', a StandardScaler, cannot be carried"):
+    with pytest.raises(
+        ValueError, match=r"step 'standardscaler', a StandardScaler, cannot be carried"
+    ):
         save(make_pipeline(StandardScaler(), FuzzyCMeans(3, random_state=0).fit(X)), path)
 
 
-# --------------------------------------------------------------------------------------------------- damaged and hostile files
+# ------------------------------------------------------------------------ damaged and hostile files
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +202,11 @@ def originals(tmp_path_factory):
     path, found = tmp_path_factory.mktemp("originals") / "model", {}
     for name, made, rows in (
         ("numbers", of(StandardScaler(), MinMaxScaler((1, 2)), RobustScaler()).fit(X), X),
-        ("frame", of(MaxAbsScaler()).set_output(transform="pandas").fit(FORMS["frame"](X)), FORMS["frame"](X)),
+        (
+            "frame",
+            of(MaxAbsScaler()).set_output(transform="pandas").fit(FORMS["frame"](X)),
+            FORMS["frame"](X),
+        ),
     ):
         save(made, path)
         found[name] = (path.read_bytes(), rows)
@@ -173,7 +214,8 @@ def originals(tmp_path_factory):
 
 
 def harmless(path, rows):
-    """Loading raises ValueError, or gives a model that predicts, or says with a ValueError why not; True if it loads."""
+    """Loading raises ValueError, or gives a model that predicts, or says with a ValueError why not;
+    True if it loads."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scikit-learn's, of numbers that no fit gives
         try:
@@ -198,7 +240,9 @@ def test_damaged_files(name, damage, originals, path, tmp_path):
 
 
 def rewritten(data, path, change):
-    header = json.loads(json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]["cmeans"])
+    header = json.loads(
+        json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]["cmeans"]
+    )
     arrays = from_bytes(data)
     change(header, arrays)
     save_file(arrays, path, {"cmeans": json.dumps(header)})

@@ -1,4 +1,5 @@
-"""Maximum entropy: against SciPy and the naive loops, on both sides of its critical temperature, and where its objective is below zero."""
+"""Maximum entropy: against SciPy and the naive loops, on both sides of its critical temperature,
+and where its objective is below zero."""
 
 from __future__ import annotations
 
@@ -13,7 +14,16 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
 
 import naive
-from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, Search, StreamingFuzzyCMeans, load, save
+from cmeans import (
+    CMeans,
+    FuzzyCMeans,
+    KernelKMeans,
+    PossibilisticCMeans,
+    Search,
+    StreamingFuzzyCMeans,
+    load,
+    save,
+)
 from cmeans.rules import Entropy, Fuzzy, NoiseFuzzy
 from cmeans.sampling.sampled_rows import GramRows
 from cmeans.solvers.annealing import parted
@@ -26,7 +36,8 @@ from limited import limited
 rng = np.random.default_rng(3)
 X = rng.normal(size=(60, 3)) + 3 * np.repeat([[0, 0, 0], [1, 0, 1], [0, 2, 0]], 20, axis=0)
 W = rng.integers(1, 4, size=60).astype(float)
-LONG = rng.normal(size=(60, 2)) + np.repeat([[0, 0], [5, 0], [10, 0]], 20, axis=0)  # two thirds of T* make the objective negative
+# two thirds of T* make the objective negative
+LONG = rng.normal(size=(60, 2)) + np.repeat([[0, 0], [5, 0], [10, 0]], 20, axis=0)
 START = np.array([0, 20, 40])
 BAD = (-1, 0, 0.0, np.nan, np.inf, "warm", "", True, [1.0], np.ones(2), b"auto", {})
 K = rbf_kernel(X, gamma=0.1)
@@ -47,7 +58,9 @@ def covariance(rows, weights):
 @pytest.mark.parametrize("T", [1e-3, 0.7, 40.0])
 def test_memberships_are_scipys_softmax(T):
     d2 = rng.exponential(size=(50, 4))
-    np.testing.assert_allclose(Entropy(T).memberships(d2, None), softmax(-d2 / T, axis=1), rtol=1e-12, atol=1e-300)
+    np.testing.assert_allclose(
+        Entropy(T).memberships(d2, None), softmax(-d2 / T, axis=1), rtol=1e-12, atol=1e-300
+    )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -55,7 +68,9 @@ def test_the_limits_of_temperature(dtype):
     """From hard to equal, also where the number is none of the rows' type."""
     d2 = np.array([[1.0, 1.0000001e-3, 2.0], [0.0, 0.0, 1.0]], dtype)
     with np.errstate(over="ignore"):
-        np.testing.assert_array_equal(Entropy(1e-300).memberships(d2, None), [[0, 1, 0], [0.5, 0.5, 0]])
+        np.testing.assert_array_equal(
+            Entropy(1e-300).memberships(d2, None), [[0, 1, 0], [0.5, 0.5, 0]]
+        )
     u = Entropy(1e300).memberships(d2, None)
     assert u.dtype == dtype
     np.testing.assert_allclose(u, 1 / 3, rtol=1e-6)
@@ -63,7 +78,9 @@ def test_the_limits_of_temperature(dtype):
 
 @pytest.mark.parametrize("T", [0, -1.0, np.nan, np.inf, "warm", None, True, *BAD])
 def test_a_temperature_that_is_none(T):
-    with pytest.raises(ValueError, match=r"Entropy\(T=.*T must be \"auto\" or a number greater than 0"):
+    with pytest.raises(
+        ValueError, match=r"Entropy\(T=.*T must be \"auto\" or a number greater than 0"
+    ):
         Entropy(T)
 
 
@@ -81,18 +98,28 @@ def test_fits_are_naive(T, weights, words):
         weights,
     )
     with pytest.warns(UserWarning, match="max_iter"):
-        model = CMeans(3, rule=Entropy(T=T), **words, init=START, max_iter=7, tol=0.0, search=Search(acceleration=None)).fit(
-            X, sample_weight=weights
-        )
+        model = CMeans(
+            3,
+            rule=Entropy(T=T),
+            **words,
+            init=START,
+            max_iter=7,
+            tol=0.0,
+            search=Search(acceleration=None),
+        ).fit(X, sample_weight=weights)
     np.testing.assert_allclose(model.memberships_, expected.memberships, rtol=0, atol=1e-10)
-    assert model.objective_ == pytest.approx(naive.entropy_objective(expected.d2, expected.memberships, T, weights), rel=1e-10)
+    assert model.objective_ == pytest.approx(
+        naive.entropy_objective(expected.d2, expected.memberships, T, weights), rel=1e-10
+    )
 
 
 @pytest.mark.parametrize("weights", [None, W], ids=["plain", "weighted"])
 def test_centres_are_weighted_means_and_the_objective_never_rises(weights):
     model = fitted(4.0, weights=weights, tol=1e-9, search=Search(acceleration=None))
     pull = model.memberships_ * (1 if weights is None else weights[:, None])
-    np.testing.assert_allclose(model.cluster_centers_, pull.T @ X / pull.sum(axis=0)[:, None], rtol=1e-6)
+    np.testing.assert_allclose(
+        model.cluster_centers_, pull.T @ X / pull.sum(axis=0)[:, None], rtol=1e-6
+    )
     np.testing.assert_allclose(model.memberships_.sum(axis=1), 1, rtol=1e-12)
     history = model.objective_history_
     assert (np.diff(history) <= 1e-11 * np.abs(history[0])).all()
@@ -105,11 +132,14 @@ def test_centres_fall_together_from_the_critical_temperature_on(weights):
     words = {"weights": weights, "tol": 1e-8}
     assert fitted(1.03 * critical, **words).separation_ < 1e-6
     assert fitted(0.97 * critical, **words).separation_ > 1e-2
-    assert critical_temperature(X @ X.T, np.ones(60) if weights is None else weights) == pytest.approx(critical, rel=1e-10)
+    assert critical_temperature(
+        X @ X.T, np.ones(60) if weights is None else weights
+    ) == pytest.approx(critical, rel=1e-10)
 
 
 def test_the_critical_temperature_of_a_kernel():
-    """That of its explicit features: it decides whether centres that are nearly the mean stay there."""
+    """That of its explicit features: it decides whether centres that are nearly the mean stay
+    there."""
     values, vectors = np.linalg.eigh(K)
     features = vectors * np.sqrt(np.maximum(values, 0))
     critical = 2 * np.linalg.eigvalsh(covariance(features, W))[-1]
@@ -122,26 +152,38 @@ def test_the_critical_temperature_of_a_kernel():
 
 def test_advice_names_the_critical_temperature():
     critical = 2 * np.linalg.eigvalsh(covariance(X, None))[-1]
-    with pytest.warns(UserWarning, match=rf"have collapsed.*T=100 is beyond T\*={critical:.4g}, .*take a smaller T"):
+    with pytest.warns(
+        UserWarning,
+        match=rf"have collapsed.*T=100 is beyond T\*={critical:.4g}, .*take a smaller T",
+    ):
         CMeans(3, rule=Entropy(T=100.0), kernel="linear", init=START).fit(X)
-    assert Entropy(1.0).advice_on_coincidence(SimpleNamespace(critical_temperature=1.0)) == "Take fewer clusters or a smaller T."
+    assert (
+        Entropy(1.0).advice_on_coincidence(SimpleNamespace(critical_temperature=1.0))
+        == "Take fewer clusters or a smaller T."
+    )
 
 
 def zero_objective_temperature():
-    """Where the fit's objective is nearly nothing, between rows that are near and a high temperature."""
+    """Where the fit's objective is nearly nothing, between rows that are near and a high
+    temperature."""
     low, high = 1.0, 25.0
     for _ in range(40):
         middle = (low + high) / 2
-        low, high = (middle, high) if fitted(middle, LONG, tol=1e-9).objective_ > 0 else (low, middle)
+        low, high = (
+            (middle, high) if fitted(middle, LONG, tol=1e-9).objective_ > 0 else (low, middle)
+        )
     return low
 
 
 @pytest.mark.parametrize("acceleration", [None, "anderson"])
 @pytest.mark.parametrize("where", ["below zero", "near zero"])
 def test_fits_stop_where_the_objective_is_no_measure(where, acceleration):
-    """Movements are compared with distances. The objective, which is negative or nearly zero, would never let a fit stop."""
+    """Movements are compared with distances. The objective, which is negative or nearly zero, would
+    never let a fit stop."""
     T = 25.0 if where == "below zero" else zero_objective_temperature()
-    model, end = (fitted(T, LONG, tol=tol, search=Search(acceleration=acceleration)) for tol in (1e-4, 1e-9))
+    model, end = (
+        fitted(T, LONG, tol=tol, search=Search(acceleration=acceleration)) for tol in (1e-4, 1e-9)
+    )
     assert model.objective_ < (0 if where == "below zero" else 1e-3)
     assert abs(end.objective_) < 1e-3 or where == "below zero"
     assert model.stop_reason_.startswith("converged: centres stand still to tol=0.0001")
@@ -196,11 +238,17 @@ def test_the_automatic_temperature_is_naive(words, weights):
 
 
 def test_the_automatic_temperature_of_one_cluster_or_one_row():
-    """Half the critical one; 1 where there is no distance, and something above zero where two centres have one row between them."""
-    assert pytest.approx(np.linalg.eigvalsh(covariance(X, None))[-1], rel=1e-9) == CMeans(1, rule="entropy").fit(X).rule_.T
+    """Half the critical one; 1 where there is no distance, and something above zero where two
+    centres have one row between them."""
+    assert (
+        pytest.approx(np.linalg.eigvalsh(covariance(X, None))[-1], rel=1e-9)
+        == CMeans(1, rule="entropy").fit(X).rule_.T
+    )
     assert CMeans(1, rule="entropy").fit(np.ones((9, 2))).rule_.T == 1.0
     with pytest.warns(UserWarning, match="coincide|distinct|collapsed"):
-        assert CMeans(3, rule="entropy", random_state=0).fit(np.repeat(X[:2], 9, axis=0)).rule_.T > 0
+        assert (
+            CMeans(3, rule="entropy", random_state=0).fit(np.repeat(X[:2], 9, axis=0)).rule_.T > 0
+        )
 
 
 def test_at_the_automatic_temperature_clusters_of_unequal_size_stay_apart():
@@ -221,7 +269,8 @@ def equal():
 
 
 def test_annealing_does_not_depend_on_the_start():
-    """Clusters divide as the temperature falls: from a start of rows of one cluster alone it finds what no sweep from there finds."""
+    """Clusters divide as the temperature falls: from a start of rows of one cluster alone it finds
+    what no sweep from there finds."""
     rows, kinds = equal()
     words = {"rule": "entropy", "init": np.arange(0, 25, 5), "random_state": 0}
     with warnings.catch_warnings():
@@ -231,7 +280,9 @@ def test_annealing_does_not_depend_on_the_start():
     assert adjusted_rand_score(kinds, annealed.labels_) > 0.99
     assert annealed.objective_ < plain.objective_ - 1
     assert annealed.row_visits_ > plain.row_visits_
-    np.testing.assert_array_equal(CMeans(5, search="annealing", **words).fit(rows).memberships_, annealed.memberships_)
+    np.testing.assert_array_equal(
+        CMeans(5, search="annealing", **words).fit(rows).memberships_, annealed.memberships_
+    )
 
 
 @pytest.mark.parametrize("n_landmarks", [60, None])
@@ -255,7 +306,10 @@ def test_annealing_is_no_worse_than_the_start(T):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         for clusters in (1, 2, 7):
-            plain, annealed = (CMeans(clusters, rule=Entropy(T=T), search=s, random_state=0).fit(X) for s in (None, "annealing"))
+            plain, annealed = (
+                CMeans(clusters, rule=Entropy(T=T), search=s, random_state=0).fit(X)
+                for s in (None, "annealing")
+            )
             assert annealed.objective_ <= plain.objective_ + 1e-6 * abs(plain.objective_)
 
 
@@ -264,7 +318,11 @@ def test_annealing_few_rows(rows):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         for clusters in range(1, min(len(rows), 3) + 1):
-            assert CMeans(clusters, rule="entropy", search="annealing", random_state=0).fit(rows).converged_
+            assert (
+                CMeans(clusters, rule="entropy", search="annealing", random_state=0)
+                .fit(rows)
+                .converged_
+            )
 
 
 def test_pairs_that_have_parted():
@@ -291,7 +349,10 @@ def test_pairs_that_have_parted():
     ],
 )
 def test_rules_without_a_temperature_are_not_annealed(made):
-    with pytest.raises(ValueError, match=r'search="annealing"\): only a rule with a temperature.*take search="breathing"'):
+    with pytest.raises(
+        ValueError,
+        match=r'search="annealing"\): only a rule with a temperature.*take search="breathing"',
+    ):
         made().fit(X)
 
 

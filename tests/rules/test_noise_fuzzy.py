@@ -1,4 +1,5 @@
-"""The noise cluster: against loops and R's formula, its distance from the data, and all that a model with one says of rows."""
+"""The noise cluster: against loops and R's formula, its distance from the data, and all that a
+model with one says of rows."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ quiet = pytest.mark.filterwarnings("ignore:.*stopped at max_iter")
 
 
 def mixture(share, seed=0, n=400):
-    """Rows of four round clusters, a share of noise in a square around them, and which rows are no noise."""
+    """Rows of four round clusters, a share of noise in a square around them, and which rows are no
+    noise."""
     rng = np.random.default_rng(seed)
     count = n - round(share * n)
     rows = MIDDLES[np.arange(count) % 4] + rng.normal(size=(count, 2))
@@ -68,20 +70,29 @@ def test_fits_are_naive(kind, words, weights, m):
     words = {**words, "init": START, "max_iter": 7, "tol": 0.0, "search": Search(acceleration=None)}
     model = CMeans(4, rule=rule, **words).fit(rows, sample_weight=weights)
     np.testing.assert_allclose(model.memberships_, expected.memberships, rtol=0, atol=1e-9)
-    objective = expected.objective + naive.noise_penalty(expected.memberships, m, rule.delta, weights)
+    objective = expected.objective + naive.noise_penalty(
+        expected.memberships, m, rule.delta, weights
+    )
     assert model.objective_ == pytest.approx(objective, rel=1e-9)
 
 
 def test_memberships_and_centres_are_those_of_fclust(kind):
-    """R's FKM.noise:  u = d^(-1/(m-1)) / (sum d^(-1/(m-1)) + delta^(-1/(m-1))),  centres the means with weights u^m, delta given."""
+    """R's FKM.noise:  u = d^(-1/(m-1)) / (sum d^(-1/(m-1)) + delta^(-1/(m-1))),  centres the means
+    with weights u^m, delta given."""
     m, delta = 1.7, 4.0
-    model = CMeans(4, rule=NoiseFuzzy(m, delta=delta), init=MIDDLES, tol=1e-10, max_iter=1000).fit(X)
+    model = CMeans(4, rule=NoiseFuzzy(m, delta=delta), init=MIDDLES, tol=1e-10, max_iter=1000).fit(
+        X
+    )
     d2 = ((X[:, None] - model.cluster_centers_) ** 2).sum(axis=2)
     p = 1 / (m - 1)
     u = d2**-p / ((d2**-p).sum(axis=1, keepdims=True) + delta**-p)
     np.testing.assert_allclose(model.memberships_, u, rtol=1e-9)
-    np.testing.assert_allclose((u**m).T @ X / (u**m).sum(axis=0)[:, None], model.cluster_centers_, atol=1e-6)
-    np.testing.assert_array_equal(model.labels_, np.where(d2.min(axis=1) > delta, -1, d2.argmin(axis=1)))
+    np.testing.assert_allclose(
+        (u**m).T @ X / (u**m).sum(axis=0)[:, None], model.cluster_centers_, atol=1e-6
+    )
+    np.testing.assert_array_equal(
+        model.labels_, np.where(d2.min(axis=1) > delta, -1, d2.argmin(axis=1))
+    )
     assert (np.diff(model.objective_history_) <= 1e-12 * model.objective_).all()
 
 
@@ -89,9 +100,15 @@ def test_memberships_and_centres_are_those_of_fclust(kind):
 def test_rows_as_far_as_noise_belong_to_a_cluster(kind, dtype):
     """Ties go to the lowest number, and noise is the last."""
     rows = np.array([[0, 2], [0, 3], [0, 5], [9, 9], [0, 0]], dtype)
-    model = CMeans(2, rule=NoiseFuzzy(2.0, delta=4.0), init=rows[[4, 3]], max_iter=1, tol=1e9).fit(rows)
+    model = CMeans(2, rule=NoiseFuzzy(2.0, delta=4.0), init=rows[[4, 3]], max_iter=1, tol=1e9).fit(
+        rows
+    )
     centres = model._state.centres.coordinates
-    model._state = type(model._state)(type(model._state.centres).orthonormal(centres * 0 + model._space.at(rows[[4, 3]]).coordinates))
+    model._state = type(model._state)(
+        type(model._state.centres).orthonormal(
+            centres * 0 + model._space.at(rows[[4, 3]]).coordinates
+        )
+    )
     assert model.predict(rows).tolist() == [0, -1, -1, 1, 0]
     assert model.memberships(rows)[[3, 4]].tolist() == [[0, 1], [1, 0]]
 
@@ -100,7 +117,8 @@ def test_rows_as_far_as_noise_belong_to_a_cluster(kind, dtype):
 @pytest.mark.parametrize("delta", [1e-300, 1e300])
 @quiet
 def test_distances_beyond_the_rows_numbers(kind, delta, dtype):
-    """Noise that is nowhere leaves fuzzy c-means; noise that is everywhere leaves no row but those at centres."""
+    """Noise that is nowhere leaves fuzzy c-means; noise that is everywhere leaves no row but those
+    at centres."""
     words = {"init": START, "max_iter": 3, "tol": 0.0, "search": Search(acceleration=None)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -109,12 +127,16 @@ def test_distances_beyond_the_rows_numbers(kind, delta, dtype):
     assert (model.labels_ < 0).sum() == (0 if delta > 1 else len(X) - 4)
     if delta > 1:
         fuzzy = CMeans(4, rule=Fuzzy(2.0), **words).fit(X.astype(dtype))
-        np.testing.assert_allclose(model.memberships_, fuzzy.memberships_, atol=1e-5 if dtype == np.float32 else 1e-12)
+        np.testing.assert_allclose(
+            model.memberships_, fuzzy.memberships_, atol=1e-5 if dtype == np.float32 else 1e-12
+        )
 
 
 @pytest.mark.parametrize("delta", [0, -1.0, np.nan, np.inf, "near", True])
 def test_a_distance_that_is_none(delta):
-    with pytest.raises(ValueError, match=r"NoiseFuzzy\(delta=.*delta must be a number greater than 0"):
+    with pytest.raises(
+        ValueError, match=r"NoiseFuzzy\(delta=.*delta must be a number greater than 0"
+    ):
         NoiseFuzzy(2.0, delta=delta)
 
 
@@ -133,11 +155,17 @@ def test_distances_are_naive(weights):
     delta = automatic_distance(d2, weights, labels)
     assert delta == pytest.approx(naive.automatic_noise_distance(d2, weights, labels), rel=1e-12)
     copies = weights.astype(int)
-    assert automatic_distance(np.repeat(d2, copies), np.ones(copies.sum()), np.repeat(labels, copies)) == delta
+    assert (
+        automatic_distance(np.repeat(d2, copies), np.ones(copies.sum()), np.repeat(labels, copies))
+        == delta
+    )
     assert automatic_distance(4 * d2, weights, labels) == pytest.approx(4 * delta, rel=1e-12)
 
 
-@pytest.mark.parametrize(("d", "least", "most"), [(1, 0.03, 0.08), (2, 0.03, 0.05), (5, 0.004, 0.015), (10, 0.001, 0.006), (50, 0.0, 1e-3)])
+@pytest.mark.parametrize(
+    ("d", "least", "most"),
+    [(1, 0.03, 0.08), (2, 0.03, 0.05), (5, 0.004, 0.015), (10, 0.001, 0.006), (50, 0.0, 1e-3)],
+)
 def test_the_automatic_distance_leaves_gaussian_rows_in(d, least, most):
     d2 = np.random.default_rng(0).chisquare(d, size=200_000)
     assert least <= (d2 > cluster_width(d2, np.ones(len(d2)))).mean() <= most
@@ -151,7 +179,10 @@ def test_the_automatic_distance_covers_most_clusters():
     tight = automatic_distance(np.where(labels == 0, 1e-3, 1.0) * d2, np.ones(4000), labels)
     assert 0.003 < (d2 > plain).mean() < 0.008
     assert plain / 1.2 < tight < 1.2 * plain
-    assert automatic_distance(np.where(labels == 0, 1e3, 1.0) * d2, np.ones(4000), labels) < 1.2 * plain
+    assert (
+        automatic_distance(np.where(labels == 0, 1e3, 1.0) * d2, np.ones(4000), labels)
+        < 1.2 * plain
+    )
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.3])
@@ -161,7 +192,12 @@ def test_one_column(share):
     for seed in range(10):
         rng = np.random.default_rng(seed)
         count = 1000 - round(share * 1000)
-        rows = np.concatenate([rng.choice([0.0, 10.0, 25.0], count) + rng.normal(size=count), rng.uniform(-10, 35, 1000 - count)])[:, None]
+        rows = np.concatenate(
+            [
+                rng.choice([0.0, 10.0, 25.0], count) + rng.normal(size=count),
+                rng.uniform(-10, 35, 1000 - count),
+            ]
+        )[:, None]
         labels = FuzzyCMeans(3, noise="auto", random_state=seed).fit(rows).labels_
         left.append((labels < 0).mean())
         precision.append((labels[count:] < 0).sum() / max((labels < 0).sum(), 1))
@@ -180,7 +216,9 @@ def six(sizes, seed):
 
 
 @pytest.mark.parametrize("noise", ["auto", 0.02])
-@pytest.mark.parametrize("sizes", [[200] * 6, [600, 300, 150, 75, 50, 25]], ids=["equal", "different"])
+@pytest.mark.parametrize(
+    "sizes", [[200] * 6, [600, 300, 150, 75, 50, 25]], ids=["equal", "different"]
+)
 def test_clusters_that_lie_alone_are_not_noise(sizes, noise):
     """A cluster of 25 rows among 1,200 was given up for half of one of 600."""
     for seed in range(4):
@@ -195,10 +233,15 @@ def test_clusters_that_lie_alone_are_not_noise(sizes, noise):
 @pytest.mark.parametrize("noise", ["auto", 0.02])
 @pytest.mark.parametrize("size", [60, 120])
 def test_stray_rows_keep_no_centre(size, noise):
-    """Far out, where each costs more than any row of a cluster, though the fit that goes first has given them centres."""
+    """Far out, where each costs more than any row of a cluster, though the fit that goes first has
+    given them centres."""
     for seed in range(4):
         rows, truth = six([size] * 6, seed)
-        labels = FuzzyCMeans(6, noise=noise, random_state=seed).fit(np.concatenate([rows, [[100.0, 200.0], [-80.0, 90.0]]])).labels_
+        labels = (
+            FuzzyCMeans(6, noise=noise, random_state=seed)
+            .fit(np.concatenate([rows, [[100.0, 200.0], [-80.0, 90.0]]]))
+            .labels_
+        )
         kept = labels[:-2] >= 0
         assert labels[-2:].tolist() == [-1, -1]
         assert adjusted_rand_score(truth[kept], labels[:-2][kept]) == 1.0
@@ -206,9 +249,15 @@ def test_stray_rows_keep_no_centre(size, noise):
 
 
 def test_landmark_graphs():
-    """Parts of a graph may differ in spread a thousandfold: half of the rows were called noise once."""
+    """Parts of a graph may differ in spread a thousandfold: half of the rows were called noise
+    once."""
     left = [
-        (FuzzyCMeans(10, kernel="landmark_graph", noise="auto", random_state=seed).fit(load_digits().data / 16).labels_ < 0).mean()
+        (
+            FuzzyCMeans(10, kernel="landmark_graph", noise="auto", random_state=seed)
+            .fit(load_digits().data / 16)
+            .labels_
+            < 0
+        ).mean()
         for seed in range(3)
     ]
     assert max(left) < 0.45
@@ -222,14 +271,17 @@ def test_rows_that_are_all_at_centres(noise):
     assert model.noise_distance_ > 0
     assert (model.labels_ >= 0).all()
     np.testing.assert_array_equal(model.noise_membership_, 0)
-    few = FuzzyCMeans(4, noise=noise, random_state=0).fit(np.concatenate([np.repeat(MIDDLES, 20, axis=0), [[50.0, 50.0]]]))
+    few = FuzzyCMeans(4, noise=noise, random_state=0).fit(
+        np.concatenate([np.repeat(MIDDLES, 20, axis=0), [[50.0, 50.0]]])
+    )
     assert few.labels_[-1] == -1 or noise == "auto"
     assert (few.labels_[:-1] >= 0).sum() >= 60
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
 def test_centres_are_nearer_the_true_ones(share):
-    """Than those of the fit without noise, in all of 20 draws; a given share is kept, and most rows called noise are noise."""
+    """Than those of the fit without noise, in all of 20 draws; a given share is kept, and most rows
+    called noise are noise."""
     precision, recall = {"share": [], "auto": []}, {"share": [], "auto": []}
     for seed in range(20):
         rows, clean = mixture(share, seed, n=1000)
@@ -248,15 +300,20 @@ def test_centres_are_nearer_the_true_ones(share):
 
 
 def test_a_share_is_kept_where_distances_crowd():
-    """Directions of many topics in many columns: of a tenth, 7% were called noise once, as the distance went to and fro between two."""
+    """Directions of many topics in many columns: of a tenth, 7% were called noise once, as the
+    distance went to and fro between two."""
     rng = np.random.default_rng(0)
     topics = rng.normal(size=(40, 100))
     sizes = rng.dirichlet(np.ones(40))
-    rows = topics[rng.choice(40, size=1500, p=sizes)] + rng.normal(size=(1500, 100)) * rng.uniform(0.8, 2.0, size=(1500, 1))
+    rows = topics[rng.choice(40, size=1500, p=sizes)] + rng.normal(size=(1500, 100)) * rng.uniform(
+        0.8, 2.0, size=(1500, 1)
+    )
     for clusters in 10, 30:
         m = "auto"
         for seed in range(2):
-            model = FuzzyCMeans(clusters, m=m, kernel="linear", metric="cosine", noise=0.1, random_state=seed).fit(rows)
+            model = FuzzyCMeans(
+                clusters, m=m, kernel="linear", metric="cosine", noise=0.1, random_state=seed
+            ).fit(rows)
             m = model.m_  # that of the rows, whatever the seed
             assert abs((model.labels_ < 0).mean() - 0.1) <= 0.005
 
@@ -275,13 +332,19 @@ def noisy(noise=0.3, **words):
 
 
 @pytest.mark.parametrize("noise", [0.3, "auto"])
-@pytest.mark.parametrize("words", [{}, {"kernel": "rbf", "gamma": 0.2, "landmarks": 60}, EXACT, {"kernel": "landmark_graph"}], ids=str)
+@pytest.mark.parametrize(
+    "words",
+    [{}, {"kernel": "rbf", "gamma": 0.2, "landmarks": 60}, EXACT, {"kernel": "landmark_graph"}],
+    ids=str,
+)
 def test_what_a_model_says_of_rows(words, noise, tmp_path):
     model = noisy(noise, **words).fit(X)
     u, lack = model.memberships_, model.noise_membership_
     assert u.shape == (len(X), 4)
     np.testing.assert_allclose(u.sum(axis=1) + lack, 1, atol=1e-12)
-    np.testing.assert_array_equal(model.labels_, np.where(lack > u.max(axis=1), -1, u.argmax(axis=1)))
+    np.testing.assert_array_equal(
+        model.labels_, np.where(lack > u.max(axis=1), -1, u.argmax(axis=1))
+    )
     np.testing.assert_array_equal(model.predict(X), model.labels_)
     np.testing.assert_array_equal(model.predict_proba(X), u)
     np.testing.assert_array_equal(model.outlier_score(X), lack)
@@ -323,7 +386,9 @@ def test_rows_of_other_types():
     assert adjusted_rand_score(precomputed.labels_, model.labels_) > 0.9
     with pytest.raises(ValueError, match=r"pass diag="):
         precomputed.predict(kernel[:3])
-    np.testing.assert_array_equal(precomputed.predict(kernel, diag=np.diag(kernel)), precomputed.labels_)
+    np.testing.assert_array_equal(
+        precomputed.predict(kernel, diag=np.diag(kernel)), precomputed.labels_
+    )
 
 
 def test_rows_on_the_disk(tmp_path, monkeypatch):
@@ -340,7 +405,9 @@ def test_rows_on_the_disk(tmp_path, monkeypatch):
     assert counts.sum() == (inside.labels_ >= 0).sum()
     written = np.column_stack([table[f"u{j}"].to_numpy() for j in range(4)])
     np.testing.assert_allclose(1 - written.sum(axis=1), inside.noise_membership_, atol=1e-9)
-    assert model.predict_to(tmp_path / "rows.npy", tmp_path / "again.npy").tolist() == counts.tolist()
+    assert (
+        model.predict_to(tmp_path / "rows.npy", tmp_path / "again.npy").tolist() == counts.tolist()
+    )
 
 
 def test_rows_of_dask(monkeypatch):
@@ -349,7 +416,9 @@ def test_rows_of_dask(monkeypatch):
     rows, _ = mixture(0.3, n=2400)
     words = {"noise": 0.2, "kernel": "rbf", "gamma": 0.2, "landmarks": rows[::61], "init": MIDDLES}
     whole, parts = noisy(**words).fit(rows), da.from_array(rows, chunks=(900, 2))
-    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", processes=False)
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", processes=False
+    )
     with cluster, distributed.Client(cluster):
         model = noisy(**words).fit(parts)
         labels = np.asarray(model.labels_)
@@ -371,12 +440,23 @@ def test_many_rows_settle_on_a_sample(monkeypatch):
 
 @pytest.mark.parametrize("search", ["auto", "breathing"])
 def test_search_finds_what_a_poor_start_missed(search):
-    """In noise, rows that start a cluster are drawn by what they cost, which is never more than noise costs."""
+    """In noise, rows that start a cluster are drawn by what they cost, which is never more than
+    noise costs."""
     rng = np.random.default_rng(1)
     middles = 8.0 * np.array([[i, j] for i in range(3) for j in range(3)])
-    rows = np.concatenate([np.repeat(middles, 40, axis=0) + rng.normal(size=(360, 2)), rng.uniform(-8, 24, size=(240, 2))])
-    found = [FuzzyCMeans(9, noise=0.35, search=search, random_state=seed).fit(rows) for seed in range(8)]
-    near = [np.sqrt(naive.point_distances(middles, model.cluster_centers_)).min(axis=1).max() < 2 for model in found]
+    rows = np.concatenate(
+        [
+            np.repeat(middles, 40, axis=0) + rng.normal(size=(360, 2)),
+            rng.uniform(-8, 24, size=(240, 2)),
+        ]
+    )
+    found = [
+        FuzzyCMeans(9, noise=0.35, search=search, random_state=seed).fit(rows) for seed in range(8)
+    ]
+    near = [
+        np.sqrt(naive.point_distances(middles, model.cluster_centers_)).min(axis=1).max() < 2
+        for model in found
+    ]
     assert sum(near) >= 7
     assert all(model.converged_ for model in found)
 
@@ -398,13 +478,21 @@ def test_streams(kernel, method, tmp_path):
     rows, clean = mixture(0.3, n=2000)
     order = np.random.default_rng(0).permutation(len(rows))
     rows, clean = rows[order], clean[order]
-    words = {"kernel": kernel, "method": method, "random_state": 0, "gamma": 0.1, "landmarks": 100 if kernel == "rbf" else "auto"}
+    words = {
+        "kernel": kernel,
+        "method": method,
+        "random_state": 0,
+        "gamma": 0.1,
+        "landmarks": 100 if kernel == "rbf" else "auto",
+    }
     words = {name: value for name, value in words.items() if kernel == "rbf" or name != "gamma"}
     stream = stream_of(4, noise=0.3, **words)
     for start in range(0, 2000, 400):
         stream = stream.partial_fit(rows[start : start + 400])
     assert stream.noise_membership_.shape == (400,)
-    np.testing.assert_allclose(stream.memberships_.sum(axis=1) + stream.noise_membership_, 1, atol=1e-9)
+    np.testing.assert_allclose(
+        stream.memberships_.sum(axis=1) + stream.noise_membership_, 1, atol=1e-9
+    )
     left = stream.predict(rows) < 0
     assert abs(left.mean() - 0.3) < 0.05
     assert (left & ~clean).sum() / left.sum() > 0.75
@@ -432,10 +520,19 @@ def test_streams_keep_clusters_that_lie_alone():
 @pytest.mark.parametrize("decay", [1.0, 0.5])
 @pytest.mark.parametrize("meta", ["frozen", "update"])
 def test_the_objective_of_a_stream_holds_what_noise_has_cost(meta, decay):
-    """In past chunks too: it begins with what these cost in the end, and what the new rows do at the same centres."""
+    """In past chunks too: it begins with what these cost in the end, and what the new rows do at
+    the same centres."""
     rows, _ = mixture(0.3, n=2000)
     rows = rows[np.random.default_rng(0).permutation(len(rows))]
-    words = {"m": 1.5, "noise": 0.3, "tol": 1e-9, "max_iter": 1000, "warm_up": 0, "decay": decay, "random_state": 0}
+    words = {
+        "m": 1.5,
+        "noise": 0.3,
+        "tol": 1e-9,
+        "max_iter": 1000,
+        "warm_up": 0,
+        "decay": decay,
+        "random_state": 0,
+    }
     stream = stream_of(4, meta_membership=meta, **words).partial_fit(rows[:1200])
     past, delta = stream.objective_, stream.noise_distance_
     assert stream.objective_history_[-1] == pytest.approx(past, rel=1e-6)
@@ -443,14 +540,19 @@ def test_the_objective_of_a_stream_holds_what_noise_has_cost(meta, decay):
     u = naive.noise_memberships(d2, 1.5, delta)
     assert naive.noise_penalty(u, 1.5, delta) > 0.2 * naive.objective(d2, u, 1.5)
     history = stream.partial_fit(rows[1200:]).objective_history_
-    assert history[0] == pytest.approx(decay * past + naive.objective(d2, u, 1.5) + naive.noise_penalty(u, 1.5, delta), rel=1e-6)
+    assert history[0] == pytest.approx(
+        decay * past + naive.objective(d2, u, 1.5) + naive.noise_penalty(u, 1.5, delta), rel=1e-6
+    )
     assert (np.diff(history) <= 1e-12 * history[0]).all()
 
 
 def test_streams_merge():
     rows, _ = mixture(0.3, n=2000)
     rows = rows[np.random.default_rng(0).permutation(len(rows))]
-    one, other = (StreamingFuzzyCMeans(4, m=1.5, noise=0.3, random_state=0).fit(part) for part in (rows[:1200], rows[1200:]))
+    one, other = (
+        StreamingFuzzyCMeans(4, m=1.5, noise=0.3, random_state=0).fit(part)
+        for part in (rows[:1200], rows[1200:])
+    )
     deltas = one.noise_distance_, other.noise_distance_
     assert deltas[0] != deltas[1]
     merged = one.merge(other)
@@ -466,16 +568,42 @@ def test_streams_merge():
 
 
 @pytest.mark.parametrize(
-    "noise", [0, 0.0, -0.1, 1, 1.0, 1.5, np.nan, np.inf, "some", "", True, False, [0.1], np.array([0.1, 0.2]), {}, b"auto"]
+    "noise",
+    [
+        0,
+        0.0,
+        -0.1,
+        1,
+        1.0,
+        1.5,
+        np.nan,
+        np.inf,
+        "some",
+        "",
+        True,
+        False,
+        [0.1],
+        np.array([0.1, 0.2]),
+        {},
+        b"auto",
+    ],
 )
 @pytest.mark.parametrize("estimator", [FuzzyCMeans, StreamingFuzzyCMeans])
 def test_a_share_that_is_none(estimator, noise):
-    with pytest.raises(ValueError, match=rf"{estimator.__name__}\(noise=.*(must be \"auto\", None or a number|must be less than 1)"):
+    with pytest.raises(
+        ValueError,
+        match=rf"{estimator.__name__}\(noise=.*(must be \"auto\", None or a number|must be less "
+        r"than 1)",
+    ):
         estimator(3, noise=noise).fit(X)
 
 
 def test_hard_streams_have_no_noise():
-    with pytest.raises(ValueError, match=r'StreamingFuzzyCMeans\(noise=0.1\): there is no hard rule with noise; take rule="fuzzy"'):
+    with pytest.raises(
+        ValueError,
+        match=r"StreamingFuzzyCMeans\(noise=0.1\): there is no hard rule with noise; take "
+        r'rule="fuzzy"',
+    ):
         StreamingFuzzyCMeans(3, rule="hard", noise=0.1).fit(X)
 
 

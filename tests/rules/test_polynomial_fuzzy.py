@@ -1,4 +1,5 @@
-"""The polynomial fuzzifier: against the paper's loops, at both ends of its parameter, and in every place where rows may lie."""
+"""The polynomial fuzzifier: against the paper's loops, at both ends of its parameter, and in every
+place where rows may lie."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ def kind(request, monkeypatch):
 
 def fitted(rows=X, weights=None, **words):
     words = {"init": START, "tol": 1e-9, "max_iter": 1000, "random_state": 0, **words}
-    return CMeans(3, rule=PolynomialFuzzy(words.pop("beta", 0.5)), **words).fit(rows, sample_weight=weights)
+    return CMeans(3, rule=PolynomialFuzzy(words.pop("beta", 0.5)), **words).fit(
+        rows, sample_weight=weights
+    )
 
 
 # ---- the formula
@@ -46,7 +49,9 @@ def test_memberships_and_weights_are_naive(beta):
     expected = naive_polynomial.memberships(d2, beta)
     np.testing.assert_allclose(u, expected, rtol=0, atol=1e-12 if beta < 0.99 else 1e-9)
     np.testing.assert_array_equal(u == 0, expected == 0)
-    np.testing.assert_allclose(rule.weights(u), naive_polynomial.fuzzified(u, beta), rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(
+        rule.weights(u), naive_polynomial.fuzzified(u, beta), rtol=1e-12, atol=1e-15
+    )
     assert rule.penalty(u, None) is None
 
 
@@ -64,20 +69,33 @@ def test_fits_are_naive(kind, words, weights, beta):
         1,
         weights,
     )
-    model = fitted(weights=weights, beta=beta, **words, max_iter=7, tol=0.0, search=Search(acceleration=None))
-    np.testing.assert_allclose(model.memberships_, naive_polynomial.memberships(expected.d2, beta), rtol=0, atol=1e-9)
+    model = fitted(
+        weights=weights, beta=beta, **words, max_iter=7, tol=0.0, search=Search(acceleration=None)
+    )
+    np.testing.assert_allclose(
+        model.memberships_, naive_polynomial.memberships(expected.d2, beta), rtol=0, atol=1e-9
+    )
     assert model.objective_ == pytest.approx(expected.objective, rel=1e-9)
-    np.testing.assert_allclose(model.objective_history_[:-1], expected.history[: len(model.objective_history_) - 1], rtol=1e-9)
+    np.testing.assert_allclose(
+        model.objective_history_[:-1],
+        expected.history[: len(model.objective_history_) - 1],
+        rtol=1e-9,
+    )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_beta_zero_is_fuzzy_c_means(kind, dtype):
     words = {"init": START, "tol": 1e-6, "search": Search(None, acceleration=None)}
-    fuzzy, polynomial = (CMeans(3, rule=rule, **words).fit(X.astype(dtype)) for rule in (Fuzzy(2.0), PolynomialFuzzy(0.0)))
+    fuzzy, polynomial = (
+        CMeans(3, rule=rule, **words).fit(X.astype(dtype))
+        for rule in (Fuzzy(2.0), PolynomialFuzzy(0.0))
+    )
     eps = np.finfo(dtype).eps
     assert abs(polynomial.n_iter_ - fuzzy.n_iter_) <= (1 if dtype == np.float32 else 0)
     np.testing.assert_allclose(polynomial.memberships_, fuzzy.memberships_, rtol=0, atol=100 * eps)
-    np.testing.assert_allclose(polynomial.cluster_centers_, fuzzy.cluster_centers_, rtol=0, atol=300 * eps)
+    np.testing.assert_allclose(
+        polynomial.cluster_centers_, fuzzy.cluster_centers_, rtol=0, atol=300 * eps
+    )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -119,7 +137,10 @@ def test_the_objective_never_rises(kind, words, beta):
 
 @pytest.mark.parametrize("words", [LINEAR, EXACT], ids=["linear", "exact"])
 def test_weights_are_copies(kind, words):
-    weighted, copied = fitted(weights=W, **words), fitted(np.repeat(X, W.astype(int), axis=0), **{**words, "init": X[START]})
+    weighted, copied = (
+        fitted(weights=W, **words),
+        fitted(np.repeat(X, W.astype(int), axis=0), **{**words, "init": X[START]}),
+    )
     assert copied.objective_ == pytest.approx(weighted.objective_, rel=1e-9)
     np.testing.assert_allclose(copied.memberships(X), weighted.memberships(X), rtol=0, atol=1e-6)
 
@@ -132,14 +153,18 @@ def test_rows_in_files_and_other_forms_give_the_same(tmp_path, monkeypatch):
         other = fitted(rows, init=X[START])
         rounding = 1e-4 if isinstance(rows, np.ndarray) else 1e-8
         assert other.objective_ == pytest.approx(plain.objective_, rel=rounding)
-        np.testing.assert_allclose(other.cluster_centers_, plain.cluster_centers_, rtol=0, atol=rounding)
+        np.testing.assert_allclose(
+            other.cluster_centers_, plain.cluster_centers_, rtol=0, atol=rounding
+        )
 
 
 def test_rows_of_dask(monkeypatch):
     da, distributed = pytest.importorskip("dask.array"), pytest.importorskip("distributed")
     limited(monkeypatch, loaded_bytes=0)
     plain, parts = fitted(init=X[START]), da.from_array(X, chunks=(40, 3))
-    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", processes=False)
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", processes=False
+    )
     with cluster, distributed.Client(cluster):
         model = fitted(parts, init=X[START])
         shares = model.predict_proba(parts).compute()
@@ -169,9 +194,30 @@ def test_saved_and_asked_about_new_rows(tmp_path):
 # ---- what is refused
 
 
-@pytest.mark.parametrize("beta", [1, 1.0, -0.1, 2, np.nan, np.inf, -np.inf, "soft", True, [0.5], np.full(2, 0.5), b"auto", {}, 0.5j])
+@pytest.mark.parametrize(
+    "beta",
+    [
+        1,
+        1.0,
+        -0.1,
+        2,
+        np.nan,
+        np.inf,
+        -np.inf,
+        "soft",
+        True,
+        [0.5],
+        np.full(2, 0.5),
+        b"auto",
+        {},
+        0.5j,
+    ],
+)
 def test_a_beta_that_is_none(beta):
-    with pytest.raises(ValueError, match=r"PolynomialFuzzy\(beta=.*: beta must be (a number of at least 0|less than 1)"):
+    with pytest.raises(
+        ValueError,
+        match=r"PolynomialFuzzy\(beta=.*: beta must be (a number of at least 0|less than 1)",
+    ):
         PolynomialFuzzy(beta)
 
 

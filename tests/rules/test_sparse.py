@@ -1,4 +1,5 @@
-"""The scalar problem of sparse possibilistic clustering, against a bracketing solver and against its own objective."""
+"""The scalar problem of sparse possibilistic clustering, against a bracketing solver and against
+its own objective."""
 
 from __future__ import annotations
 
@@ -32,7 +33,11 @@ def largest_root(d2, eta, strength, p):
         return d2 / eta + np.log(u) + strength / eta * p * u ** (p - 1)
 
     lowest = (strength * p * (1 - p) / eta) ** (1 / (1 - p))
-    return brentq(slope, lowest, max(1.0, 2 * lowest), xtol=1e-300, rtol=8.9e-16, maxiter=500) if slope(lowest) < 0 else 0.0
+    return (
+        brentq(slope, lowest, max(1.0, 2 * lowest), xtol=1e-300, rtol=8.9e-16, maxiter=500)
+        if slope(lowest) < 0
+        else 0.0
+    )
 
 
 RULES = {"global": SparsePossibilistic, "local": LocallySparse}
@@ -57,7 +62,11 @@ def test_nothing_beats_the_global_answer():
         rule = SparsePossibilistic(sparsity=strength, share=0.0, p=p)
         u = float(rule.memberships(np.array([[d2]]), np.array([eta]))[0, 0])
         here = cost(u, d2, eta, strength, p)
-        others = [0.0, *np.geomspace(1e-12, 1.2, 60), *(u * factor for factor in (1 - 1e-3, 1 + 1e-3))]
+        others = [
+            0.0,
+            *np.geomspace(1e-12, 1.2, 60),
+            *(u * factor for factor in (1 - 1e-3, 1 + 1e-3)),
+        ]
         assert here <= min(cost(v, d2, eta, strength, p) for v in others) + 1e-12 * eta
 
 
@@ -68,7 +77,9 @@ def test_lambert_is_scipys():
 
 def test_without_sparsity_it_is_the_exponential():
     d2, eta = np.random.default_rng(0).uniform(0, 9, size=(50, 3)), np.array([0.1, 1.0, 7.0])
-    np.testing.assert_array_equal(SparsePossibilistic(sparsity=0.0).memberships(d2, eta), np.exp(-d2 / eta))
+    np.testing.assert_array_equal(
+        SparsePossibilistic(sparsity=0.0).memberships(d2, eta), np.exp(-d2 / eta)
+    )
     nearly = SparsePossibilistic(sparsity=1e-300).memberships(d2, eta)
     np.testing.assert_allclose(nearly, np.exp(-d2 / eta), rtol=1e-12)
 
@@ -96,7 +107,9 @@ def test_the_radius_of_the_smallest_cluster_depends_on_the_share_alone():
 def test_rows_that_belong_nowhere_are_labelled_so():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 12, [[40.0, -40.0]]])
-    model = CMeans(2, rule=SparsePossibilistic(share=0.3, pilot_m=2.0), kernel="linear", random_state=0).fit(X)
+    model = CMeans(
+        2, rule=SparsePossibilistic(share=0.3, pilot_m=2.0), kernel="linear", random_state=0
+    ).fit(X)
     assert model.labels_[-1] == -1
     np.testing.assert_array_equal(model.memberships_[-1], 0)
     np.testing.assert_array_equal(model.labels_ == -1, (model.memberships_ == 0).all(axis=1))
@@ -108,7 +121,10 @@ def test_rows_that_belong_nowhere_are_labelled_so():
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_objective_never_rises_at_given_scales():
     X = np.random.default_rng(1).normal(size=(200, 3)) + 4 * np.arange(200)[:, None] // 100
-    for rule in (SparsePossibilistic(share=0.0, pilot_m=2.0), SparsePossibilistic(share=0.2, pilot_m=2.0)):
+    for rule in (
+        SparsePossibilistic(share=0.0, pilot_m=2.0),
+        SparsePossibilistic(share=0.2, pilot_m=2.0),
+    ):
         model = CMeans(2, rule=rule, kernel="linear", tol=0, max_iter=30, random_state=0).fit(X)
         history = np.array(model.objective_history_)
         assert (np.diff(history) <= 1e-9 * history[0]).all()
@@ -140,7 +156,8 @@ def test_scales_are_needed():
 @pytest.mark.parametrize("test", ["global", "local"])
 @pytest.mark.parametrize("p", [0.3, 0.5, 0.8])
 def test_reach_bounds_every_radius_from_below(p, test):
-    """Lambda is lowered where it would cut a cluster, just so far, and left alone where it does not."""
+    """Lambda is lowered where it would cut a cluster, just so far, and left alone where it does
+    not."""
     share = 0.5 * SparsePossibilistic(p=p).largest_share
     for scales in (np.array([4.0, 7.0]), np.array([0.05, 3.0]), np.array([0.02, 0.03])):
         plain = RULES[test](share=share, p=p)

@@ -1,4 +1,5 @@
-"""Docstrings that share text read alike whether Python keeps their indentation (before 3.13) or strips it."""
+"""Docstrings that share text read alike whether Python keeps their indentation (before 3.13) or
+strips it."""
 
 from __future__ import annotations
 
@@ -39,7 +40,10 @@ def test_entries_that_are_missing_are_copied_with_their_own_default(kept: Any) -
     Other.__doc__ = kept(WHOLE)
     Mine.__doc__ = kept("Mine.\n\nParameters\n----------\nown : bool\n\nExamples\n--------\n")
     text = shares_parameters(Other)(Mine).__doc__
-    assert text == "Mine.\n\nParameters\n----------\nown : bool\nn : int, default=5\n    Number.\n\nExamples\n--------"
+    assert (
+        text == "Mine.\n\nParameters\n----------\nown : bool\nn : int, default=5\n    "
+        "Number.\n\nExamples\n--------"
+    )
 
 
 @pytest.mark.parametrize("kept", [str, indented])

@@ -35,7 +35,15 @@ def test_digits(value, text):
 
 @pytest.mark.parametrize(
     ("share", "text"),
-    [(0, "0%"), (1, "100%"), (0.07, "7%"), (0.9996, "99.96%"), (0.003, "0.3%"), (0.996, "99.6%"), (1 - 1e-12, "99.999999%")],
+    [
+        (0, "0%"),
+        (1, "100%"),
+        (0.07, "7%"),
+        (0.9996, "99.96%"),
+        (0.003, "0.3%"),
+        (0.996, "99.6%"),
+        (1 - 1e-12, "99.999999%"),
+    ],
 )
 def test_percentages(share, text):
     assert percent(share) == text
@@ -60,4 +68,6 @@ def test_a_number_between_can_be_read_again(one, other):
 
 
 def test_of_the_fewest_digits():
-    assert [in_full(between(*ends)) for ends in ((2005, 2006), (9.7, 10.2), (-1, 1), (0.1, 0.2))] == ["2005.5", "10", "0", "0.15"]
+    assert [
+        in_full(between(*ends)) for ends in ((2005, 2006), (9.7, 10.2), (-1, 1), (0.1, 0.2))
+    ] == ["2005.5", "10", "0", "0.15"]

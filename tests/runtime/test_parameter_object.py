@@ -59,7 +59,10 @@ def test_what_is_printed_is_what_differs():
     assert repr(Inner(True)) == "Inner(width=True)"
 
 
-@pytest.mark.parametrize(("words", "said"), [({"size": 1}, "no parameter 'size'"), ({"name__x": 1}, "name='plain' has no parameters")])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [({"size": 1}, "no parameter 'size'"), ({"name__x": 1}, "name='plain' has no parameters")],
+)
 def test_a_parameter_that_is_not_there_is_named(words, said):
     with pytest.raises(ValueError, match=said):
         Outer(3).set_params(**words)

@@ -39,7 +39,10 @@ def notebook(monkeypatch):
         return Handle(content)
 
     monkeypatch.setattr(builtins, "get_ipython", ZMQInteractiveShell, raising=False)
-    modules = {"IPython": types.ModuleType("IPython"), "IPython.display": types.ModuleType("IPython.display")}
+    modules = {
+        "IPython": types.ModuleType("IPython"),
+        "IPython.display": types.ModuleType("IPython.display"),
+    }
     modules["IPython.display"].display = display
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)
@@ -67,7 +70,15 @@ def test_one_line_that_changes_and_goes(notebook, monkeypatch):
     assert len({id(handle) for handle, _ in notebook}) == 1
 
 
-@pytest.mark.parametrize("kind", [cmeans.FuzzyCMeans, cmeans.KernelKMeans, cmeans.StreamingFuzzyCMeans, cmeans.ProbabilisticKMeans])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        cmeans.FuzzyCMeans,
+        cmeans.KernelKMeans,
+        cmeans.StreamingFuzzyCMeans,
+        cmeans.ProbabilisticKMeans,
+    ],
+)
 def test_fits_draw_where_they_are_verbose(notebook, kind):
     quiet = kind(3, random_state=0).fit(X)
     assert not notebook

@@ -15,11 +15,27 @@ TWO = np.repeat(np.eye(2), 5, axis=0)
 FITS = {
     "max_iter=1": (ConvergenceWarning, FuzzyCMeans(3, max_iter=1, random_state=0), X),
     "only 2 distinct rows": (ConvergenceWarning, KernelKMeans(3, kernel="linear"), TWO),
-    "hold no row": (ConvergenceWarning, KernelKMeans(3, kernel="linear", init=np.array([[0.0, 1], [1, 0], [9, 9]])), TWO),
-    "have collapsed": (ConvergenceWarning, FuzzyCMeans(3, m=3, random_state=0), np.random.default_rng(0).normal(size=(60, 20))),
-    "sizes miss their bounds": (ConvergenceWarning, KernelKMeans(2, kernel="linear", sizes=Sizes(most=0.5), random_state=0), X),
+    "hold no row": (
+        ConvergenceWarning,
+        KernelKMeans(3, kernel="linear", init=np.array([[0.0, 1], [1, 0], [9, 9]])),
+        TWO,
+    ),
+    "have collapsed": (
+        ConvergenceWarning,
+        FuzzyCMeans(3, m=3, random_state=0),
+        np.random.default_rng(0).normal(size=(60, 20)),
+    ),
+    "sizes miss their bounds": (
+        ConvergenceWarning,
+        KernelKMeans(2, kernel="linear", sizes=Sizes(most=0.5), random_state=0),
+        X,
+    ),
     "nearly the identity": (DataWarning, KernelKMeans(2, gamma=1e9, random_state=0), X),
-    "needs no gamma": (ParameterWarning, KernelKMeans(2, kernel="linear", gamma=2.0, random_state=0), X),
+    "needs no gamma": (
+        ParameterWarning,
+        KernelKMeans(2, kernel="linear", gamma=2.0, random_state=0),
+        X,
+    ),
 }
 
 

@@ -13,10 +13,14 @@ from cmeans.sampling.drawing import balanced_labels, exponentials, uniforms
 CUTS = [0, 1, 64, 65, 1000, 3001]
 
 
-@pytest.mark.parametrize("draw", [uniforms, exponentials, lambda *rows: balanced_labels(rows[0], 500, 7, *rows[1:])])
+@pytest.mark.parametrize(
+    "draw", [uniforms, exponentials, lambda *rows: balanced_labels(rows[0], 500, 7, *rows[1:])]
+)
 def test_parts_are_those_of_the_whole(draw):
     whole = draw(5, 0, CUTS[-1])
-    np.testing.assert_array_equal(np.concatenate([draw(5, a, b) for a, b in itertools.pairwise(CUTS)]), whole)
+    np.testing.assert_array_equal(
+        np.concatenate([draw(5, a, b) for a, b in itertools.pairwise(CUTS)]), whole
+    )
     np.testing.assert_array_equal(draw(5, 700, 1700), whole[700:1700])
     assert (draw(6, 0, CUTS[-1]) != whole).mean() > 0.5
 

@@ -11,7 +11,14 @@ import pytest
 from numpy.random import RandomState
 
 import cmeans.sampling.kmeans_parallel
-from cmeans import FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans, ProbabilisticKMeans, TwoStepKernelKMeans
+from cmeans import (
+    FuzzyCMeans,
+    KernelKMeans,
+    Landmarks,
+    PossibilisticCMeans,
+    ProbabilisticKMeans,
+    TwoStepKernelKMeans,
+)
 from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
 from cmeans.engines import ThreadEngine
@@ -27,7 +34,12 @@ from limited import limited, within
 pytestmark = pytest.mark.slow
 
 N = 67
-KERNELS = {"rbf": RBF(0.3), "linear": Linear(), "polynomial": Polynomial(gamma=0.5, degree=3, coef0=1.0), "laplacian": Laplacian(0.2)}
+KERNELS = {
+    "rbf": RBF(0.3),
+    "linear": Linear(),
+    "polynomial": Polynomial(gamma=0.5, degree=3, coef0=1.0),
+    "laplacian": Laplacian(0.2),
+}
 SPACES = {
     "euclidean": {"kernel": "linear"},
     "exact": {"kernel": "rbf", "gamma": 0.3, "landmarks": None},
@@ -65,7 +77,7 @@ def seeds(metric, people, count, seed, n_threads=1):
         return scalable_kmeans_plus_plus(metric, people, count, RandomState(seed), engine)
 
 
-# ------------------------------------------------------------------------------------------------------------- the same, in loops
+# ------------------------------------------------------------------------------- the same, in loops
 
 
 def naive_draw(masses, u):
@@ -86,7 +98,13 @@ def naive_kmeans_plus_plus(d2, weights, count, rng):
         if not sum(weights * nearest) > 0:
             break
         drawn = [naive_draw(weights * nearest, u) for u in rng.uniform(size=tries)]
-        sums = [sum(w * min(near, d2[i, j]) for i, (w, near) in enumerate(zip(weights, nearest, strict=True))) for j in drawn]
+        sums = [
+            sum(
+                w * min(near, d2[i, j])
+                for i, (w, near) in enumerate(zip(weights, nearest, strict=True))
+            )
+            for j in drawn
+        ]
         chosen.append(drawn[int(np.argmin(sums))])
     return chosen
 
@@ -119,7 +137,9 @@ def test_against_loops(kernel, weighted):
     X = rng.normal(size=(N, 3))
     weights = rng.choice([0.0, 0.3, 1.0, 4.0], size=N) if weighted else np.ones(N)
     metric, d2 = (
-        Metric(KERNELS[kernel], Blocks(X, weights, limits=Limits(block_rows=9, tasks=3, task_values=1))),
+        Metric(
+            KERNELS[kernel], Blocks(X, weights, limits=Limits(block_rows=9, tasks=3, task_values=1))
+        ),
         distances(KERNELS[kernel](X, X)),
     )
     for seed in range(5):
@@ -134,7 +154,9 @@ def test_distances_among_a_sample(kernel, form, X):
     rows, columns = np.arange(1, N, 2), np.array([3, 0, 20])
     among = Metric(KERNELS[kernel], Blocks(as_form(X, form), np.ones(N))).among(rows)
     gram = KERNELS[kernel](X[rows], X[rows])
-    np.testing.assert_allclose(among.squared_distances(columns), distances(gram)[:, columns], rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(
+        among.squared_distances(columns), distances(gram)[:, columns], rtol=1e-9, atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("form", ["numpy", "torch"])
@@ -144,7 +166,9 @@ def test_a_given_kernel_matrix_against_loops(form):
     x = as_form(gram, form)
     metric = Metric(Precomputed(), Blocks(x, weights, columns={"kxx": as_form(np.ones(N), form)}))
     for seed in range(5):
-        assert seeds(metric, everybody(weights), 4, seed).tolist() == naive_scalable(distances(gram), weights, 4, RandomState(seed))
+        assert seeds(metric, everybody(weights), 4, seed).tolist() == naive_scalable(
+            distances(gram), weights, 4, RandomState(seed)
+        )
 
 
 def test_rows_known_by_their_landmarks_columns_against_loops():
@@ -173,23 +197,30 @@ def test_a_row_is_nearest_to_itself_and_its_copies_at_zero(kernel, X):
     assert (np.delete(d2, [*rows, N + 4]) >= 0).all()
 
 
-# ----------------------------------------------------------------------------------------------------- threads, memory, kinds of arrays
+# ----------------------------------------------------------------- threads, memory, kinds of arrays
 
 
 def test_threads_and_blocks_change_nothing():
     X = np.random.default_rng(4).normal(size=(3000, 4))
-    metric, people = Metric(RBF(0.2), Blocks(X, np.ones(len(X)))), population_of(Blocks(X, np.ones(len(X))))
+    metric, people = (
+        Metric(RBF(0.2), Blocks(X, np.ones(len(X)))),
+        population_of(Blocks(X, np.ones(len(X)))),
+    )
     once = seeds(metric, people, 9, 0)
     for n_threads in (2, 5):
         np.testing.assert_array_equal(seeds(metric, people, 9, 0, n_threads), once)
-    metric = replace(metric, blocks=replace(metric.blocks, limits=Limits(block_rows=97, tasks=5, task_values=1)))
+    metric = replace(
+        metric, blocks=replace(metric.blocks, limits=Limits(block_rows=97, tasks=5, task_values=1))
+    )
     np.testing.assert_array_equal(seeds(metric, people, 9, 0, 2), once)
 
 
 @pytest.mark.usefixtures("large")
 @pytest.mark.parametrize("space", SPACES)
 def test_fits_have_the_same_bits_whatever_threads_and_memory(space, X):
-    make = partial(FuzzyCMeans, 4, m=1.3, init="k-means||", n_init=2, random_state=0, tol=1e-2, **SPACES[space])
+    make = partial(
+        FuzzyCMeans, 4, m=1.3, init="k-means||", n_init=2, random_state=0, tol=1e-2, **SPACES[space]
+    )
     once = make(n_jobs=1).fit(X)
     for words in ({"n_jobs": 2}, {"n_jobs": 5}, {"engine": ThreadEngine(1, memory_budget="60MB")}):
         np.testing.assert_array_equal(make(**words).fit(X).memberships_, once.memberships_)
@@ -199,7 +230,9 @@ def test_fits_have_the_same_bits_whatever_threads_and_memory(space, X):
 @within(**LARGE)
 def two_sweeps(space, form="numpy", dtype="float64"):
     with pytest.warns(match="max_iter"):
-        return KernelKMeans(4, init="k-means||", random_state=0, max_iter=2, tol=0, **SPACES[space]).fit(as_form(lattice(), form, dtype))
+        return KernelKMeans(
+            4, init="k-means||", random_state=0, max_iter=2, tol=0, **SPACES[space]
+        ).fit(as_form(lattice(), form, dtype))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -208,7 +241,9 @@ def two_sweeps(space, form="numpy", dtype="float64"):
 def test_every_kind_of_array(space, form, dtype):
     """Values that float32 holds give the same draws in it."""
     expected, model = two_sweeps(space), two_sweeps(space, form, dtype)
-    assert model.objective_history_[0] == pytest.approx(expected.objective_history_[0], rel=1e-9 if dtype == "float64" else 1e-4)
+    assert model.objective_history_[0] == pytest.approx(
+        expected.objective_history_[0], rel=1e-9 if dtype == "float64" else 1e-4
+    )
     assert on_host(model.memberships_).dtype == dtype
 
 
@@ -224,8 +259,14 @@ def test_every_kind_of_array(space, form, dtype):
     ],
 )
 def test_every_estimator_takes_it(make):
-    X = np.repeat(np.arange(4.0), 20)[:, None] * [5.0, 3.0] + np.random.default_rng(5).normal(scale=0.1, size=(80, 2))
-    labels = make(n_clusters=4, kernel="rbf", gamma=0.1, init="k-means||", random_state=0).fit(X).labels_.reshape(4, 20)
+    X = np.repeat(np.arange(4.0), 20)[:, None] * [5.0, 3.0] + np.random.default_rng(5).normal(
+        scale=0.1, size=(80, 2)
+    )
+    labels = (
+        make(n_clusters=4, kernel="rbf", gamma=0.1, init="k-means||", random_state=0)
+        .fit(X)
+        .labels_.reshape(4, 20)
+    )
     assert (labels == labels[:, :1]).all()
     assert len(set(labels[:, 0])) == 4
 
@@ -243,32 +284,46 @@ def test_precomputed_rows(X):
 
 @pytest.mark.usefixtures("large")
 def test_starts_share_the_rows_kept(monkeypatch):
-    """Seeding asks the kernel about its candidates only, and no start represents a row a second time."""
+    """Seeding asks the kernel about its candidates only, and no start represents a row a second
+    time."""
     X = np.random.default_rng(6).normal(size=(3000, 4))
     seen, rows = [], LandmarkSpace.rows
-    monkeypatch.setattr(LandmarkSpace, "rows", lambda self, block, room=None: seen.append(len(block.weight)) or rows(self, block, room))
-    monkeypatch.setattr("cmeans.fitting.fitted_attributes.certify", lambda *_: None)  # it looks at rows anew, in float64
+    monkeypatch.setattr(
+        LandmarkSpace,
+        "rows",
+        lambda self, block, room=None: seen.append(len(block.weight)) or rows(self, block, room),
+    )
+    # it looks at rows anew, in float64
+    monkeypatch.setattr("cmeans.fitting.fitted_attributes.certify", lambda *_: None)
     KernelKMeans(3, landmarks=30, init="k-means||", n_init=3, random_state=0).fit(X)
     assert sum(seen) == len(X)
 
 
-# ------------------------------------------------------------------------------------------------------------------ weights, copies
+# ---------------------------------------------------------------------------------- weights, copies
 
 
 def test_only_ratios_of_weights_count():
     rng = np.random.default_rng(7)
     X, weights = rng.normal(size=(300, 2)), rng.uniform(size=300)
-    chosen = [seeds(Metric(Linear(), Blocks(X, t * weights)), everybody(t * weights), 6, 1).tolist() for t in (1.0, 2.0**-30, 2.0**20)]
+    chosen = [
+        seeds(Metric(Linear(), Blocks(X, t * weights)), everybody(t * weights), 6, 1).tolist()
+        for t in (1.0, 2.0**-30, 2.0**20)
+    ]
     assert chosen[0] == chosen[1] == chosen[2]
 
 
 def test_rows_without_weight_are_never_chosen_and_change_nothing():
     rng = np.random.default_rng(8)
     X = rng.normal(size=(200, 2))
-    among, weights = np.vstack([X, 100.0 + rng.normal(size=(50, 2))]), np.r_[np.ones(200), np.zeros(50)]
+    among, weights = (
+        np.vstack([X, 100.0 + rng.normal(size=(50, 2))]),
+        np.r_[np.ones(200), np.zeros(50)],
+    )
     for seed in range(10):
         alone = seeds(Metric(Linear(), Blocks(X, np.ones(200))), everybody(np.ones(200)), 5, seed)
-        np.testing.assert_array_equal(seeds(Metric(Linear(), Blocks(among, weights)), everybody(weights), 5, seed), alone)
+        np.testing.assert_array_equal(
+            seeds(Metric(Linear(), Blocks(among, weights)), everybody(weights), 5, seed), alone
+        )
 
 
 def test_a_weight_of_k_is_drawn_as_often_as_any_of_k_copies():
@@ -280,13 +335,17 @@ def test_a_weight_of_k_is_drawn_as_often_as_any_of_k_copies():
     for seed in range(500):
         counts[0, seeds(weighted, everybody(copies.astype(float)), 2, seed)] += 1
         counts[1, repeated[seeds(copied, everybody(np.ones(len(repeated))), 2, seed)]] += 1
-    assert np.abs(counts[0] - counts[1]).max() < 500 * 0.08  # two and a half deviations of the difference of the commonest row
+    # two and a half deviations of the difference of the commonest row
+    assert np.abs(counts[0] - counts[1]).max() < 500 * 0.08
 
 
 @pytest.mark.parametrize("space", SPACES)
 def test_small_inputs_are_seeded_as_k_means_plus_plus_does(space, X):
     make = partial(KernelKMeans, 5, random_state=3, **SPACES[space])
-    np.testing.assert_array_equal(make(init="k-means||").fit(X).objective_history_, make(init="k-means++").fit(X).objective_history_)
+    np.testing.assert_array_equal(
+        make(init="k-means||").fit(X).objective_history_,
+        make(init="k-means++").fit(X).objective_history_,
+    )
 
 
 @pytest.mark.usefixtures("large")
@@ -315,7 +374,7 @@ def test_rounds_go_on_where_five_do_not_find_enough():
         assert len(np.unique(X[seeds(metric, people, 9, seed)])) == 9
 
 
-# ---------------------------------------------------------------------------------------------------------------------- quality
+# ------------------------------------------------------------------------------------------ quality
 
 
 @pytest.mark.parametrize("kernel", [Linear(), RBF(0.02)])
@@ -324,7 +383,10 @@ def test_every_heap_is_hit(kernel):
     corners = 10.0 * np.array([(i, j) for i in range(5) for j in range(4)])
     truth = rng.choice(20, size=4000, p=np.arange(1, 21) / 210)
     X = corners[truth] + rng.normal(scale=0.1, size=(4000, 2))
-    metric, people = Metric(kernel, Blocks(X, np.ones(len(X)))), population_of(Blocks(X, np.ones(len(X))))
+    metric, people = (
+        Metric(kernel, Blocks(X, np.ones(len(X)))),
+        population_of(Blocks(X, np.ones(len(X)))),
+    )
     for seed in range(10):
         assert len(set(truth[seeds(metric, people, 20, seed)])) == 20
 
@@ -332,8 +394,22 @@ def test_every_heap_is_hit(kernel):
 def test_the_passes_are_few(monkeypatch):
     X = np.random.default_rng(12).normal(size=(5000, 3))
     joined, join = [], cmeans.sampling.kmeans_parallel._Nearest.join
-    monkeypatch.setattr(cmeans.sampling.kmeans_parallel._Nearest, "join", lambda self, rows: joined.append(len(rows)) or join(self, rows))
-    assert len(seeds(Metric(Linear(), Blocks(X, np.ones(5000))), population_of(Blocks(X, np.ones(5000))), 10, 0)) == 10
+    monkeypatch.setattr(
+        cmeans.sampling.kmeans_parallel._Nearest,
+        "join",
+        lambda self, rows: joined.append(len(rows)) or join(self, rows),
+    )
+    assert (
+        len(
+            seeds(
+                Metric(Linear(), Blocks(X, np.ones(5000))),
+                population_of(Blocks(X, np.ones(5000))),
+                10,
+                0,
+            )
+        )
+        == 10
+    )
     assert len(joined) == 6
     assert joined[0] == 1
     assert 10 <= np.mean(joined[1:]) <= 30  # 20 on average
@@ -341,12 +417,18 @@ def test_the_passes_are_few(monkeypatch):
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_kernel_that_gives_no_number_is_refused(bad, X):
-    metric = Metric(CallableKernel(lambda a, b: np.where(a[:, :1] > 1.9, bad, a @ b.T)), Blocks(X, np.ones(N)))
+    metric = Metric(
+        CallableKernel(lambda a, b: np.where(a[:, :1] > 1.9, bad, a @ b.T)), Blocks(X, np.ones(N))
+    )
     with pytest.raises(ValueError, match="finite"):
         seeds(metric, everybody(np.ones(N)), 3, 0)
 
 
 def test_distances_whose_sum_overflows_are_refused():
-    X = 1e153 * np.random.default_rng(0).uniform(2, 8, size=(50, 1)) * np.repeat([1, -1], 25)[:, None]
+    X = (
+        1e153
+        * np.random.default_rng(0).uniform(2, 8, size=(50, 1))
+        * np.repeat([1, -1], 25)[:, None]
+    )
     with pytest.raises(ValueError, match="finite"):
         seeds(Metric(Linear(), Blocks(X, np.ones(50))), everybody(np.ones(50)), 3, 0)

@@ -1,4 +1,5 @@
-"""k-means++ where very many rows are drawn: each in proportion to its distance when it is its turn, though it is proposed ahead."""
+"""k-means++ where very many rows are drawn: each in proportion to its distance when it is its turn,
+though it is proposed ahead."""
 
 from __future__ import annotations
 
@@ -40,7 +41,9 @@ def test_few_are_drawn_as_ever():
     x, weights = mixture(900, 40), np.ones(900)
     affinity = KernelAffinity(Linear(), x)
     expected = kmeans_plus_plus(affinity, weights, VERY_MANY - 1, np.random.RandomState(3))
-    np.testing.assert_array_equal(seeds(affinity, weights, VERY_MANY - 1, np.random.RandomState(3)), expected)
+    np.testing.assert_array_equal(
+        seeds(affinity, weights, VERY_MANY - 1, np.random.RandomState(3)), expected
+    )
 
 
 @pytest.mark.parametrize("single", [True, False])
@@ -55,15 +58,22 @@ def test_many_are_as_far_apart(kernel, single):
     np.testing.assert_array_equal(found[0], found[1])
     assert (weights[found[0]] > 0).all()
     assert len(set(found[0].tolist())) == 300
-    greedy = [kmeans_plus_plus(affinity, weights, 300, np.random.RandomState(seed)) for seed in (0, 1)]
-    assert np.mean([left(x, weights, one) for one in found[1:]]) < 1.05 * np.mean([left(x, weights, one) for one in greedy])
+    greedy = [
+        kmeans_plus_plus(affinity, weights, 300, np.random.RandomState(seed)) for seed in (0, 1)
+    ]
+    assert np.mean([left(x, weights, one) for one in found[1:]]) < 1.05 * np.mean(
+        [left(x, weights, one) for one in greedy]
+    )
 
 
 def test_fewer_where_no_further_row_differs():
     x = np.repeat(mixture(260, 20), 3, axis=0)
     for rows in (x, x.astype(np.float32)):
         found = seeds(
-            Metric(Linear(), Blocks(rows, np.ones(len(x)))).among(np.arange(len(x))), np.ones(len(x)), 400, np.random.RandomState(0)
+            Metric(Linear(), Blocks(rows, np.ones(len(x)))).among(np.arange(len(x))),
+            np.ones(len(x)),
+            400,
+            np.random.RandomState(0),
         )
         assert len(found) == 260
         assert len(set((found // 3).tolist())) == 260
@@ -74,7 +84,10 @@ def test_of_many_columns_few_directions_are_enough(dtype):
     """And where too few rows differ along these, all columns tell them apart."""
     made = np.random.default_rng(2)
     turned = np.linalg.qr(made.normal(size=(300, 8)))[0]
-    x, weights = (mixture(1500, 300) @ turned.T + 0.3 * made.normal(size=(1500, 300))).astype(dtype), np.ones(1500)
+    x, weights = (
+        (mixture(1500, 300) @ turned.T + 0.3 * made.normal(size=(1500, 300))).astype(dtype),
+        np.ones(1500),
+    )
     affinity = Metric(Linear(), Blocks(x, weights)).among(np.arange(1500))
     some = affinity.in_given_precision().along(kmeanspp.DIRECTIONS)
     assert some.x.shape == (1500, kmeanspp.DIRECTIONS)
@@ -82,8 +95,12 @@ def test_of_many_columns_few_directions_are_enough(dtype):
     narrow = KernelAffinity(Linear(), x[:, :255])
     assert narrow.along(kmeanspp.DIRECTIONS) is narrow
     found = [seeds(affinity, weights, 300, np.random.RandomState(seed)) for seed in (0, 1)]
-    greedy = [kmeans_plus_plus(affinity, weights, 300, np.random.RandomState(seed)) for seed in (0, 1)]
-    assert np.mean([left(x, weights, one) for one in found]) < 1.05 * np.mean([left(x, weights, one) for one in greedy])
+    greedy = [
+        kmeans_plus_plus(affinity, weights, 300, np.random.RandomState(seed)) for seed in (0, 1)
+    ]
+    assert np.mean([left(x, weights, one) for one in found]) < 1.05 * np.mean(
+        [left(x, weights, one) for one in greedy]
+    )
     repeated = np.repeat(x[:260].astype(float), 3, axis=0)
     found = seeds(KernelAffinity(Linear(), repeated), np.ones(780), 400, np.random.RandomState(0))
     assert len(set((found // 3).tolist())) == len(found) == 260
@@ -102,7 +119,10 @@ def test_each_is_drawn_in_proportion_to_its_distance_then(monkeypatch):
     """The third and fourth of four rows come from one proposal, made when two were taken."""
     for name, value in (("VERY_MANY", 1), ("CANDIDATES", 1), ("AHEAD", 1)):
         monkeypatch.setattr(kmeanspp, name, value)
-    x, weights = np.array([[0.0], [0.4], [1.0], [1.1], [3.0], [5.0]]), np.array([1.0, 2.0, 1.0, 1.0, 3.0, 0.5])
+    x, weights = (
+        np.array([[0.0], [0.4], [1.0], [1.1], [3.0], [5.0]]),
+        np.array([1.0, 2.0, 1.0, 1.0, 3.0, 0.5]),
+    )
     d2 = (x - x.T) ** 2
 
     def probability(order):
@@ -120,7 +140,10 @@ def test_each_is_drawn_in_proportion_to_its_distance_then(monkeypatch):
     likely = [some for some in expected if expected[some] * times > 5]
     rest = times - sum(found[some] for some in likely)
     observed = [*(found[some] for some in likely), rest]
-    wanted = [*(times * expected[some] for some in likely), times * (1 - sum(expected[some] for some in likely))]
+    wanted = [
+        *(times * expected[some] for some in likely),
+        times * (1 - sum(expected[some] for some in likely)),
+    ]
     assert chisquare(observed, wanted).pvalue > 1e-3
 
 
@@ -143,4 +166,6 @@ def test_equal_rows_in_single_precision_are_drawn_once(d):
     chosen = kmeans_plus_plus(affinity, np.ones(len(x)), VERY_MANY + 9, np.random.RandomState(0))
     assert len(chosen) == len(np.unique(x[chosen], axis=0)) == len(np.unique(x, axis=0))
     some = np.arange(20)
-    np.testing.assert_array_equal(affinity.squared_distances(some) == 0, (x[:, None, :3] == x[some, :3]).all(axis=2))
+    np.testing.assert_array_equal(
+        affinity.squared_distances(some) == 0, (x[:, None, :3] == x[some, :3]).all(axis=2)
+    )

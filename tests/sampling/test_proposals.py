@@ -1,4 +1,5 @@
-"""Rows proposed as the next centre: distances and potentials, native and without native code, against loops."""
+"""Rows proposed as the next centre: distances and potentials, native and without native code,
+against loops."""
 
 from __future__ import annotations
 
@@ -12,7 +13,12 @@ from cmeans.kernels import RBF, Laplacian, Linear, Polynomial
 from cmeans.sampling.kmeanspp import kmeans_plus_plus, lowered, max_min
 from cmeans.sampling.pairwise import KernelAffinity, MatrixAffinity
 
-KERNELS = {"linear": Linear(), "rbf": RBF(0.1), "polynomial": Polynomial(3, 0.5, 1.0), "laplacian": Laplacian(0.3)}
+KERNELS = {
+    "linear": Linear(),
+    "rbf": RBF(0.1),
+    "polynomial": Polynomial(3, 0.5, 1.0),
+    "laplacian": Laplacian(0.3),
+}
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +73,11 @@ def test_native_code_takes_the_same_rows(n, name, method, monkeypatch):
     taken = []
     for compiled in (True, False):
         monkeypatch.setattr(native, "is_available", lambda compiled=compiled: compiled)
-        taken.append(method(affinity(KERNELS[name], x, "rows"), weights, min(n, 20), np.random.RandomState(3)))
+        taken.append(
+            method(
+                affinity(KERNELS[name], x, "rows"), weights, min(n, 20), np.random.RandomState(3)
+            )
+        )
     np.testing.assert_array_equal(*taken)
     assert len(set(taken[0].tolist())) == min(n, 20)
 
@@ -75,8 +85,8 @@ def test_native_code_takes_the_same_rows(n, name, method, monkeypatch):
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("method", [kmeans_plus_plus, max_min])
 def test_rounding_does_not_choose_among_rows_that_are_equally_good(method, compiled, monkeypatch):
-    """On a grid many candidates lower the potential by the same, and many rows are equally far: the first of them is taken, whatever the
-    last digits of products say."""
+    """On a grid many candidates lower the potential by the same, and many rows are equally far: the
+    first of them is taken, whatever the last digits of products say."""
     if compiled and not native.is_available():
         pytest.skip("there is no native code")
     monkeypatch.setattr(native, "is_available", lambda: compiled)
@@ -84,10 +94,14 @@ def test_rounding_does_not_choose_among_rows_that_are_equally_good(method, compi
     gram, kxx, rng = x @ x.T, (x * x).sum(axis=1), np.random.default_rng(0)
 
     def taken(gram, seed):
-        return method(MatrixAffinity(gram, kxx, np.arange(36)), np.ones(36), 8, np.random.RandomState(seed)).tolist()
+        return method(
+            MatrixAffinity(gram, kxx, np.arange(36)), np.ones(36), 8, np.random.RandomState(seed)
+        ).tolist()
 
     for seed in range(20):
-        assert taken(gram * (1.0 + 2.0**-52 * rng.integers(-4, 5, size=gram.shape)), seed) == taken(gram, seed)
+        assert taken(gram * (1.0 + 2.0**-52 * rng.integers(-4, 5, size=gram.shape)), seed) == taken(
+            gram, seed
+        )
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -99,4 +113,9 @@ def test_a_distance_that_is_not_finite_is_refused(bad, compiled, monkeypatch):
     gram = np.eye(11)
     gram[10, 2] = gram[2, 10] = bad
     with pytest.raises(ValueError, match="not finite"):
-        lowered(MatrixAffinity(gram, np.ones(11), np.arange(11)), np.array([2]), np.full(11, np.inf), np.ones(11))
+        lowered(
+            MatrixAffinity(gram, np.ones(11), np.arange(11)),
+            np.array([2]),
+            np.full(11, np.inf),
+            np.ones(11),
+        )

@@ -23,9 +23,13 @@ def test_mean_and_covariance(x, shape):
     dense = x.toarray() if sparse.issparse(x) else x
     null = null_of_rows(x, weights)
     covariance = np.cov(dense.T, aweights=weights, ddof=0)
-    np.testing.assert_allclose(null.axes.T @ null.axes, covariance, atol=1e-12 * np.trace(covariance))
+    np.testing.assert_allclose(
+        null.axes.T @ null.axes, covariance, atol=1e-12 * np.trace(covariance)
+    )
     drawn = replace(null, n_rows=200_000).draw(shape, np.random.default_rng(1))
-    np.testing.assert_allclose(drawn.mean(axis=0), np.average(dense, axis=0, weights=weights), atol=0.03)
+    np.testing.assert_allclose(
+        drawn.mean(axis=0), np.average(dense, axis=0, weights=weights), atol=0.03
+    )
     np.testing.assert_allclose(np.cov(drawn.T), covariance, atol=0.02 * np.trace(covariance))
 
 
@@ -33,7 +37,11 @@ def test_kernel_matrices():
     """Inner products alone tell as much, but for where the mean lies."""
     null = null_of_products(TALL @ TALL.T, WEIGHTS)
     rows = null_of_rows(TALL, WEIGHTS)
-    np.testing.assert_allclose(np.sort(np.linalg.norm(null.axes, axis=1)), np.sort(np.linalg.norm(rows.axes, axis=1)), rtol=1e-9)
+    np.testing.assert_allclose(
+        np.sort(np.linalg.norm(null.axes, axis=1)),
+        np.sort(np.linalg.norm(rows.axes, axis=1)),
+        rtol=1e-9,
+    )
     gram = null.draw("normal", np.random.default_rng(2))
     assert gram.shape == (40, 40)
     assert np.linalg.eigvalsh(gram).min() > -1e-9 * np.trace(gram)

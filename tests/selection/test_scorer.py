@@ -22,7 +22,8 @@ PLAIN = KernelKMeans(kernel="linear", random_state=0)
 
 @pytest.fixture
 def few_draws(monkeypatch):
-    """Three draws without clusters of each shape, in place of ten, which is enough where clusters stand apart."""
+    """Three draws without clusters of each shape, in place of ten, which is enough where clusters
+    stand apart."""
     monkeypatch.setattr(evidence, "MOST", evidence.FEWEST)
 
 
@@ -36,22 +37,31 @@ def fit(c, X=BLOBS):
     [
         PLAIN,
         pytest.param(FuzzyCMeans(random_state=0), marks=pytest.mark.minutes),
-        pytest.param(KernelKMeans(kernel="rbf", gamma=0.02, landmarks=50, random_state=0), marks=pytest.mark.minutes),
+        pytest.param(
+            KernelKMeans(kernel="rbf", gamma=0.02, landmarks=50, random_state=0),
+            marks=pytest.mark.minutes,
+        ),
     ],
     ids=["hard", "fuzzy", "rbf"],
 )
 def test_a_search_finds_the_number(estimator):
-    search = GridSearchCV(estimator, {"n_clusters": [1, 3, 4, 5]}, scoring=silhouette_scorer, cv=2).fit(BLOBS)
+    search = GridSearchCV(
+        estimator, {"n_clusters": [1, 3, 4, 5]}, scoring=silhouette_scorer, cv=2
+    ).fit(BLOBS)
     assert search.best_params_ == {"n_clusters": 4}
 
 
 @pytest.mark.usefixtures("few_draws")
 def test_pipelines():
     model = make_pipeline(StandardScaler(), PLAIN)
-    search = GridSearchCV(model, {"kernelkmeans__n_clusters": [3, 4, 5]}, scoring=silhouette_scorer, cv=2).fit(BLOBS)
+    search = GridSearchCV(
+        model, {"kernelkmeans__n_clusters": [3, 4, 5]}, scoring=silhouette_scorer, cv=2
+    ).fit(BLOBS)
     assert search.best_params_ == {"kernelkmeans__n_clusters": 4}
     scaled = StandardScaler().fit_transform(BLOBS)
-    assert silhouette_scorer(make_pipeline(StandardScaler(), fit(4)).fit(BLOBS), BLOBS) == silhouette_scorer(fit(4, scaled), scaled)
+    assert silhouette_scorer(
+        make_pipeline(StandardScaler(), fit(4)).fit(BLOBS), BLOBS
+    ) == silhouette_scorer(fit(4, scaled), scaled)
 
 
 def test_it_is_the_evidence_of_select():
@@ -78,6 +88,8 @@ def test_bad_words():
         silhouette_scorer(PLAIN, BLOBS)
     with pytest.raises(ValueError, match="distinct rows for 4 clusters"):
         silhouette_scorer(fit(4), BLOBS[:3])
-    known = KernelKMeans(3, kernel="precomputed", landmarks=None, random_state=0).fit(BLOBS[:90] @ BLOBS[:90].T)
+    known = KernelKMeans(3, kernel="precomputed", landmarks=None, random_state=0).fit(
+        BLOBS[:90] @ BLOBS[:90].T
+    )
     with pytest.raises(ValueError, match="rows are needed"):
         silhouette_scorer(known, BLOBS[:90] @ BLOBS[:90].T)

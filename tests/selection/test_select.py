@@ -1,4 +1,5 @@
-"""The number of clusters: right where it is known, 1 where there are none, the same from a file and by a kernel matrix."""
+"""The number of clusters: right where it is known, 1 where there are none, the same from a file and
+by a kernel matrix."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ DRAWS = evidence.MOST
 
 @pytest.fixture(autouse=True)
 def _few_draws(monkeypatch):
-    """Three draws without clusters of each shape, in place of ten, which is enough where clusters stand apart."""
+    """Three draws without clusters of each shape, in place of ten, which is enough where clusters
+    stand apart."""
     monkeypatch.setattr(evidence, "MOST", evidence.FEWEST)
 
 
@@ -56,19 +58,25 @@ def naive_silhouette(model, X, weights):
     return total / weights.sum()
 
 
-@pytest.mark.parametrize("estimator", [PLAIN, FuzzyCMeans(kernel="rbf", gamma=0.1, landmarks=40, random_state=0)])
+@pytest.mark.parametrize(
+    "estimator", [PLAIN, FuzzyCMeans(kernel="rbf", gamma=0.1, landmarks=40, random_state=0)]
+)
 def test_silhouette_against_a_loop(estimator):
     model = clone(estimator).set_params(n_clusters=3).fit(BLOBS)
     weights = np.random.default_rng(0).integers(0, 4, len(BLOBS)).astype(float)
     expected = naive_silhouette(model, BLOBS, weights)
-    assert simplified_silhouette(model, BLOBS, sample_weight=weights) == pytest.approx(expected, rel=1e-12)
+    assert simplified_silhouette(model, BLOBS, sample_weight=weights) == pytest.approx(
+        expected, rel=1e-12
+    )
     copies = np.repeat(BLOBS, weights.astype(int), axis=0)
     assert simplified_silhouette(model, copies) == pytest.approx(expected, rel=1e-12)
 
 
 def test_silhouette_of_points_at_centres_is_one():
     X = np.repeat([[0.0, 0.0], [3.0, 4.0]], 5, axis=0)
-    assert simplified_silhouette(clone(PLAIN).set_params(n_clusters=2, search=None).fit(X), X) == 1.0
+    assert (
+        simplified_silhouette(clone(PLAIN).set_params(n_clusters=2, search=None).fit(X), X) == 1.0
+    )
 
 
 def test_silhouette_needs_two_clusters_and_a_model():
@@ -81,7 +89,11 @@ def test_silhouette_needs_two_clusters_and_a_model():
 
 @pytest.mark.parametrize(
     "estimator",
-    [PLAIN, FuzzyCMeans(kernel="linear", random_state=0), KernelKMeans(kernel="rbf", gamma=0.02, landmarks=50, random_state=0)],
+    [
+        PLAIN,
+        FuzzyCMeans(kernel="linear", random_state=0),
+        KernelKMeans(kernel="rbf", gamma=0.02, landmarks=50, random_state=0),
+    ],
     ids=["hard", "fuzzy", "rbf"],
 )
 def test_blobs(estimator):
@@ -121,7 +133,10 @@ def test_more_columns_than_rows():
 def test_the_same_from_a_file_and_again(tmp_path):
     np.save(tmp_path / "rows.npy", BLOBS)
     first = blobs_with_two_refits()
-    again, stored = (select(PLAIN, rows, (3, 4, 5), n_bootstrap=2, random_state=5) for rows in (BLOBS, tmp_path / "rows.npy"))
+    again, stored = (
+        select(PLAIN, rows, (3, 4, 5), n_bootstrap=2, random_state=5)
+        for rows in (BLOBS, tmp_path / "rows.npy")
+    )
     for other in (again, stored):
         assert other.n_clusters == first.n_clusters
         np.testing.assert_array_equal(other.table["corrected"], first.table["corrected"])
@@ -139,7 +154,10 @@ def test_refits_agree_on_what_is_there():
 
 
 def test_stability_does_not_depend_on_the_unit_of_weight():
-    tables = [select(PLAIN, BLOBS, (4,), sample_weight=np.full(300, w), n_bootstrap=3).table for w in (1.0, 1 / 300)]
+    tables = [
+        select(PLAIN, BLOBS, (4,), sample_weight=np.full(300, w), n_bootstrap=3).table
+        for w in (1.0, 1 / 300)
+    ]
     np.testing.assert_allclose(tables[0]["stability"], tables[1]["stability"], rtol=1e-12)
 
 
@@ -156,10 +174,24 @@ def test_the_same_on_dask(monkeypatch):
 
     limited(monkeypatch, loaded_bytes=0)
     here = blobs_with_two_refits()
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster, Client(cluster):
-        there = select(PLAIN, da.from_array(BLOBS, chunks=(125, 3)), (3, 4, 5), n_bootstrap=2, random_state=5)
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
+        ) as cluster,
+        Client(cluster),
+    ):
+        there = select(
+            PLAIN, da.from_array(BLOBS, chunks=(125, 3)), (3, 4, 5), n_bootstrap=2, random_state=5
+        )
         weighted = {"sample_weight": da.from_array(np.full(len(BLOBS), 2.0), chunks=150)}
-        twice = select(PLAIN, da.from_array(BLOBS, chunks=(125, 3)), (3, 4, 5), n_bootstrap=0, random_state=5, **weighted)
+        twice = select(
+            PLAIN,
+            da.from_array(BLOBS, chunks=(125, 3)),
+            (3, 4, 5),
+            n_bootstrap=0,
+            random_state=5,
+            **weighted,
+        )
         assert twice.n_clusters == 4
     assert there.n_clusters == here.n_clusters == 4
     for name in ("corrected", "stability"):
@@ -176,7 +208,12 @@ def test_many_rows_are_sampled():
 
 def test_a_kernel_matrix():
     X = BLOBS[:150]
-    selection = select(KernelKMeans(kernel="precomputed", landmarks=None, random_state=0), X @ X.T, range(2, 7), n_bootstrap=0)
+    selection = select(
+        KernelKMeans(kernel="precomputed", landmarks=None, random_state=0),
+        X @ X.T,
+        range(2, 7),
+        n_bootstrap=0,
+    )
     assert selection.n_clusters == select(PLAIN, X, range(2, 7), n_bootstrap=0).n_clusters == 4
 
 
@@ -200,7 +237,10 @@ def test_a_grid_of_parameters():
 
 @pytest.mark.parametrize("by", ["silhouette", "xie_beni", "stability"])
 def test_other_evidence(by):
-    assert select(PLAIN, BLOBS, range(3, 6), by=by, n_bootstrap=5 * (by == "stability")).n_clusters == 4
+    assert (
+        select(PLAIN, BLOBS, range(3, 6), by=by, n_bootstrap=5 * (by == "stability")).n_clusters
+        == 4
+    )
 
 
 def test_starts_that_are_arrays_belong_to_no_trial():
@@ -224,9 +264,19 @@ def test_few_rows_have_fewer_clusters():
         ({"by": "stability", "n_bootstrap": 0}, "at least 2"),
         ({"n_bootstrap": 1}, "at least 2"),
         ({"n_bootstrap": -1}, "n_bootstrap=-1"),
-        ({"estimator": 3}, r"select\(estimator=int\): pass an estimator of this library, such as FuzzyCMeans\(\)\."),
-        ({"estimator": make_pipeline(PLAIN)}, r"of a pipeline, select\(pipeline\[-1\], pipeline\[:-1\]\.transform\(X\)\)"),
-        ({"estimator": AdaptivePossibilisticCMeans(kernel="linear")}, "finds the number of clusters itself"),
+        (
+            {"estimator": 3},
+            r"select\(estimator=int\): pass an estimator of this library, such as "
+            r"FuzzyCMeans\(\)\.",
+        ),
+        (
+            {"estimator": make_pipeline(PLAIN)},
+            r"of a pipeline, select\(pipeline\[-1\], pipeline\[:-1\]\.transform\(X\)\)",
+        ),
+        (
+            {"estimator": AdaptivePossibilisticCMeans(kernel="linear")},
+            "finds the number of clusters itself",
+        ),
         ({"estimator": KernelKMeans(kernel="precomputed_graph")}, "n_clusters_suggested_"),
         ({"X": [[1.0, np.nan], [0.0, 1.0]]}, "NaN"),
     ],
@@ -239,7 +289,10 @@ def test_bad_words(words, message):
 
 @pytest.mark.minutes  # as the verdicts are
 @pytest.mark.usefixtures("all_draws")
-@pytest.mark.parametrize(("name", "numbers"), [("s1", {15}), ("r15", {15}), ("wine", {3}), ("iris", {2, 3}), ("seeds", {2, 3})])
+@pytest.mark.parametrize(
+    ("name", "numbers"),
+    [("s1", {15}), ("r15", {15}), ("wine", {3}), ("iris", {2, 3}), ("seeds", {2, 3})],
+)
 def test_real_sets(data_folder, name, numbers):
     X = np.load(data_folder / f"{name}.npz")["X"].astype(float)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -265,7 +318,9 @@ class KilledError(Exception):
 )  # rows without clusters are searched otherwise in many
 def test_a_selection_that_is_broken_off_goes_on_to_the_same_table(columns, tmp_path, monkeypatch):
     """Wherever: at its first checkpoint, halfway, near the end."""
-    X = np.random.default_rng(0).normal(size=(120, columns)) + np.repeat([[0.0], [4.0], [8.0]], 40, axis=0)
+    X = np.random.default_rng(0).normal(size=(120, columns)) + np.repeat(
+        [[0.0], [4.0], [8.0]], 40, axis=0
+    )
     words = {"n_clusters": [2, 3, 4], "n_bootstrap": 2, "param_grid": {"n_init": [1, 2]}}
     whole, write, counts = select(PLAIN, X, **words), checkpoints.write_packed, [0]
 

@@ -1,4 +1,5 @@
-"""Agreement with refits: near 1 for clusters that are there, low for those that are cut; the same wherever rows lie."""
+"""Agreement with refits: near 1 for clusters that are there, low for those that are cut; the same
+wherever rows lie."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def same(one, other):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
-# ---------------------------------------------------------------------------------------------------------- bootstrap weights
+# -------------------------------------------------------------------------------- bootstrap weights
 
 
 def test_weights_depend_on_a_rows_number_alone():
@@ -53,7 +54,7 @@ def test_weights_are_poisson(mean):
     np.testing.assert_allclose(share, poisson.pmf(np.arange(12), mean), atol=0.01)
 
 
-# ------------------------------------------------------------------------------------------------------------------ agreement
+# ---------------------------------------------------------------------------------------- agreement
 
 
 def naive_stability(model, X, n_bootstrap, seed, weight):
@@ -73,7 +74,9 @@ def naive_stability(model, X, n_bootstrap, seed, weight):
         copies = np.repeat(np.arange(len(X)), weight.astype(int))
         a, b = reference[copies], labels[copies]
         together = [(a[i] == a[k], b[i] == b[k]) for i in range(len(a)) for k in range(i)]
-        both, first, second = (sum(map(test, together)) for test in (all, lambda pair: pair[0], lambda pair: pair[1]))
+        both, first, second = (
+            sum(map(test, together)) for test in (all, lambda pair: pair[0], lambda pair: pair[1])
+        )
         chance = first * second / len(together)
         overall.append((both - chance) / ((first + second) / 2 - chance))
     return np.mean(overall), np.mean(clusters, axis=0), rows / n_bootstrap
@@ -136,14 +139,18 @@ def test_a_given_start_is_no_proof():
 
 
 def test_a_kernel_matrix():
-    model = KernelKMeans(4, kernel="precomputed", landmarks=None, random_state=0).fit(BLOBS @ BLOBS.T)
+    model = KernelKMeans(4, kernel="precomputed", landmarks=None, random_state=0).fit(
+        BLOBS @ BLOBS.T
+    )
     assert stability(model, BLOBS @ BLOBS.T, n_bootstrap=3).overall > 0.97
 
 
 def test_rows_of_no_weight_count_for_nothing():
     X = np.vstack([BLOBS, np.random.default_rng(0).normal(40, 1, (50, 3))])
     weight = np.repeat([1.0, 0.0], [400, 50])
-    with_them = stability(plain(5).fit(X, sample_weight=weight), X, sample_weight=weight, n_bootstrap=4)
+    with_them = stability(
+        plain(5).fit(X, sample_weight=weight), X, sample_weight=weight, n_bootstrap=4
+    )
     without = stability(plain(5).fit(BLOBS), BLOBS, n_bootstrap=4)
     np.testing.assert_allclose(with_them.clusters, without.clusters, rtol=1e-12)
     assert with_them.overall == pytest.approx(without.overall, rel=1e-12)
@@ -164,9 +171,14 @@ def test_weights_that_files_bring(tmp_path, monkeypatch):
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     limited(monkeypatch, loaded_bytes=0, canonical_rows=0)
     weight = np.random.default_rng(0).integers(1, 4, 400).astype(float)
-    pq.write_table(pa.table({"a": BLOBS[:, 0], "b": BLOBS[:, 1], "c": BLOBS[:, 2], "w": weight}), tmp_path / "rows.parquet")
+    pq.write_table(
+        pa.table({"a": BLOBS[:, 0], "b": BLOBS[:, 1], "c": BLOBS[:, 2], "w": weight}),
+        tmp_path / "rows.parquet",
+    )
     rows = cmeans.open_blocks(tmp_path / "rows.parquet", columns=["a", "b", "c"], weight="w")
-    here = stability(plain(5).fit(BLOBS, sample_weight=weight), BLOBS, sample_weight=weight, n_bootstrap=3)
+    here = stability(
+        plain(5).fit(BLOBS, sample_weight=weight), BLOBS, sample_weight=weight, n_bootstrap=3
+    )
     same(stability(plain(5).fit(rows), rows, n_bootstrap=3), here)
 
 
@@ -178,12 +190,22 @@ def test_the_same_on_dask(monkeypatch):
     limited(monkeypatch, loaded_bytes=0, canonical_rows=0)
     model, quick = plain(4).fit(BLOBS), plain(4, search=None).fit(BLOBS)
     here = stability(model, BLOBS, n_bootstrap=2)
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster, Client(cluster):
-        rows, weight = da.from_array(BLOBS, chunks=(150, 3)), np.where(np.arange(len(BLOBS)) % 3 == 0, 2.0, 1.0)
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
+        ) as cluster,
+        Client(cluster),
+    ):
+        rows, weight = (
+            da.from_array(BLOBS, chunks=(150, 3)),
+            np.where(np.arange(len(BLOBS)) % 3 == 0, 2.0, 1.0),
+        )
         there = stability(model, rows, n_bootstrap=2)
         assert isinstance(there.rows, da.Array)  # nothing by row came
         same(there, here)
-        weighted = stability(quick, rows, n_bootstrap=3, sample_weight=da.from_array(weight, chunks=110))
+        weighted = stability(
+            quick, rows, n_bootstrap=3, sample_weight=da.from_array(weight, chunks=110)
+        )
         same(weighted, stability(quick, BLOBS, n_bootstrap=3, sample_weight=weight))
         same(stability(quick, rows, n_bootstrap=3, sample_weight=weight), weighted)
 

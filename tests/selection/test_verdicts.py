@@ -1,4 +1,5 @@
-"""The numbers of clusters of known sets, of clouds without clusters, and of mixtures made anew: how often select is right."""
+"""The numbers of clusters of known sets, of clouds without clusters, and of mixtures made anew: how
+often select is right."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ def scaled(X):
 
 
 def found(X, most=20, estimator=PLAIN):
-    return select(estimator, X, range(2, most + 1), n_bootstrap=0, random_state=0, refit=False).n_clusters
+    return select(
+        estimator, X, range(2, most + 1), n_bootstrap=0, random_state=0, refit=False
+    ).n_clusters
 
 
 def test_known_sets(data_folder):
@@ -38,7 +41,9 @@ def test_known_sets(data_folder):
     answers = {}
     for name, right in SETS.items():
         X = np.load(data_folder / f"{name}.npz")["X"].astype(float)
-        answers[name] = found(scaled(X) if name in OF_SEVERAL_UNITS else X, max(20, max(right) + 10))
+        answers[name] = found(
+            scaled(X) if name in OF_SEVERAL_UNITS else X, max(20, max(right) + 10)
+        )
     print(answers)
     assert sum(answers[name] in right for name, right in SETS.items()) >= 12, answers
 
@@ -58,10 +63,17 @@ def mixture(seed):
     """Clusters of unequal size and spread, whose centres are at least five spreads apart."""
     rng = np.random.default_rng(seed)
     c, d, n = int(rng.integers(3, 13)), int(rng.integers(5, 21)), int(10 ** rng.uniform(3, 5))
-    spreads, shares, centres = rng.uniform(0.5, 1.5, c), rng.dirichlet(np.full(c, 3.0)) + 0.3 / c, []
+    spreads, shares, centres = (
+        rng.uniform(0.5, 1.5, c),
+        rng.dirichlet(np.full(c, 3.0)) + 0.3 / c,
+        [],
+    )
     while len(centres) < c:
         new = rng.uniform(0, 10, d)
-        if all(np.linalg.norm(new - centre) > 5 * max(spreads[len(centres)], spreads[j]) for j, centre in enumerate(centres)):
+        if all(
+            np.linalg.norm(new - centre) > 5 * max(spreads[len(centres)], spreads[j])
+            for j, centre in enumerate(centres)
+        ):
             centres.append(new)
     labels = rng.choice(c, n, p=shares / shares.sum())
     return np.array(centres)[labels] + spreads[labels][:, None] * rng.standard_normal((n, d)), c
@@ -76,5 +88,8 @@ def test_mixtures():
 
 def test_shapes_in_their_graph():
     graph = KernelKMeans(kernel="landmark_graph", random_state=0)
-    for X, _ in (make_moons(1000, noise=0.05, random_state=0), make_circles(1000, factor=0.4, noise=0.05, random_state=0)):
+    for X, _ in (
+        make_moons(1000, noise=0.05, random_state=0),
+        make_circles(1000, factor=0.4, noise=0.05, random_state=0),
+    ):
         assert found(X, 10, graph) == 2

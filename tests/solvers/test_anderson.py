@@ -1,4 +1,5 @@
-"""Anderson mixing: the same fixed points in fewer sweeps, and plain sweeps wherever it does not serve; runs that rounding ends."""
+"""Anderson mixing: the same fixed points in fewer sweeps, and plain sweeps wherever it does not
+serve; runs that rounding ends."""
 
 from __future__ import annotations
 
@@ -47,7 +48,11 @@ LANDMARKS = np.arange(0, N, 6)
 SPACES = {
     "euclidean": {"kernel": "linear"},
     "landmarks": {"kernel": "rbf", "gamma": GAMMA, "landmarks": LANDMARKS},
-    "gradient": {"kernel": "rbf", "gamma": GAMMA, "landmarks": Landmarks(points=LANDMARKS, solver="gradient")},
+    "gradient": {
+        "kernel": "rbf",
+        "gamma": GAMMA,
+        "landmarks": Landmarks(points=LANDMARKS, solver="gradient"),
+    },
     "exact": {"kernel": "rbf", "gamma": GAMMA, "landmarks": None},
     "precomputed": {"kernel": "precomputed", "landmarks": None},
 }
@@ -57,7 +62,8 @@ over_acceleration = pytest.mark.parametrize("acceleration", ["anderson", None])
 
 
 def groups(seed=0, n=N, d=3, apart=2.5):
-    """Three groups that overlap, so that plain sweeps take their time, in numbers that float32 holds exactly."""
+    """Three groups that overlap, so that plain sweeps take their time, in numbers that float32
+    holds exactly."""
     rng = np.random.default_rng(seed)
     X = apart * np.eye(3, d)[np.arange(n) % 3] + rng.normal(size=(n, d))
     return X.astype(np.float32).astype(float)
@@ -75,7 +81,7 @@ def mixing_at_once(monkeypatch):
     monkeypatch.setattr(cmeans.solvers.anderson, "FLAT", np.inf)
 
 
-# ------------------------------------------------------------------------------------------------------- the naive loop, in coordinates
+# ------------------------------------------------------------------- the naive loop, in coordinates
 
 
 def coordinates(X, space):
@@ -110,7 +116,8 @@ def cost(d2, u, m, weight, eta=None):
 
 
 def once(z, e, V, m, weight, eta=None):
-    """One plain sweep: the next centres, their masses, the objective where it started and its memberships."""
+    """One plain sweep: the next centres, their masses, the objective where it started and its
+    memberships."""
     d2 = distances(z, e, V)
     u = fuzzy(d2, m) if eta is None else possibilistic(d2, m, eta)
     a = weight[:, None] * u**m
@@ -130,7 +137,8 @@ def plainly(z, e, V, m, weight=None, eta=None, sweeps=3000):
 
 @cache
 def fuzzy_end(space):
-    """Memberships and objective where the plain loop leads from the start over the rows of `groups()`."""
+    """Memberships and objective where the plain loop leads from the start over the rows of
+    `groups()`."""
     z, e = coordinates(groups(), space)
     return plainly(z, e, z[START], M[space])[1:3]
 
@@ -142,7 +150,7 @@ def scales(z, e, V, m):
     return (a * d2).sum(axis=0) / a.sum(axis=0)
 
 
-# --------------------------------------------------------------------------------------------------------------- the same fixed points
+# ---------------------------------------------------------------------------- the same fixed points
 
 
 @over_spaces
@@ -150,9 +158,15 @@ def scales(z, e, V, m):
 def test_fuzzy_fits_end_where_plain_sweeps_end(space, acceleration):
     X, (u, objective) = groups(), fuzzy_end(space)
     rows = rbf(X) if space == "precomputed" else X
-    model = FuzzyCMeans(C, m=M[space], init=START, tol=1e-8, max_iter=3000, search=Search(acceleration=acceleration), **SPACES[space]).fit(
-        rows
-    )
+    model = FuzzyCMeans(
+        C,
+        m=M[space],
+        init=START,
+        tol=1e-8,
+        max_iter=3000,
+        search=Search(acceleration=acceleration),
+        **SPACES[space],
+    ).fit(rows)
     np.testing.assert_allclose(model.memberships_, u, atol=1e-6)
     assert model.objective_ == pytest.approx(objective, rel=1e-9)
     assert model.converged_
@@ -167,7 +181,9 @@ def test_possibilistic_fits_end_where_plain_sweeps_end(space):
     V, *_ = plainly(z, e, z[START], m)
     eta = 0.2 * scales(z, e, V, m)
     _, u, objective, _ = plainly(z, e, V, 1.3, eta=eta)
-    model = PossibilisticCMeans(C, m=1.3, pilot_m=m, eta_scale=0.2, init=START, tol=1e-9, max_iter=3000, **SPACES[space]).fit(X)
+    model = PossibilisticCMeans(
+        C, m=1.3, pilot_m=m, eta_scale=0.2, init=START, tol=1e-9, max_iter=3000, **SPACES[space]
+    ).fit(X)
     np.testing.assert_allclose(model.eta_, eta, rtol=1e-6)
     np.testing.assert_allclose(model.memberships_, u, atol=1e-6)
     assert model.objective_ == pytest.approx(objective, rel=1e-9)
@@ -177,7 +193,9 @@ def test_possibilistic_fits_end_where_plain_sweeps_end(space):
 @pytest.mark.parametrize("space", ["euclidean", "landmarks"])
 def test_rows_of_other_kinds_end_there_too(space, form):
     u, objective = fuzzy_end(space)
-    model = FuzzyCMeans(C, m=M[space], init=START, tol=1e-8, **SPACES[space]).fit(as_form(groups(), form))
+    model = FuzzyCMeans(C, m=M[space], init=START, tol=1e-8, **SPACES[space]).fit(
+        as_form(groups(), form)
+    )
     np.testing.assert_allclose(on_host(model.memberships_), u, atol=1e-6)
     assert model.objective_ == pytest.approx(objective, rel=1e-9)
 
@@ -186,7 +204,9 @@ def test_rows_of_other_kinds_end_there_too(space, form):
 @pytest.mark.parametrize("space", ["euclidean", "landmarks", "gradient", "exact"])
 def test_single_precision_ends_there_as_far_as_it_can(space, form):
     u, objective = fuzzy_end(space)
-    model = FuzzyCMeans(C, m=M[space], init=START, tol=1e-5, **SPACES[space]).fit(as_form(groups(), form, "float32"))
+    model = FuzzyCMeans(C, m=M[space], init=START, tol=1e-5, **SPACES[space]).fit(
+        as_form(groups(), form, "float32")
+    )
     np.testing.assert_allclose(on_host(model.memberships_), u, atol=3e-3)
     assert model.objective_ == pytest.approx(objective, rel=1e-5)
 
@@ -200,11 +220,20 @@ def test_compiled_sweeps_are_mixed_too(sweeps):
 
 def test_a_weight_of_k_is_k_copies():
     X, weight = groups(), np.random.default_rng(0).integers(0, 4, size=N)
-    words = {"m": 1.08, "kernel": "rbf", "gamma": GAMMA, "landmarks": X[LANDMARKS], "init": X[START], "tol": 1e-9}
+    words = {
+        "m": 1.08,
+        "kernel": "rbf",
+        "gamma": GAMMA,
+        "landmarks": X[LANDMARKS],
+        "init": X[START],
+        "tol": 1e-9,
+    }
     for make in (FuzzyCMeans, PossibilisticCMeans):
         weighted = make(C, **words).fit(X, sample_weight=weight)
         copied = make(C, **words).fit(np.repeat(X, weight, axis=0))
-        np.testing.assert_allclose(np.repeat(weighted.memberships_, weight, axis=0), copied.memberships_, atol=1e-7)
+        np.testing.assert_allclose(
+            np.repeat(weighted.memberships_, weight, axis=0), copied.memberships_, atol=1e-7
+        )
         assert weighted.objective_ == pytest.approx(copied.objective_, rel=1e-10)
     z, e = coordinates(X, "landmarks")
     _, u, objective, _ = plainly(z, e, z[START], 1.08, weight.astype(float))
@@ -213,12 +242,15 @@ def test_a_weight_of_k_is_k_copies():
     assert model.objective_ == pytest.approx(objective, rel=1e-9)
 
 
-# --------------------------------------------------------------------------------------------------------------- starts that are given
+# ---------------------------------------------------------------------------- starts that are given
 
 
 def uneven():
     """Three dense groups and five thin ones far from them: k-means has many local minima here."""
-    rng, centres = np.random.default_rng(5), np.array([[0, 0], [1, 0], [0.5, 1], [6, 0], [7, 1], [6, 2], [7, 3], [6, 4]])
+    rng, centres = (
+        np.random.default_rng(5),
+        np.array([[0, 0], [1, 0], [0.5, 1], [6, 0], [7, 1], [6, 2], [7, 3], [6, 4]]),
+    )
     sizes = np.array([75, 75, 75, 10, 10, 10, 10, 10])
     return np.repeat(centres, sizes, axis=0) + 0.25 * rng.normal(size=(sizes.sum(), 2))
 
@@ -231,45 +263,65 @@ GIVEN = {
 
 
 @pytest.mark.filterwarnings("ignore:.*centres coincide:UserWarning")
-@pytest.mark.parametrize(("kernel", "m"), [("linear", 1.2), ("linear", 1.5), ("linear", 2.0), ("rbf", 1.05), ("rbf", 1.1)])
+@pytest.mark.parametrize(
+    ("kernel", "m"),
+    [("linear", 1.2), ("linear", 1.5), ("linear", 2.0), ("rbf", 1.05), ("rbf", 1.1)],
+)
 @pytest.mark.parametrize("name", GIVEN)
 def test_given_starts_are_followed(name, kernel, m):
-    """Cluster for cluster to where plain sweeps lead, from four random starts of each of two numbers of clusters."""
+    """Cluster for cluster to where plain sweeps lead, from four random starts of each of two
+    numbers of clusters."""
     make, numbers = GIVEN[name]
     X, others = make(), []
-    space = {"kernel": "rbf", "gamma": "median", "landmarks": 40, "random_state": 0} if kernel == "rbf" else {"kernel": kernel}
+    space = (
+        {"kernel": "rbf", "gamma": "median", "landmarks": 40, "random_state": 0}
+        if kernel == "rbf"
+        else {"kernel": kernel}
+    )
     for c, seed in itertools.product(numbers, range(4)):
         start = np.random.default_rng(seed).choice(len(X), c, replace=False)
         words = {"m": m, "init": start, "tol": 1e-6, "max_iter": 20_000, **space}
-        mixed, plain = (FuzzyCMeans(c, search=Search(acceleration=how), **words).fit(X) for how in ("anderson", None))
+        mixed, plain = (
+            FuzzyCMeans(c, search=Search(acceleration=how), **words).fit(X)
+            for how in ("anderson", None)
+        )
         if np.abs(mixed.memberships_ - plain.memberships_).max() > 1e-2:
             others.append((c, seed))
     assert others == []
 
 
 def test_sweeps_are_plain_until_centres_have_settled():
-    """From where centres move by a tenth of the typical distance, and from where they move by a hundredth."""
+    """From where centres move by a tenth of the typical distance, and from where they move by a
+    hundredth."""
     for distance, mixes in ((0.1, False), (0.01, True)):
-        anderson, mixing, sums = Anderson(1e-11), Mixing(), Statistics(1.0, np.ones(1), np.zeros((1, 1)), np.ones(1))
+        anderson, mixing, sums = (
+            Anderson(1e-11),
+            Mixing(),
+            Statistics(1.0, np.ones(1), np.zeros((1, 1)), np.ones(1)),
+        )
         for x in (2 * distance, distance):
             _, mixing = anderson.next(accepted(anderson, mixing, sums), at(x), at(0.5 * x), sums)
         assert mixing.mixed is mixes
 
 
 def test_sweeps_are_plain_near_a_saddle():
-    """The map doubles one coordinate and halves the other: least squares would lead to where both are zero."""
+    """The map doubles one coordinate and halves the other: least squares would lead to where both
+    are zero."""
     anderson, mixing, sums = Anderson(1e-11), Mixing(), statistics(1.0)
     v = np.ones((1, 2))
     for _ in range(4):
         image = v * [2.0, 0.5]
         start, mixing = anderson.next(
-            accepted(anderson, mixing, sums), State(Centres.orthonormal(v)), State(Centres.orthonormal(image)), sums
+            accepted(anderson, mixing, sums),
+            State(Centres.orthonormal(v)),
+            State(Centres.orthonormal(image)),
+            sums,
         )
         v = start.centres.coordinates
     np.testing.assert_allclose(v, [[2.0**4, 0.5**4]])
 
 
-# ------------------------------------------------------------------------------------------------------------------------ fewer sweeps
+# ------------------------------------------------------------------------------------- fewer sweeps
 
 
 @pytest.mark.parametrize("space", ["euclidean", "landmarks", "exact"])
@@ -280,7 +332,13 @@ def test_it_takes_fewer_sweeps_in_all(space):
         X = groups(seed)
         for acceleration in counts:
             model = FuzzyCMeans(
-                C, m=M[space], init=START, tol=1e-6, max_iter=3000, search=Search(acceleration=acceleration), **SPACES[space]
+                C,
+                m=M[space],
+                init=START,
+                tol=1e-6,
+                max_iter=3000,
+                search=Search(acceleration=acceleration),
+                **SPACES[space],
             ).fit(X)
             counts[acceleration] += model.n_iter_
     assert counts["anderson"] < 0.67 * counts[None]
@@ -293,22 +351,31 @@ def test_the_objective_never_rises(acceleration):
     for seed in range(4):
         X = groups(seed, apart=1.5)
         for dtype, rounding in (("float64", 1e-10), ("float32", 2e-6)):
-            for make, words in ((FuzzyCMeans, {"m": 1.1}), (PossibilisticCMeans, {"pilot_m": 1.1, "eta_scale": 0.5})):
+            for make, words in (
+                (FuzzyCMeans, {"m": 1.1}),
+                (PossibilisticCMeans, {"pilot_m": 1.1, "eta_scale": 0.5}),
+            ):
                 words = {**words, "kernel": "rbf", "gamma": GAMMA, "landmarks": 20}
-                model = make(C, random_state=seed, tol=1e-6, search=Search(None, acceleration=acceleration), **words)
+                model = make(
+                    C,
+                    random_state=seed,
+                    tol=1e-6,
+                    search=Search(None, acceleration=acceleration),
+                    **words,
+                )
                 history = model.fit(X.astype(dtype)).objective_history_
                 assert len(history) == model.n_iter_ + 1
                 assert history[-1] == model.objective_
                 assert (np.diff(history) <= rounding * np.abs(history[0])).all()
 
 
-# ---------------------------------------------------------------------------------------------------------------- the first few sweeps
+# ----------------------------------------------------------------------------- the first few sweeps
 
 
 @over_spaces
 def test_the_first_two_sweeps_are_plain_and_the_third_starts_from_a_mixture(space, mixing_at_once):
-    """After sweep two:  gamma = <df, f> / <df, df>  with clusters weighted by mass, and the third starts from  g - gamma dg;
-    the state is a plain sweep's image at every end."""
+    """After sweep two:  gamma = <df, f> / <df, df>  with clusters weighted by mass, and the third
+    starts from  g - gamma dg; the state is a plain sweep's image at every end."""
     X, m, weight = groups(2), M[space], np.ones(N)
     z, e = coordinates(X, space)
     first, _, start, _ = once(z, e, z[START], m, weight)
@@ -333,14 +400,17 @@ def test_the_first_two_sweeps_are_plain_and_the_third_starts_from_a_mixture(spac
             np.testing.assert_allclose(model.cluster_centers_, V, atol=1e-9)
 
 
-# ------------------------------------------------------------------------------------------------------------------- what goes without
+# -------------------------------------------------------------------------------- what goes without
 
 
 def test_hard_rules_and_the_papers_stopping_rule_go_without():
     X = groups()
     for made, words in ((CMeans, {"rule": "hard"}), (PrintedCMeans, {"rule": Fuzzy(1.08)})):
         mixed, plain = (
-            made(C, kernel="rbf", gamma=GAMMA, init=START, search=Search(acceleration=how), **words).fit(X) for how in ("anderson", None)
+            made(
+                C, kernel="rbf", gamma=GAMMA, init=START, search=Search(acceleration=how), **words
+            ).fit(X)
+            for how in ("anderson", None)
         )
         assert mixed.n_iter_ == plain.n_iter_
         np.testing.assert_array_equal(mixed.objective_history_, plain.objective_history_)
@@ -358,15 +428,47 @@ def test_who_mixes_and_who_does_not(monkeypatch):
     for model, runs in (
         (FuzzyCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 1),
         (FuzzyCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, n_init=3, **PLAIN), 3),
-        (FuzzyCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, search=Search(None, acceleration=None)), 0),
-        (PossibilisticCMeans(C, pilot_m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 2),
+        (
+            FuzzyCMeans(
+                C,
+                m=1.08,
+                kernel="rbf",
+                gamma=GAMMA,
+                random_state=0,
+                search=Search(None, acceleration=None),
+            ),
+            0,
+        ),
+        (
+            PossibilisticCMeans(
+                C, pilot_m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN
+            ),
+            2,
+        ),
         (CMeans(C, rule=Fuzzy(1.08), kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 1),
         (CMeans(C, rule="hard", kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 0),
         (PrintedCMeans(C, rule=Fuzzy(1.08), kernel="rbf", gamma=GAMMA, random_state=0, **PLAIN), 0),
         (KernelKMeans(C, gamma=GAMMA, random_state=0, **PLAIN), 0),
         (AdaptivePossibilisticCMeans((1, 4), random_state=0), 0),
-        (StreamingFuzzyCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, random_state=0, n_init=1, chunk_size=75, **PLAIN), 2),
-        (StreamingFuzzyCMeans(C, rule="hard", kernel="rbf", gamma=GAMMA, random_state=0, n_init=1), 0),
+        (
+            StreamingFuzzyCMeans(
+                C,
+                m=1.08,
+                kernel="rbf",
+                gamma=GAMMA,
+                random_state=0,
+                n_init=1,
+                chunk_size=75,
+                **PLAIN,
+            ),
+            2,
+        ),
+        (
+            StreamingFuzzyCMeans(
+                C, rule="hard", kernel="rbf", gamma=GAMMA, random_state=0, n_init=1
+            ),
+            0,
+        ),
     ):
         made.clear()
         model.fit(X)
@@ -380,7 +482,7 @@ def test_unknown_words_are_refused(word):
         Search(acceleration=word)
 
 
-# ------------------------------------------------------------------------------------------------------------------------- refusals
+# ----------------------------------------------------------------------------------------- refusals
 
 
 def statistics(objective, mass=1.0):
@@ -400,7 +502,8 @@ def accepted(anderson, mixing, sums):
 
 
 def drive(objective, sweeps, slope=0.5):
-    """Sweeps as the solver makes them with the map x -> slope x; what each was, and where it started."""
+    """Sweeps as the solver makes them with the map x -> slope x; what each was, and where it
+    started."""
     anderson, mixing, state = Anderson(1e-11), Mixing(), at(1.0)
     here, mixed, kinds, starts = state, False, "", []
     for _ in range(sweeps):
@@ -439,7 +542,8 @@ def test_a_mixture_that_serves_shortens_the_next_pause():
     before, after = kinds[: kinds.rindex("R")], kinds[kinds.rindex("R") + 1 :]
     assert before == "ppRppRppp"
     assert after.startswith("pppppM")
-    # Three halvings bring the pause from four back to nothing: a refusal then costs one sweep again.
+    # Three halvings bring the pause from four back to nothing: a refusal then costs one sweep
+    # again.
     assert set(after[6:]) == {"M"} or "p" not in after[6:9]
 
 
@@ -455,7 +559,9 @@ def test_objectives_that_rise_by_rounding_only_are_accepted():
     for slack, rise, kind in ((1e-6, 5e-7, False), (1e-6, 2e-6, True), (1e-11, 5e-7, True)):
         anderson, mixing, state = Anderson(slack), Mixing(), at(1.0)
         for x in (1.0, 0.5):
-            state, mixing = anderson.next(accepted(anderson, mixing, statistics(7.0)), at(x), at(0.5 * x), statistics(7.0))
+            state, mixing = anderson.next(
+                accepted(anderson, mixing, statistics(7.0)), at(x), at(0.5 * x), statistics(7.0)
+            )
         assert state.centres.coordinates[0, 0] != 0.25
         assert anderson.judge(mixing, statistics(7.0 * (1 + rise)))[0] is not kind
 
@@ -463,7 +569,9 @@ def test_objectives_that_rise_by_rounding_only_are_accepted():
 def test_objectives_that_are_no_number_are_refused():
     anderson, mixing = Anderson(1e-11), Mixing()
     for x in (1.0, 0.5):
-        _, mixing = anderson.next(accepted(anderson, mixing, statistics(7.0)), at(x), at(0.5 * x), statistics(7.0))
+        _, mixing = anderson.next(
+            accepted(anderson, mixing, statistics(7.0)), at(x), at(0.5 * x), statistics(7.0)
+        )
     assert not anderson.judge(mixing, statistics(np.nan))[0]
 
 
@@ -471,12 +579,15 @@ def test_centres_that_stand_still_are_left_alone():
     anderson, mixing = Anderson(1e-11), Mixing()
     for _ in range(5):
         image = at(1.0)
-        start, mixing = anderson.next(accepted(anderson, mixing, statistics(1.0)), at(1.0), image, statistics(1.0))
+        start, mixing = anderson.next(
+            accepted(anderson, mixing, statistics(1.0)), at(1.0), image, statistics(1.0)
+        )
         assert start is image
 
 
 def test_pairs_of_coefficients_and_products_mix_as_coordinates_do():
-    """Centres (a, G a) of a space without a factor, and the same in orthonormal coordinates; scales travel with them."""
+    """Centres (a, G a) of a space without a factor, and the same in orthonormal coordinates; scales
+    travel with them."""
     rng = np.random.default_rng(0)
     root, rates = rng.normal(size=(4, 4)), np.array([0.9, 0.8, 0.5, 0.1])
     G, mass = root.T @ root, np.array([1.0, 5.0])
@@ -487,15 +598,22 @@ def test_pairs_of_coefficients_and_products_mix_as_coordinates_do():
         eta = np.array([1.0, 2.0]) + k
         sums = Statistics(1e-6, mass, np.zeros((2, 4)), np.full(2, 1.0 / (k + 1)))
         old, new = ((Centres(a, a @ G), Centres.orthonormal(a @ root.T)) for a in steps[k : k + 2])
-        left, pairs = anderson.next(accepted(anderson, pairs, sums), State(old[0], eta), State(new[0], eta), sums)
-        right, plain = anderson.next(accepted(anderson, plain, sums), State(old[1], eta), State(new[1], eta), sums)
-        np.testing.assert_allclose(left.centres.coordinates @ root.T, right.centres.coordinates, atol=1e-7)
+        left, pairs = anderson.next(
+            accepted(anderson, pairs, sums), State(old[0], eta), State(new[0], eta), sums
+        )
+        right, plain = anderson.next(
+            accepted(anderson, plain, sums), State(old[1], eta), State(new[1], eta), sums
+        )
+        np.testing.assert_allclose(
+            left.centres.coordinates @ root.T, right.centres.coordinates, atol=1e-7
+        )
         np.testing.assert_allclose(left.centres.duals, left.centres.coordinates @ G, atol=1e-10)
         np.testing.assert_array_equal(left.scales, eta)
 
 
 def test_mixtures_minimise_the_residual_over_the_last_five_differences():
-    """Against least squares on the last six sweeps: gamma minimises sum_j mass_j |f - dF gamma|^2, the next is g - dG gamma."""
+    """Against least squares on the last six sweeps: gamma minimises sum_j mass_j |f - dF gamma|^2,
+    the next is g - dG gamma."""
     rng = np.random.default_rng(1)
     anderson, mixing, mass = Anderson(1e-11), Mixing(), np.array([0.2, 3.0, 1.0])
     F, G = [], []
@@ -518,28 +636,53 @@ def test_mixtures_minimise_the_residual_over_the_last_five_differences():
 
 
 def test_pairs_at_rest_are_not_mixed():
-    """Coefficients and products that differ by rounding pair to no Gram matrix: two differences of one length and direction, and a
-    residual that they see differently. What solves such a system is about 10^10."""
-    differences = deque([Centres(np.array([[1.0, 0.0]]), np.array([[1.0, 0.0]])), Centres(np.array([[1.0, 1.0]]), np.array([[1.0, 0.0]]))])
+    """Coefficients and products that differ by rounding pair to no Gram matrix: two differences of
+    one length and direction, and a residual that they see differently. What solves such a system is
+    about 10^10."""
+    differences = deque(
+        [
+            Centres(np.array([[1.0, 0.0]]), np.array([[1.0, 0.0]])),
+            Centres(np.array([[1.0, 1.0]]), np.array([[1.0, 0.0]])),
+        ]
+    )
     residual = Centres(np.array([[1.0, 1.0]]), np.array([[2.0, 1.0]]))
     for tiny in (1.0, 2.0**-53):
         scaled = deque(Centres(tiny * one.coordinates, tiny * one.duals) for one in differences)
-        assert _least_squares(scaled, Centres(tiny * residual.coordinates, tiny * residual.duals), np.ones(1)) is None
+        assert (
+            _least_squares(
+                scaled, Centres(tiny * residual.coordinates, tiny * residual.duals), np.ones(1)
+            )
+            is None
+        )
 
 
 @pytest.mark.parametrize("angle", [1.0, 1e-3, 1e-5, 1e-8, 0.0])
 def test_differences_nearly_the_same_are_mixed(angle):
     """Down to where the ridge decides, and beyond."""
-    differences = deque(Centres.orthonormal(np.array([[1.0, side * angle, 0.0]])) for side in (0, 1, -1))
+    differences = deque(
+        Centres.orthonormal(np.array([[1.0, side * angle, 0.0]])) for side in (0, 1, -1)
+    )
     for residual in ([0.5, 0.3, 0.1], [0.0, 1.0, 0.0], [1e-9, 1e-9, 1.0]):
-        assert _least_squares(differences, Centres.orthonormal(np.array([residual])), np.ones(1)) is not None
+        assert (
+            _least_squares(differences, Centres.orthonormal(np.array([residual])), np.ones(1))
+            is not None
+        )
 
 
-AT_REST = [  # where the objective rose from below its minimum, which pairs that had parted made it reach
-    ({"kernel": "rbf", "gamma": "scale", "landmarks": None}, [[-6], [-6], [-5], [-6], [-5], [-6], [-5], [-5]], 0.001),
+# where the objective rose from below its minimum, which pairs that had parted made it reach
+AT_REST = [
+    (
+        {"kernel": "rbf", "gamma": "scale", "landmarks": None},
+        [[-6], [-6], [-5], [-6], [-5], [-6], [-5], [-5]],
+        0.001,
+    ),
     ({"kernel": Linear()}, [[0, 1], [0, -2], [-1, 0], [0, 0], [2, 3], [2, -1]], 1.0),
     ({"kernel": "cosine"}, [[2, -1], [1, 2], [0, 3], [2, 0], [1, 1], [3, 1]], 1.0),
-    ({"kernel": "cosine"}, [[-2, 2], [-2, -2], [1, 3], [3, 3], [1, -1], [1, 1], [0, -1], [0, 1], [-2, -1]], 1.0),
+    (
+        {"kernel": "cosine"},
+        [[-2, 2], [-2, -2], [1, 3], [3, 3], [1, -1], [1, 1], [0, -1], [0, 1], [-2, -1]],
+        1.0,
+    ),
 ]
 
 
@@ -551,16 +694,23 @@ def test_mixing_at_rest_raises_nothing(words, rows, unit):
     space = (
         {"kernel": "rbf", "landmarks": None}
         if "landmarks" in words
-        else {"kernel": "rbf", "landmarks": Landmarks(points=np.array([1, 3]), solver="gradient"), "init": [0]}
+        else {
+            "kernel": "rbf",
+            "landmarks": Landmarks(points=np.array([1, 3]), solver="gradient"),
+            "init": [0],
+        }
     )
-    model = PossibilisticCMeans(1, m=1.8, pilot_m=1.5, random_state=0, max_iter=30, tol=0, **{**space, **words}).fit(X)
+    model = PossibilisticCMeans(
+        1, m=1.8, pilot_m=1.5, random_state=0, max_iter=30, tol=0, **{**space, **words}
+    ).fit(X)
     history = model.objective_history_
     assert (np.diff(history) <= 1e-10 * (history[0] + model.kernel_.diag(X).sum())).all()
 
 
 @dataclass(frozen=True)
 class Rising(Rule):
-    """Fuzzy memberships with m = 1.08 and an objective that is higher at every sweep than at the one before."""
+    """Fuzzy memberships with m = 1.08 and an objective that is higher at every sweep than at the
+    one before."""
 
     asked: list[int] = field(default_factory=list, compare=False)
 
@@ -578,7 +728,8 @@ class Rising(Rule):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("space", ["euclidean", "landmarks", "gradient", "exact"])
 def test_a_refused_mixture_repeats_the_value_before_and_leaves_the_centres(space, mixing_at_once):
-    """With a rule whose objective always rises the fit is the plain one, but for the sweeps that were refused."""
+    """With a rule whose objective always rises the fit is the plain one, but for the sweeps that
+    were refused."""
     X = groups()
     z, e = coordinates(X, space)
     V, refused = [z[START]], [2, 5, 9, 15]  # after two, two, three and five plain sweeps
@@ -587,26 +738,46 @@ def test_a_refused_mixture_repeats_the_value_before_and_leaves_the_centres(space
     for sweeps in (1, 2, 3, 4, 6, 10, 16, 17):
         model = CMeans(C, rule=Rising(), init=START, tol=0, max_iter=sweeps, **SPACES[space]).fit(X)
         gone = [number for number in refused if number < sweeps]
-        np.testing.assert_allclose(model.memberships_, fuzzy(distances(z, e, V[sweeps - len(gone)]), 1.08), atol=1e-8)
+        np.testing.assert_allclose(
+            model.memberships_, fuzzy(distances(z, e, V[sweeps - len(gone)]), 1.08), atol=1e-8
+        )
         history = model.objective_history_
         assert len(history) == sweeps + 1 == model.n_iter_ + 1
-        assert [number for number in range(1, sweeps) if history[number] == history[number - 1]] == gone
+        assert [
+            number for number in range(1, sweeps) if history[number] == history[number - 1]
+        ] == gone
         assert model.row_visits_ == N * (sweeps + 1 + (space in ("landmarks", "gradient")))
 
 
-# ------------------------------------------------------------------------------------------------------------- streams, threads
+# --------------------------------------------------------------------------------- streams, threads
 
 
 @pytest.mark.filterwarnings("ignore:.*squared norm was lost:UserWarning")
 @pytest.mark.parametrize(
-    "words", [{"kernel": "linear"}, {"kernel": "rbf", "gamma": GAMMA}, {"kernel": "rbf", "gamma": GAMMA, "method": "projection"}], ids=str
+    "words",
+    [
+        {"kernel": "linear"},
+        {"kernel": "rbf", "gamma": GAMMA},
+        {"kernel": "rbf", "gamma": GAMMA, "method": "projection"},
+    ],
+    ids=str,
 )
 def test_streams_mix_with_what_they_carry(words):
-    """Later chunks are clustered together with the sums of those before: the same fixed points in fewer sweeps."""
+    """Later chunks are clustered together with the sums of those before: the same fixed points in
+    fewer sweeps."""
     chunks = [groups(seed, n=120) for seed in range(3)]
     ends = {}
     for acceleration in ("anderson", None):
-        stream = stream_of(C, m=1.08, tol=1e-10, max_iter=3000, n_init=1, random_state=0, search=Search(acceleration=acceleration), **words)
+        stream = stream_of(
+            C,
+            m=1.08,
+            tol=1e-10,
+            max_iter=3000,
+            n_init=1,
+            random_state=0,
+            search=Search(acceleration=acceleration),
+            **words,
+        )
         sweeps = 0
         for chunk in chunks:
             stream.partial_fit(chunk)
@@ -620,7 +791,8 @@ def test_streams_mix_with_what_they_carry(words):
 
 
 def test_a_streams_fixed_point_is_that_of_the_chunk_and_the_sums_before():
-    """Euclidean: v_j = (past moment + chunk moment) / (past mass + chunk mass), memberships of the chunk at v."""
+    """Euclidean: v_j = (past moment + chunk moment) / (past mass + chunk mass), memberships of the
+    chunk at v."""
     first, second = groups(0, n=120), groups(1, n=120)
     stream = StreamingFuzzyCMeans(C, kernel="linear", m=2.0, tol=1e-9, n_init=1, random_state=0)
     stream.partial_fit(first)
@@ -636,7 +808,11 @@ def test_a_streams_fixed_point_is_that_of_the_chunk_and_the_sums_before():
 
 @pytest.mark.parametrize(
     "words",
-    [{"kernel": "linear"}, {"kernel": "rbf", "gamma": GAMMA, "landmarks": 20}, {"kernel": "rbf", "gamma": GAMMA, "landmarks": None}],
+    [
+        {"kernel": "linear"},
+        {"kernel": "rbf", "gamma": GAMMA, "landmarks": 20},
+        {"kernel": "rbf", "gamma": GAMMA, "landmarks": None},
+    ],
     ids=str,
 )
 def test_any_number_of_threads_and_any_budget_give_the_same_bits(words, monkeypatch):
@@ -644,16 +820,21 @@ def test_any_number_of_threads_and_any_budget_give_the_same_bits(words, monkeypa
     X, fits = groups(), []
     for n_jobs, budget in ((1, None), (2, None), (5, "1GB")):
         fits.append(
-            FuzzyCMeans(C, m=1.08, random_state=0, engine=cmeans.ThreadEngine(n_jobs=n_jobs, memory_budget=budget), tol=1e-7, **words).fit(
-                X
-            )
+            FuzzyCMeans(
+                C,
+                m=1.08,
+                random_state=0,
+                engine=cmeans.ThreadEngine(n_jobs=n_jobs, memory_budget=budget),
+                tol=1e-7,
+                **words,
+            ).fit(X)
         )
     for fit in fits[1:]:
         np.testing.assert_array_equal(fit.objective_history_, fits[0].objective_history_)
         np.testing.assert_array_equal(fit.memberships_, fits[0].memberships_)
 
 
-# ----------------------------------------------------------------------------------------------------------------------- stagnation
+# --------------------------------------------------------------------------------------- stagnation
 
 
 def last_move(model, X, space):
@@ -669,7 +850,15 @@ def last_move(model, X, space):
 @pytest.mark.parametrize("space", ["euclidean", "landmarks", "exact"])
 def test_single_precision_ends_where_only_rounding_is_left(space, acceleration):
     X = groups()
-    model = FuzzyCMeans(C, m=M[space], init=START, tol=1e-8, max_iter=2000, search=Search(acceleration=acceleration), **SPACES[space])
+    model = FuzzyCMeans(
+        C,
+        m=M[space],
+        init=START,
+        tol=1e-8,
+        max_iter=2000,
+        search=Search(acceleration=acceleration),
+        **SPACES[space],
+    )
     model.fit(X.astype(np.float32))
     assert model.converged_
     assert model.n_iter_ < 500
@@ -683,7 +872,8 @@ def test_single_precision_ends_where_only_rounding_is_left(space, acceleration):
 
 
 def test_single_precision_without_a_factor_ends_too():
-    """Landmarks that are nearly redundant: conjugate gradients leave their own rounding in the centres."""
+    """Landmarks that are nearly redundant: conjugate gradients leave their own rounding in the
+    centres."""
     X = groups(d=2, apart=2.2).astype(np.float32)
     words = {
         "m": 1.4,
@@ -704,9 +894,15 @@ def test_single_precision_without_a_factor_ends_too():
 def test_a_tol_within_reach_is_reached(space, acceleration):
     X = groups()
     rows = rbf(X) if space == "precomputed" else X
-    model = FuzzyCMeans(C, m=M[space], init=START, tol=1e-8, max_iter=3000, search=Search(acceleration=acceleration), **SPACES[space]).fit(
-        rows
-    )
+    model = FuzzyCMeans(
+        C,
+        m=M[space],
+        init=START,
+        tol=1e-8,
+        max_iter=3000,
+        search=Search(acceleration=acceleration),
+        **SPACES[space],
+    ).fit(rows)
     assert model.converged_
     assert "rounding" not in model.stop_reason_
     assert last_move(model, X, space) <= 1.5e-8
@@ -716,10 +912,12 @@ def test_a_tol_within_reach_is_reached(space, acceleration):
 @pytest.mark.parametrize("rate", [0.98, 0.99])
 @pytest.mark.parametrize(("dtype", "tol"), [("float64", 1e-8), ("float32", 1e-4)])
 def test_a_slow_run_is_not_taken_for_one_that_rounding_holds(dtype, tol, rate):
-    """Just beyond m* centres creep together by 1 to 2% a sweep: ten sweeps look much like the ten before, and there is far to go still."""
+    """Just beyond m* centres creep together by 1 to 2% a sweep: ten sweeps look much like the ten
+    before, and there is far to go still."""
     X = groups(n=60)
     largest = critical_fuzzifier(rbf(X))[0]
-    m = rate / (rate - 2 * largest)  # from where differences of centres shrink by that rate: 2 m / (m - 1) lambda_max
+    # from where differences of centres shrink by that rate: 2 m / (m - 1) lambda_max
+    m = rate / (rate - 2 * largest)
     words = {
         "kernel": "rbf",
         "gamma": GAMMA,
@@ -739,7 +937,15 @@ def test_a_slow_run_is_not_taken_for_one_that_rounding_holds(dtype, tol, rate):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_a_tol_of_zero_makes_all_sweeps(space, dtype):
     X = groups().astype(dtype)
-    model = FuzzyCMeans(C, m=M[space], init=START, tol=0, max_iter=45, search=Search(acceleration=None), **SPACES[space])
+    model = FuzzyCMeans(
+        C,
+        m=M[space],
+        init=START,
+        tol=0,
+        max_iter=45,
+        search=Search(acceleration=None),
+        **SPACES[space],
+    )
     with pytest.warns(ConvergenceWarning, match="max_iter=45"):
         model.fit(X)
     assert model.n_iter_ == 45
@@ -750,7 +956,9 @@ def test_a_tol_of_zero_makes_all_sweeps(space, dtype):
 def test_sparse_and_dense_rows_take_the_same_way():
     X = groups()
     dense, csr = (
-        FuzzyCMeans(C, m=1.08, kernel="rbf", gamma=GAMMA, landmarks=LANDMARKS, init=START, tol=1e-6).fit(x)
+        FuzzyCMeans(
+            C, m=1.08, kernel="rbf", gamma=GAMMA, landmarks=LANDMARKS, init=START, tol=1e-6
+        ).fit(x)
         for x in (X, sparse.csr_array(X))
     )
     assert dense.n_iter_ == csr.n_iter_

@@ -1,4 +1,5 @@
-"""A fit that is broken off anywhere goes on to the same bits, and whoever interrupts it keeps the centres so far."""
+"""A fit that is broken off anywhere goes on to the same bits, and whoever interrupts it keeps the
+centres so far."""
 
 from __future__ import annotations
 
@@ -34,19 +35,37 @@ SAME = ("objective_", "n_iter_", "row_visits_", "converged_", "stop_reason_", "n
 
 FITS = {
     "hard": lambda **words: cmeans.KernelKMeans(5, landmarks=30, n_init=3, **words),
-    "fuzzy": lambda **words: cmeans.FuzzyCMeans(5, m=1.5, kernel="rbf", landmarks=30, n_init=2, **words),
-    "plain": lambda **words: cmeans.FuzzyCMeans(5, kernel="linear", search=Search(None, acceleration=None), **words),
+    "fuzzy": lambda **words: cmeans.FuzzyCMeans(
+        5, m=1.5, kernel="rbf", landmarks=30, n_init=2, **words
+    ),
+    "plain": lambda **words: cmeans.FuzzyCMeans(
+        5, kernel="linear", search=Search(None, acceleration=None), **words
+    ),
     "noise": lambda **words: cmeans.FuzzyCMeans(5, noise=0.2, m=1.3, **words),
-    "gradient": lambda **words: cmeans.FuzzyCMeans(4, kernel="rbf", landmarks=Landmarks(20, solver="gradient"), max_iter=12, **words),
-    "exact": lambda **words: cmeans.FuzzyCMeans(4, landmarks=None, kernel="laplacian", max_iter=6, **words),
-    "possibilistic": lambda **words: cmeans.PossibilisticCMeans(5, kernel="rbf", landmarks=30, **words),
-    "memberships": lambda **words: cmeans.papers.PrintedCMeans(5, rule="fuzzy", tol=1e-3, kernel="rbf", landmarks=30, **words),
+    "gradient": lambda **words: cmeans.FuzzyCMeans(
+        4, kernel="rbf", landmarks=Landmarks(20, solver="gradient"), max_iter=12, **words
+    ),
+    "exact": lambda **words: cmeans.FuzzyCMeans(
+        4, landmarks=None, kernel="laplacian", max_iter=6, **words
+    ),
+    "possibilistic": lambda **words: cmeans.PossibilisticCMeans(
+        5, kernel="rbf", landmarks=30, **words
+    ),
+    "memberships": lambda **words: cmeans.papers.PrintedCMeans(
+        5, rule="fuzzy", tol=1e-3, kernel="rbf", landmarks=30, **words
+    ),
     "adaptive": lambda **words: cmeans.AdaptivePossibilisticCMeans((1, 7), tol=1e-2, **words),
     "sequential": lambda **words: cmeans.SequentialPossibilisticCMeans((1, 7), tol=1e-2, **words),
     "two steps": lambda **words: cmeans.TwoStepKernelKMeans(5, landmarks=200, n_init=3, **words),
-    "batched": lambda **words: cmeans.ProbabilisticKMeans(5, kernel="rbf", landmarks=30, solver="batched", quantile=0.9, n_init=2, **words),
-    "fagp": lambda **words: cmeans.ProbabilisticKMeans(3, kernel="rbf", solver="fagp", n_init=2, **words),
-    "agp": lambda **words: cmeans.ProbabilisticKMeans(5, solver="agp", step=0.02, max_iter=20, n_init=2, **words),
+    "batched": lambda **words: cmeans.ProbabilisticKMeans(
+        5, kernel="rbf", landmarks=30, solver="batched", quantile=0.9, n_init=2, **words
+    ),
+    "fagp": lambda **words: cmeans.ProbabilisticKMeans(
+        3, kernel="rbf", solver="fagp", n_init=2, **words
+    ),
+    "agp": lambda **words: cmeans.ProbabilisticKMeans(
+        5, solver="agp", step=0.02, max_iter=20, n_init=2, **words
+    ),
     "lloyd": lambda **words: cmeans.ProbabilisticKMeans(5, solver="lloyd", n_init=2, **words),
 }
 OF_FEW = {"exact": 300, "fagp": 24, "agp": 90}  # rows, where each costs time
@@ -54,9 +73,18 @@ OF_FEW = {"exact": 300, "fagp": 24, "agp": 90}  # rows, where each costs time
 
 @pytest.fixture(autouse=True, scope="module")
 def _few_rows_are_many() -> Iterator[None]:
-    """Several tasks over landmarks, which are taken by default; rows in their own order, which hard sweeps over many columns leave out."""
+    """Several tasks over landmarks, which are taken by default; rows in their own order, which hard
+    sweeps over many columns leave out."""
     with pytest.MonkeyPatch.context() as patch:
-        limited(patch, task_values=8000, least_task_rows=100, canonical_rows=500, exact_rows=500, cached_rows=500, spanned_above=200)
+        limited(
+            patch,
+            task_values=8000,
+            least_task_rows=100,
+            canonical_rows=500,
+            exact_rows=500,
+            cached_rows=500,
+            spanned_above=200,
+        )
         patch.setattr("cmeans.sweeps.choice.LEAST_BOUNDED", 2**19)
         yield
 
@@ -68,13 +96,16 @@ class BrokenError(Exception):
 def fitted(name: str, checkpoint: object = None, seed: int = 3, n_jobs: int = 1) -> object:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return FITS[name](random_state=seed, engine=cmeans.ThreadEngine(n_jobs=n_jobs, checkpoint=checkpoint)).fit(
-            X[: OF_FEW.get(name)], sample_weight=None
-        )
+        return FITS[name](
+            random_state=seed, engine=cmeans.ThreadEngine(n_jobs=n_jobs, checkpoint=checkpoint)
+        ).fit(X[: OF_FEW.get(name)], sample_weight=None)
 
 
-def breaking_off(monkeypatch: pytest.MonkeyPatch, at: int, error: type[BaseException] = BrokenError) -> list[int]:
-    """From now on the write number `at` succeeds, and then the fit breaks; gives the count of writes."""
+def breaking_off(
+    monkeypatch: pytest.MonkeyPatch, at: int, error: type[BaseException] = BrokenError
+) -> list[int]:
+    """From now on the write number `at` succeeds, and then the fit breaks; gives the count of
+    writes."""
     write, counts = checkpoints.write_packed, [0]
 
     def written(*words: object) -> None:
@@ -88,11 +119,15 @@ def breaking_off(monkeypatch: pytest.MonkeyPatch, at: int, error: type[BaseExcep
 
 
 @pytest.fixture(scope="module", params=FITS)
-def whole_fit(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, object, int]:
+def whole_fit(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, object, int]:
     """The name of a fit, the model, and the count of checkpoints that it writes."""
     with pytest.MonkeyPatch.context() as patch:
         counts = breaking_off(patch, at=-1)
-        model = fitted(request.param, Checkpoint(tmp_path_factory.mktemp("whole") / "fit.checkpoint", sweeps=1))
+        model = fitted(
+            request.param, Checkpoint(tmp_path_factory.mktemp("whole") / "fit.checkpoint", sweeps=1)
+        )
     return request.param, model, counts[0]
 
 
@@ -112,7 +147,10 @@ def assert_same_bits(again: object, whole: object) -> None:
 
 @pytest.mark.parametrize("share", [0.0, 0.6])
 def test_what_is_broken_off_goes_on_to_the_same_bits(
-    whole_fit: tuple[str, object, int], share: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    whole_fit: tuple[str, object, int],
+    share: float,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     name, whole, count = whole_fit
     file = tmp_path / "fit.checkpoint"
@@ -121,11 +159,14 @@ def test_what_is_broken_off_goes_on_to_the_same_bits(
         with pytest.raises(BrokenError):
             fitted(name, Checkpoint(file, sweeps=1))
     seed = 99 if name in ("hard", "plain") else 3  # the file knows the seed
-    again = fitted(name, Checkpoint(file, resume=True), seed=seed, n_jobs=5)  # and the bits do not depend on the number of threads
+    # and the bits do not depend on the number of threads
+    again = fitted(name, Checkpoint(file, resume=True), seed=seed, n_jobs=5)
     assert_same_bits(again, whole)
 
 
-def test_progressive_samples_are_sections_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progressive_samples_are_sections_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     limited(monkeypatch, subsampled_above=600)
     whole = fitted("fuzzy")
     file = tmp_path / "fit.checkpoint"
@@ -138,7 +179,9 @@ def test_progressive_samples_are_sections_too(tmp_path: Path, monkeypatch: pytes
     assert np.array_equal(again.memberships_, whole.memberships_)
 
 
-def test_a_finished_fit_resumes_without_a_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_finished_fit_resumes_without_a_sweep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "fit.checkpoint"
     whole = fitted("fuzzy", file)
     swept = []
@@ -149,9 +192,14 @@ def test_a_finished_fit_resumes_without_a_sweep(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("name", ["hard", "fuzzy", "possibilistic", "adaptive", "sequential"])
-def test_who_interrupts_keeps_the_centres_so_far(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_interrupts_keeps_the_centres_so_far(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     breaking_off(monkeypatch, 40 if name == "adaptive" else 5, KeyboardInterrupt)
-    model = FITS[name](random_state=3, engine=cmeans.ThreadEngine(n_jobs=1, checkpoint=Checkpoint(tmp_path / "f", sweeps=1)))
+    model = FITS[name](
+        random_state=3,
+        engine=cmeans.ThreadEngine(n_jobs=1, checkpoint=Checkpoint(tmp_path / "f", sweeps=1)),
+    )
     with pytest.raises(KeyboardInterrupt):
         model.fit(X)
     assert not model.converged_
@@ -163,8 +211,11 @@ def test_who_interrupts_keeps_the_centres_so_far(name: str, tmp_path: Path, monk
 
 
 def test_too_early_there_is_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    breaking_off(monkeypatch, 1, KeyboardInterrupt)  # in the fuzzy run that gives adaptive clusters their scales
-    model = FITS["adaptive"](random_state=3, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(tmp_path / "f", sweeps=1)))
+    # in the fuzzy run that gives adaptive clusters their scales
+    breaking_off(monkeypatch, 1, KeyboardInterrupt)
+    model = FITS["adaptive"](
+        random_state=3, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(tmp_path / "f", sweeps=1))
+    )
     with pytest.raises(KeyboardInterrupt):
         model.fit(X)
     assert "_state" not in vars(model)
@@ -191,10 +242,13 @@ def test_the_best_of_several_starts_is_kept(monkeypatch: pytest.MonkeyPatch) -> 
     model = cmeans.KernelKMeans(5, kernel="linear", n_init=2, search=None, random_state=0)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X)
-    assert adjusted_rand_score(model.predict(X), first.labels_) == 1.0  # clusters are numbered at the end of a fit
+    # clusters are numbered at the end of a fit
+    assert adjusted_rand_score(model.predict(X), first.labels_) == 1.0
 
 
-def test_the_scales_of_an_interrupted_pilot_are_those_of_the_start_that_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_scales_of_an_interrupted_pilot_are_those_of_the_start_that_is_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     first = cmeans.PossibilisticCMeans(5, kernel="linear", n_init=1, random_state=0).fit(X)
     interrupted_in_the_second_solve(monkeypatch)
     model = cmeans.PossibilisticCMeans(5, kernel="linear", n_init=2, random_state=0)
@@ -203,9 +257,12 @@ def test_the_scales_of_an_interrupted_pilot_are_those_of_the_start_that_is_kept(
     assert np.array_equal(np.sort(model.eta_), np.sort(first.eta_))
 
 
-def test_an_error_of_the_rows_leaves_a_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_the_rows_leaves_a_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     limited(monkeypatch, loaded_bytes=0)
-    monkeypatch.setattr("cmeans.sweeps.represented_rows.RepresentedRows._reserve", lambda *_: False)  # rows are read in every sweep
+    # rows are read in every sweep
+    monkeypatch.setattr("cmeans.sweeps.represented_rows.RepresentedRows._reserve", lambda *_: False)
 
     class Failing(StoredRows):
         left = 20
@@ -221,11 +278,17 @@ def test_an_error_of_the_rows_leaves_a_checkpoint(tmp_path: Path, monkeypatch: p
 
     file, rows = tmp_path / "fit.checkpoint", Failing("somewhere", range(4), X.dtype, len(X))
     words = {"m": 1.5, "kernel": "rbf", "landmarks": 30, "random_state": 0}
-    with pytest.raises(RowsError, match=r"somewhere: rows .* cannot be read, tried twice \(the disk is gone"):
-        cmeans.FuzzyCMeans(5, **words, engine=cmeans.ThreadEngine(n_jobs=1, checkpoint=file)).fit(rows)
+    with pytest.raises(
+        RowsError, match=r"somewhere: rows .* cannot be read, tried twice \(the disk is gone"
+    ):
+        cmeans.FuzzyCMeans(5, **words, engine=cmeans.ThreadEngine(n_jobs=1, checkpoint=file)).fit(
+            rows
+        )
     assert file.exists()
     rows.left = 10**9
-    again = cmeans.FuzzyCMeans(5, **words, engine=cmeans.ThreadEngine(n_jobs=1, checkpoint=Checkpoint(file, resume=True))).fit(rows)
+    again = cmeans.FuzzyCMeans(
+        5, **words, engine=cmeans.ThreadEngine(n_jobs=1, checkpoint=Checkpoint(file, resume=True))
+    ).fit(rows)
     assert again.objective_ == cmeans.FuzzyCMeans(5, **words).fit(X).objective_
 
 
@@ -234,9 +297,15 @@ def test_a_full_disk_does_not_end_the_fit(tmp_path: Path, monkeypatch: pytest.Mo
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("cmeans.storage.codec.save_file", full)
-    with pytest.warns(RuntimeWarning, match="cannot write .*No space left on device.*goes on without"):
+    with pytest.warns(
+        RuntimeWarning, match="cannot write .*No space left on device.*goes on without"
+    ):
         model = cmeans.FuzzyCMeans(
-            5, kernel="rbf", landmarks=30, random_state=3, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(tmp_path / "f", sweeps=1))
+            5,
+            kernel="rbf",
+            landmarks=30,
+            random_state=3,
+            engine=cmeans.ThreadEngine(checkpoint=Checkpoint(tmp_path / "f", sweeps=1)),
         ).fit(X)
     assert model.converged_
     assert not list(tmp_path.iterdir())
@@ -245,9 +314,19 @@ def test_a_full_disk_does_not_end_the_fit(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_disk_that_fills_up_does_not_end_the_fit(tmp_path: Path) -> None:
     """What safetensors itself says of it."""
     file = tmp_path / "f"
-    with files_end_at(5_000), pytest.warns(RuntimeWarning, match=r"checkpoint: cannot write .*/f: File too large. The fit goes on without"):
+    with (
+        files_end_at(5_000),
+        pytest.warns(
+            RuntimeWarning,
+            match=r"checkpoint: cannot write .*/f: File too large. The fit goes on without",
+        ),
+    ):
         model = cmeans.FuzzyCMeans(
-            5, kernel="rbf", landmarks=300, random_state=3, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, sweeps=1))
+            5,
+            kernel="rbf",
+            landmarks=300,
+            random_state=3,
+            engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, sweeps=1)),
         ).fit(X)
     assert model.converged_
     assert not list(tmp_path.iterdir())
@@ -265,7 +344,9 @@ class TestPlaces:
             assert isinstance(caught.value, ValueError)
             assert (caught.value.errno, caught.value.filename) == (number, str(file))
             assert str(caught.value) == f"cannot write {file}: {os.strerror(number)}."
-        assert (sorted(tmp.name for tmp in file.parent.iterdir()) if file.parent.is_dir() else None) == before
+        assert (
+            sorted(tmp.name for tmp in file.parent.iterdir()) if file.parent.is_dir() else None
+        ) == before
 
     def test_no_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.unwritable(tmp_path / "no" / "f", errno.ENOENT, monkeypatch)
@@ -282,7 +363,9 @@ class TestPlaces:
             self.unwritable(tmp_path / "f", errno.EFBIG, monkeypatch)
 
     @pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS, errno.ENOSPC])
-    def test_what_else_the_system_may_say(self, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_what_else_the_system_may_say(
+        self, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         def refusing(*_: object, **__: object) -> str:
             raise OSError(number, os.strerror(number), "somewhere")
 
@@ -297,7 +380,11 @@ class TestPlaces:
         else:
             file.write_bytes(content)
         before = file.read_bytes()
-        with pytest.raises(ValueError, match=r"checkpoint: .*other is no checkpoint of a fit, and is not written over; give another name"):
+        with pytest.raises(
+            ValueError,
+            match=r"checkpoint: .*other is no checkpoint of a fit, and is not written over; give "
+            r"another name",
+        ):
             fitted("plain", file)
         assert file.read_bytes() == before
 
@@ -335,9 +422,18 @@ def test_written_when_it_is_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 class TestRefused:
     def refused(self, file: Path, match: str, x: np.ndarray = X, **words: object) -> None:
-        given = {"m": 1.5, "kernel": "rbf", "landmarks": 30, "n_init": 2, "random_state": 3, **words}
+        given = {
+            "m": 1.5,
+            "kernel": "rbf",
+            "landmarks": 30,
+            "n_init": 2,
+            "random_state": 3,
+            **words,
+        }
         with pytest.raises(ValueError, match=match):
-            cmeans.FuzzyCMeans(5, **given, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, resume=True))).fit(x)
+            cmeans.FuzzyCMeans(
+                5, **given, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, resume=True))
+            ).fit(x)
 
     def test_another_fit(self, tmp_path: Path) -> None:
         file = tmp_path / "f"
@@ -346,10 +442,14 @@ class TestRefused:
         self.refused(file, r"was begun with values=", x=X + 1)
         self.refused(file, r"was begun with rows=700, this fit has 699", x=X[:-1])
         with pytest.raises(ValueError, match="was begun with estimator='FuzzyCMeans'"):
-            cmeans.KernelKMeans(5, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, resume=True))).fit(X)
+            cmeans.KernelKMeans(
+                5, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, resume=True))
+            ).fit(X)
 
     @pytest.mark.parametrize("form", ["array", "float32", "CSR", "file"])
-    def test_other_rows_anywhere(self, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_other_rows_anywhere(
+        self, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """One entry or one weight that differs, two rows or weights that change places."""
 
         def given(x: np.ndarray) -> object:
@@ -360,7 +460,9 @@ class TestRefused:
 
         limited(monkeypatch, loaded_bytes=0, canonical_rows=0)
         weight, file = 1.0 + np.arange(len(X)) % 3, tmp_path / "f"
-        model = cmeans.KernelKMeans(5, kernel="linear", random_state=3, engine=cmeans.ThreadEngine(checkpoint=file))
+        model = cmeans.KernelKMeans(
+            5, kernel="linear", random_state=3, engine=cmeans.ThreadEngine(checkpoint=file)
+        )
         model.fit(given(X), sample_weight=weight)
         model.set_params(engine=cmeans.ThreadEngine(2, checkpoint=Checkpoint(file, resume=True)))
         model.fit(given(X), sample_weight=weight)
@@ -368,7 +470,12 @@ class TestRefused:
         entry[-1, -1] += 1e-3
         order[[600, 601]] = 601, 600
         other[650] += 0.5
-        for x, w, word in ((entry, weight, "values"), (X[order], weight, "values"), (X, other, "weights"), (X, weight[order], "weights")):
+        for x, w, word in (
+            (entry, weight, "values"),
+            (X[order], weight, "values"),
+            (X, other, "weights"),
+            (X, weight[order], "weights"),
+        ):
             with pytest.raises(ValueError, match=f"was begun with {word}="):
                 model.fit(given(x), sample_weight=w)
 
@@ -401,21 +508,40 @@ class TestRefused:
             except ValueError as error:
                 complaint = str(error)
             if again is None:
-                assert complaint.startswith(f"checkpoint: {file} is damaged, or no checkpoint of this version: "), what
+                assert complaint.startswith(
+                    f"checkpoint: {file} is damaged, or no checkpoint of this version: "
+                ), what
             else:
-                assert np.array_equal(again._state.centres.coordinates, whole._state.centres.coordinates), what
+                assert np.array_equal(
+                    again._state.centres.coordinates, whole._state.centres.coordinates
+                ), what
 
     def test_parameters_that_differ_in_the_midst_of_an_object(self) -> None:
-        """An array in an object, of which `repr` shows the ends alone, and a function with parameters, of which it shows an address."""
+        """An array in an object, of which `repr` shows the ends alone, and a function with
+        parameters, of which it shows an address."""
         points = np.zeros((2, 2000))
         others = points.copy()
         others[0, 900] = 1.0
-        one, other = (formatted({"landmarks": Landmarks(points=given)})["landmarks"] for given in (points, others))
-        assert one != other == formatted({"landmarks": Landmarks(points=others.copy())})["landmarks"]
-        two, three = (formatted({"kernel": partial(polynomial_kernel, degree=degree)})["kernel"] for degree in (2, 3))
-        assert (two, three) == ("function polynomial_kernel(degree=2)", "function polynomial_kernel(degree=3)")
+        one, other = (
+            formatted({"landmarks": Landmarks(points=given)})["landmarks"]
+            for given in (points, others)
+        )
+        assert (
+            one != other == formatted({"landmarks": Landmarks(points=others.copy())})["landmarks"]
+        )
+        two, three = (
+            formatted({"kernel": partial(polynomial_kernel, degree=degree)})["kernel"]
+            for degree in (2, 3)
+        )
+        assert (two, three) == (
+            "function polynomial_kernel(degree=2)",
+            "function polynomial_kernel(degree=3)",
+        )
 
-    @pytest.mark.parametrize("word", [3, Checkpoint("f", sweeps=0), Checkpoint("f", sweeps=True), Checkpoint("f", minutes=-1)])
+    @pytest.mark.parametrize(
+        "word",
+        [3, Checkpoint("f", sweeps=0), Checkpoint("f", sweeps=True), Checkpoint("f", minutes=-1)],
+    )
     def test_wrong_words(self, word: object) -> None:
         with pytest.raises(ValueError, match=r"ThreadEngine\(checkpoint="):
             cmeans.FuzzyCMeans(2, engine=cmeans.ThreadEngine(checkpoint=word)).fit(X)

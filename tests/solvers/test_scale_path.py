@@ -1,4 +1,5 @@
-"""Adaptive clusters at the scale at which they stand apart best: against loops, in many columns, from few rows."""
+"""Adaptive clusters at the scale at which they stand apart best: against loops, in many columns,
+from few rows."""
 
 from __future__ import annotations
 
@@ -37,17 +38,26 @@ def mixture(clusters, columns, rows, seed, apart=8.0):
         centres = np.linalg.qr(rng.normal(size=(columns, clusters)))[0].T * apart / np.sqrt(2)
     else:
         centres = rng.normal(size=(clusters, columns)) * apart / np.sqrt(2 * columns)
-    return centres[labels] + rng.uniform(0.6, 1.2, clusters)[labels, None] * rng.normal(size=(rows, columns)), labels
+    return centres[labels] + rng.uniform(0.6, 1.2, clusters)[labels, None] * rng.normal(
+        size=(rows, columns)
+    ), labels
 
 
 def problem_of(X, weight=None):
     blocks = Blocks(X, np.ones(len(X)) if weight is None else weight, limits=RAGGED)
-    return Problem(RepresentedRows(EuclideanSpace(np.zeros(X.shape[1])), blocks, 0), Fuzzy(1.05), ThreadEngine(2), Stopping(10, 1e-4))
+    return Problem(
+        RepresentedRows(EuclideanSpace(np.zeros(X.shape[1])), blocks, 0),
+        Fuzzy(1.05),
+        ThreadEngine(2),
+        Stopping(10, 1e-4),
+    )
 
 
 def silhouette(X, V, eta, weight=None):
     problem = problem_of(X, weight)
-    total, weight = problem.engine.fold(problem.rows, SilhouettePass(State(Centres.orthonormal(V), eta)))
+    total, weight = problem.engine.fold(
+        problem.rows, SilhouettePass(State(Centres.orthonormal(V), eta))
+    )
     return total / weight
 
 
@@ -57,16 +67,20 @@ def test_silhouettes_are_those_of_the_loops(dtype):
     X = X.astype(dtype)
     V, eta = X[[1, 5, 9, 20]].astype(np.float64), np.array([1.0, 0.3, 2.0, 1.5])
     assert silhouette(X, V, eta) == pytest.approx(
-        naive_sparse.silhouette(X.astype(float), V, eta), abs=1e-5 if np.dtype(dtype).itemsize == 4 else 1e-12
+        naive_sparse.silhouette(X.astype(float), V, eta),
+        abs=1e-5 if np.dtype(dtype).itemsize == 4 else 1e-12,
     )
 
 
 def test_silhouettes_of_clusters_that_are_points_are_scikit_learns():
-    """There a mean distance to a cluster is that to its centre; scikit-learn leaves a row itself out, which is at distance 0."""
+    """There a mean distance to a cluster is that to its centre; scikit-learn leaves a row itself
+    out, which is at distance 0."""
     V = np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 9.0]])
     X = np.repeat(V, [5, 7, 4], axis=0)
     assert silhouette(X, V, np.ones(3)) == pytest.approx(
-        silhouette_samples(pairwise_distances(X) ** 2, np.repeat(range(3), [5, 7, 4]), metric="precomputed").mean()
+        silhouette_samples(
+            pairwise_distances(X) ** 2, np.repeat(range(3), [5, 7, 4]), metric="precomputed"
+        ).mean()
     )
 
 
@@ -74,7 +88,9 @@ def test_silhouettes_of_weighted_rows_are_those_of_copies():
     X, _ = mixture(3, 2, 90, 1)
     weight = np.arange(90) % 4
     V, eta = X[:3], np.array([0.5, 1.0, 2.0])
-    assert silhouette(X, V, eta, weight.astype(float)) == pytest.approx(silhouette(np.repeat(X, weight, axis=0), V, eta), rel=1e-12)
+    assert silhouette(X, V, eta, weight.astype(float)) == pytest.approx(
+        silhouette(np.repeat(X, weight, axis=0), V, eta), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("columns", [2, 20, 200])
@@ -91,16 +107,23 @@ def test_concentration(columns):
 
 @nowhere
 @pytest.mark.parametrize(
-    ("clusters", "columns", "rows", "most"), [(3, 2, 30, 6), (3, 12, 40, 6), pytest.param(1, 3, 60, 8, marks=pytest.mark.minutes)]
+    ("clusters", "columns", "rows", "most"),
+    [(3, 2, 30, 6), (3, 12, 40, 6), pytest.param(1, 3, 60, 8, marks=pytest.mark.minutes)],
 )
 def test_the_path_is_the_naive_one(clusters, columns, rows, most):
     X, _ = mixture(clusters, columns, rows, {2: 0, 12: 1, 3: 2}[columns])
     start = np.arange(most)
     V, eta = naive_sparse.fuzzy_pilot(X, X[start], m=1.5, sweeps=30)
-    labels = np.argmin(pairwise_distances(X, naive_sparse.naive.fcm_points(X, X[start], 1.5, 30).centers), axis=1)
+    labels = np.argmin(
+        pairwise_distances(X, naive_sparse.naive.fcm_points(X, X[start], 1.5, 30).centers), axis=1
+    )
     spread = naive_sparse.concentration(X, labels)
-    found, alpha = naive_sparse.best_separated(X, V, eta, spread, Recipe(factor=0.9, test="global"), tol=1e-9)
-    model = AdaptivePossibilisticCMeans((1, most), init=start, pilot_m=1.5, scaling=None, tol=1e-9, max_iter=1000).fit(X)
+    found, alpha = naive_sparse.best_separated(
+        X, V, eta, spread, Recipe(factor=0.9, test="global"), tol=1e-9
+    )
+    model = AdaptivePossibilisticCMeans(
+        (1, most), init=start, pilot_m=1.5, scaling=None, tol=1e-9, max_iter=1000
+    ).fit(X)
     assert model.n_clusters_ == len(found.centers)
     np.testing.assert_allclose(model.cluster_centers_, found.centers, atol=1e-4)
     np.testing.assert_allclose(model.eta_, min(eta) * found.eta / alpha, rtol=1e-4)
@@ -110,7 +133,8 @@ def test_the_path_is_the_naive_one(clusters, columns, rows, most):
 @nowhere
 @pytest.mark.parametrize(("clusters", "columns"), [(4, 20), (9, 20), (12, 60), (8, 100)])
 def test_clusters_in_many_columns(clusters, columns):
-    """Where distances within and between clusters hardly differ. alpha=1 finds one there from 60 columns on."""
+    """Where distances within and between clusters hardly differ. alpha=1 finds one there from 60
+    columns on."""
     X, y = mixture(clusters, columns, 1500, clusters, apart=12.0)
     model = AdaptivePossibilisticCMeans(random_state=0).fit(X)
     assert model.n_clusters_ == clusters
@@ -137,13 +161,22 @@ def test_the_number_does_not_depend_on_the_number_of_rows(rows):
 
 def test_that_no_clusters_stand_apart_is_told_in_many_columns():
     X = np.random.default_rng(0).normal(size=(500, 30))
-    with pytest.warns(UserWarning, match=r"AdaptivePossibilisticCMeans: no clusters stand apart.*cmeans\.select"):
+    with pytest.warns(
+        UserWarning, match=r"AdaptivePossibilisticCMeans: no clusters stand apart.*cmeans\.select"
+    ):
         model = AdaptivePossibilisticCMeans(random_state=0).fit(X)
     assert model.n_clusters_ == 1
 
 
 @nowhere
-@pytest.mark.parametrize("words", [{"kernel": "rbf", "gamma": 0.01}, {"kernel": "rbf", "gamma": 0.01, "landmarks": 60}, {"sparsity": 0}])
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"kernel": "rbf", "gamma": 0.01},
+        {"kernel": "rbf", "gamma": 0.01, "landmarks": 60},
+        {"sparsity": 0},
+    ],
+)
 def test_other_spaces_and_sparsities(words):
     X, y = mixture(4, 8, 400, 4, apart=8.0)
     model = AdaptivePossibilisticCMeans(random_state=0, **words).fit(X)
@@ -154,5 +187,7 @@ def test_other_spaces_and_sparsities(words):
 @nowhere
 def test_row_visits_are_those_of_all_stages():
     X, _ = mixture(4, 8, 400, 3)
-    path, single = (AdaptivePossibilisticCMeans(random_state=0, alpha=alpha).fit(X) for alpha in ("auto", 1.0))
+    path, single = (
+        AdaptivePossibilisticCMeans(random_state=0, alpha=alpha).fit(X) for alpha in ("auto", 1.0)
+    )
     assert path.row_visits_ > single.row_visits_ + 3 * len(X)

@@ -1,4 +1,5 @@
-"""Clusters of bounded sizes: against loops and linear programs, and what is promised of bounds, gaps and prices."""
+"""Clusters of bounded sizes: against loops and linear programs, and what is promised of bounds,
+gaps and prices."""
 
 from __future__ import annotations
 
@@ -48,7 +49,10 @@ def problem(seed, kind, weighted):
 
 def as_weights(low, high, weight, c, rows):
     """Bounds of sums of weights; of whole rows, shares are the next."""
-    low, high = (np.broadcast_to(value, (c,)) * weight.sum() for value in (0.0 if low is None else low, 1.0 if high is None else high))
+    low, high = (
+        np.broadcast_to(value, (c,)) * weight.sum()
+        for value in (0.0 if low is None else low, 1.0 if high is None else high)
+    )
     return (np.floor(low + 1e-7), np.ceil(high - 1e-7)) if rows else (low, high)
 
 
@@ -58,7 +62,11 @@ def test_the_cost_is_the_least_to_the_gap_and_bounds_hold(seed, either):
     X, weight, c, low, high = problem(seed, kind, weighted)
     model = KernelKMeans(c, kernel="linear", random_state=seed, sizes=Sizes(least=low, most=high))
     missing = weighted and kind == "equal"  # which whole rows of these weights cannot keep
-    with pytest.warns(ConvergenceWarning, match="sizes miss their bounds") if missing else nullcontext():
+    with (
+        pytest.warns(ConvergenceWarning, match="sizes miss their bounds")
+        if missing
+        else nullcontext()
+    ):
         model.fit(X, sample_weight=weight if weighted else None)
     low, high = as_weights(low, high, weight, c, rows=not weighted)
     d2 = naive.point_distances(X, model.cluster_centers_)
@@ -70,7 +78,8 @@ def test_the_cost_is_the_least_to_the_gap_and_bounds_hold(seed, either):
     cost = (weight * d2[np.arange(len(X)), model.labels_]).sum()
     assert cost == pytest.approx(model.objective_, rel=1e-9, abs=1e-12)
     assert cost - least <= (model.size_gap_ + 1e-9) * cost
-    assert model.size_gap_ < (0.21 if weighted else 1e-12)  # as whole rows, which keep the bounds, cost more than divided ones
+    # as whole rows, which keep the bounds, cost more than divided ones
+    assert model.size_gap_ < (0.21 if weighted else 1e-12)
     np.testing.assert_array_equal(model.memberships_, np.eye(c)[model.labels_])
     history = model.objective_history_[:-1]
     assert (np.diff(history) <= 1e-9 * history[0]).all()
@@ -81,10 +90,17 @@ def hard_loops(seed):
     """A problem with a start, and from there the centres and the objective after each step."""
     X, weight, c, low, high = given = problem(seed, KINDS[seed % 5], seed % 3 == 2)
     V = X[np.random.default_rng(seed).permutation(len(X))[:c]]
-    return *given, V, *naive_sizes.hard_fit(X, V, weight, *as_weights(low, high, weight, c, rows=seed % 3 != 2))
+    return (
+        *given,
+        V,
+        *naive_sizes.hard_fit(X, V, weight, *as_weights(low, high, weight, c, rows=seed % 3 != 2)),
+    )
 
 
-@pytest.mark.filterwarnings("ignore:.*3 sizes miss their bounds:sklearn.exceptions.ConvergenceWarning")  # of weighted rows, a third each
+# of weighted rows, a third each
+@pytest.mark.filterwarnings(
+    "ignore:.*3 sizes miss their bounds:sklearn.exceptions.ConvergenceWarning"
+)
 @pytest.mark.parametrize("seed", [0, 2, 3, 7, 8, 10, 18, 20])
 def test_hard_fits_are_those_of_loops(seed, either):
     """From the same start: the same centres, and the same objective after each step."""
@@ -97,14 +113,23 @@ def test_hard_fits_are_those_of_loops(seed, either):
 
 @cache
 def soft_loops(m, low, high):
-    """Rows and weights, and after three steps from the first rows centres and prices; m is None for the entropy's rule."""
+    """Rows and weights, and after three steps from the first rows centres and prices; m is None for
+    the entropy's rule."""
     rng = np.random.default_rng(3)
     X, weight = rng.normal(size=(18, 2)), rng.uniform(0.5, 2, 18)
     rule = SizedEntropy(0.8) if m is None else SizedFuzzy(m)
-    return X, weight, *naive_sizes.soft_fit(rule, X, X[:3], weight, weight.sum() * np.array(low), weight.sum() * np.array(high), 3)
+    return (
+        X,
+        weight,
+        *naive_sizes.soft_fit(
+            rule, X, X[:3], weight, weight.sum() * np.array(low), weight.sum() * np.array(high), 3
+        ),
+    )
 
 
-@pytest.mark.parametrize(("rule", "m"), [("fuzzy", 1.5), ("fuzzy", 2.0), ("fuzzy", 3.0), ("entropy", None)])
+@pytest.mark.parametrize(
+    ("rule", "m"), [("fuzzy", 1.5), ("fuzzy", 2.0), ("fuzzy", 3.0), ("entropy", None)]
+)
 def test_soft_fits_are_those_of_loops(rule, m, either):
     words = {"rule": Entropy(0.8) if rule == "entropy" else Fuzzy(m)}
     low, high = (0.1, 0.3, 0.2), (0.2, 0.6, 0.9)
@@ -123,7 +148,9 @@ def test_soft_fits_are_those_of_loops(rule, m, either):
 def blobs(n=900, dtype=np.float64):
     rng = np.random.default_rng(0)
     places = 3 * rng.normal(size=(5, 3))
-    return (places[rng.choice(5, n, p=[0.5, 0.2, 0.1, 0.1, 0.1])] + rng.normal(size=(n, 3))).astype(dtype)
+    return (places[rng.choice(5, n, p=[0.5, 0.2, 0.1, 0.1, 0.1])] + rng.normal(size=(n, 3))).astype(
+        dtype
+    )
 
 
 SPACES = {
@@ -139,7 +166,9 @@ SPACES = {
 @pytest.mark.parametrize("estimator", [KernelKMeans, FuzzyCMeans])
 def test_every_space(estimator, space, dtype):
     X = blobs(300, dtype)
-    model = estimator(6, random_state=0, sizes=Sizes(least=0.1, most=60), search=None, **SPACES[space]).fit(X)
+    model = estimator(
+        6, random_state=0, sizes=Sizes(least=0.1, most=60), search=None, **SPACES[space]
+    ).fit(X)
     sizes = model.memberships_.sum(axis=0, dtype=np.float64)
     slack = 0 if estimator is KernelKMeans else 0.02 if dtype == "float32" else 1e-6
     assert sizes.min() >= 30 - slack
@@ -153,7 +182,12 @@ def test_every_space(estimator, space, dtype):
 def test_the_same_bits_for_any_number_of_threads(monkeypatch):
     limited(monkeypatch, block_rows=64, task_values=1)
     for estimator in (KernelKMeans, FuzzyCMeans):
-        models = [estimator(6, kernel="linear", random_state=0, sizes=Sizes(least=0.15), n_jobs=jobs).fit(blobs(450)) for jobs in (1, 2, 5)]
+        models = [
+            estimator(6, kernel="linear", random_state=0, sizes=Sizes(least=0.15), n_jobs=jobs).fit(
+                blobs(450)
+            )
+            for jobs in (1, 2, 5)
+        ]
         for model in models[1:]:
             np.testing.assert_array_equal(model.cluster_centers_, models[0].cluster_centers_)
             np.testing.assert_array_equal(model.prices_, models[0].prices_)
@@ -162,7 +196,9 @@ def test_the_same_bits_for_any_number_of_threads(monkeypatch):
 
 def test_samples_first_lead_to_bounds_of_all_rows(monkeypatch):
     limited(monkeypatch, subsampled_above=500)
-    model = KernelKMeans(4, kernel="linear", random_state=0, n_init=2, sizes=Sizes(least=1 / 4, most=1 / 4)).fit(blobs(1001))
+    model = KernelKMeans(
+        4, kernel="linear", random_state=0, n_init=2, sizes=Sizes(least=1 / 4, most=1 / 4)
+    ).fit(blobs(1001))
     assert sorted(np.bincount(model.labels_)) == [250, 250, 250, 251]
 
 
@@ -170,7 +206,9 @@ def test_samples_first_lead_to_bounds_of_all_rows(monkeypatch):
 def test_bounds_that_do_not_bind_change_nothing(estimator):
     X = blobs(300)
     free = estimator(5, kernel="linear", init=X[:5], tol=1e-9).fit(X)
-    bound = estimator(5, kernel="linear", init=X[:5], tol=1e-9, sizes=Sizes(least=1, most=299)).fit(X)
+    bound = estimator(5, kernel="linear", init=X[:5], tol=1e-9, sizes=Sizes(least=1, most=299)).fit(
+        X
+    )
     np.testing.assert_allclose(bound.cluster_centers_, free.cluster_centers_, rtol=0, atol=1e-6)
     np.testing.assert_array_equal(bound.prices_, 0)
     assert bound.objective_ == pytest.approx(free.objective_, rel=1e-9)
@@ -182,11 +220,16 @@ def test_a_weight_of_k_counts_k_rows():
     X, k = blobs(150), np.random.default_rng(1).integers(0, 4, 150)
     copies = np.repeat(X, k, axis=0)
     words = {"kernel": "linear", "init": X[:4], "sizes": Sizes(least=0.2, most=100), "tol": 1e-9}
-    one, many = FuzzyCMeans(4, m=1.5, **words).fit(X, sample_weight=k), FuzzyCMeans(4, m=1.5, **words).fit(copies)
+    one, many = (
+        FuzzyCMeans(4, m=1.5, **words).fit(X, sample_weight=k),
+        FuzzyCMeans(4, m=1.5, **words).fit(copies),
+    )
     np.testing.assert_allclose(one.cluster_centers_, many.cluster_centers_, rtol=0, atol=1e-9)
     np.testing.assert_allclose(one.prices_, many.prices_, rtol=0, atol=1e-7)
     same = np.full(150, 3.0)
-    hard = KernelKMeans(4, **words | {"sizes": Sizes(least=90, most=120)}).fit(X, sample_weight=same)
+    hard = KernelKMeans(4, **words | {"sizes": Sizes(least=90, most=120)}).fit(
+        X, sample_weight=same
+    )
     assert set(np.bincount(hard.labels_)) <= set(range(30, 41))
 
 
@@ -194,13 +237,21 @@ def test_a_row_of_no_weight_changes_nothing():
     X, weight = blobs(200), np.ones(200)
     weight[::5] = 0
     words = {"kernel": "linear", "init": X[1:5], "sizes": Sizes(least=40, most=40)}
-    model, less = KernelKMeans(4, **words).fit(X, sample_weight=weight), KernelKMeans(4, **words).fit(X[weight > 0])
+    model, less = (
+        KernelKMeans(4, **words).fit(X, sample_weight=weight),
+        KernelKMeans(4, **words).fit(X[weight > 0]),
+    )
     np.testing.assert_allclose(model.cluster_centers_, less.cluster_centers_, rtol=0, atol=1e-10)
     assert (np.bincount(model.labels_, weights=weight) == 40).all()
 
 
 def test_each_cluster_has_its_own_bounds():
-    model = KernelKMeans(4, kernel="linear", random_state=0, sizes=Sizes(least=[10, 20, 30, 200], most=[11, 25, 0.4, 0.9])).fit(blobs(500))
+    model = KernelKMeans(
+        4,
+        kernel="linear",
+        random_state=0,
+        sizes=Sizes(least=[10, 20, 30, 200], most=[11, 25, 0.4, 0.9]),
+    ).fit(blobs(500))
     sizes = np.bincount(model.labels_)
     assert (sizes >= [10, 20, 30, 200]).all()
     assert (sizes <= [11, 25, 200, 450]).all()
@@ -217,15 +268,24 @@ def test_equal_rows_are_divided(either):
 
 def test_rows_in_many_equal_copies(either):
     X = np.random.default_rng(0).integers(0, 3, (1000, 2)).astype(float)
-    model = KernelKMeans(5, kernel="linear", random_state=0, sizes=Sizes(least=200, most=200)).fit(X)
+    model = KernelKMeans(5, kernel="linear", random_state=0, sizes=Sizes(least=200, most=200)).fit(
+        X
+    )
     assert (np.bincount(model.labels_) == 200).all()
-    least, _ = naive_sizes.cheapest(naive.point_distances(X, model.cluster_centers_), np.ones(1000), np.full(5, 200.0), np.full(5, 200.0))
+    least, _ = naive_sizes.cheapest(
+        naive.point_distances(X, model.cluster_centers_),
+        np.ones(1000),
+        np.full(5, 200.0),
+        np.full(5, 200.0),
+    )
     assert model.objective_ == pytest.approx(least, rel=1e-9)
 
 
 def test_a_saved_model_predicts_the_same(tmp_path):
     X = blobs(300)
-    model = KernelKMeans(4, kernel="linear", random_state=0, sizes=Sizes(least=[60, 70, 60, 60], most=0.3)).fit(X)
+    model = KernelKMeans(
+        4, kernel="linear", random_state=0, sizes=Sizes(least=[60, 70, 60, 60], most=0.3)
+    ).fit(X)
     save(model, tmp_path / "model.safetensors")
     again = load(tmp_path / "model.safetensors")
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
@@ -243,7 +303,9 @@ def test_rows_outside_memory(tmp_path, monkeypatch):
     assert counts.tolist() == [225] * 4
     np.testing.assert_array_equal(np.load(tmp_path / "labels.npy"), model.labels_)
     monkeypatch.undo()
-    whole = KernelKMeans(4, kernel="linear", random_state=0, sizes=Sizes(least=225, most=225)).fit(X)
+    whole = KernelKMeans(4, kernel="linear", random_state=0, sizes=Sizes(least=225, most=225)).fit(
+        X
+    )
     assert model.objective_ == pytest.approx(whole.objective_, rel=1e-9)
 
 
@@ -270,7 +332,9 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("word", "value"), [(word, value) for word, values in BAD.items() for value in values], ids=str)
+@pytest.mark.parametrize(
+    ("word", "value"), [(word, value) for word, values in BAD.items() for value in values], ids=str
+)
 @pytest.mark.parametrize("estimator", [KernelKMeans, FuzzyCMeans, CMeans])
 def test_bad_bounds_are_refused_in_words(estimator, word, value):
     with pytest.raises(ValueError, match=rf"Sizes\(.*{word}.*\): "):
@@ -282,7 +346,10 @@ def test_bad_bounds_are_refused_in_words(estimator, word, value):
     [
         ({"sizes": Sizes(least=21)}, "at least 63 rows together, and there are 60"),
         ({"sizes": Sizes(most=19)}, "at most 57 rows together, and there are 60"),
-        ({"sizes": Sizes(least=30, most=0.4)}, "cluster 0 would hold at least 30 rows and at most 24"),
+        (
+            {"sizes": Sizes(least=30, most=0.4)},
+            "cluster 0 would hold at least 30 rows and at most 24",
+        ),
     ],
 )
 def test_impossible_bounds_say_why(words, said):
@@ -298,7 +365,9 @@ def test_bounds_that_exclude_each_other(least, most):
 
 @pytest.mark.parametrize("value", [5, "many", (1, 2), Sizes])
 def test_what_is_no_bound(value):
-    with pytest.raises(ValueError, match=r"KernelKMeans\(sizes=.*\): give Sizes\(least=..., most=...\), or None"):
+    with pytest.raises(
+        ValueError, match=r"KernelKMeans\(sizes=.*\): give Sizes\(least=..., most=...\), or None"
+    ):
         KernelKMeans(3, sizes=value).fit(blobs(60))
 
 
@@ -310,7 +379,9 @@ def test_what_cannot_have_sizes_says_so():
 def test_light_rows_move_until_bounds_hold():
     X, weight = np.random.default_rng(5).random((40, 2)), np.r_[19.0, np.ones(39)]
     for seed in range(3):
-        model = KernelKMeans(4, kernel="linear", sizes=Sizes(most=20), random_state=seed).fit(X, sample_weight=weight)
+        model = KernelKMeans(4, kernel="linear", sizes=Sizes(most=20), random_state=seed).fit(
+            X, sample_weight=weight
+        )
         sizes = np.bincount(model.labels_, weights=weight, minlength=4)
         assert sizes.max() <= 20
         d2 = naive.point_distances(X, model.cluster_centers_)
@@ -320,9 +391,14 @@ def test_light_rows_move_until_bounds_hold():
 
 def test_a_bound_that_no_row_is_light_enough_for_is_missed_aloud():
     X, weight = blobs(30), np.r_[25.0, np.ones(29)]
-    said = r"KernelKMeans\(sizes=Sizes\(most=20\)\): 1 of 4 sizes miss.* by 5 in all: cluster 0 holds 25.*at most 20.*wider bounds"
+    said = (
+        r"KernelKMeans\(sizes=Sizes\(most=20\)\): 1 of 4 sizes miss.* by 5 in all: cluster 0 "
+        r"holds 25.*at most 20.*wider bounds"
+    )
     with pytest.warns(ConvergenceWarning, match=said):
-        model = KernelKMeans(4, kernel="linear", sizes=Sizes(most=20), random_state=0).fit(X, sample_weight=weight)
+        model = KernelKMeans(4, kernel="linear", sizes=Sizes(most=20), random_state=0).fit(
+            X, sample_weight=weight
+        )
     assert np.bincount(model.labels_, weights=weight)[0] == 25
 
 
@@ -331,21 +407,34 @@ def test_moves_never_miss_bounds_by_more():
     for q, c in rng.integers([2, 2], [40, 6], (100, 2)):
         weight, d2, labels = rng.uniform(0.1, 2, q), rng.random((q, c)), rng.integers(0, c, q)
         mass, share = np.bincount(labels, weights=weight, minlength=c), weight.sum() / c
-        bounds = SizeBounds(np.full(c, rng.uniform(0, 1) * share), np.full(c, rng.uniform(1, 2) * share), weight.sum(), None, weight.max())
+        bounds = SizeBounds(
+            np.full(c, rng.uniform(0, 1) * share),
+            np.full(c, rng.uniform(1, 2) * share),
+            weight.sum(),
+            None,
+            weight.max(),
+        )
         found = within_bounds(labels, d2, weight, mass, bounds)
         after = np.bincount(found, weights=weight, minlength=c)
         assert bounds.excess(after).sum() <= bounds.excess(mass).sum()
         single = [
-            bounds.excess(after - weight[i] * np.eye(c)[found[i]] + weight[i] * np.eye(c)[k]).sum() for i in range(q) for k in range(c)
+            bounds.excess(after - weight[i] * np.eye(c)[found[i]] + weight[i] * np.eye(c)[k]).sum()
+            for i in range(q)
+            for k in range(c)
         ]
-        assert min(single) >= bounds.excess(after).sum() - 1e-9 * weight.sum()  # no move is left that brings them nearer
+        # no move is left that brings them nearer
+        assert min(single) >= bounds.excess(after).sum() - 1e-9 * weight.sum()
 
 
 @pytest.mark.parametrize("estimator", [KernelKMeans, FuzzyCMeans])
 @pytest.mark.parametrize("places", [[20, 20], [30, 10], [40]])
 def test_clusters_share_a_place_where_rows_are_at_fewer(estimator, places):
     X = np.repeat(np.eye(2)[: len(places)], places, axis=0)
-    with pytest.warns(UserWarning, match="coincide|collapsed") if estimator is FuzzyCMeans else nullcontext():
+    with (
+        pytest.warns(UserWarning, match="coincide|collapsed")
+        if estimator is FuzzyCMeans
+        else nullcontext()
+    ):
         model = estimator(4, kernel="linear", sizes=Sizes(least=10, most=10), random_state=0).fit(X)
     np.testing.assert_allclose(model.memberships_.sum(axis=0), 10, rtol=1e-9)
     assert model.objective_ == pytest.approx(0, abs=1e-20)
@@ -361,19 +450,34 @@ def test_bounds_hold_of_rows_with_missing_values():
     X, weight = blobs(60), np.random.default_rng(1).integers(0, 4, 60)
     X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
     X[:, 0] = np.nan_to_num(X[:, 0])
-    model = KernelKMeans(3, kernel="linear", missing="partial", sizes=Sizes(least=0.3, most=0.36), random_state=0).fit(
-        X, sample_weight=weight
-    )
+    model = KernelKMeans(
+        3, kernel="linear", missing="partial", sizes=Sizes(least=0.3, most=0.36), random_state=0
+    ).fit(X, sample_weight=weight)
     sizes = np.bincount(model.labels_, weights=weight)
     assert sizes.min() >= 0.3 * weight.sum()
     assert sizes.max() <= 0.36 * weight.sum()
 
 
-@pytest.mark.parametrize("bounds", [{"sizes": Sizes(least=75, most=75)}, {"sizes": Sizes(least=[60, 60, 90, 90], most=[60, 60, 90, 90])}])
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        {"sizes": Sizes(least=75, most=75)},
+        {"sizes": Sizes(least=[60, 60, 90, 90], most=[60, 60, 90, 90])},
+    ],
+)
 def test_clusters_of_the_same_bounds_are_numbered_alike(bounds):
-    X = np.concatenate([place + 0.1 * np.random.default_rng(0).normal(size=(75, 2)) for place in ([0, 0], [4, 0], [0, 5], [6, 6])])
-    first, *others = (KernelKMeans(4, kernel="linear", random_state=seed, **bounds).fit(X) for seed in range(4))
+    X = np.concatenate(
+        [
+            place + 0.1 * np.random.default_rng(0).normal(size=(75, 2))
+            for place in ([0, 0], [4, 0], [0, 5], [6, 6])
+        ]
+    )
+    first, *others = (
+        KernelKMeans(4, kernel="linear", random_state=seed, **bounds).fit(X) for seed in range(4)
+    )
     for other in others:
         if other.objective_ == pytest.approx(first.objective_):
             np.testing.assert_array_equal(other.labels_, first.labels_)
-    np.testing.assert_array_equal(np.bincount(first.labels_), np.broadcast_to(bounds["sizes"].least, 4))
+    np.testing.assert_array_equal(
+        np.bincount(first.labels_), np.broadcast_to(bounds["sizes"].least, 4)
+    )

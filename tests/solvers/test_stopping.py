@@ -21,16 +21,27 @@ def test_a_cycle_is_seen_when_it_has_gone_twice(length):
     assert cycle_length((1e30 * np.array(history)).tolist()) == length
 
 
-@pytest.mark.parametrize("history", [[1.0], [3.0] * 50, (1 + 0.9 ** np.arange(60)).tolist(), (1 + 0.01 * np.sin(np.arange(300))).tolist()])
+@pytest.mark.parametrize(
+    "history",
+    [
+        [1.0],
+        [3.0] * 50,
+        (1 + 0.9 ** np.arange(60)).tolist(),
+        (1 + 0.01 * np.sin(np.arange(300))).tolist(),
+    ],
+)
 def test_what_stands_falls_or_wanders_is_no_cycle(history):
     assert cycle_length(history) is None
 
 
 def test_a_run_that_ends_in_a_cycle_says_so(load_data):
-    """Of A2, 2,000 rows as benchmarks.defaults draws them: clusters that touch hand a row to each other."""
+    """Of A2, 2,000 rows as benchmarks.defaults draws them: clusters that touch hand a row to each
+    other."""
     X = load_data("a2")[0]
     X = X[np.random.default_rng(0).choice(len(X), 2000, replace=False)].astype(float)
-    model = SequentialPossibilisticCMeans(random_state=0).fit((X - X.min(axis=0)) / np.ptp(X, axis=0))
+    model = SequentialPossibilisticCMeans(random_state=0).fit(
+        (X - X.min(axis=0)) / np.ptp(X, axis=0)
+    )
     assert "ended in a cycle of " in model.stop_reason_
     assert model.n_iter_ < 300
     assert 33 <= model.n_clusters_ <= 36

@@ -1,4 +1,5 @@
-"""Samples that grow before the first sweep over all rows: the same fixed points, told apart and counted."""
+"""Samples that grow before the first sweep over all rows: the same fixed points, told apart and
+counted."""
 
 from __future__ import annotations
 
@@ -33,7 +34,11 @@ SPACES = {
     "euclidean": {"kernel": "linear", "search": None},
     "landmarks": {"kernel": "rbf", "gamma": 0.1, "landmarks": np.arange(0, N, 200), "search": None},
 }
-RULES = {"hard": (KernelKMeans, {}), "fuzzy": (FuzzyCMeans, {"m": 1.3}), "own": (CMeans, {"rule": Fuzzy(1.3)})}
+RULES = {
+    "hard": (KernelKMeans, {}),
+    "fuzzy": (FuzzyCMeans, {"m": 1.3}),
+    "own": (CMeans, {"rule": Fuzzy(1.3)}),
+}
 over_spaces = pytest.mark.parametrize("space", SPACES)
 over_rules = pytest.mark.parametrize("rule", RULES)
 
@@ -80,7 +85,8 @@ def products(rows, space):
 
 
 def last_move(model, rows, space, m, weight=None):
-    """max_j |dv_j| of one more plain sweep over all rows, relative to the root of the objective for each row."""
+    """max_j |dv_j| of one more plain sweep over all rows, relative to the root of the objective for
+    each row."""
     weight = np.ones(len(rows)) if weight is None else weight
     z, e = products(rows, space)
     a = weight[:, None] * np.asarray(model.memberships_) ** m
@@ -96,11 +102,12 @@ def last_move(model, rows, space, m, weight=None):
     return np.sqrt(moved.sum(axis=1).max() * weight.sum() / (a * d2).sum())
 
 
-# -------------------------------------------------------------------------------------------------------------------- sizes, samples
+# ----------------------------------------------------------------------------------- sizes, samples
 
 
 def test_sizes():
-    """A 256th, a 64th, a 16th and a quarter, those that have 20 rows a cluster; none up to the number where it begins to pay."""
+    """A 256th, a 64th, a 16th and a quarter, those that have 20 rows a cluster; none up to the
+    number where it begins to pay."""
     sizes = partial(sample_sizes, limits=Limits())
     assert sizes(25_000, 3) == []
     assert sizes(25_001, 3) == [97, 390, 1562, 6250]
@@ -120,7 +127,10 @@ def test_it_begins_above_25000_rows_that_count():
     schedule = subsample_schedule(population(weight, 25_001, Limits()), 3, np.random.RandomState(0))
     assert [len(rows) for rows, _ in schedule.samples()] == [97, 390, 1562, 6250]
     weight[7] = 0
-    assert subsample_schedule(population(weight, 25_001, Limits()), 3, np.random.RandomState(0)) is None
+    assert (
+        subsample_schedule(population(weight, 25_001, Limits()), 3, np.random.RandomState(0))
+        is None
+    )
 
 
 def test_rows_without_weight_are_in_no_sample():
@@ -153,7 +163,7 @@ def test_rows_stand_in_samples_in_proportion_to_their_weight():
     assert total[heavy].sum() == pytest.approx(expected[heavy].sum(), rel=0.01)
 
 
-# ------------------------------------------------------------------------------------------------------------------------- fits
+# --------------------------------------------------------------------------------------------- fits
 
 
 @over_spaces
@@ -168,8 +178,11 @@ def test_the_result_is_a_fixed_point_on_all_rows(space, rule):
     full = sum(stage == "fit" for stage, _ in stages)
     assert {rows for stage, rows in stages if stage != "sample"} == {N}
     assert model.n_iter_ == full == len(model.objective_history_) - 1
-    # Every row of every sweep, the last pass, and one sweep more for the certificate where the last one moved a centre.
-    assert model.row_visits_ == sum(rows for _, rows in stages) + N * (space == "landmarks" and rule != "hard")
+    # Every row of every sweep, the last pass, and one sweep more for the certificate where the last
+    # one moved a centre.
+    assert model.row_visits_ == sum(rows for _, rows in stages) + N * (
+        space == "landmarks" and rule != "hard"
+    )
     assert sum(stage == "assign" for stage, _ in stages) == 1
 
 
@@ -190,7 +203,16 @@ def test_fewer_rows_are_visited_in_all():
     rows = groups(N, 2, 6, seed=3)
     visits = [
         sum(
-            FuzzyCMeans(6, kernel="linear", m=2.0, random_state=seed, search=Search(progressive=how), tol=1e-5).fit(rows).row_visits_
+            FuzzyCMeans(
+                6,
+                kernel="linear",
+                m=2.0,
+                random_state=seed,
+                search=Search(progressive=how),
+                tol=1e-5,
+            )
+            .fit(rows)
+            .row_visits_
             for seed in range(3)
         )
         for how in (True, False)
@@ -199,12 +221,17 @@ def test_fewer_rows_are_visited_in_all():
 
 
 def test_weights_count():
-    """Rows of weight zero, however far, change nothing; the fixed point is that of the weighted rows."""
+    """Rows of weight zero, however far, change nothing; the fixed point is that of the weighted
+    rows."""
     weight = np.random.default_rng(1).integers(0, 4, size=2 * N).astype(float)
     rows = groups(2 * N, seed=1)
     rows[weight == 0] += 1e3
     for space in ("euclidean",):
-        model, sweeps = watched(FuzzyCMeans(C, m=1.3, random_state=0, tol=1e-6, **SPACES[space]), rows, sample_weight=weight)
+        model, sweeps = watched(
+            FuzzyCMeans(C, m=1.3, random_state=0, tol=1e-6, **SPACES[space]),
+            rows,
+            sample_weight=weight,
+        )
         assert any(stage == "sample" for stage, _, _ in sweeps)
         assert last_move(model, rows, space, 1.3, weight) <= 1.5e-6
         assert np.abs(model.cluster_centers_).max() < 100
@@ -213,46 +240,85 @@ def test_weights_count():
 @pytest.mark.parametrize("kind", ["rows", "points", "labels", "memberships", "model"])
 def test_a_start_that_is_given_is_followed_on_all_rows(kind):
     u = np.random.default_rng(0).dirichlet(np.ones(C), size=N)
-    init = {"rows": np.arange(C), "points": X[:C], "labels": np.arange(N) % C, "memberships": u}.get(kind)
+    init = {
+        "rows": np.arange(C),
+        "points": X[:C],
+        "labels": np.arange(N) % C,
+        "memberships": u,
+    }.get(kind)
     if kind == "model":
         init = KernelKMeans(C, kernel="linear", random_state=1).fit(X)
-    ends = [watched(FuzzyCMeans(C, m=1.3, kernel="linear", init=init, search=Search(progressive=how)), X) for how in (True, False)]
+    ends = [
+        watched(
+            FuzzyCMeans(C, m=1.3, kernel="linear", init=init, search=Search(progressive=how)), X
+        )
+        for how in (True, False)
+    ]
     assert all(stage != "sample" for stage, _, _ in ends[0][1])
     np.testing.assert_array_equal(ends[0][0].objective_history_, ends[1][0].objective_history_)
 
 
 @pytest.mark.parametrize("init", ["random", "random-partition", "max-min", "k-means||"])
 def test_starts_by_name_go_through_samples(init):
-    model, sweeps = watched(FuzzyCMeans(C, m=1.3, kernel="linear", init=init, random_state=0, tol=1e-6), X)
+    model, sweeps = watched(
+        FuzzyCMeans(C, m=1.3, kernel="linear", init=init, random_state=0, tol=1e-6), X
+    )
     assert any(stage == "sample" for stage, _, _ in sweeps)
     assert last_move(model, X, "euclidean", 1.3) <= 1.5e-6
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("words", [{"kernel": "rbf", "gamma": 2000.0}, {"kernel": "precomputed"}], ids=str)
+@pytest.mark.parametrize(
+    "words", [{"kernel": "rbf", "gamma": 2000.0}, {"kernel": "precomputed"}], ids=str
+)
 def test_exact_spaces_are_not_sampled(words, monkeypatch):
     limited(monkeypatch, subsampled_above=300)
     rows = groups(400)
-    given = np.exp(-2000.0 * ((rows[:, None] - rows[None]) ** 2).sum(axis=2)) if words["kernel"] == "precomputed" else rows
-    model, sweeps = watched(KernelKMeans(C, landmarks=None, search=None, random_state=0, **words), given)
+    given = (
+        np.exp(-2000.0 * ((rows[:, None] - rows[None]) ** 2).sum(axis=2))
+        if words["kernel"] == "precomputed"
+        else rows
+    )
+    model, sweeps = watched(
+        KernelKMeans(C, landmarks=None, search=None, random_state=0, **words), given
+    )
     assert model.approximation_ is None
     assert {stage for stage, _, _ in sweeps} == {"fit", "assign"}
 
 
 def test_possibilistic_fits_have_a_sampled_pilot_and_samples_of_their_own():
-    """The scales are those of the pilot on all rows; with them the result is a fixed point on all rows."""
+    """The scales are those of the pilot on all rows; with them the result is a fixed point on all
+    rows."""
     rows = groups(seed=2)
     words = {"m": 2.0, "pilot_m": 1.3, "eta_scale": 0.5, "random_state": 0, "tol": 1e-7}
     model, sweeps = watched(PossibilisticCMeans(C, **words, **SPACES["euclidean"]), rows)
     stages = [(stage, size) for stage, _, size in sweeps]
-    kinds = [stage for number, (stage, _) in enumerate(stages) if number == 0 or stages[number - 1][0] != stage]
+    kinds = [
+        stage
+        for number, (stage, _) in enumerate(stages)
+        if number == 0 or stages[number - 1][0] != stage
+    ]
     assert kinds == ["sample", "pilot", "sample", "fit", "assign"]
-    assert model.n_iter_ == sum(stage == "fit" for stage, _ in stages) == len(model.objective_history_) - 1
-    assert model.row_visits_ == sum(size for _, size in stages) + 2 * N  # one look more for far rows, one sweep for the scales
+    assert (
+        model.n_iter_
+        == sum(stage == "fit" for stage, _ in stages)
+        == len(model.objective_history_) - 1
+    )
+    # one look more for far rows, one sweep for the scales
+    assert model.row_visits_ == sum(size for _, size in stages) + 2 * N
     plain = PossibilisticCMeans(
-        C, m=2.0, pilot_m=1.3, eta_scale=0.5, kernel="linear", random_state=0, tol=1e-7, search=Search(progressive=False)
+        C,
+        m=2.0,
+        pilot_m=1.3,
+        eta_scale=0.5,
+        kernel="linear",
+        random_state=0,
+        tol=1e-7,
+        search=Search(progressive=False),
     ).fit(rows)
-    np.testing.assert_allclose(model.eta_[np.argsort(model.eta_)], plain.eta_[np.argsort(plain.eta_)], rtol=1e-5)
+    np.testing.assert_allclose(
+        model.eta_[np.argsort(model.eta_)], plain.eta_[np.argsort(plain.eta_)], rtol=1e-5
+    )
     assert model.objective_ == pytest.approx(plain.objective_, rel=1e-8)
     u = model.memberships_
     V = (u**2).T @ rows / (u**2).sum(axis=0)[:, None]
@@ -260,7 +326,7 @@ def test_possibilistic_fits_have_a_sampled_pilot_and_samples_of_their_own():
     np.testing.assert_allclose(u, 1 / (1 + d2 / model.eta_), atol=1e-5)
 
 
-# ------------------------------------------------------------------------------------------------------------------- several starts
+# ----------------------------------------------------------------------------------- several starts
 
 
 @pytest.mark.parametrize("rule", [Hard(), Fuzzy(1.3)])
@@ -274,7 +340,10 @@ def test_of_several_starts_the_best_on_the_largest_sample_is_kept(rule):
         return subsample_schedule(population_of(rows.blocks), c, np.random.RandomState(0))
 
     rng = np.random.default_rng(0)
-    states = [State(rows.space.embed(rows.blocks.take(rng.choice(N, size=c, replace=False)))) for _ in range(5)]
+    states = [
+        State(rows.space.embed(rows.blocks.take(rng.choice(N, size=c, replace=False))))
+        for _ in range(5)
+    ]
     last = X[list(schedule().samples())[-1][0]]
     with ThreadEngine(1).opened() as engine:
         problem = Problem(rows, rule, engine, Stopping(100, 1e-4))
@@ -290,26 +359,38 @@ def test_of_several_starts_the_best_on_the_largest_sample_is_kept(rule):
             costs.append((d2 ** (-1 / 0.3)).sum(axis=1) ** -0.3 @ np.ones(len(last)))
     assert together.run == int(np.argmin(costs))
     assert max(costs) > 1.01 * min(costs)
-    np.testing.assert_array_equal(together.state.centres.coordinates, alone[together.run].state.centres.coordinates)
+    np.testing.assert_array_equal(
+        together.state.centres.coordinates, alone[together.run].state.centres.coordinates
+    )
     assert together.row_visits == sum(warm.row_visits for warm in alone) + 5 * len(last)
     assert all(warm.run == 0 for warm in alone)
 
 
 def test_only_the_best_start_sees_all_rows():
     rows = groups(N, 2, 8, seed=5)
-    model, sweeps = watched(KernelKMeans(8, kernel="linear", init="random", n_init=4, search=None, random_state=0), rows)
+    model, sweeps = watched(
+        KernelKMeans(8, kernel="linear", init="random", n_init=4, search=None, random_state=0), rows
+    )
     assert {run for stage, run, _ in sweeps if stage == "sample"} == {0, 1, 2, 3}
     assert len({run for stage, run, _ in sweeps if stage == "fit"}) == 1
     assert model.n_iter_ == sum(stage == "fit" for stage, _, _ in sweeps)
-    assert model.row_visits_ == sum(size for _, _, size in sweeps) + 4 * (N // 4)  # and what tells the starts apart
-    single = [KernelKMeans(8, kernel="linear", init="random", search=None, random_state=seed).fit(rows).objective_ for seed in range(4)]
+    # and what tells the starts apart
+    assert model.row_visits_ == sum(size for _, _, size in sweeps) + 4 * (N // 4)
+    single = [
+        KernelKMeans(8, kernel="linear", init="random", search=None, random_state=seed)
+        .fit(rows)
+        .objective_
+        for seed in range(4)
+    ]
     assert model.objective_ < max(single)
 
 
-# ------------------------------------------------------------------------------------------------------------------- same bits, words
+# --------------------------------------------------------------------------------- same bits, words
 
 
-@pytest.mark.parametrize(("space", "rule"), [("euclidean", "hard"), ("landmarks", "fuzzy"), ("euclidean", "own")])
+@pytest.mark.parametrize(
+    ("space", "rule"), [("euclidean", "hard"), ("landmarks", "fuzzy"), ("euclidean", "own")]
+)
 def test_any_number_of_threads_and_any_budget_give_the_same_bits(space, rule, monkeypatch):
     cut_raggedly(monkeypatch, block=101, tasks=7)
     make, own = RULES[rule]
@@ -333,7 +414,9 @@ def test_compiled_sweeps_go_through_samples_too(sweeps):
 def test_sparse_and_single_precision_rows():
     dense = FuzzyCMeans(C, m=1.3, kernel="linear", random_state=0, tol=1e-6).fit(X)
     csr = FuzzyCMeans(C, m=1.3, kernel="linear", random_state=0, tol=1e-6).fit(sparse.csr_array(X))
-    single = FuzzyCMeans(C, m=1.3, kernel="linear", random_state=0, tol=1e-4).fit(X.astype(np.float32))
+    single = FuzzyCMeans(C, m=1.3, kernel="linear", random_state=0, tol=1e-4).fit(
+        X.astype(np.float32)
+    )
     assert csr.objective_ == pytest.approx(dense.objective_, rel=1e-9)
     assert single.objective_ == pytest.approx(dense.objective_, rel=1e-5)
 
@@ -346,4 +429,6 @@ def test_unknown_words_are_refused(word):
 
 def test_numpys_own_words_will_do():
     for word in (np.True_, np.False_):
-        KernelKMeans(C, kernel="linear", random_state=0, search=Search(progressive=word)).fit(X[:200])
+        KernelKMeans(C, kernel="linear", random_state=0, search=Search(progressive=word)).fit(
+            X[:200]
+        )

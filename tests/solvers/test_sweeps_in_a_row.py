@@ -33,9 +33,13 @@ UNSEEN = Observer()
 pytestmark = pytest.mark.skipif(not native.is_available(), reason="there is no native code")
 
 
-def rows(n: int = 900, d: int = 3, dtype: str = "float64", seed: int = 0, **limits: int) -> RepresentedRows:
+def rows(
+    n: int = 900, d: int = 3, dtype: str = "float64", seed: int = 0, **limits: int
+) -> RepresentedRows:
     rng = np.random.default_rng(seed)
-    x = (3 * rng.standard_normal((12, d))[rng.integers(12, size=n)] + rng.standard_normal((n, d))).astype(dtype)
+    x = (
+        3 * rng.standard_normal((12, d))[rng.integers(12, size=n)] + rng.standard_normal((n, d))
+    ).astype(dtype)
     blocks = Blocks(x, rng.uniform(0.5, 2.0, n), limits=Limits(**limits))
     return RepresentedRows(EuclideanSpace(x.mean(axis=0).astype(np.float64)), blocks, 0)
 
@@ -51,14 +55,20 @@ def assert_the_same(one, other) -> None:
     for name in ("history", "n_iter", "row_visits", "converged", "floor", "verdict", "ended"):
         assert getattr(one, name) == getattr(other, name), name
     np.testing.assert_array_equal(one.state.centres.coordinates, other.state.centres.coordinates)
-    np.testing.assert_array_equal(one.last[0].centres.coordinates, other.last[0].centres.coordinates)
+    np.testing.assert_array_equal(
+        one.last[0].centres.coordinates, other.last[0].centres.coordinates
+    )
     for name in ("weight", "mass", "moment", "spread", "penalty"):
         np.testing.assert_array_equal(getattr(one.last[1], name), getattr(other.last[1], name))
 
 
 @pytest.mark.parametrize("rule", [Hard(), Fuzzy(2.0), Fuzzy(1.3), Possibilistic(2.0)], ids=repr)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("stopping", [Stopping(7), Stopping(3 * MOST, 0.0), Stopping(3 * MOST, 1e-7)], ids=["few", "many", "to rest"])
+@pytest.mark.parametrize(
+    "stopping",
+    [Stopping(7), Stopping(3 * MOST, 0.0), Stopping(3 * MOST, 1e-7)],
+    ids=["few", "many", "to rest"],
+)
 def test_the_same_bits(rule, dtype, stopping):
     here = rows(dtype=dtype)
     scales = np.full(5, 4.0) if isinstance(rule, Possibilistic) else None
@@ -73,7 +83,9 @@ def test_a_cluster_that_is_empty_is_filled_as_ever():
     here = rows()
     points = np.concatenate([here.blocks.x[:4], np.full((2, 3), 1e4)])  # the last two win no row
     with ThreadEngine(1).opened() as engine:
-        one, other = both(Problem(here, Hard(), engine, Stopping(100, 1e-9)), State(here.space.at(points)))
+        one, other = both(
+            Problem(here, Hard(), engine, Stopping(100, 1e-9)), State(here.space.at(points))
+        )
     assert_the_same(one, other)
     assert (other.last[1].mass > 0).all()
 
@@ -107,7 +119,10 @@ def test_rows_represented_by_kernel_values():
         one, other = both(Problem(here[0], Hard(), engine), start)
         assert_the_same(one, other)
         assert here[0].stay_in_memory  # for a further start, though no room is left
-        assert SweepsInARow.of(Problem(here[1], Hard(), engine), start, sweep_for(here[1], Hard(), 4)) is None
+        assert (
+            SweepsInARow.of(Problem(here[1], Hard(), engine), start, sweep_for(here[1], Hard(), 4))
+            is None
+        )
 
 
 def test_an_interrupt_lets_the_other_threads_go(monkeypatch):

@@ -1,4 +1,5 @@
-"""Centring in feature space: the same distances, and digits kept where a kernel has a large constant part."""
+"""Centring in feature space: the same distances, and digits kept where a kernel has a large
+constant part."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ KERNELS = {"linear": Linear(), "polynomial": Polynomial(degree=2, gamma=0.5)}
 
 
 def distances(kernel, X, A, landmarks, monkeypatch, centred):
-    """d2 to the centres that the weights A make, and how many dimensions of the landmarks' span were kept."""
+    """d2 to the centres that the weights A make, and how many dimensions of the landmarks' span
+    were kept."""
     monkeypatch.setattr(type(kernel), "constant_part", centred)
     space = landmark_space(kernel, X[landmarks], None, X.dtype)
     assert (space.centring is not None) == centred
@@ -59,10 +61,12 @@ def test_same_distances_on_good_data(kernel, landmarks, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("kernel", "offset", "dtype"), [("linear", 30, "float32"), ("polynomial", 30, "float32"), ("polynomial", 300, "float64")]
+    ("kernel", "offset", "dtype"),
+    [("linear", 30, "float32"), ("polynomial", 30, "float32"), ("polynomial", 300, "float64")],
 )
 def test_data_with_an_offset_keep_dimensions_and_digits(kernel, offset, dtype, monkeypatch):
-    """All rows are landmarks, so the truth is the exact distance. (Float32 values of k are rounded before anything can centre them.)"""
+    """All rows are landmarks, so the truth is the exact distance. (Float32 values of k are rounded
+    before anything can centre them.)"""
     X, A = problem(40, 30)
     X = (X + offset).astype(dtype)
     truth = exact_distances(kernel, X, A)
@@ -70,22 +74,31 @@ def test_data_with_an_offset_keep_dimensions_and_digits(kernel, offset, dtype, m
     raw, kept_raw = distances(KERNELS[kernel], X, A, np.arange(40), monkeypatch, False)
     assert kept > 1.2 * kept_raw
     assert np.abs(centred - truth).max() < np.abs(raw - truth).max()
-    np.testing.assert_allclose(centred, truth, rtol=0, atol=(1e-2 if dtype == "float32" else 1e-8) * truth.mean())
+    np.testing.assert_allclose(
+        centred, truth, rtol=0, atol=(1e-2 if dtype == "float32" else 1e-8) * truth.mean()
+    )
 
 
 @pytest.mark.parametrize("offset", [30, 1e3, 1e4])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_without_a_factor_the_ridge_exceeds_the_rounding_of_raw_values(kernel, offset):
-    """Else G has negative eigenvalues beyond the ridge, where conjugate gradients stop or complain of the kernel."""
+    """Else G has negative eigenvalues beyond the ridge, where conjugate gradients stop or complain
+    of the kernel."""
     X = problem(120, 2)[0] + offset
     space = landmark_space(KERNELS[kernel], X, None, X.dtype, factor=False)
     assert space.ridge > 2 * -np.linalg.eigvalsh(space.centring.gram(space.gram))[0]
 
 
 @pytest.mark.filterwarnings("ignore:.*nearly constant:UserWarning")
-@pytest.mark.parametrize("words", [{"kernel": Linear()}, {"kernel": Polynomial(degree=2, gamma=1e-8)}], ids=str)
+@pytest.mark.parametrize(
+    "words", [{"kernel": Linear()}, {"kernel": Polynomial(degree=2, gamma=1e-8)}], ids=str
+)
 def test_gradients_bear_an_offset_too(words):
-    X = np.repeat(3.0 * np.eye(3, 2), 20, axis=0) + np.random.default_rng(0).normal(size=(60, 2)) + 1e4
+    X = (
+        np.repeat(3.0 * np.eye(3, 2), 20, axis=0)
+        + np.random.default_rng(0).normal(size=(60, 2))
+        + 1e4
+    )
     words = {"m": 1.5, "init": [0, 20, 40], **words}
     landmarks = Landmarks(points=np.arange(0, 60, 2))
     factored = FuzzyCMeans(3, landmarks=landmarks, **words).fit(X)

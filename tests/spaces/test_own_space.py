@@ -53,7 +53,9 @@ def test_seeds_are_drawn_by_distances_in_the_space(entered: ModuleType) -> None:
     space = entered.ProjectedSpace(np.array([[1.0, 0.0]]))
     rows = np.array([[0.0, 5.0], [0.0, -5.0], [2.0, 0.0]])
     metric = Metric(space.kernel, Blocks(rows, np.ones(3)), space)
-    np.testing.assert_allclose(metric.among(np.arange(3)).squared_distances(np.array([0])), [[0.0], [0.0], [4.0]])
+    np.testing.assert_allclose(
+        metric.among(np.arange(3)).squared_distances(np.array([0])), [[0.0], [0.0], [4.0]]
+    )
     nearest, d2 = metric.nearest_of(np.array([0, 2])).nearest(metric.blocks.cut(0, 3))
     assert nearest.tolist() == [0, 0, 1]
     assert d2.tolist() == [0.0, 0.0, 0.0]

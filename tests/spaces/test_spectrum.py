@@ -55,14 +55,16 @@ def test_a_space_of_before_serves_a_matrix_that_differs_a_little():
     _, near = leading_sum(matrix, 3, 1.0)
     vector = np.random.default_rng(2).normal(size=200)
     changed = matrix - 0.05 * np.outer(vector, vector) / (vector @ vector)
-    assert leading_sum(changed, 3, 1.0, near)[0] == pytest.approx(np.linalg.eigvalsh(changed)[-3:].sum(), rel=1e-6)
+    assert leading_sum(changed, 3, 1.0, near)[0] == pytest.approx(
+        np.linalg.eigvalsh(changed)[-3:].sum(), rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("count", [1, 4])
 @pytest.mark.parametrize("sampled", [0.1, 0.5])
 def test_of_a_diagonal_matrix_each_entry_counts_as_it_does_in_the_whole(count, sampled):
-    """Rows without anything in common have eigenvalues of their share in all rows, which in a sample look larger; they are so near to each
-    other that a few steps find a fifth less."""
+    """Rows without anything in common have eigenvalues of their share in all rows, which in a
+    sample look larger; they are so near to each other that a few steps find a fifth less."""
     n, p = 1000, int(1000 * sampled)
     values = np.random.default_rng(3).uniform(0.5, 1.0, size=n)
     part = np.diag(values[:p]) / p  # every row weighted by the root of its share in the sample
@@ -91,9 +93,12 @@ def test_from_a_sample_it_is_nearer_to_the_whole_than_the_samples_own_eigenvalue
 
 
 def test_the_largest_of_eigenvalues_that_coincide():
-    """LAPACK fails on the scatter of the rows of an identity matrix when it is asked for one eigenvalue."""
+    """LAPACK fails on the scatter of the rows of an identity matrix when it is asked for one
+    eigenvalue."""
     rows = np.eye(60)
     for n in range(20, 60):
         part = rows[:n] - rows[:n].mean(axis=0)
         scatter = part.T @ part
-        assert spectrum.largest_eigenvalue(scatter) == pytest.approx(np.linalg.eigvalsh(scatter)[-1], rel=1e-12)
+        assert spectrum.largest_eigenvalue(scatter) == pytest.approx(
+            np.linalg.eigvalsh(scatter)[-1], rel=1e-12
+        )

@@ -1,4 +1,5 @@
-"""Orthonormal coordinates by a Cholesky factor, where that is safe, are those that eigenpairs give, but for a rotation."""
+"""Orthonormal coordinates by a Cholesky factor, where that is safe, are those that eigenpairs give,
+but for a rotation."""
 
 from __future__ import annotations
 
@@ -34,7 +35,13 @@ def test_it_whitens():
 
 @pytest.mark.parametrize(
     ("few", "weakest"),
-    [(1, 1e-12), (1, CUT / NEARLY), (5, CUT / 100), (MANY // FEW - whiteners.SPARE, 1e-12), (MANY // FEW - whiteners.SPARE, CUT / NEARLY)],
+    [
+        (1, 1e-12),
+        (1, CUT / NEARLY),
+        (5, CUT / 100),
+        (MANY // FEW - whiteners.SPARE, 1e-12),
+        (MANY // FEW - whiteners.SPARE, CUT / NEARLY),
+    ],
 )
 def test_it_cuts_a_few_directions_as_eigenpairs_do(few, weakest):
     values = np.r_[np.geomspace(weakest, CUT / NEARLY, few), np.geomspace(1e-3, 1.0, MANY - few)]
@@ -48,7 +55,8 @@ def test_it_cuts_a_few_directions_as_eigenpairs_do(few, weakest):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_near_the_cut_either_side_is_right(seed):
-    """No direction far below the cut is kept, none far above it is lost, and what is kept whitens."""
+    """No direction far below the cut is kept, none far above it is lost, and what is kept
+    whitens."""
     values = np.geomspace(CUT / 3, 1.0, MANY) * np.random.default_rng(seed).uniform(0.9, 1.1, MANY)
     gram = with_eigenvalues(values)
     w = cholesky_whitener(gram, 30 * CUT)
@@ -107,10 +115,18 @@ def test_numbers_so_small_that_their_inverses_overflow_are_left_to_eigenpairs():
 def test_the_largest_eigenvalue_is_known_to_a_factor_of_two():
     for seed in range(10):
         values = np.random.default_rng(seed).uniform(-0.9, 1.0, 200)
-        assert 0.5 <= estimated_largest_eigenvalue(with_eigenvalues(values)) / np.abs(values).max() <= 1.0 + 1e-12
+        assert (
+            0.5
+            <= estimated_largest_eigenvalue(with_eigenvalues(values)) / np.abs(values).max()
+            <= 1.0 + 1e-12
+        )
 
 
-@pytest.mark.parametrize("kernel", [RBF(20.0), Polynomial(3, 2.0, 5.0), Cosine()], ids=["rbf", "polynomial, centred", "cosine"])
+@pytest.mark.parametrize(
+    "kernel",
+    [RBF(20.0), Polynomial(3, 2.0, 5.0), Cosine()],
+    ids=["rbf", "polynomial, centred", "cosine"],
+)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("twins", [0, 3])
 def test_a_space_is_the_same_either_way(kernel, dtype, twins, monkeypatch):
@@ -122,7 +138,9 @@ def test_a_space_is_the_same_either_way(kernel, dtype, twins, monkeypatch):
     monkeypatch.setattr(whiteners, "LEAST", 10)
     monkeypatch.setattr(whiteners, "SPARE", 4)
     eigenpairs = []
-    monkeypatch.setattr(landmark, "whitener", lambda *words: eigenpairs.append(many) or whitener(*words))
+    monkeypatch.setattr(
+        landmark, "whitener", lambda *words: eigenpairs.append(many) or whitener(*words)
+    )
     for many in (80, 10**9):
         monkeypatch.setattr(whiteners, "MANY", many)
         space = landmark_space(kernel, x[:80], None, x.dtype)
@@ -130,13 +148,23 @@ def test_a_space_is_the_same_either_way(kernel, dtype, twins, monkeypatch):
         own = space.norms(centres)
         inner = space.inner_products(centres[np.arange(5)], block)
         again = space.project(*reversed(space.portable(centres[np.arange(5)])))
-        both.append((own, inner, centres.inner(centres), again.inner(again), np.array([space.whitener.shape[1]])))
+        both.append(
+            (
+                own,
+                inner,
+                centres.inner(centres),
+                again.inner(again),
+                np.array([space.whitener.shape[1]]),
+            )
+        )
         if not twins:
             assert (np.count_nonzero(space.whitener) < 0.6 * space.whitener.size) == (many == 80)
     assert eigenpairs == [10**9]
     size = np.abs(both[1][0]).max()
     for factored, eigen in zip(*both, strict=True):
-        np.testing.assert_allclose(factored, eigen, atol=(1e-4 if dtype == np.float32 else 1e-9) * size)
+        np.testing.assert_allclose(
+            factored, eigen, atol=(1e-4 if dtype == np.float32 else 1e-9) * size
+        )
 
 
 def test_an_indefinite_kernel_is_clipped():
@@ -150,7 +178,9 @@ def test_an_indefinite_kernel_is_clipped():
 
 @pytest.mark.parametrize("few", [1, 10, MANY // FEW - whiteners.SPARE])
 @pytest.mark.parametrize("least", [2e-6, 2e-11])
-def test_a_few_pairs_of_an_indefinite_matrix_are_those_of_the_whole_spectrum(monkeypatch, few, least):
+def test_a_few_pairs_of_an_indefinite_matrix_are_those_of_the_whole_spectrum(
+    monkeypatch, few, least
+):
     """Though others are negative, and the rest is rounding."""
     cut = least / 2
     values = np.r_[1.0, np.geomspace(least, 1.0, few)[: few - 1], -np.geomspace(least, 0.5, 4)]
@@ -159,12 +189,24 @@ def test_a_few_pairs_of_an_indefinite_matrix_are_those_of_the_whole_spectrum(mon
     monkeypatch.setattr(whiteners, "_few_leading_pairs", lambda *_: None)
     wanted = whitener(gram, cut)
     assert found.shape == wanted.shape == (2 * MANY, few)
-    np.testing.assert_allclose(found.T @ gram @ found, np.eye(few), atol=1e-3 if least < 1e-9 else 1e-8)
-    np.testing.assert_allclose(np.linalg.svd(found.T @ gram @ wanted, compute_uv=False), 1.0, atol=1e-3 if least < 1e-9 else 1e-8)
+    np.testing.assert_allclose(
+        found.T @ gram @ found, np.eye(few), atol=1e-3 if least < 1e-9 else 1e-8
+    )
+    np.testing.assert_allclose(
+        np.linalg.svd(found.T @ gram @ wanted, compute_uv=False),
+        1.0,
+        atol=1e-3 if least < 1e-9 else 1e-8,
+    )
 
 
 def test_more_pairs_than_a_few_are_taken_from_the_whole_spectrum():
-    gram = with_eigenvalues(np.r_[np.geomspace(1e-3, 1.0, MANY // 4), -np.geomspace(1e-3, 1.0, MANY // 4), np.zeros(MANY // 2)])
+    gram = with_eigenvalues(
+        np.r_[
+            np.geomspace(1e-3, 1.0, MANY // 4),
+            -np.geomspace(1e-3, 1.0, MANY // 4),
+            np.zeros(MANY // 2),
+        ]
+    )
     assert whiteners._few_leading_pairs(gram, CUT, 0.0) is None
     assert whitener(gram, CUT).shape[1] == MANY // 4
 

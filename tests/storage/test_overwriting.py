@@ -42,27 +42,43 @@ NAMES = ["itself", "relative", "dots", "symbolic link", "hard link", "through a 
 class TestIdentity:
     @pytest.mark.parametrize("name", NAMES)
     def test_an_input_by_any_name(self, file: Path, name: str) -> None:
-        with pytest.raises(ValueError, match=r"--out x would overwrite the input file .*v\.npy; choose another name"):
+        with pytest.raises(
+            ValueError,
+            match=r"--out x would overwrite the input file .*v\.npy; choose another name",
+        ):
             refuse_overwriting({"--out x": other_names(file)[name]}, [file.parent / "other", file])
 
     def test_two_outputs_that_are_not_there_yet(self, tmp_path: Path) -> None:
         os.symlink(tmp_path, tmp_path / "folder")
         os.symlink(tmp_path / "new", tmp_path / "dangling")
-        for other in (tmp_path / "folder" / "new", tmp_path / "dangling", Path(os.path.relpath(tmp_path / "new"))):
+        for other in (
+            tmp_path / "folder" / "new",
+            tmp_path / "dangling",
+            Path(os.path.relpath(tmp_path / "new")),
+        ):
             with pytest.raises(ValueError, match="--b is --a too; they must be different files"):
                 refuse_overwriting({"--a": tmp_path / "new", "--b": other}, [])
-        refuse_overwriting({"--a": tmp_path / "new", "--b": tmp_path / "newer", "--c": tmp_path / "no" / "new"}, [tmp_path / "gone"])
+        refuse_overwriting(
+            {"--a": tmp_path / "new", "--b": tmp_path / "newer", "--c": tmp_path / "no" / "new"},
+            [tmp_path / "gone"],
+        )
 
     def test_open_files(self, file: Path) -> None:
         with file.open("rb") as opened:
-            with pytest.raises(ValueError, match="would overwrite the input file of standard input"):
+            with pytest.raises(
+                ValueError, match="would overwrite the input file of standard input"
+            ):
                 refuse_overwriting({"--out x": file}, [opened.fileno()])
-            with pytest.raises(ValueError, match=r"standard output would overwrite the input file .*v\.npy"):
+            with pytest.raises(
+                ValueError, match=r"standard output would overwrite the input file .*v\.npy"
+            ):
                 refuse_overwriting({"standard output": opened.fileno()}, [file])
 
     def test_links_in_a_circle(self, tmp_path: Path) -> None:
         os.symlink(tmp_path / "circle", tmp_path / "circle")
-        refuse_overwriting({"--a": tmp_path / "circle", "--b": tmp_path / "circle" / "x"}, [tmp_path / "x"])
+        refuse_overwriting(
+            {"--a": tmp_path / "circle", "--b": tmp_path / "circle" / "x"}, [tmp_path / "x"]
+        )
         assert not lies_in(tmp_path / "circle" / "x", tmp_path / "other")
 
     def test_inside_a_folder(self, tmp_path: Path) -> None:
@@ -89,11 +105,15 @@ class TestPredictTo:
             "path": lambda: file,
             "folder": lambda: file.parent,
             "opened": lambda: cmeans.open_blocks(file),
-            "part": lambda: cmeans.open_blocks(str(file.parent / "v*.npy")).part(3, 20).mapped(np.negative),
+            "part": lambda: (
+                cmeans.open_blocks(str(file.parent / "v*.npy")).part(3, 20).mapped(np.negative)
+            ),
             "mapped": lambda: np.load(file, mmap_mode="r")[:30],
         }[rows]()
         with pytest.raises(
-            ValueError, match=r"KernelKMeans.predict_to\(out=.*\) would overwrite the input file .*npy; choose another name"
+            ValueError,
+            match=r"KernelKMeans.predict_to\(out=.*\) would overwrite the input file .*npy; choose "
+            r"another name",
         ):
             model.predict_to(given, other_names(file)[name])
         assert file.read_bytes() == before
@@ -109,9 +129,13 @@ class TestPredictTo:
 @pytest.mark.parametrize("rows", ["path", "array"])
 def test_a_checkpoint_replaces_no_rows(file: Path, name: str, rows: str) -> None:
     before = file.read_bytes()
-    with pytest.raises(ValueError, match=r"checkpoint: .*npy is no checkpoint of a fit, and is not written over; give another name"):
-        cmeans.KernelKMeans(3, random_state=0, engine=cmeans.ThreadEngine(checkpoint=other_names(file)[name])).fit(
-            file if rows == "path" else X
-        )
+    with pytest.raises(
+        ValueError,
+        match=r"checkpoint: .*npy is no checkpoint of a fit, and is not written over; give another "
+        r"name",
+    ):
+        cmeans.KernelKMeans(
+            3, random_state=0, engine=cmeans.ThreadEngine(checkpoint=other_names(file)[name])
+        ).fit(file if rows == "path" else X)
     assert file.read_bytes() == before
     assert np.array_equal(np.load(file.parent / "hard.npy"), X)

@@ -37,7 +37,9 @@ def rows(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     return tmp_path / "rows.npy"
 
 
-def test_all_memberships(model: cmeans.FuzzyCMeans, rows: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_memberships(
+    model: cmeans.FuzzyCMeans, rows: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(arrow, "ROWS", 1000)
     counts = model.predict_to(rows, tmp_path / "o.parquet")
     table = pq.read_table(tmp_path / "o.parquet")
@@ -46,23 +48,32 @@ def test_all_memberships(model: cmeans.FuzzyCMeans, rows: object, tmp_path: Path
     assert np.array_equal(np.column_stack([table[f"u{j}"] for j in range(5)]), model.memberships(X))
     assert np.array_equal(counts, np.bincount(model.predict(X), minlength=5))
     groups = pq.ParquetFile(tmp_path / "o.parquet").metadata
-    assert [groups.row_group(at).num_rows for at in range(groups.num_row_groups)][:-1] == [1024] * (groups.num_row_groups - 1)
+    assert [groups.row_group(at).num_rows for at in range(groups.num_row_groups)][:-1] == [1024] * (
+        groups.num_row_groups - 1
+    )
 
 
 @pytest.mark.parametrize("k", [1, 2, 5])
 def test_the_largest(model: cmeans.FuzzyCMeans, rows: object, tmp_path: Path, k: int) -> None:
     model.predict_to(rows, tmp_path / "o.parquet", top_k=k)
     table, u = pq.read_table(tmp_path / "o.parquet"), model.memberships(X)
-    assert table.column_names == ["label", *(f"{name}{place}" for place in range(1, k + 1) for name in ("cluster", "u"))]
+    assert table.column_names == [
+        "label",
+        *(f"{name}{place}" for place in range(1, k + 1) for name in ("cluster", "u")),
+    ]
     for row in range(0, len(X), 97):
         order = sorted(range(5), key=lambda j, row=row: (-u[row, j], j))[:k]
         assert [table[f"cluster{place}"][row].as_py() for place in range(1, k + 1)] == order
-        assert [table[f"u{place}"][row].as_py() for place in range(1, k + 1)] == [u[row, j] for j in order]
+        assert [table[f"u{place}"][row].as_py() for place in range(1, k + 1)] == [
+            u[row, j] for j in order
+        ]
     assert np.array_equal(table["cluster1"], table["label"])
 
 
 @pytest.mark.parametrize("k", [None, 1, 2])
-def test_those_above_a_threshold(model: cmeans.FuzzyCMeans, rows: object, tmp_path: Path, k: int | None) -> None:
+def test_those_above_a_threshold(
+    model: cmeans.FuzzyCMeans, rows: object, tmp_path: Path, k: int | None
+) -> None:
     model.predict_to(rows, tmp_path / "o.parquet", threshold=0.2, top_k=k)
     table, u = pq.read_table(tmp_path / "o.parquet").to_pydict(), model.memberships(X)
     assert list(table) == ["label", "clusters", "u"]
@@ -96,7 +107,9 @@ def test_rows_that_belong_nowhere_are_counted_nowhere(tmp_path: Path) -> None:
     assert counts.sum() == np.sum(np.array(table["label"]) >= 0)
 
 
-def test_a_file_is_whole_or_absent(model: cmeans.FuzzyCMeans, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_whole_or_absent(
+    model: cmeans.FuzzyCMeans, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "o.parquet").write_text("former")
     with pytest.raises(ValueError, match="NaN"):
         model.predict_to(np.where(X.mean() < X, np.nan, X), tmp_path / "o.parquet")
@@ -105,7 +118,10 @@ def test_a_file_is_whole_or_absent(model: cmeans.FuzzyCMeans, tmp_path: Path, mo
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(arrow.RowTable, "append", full)
-    with pytest.raises(ValueError, match=r"FuzzyCMeans.predict_to: cannot write .*o.parquet: No space left on device"):
+    with pytest.raises(
+        ValueError,
+        match=r"FuzzyCMeans.predict_to: cannot write .*o.parquet: No space left on device",
+    ):
         model.predict_to(X, tmp_path / "o.parquet")
     assert [path.name for path in tmp_path.iterdir()] == ["o.parquet"]
     assert (tmp_path / "o.parquet").read_text() == "former"
@@ -118,7 +134,14 @@ def test_a_prediction_that_cannot_be_written_ends_at_once(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(arrow.RowTable, "append", full)
-    limited(monkeypatch, loaded_bytes=0, block_rows=16, narrow_block_rows=16, task_rows=16, least_blocks=1)
+    limited(
+        monkeypatch,
+        loaded_bytes=0,
+        block_rows=16,
+        narrow_block_rows=16,
+        task_rows=16,
+        least_blocks=1,
+    )
     monkeypatch.setattr(model, "n_jobs", 1)
     reads: list[int] = []
     with pytest.raises(ValueError, match="cannot write"):
@@ -127,7 +150,9 @@ def test_a_prediction_that_cannot_be_written_ends_at_once(
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "npy"])
-def test_a_disk_that_fills_up_names_the_file(model: cmeans.FuzzyCMeans, tmp_path: Path, ending: str) -> None:
+def test_a_disk_that_fills_up_names_the_file(
+    model: cmeans.FuzzyCMeans, tmp_path: Path, ending: str
+) -> None:
     """Where it is NumPy or pyarrow that writes."""
     file = tmp_path / f"o.{ending}"
     for size in (0, 5_000):  # at once, and at the end
@@ -143,7 +168,11 @@ def test_a_disk_that_fills_up_names_the_file(model: cmeans.FuzzyCMeans, tmp_path
     ("name", "words", "message"),
     [
         ("o.txt", {}, "unknown ending; known are .parquet"),
-        ("o.parquet", {"top_k": 6}, r"predict_to\(top_k=6\): the model has 5 clusters; give 1 ... 5"),
+        (
+            "o.parquet",
+            {"top_k": 6},
+            r"predict_to\(top_k=6\): the model has 5 clusters; give 1 ... 5",
+        ),
         ("o.parquet", {"top_k": 0}, "give 1 ... 5"),
         ("o.parquet", {"threshold": 0.0}, "give a number above 0"),
         ("o.parquet", {"threshold": 1.5}, "between 0 and 1"),
@@ -154,7 +183,9 @@ def test_a_disk_that_fills_up_names_the_file(model: cmeans.FuzzyCMeans, tmp_path
         ("no/o.parquet", {}, "cannot write .*no/o.parquet: No such file or directory"),
     ],
 )
-def test_refused(model: cmeans.FuzzyCMeans, tmp_path: Path, name: str, words: dict[str, object], message: str) -> None:
+def test_refused(
+    model: cmeans.FuzzyCMeans, tmp_path: Path, name: str, words: dict[str, object], message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         model.predict_to(X, tmp_path / name, **words)
     assert not list(tmp_path.iterdir())
@@ -165,10 +196,13 @@ class TestFitPredictTo:
 
     @pytest.mark.parametrize("name", NAMES)
     @pytest.mark.parametrize("stored", [False, True])
-    def test_it_is_a_fit_and_then_predict_to(self, name: str, stored: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_it_is_a_fit_and_then_predict_to(
+        self, name: str, stored: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         limited(monkeypatch, loaded_bytes=0 if stored else 2**24, task_rows=128, block_rows=32)
         np.save(tmp_path / "rows.npy", X[:300])
-        rows, one_scale = tmp_path / "rows.npy", known(name, {"pilot_m": "auto", "alpha": 1.0})  # where the default looks at several
+        # where the default looks at several
+        rows, one_scale = tmp_path / "rows.npy", known(name, {"pilot_m": "auto", "alpha": 1.0})
         fitted = build(name, **one_scale).fit(rows)
         written = build(name, **one_scale)
         counts = written.fit_predict_to(rows, tmp_path / "one.parquet")
@@ -181,8 +215,12 @@ class TestFitPredictTo:
         for column in one.column_names[1:]:
             np.testing.assert_allclose(one[column], two[column], rtol=1e-6, atol=1e-9)
 
-    @pytest.mark.parametrize("name", ["FuzzyCMeans", "PossibilisticCMeans", "AdaptivePossibilisticCMeans"])
-    def test_stored_rows_are_read_no_more_than_by_the_fit(self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.mark.parametrize(
+        "name", ["FuzzyCMeans", "PossibilisticCMeans", "AdaptivePossibilisticCMeans"]
+    )
+    def test_stored_rows_are_read_no_more_than_by_the_fit(
+        self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         limited(monkeypatch, loaded_bytes=0)
         reads: list[int] = []
         rows = Kept(X, lambda start, _: reads.append(start))
@@ -204,7 +242,9 @@ class TestFitPredictTo:
         ):
             with pytest.raises(ValueError, match=message):
                 model.fit_predict_to(never, tmp_path / out, **words)
-        with pytest.raises(ValueError, match=r"fit_predict_to\(out=.*\) would overwrite the input file"):
+        with pytest.raises(
+            ValueError, match=r"fit_predict_to\(out=.*\) would overwrite the input file"
+        ):
             model.fit_predict_to(tmp_path / "rows.npy", tmp_path / "rows.npy")
         assert not hasattr(model, "labels_")
         assert [path.name for path in tmp_path.iterdir()] == ["rows.npy"]
@@ -216,12 +256,19 @@ class TestFitPredictTo:
         assert found < 10
         assert len(pq.read_table(tmp_path / "o.parquet").column_names) == 1 + 2 * found
 
-    def test_a_disk_that_fills_up_does_not_lose_the_fit(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_disk_that_fills_up_does_not_lose_the_fit(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         limited(monkeypatch, loaded_bytes=0)
         monkeypatch.setattr(arrow, "ROWS", 500)
         np.save(tmp_path / "rows.npy", X)
         model, out = cmeans.FuzzyCMeans(5, kernel="linear", random_state=0), tmp_path / "o.parquet"
-        with files_end_at(20_000), pytest.raises(cmeans.storage.atomic.WriteError, match=r"fit_predict_to: cannot write .*o.parquet"):
+        with (
+            files_end_at(20_000),
+            pytest.raises(
+                cmeans.storage.atomic.WriteError, match=r"fit_predict_to: cannot write .*o.parquet"
+            ),
+        ):
             model.fit_predict_to(tmp_path / "rows.npy", out)
         np.testing.assert_array_equal(model.labels_, model.predict(X))
         assert not out.exists()

@@ -26,20 +26,45 @@ from contracts.arrays import strict_array
 rng = np.random.default_rng(0)
 X = rng.normal(size=(600, 4)) + 3.0 * rng.normal(size=(4, 4))[rng.integers(4, size=600)]
 KNOWN = np.where(np.arange(600) % 50 == 0, np.arange(600) // 50 % 4, -1)
-SAME = ("objective_", "n_iter_", "row_visits_", "converged_", "stop_reason_", "n_clusters_", "n_chunks_", "n_samples_seen_")
+SAME = (
+    "objective_",
+    "n_iter_",
+    "row_visits_",
+    "converged_",
+    "stop_reason_",
+    "n_clusters_",
+    "n_chunks_",
+    "n_samples_seen_",
+)
 
 FITS: dict[str, Any] = {
     "linear": lambda **words: StreamingFuzzyCMeans(4, chunk_size=75, **words),
-    "landmarks": lambda **words: StreamingFuzzyCMeans(4, chunk_size=75, kernel="rbf", landmarks=60, warm_up=160, **words),
-    "hard": lambda **words: StreamingFuzzyCMeans(4, chunk_size=75, kernel="rbf", rule="hard", landmarks=25, **words),
-    "projection": lambda **words: StreamingKernelFCM(4, chunk_size=75, kernel="rbf", method="projection", decay=0.9, **words),
-    "noise": lambda **words: StreamingKernelFCM(4, method="landmarks", chunk_size=75, noise="auto", m=1.5, past_weight="u", **words),
-    "graph": lambda **words: StreamingFuzzyCMeans(4, chunk_size=75, kernel="landmark_graph", landmarks=40, **words),
+    "landmarks": lambda **words: StreamingFuzzyCMeans(
+        4, chunk_size=75, kernel="rbf", landmarks=60, warm_up=160, **words
+    ),
+    "hard": lambda **words: StreamingFuzzyCMeans(
+        4, chunk_size=75, kernel="rbf", rule="hard", landmarks=25, **words
+    ),
+    "projection": lambda **words: StreamingKernelFCM(
+        4, chunk_size=75, kernel="rbf", method="projection", decay=0.9, **words
+    ),
+    "noise": lambda **words: StreamingKernelFCM(
+        4, method="landmarks", chunk_size=75, noise="auto", m=1.5, past_weight="u", **words
+    ),
+    "graph": lambda **words: StreamingFuzzyCMeans(
+        4, chunk_size=75, kernel="landmark_graph", landmarks=40, **words
+    ),
     "one chunk": lambda **words: StreamingFuzzyCMeans(4, **words),
-    "short of sweeps": lambda **words: StreamingFuzzyCMeans(4, chunk_size=75, max_iter=2, tol=1e-9, **words),
+    "short of sweeps": lambda **words: StreamingFuzzyCMeans(
+        4, chunk_size=75, max_iter=2, tol=1e-9, **words
+    ),
     "patches": lambda **words: KernelPatchClustering(4, patch_size=75, n_points=3, **words),
-    "tree": lambda **words: KernelPatchClustering(4, patch_size=75, n_points=3, merge="tree", **words),
-    "tree of two levels": lambda **words: KernelPatchClustering(4, patch_size=60, n_points=6, merge="tree", m=2.0, **words),
+    "tree": lambda **words: KernelPatchClustering(
+        4, patch_size=75, n_points=3, merge="tree", **words
+    ),
+    "tree of two levels": lambda **words: KernelPatchClustering(
+        4, patch_size=60, n_points=6, merge="tree", m=2.0, **words
+    ),
 }
 
 
@@ -50,11 +75,14 @@ class BrokenError(Exception):
 def fitted(name: str, checkpoint: object = None, x: Any = X, n_jobs: int = 1, **told: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return FITS[name](random_state=3, engine=cmeans.ThreadEngine(n_jobs=n_jobs, checkpoint=checkpoint)).fit(x, **told)
+        return FITS[name](
+            random_state=3, engine=cmeans.ThreadEngine(n_jobs=n_jobs, checkpoint=checkpoint)
+        ).fit(x, **told)
 
 
 def breaking_off(patch: pytest.MonkeyPatch, at: int) -> list[int]:
-    """From now on the write number `at` succeeds, and then the fit breaks; gives the count of writes."""
+    """From now on the write number `at` succeeds, and then the fit breaks; gives the count of
+    writes."""
     write, counts = checkpoints.write_packed, [0]
 
     def written(*words: Any) -> None:
@@ -93,16 +121,23 @@ def test_what_is_broken_off_goes_on_to_the_same_bits(name: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["landmarks", "tree"])
-def test_chunks_that_are_done_are_not_clustered_again(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_that_are_done_are_not_clustered_again(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "fit.checkpoint"
     whole = fitted(name, file)
     begun, found = [], type(whole)._chunk_problem
-    monkeypatch.setattr(type(whole), "_chunk_problem", lambda *words: begun.append(1) or found(*words))
+    monkeypatch.setattr(
+        type(whole), "_chunk_problem", lambda *words: begun.append(1) or found(*words)
+    )
     assert_same_bits(fitted(name, Checkpoint(file, resume=True)), whole)
-    assert len(begun) == {"landmarks": 1, "tree": 4}[name]  # the last chunk; the first patch, which has the kernel, and three merges
+    # the last chunk; the first patch, which has the kernel, and three merges
+    assert len(begun) == {"landmarks": 1, "tree": 4}[name]
 
 
-def test_an_interrupt_within_a_chunk_leaves_the_chunks_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_within_a_chunk_leaves_the_chunks_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file, whole = tmp_path / "fit.checkpoint", fitted("landmarks")
     going_on = StreamingFuzzyCMeans._go_on
 
@@ -122,9 +157,11 @@ def test_an_interrupt_within_a_chunk_leaves_the_chunks_before(tmp_path: Path, mo
 
 @pytest.mark.parametrize("form", ["float32", "csr", "file", "known labels"])
 def test_other_rows(form: str, tmp_path: Path) -> None:
-    x: Any = {"float32": X.astype(np.float32), "csr": sparse.csr_array(np.where(X > 0, X, 0.0)), "file": str(tmp_path / "x.npy")}.get(
-        form, X
-    )
+    x: Any = {
+        "float32": X.astype(np.float32),
+        "csr": sparse.csr_array(np.where(X > 0, X, 0.0)),
+        "file": str(tmp_path / "x.npy"),
+    }.get(form, X)
     if form == "file":
         np.save(x, X)
     told = {"known_labels": KNOWN} if form == "known labels" else {}
@@ -149,9 +186,17 @@ class Own(RBF):
         return super().__call__(x, y) ** self.power
 
 
-@pytest.mark.parametrize("kernel", [Own(gamma=0.1, power=0.5), SpatialPyramid(levels=2), ComplexWaveletSSIM(levels=1)], ids=repr)
 @pytest.mark.parametrize(
-    "stream", [partial(StreamingFuzzyCMeans, chunk_size=75, landmarks=20), partial(KernelPatchClustering, patch_size=75, n_points=3)]
+    "kernel",
+    [Own(gamma=0.1, power=0.5), SpatialPyramid(levels=2), ComplexWaveletSSIM(levels=1)],
+    ids=repr,
+)
+@pytest.mark.parametrize(
+    "stream",
+    [
+        partial(StreamingFuzzyCMeans, chunk_size=75, landmarks=20),
+        partial(KernelPatchClustering, patch_size=75, n_points=3),
+    ],
 )
 def test_kernels_from_outside_go_on_too(stream: Any, kernel: Any, tmp_path: Path) -> None:
     images, file = np.abs(np.tile(X[:300], 4)), tmp_path / "f"
@@ -171,19 +216,32 @@ def test_kernels_from_outside_go_on_too(stream: Any, kernel: Any, tmp_path: Path
     cmeans.save(whole, tmp_path / "model")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        again, whole = (one.partial_fit(images[:75]) for one in (cmeans.load(tmp_path / "model"), whole))
+        again, whole = (
+            one.partial_fit(images[:75]) for one in (cmeans.load(tmp_path / "model"), whole)
+        )
     assert_same_bits(again, whole)
 
 
 class TestRefused:
     def refused(self, file: Path, match: str, **words: Any) -> None:
-        given = {"kernel": "rbf", "landmarks": 60, "warm_up": 160, "chunk_size": 75, "random_state": 3, **words}
+        given = {
+            "kernel": "rbf",
+            "landmarks": 60,
+            "warm_up": 160,
+            "chunk_size": 75,
+            "random_state": 3,
+            **words,
+        }
         with pytest.raises(ValueError, match=match):
-            StreamingFuzzyCMeans(4, **given, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, resume=True))).fit(X)
+            StreamingFuzzyCMeans(
+                4, **given, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, resume=True))
+            ).fit(X)
 
     def test_another_fit(self, tmp_path: Path) -> None:
         fitted("landmarks", tmp_path / "f")
-        self.refused(tmp_path / "f", r"was begun with chunk_size='75', this fit has '80'", chunk_size=80)
+        self.refused(
+            tmp_path / "f", r"was begun with chunk_size='75', this fit has '80'", chunk_size=80
+        )
         self.refused(tmp_path / "none", "there is no .*none to resume from")
 
     def test_another_format(self, tmp_path: Path) -> None:
@@ -197,7 +255,11 @@ class TestRefused:
 
     @pytest.mark.parametrize(
         "change",
-        [lambda chunks: chunks.pop("loss"), lambda chunks: chunks.update(stream=7), lambda chunks: chunks["stream"]["fields"].clear()],
+        [
+            lambda chunks: chunks.pop("loss"),
+            lambda chunks: chunks.update(stream=7),
+            lambda chunks: chunks["stream"]["fields"].clear(),
+        ],
     )
     def test_changed_by_hand(self, change: Any, tmp_path: Path) -> None:
         file = tmp_path / "f"
@@ -210,14 +272,24 @@ class TestRefused:
     def test_a_kernel_that_no_file_can_hold(self, tmp_path: Path) -> None:
         for kernel in (lambda x, y: x @ y.T, partial(polynomial_kernel, degree=2)):
             model = StreamingFuzzyCMeans(
-                4, chunk_size=75, kernel=kernel, landmarks=20, engine=cmeans.ThreadEngine(checkpoint=tmp_path / "f")
+                4,
+                chunk_size=75,
+                kernel=kernel,
+                landmarks=20,
+                engine=cmeans.ThreadEngine(checkpoint=tmp_path / "f"),
             )
-            with pytest.raises(ValueError, match=r"\(checkpoint=\): no file can hold kernel=.*; take the library's"):
+            with pytest.raises(
+                ValueError, match=r"\(checkpoint=\): no file can hold kernel=.*; take the library's"
+            ):
                 model.fit(X)
         assert not list(tmp_path.iterdir())
 
     def test_rows_of_another_library(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match=r"\(checkpoint=\): a file holds rows of NumPy alone; give those, or no checkpoint"):
+        with pytest.raises(
+            ValueError,
+            match=r"\(checkpoint=\): a file holds rows of NumPy alone; give those, or no "
+            r"checkpoint",
+        ):
             fitted("landmarks", tmp_path / "f", x=strict_array(X))
         assert not list(tmp_path.iterdir())
 
@@ -229,7 +301,9 @@ class TestRefused:
 
 def test_models_do_not_keep_it(tmp_path: Path) -> None:
     """`partial_fit` writes none, and files of models hold none."""
-    model = StreamingFuzzyCMeans(4, random_state=0, engine=cmeans.ThreadEngine(checkpoint=tmp_path / "f")).partial_fit(X)
+    model = StreamingFuzzyCMeans(
+        4, random_state=0, engine=cmeans.ThreadEngine(checkpoint=tmp_path / "f")
+    ).partial_fit(X)
     assert not list(tmp_path.iterdir())
     cmeans.save(model, tmp_path / "model")
     assert cmeans.load(tmp_path / "model").engine is None

@@ -17,10 +17,13 @@ pytestmark = pytest.mark.slow
 GRAPH = {"kernel": "landmark_graph", "landmarks": 1000, "random_state": 0}
 FEW = {**GRAPH, "landmarks": 200}
 MOONS, HALF = make_moons(10000, noise=0.06, random_state=0)
-young = pytest.mark.filterwarnings("ignore:.*parts that nothing joins")  # of the graph of the first hundred rows
+# of the graph of the first hundred rows
+young = pytest.mark.filterwarnings("ignore:.*parts that nothing joins")
 
 
-def fed(stream: cmeans.StreamingFuzzyCMeans, X: np.ndarray, step: int) -> cmeans.StreamingFuzzyCMeans:
+def fed(
+    stream: cmeans.StreamingFuzzyCMeans, X: np.ndarray, step: int
+) -> cmeans.StreamingFuzzyCMeans:
     for start in range(0, len(X), step):
         stream.partial_fit(X[start : start + step])
     return stream
@@ -30,7 +33,10 @@ def fed(stream: cmeans.StreamingFuzzyCMeans, X: np.ndarray, step: int) -> cmeans
 def test_moons_in_a_hundred_chunks():
     batch = cmeans.KernelKMeans(2, **GRAPH).fit(MOONS)
     stream = fed(cmeans.StreamingFuzzyCMeans(2, rule="hard", **GRAPH), MOONS, 100)
-    assert adjusted_rand_score(HALF, stream.predict(MOONS)) > adjusted_rand_score(HALF, batch.labels_) - 0.03
+    assert (
+        adjusted_rand_score(HALF, stream.predict(MOONS))
+        > adjusted_rand_score(HALF, batch.labels_) - 0.03
+    )
     assert stream.n_chunks_ == 100
     assert stream.n_landmarks_ == 1000
     assert stream.mass_.sum() == pytest.approx(10000)
@@ -46,15 +52,21 @@ def test_digits_in_a_hundred_chunks():
     batch, streamed = [], []
     for seed in range(2):
         order = np.random.default_rng(seed).permutation(len(X))
-        rows, words = X[order] / 16, {"kernel": "landmark_graph", "landmarks": "auto", "n_init": 3, "random_state": seed}
+        rows, words = (
+            X[order] / 16,
+            {"kernel": "landmark_graph", "landmarks": "auto", "n_init": 3, "random_state": seed},
+        )
         stream = fed(cmeans.StreamingFuzzyCMeans(10, rule="hard", **words), rows, 18)
-        batch.append(adjusted_rand_score(y[order], cmeans.KernelKMeans(10, **words).fit(rows).labels_))
+        batch.append(
+            adjusted_rand_score(y[order], cmeans.KernelKMeans(10, **words).fit(rows).labels_)
+        )
         streamed.append(adjusted_rand_score(y[order], stream.predict(rows)))
     assert np.mean(streamed) > np.mean(batch) - 0.03
 
 
 def test_the_graph_is_that_of_the_rows_held():
-    """It has at most as many landmarks as asked for, and half as many as rows; no features of rows are kept."""
+    """It has at most as many landmarks as asked for, and half as many as rows; no features of rows
+    are kept."""
     stream = cmeans.StreamingFuzzyCMeans(2, rule="hard", **FEW)
     for start, landmarks in ((0, 125), (250, 200), (500, 200)):
         stream.partial_fit(MOONS[start : start + 250])
@@ -70,11 +82,14 @@ def test_the_graph_stands_once_rows_are_released():
     stream = fed(cmeans.StreamingFuzzyCMeans(2, rule="hard", **words), MOONS[:1500], 250)
     graph = cmeans.KernelKMeans(2, **words).fit(MOONS[:500]).kernel_
     np.testing.assert_allclose(stream.eigenvalues_, graph.eigenvalues, atol=1e-12)
-    np.testing.assert_allclose(stream.kernel_(MOONS[-9:], MOONS[:9]), graph(MOONS[-9:], MOONS[:9]), atol=1e-9)
+    np.testing.assert_allclose(
+        stream.kernel_(MOONS[-9:], MOONS[:9]), graph(MOONS[-9:], MOONS[:9]), atol=1e-9
+    )
 
 
 def test_centres_are_means_of_all_features():
-    """By a frozen graph: hard labels that do not change between chunks give each cluster the mean of its rows."""
+    """By a frozen graph: hard labels that do not change between chunks give each cluster the mean
+    of its rows."""
     stream = fed(cmeans.StreamingFuzzyCMeans(2, rule="hard", **FEW), MOONS[:3000], 500)
     e, labels = stream.kernel_.features(MOONS[:3000]), stream.predict(MOONS[:3000])
     means = np.array([e[labels == j].mean(axis=0) for j in range(2)])
@@ -87,7 +102,10 @@ def test_a_saved_stream_goes_on(rule, tmp_path):
     m = {} if rule == "hard" else {"m": 1.5}
     whole = fed(cmeans.StreamingFuzzyCMeans(2, rule=rule, **m, **FEW), MOONS[:1500], 250)
     for rows in (250, 750):  # while rows are held, and after
-        cmeans.save(fed(cmeans.StreamingFuzzyCMeans(2, rule=rule, **m, **FEW), MOONS[:rows], 250), tmp_path / "model.safetensors")
+        cmeans.save(
+            fed(cmeans.StreamingFuzzyCMeans(2, rule=rule, **m, **FEW), MOONS[:rows], 250),
+            tmp_path / "model.safetensors",
+        )
         again = fed(cmeans.load(tmp_path / "model.safetensors"), MOONS[rows:1500], 250)
         assert again.kernel_ == whole.kernel_
         np.testing.assert_array_equal(again.memberships(MOONS), whole.memberships(MOONS))
@@ -111,10 +129,20 @@ def test_a_graph_that_stands_already(method):
     assert adjusted_rand_score(HALF, stream.predict(MOONS)) > 0.97
 
 
-@pytest.mark.parametrize("words", [{"rule": "hard"}, {"m": 1.5}, {"rule": "hard", "merge": "tree"}, {"rule": "hard", "n_points": 1}])
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"rule": "hard"},
+        {"m": 1.5},
+        {"rule": "hard", "merge": "tree"},
+        {"rule": "hard", "n_points": 1},
+    ],
+)
 def test_patches(words, tmp_path):
     X, y = MOONS[:4000], HALF[:4000]
-    model = cmeans.KernelPatchClustering(2, kernel="landmark_graph", patch_size=1000, random_state=0, **words).fit(X)
+    model = cmeans.KernelPatchClustering(
+        2, kernel="landmark_graph", patch_size=1000, random_state=0, **words
+    ).fit(X)
     assert adjusted_rand_score(y, model.labels_) > 0.97
     assert len(model.eigenvalues_) > 2
     np.testing.assert_array_equal(model.predict(X), model.labels_)
@@ -122,12 +150,16 @@ def test_patches(words, tmp_path):
     again = cmeans.load(tmp_path / "model.safetensors")
     assert again.kernel_ == model.kernel_
     np.testing.assert_array_equal(again.memberships(X), model.memberships(X))
-    other = cmeans.KernelPatchClustering(2, kernel="landmark_graph", patch_size=1000, random_state=0, n_jobs=3, **words)
+    other = cmeans.KernelPatchClustering(
+        2, kernel="landmark_graph", patch_size=1000, random_state=0, n_jobs=3, **words
+    )
     np.testing.assert_array_equal(other.fit(npy(tmp_path, X)).labels_, model.labels_)
 
 
 def test_small_patches_are_held_until_they_make_a_graph():
-    model = cmeans.KernelPatchClustering(2, kernel="landmark_graph", rule="hard", patch_size=1000, random_state=0)
+    model = cmeans.KernelPatchClustering(
+        2, kernel="landmark_graph", rule="hard", patch_size=1000, random_state=0
+    )
     for start, landmarks in ((0, 125), (250, 250), (500, 250)):
         model.partial_fit(MOONS[start : start + 250])
         assert len(model.kernel_.points) == landmarks

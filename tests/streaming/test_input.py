@@ -15,7 +15,21 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
-from blob_streams import BLOBS, CHUNK, CHUNKS, OF_PAPERS, PROBE, STREAMS, C, D, X, build, feed, in_order, stream
+from blob_streams import (
+    BLOBS,
+    CHUNK,
+    CHUNKS,
+    OF_PAPERS,
+    PROBE,
+    STREAMS,
+    C,
+    D,
+    X,
+    build,
+    feed,
+    in_order,
+    stream,
+)
 from cmeans import FuzzyCMeans, KernelPatchClustering, Landmarks, StreamingFuzzyCMeans, ThreadEngine
 from cmeans.fitting.procedure import FitSettings
 from cmeans.kernels import RBF, Polynomial, Precomputed
@@ -25,7 +39,10 @@ from sweep_choices import pairs
 
 over_streams = pytest.mark.parametrize("name", STREAMS)
 # Short chunks lose much; that is not what most of these tests are about.
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*squared norm was lost:UserWarning")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:.*squared norm was lost:UserWarning"),
+]
 
 
 @cache
@@ -48,7 +65,7 @@ def of_size(words, size):
     return {"patch_size" if words[0] is KernelPatchClustering else "chunk_size": size}
 
 
-# ------------------------------------------------------------------------------------------------------------- chunk after chunk
+# -------------------------------------------------------------------------------- chunk after chunk
 
 
 @over_streams
@@ -65,7 +82,8 @@ def test_a_fit_is_its_chunks_one_by_one(name):
     np.testing.assert_array_equal(whole.labels_, whole.predict(X))
     np.testing.assert_array_equal(whole.memberships_, whole.memberships(X))
     assert whole.objective_ == pytest.approx(-whole.score(X, sample_weight=np.concatenate(w)))
-    assert (whole.projection_loss_ >= parts.projection_loss_ - 1e-15).all()  # the largest of all chunks
+    # the largest of all chunks
+    assert (whole.projection_loss_ >= parts.projection_loss_ - 1e-15).all()
     assert whole.converged_ is True
     assert "each of 4 chunks" in whole.stop_reason_
 
@@ -109,7 +127,9 @@ def test_a_fit_starts_anew_and_a_stream_goes_on_after_it(name):
     np.testing.assert_array_equal(other.transform(X[:9, :2]), fresh.transform(X[:9, :2]))
 
 
-@pytest.mark.filterwarnings("ignore:.*centres coincide:UserWarning", "ignore:.*have collapsed:UserWarning")
+@pytest.mark.filterwarnings(
+    "ignore:.*centres coincide:UserWarning", "ignore:.*have collapsed:UserWarning"
+)
 @over_streams
 @pytest.mark.parametrize("size", [1, 2, 7])
 def test_later_chunks_may_be_of_any_size(name, size):
@@ -123,18 +143,33 @@ def test_later_chunks_may_be_of_any_size(name, size):
 
 @over_streams
 def test_no_rows_have_no_labels_and_change_no_cluster(name):
-    for empty in (np.empty((0, D)), [], sparse.csr_array((0, D)), np.empty((0, D), dtype=np.float32)):
+    for empty in (
+        np.empty((0, D)),
+        [],
+        sparse.csr_array((0, D)),
+        np.empty((0, D), dtype=np.float32),
+    ):
         model = build(name).partial_fit(empty)
         assert (model.labels_.shape, model.memberships_.shape) == ((0,), (0, C))
         with pytest.raises(NotFittedError):
             model.predict(X)
         model, untouched = begun(name, 2), begun(name, 2)
         assert model.partial_fit(empty).partial_fit(empty, sample_weight=[]) is model
-        assert (model.labels_.dtype, model.labels_.shape, model.memberships_.shape) == (np.int64, (0,), (0, C))
+        assert (model.labels_.dtype, model.labels_.shape, model.memberships_.shape) == (
+            np.int64,
+            (0,),
+            (0, C),
+        )
         assert model.memberships_.dtype == untouched.memberships_.dtype
-        assert (model.objective_, model.n_chunks_, model.n_samples_seen_) == (0.0, untouched.n_chunks_, untouched.n_samples_seen_)
+        assert (model.objective_, model.n_chunks_, model.n_samples_seen_) == (
+            0.0,
+            untouched.n_chunks_,
+            untouched.n_samples_seen_,
+        )
         np.testing.assert_array_equal(model.mass_, untouched.mass_)
-        np.testing.assert_array_equal(model.partial_fit(CHUNKS[3]).labels_, untouched.partial_fit(CHUNKS[3]).labels_)
+        np.testing.assert_array_equal(
+            model.partial_fit(CHUNKS[3]).labels_, untouched.partial_fit(CHUNKS[3]).labels_
+        )
 
 
 @over_streams
@@ -142,7 +177,12 @@ def test_answers_about_no_rows_are_empty(name):
     model = begun(name, 2)
     for empty in (np.empty((0, D)), [], np.empty((0, D), dtype=np.float32)):
         labels, u = model.predict(empty), model.memberships(empty)
-        assert (labels.dtype, labels.shape, u.shape, model.transform(empty).shape) == (np.int64, (0,), (0, C), (0, C))
+        assert (labels.dtype, labels.shape, u.shape, model.transform(empty).shape) == (
+            np.int64,
+            (0,),
+            (0, C),
+            (0, C),
+        )
     for ask in (model.predict, model.partial_fit):
         with pytest.raises(ValueError, match=r"X has 5 features, but .* is expecting 4 features"):
             ask(np.empty((0, 5)))
@@ -159,18 +199,25 @@ def test_labels_of_chunks_join_to_those_of_all_rows(name):
     assert np.concatenate(u).shape == (120, C)
 
 
-# --------------------------------------------------------------------------------------------------------------- the first rows
+# ----------------------------------------------------------------------------------- the first rows
 
 
 @pytest.mark.parametrize("method", ["landmarks", "projection"])
 def test_first_rows_are_held_and_clustered_together(method):
-    """Until there are twenty a cluster every chunk is a fit of all rows so far; then the first of them are let go."""
+    """Until there are twenty a cluster every chunk is a fit of all rows so far; then the first of
+    them are let go."""
     model = stream(C, method=method, kernel="rbf", gamma=0.2, m=1.3, tol=1e-7, random_state=0)
     for start in range(0, 63, 9):  # the seventh chunk makes sixty of them
         model.partial_fit(X[start : start + 9])
-        alone = FuzzyCMeans(C, kernel="rbf", gamma=0.2, m=1.3, landmarks=None, tol=1e-7, random_state=0).fit(X[: start + 9])
+        alone = FuzzyCMeans(
+            C, kernel="rbf", gamma=0.2, m=1.3, landmarks=None, tol=1e-7, random_state=0
+        ).fit(X[: start + 9])
         expected = alone.memberships(PROBE)[:, in_order(alone)]
-        np.testing.assert_allclose(model.memberships(PROBE)[:, in_order(model)], expected, atol=1e-3 if method == "landmarks" else 1e-5)
+        np.testing.assert_allclose(
+            model.memberships(PROBE)[:, in_order(model)],
+            expected,
+            atol=1e-3 if method == "landmarks" else 1e-5,
+        )
         np.testing.assert_array_equal(model.projection_loss_, np.zeros(C))
         assert (model.n_samples_seen_, model.n_chunks_) == (start + 9, start // 9 + 1)
         assert model.labels_.shape == (9,)
@@ -189,18 +236,38 @@ def test_clusters_keep_their_numbers_while_rows_are_held(name):
     assert len(numbers) == 1
 
 
-@pytest.mark.parametrize(("warm_up", "expected"), [(0, 4), (1, 4), (40, 4), (41, 3), (81, 2), ("auto", 3)])
+@pytest.mark.parametrize(
+    ("warm_up", "expected"), [(0, 4), (1, 4), (40, 4), (41, 3), (81, 2), ("auto", 3)]
+)
 def test_how_many_rows_are_held(warm_up, expected):
-    """Chunks of forty rows; decay leaves alone what is held, which is clustered as if it had come at once."""
-    words = {"rule": "hard", "kernel": "rbf", "landmarks": X[::7], "gamma": 0.2, "random_state": 0, "decay": 0.5}
+    """Chunks of forty rows; decay leaves alone what is held, which is clustered as if it had come
+    at once."""
+    words = {
+        "rule": "hard",
+        "kernel": "rbf",
+        "landmarks": X[::7],
+        "gamma": 0.2,
+        "random_state": 0,
+        "decay": 0.5,
+    }
     model = feed(StreamingFuzzyCMeans(C, warm_up=warm_up, **words), CHUNKS)
     together = (5 - expected) * CHUNK
     kept = [together, *([CHUNK] * (expected - 1))]
-    assert model.mass_.sum() == pytest.approx(sum(rows * 0.5**age for age, rows in enumerate(reversed(kept))))
+    assert model.mass_.sum() == pytest.approx(
+        sum(rows * 0.5**age for age, rows in enumerate(reversed(kept)))
+    )
 
 
 def test_rows_without_weight_do_not_count_among_the_held():
-    words = {"rule": "hard", "kernel": "rbf", "landmarks": X[::7], "gamma": 0.2, "random_state": 0, "decay": 0.5, "warm_up": 41}
+    words = {
+        "rule": "hard",
+        "kernel": "rbf",
+        "landmarks": X[::7],
+        "gamma": 0.2,
+        "random_state": 0,
+        "decay": 0.5,
+        "warm_up": 41,
+    }
     model, half = StreamingFuzzyCMeans(C, **words), np.repeat([1.0, 0.0], CHUNK // 2)
     feed(model, CHUNKS, [half] * 4)
     assert model.mass_.sum() == pytest.approx(60 * 0.5 + 20)
@@ -225,9 +292,13 @@ def test_clusters_missing_at_first_come_while_rows_are_held():
 
 
 def test_held_rows_stay_when_streams_merge():
-    """What has come from the other stream is not forgotten when this one's first rows are clustered anew."""
+    """What has come from the other stream is not forgotten when this one's first rows are clustered
+    anew."""
     words = {"rule": "hard", "kernel": "rbf", "landmarks": X[::7], "gamma": 0.2, "random_state": 0}
-    short, long = StreamingFuzzyCMeans(C, **words).partial_fit(X[:30]), StreamingFuzzyCMeans(C, **words).fit(X[30:150])
+    short, long = (
+        StreamingFuzzyCMeans(C, **words).partial_fit(X[:30]),
+        StreamingFuzzyCMeans(C, **words).fit(X[30:150]),
+    )
     short.merge(long)
     assert short.mass_.sum() == pytest.approx(150)
     short.partial_fit(X[150:])
@@ -236,10 +307,13 @@ def test_held_rows_stay_when_streams_merge():
 
 @pytest.mark.parametrize("name", ["landmarks", "projection", "patches"])
 def test_enough_rows_to_start_with_are_in_the_first_chunk(name):
-    """Chunks are as even as can be, but the first needs a row for every cluster: nothing to warn of."""
+    """Chunks are as even as can be, but the first needs a row for every cluster: nothing to warn
+    of."""
     for count, n in ((8, 10), (3, 160)):
         rows = np.arange(float(n))[:, None]
-        model = build(name).set_params(n_clusters=count, gamma=0.5, rule="hard", **of_size(STREAMS[name], count))
+        model = build(name).set_params(
+            n_clusters=count, gamma=0.5, rule="hard", **of_size(STREAMS[name], count)
+        )
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", ".*stopped at max_iter", ConvergenceWarning)
             assert len(model.fit(rows).mass_) == count
@@ -247,7 +321,10 @@ def test_enough_rows_to_start_with_are_in_the_first_chunk(name):
 
 @over_streams
 def test_rows_wait_until_there_is_one_for_every_cluster(name):
-    if STREAMS[name][0] is KernelPatchClustering or build(name)._rows_to_begin_with(FitSettings(C, 1, *[None] * 5)) < C:
+    if (
+        STREAMS[name][0] is KernelPatchClustering
+        or build(name)._rows_to_begin_with(FitSettings(C, 1, *[None] * 5)) < C
+    ):
         return  # which hold no rows
     model, weight = build(name), np.linspace(0.5, 2.0, 120)
     for start, stop in ((0, 1), (1, 2)):
@@ -262,7 +339,9 @@ def test_rows_wait_until_there_is_one_for_every_cluster(name):
     assert (model.labels_.shape, model.n_samples_seen_, model.n_chunks_) == ((58,), 60, 3)
     assert model.mass_.sum() > 0
     assert (model.labels_ >= 0).all()
-    at_once = build(name).partial_fit(X[:60].astype(np.float32).astype(np.float64), sample_weight=weight[:60])
+    at_once = build(name).partial_fit(
+        X[:60].astype(np.float32).astype(np.float64), sample_weight=weight[:60]
+    )
     assert adjusted_rand_score(model.predict(X), at_once.predict(X)) == 1.0
     assert "_early" not in vars(model)
 
@@ -272,7 +351,9 @@ def test_the_first_chunk_needs_a_row_for_every_cluster(name):
     model = build(name)
     if "warm_up" in model.get_params():
         model.set_params(warm_up=0)
-    with pytest.raises(ValueError, match=rf"{type(model).__name__}\(n_clusters=3\).*n_samples=2.*larger chunk"):
+    with pytest.raises(
+        ValueError, match=rf"{type(model).__name__}\(n_clusters=3\).*n_samples=2.*larger chunk"
+    ):
         model.partial_fit(X[:2])
     with pytest.raises(NotFittedError):
         model.predict(X)
@@ -280,12 +361,18 @@ def test_the_first_chunk_needs_a_row_for_every_cluster(name):
         assert model.partial_fit(X[:30, :2]).n_features_in_ == 2
 
 
-# ------------------------------------------------------------------------------------------------------------ what is refused
+# ---------------------------------------------------------------------------------- what is refused
 
 
 BAD_CHUNKS = {
-    "nan": (lambda x: np.where(np.arange(len(x))[:, None] == 5, np.nan, x), "NaN, first at row 5, column 0"),
-    "infinity": (lambda x: np.where(np.arange(len(x))[:, None] == 6, np.inf, x), "infinity, first at row 6, column 0"),
+    "nan": (
+        lambda x: np.where(np.arange(len(x))[:, None] == 5, np.nan, x),
+        "NaN, first at row 5, column 0",
+    ),
+    "infinity": (
+        lambda x: np.where(np.arange(len(x))[:, None] == 6, np.inf, x),
+        "infinity, first at row 6, column 0",
+    ),
     "too few columns": (lambda x: x[:, :3], "3 features.*expecting 4 features"),
     "too many columns": (lambda x: np.hstack([x, x]), "8 features.*expecting 4 features"),
     "one row": (lambda x: x[0], "expected a 2-D array"),
@@ -336,11 +423,20 @@ BAD_WORDS = [
     ({"rule": "possibilistic"}, "rule='possibilistic'.*fuzzy.*hard"),
     ({"kernel": "rbf", "landmarks": Landmarks(method="uniform")}, "method='uniform'.*rpcholesky"),
     *(({"decay": value}, "decay") for value in (0, -0.5, 1.1, 2, np.nan, None, "x")),
-    *(({"kernel": "rbf", "landmarks": value}, 'landmarks=.*"auto".*number') for value in (0, -3, 1.5, "all")),
+    *(
+        ({"kernel": "rbf", "landmarks": value}, 'landmarks=.*"auto".*number')
+        for value in (0, -3, 1.5, "all")
+    ),
     ({"kernel": "rbf", "landmarks": None}, 'landmarks=None.*give a number, or "auto"'),
-    *(({"warm_up": value}, 'warm_up.*"auto" or a whole number of at least 0') for value in (-1, 2.5, "long", None)),
+    *(
+        ({"warm_up": value}, 'warm_up.*"auto" or a whole number of at least 0')
+        for value in (-1, 2.5, "long", None)
+    ),
     ({"warm_up": "long", "init": X[:C]}, "warm_up"),
-    ({"method": "projection", "kernel": "rbf", "landmarks": X[:5]}, r'landmarks=\.\.\..*method="landmarks"'),
+    (
+        {"method": "projection", "kernel": "rbf", "landmarks": X[:5]},
+        r'landmarks=\.\.\..*method="landmarks"',
+    ),
     ({"kernel": "rbf", "landmarks": X[:5, :2]}, r"landmarks=\.\.\..*shape \(count, 4\)"),
     ({"kernel": "rbf", "landmarks": np.array([0, 999])}, "row number 999 does not exist"),
     ({"init": "none such"}, r"init='none such'.*k-means\+\+"),
@@ -363,7 +459,9 @@ def test_bad_words_are_refused_and_those_that_are_known_named(words, named, late
     """At whatever chunk, and in fit."""
     name = "published" if OF_PAPERS & set(words) else "plain"
     model = begun(name, 3) if later else build(name)
-    of_the_first_rows = {"init", "rule", "m", "landmarks", "kernel"} & set(words) and set(words) != {"landmarks", "method"}
+    of_the_first_rows = {"init", "rule", "m", "landmarks", "kernel"} & set(words) and set(
+        words
+    ) != {"landmarks", "method"}
     if later and of_the_first_rows and "precomputed" not in named:
         pytest.skip("settled by the first rows")
     model.set_params(**words)
@@ -377,7 +475,13 @@ def test_bad_words_are_refused_and_those_that_are_known_named(words, named, late
 
 
 @pytest.mark.parametrize(
-    ("size", "named"), [(2, r"chunk_size=2.*n_clusters=3"), (0, "chunk_size=0"), (2.5, "chunk_size"), (None, "chunk_size")]
+    ("size", "named"),
+    [
+        (2, r"chunk_size=2.*n_clusters=3"),
+        (0, "chunk_size=0"),
+        (2.5, "chunk_size"),
+        (None, "chunk_size"),
+    ],
 )
 def test_chunks_of_a_fit_have_a_row_for_every_cluster(size, named):
     with pytest.raises(ValueError, match=rf"StreamingFuzzyCMeans.*{named}"):
@@ -386,22 +490,31 @@ def test_chunks_of_a_fit_have_a_row_for_every_cluster(size, named):
 
 @pytest.mark.parametrize("name", ["projection", "gradient", "l1", "patches"])
 def test_a_chunk_whose_kernel_matrix_does_not_fit_in_memory(name):
-    """It says which word to make smaller, and leaves a stream that can go on with a smaller chunk."""
+    """It says which word to make smaller, and leaves a stream that can go on with a smaller
+    chunk."""
     words = of_size(STREAMS[name], CHUNK)
     big = np.tile(X, (30, 1)) + np.arange(30 * len(X))[:, None] / 1e5
-    model = build(name, engine=ThreadEngine(memory_budget="100MB")).partial_fit(CHUNKS[0]).partial_fit(CHUNKS[1])
+    model = (
+        build(name, engine=ThreadEngine(memory_budget="100MB"))
+        .partial_fit(CHUNKS[0])
+        .partial_fit(CHUNKS[1])
+    )
     before = pickle.dumps(model)
     with pytest.raises(
-        ValueError, match=rf"{type(model).__name__}: \d+ rows at once need .*memory_budget=100000000.*smaller {next(iter(words))}"
+        ValueError,
+        match=rf"{type(model).__name__}: \d+ rows at once need .*memory_budget=100000000.*smaller "
+        rf"{next(iter(words))}",
     ):
         model.partial_fit(big)
     assert pickle.dumps(model) == before
     assert model.partial_fit(CHUNKS[2]).n_samples_seen_ == 3 * CHUNK
     with pytest.raises(ValueError, match=next(iter(words))):
-        build(name, engine=ThreadEngine(memory_budget="100MB"), **dict.fromkeys(words, 5000)).fit(big)
+        build(name, engine=ThreadEngine(memory_budget="100MB"), **dict.fromkeys(words, 5000)).fit(
+            big
+        )
 
 
-# -------------------------------------------------------------------------------------------------------------- what it says
+# ------------------------------------------------------------------------------------- what it says
 
 
 def test_names_of_features():
@@ -415,7 +528,9 @@ def test_names_of_features():
             with pytest.raises(ValueError, match="feature names"):
                 model.partial_fit(frames[2].set_axis(list(other), axis=1))
         assert pickle.dumps(model) == before
-        np.testing.assert_allclose(np.sort(model.mass_), np.sort(feed(build(name), CHUNKS[:2]).mass_), rtol=1e-5)
+        np.testing.assert_allclose(
+            np.sort(model.mass_), np.sort(feed(build(name), CHUNKS[:2]).mass_), rtol=1e-5
+        )
         with pytest.warns(UserWarning, match="valid feature names"):
             model.partial_fit(CHUNKS[2])
 
@@ -425,7 +540,9 @@ def test_verbose_logs_chunks_and_sweeps(name, caplog):
     caplog.set_level(logging.INFO, logger="cmeans")
     model = build(name, verbose=1)
     sweeps = [model.partial_fit(chunk).n_iter_ for chunk in CHUNKS]
-    assert [record.getMessage().split(": ")[1] for record in caplog.records] == [f"chunk {number}" for number in (1, 2, 3, 4)]
+    assert [record.getMessage().split(": ")[1] for record in caplog.records] == [
+        f"chunk {number}" for number in (1, 2, 3, 4)
+    ]
     assert all(record.getMessage().startswith(type(model).__name__) for record in caplog.records)
     caplog.clear()
     model = build(name, verbose=2, n_init=1)
@@ -434,25 +551,38 @@ def test_verbose_logs_chunks_and_sweeps(name, caplog):
     sweeps = [model.partial_fit(chunk).n_iter_ for chunk in CHUNKS]
     lines = [record.getMessage() for record in caplog.records if " sweep " in record.getMessage()]
     assert len(lines) == sum(sweeps)
-    pattern = re.compile(rf"{type(model).__name__} [\w ]+ run (\d+)/(\d+) sweep (\d+): objective [\d.e+-]+, movement [\d.e+-]+")
+    pattern = re.compile(
+        rf"{type(model).__name__} [\w ]+ run (\d+)/(\d+) sweep (\d+): objective [\d.e+-]+, "
+        r"movement [\d.e+-]+"
+    )
     found = [tuple(map(int, pattern.fullmatch(line).groups())) for line in lines]
-    assert [sweep for _, _, sweep in found] == [sweep for count in sweeps for sweep in range(1, count + 1)]
+    assert [sweep for _, _, sweep in found] == [
+        sweep for count in sweeps for sweep in range(1, count + 1)
+    ]
     assert all(run <= runs for run, runs, _ in found)
 
 
 @over_streams
 def test_a_run_cut_short_is_warned_of(name):
-    with pytest.warns(ConvergenceWarning, match=rf"{STREAMS[name][0].__name__}: stopped at max_iter=1\b.*raise max_iter or loosen tol"):
+    with pytest.warns(
+        ConvergenceWarning,
+        match=rf"{STREAMS[name][0].__name__}: stopped at max_iter=1\b.*raise max_iter or loosen "
+        r"tol",
+    ):
         model = build(name, max_iter=1, tol=0.0).partial_fit(CHUNKS[0])
     assert model.converged_ is False
-    with pytest.warns(ConvergenceWarning, match=r"stopped at max_iter=1 in \d of 4 chunks; raise max_iter or loosen tol"):
+    with pytest.warns(
+        ConvergenceWarning,
+        match=r"stopped at max_iter=1 in \d of 4 chunks; raise max_iter or loosen tol",
+    ):
         model = build(name, max_iter=1, tol=0.0, **of_size(STREAMS[name], CHUNK)).fit(X)
     assert model.converged_ is False
 
 
 @over_streams
 def test_the_history_is_that_of_the_sweeps_over_the_last_chunk(name):
-    """The past included, so that nothing in it compares with `objective_`, which is of the chunk's rows alone; it never rises."""
+    """The past included, so that nothing in it compares with `objective_`, which is of the chunk's
+    rows alone; it never rises."""
     model = build(name, tol=1e-6, n_init=1)
     for number, chunk in enumerate(CHUNKS):
         model.partial_fit(chunk)
@@ -468,7 +598,9 @@ def test_what_is_lost_is_warned_of():
     """A tenth of a centre's squared norm, with what to do; at the caller's own line."""
     model = build("projection", warm_up=0, gamma=1.0).partial_fit(X[:80])
     with pytest.warns(
-        UserWarning, match=r"StreamingKernelFCM: .*up to \d\d% of a centre's squared norm.*larger chunks.*random order"
+        UserWarning,
+        match=r"StreamingKernelFCM: .*up to \d\d% of a centre's squared norm.*larger "
+        r"chunks.*random order",
     ) as caught:
         model.partial_fit(X[80:83])
     assert caught[0].filename == __file__
@@ -501,6 +633,9 @@ def test_fallen_centres_are_complained_of(name, fitted):
     assert len(said) == (1 if fitted else 4)
     assert all(f"{type(model).__name__}: the clusters have collapsed" in one for one in said)
     critical = [float(re.search(r"beyond m\*=([\d.]+)", one)[1]) for one in said]
-    expected = [fuzzifier(GramRows(RBF(0.2)(rows, rows)), np.ones(len(rows)), 1).critical for rows in ([X] if fitted else CHUNKS)]
+    expected = [
+        fuzzifier(GramRows(RBF(0.2)(rows, rows)), np.ones(len(rows)), 1).critical
+        for rows in ([X] if fitted else CHUNKS)
+    ]
     assert critical == pytest.approx(expected, rel=1e-3)
     assert model.separation_ < 0.01

@@ -27,7 +27,9 @@ SPACES: dict[str, dict[str, Any]] = {
 
 
 def blobs(n: int = 600, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    return make_blobs(n, centers=[[0, 0, 0], [4, 0, 1], [0, 4, 0]], cluster_std=0.8, random_state=seed)
+    return make_blobs(
+        n, centers=[[0, 0, 0], [4, 0, 1], [0, 4, 0]], cluster_std=0.8, random_state=seed
+    )
 
 
 def told_of(y: np.ndarray, share: float = 0.1) -> np.ndarray:
@@ -39,8 +41,12 @@ def model(**words: Any) -> StreamingFuzzyCMeans:
     return stream(C, **{"m": 1.5, "random_state": 0, **words})
 
 
-@pytest.mark.parametrize(("kind", "warm_up", "first"), pairs(product(SPACES, ["fuzzy", "hard"]), [0, 250], [0, 2, 4]))
-def test_clusters_take_the_numbers_of_labels_whenever_they_come(kind: tuple[str, str], warm_up: int, first: int) -> None:
+@pytest.mark.parametrize(
+    ("kind", "warm_up", "first"), pairs(product(SPACES, ["fuzzy", "hard"]), [0, 250], [0, 2, 4])
+)
+def test_clusters_take_the_numbers_of_labels_whenever_they_come(
+    kind: tuple[str, str], warm_up: int, first: int
+) -> None:
     (X, y), (space, rule) = blobs(), kind
     known, stream = told_of(y), model(rule=rule, warm_up=warm_up, **SPACES[space])
     for number in range(6):
@@ -110,7 +116,9 @@ def test_a_stream_saved_goes_on_to_the_same_bits(warm_up: int, tmp_path: Path) -
         if saving:
             cmeans.save(stream, tmp_path / "s")
             stream = cmeans.load(tmp_path / "s")
-        streams.append(stream.partial_fit(X[200:400], known_labels=known[200:400]).partial_fit(X[400:]))
+        streams.append(
+            stream.partial_fit(X[200:400], known_labels=known[200:400]).partial_fit(X[400:])
+        )
     np.testing.assert_array_equal(streams[0].cluster_centers_, streams[1].cluster_centers_)
     np.testing.assert_array_equal(streams[0]._stream.tied, streams[1]._stream.tied)
 
@@ -119,14 +127,21 @@ def test_bad_labels_leave_the_stream_as_it_was() -> None:
     X, _ = blobs()
     stream = model(warm_up=0).partial_fit(X[:200])
     centres = stream.cluster_centers_.copy()
-    with pytest.raises(ValueError, match=r"known_labels has shape \(3,\); one entry for each of the 100 rows"):
+    with pytest.raises(
+        ValueError, match=r"known_labels has shape \(3,\); one entry for each of the 100 rows"
+    ):
         stream.partial_fit(X[:100], known_labels=[0, 1, 2])
     with pytest.raises(ValueError, match=r"known_labels\[0\] is 3; labels are 0 \.\.\. 2"):
         stream.partial_fit(X[:100], known_labels=np.full(100, 3))
     with pytest.raises(ValueError, match="label_strength is given without known_labels"):
         stream.partial_fit(X[:100], label_strength=0.5)
-    with pytest.raises(ValueError, match="must_link is for KernelKMeans, FuzzyCMeans, PossibilisticCMeans, and CMeans"):
+    with pytest.raises(
+        ValueError,
+        match="must_link is for KernelKMeans, FuzzyCMeans, PossibilisticCMeans, and CMeans",
+    ):
         model().fit(X, must_link=[[0, 1]])
     with pytest.raises(ValueError, match=r"known_labels is for .* and StreamingFuzzyCMeans"):
-        KernelPatchClustering(C, patch_size=100).partial_fit(X[:100], known_labels=np.zeros(100, int))
+        KernelPatchClustering(C, patch_size=100).partial_fit(
+            X[:100], known_labels=np.zeros(100, int)
+        )
     np.testing.assert_array_equal(stream.cluster_centers_, centres)

@@ -1,4 +1,5 @@
-"""What must not matter to a stream (threads, forms of rows, copies, order within a chunk), and what must: drift; and who listens."""
+"""What must not matter to a stream (threads, forms of rows, copies, order within a chunk), and what
+must: drift; and who listens."""
 
 from __future__ import annotations
 
@@ -16,27 +17,38 @@ from notebook import Notebook, with_callbacks
 from sweep_choices import often, once
 
 over_streams = pytest.mark.parametrize("name", MORE_STREAMS)
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*squared norm was lost:UserWarning")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:.*squared norm was lost:UserWarning"),
+]
 
 
 @cache
 def plain(name, **words):
-    """The stream of all chunks as they are, which many tests compare with and none may feed further."""
+    """The stream of all chunks as they are, which many tests compare with and none may feed
+    further."""
     return feed(build(name, **words), CHUNKS)
 
 
 def assert_agree(model, other, atol, rows=np.asarray):
-    """The same centres, whatever their numbers: starts that end alike may be told apart by rounding."""
+    """The same centres, whatever their numbers: starts that end alike may be told apart by
+    rounding."""
     blobs, probe = rows(BLOBS), rows(PROBE)
     order, expected = np.asarray(model.predict(blobs)), np.asarray(other.predict(BLOBS))
     assert sorted(order) == sorted(expected) == [0, 1, 2]
-    np.testing.assert_allclose(np.asarray(model.transform(probe))[:, order], other.transform(PROBE)[:, expected], atol=atol)
-    np.testing.assert_allclose(np.asarray(model.memberships(probe))[:, order], other.memberships(PROBE)[:, expected], atol=5 * atol)
+    np.testing.assert_allclose(
+        np.asarray(model.transform(probe))[:, order], other.transform(PROBE)[:, expected], atol=atol
+    )
+    np.testing.assert_allclose(
+        np.asarray(model.memberships(probe))[:, order],
+        other.memberships(PROBE)[:, expected],
+        atol=5 * atol,
+    )
     np.testing.assert_allclose(model.mass_[order], other.mass_[expected], rtol=5 * atol)
     assert model.objective_ == pytest.approx(other.objective_, rel=5 * atol)
 
 
-# --------------------------------------------------------------------------------------------------------- what must not matter
+# ----------------------------------------------------------------------------- what must not matter
 
 
 @over_streams
@@ -64,7 +76,10 @@ def test_a_weight_of_k_is_k_copies(name):
 def test_the_order_of_a_chunks_rows_does_not_matter(name):
     rng = np.random.default_rng(4)
     orders = [rng.permutation(CHUNK) for _ in CHUNKS]
-    model, other = plain(name), feed(build(name), [chunk[order] for chunk, order in zip(CHUNKS, orders, strict=True)])
+    model, other = (
+        plain(name),
+        feed(build(name), [chunk[order] for chunk, order in zip(CHUNKS, orders, strict=True)]),
+    )
     assert_agree(model, other, 1e-4 if name == "l1" else 1e-6)
     renamed = np.empty(C, dtype=int)
     renamed[model.predict(BLOBS)] = other.predict(BLOBS)
@@ -86,17 +101,24 @@ def test_weights_of_other_sizes_add():
     """Of a light chunk and one a million million times heavier, and back."""
     words = {"kernel": "linear", "rule": "hard", "init": BLOBS}
     for first, second in ((1.0, 2.0**45), (2.0**45, 1.0)):
-        model = feed(StreamingFuzzyCMeans(C, **words), CHUNKS[:2], [np.full(CHUNK, first), np.full(CHUNK, second)])
+        model = feed(
+            StreamingFuzzyCMeans(C, **words),
+            CHUNKS[:2],
+            [np.full(CHUNK, first), np.full(CHUNK, second)],
+        )
         heavy = CHUNKS[0] if first > second else CHUNKS[1]
         alone = FuzzyCMeans(C, **{k: v for k, v in words.items() if k != "rule"}, m=1.01).fit(heavy)
         assert model.mass_.sum() == pytest.approx(CHUNK * (first + second), rel=1e-12)
         np.testing.assert_allclose(model.cluster_centers_, alone.cluster_centers_, atol=0.05)
 
 
-# -------------------------------------------------------------------------------------------------------------- forms of rows
+# ------------------------------------------------------------------------------------ forms of rows
 
 
-@pytest.mark.parametrize(("name", "form"), often(2, MORE_STREAMS, [sparse.csr_array, sparse.csr_matrix, np.asfortranarray]))
+@pytest.mark.parametrize(
+    ("name", "form"),
+    often(2, MORE_STREAMS, [sparse.csr_array, sparse.csr_matrix, np.asfortranarray]),
+)
 def test_chunks_of_every_form_give_the_stream_of_dense_ones(name, form):
     model = feed(build(name), [form(chunk) for chunk in CHUNKS])
     assert_agree(model, plain(name), 1e-5 if name == "l1" else 1e-7, form)
@@ -110,7 +132,12 @@ def test_chunks_of_every_form_give_the_stream_of_dense_ones(name, form):
 def test_float32_stays_float32(name, form):
     model = feed(build(name), [form(chunk.astype(np.float32)) for chunk in CHUNKS])
     asked = form(PROBE.astype(np.float32))
-    assert model.memberships_.dtype == model.transform(asked).dtype == model.outlier_score(asked).dtype == np.float32
+    assert (
+        model.memberships_.dtype
+        == model.transform(asked).dtype
+        == model.outlier_score(asked).dtype
+        == np.float32
+    )
     assert (model.cluster_centers_ if name == "linear" else model.landmarks_).dtype == np.float32
     assert model.mass_.dtype == np.float64
     assert_agree(model, plain(name), 5e-3, lambda x: form(x.astype(np.float32)))
@@ -119,9 +146,15 @@ def test_float32_stays_float32(name, form):
 @over_streams
 def test_chunks_of_other_forms_join(name):
     """A stream keeps the form and the type that it began with."""
-    mixed = feed(build(name), [CHUNKS[0], sparse.csr_array(CHUNKS[1]), CHUNKS[2].tolist(), np.asfortranarray(CHUNKS[3])])
+    mixed = feed(
+        build(name),
+        [CHUNKS[0], sparse.csr_array(CHUNKS[1]), CHUNKS[2].tolist(), np.asfortranarray(CHUNKS[3])],
+    )
     assert_agree(mixed, plain(name), 1e-5 if name == "l1" else 1e-7)
-    back = feed(build(name), [sparse.csr_array(CHUNKS[0]), CHUNKS[1], sparse.csr_array(CHUNKS[2]), CHUNKS[3]])
+    back = feed(
+        build(name),
+        [sparse.csr_array(CHUNKS[0]), CHUNKS[1], sparse.csr_array(CHUNKS[2]), CHUNKS[3]],
+    )
     assert_agree(back, plain(name), 1e-5 if name == "l1" else 1e-7)
     narrow = build(name, warm_up=0) if name != "patches" else build(name)
     narrow.partial_fit(CHUNKS[0].astype(np.float32)).partial_fit(CHUNKS[1])
@@ -137,7 +170,8 @@ def test_arrays_of_other_libraries(name, array, tmp_path):
         assert type(values) is type(array(PROBE))
     own = plain(name)
     assert_agree(model, own, 1e-5 if name == "l1" else 1e-7, array)
-    assert_agree(model, own, 1e-5 if name == "l1" else 1e-7)  # rows of the host may be asked about too
+    # rows of the host may be asked about too
+    assert_agree(model, own, 1e-5 if name == "l1" else 1e-7)
     save(model, tmp_path / "model")
 
 
@@ -146,18 +180,24 @@ def test_chunks_of_other_libraries_join(name, first):
     """Tensors after arrays of the host, and the other way round."""
     own = plain(name)
     for forms in ((np.asarray, torch_tensor), (torch_tensor, np.asarray)):
-        model = feed(build(name), [forms[number > first](chunk) for number, chunk in enumerate(CHUNKS)])
+        model = feed(
+            build(name), [forms[number > first](chunk) for number, chunk in enumerate(CHUNKS)]
+        )
         assert_agree(model, own, 1e-5 if name == "l1" else 1e-7)
 
 
-# ------------------------------------------------------------------------------------------------------------- what must matter
+# --------------------------------------------------------------------------------- what must matter
 
 
 @pytest.mark.parametrize("name", ["landmarks", "linear", "projection"])
 def test_decay_follows_a_drift(name):
     chunks = [blobs(60, seed=step) + 0.15 * step for step in range(14)]
-    keeping, forgetting, by_heart = (feed(build(name, decay=decay, landmarks="auto"), chunks) for decay in (1.0, 0.5, 0.1))
-    nearest = [model.transform(chunks[-1]).min(axis=1).mean() for model in (by_heart, forgetting, keeping)]
+    keeping, forgetting, by_heart = (
+        feed(build(name, decay=decay, landmarks="auto"), chunks) for decay in (1.0, 0.5, 0.1)
+    )
+    nearest = [
+        model.transform(chunks[-1]).min(axis=1).mean() for model in (by_heart, forgetting, keeping)
+    ]
     assert nearest[0] < nearest[1] < nearest[2] * 0.9
     assert by_heart.mass_.sum() < forgetting.mass_.sum() < keeping.mass_.sum()
 
@@ -169,7 +209,12 @@ def test_a_steady_stream_finds_what_all_rows_at_once_show():
     for name in ("landmarks", "update", "projection", "gradient", "l1"):
         model = feed(build(name, landmarks="auto"), chunks)
         assert -model.score(rows) < 1.02 * best.objective_
-        assert np.mean(model.predict(rows)[:, None] == model.predict(BLOBS)[None, np.arange(600) % C].T) > 0.95
+        assert (
+            np.mean(
+                model.predict(rows)[:, None] == model.predict(BLOBS)[None, np.arange(600) % C].T
+            )
+            > 0.95
+        )
 
 
 @pytest.mark.filterwarnings("ignore:.*nearly the identity:UserWarning")
@@ -184,7 +229,10 @@ def test_memberships_of_a_chunk_are_those_that_it_was_clustered_with():
 
 def test_gamma_and_m_are_those_of_the_first_rows():
     words = {"kernel": "rbf", "gamma": "median", "m": "auto", "warm_up": 0, "random_state": 0}
-    for model in (StreamingKernelFCM(C, method="projection", **words), StreamingKernelFCM(C, **words)):
+    for model in (
+        StreamingKernelFCM(C, method="projection", **words),
+        StreamingKernelFCM(C, **words),
+    ):
         model.partial_fit(CHUNKS[0])
         alone = FuzzyCMeans(C, kernel="rbf", gamma="median", random_state=0).fit(CHUNKS[0])
         assert (model.gamma_, model.m_, model.kernel_) == (alone.gamma_, alone.m_, alone.kernel_)
@@ -192,7 +240,7 @@ def test_gamma_and_m_are_those_of_the_first_rows():
         assert (model.gamma_, model.m_, model.kernel_) == (alone.gamma_, alone.m_, alone.kernel_)
 
 
-# --------------------------------------------------------------------------------------------- other sweeps, and who listens
+# -------------------------------------------------------------------- other sweeps, and who listens
 
 
 @over_streams
@@ -214,7 +262,9 @@ def test_callbacks_hear_of_every_chunks_sweeps_and_may_end_a_fit(name):
     assert len(notebook.sweeps) > model.n_iter_  # those of all chunks
     assert notebook.begun == notebook.ended == len(notebook.sweeps) + 1
     np.testing.assert_array_equal(notebook.sweeps[-1].predict(X), model.labels_)
-    impatient = build(name, chunk_size=CHUNK, n_init=1, tol=0.0, m=1.5).set_callbacks(Notebook(2)).fit(X)
+    impatient = (
+        build(name, chunk_size=CHUNK, n_init=1, tol=0.0, m=1.5).set_callbacks(Notebook(2)).fit(X)
+    )
     assert not impatient.converged_
     assert "callback" in impatient.stop_reason_
     np.testing.assert_array_equal(impatient.predict(X), impatient.labels_)

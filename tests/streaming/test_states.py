@@ -1,4 +1,5 @@
-"""A stream stopped and resumed is the stream that never stopped, to the last bit; a damaged one is refused."""
+"""A stream stopped and resumed is the stream that never stopped, to the last bit; a damaged one is
+refused."""
 
 from __future__ import annotations
 
@@ -22,35 +23,83 @@ from cmeans.kernels import RBF, Polynomial
 from cmeans.papers import StreamingKernelFCM
 from sweep_choices import often, pairs
 
-# The few rows here tempt centres to fall together, and short chunks lose much; that is not what these tests are about.
+# The few rows here tempt centres to fall together, and short chunks lose much; that is not what
+# these tests are about.
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore:.*centres coincide:UserWarning", "ignore:.*have collapsed:UserWarning"),
+    pytest.mark.filterwarnings(
+        "ignore:.*centres coincide:UserWarning", "ignore:.*have collapsed:UserWarning"
+    ),
     pytest.mark.filterwarnings("ignore:.*squared norm was lost:UserWarning"),
-    pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings(
+        "ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning"
+    ),
 ]
 
 C, CHUNK = 3, 25
 rng = np.random.default_rng(0)
-X = np.round(rng.normal(size=(6 * CHUNK, 3)), 3) + np.array([[0, 0, 0], [4, 0, 0], [0, 4, 0]])[np.arange(6 * CHUNK) % 3]
+X = (
+    np.round(rng.normal(size=(6 * CHUNK, 3)), 3)
+    + np.array([[0, 0, 0], [4, 0, 0], [0, 4, 0]])[np.arange(6 * CHUNK) % 3]
+)
 WEIGHT = rng.uniform(0.2, 3, size=len(X))
 NEW = rng.normal(size=(9, 3)) * 3
 
 STREAMS = {
     "growing": (StreamingFuzzyCMeans, {"kernel": "rbf", "gamma": 0.1, "landmarks": 12}),
-    "growing, polynomial": (StreamingFuzzyCMeans, {"kernel": Polynomial(degree=2), "landmarks": 8, "warm_up": 0}),
-    "growing, laplacian, hard": (StreamingFuzzyCMeans, {"kernel": "laplacian", "gamma": 0.2, "landmarks": 12, "rule": "hard"}),
+    "growing, polynomial": (
+        StreamingFuzzyCMeans,
+        {"kernel": Polynomial(degree=2), "landmarks": 8, "warm_up": 0},
+    ),
+    "growing, laplacian, hard": (
+        StreamingFuzzyCMeans,
+        {"kernel": "laplacian", "gamma": 0.2, "landmarks": 12, "rule": "hard"},
+    ),
     "points": (
         StreamingKernelFCM,
-        {"kernel": RBF(0.1), "landmarks": X[::9], "m": 1.5, "method": "landmarks", "meta_membership": "update", "past_weight": "u"},
+        {
+            "kernel": RBF(0.1),
+            "landmarks": X[::9],
+            "m": 1.5,
+            "method": "landmarks",
+            "meta_membership": "update",
+            "past_weight": "u",
+        },
     ),
     "linear": (StreamingFuzzyCMeans, {"kernel": "linear", "decay": 0.8}),
-    "projection": (StreamingKernelFCM, {"kernel": "rbf", "gamma": "median", "method": "projection", "decay": 0.8, "warm_up": 0}),
-    "projection, polynomial": (StreamingKernelFCM, {"kernel": Polynomial(degree=2), "method": "projection"}),
-    "gradient": (StreamingKernelFCM, {"kernel": "rbf", "gamma": 0.1, "method": "projection", "projection": "gradient", "warm_up": 40}),
-    "l1": (StreamingKernelFCM, {"kernel": "rbf", "gamma": 0.1, "method": "projection", "projection": "l1", "past_weight": "u"}),
+    "projection": (
+        StreamingKernelFCM,
+        {"kernel": "rbf", "gamma": "median", "method": "projection", "decay": 0.8, "warm_up": 0},
+    ),
+    "projection, polynomial": (
+        StreamingKernelFCM,
+        {"kernel": Polynomial(degree=2), "method": "projection"},
+    ),
+    "gradient": (
+        StreamingKernelFCM,
+        {
+            "kernel": "rbf",
+            "gamma": 0.1,
+            "method": "projection",
+            "projection": "gradient",
+            "warm_up": 40,
+        },
+    ),
+    "l1": (
+        StreamingKernelFCM,
+        {
+            "kernel": "rbf",
+            "gamma": 0.1,
+            "method": "projection",
+            "projection": "l1",
+            "past_weight": "u",
+        },
+    ),
     "patches": (KernelPatchClustering, {"kernel": "rbf", "gamma": 0.1, "n_points": 4}),
-    "patches, cosine, hard": (KernelPatchClustering, {"kernel": "cosine", "n_points": 2, "rule": "hard"}),
+    "patches, cosine, hard": (
+        KernelPatchClustering,
+        {"kernel": "cosine", "n_points": 2, "rule": "hard"},
+    ),
 }
 FORMS = {
     "dense": np.asarray,
@@ -63,7 +112,9 @@ over_streams = pytest.mark.parametrize("name", STREAMS)
 
 def build(name, **words):
     estimator, own = STREAMS[name]
-    return estimator(C, **{"random_state": 3, "n_init": 2, "max_iter": 40, "tol": 1e-3, **own, **words})
+    return estimator(
+        C, **{"random_state": 3, "n_init": 2, "max_iter": 40, "tol": 1e-3, **own, **words}
+    )
 
 
 def feed(model, chunks, form="dense", weighted=True):
@@ -108,7 +159,7 @@ def path(tmp_path):
     return tmp_path / "stream.safetensors"
 
 
-# ---------------------------------------------------------------------------------------------------------- stopped and resumed
+# ------------------------------------------------------------------------------ stopped and resumed
 
 
 def has_a_kernel_of(name, form, *_):
@@ -116,10 +167,12 @@ def has_a_kernel_of(name, form, *_):
 
 
 @pytest.mark.parametrize(
-    ("name", "form", "stop", "how"), pairs(STREAMS, FORMS, (1, 2, 4), ("save", "without rows", "pickle"), allowed=has_a_kernel_of)
+    ("name", "form", "stop", "how"),
+    pairs(STREAMS, FORMS, (1, 2, 4), ("save", "without rows", "pickle"), allowed=has_a_kernel_of),
 )
 def test_a_stream_goes_on_where_it_stopped(name, form, stop, how, path):
-    """Also while its first rows are held: until there are sixty of them where nothing else is said."""
+    """Also while its first rows are held: until there are sixty of them where nothing else is
+    said."""
     model = feed(build(name, verbose=0), range(stop), form)
     other, asked, rest = resumed(model, how, path), FORMS[form](NEW), range(stop, stop + 2)
     assert hasattr(other, "labels_") is (how != "without rows")
@@ -149,7 +202,9 @@ def test_nothing_hangs_on_the_random_state_of_the_day(name, path):
     generator = build(name, random_state=np.random.RandomState(0))
     again = resumed(feed(generator, range(2)), "pickle", path)
     again.random_state.uniform(size=100)
-    np.testing.assert_array_equal(feed(again, range(2, 4)).transform(NEW), feed(generator, range(2, 4)).transform(NEW))
+    np.testing.assert_array_equal(
+        feed(again, range(2, 4)).transform(NEW), feed(generator, range(2, 4)).transform(NEW)
+    )
 
 
 def test_after_a_fit_too(path):
@@ -174,7 +229,11 @@ def test_in_a_fresh_process(path):
         "    model.partial_fit(rest['X'][rows], sample_weight=rest['weight'][rows])\n"
         "cmeans.save(model, sys.argv[1])\n"
     )
-    subprocess.run([sys.executable, "-c", script, str(path), str(path.parent / "rest.npz")], check=True, timeout=120)
+    subprocess.run(
+        [sys.executable, "-c", script, str(path), str(path.parent / "rest.npz")],
+        check=True,
+        timeout=120,
+    )
     there = bits(None, path)
     assert there == bits(feed(model, range(2, 6)), path)
 
@@ -200,7 +259,7 @@ def test_merged_streams_travel(path):
     assert bits(feed(again, [0]), path) == bits(feed(one, [0]), path)
 
 
-# --------------------------------------------------------------------------------------------------------------- how much is kept
+# --------------------------------------------------------------------------------- how much is kept
 
 
 def size_of(value, seen=None):
@@ -243,7 +302,7 @@ def test_held_rows_are_let_go():
     assert sizes[2] == sizes[3] == sizes[4] < sizes[0]
 
 
-# ------------------------------------------------------------------------------------------------------------- damaged streams
+# ---------------------------------------------------------------------------------- damaged streams
 
 
 @pytest.fixture(scope="module")
@@ -257,7 +316,8 @@ def originals(tmp_path_factory):
 
 
 def rewrite(data, path, change):
-    """The file again with its header (JSON) and arrays changed by hand, as someone who knows the format would."""
+    """The file again with its header (JSON) and arrays changed by hand, as someone who knows the
+    format would."""
     header, arrays = parts_of(data)
     change(header, arrays)
     save_file(arrays, path, {"cmeans": json.dumps(header)})
@@ -307,12 +367,16 @@ EVERYBODYS = {
     "no stream": lambda header, _: header["fitted"].pop("_stream"),
     "stream is nothing": lambda header, _: header["fitted"].__setitem__("_stream", None),
     "stream is text": lambda header, _: header["fitted"].__setitem__("_stream", "x"),
-    "stream is its past": lambda header, _: header["fitted"].__setitem__("_stream", at(header)["past"]),
+    "stream is its past": lambda header, _: header["fitted"].__setitem__(
+        "_stream", at(header)["past"]
+    ),
     "past is missing": put((), "past", None),
     "past is a rule": put((), "past", {"$object": "Hard", "fields": {}}),
     "another rule": put((), "rule", {"$object": "Fuzzy", "fields": {"m": 1.23, "exponent": None}}),
     "a rule of another kind": put((), "rule", {"$object": "Possibilistic", "fields": {"m": 2.0}}),
-    "another kernel": put(("past", "space"), "kernel", {"$object": "RBF", "fields": {"kernel": "rbf", "gamma": 7.0}}),
+    "another kernel": put(
+        ("past", "space"), "kernel", {"$object": "RBF", "fields": {"kernel": "rbf", "gamma": 7.0}}
+    ),
     "space is missing": put(("past",), "space", None),
     "centres are missing": put(("past",), "centres", None),
     "a cluster less": spoil(("past", "centres"), "coordinates", lambda a: a[:-1]),
@@ -329,7 +393,10 @@ EVERYBODYS = {
     "weight is text": put(("past",), "weight", "x"),
     "weight is missing": put(("past",), "weight", None),
     **{f"dtype is {value!r}": put((), "dtype", value) for value in ("int8", "", None, 5)},
-    **{f"unit is {value!r}": put((), "unit", value) for value in (0.0, -1.0, float("nan"), float("inf"), None, "x")},
+    **{
+        f"unit is {value!r}": put((), "unit", value)
+        for value in (0.0, -1.0, float("nan"), float("inf"), None, "x")
+    },
     **{f"seed is {value!r}": put((), "seed", value) for value in (-1, 2**40, 1.5, None, "x", True)},
     **{
         f"{counter} is {value!r}": put((), counter, value)
@@ -337,7 +404,9 @@ EVERYBODYS = {
         for value in (-1, 1.5, None)
     },
     "reserve is a rule": put((), "reserve", {"$object": "Hard", "fields": {}}),
-    "reserve of no number": put((), "reserve", {"$object": "Reserve", "fields": {"limit": "x", "usual": None}}),
+    "reserve of no number": put(
+        (), "reserve", {"$object": "Reserve", "fields": {"limit": "x", "usual": None}}
+    ),
     "held is a rule": put((), "held", {"$object": "Hard", "fields": {}}),
     "a field too many": put((), "further", 1),
 }
@@ -359,14 +428,23 @@ OWN = {
         "held weights that are not numbers": spoil(("held",), "weight", first(np.nan)),
     },
     "growing, polynomial": {
-        "centring of fewer landmarks": spoil(("past", "space", "centring"), "row_means", lambda a: a[:-1]),
+        "centring of fewer landmarks": spoil(
+            ("past", "space", "centring"), "row_means", lambda a: a[:-1]
+        ),
         "centring is missing": put(("past", "space"), "centring", None),
     },
     "linear": {
         "a shift of fewer features": lambda header, arrays: (
             spoil(("past", "space"), "shift", lambda a: a[:-1])(header, arrays),
-            arrays.__setitem__("narrow", np.ascontiguousarray(arrays[at(header, "past", "centres")["coordinates"]["$array"]][:, :-1])),
-            at(header, "past", "centres").update(coordinates={"$array": "narrow"}, duals={"$array": "narrow"}),
+            arrays.__setitem__(
+                "narrow",
+                np.ascontiguousarray(
+                    arrays[at(header, "past", "centres")["coordinates"]["$array"]][:, :-1]
+                ),
+            ),
+            at(header, "past", "centres").update(
+                coordinates={"$array": "narrow"}, duals={"$array": "narrow"}
+            ),
         ),
     },
     "projection": {},
@@ -374,7 +452,10 @@ OWN = {
 }
 
 
-DAMAGED = [*often(2, OWN, EVERYBODYS), *((name, damage) for name, own in OWN.items() for damage in own)]
+DAMAGED = [
+    *often(2, OWN, EVERYBODYS),
+    *((name, damage) for name, own in OWN.items() for damage in own),
+]
 
 
 @pytest.mark.parametrize(("name", "damage"), DAMAGED)
@@ -385,7 +466,8 @@ def test_a_damaged_stream_is_refused(name, damage, originals, path):
 
 
 def harmless(path):
-    """Loading raises ValueError, or gives a model that goes on with finite numbers or says with a ValueError why not."""
+    """Loading raises ValueError, or gives a model that goes on with finite numbers or says with a
+    ValueError why not."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
@@ -408,9 +490,15 @@ def ways(value, *way):
 @pytest.mark.parametrize("name", OWN)
 def test_fields_that_are_missing_or_of_another_kind_do_no_harm(name, originals, path):
     """Streams that have a field in the same place share what is no part of a stream there."""
-    fields = {other: set(ways(parts_of(data)[0]["fitted"]["_stream"])) for other, data in originals.items()}
+    fields = {
+        other: set(ways(parts_of(data)[0]["fitted"]["_stream"]))
+        for other, data in originals.items()
+    }
     parts = [{"$array": "_stream.past.mass"}, {"$object": "Hard", "fields": {}}]
-    everyones, shared = ([partial(put, value=value) for value in values] for values in (parts, [None, -1, 0, 1e308, "x", [], 10**400]))
+    everyones, shared = (
+        [partial(put, value=value) for value in values]
+        for values in (parts, [None, -1, 0, 1e308, "x", [], 10**400])
+    )
     shared.append(drop)
     for way, field in sorted(fields[name]):
         sharing = [other for other in originals if (way, field) in fields[other]]

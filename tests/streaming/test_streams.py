@@ -1,4 +1,5 @@
-"""Streams against the naive twin chunk by chunk, against clustering at once, and against loops in a landmark space."""
+"""Streams against the naive twin chunk by chunk, against clustering at once, and against loops in a
+landmark space."""
 
 from __future__ import annotations
 
@@ -20,9 +21,12 @@ from sweep_choices import pairs
 # Eight sweeps from anywhere seldom end a run, and chunks of a few rows are meant to lose much.
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore:.*kernel=.linear. needs no .*landmarks"),  # which it may take all the same
+    # which it may take all the same
+    pytest.mark.filterwarnings("ignore:.*kernel=.linear. needs no .*landmarks"),
     pytest.mark.usefixtures("plain_loop"),
-    pytest.mark.filterwarnings("ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings(
+        "ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning"
+    ),
     pytest.mark.filterwarnings("ignore:.*squared norm was lost:UserWarning"),
 ]
 
@@ -37,7 +41,9 @@ MS = (1.2, 1.7, 2.0, "hard")
 @cache
 def rows(kernel: str) -> tuple[np.ndarray, np.ndarray]:
     """Rows of three blobs, and weights."""
-    return blobs(sum(SIZES), seed=7)[:, : KERNELS[kernel][2]], np.random.default_rng(9).uniform(0.2, 3, size=sum(SIZES))
+    return blobs(sum(SIZES), seed=7)[:, : KERNELS[kernel][2]], np.random.default_rng(9).uniform(
+        0.2, 3, size=sum(SIZES)
+    )
 
 
 def probes(kernel):
@@ -49,29 +55,60 @@ def words_of(m, **words):
 
 
 @cache
-def naive_run(kernel: str, m: float | str, weighted: bool, n_iter: int, tol: float, how: tuple[tuple[str, object], ...]):
+def naive_run(
+    kernel: str,
+    m: float | str,
+    weighted: bool,
+    n_iter: int,
+    tol: float,
+    how: tuple[tuple[str, object], ...],
+):
     X, weights = rows(kernel)
     w = cut(weights, SIZES) if weighted else None
     return naive_streams.stkfcm(
-        cut(X, SIZES), KERNELS[kernel][1], C, m, first_rows(SIZES[0]), weights=w, n_iter=n_iter, tol=tol, **dict(how)
+        cut(X, SIZES),
+        KERNELS[kernel][1],
+        C,
+        m,
+        first_rows(SIZES[0]),
+        weights=w,
+        n_iter=n_iter,
+        tol=tol,
+        **dict(how),
     )
 
 
-def compare(kernel, m, *, weighted=False, projection="cholesky", n_iter=8, tol=0.0, atol=1e-9, **how):
-    """Every chunk's record. Solving with K_t costs as many digits as its condition number has, 1e3 to 1e5 here; conjugate gradients,
-    which end at 1e-12 of the right-hand side, a few more."""
+def compare(
+    kernel, m, *, weighted=False, projection="cholesky", n_iter=8, tol=0.0, atol=1e-9, **how
+):
+    """Every chunk's record. Solving with K_t costs as many digits as its condition number has, 1e3
+    to 1e5 here; conjugate gradients, which end at 1e-12 of the right-hand side, a few more."""
     X, weights = rows(kernel)
     expected = naive_run(kernel, m, weighted, n_iter, tol, tuple(sorted(how.items())))
-    words = {**KERNELS[kernel][0], "method": "projection", "projection": projection, "init": X[:C], "max_iter": n_iter, "tol": tol}
+    words = {
+        **KERNELS[kernel][0],
+        "method": "projection",
+        "projection": projection,
+        "init": X[:C],
+        "max_iter": n_iter,
+        "tol": tol,
+    }
     model = stream(C, **words_of(m, **words, **how))
     K, strangers = KERNELS[kernel][1], probes(kernel)
-    for t, (chunk, w, record) in enumerate(zip(cut(X, SIZES), cut(weights, SIZES), expected, strict=True)):
+    for t, (chunk, w, record) in enumerate(
+        zip(cut(X, SIZES), cut(weights, SIZES), expected, strict=True)
+    ):
         model.partial_fit(chunk, sample_weight=w if weighted else None)
         np.testing.assert_allclose(model.memberships_, record.memberships, atol=atol)
         _, u = naive_streams.assign(strangers, chunk, record.coefficients, K, m)
         np.testing.assert_allclose(model.memberships(strangers), u, atol=atol)
         products = record.coefficients @ K(chunk, strangers)
-        np.testing.assert_allclose(model.dual_coef_ @ K(model.landmarks_, strangers), products, rtol=10 * atol, atol=10 * atol)
+        np.testing.assert_allclose(
+            model.dual_coef_ @ K(model.landmarks_, strangers),
+            products,
+            rtol=10 * atol,
+            atol=10 * atol,
+        )
         np.testing.assert_allclose(model.mass_, record.carried, rtol=10 * atol)
         np.testing.assert_allclose(1 - model.projection_loss_, record.kept, atol=10 * atol)
         objective = (np.ones(len(chunk)) if not weighted else w) @ (
@@ -84,7 +121,8 @@ def compare(kernel, m, *, weighted=False, projection="cholesky", n_iter=8, tol=0
 
 
 def test_the_spectra_here_stay_above_every_cut():
-    """Else two cuts of the same matrix would be compared, not two programs: in a direction that one of them drops, centres may be long."""
+    """Else two cuts of the same matrix would be compared, not two programs: in a direction that one
+    of them drops, centres may be long."""
     for kernel, (_, K, _) in KERNELS.items():
         for chunk in cut(rows(kernel)[0], SIZES):
             values = np.linalg.eigvalsh(K(chunk, chunk))
@@ -93,7 +131,7 @@ def test_the_spectra_here_stay_above_every_cut():
             assert len(kept) == min(len(chunk), {"rbf": 99, "linear": 4, "polynomial": 6}[kernel])
 
 
-# ------------------------------------------------------------------------------------------------------- chunk by chunk, the twin
+# ------------------------------------------------------------------------- chunk by chunk, the twin
 
 
 @pytest.mark.parametrize(("kernel", "m", "meta_membership"), pairs(KERNELS, MS, META))
@@ -104,14 +142,17 @@ def test_chunks_are_those_of_the_twin(kernel, m, meta_membership):
     assert kept.max() <= 1 + 1e-9
 
 
-@pytest.mark.parametrize(("kernel", "m", "meta_membership", "decay"), pairs(KERNELS, [1.7, "hard"], META, [1.0, 0.7]))
+@pytest.mark.parametrize(
+    ("kernel", "m", "meta_membership", "decay"), pairs(KERNELS, [1.7, "hard"], META, [1.0, 0.7])
+)
 def test_weights_and_decay_are_those_of_the_twin(kernel, m, meta_membership, decay):
     compare(kernel, m, meta_membership=meta_membership, weighted=True, decay=decay)
 
 
 @pytest.mark.parametrize(("kernel", "m", "meta_membership"), pairs(KERNELS, [1.7, "hard"], META))
 def test_past_weights_are_those_of_the_twin(kernel, m, meta_membership):
-    """To the end: the twin sums the memberships that made the last centres, we those that these centres give."""
+    """To the end: the twin sums the memberships that made the last centres, we those that these
+    centres give."""
     words = {"meta_membership": meta_membership, "past_weight": "u", "weighted": True, "decay": 0.7}
     compare(kernel, m, **words, n_iter=400, tol=1e-10, atol=1e-8)
 
@@ -121,17 +162,27 @@ def test_the_gradient_form_is_the_twin_too(kernel, m, meta_membership):
     compare(kernel, m, meta_membership=meta_membership, projection="gradient", decay=0.7, atol=1e-8)
 
 
-# ---------------------------------------------------------------------------------------------------------- ways to project
+# ---------------------------------------------------------------------------------- ways to project
 
 
 def taught(chunks, weights=None, **words):
-    model = stream(C, **with_gamma(0.25, {"method": "projection", "kernel": "rbf", "m": 1.7, "max_iter": 8, "tol": 0.0, **words}))
+    model = stream(
+        C,
+        **with_gamma(
+            0.25,
+            {"method": "projection", "kernel": "rbf", "m": 1.7, "max_iter": 8, "tol": 0.0, **words},
+        ),
+    )
     for t, chunk in enumerate(chunks):
         model.partial_fit(chunk, sample_weight=None if weights is None else weights[t])
     return model
 
 
-@pytest.mark.parametrize("words", [{"projection": way} for way in PROJECTIONS] + [{"method": "landmarks", "kernel": "rbf", "landmarks": 8}])
+@pytest.mark.parametrize(
+    "words",
+    [{"projection": way} for way in PROJECTIONS]
+    + [{"method": "landmarks", "kernel": "rbf", "landmarks": 8}],
+)
 def test_rows_without_weight_change_nothing(words):
     """Neither what centres are nor what a chunk spans."""
     X, _ = rows("rbf")
@@ -142,7 +193,9 @@ def test_rows_without_weight_change_nothing(words):
     mixed = [np.vstack([chunk, other]) for chunk, other in zip(chunks, others, strict=True)]
     beside = taught(mixed, [np.repeat([1.0, 0.0], [len(chunk), 5]) for chunk in chunks], **words)
     np.testing.assert_allclose(beside.projection_loss_, alone.projection_loss_, atol=1e-9)
-    np.testing.assert_allclose(beside.memberships(strangers), alone.memberships(strangers), atol=1e-9)
+    np.testing.assert_allclose(
+        beside.memberships(strangers), alone.memberships(strangers), atol=1e-9
+    )
     np.testing.assert_allclose(beside.mass_, alone.mass_, rtol=1e-9)
     assert beside.objective_ == pytest.approx(alone.objective_, rel=1e-9)
 
@@ -160,7 +213,9 @@ def test_l1_takes_some_of_the_rows_and_loses_little_more(kernel):
     assert (more < lost + 0.03).all()
     missed = (few.centres - nearest.centres).squared_norms()
     assert (missed < 0.005 * space.norms(nearest.centres)).all()
-    assert space.norms(few.centres) == pytest.approx(np.einsum("js,st,jt->j", *around(space, few.centres, K)), rel=1e-6)
+    assert space.norms(few.centres) == pytest.approx(
+        np.einsum("js,st,jt->j", *around(space, few.centres, K)), rel=1e-6
+    )
     if kernel == "rbf":  # of which all rows are pivots, so that coefficients are unique
         assert space.size == 120
         assert ((np.abs(space.raw_coefficients(few.centres)) > 1e-9).sum(axis=1) < 70).all()
@@ -176,7 +231,13 @@ def around(space, centres, K):
 @pytest.mark.parametrize("meta_membership", META)
 def test_l1_ends_near_the_others(rule, meta_membership):
     chunks = np.split(blobs(200, seed=3), 4)
-    words = {"rule": rule, "meta_membership": meta_membership, "init": chunks[0][:C], "max_iter": 50, "tol": 1e-6}
+    words = {
+        "rule": rule,
+        "meta_membership": meta_membership,
+        "init": chunks[0][:C],
+        "max_iter": 50,
+        "tol": 1e-6,
+    }
     few, exact = (taught(chunks, projection=way, **words) for way in ("l1", "cholesky"))
     assert (few.projection_loss_ >= exact.projection_loss_ - 1e-3).all()
     np.testing.assert_allclose(few.memberships_, exact.memberships_, atol=0.03)
@@ -184,50 +245,77 @@ def test_l1_ends_near_the_others(rule, meta_membership):
     assert few.objective_ == pytest.approx(exact.objective_, rel=1e-2)
 
 
-# ------------------------------------------------------------------------------------------------------- one chunk, all at once
+# --------------------------------------------------------------------------- one chunk, all at once
 
 
 @pytest.mark.parametrize(
     ("kernel", "m", "weighted", "words"),
-    pairs(KERNELS, MS, [False, True], [{}, {"projection": "gradient"}, {"projection": "l1"}, {"meta_membership": "frozen"}]),
+    pairs(
+        KERNELS,
+        MS,
+        [False, True],
+        [{}, {"projection": "gradient"}, {"projection": "l1"}, {"meta_membership": "frozen"}],
+    ),
 )
 def test_one_chunk_of_all_rows_is_exact(kernel, m, weighted, words):
     """There is nothing to project, and the span of all rows holds all centres."""
     (X, w), (own, _, _) = rows(kernel), KERNELS[kernel]
     w = w if weighted else None
     stopping = {"init": X[:C], "max_iter": 12, "tol": 0.0}
-    model = stream(C, **words_of(m, method="projection", **own, **stopping, **words)).fit(X, sample_weight=w)
-    rule = KernelKMeans(C, **own, **stopping) if m == "hard" else FuzzyCMeans(C, m=m, **own, **stopping)
+    model = stream(C, **words_of(m, method="projection", **own, **stopping, **words)).fit(
+        X, sample_weight=w
+    )
+    rule = (
+        KernelKMeans(C, **own, **stopping)
+        if m == "hard"
+        else FuzzyCMeans(C, m=m, **own, **stopping)
+    )
     exact = rule.set_params(landmarks=None).fit(X, sample_weight=w)
     np.testing.assert_allclose(model.memberships_, exact.memberships_, atol=1e-7)
     np.testing.assert_array_equal(model.labels_, exact.labels_)
-    np.testing.assert_allclose(model.transform(probes(kernel)), exact.transform(probes(kernel)), atol=1e-6)
-    np.testing.assert_allclose(model.objective_history_, exact.objective_history_[:-1], rtol=1e-9)  # sweeps alone
+    np.testing.assert_allclose(
+        model.transform(probes(kernel)), exact.transform(probes(kernel)), atol=1e-6
+    )
+    # sweeps alone
+    np.testing.assert_allclose(model.objective_history_, exact.objective_history_[:-1], rtol=1e-9)
     assert model.objective_ == pytest.approx(exact.objective_, rel=1e-9)
     assert model.n_iter_ == exact.n_iter_
     np.testing.assert_array_equal(model.projection_loss_, np.zeros(C))
 
 
 @pytest.mark.parametrize(
-    "words", [{"kernel": "rbf", "gamma": 0.25}, {"kernel": Polynomial(degree=2, gamma=1.0, coef0=1.0)}, {"kernel": "linear"}]
+    "words",
+    [
+        {"kernel": "rbf", "gamma": 0.25},
+        {"kernel": Polynomial(degree=2, gamma=1.0, coef0=1.0)},
+        {"kernel": "linear"},
+    ],
 )
 @pytest.mark.parametrize("rule", ["fuzzy", "hard"])
 def test_one_chunk_on_given_landmarks_is_a_fit_on_them(words, rule):
     X, w = rows("rbf")
     words = {**words, "landmarks": X[::3], "init": X[:C], "tol": 1e-6}
     model = stream(C, rule=rule, m=1.2, **words).fit(X, sample_weight=w)
-    at_once = (KernelKMeans(C, **words) if rule == "hard" else FuzzyCMeans(C, m=1.2, **words)).fit(X, sample_weight=w)
+    at_once = (KernelKMeans(C, **words) if rule == "hard" else FuzzyCMeans(C, m=1.2, **words)).fit(
+        X, sample_weight=w
+    )
     np.testing.assert_array_equal(model.memberships_, at_once.memberships_)
     np.testing.assert_array_equal(model.objective_history_, at_once.objective_history_[:-1])
     np.testing.assert_array_equal(model.landmarks_, at_once.landmarks_)
-    assert (model.n_iter_, model.converged_, model.stop_reason_) == (at_once.n_iter_, at_once.converged_, at_once.stop_reason_)
+    assert (model.n_iter_, model.converged_, model.stop_reason_) == (
+        at_once.n_iter_,
+        at_once.converged_,
+        at_once.stop_reason_,
+    )
 
 
 @pytest.mark.parametrize("rule", ["fuzzy", "hard"])
 def test_one_chunk_of_plain_rows_is_a_fit_of_them(rule):
     X, w = rows("rbf")
     words = {"kernel": "linear", "init": X[:C]}
-    at_once = (KernelKMeans(C, **words) if rule == "hard" else FuzzyCMeans(C, m=1.7, **words)).fit(X, sample_weight=w)
+    at_once = (KernelKMeans(C, **words) if rule == "hard" else FuzzyCMeans(C, m=1.7, **words)).fit(
+        X, sample_weight=w
+    )
     for method in ("landmarks", "projection"):
         model = stream(C, rule=rule, m=1.7, method=method, **words).fit(X, sample_weight=w)
         np.testing.assert_array_equal(model.memberships_, at_once.memberships_)
@@ -235,11 +323,12 @@ def test_one_chunk_of_plain_rows_is_a_fit_of_them(rule):
         assert model.objective_ == at_once.objective_
 
 
-# ---------------------------------------------------------------------------------------------- a landmark space, by plain loops
+# ----------------------------------------------------------------- a landmark space, by plain loops
 
 
 def landmark_loop(chunks, weights, K, landmarks, m, decay, n_iter):
-    """Frozen sums in coordinates z = L^-1 k(x, landmarks), with the residual k(x, x) - |z|^2 in every distance: one record a chunk."""
+    """Frozen sums in coordinates z = L^-1 k(x, landmarks), with the residual k(x, x) - |z|^2 in
+    every distance: one record a chunk."""
     L = np.linalg.cholesky(K(landmarks, landmarks))
     mass, sums, V, found = np.zeros(C), np.zeros((C, len(landmarks))), None, []
     for X, w in zip(chunks, weights, strict=True):
@@ -263,16 +352,27 @@ def landmark_loop(chunks, weights, K, landmarks, m, decay, n_iter):
 def test_given_landmarks_are_the_loop_in_their_space(kernel, m, decay):
     (X, weights), (own, K, _) = rows(kernel), KERNELS[kernel]
     landmarks = X[::8] if kernel == "rbf" else X[:6]
-    words = {"landmarks": landmarks, "init": X[:C], "max_iter": 8, "tol": 0.0, "decay": decay, **own}
+    words = {
+        "landmarks": landmarks,
+        "init": X[:C],
+        "max_iter": 8,
+        "tol": 0.0,
+        "decay": decay,
+        **own,
+    }
     model = stream(C, **words_of(m, **words))
     expected = landmark_loop(cut(X, SIZES), cut(weights, SIZES), K, landmarks, m, decay, 8)
-    for chunk, w, (V, mass, u, objective) in zip(cut(X, SIZES), cut(weights, SIZES), expected, strict=True):
+    for chunk, w, (V, mass, u, objective) in zip(
+        cut(X, SIZES), cut(weights, SIZES), expected, strict=True
+    ):
         model.partial_fit(chunk, sample_weight=w)
         np.testing.assert_allclose(model.memberships_, u, atol=1e-8)
         np.testing.assert_allclose(model.mass_, mass, rtol=1e-8)
         assert model.objective_ == pytest.approx(objective, rel=1e-8)
         products = K(landmarks, landmarks) @ model.dual_coef_.T
-        np.testing.assert_allclose(products, np.linalg.cholesky(K(landmarks, landmarks)) @ V.T, rtol=1e-7, atol=1e-7)
+        np.testing.assert_allclose(
+            products, np.linalg.cholesky(K(landmarks, landmarks)) @ V.T, rtol=1e-7, atol=1e-7
+        )
         np.testing.assert_array_equal(model.projection_loss_, np.zeros(C))
         np.testing.assert_array_equal(model.landmarks_, landmarks)
 
@@ -284,7 +384,9 @@ def test_given_landmarks_are_the_loop_in_their_space(kernel, m, decay):
 def test_both_methods_are_one_where_every_chunk_spans_everything(kernel, m, decay, meta_membership):
     X, weights = rows(kernel)
     own, sizes = KERNELS[kernel][0], (18, 12, 10, 18)
-    words = words_of(m, init=X[:C], max_iter=8, tol=0.0, decay=decay, meta_membership=meta_membership)
+    words = words_of(
+        m, init=X[:C], max_iter=8, tol=0.0, decay=decay, meta_membership=meta_membership
+    )
     by_landmarks = stream(C, **{**own, "landmarks": X[:6]}, **words)
     by_projection = stream(C, method="projection", **own, **words)
     for chunk, w in zip(cut(X, sizes), cut(weights, sizes), strict=True):
@@ -301,7 +403,9 @@ def test_both_methods_are_one_where_every_chunk_spans_everything(kernel, m, deca
 def test_the_linear_kernel_is_its_own_feature_space(m, meta_membership):
     """Single-pass c-means of plain rows, in whichever words."""
     (X, weights), sizes = rows("linear"), (18, 12, 10, 18)
-    words = words_of(m, kernel="linear", init=X[:C], max_iter=8, tol=0.0, meta_membership=meta_membership)
+    words = words_of(
+        m, kernel="linear", init=X[:C], max_iter=8, tol=0.0, meta_membership=meta_membership
+    )
     models = [
         stream(C, method="landmarks", **words),
         stream(C, method="projection", **words),
@@ -313,5 +417,7 @@ def test_the_linear_kernel_is_its_own_feature_space(m, meta_membership):
             model.partial_fit(chunk, sample_weight=w)
             np.testing.assert_allclose(model.memberships_, models[0].memberships_, atol=1e-8)
             np.testing.assert_allclose(model.mass_, models[0].mass_, rtol=1e-8)
-    np.testing.assert_allclose(models[2].dual_coef_ @ models[2].landmarks_, models[0].cluster_centers_, atol=1e-8)
+    np.testing.assert_allclose(
+        models[2].dual_coef_ @ models[2].landmarks_, models[0].cluster_centers_, atol=1e-8
+    )
     np.testing.assert_array_equal(models[1].cluster_centers_, models[0].cluster_centers_)

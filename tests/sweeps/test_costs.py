@@ -24,7 +24,12 @@ from contracts.arrays import DTYPES, as_form
 
 pytestmark = pytest.mark.slow
 
-RULES = {"hard": (Hard(), 1.0), "fuzzy-1.05": (Fuzzy(1.05), 1.05), "fuzzy-1.3": (Fuzzy(1.3), 1.3), "fuzzy-2": (Fuzzy(2.0), 2.0)}
+RULES = {
+    "hard": (Hard(), 1.0),
+    "fuzzy-1.05": (Fuzzy(1.05), 1.05),
+    "fuzzy-1.3": (Fuzzy(1.3), 1.3),
+    "fuzzy-2": (Fuzzy(2.0), 2.0),
+}
 NOISE = {f"noise-{m:g}": NoiseFuzzy(m, delta=3.0) for m in (1.05, 1.3, 2.0)}
 RAGGED = Limits(block_rows=50, narrow_block_rows=50, tasks=7, task_values=1)
 over_rules = pytest.mark.parametrize("rule", RULES)
@@ -71,7 +76,9 @@ def wide():
 def test_costs_of_many_clusters_without_most_distances(dtype, monkeypatch):
     monkeypatch.setattr(nearest, "LEAST_WORK", 0)
     X, V, weight, d2 = wide()
-    rows = RepresentedRows(EuclideanSpace(np.zeros(133)), Blocks(X.astype(dtype), weight, limits=RAGGED), 0)
+    rows = RepresentedRows(
+        EuclideanSpace(np.zeros(133)), Blocks(X.astype(dtype), weight, limits=RAGGED), 0
+    )
     costs = folded(rows, Hard(), State(Centres.orthonormal(V)))
     least, second = np.sort(d2, axis=1)[:, :2].T
     own = np.eye(70)[d2.argmin(axis=1)]
@@ -86,26 +93,36 @@ def test_costs_of_many_clusters_without_most_distances(dtype, monkeypatch):
 def test_costs(kind, rule, dtype, n, d, c):
     X, V, weight = given(n, d, c)
     own, m = RULES[rule]
-    rows = RepresentedRows(EuclideanSpace(np.zeros(d)), Blocks(X.astype(dtype), weight, limits=RAGGED), 0)
+    rows = RepresentedRows(
+        EuclideanSpace(np.zeros(d)), Blocks(X.astype(dtype), weight, limits=RAGGED), 0
+    )
     costs = folded(rows, own, State(Centres.orthonormal(V)))
     errors, utilities = naive_costs(m, n, d, c)
     tolerance = (1e-3 if dtype == "float32" else 1e-10) * errors.sum()
     found = costs.error
     if m == 1:  # rounding of a matrix product says to which of two equal centres a row is nearer
-        found, errors = (np.append(error[:-1], 0.0) + np.append(error[-1], np.zeros(c - 1)) for error in (found, errors))
+        found, errors = (
+            np.append(error[:-1], 0.0) + np.append(error[-1], np.zeros(c - 1))
+            for error in (found, errors)
+        )
     np.testing.assert_allclose(found, errors, rtol=0, atol=tolerance)
     np.testing.assert_allclose(costs.utility, utilities, rtol=0, atol=tolerance)
-    assert costs.utility[[0, -1]] == pytest.approx([0, 0] if m == 1 else utilities[[0, -1]], abs=tolerance)
+    assert costs.utility[[0, -1]] == pytest.approx(
+        [0, 0] if m == 1 else utilities[[0, -1]], abs=tolerance
+    )
 
 
 @pytest.mark.parametrize("rule", NOISE)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("n", "d", "c"), [(170, 3, 7), (70, 45, 20), (50, 2, 1)])
 def test_costs_beside_a_noise_cluster(kind, rule, dtype, n, d, c):
-    """As beside a cluster that stays where it is: noise is one more column of distances, which has no error and never goes."""
+    """As beside a cluster that stays where it is: noise is one more column of distances, which has
+    no error and never goes."""
     X, V, weight = given(n, d, max(c, 4))
     V, own = V[:c], NOISE[rule]
-    rows = RepresentedRows(EuclideanSpace(np.zeros(d)), Blocks(X.astype(dtype), weight, limits=RAGGED), 0)
+    rows = RepresentedRows(
+        EuclideanSpace(np.zeros(d)), Blocks(X.astype(dtype), weight, limits=RAGGED), 0
+    )
     costs = folded(rows, own, State(Centres.orthonormal(V)))
     errors, utilities = naive_costs(own.m, n, d, c, noise=(own.delta,))
     tolerance = (1e-3 if dtype == "float32" else 1e-10) * errors.sum()
@@ -120,13 +137,20 @@ def test_costs_in_kernel_space(kind, rule, space):
     X, _, weight = given()
     own, m = RULES[rule]
     blocks = Blocks(X, weight, limits=RAGGED)
-    there = landmark_space(RBF(0.3), X[:30], None, X.dtype) if space == "landmarks" else ExactSpace(RBF(0.3), blocks)
+    there = (
+        landmark_space(RBF(0.3), X[:30], None, X.dtype)
+        if space == "landmarks"
+        else ExactSpace(RBF(0.3), blocks)
+    )
     chosen = np.array([5, 40, 60, 100, 150])
     state = State(there.embed(blocks.take(chosen), chosen))
     K = np.exp(-0.3 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
     if space == "landmarks":
         one_hot = np.eye(len(X))[:, chosen]
-        Ks, alphas = K[:, :30], [naive.pseudo_solve(K[:30, :30], K[:30] @ a, 1e-12) for a in one_hot.T]
+        Ks, alphas = (
+            K[:, :30],
+            [naive.pseudo_solve(K[:30, :30], K[:30] @ a, 1e-12) for a in one_hot.T],
+        )
         d2 = np.column_stack([a @ K[:30, :30] @ a + 1 - 2 * Ks @ a for a in alphas])
     else:
         d2 = naive.exact_distances(K, np.eye(len(X))[:, chosen])
@@ -141,7 +165,9 @@ def test_costs_in_kernel_space(kind, rule, space):
 def test_costs_of_other_arrays(rule, form):
     X, V, weight = given()
     own, m = RULES[rule]
-    rows = RepresentedRows(EuclideanSpace(np.zeros(3)), Blocks(as_form(X, form), weight, limits=RAGGED), 0)
+    rows = RepresentedRows(
+        EuclideanSpace(np.zeros(3)), Blocks(as_form(X, form), weight, limits=RAGGED), 0
+    )
     costs = folded(rows, own, State(Centres.orthonormal(V)))
     errors, utilities = naive_costs(m)
     np.testing.assert_allclose(costs.error, errors, atol=1e-10 * errors.sum())
@@ -153,7 +179,9 @@ def test_costs_of_other_arrays(rule, form):
 def test_any_number_of_threads_gives_the_same_bits(kind, rule, threads):
     X, V, weight = given()
     rows = RepresentedRows(EuclideanSpace(np.zeros(3)), Blocks(X, weight, limits=RAGGED), 0)
-    one, more = (folded(rows, RULES[rule][0], State(Centres.orthonormal(V)), count) for count in (1, threads))
+    one, more = (
+        folded(rows, RULES[rule][0], State(Centres.orthonormal(V)), count) for count in (1, threads)
+    )
     np.testing.assert_array_equal(one.error, more.error)
     np.testing.assert_array_equal(one.utility, more.utility)
 
@@ -163,9 +191,15 @@ def test_weights_are_copies(kind):
     count = np.arange(len(X)) % 4
     space, state = EuclideanSpace(np.zeros(3)), State(Centres.orthonormal(V))
     for rule, _ in RULES.values():
-        once = folded(RepresentedRows(space, Blocks(X, count.astype(float), limits=RAGGED), 0), rule, state)
+        once = folded(
+            RepresentedRows(space, Blocks(X, count.astype(float), limits=RAGGED), 0), rule, state
+        )
         copies = np.repeat(X, count, axis=0)
-        every = folded(RepresentedRows(space, Blocks(copies, np.ones(len(copies)), limits=RAGGED), 0), rule, state)
+        every = folded(
+            RepresentedRows(space, Blocks(copies, np.ones(len(copies)), limits=RAGGED), 0),
+            rule,
+            state,
+        )
         np.testing.assert_allclose(once.error, every.error, rtol=1e-11)
         np.testing.assert_allclose(once.utility, every.utility, rtol=1e-9, atol=1e-10)
 
@@ -173,13 +207,16 @@ def test_weights_are_copies(kind):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_nearest_rows(kind, dtype):
     X, V, weight = given(d=45)
-    rows = RepresentedRows(EuclideanSpace(np.zeros(45)), Blocks(X.astype(dtype), weight, limits=RAGGED), 0)
+    rows = RepresentedRows(
+        EuclideanSpace(np.zeros(45)), Blocks(X.astype(dtype), weight, limits=RAGGED), 0
+    )
     with ThreadEngine(2).opened() as engine:
         parts = list(engine.map(rows, NearestRowsPass(Hard(), State(Centres.orthonormal(V)))))
     labels, distances = (np.concatenate(part) for part in zip(*parts, strict=True))
     d2 = naive.point_distances(X, V)
     tolerance = 1e-4 if dtype == "float32" else 1e-11
-    np.testing.assert_allclose(d2[np.arange(len(X)), labels], d2.min(axis=1), atol=tolerance)  # two centres are the same
+    # two centres are the same
+    np.testing.assert_allclose(d2[np.arange(len(X)), labels], d2.min(axis=1), atol=tolerance)
     np.testing.assert_allclose(distances, d2.min(axis=1), atol=tolerance)
 
 

@@ -1,4 +1,5 @@
-"""Points that change clusters one by one: against objectives computed anew, and against all partitions of few points."""
+"""Points that change clusters one by one: against objectives computed anew, and against all
+partitions of few points."""
 
 from __future__ import annotations
 
@@ -47,13 +48,18 @@ def test_clusters_that_begin_anew_lead_to_the_best_of_all_partitions():
     rng = np.random.default_rng(0)
     for c in (2, 3):
         X, weight = rng.normal(size=(8, 2)), rng.uniform(0.5, 2, 8)
-        best = min(objective(X, weight, labels) for labels in product(range(c), repeat=8) if len(set(labels)) == c)
+        best = min(
+            objective(X, weight, labels)
+            for labels in product(range(c), repeat=8)
+            if len(set(labels)) == c
+        )
         found = exchanged(X, weight, np.arange(8) % c, c, rng.uniform(size=(100, 2)))
         assert found.objective == pytest.approx(best, rel=1e-9)
 
 
 def test_degenerate_points():
-    assert exchanged(np.zeros((4, 2)), np.ones(4), np.array([0, 0, 1, 1]), 3, NOTHING) is None  # a cluster has no point
+    # a cluster has no point
+    assert exchanged(np.zeros((4, 2)), np.ones(4), np.array([0, 0, 1, 1]), 3, NOTHING) is None
     same = exchanged(np.ones((4, 2)), np.ones(4), np.array([0, 0, 1, 1]), 2, np.full((5, 2), 0.99))
     assert same.objective == 0
     alone = exchanged(np.arange(3.0)[:, None], np.ones(3), np.array([2, 0, 1]), 3, np.zeros((2, 2)))

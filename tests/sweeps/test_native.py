@@ -20,11 +20,16 @@ from cmeans.spaces import EuclideanSpace, ExactSpace, landmark_space
 from cmeans.sweeps import choice
 from contracts.arrays import DTYPES, as_form, cut_raggedly
 
-pytestmark = pytest.mark.skipif(os.environ.get("CMEANS_NATIVE") == "off", reason="CMEANS_NATIVE=off: there is no native code to test")
+pytestmark = pytest.mark.skipif(
+    os.environ.get("CMEANS_NATIVE") == "off",
+    reason="CMEANS_NATIVE=off: there is no native code to test",
+)
 
-# ------------------------------------------------------------------------------------------------------------- the elementary functions
+# ------------------------------------------------------------------------- the elementary functions
 
-ULPS = 2  # units of the dtype's resolution that a logarithm or an exponential may be off by, as measured: 1.9 and 1.6
+# units of the dtype's resolution that a logarithm or an exponential may be off by, as measured: 1.9
+# and 1.6
+ULPS = 2
 EXACT = np.longdouble
 LOWEST = {"float32": -87.0, "float64": -708.0}  # exponentials of less are zero
 LANES = 16
@@ -43,9 +48,13 @@ def test_logarithms(dtype):
     """Of everything, and of numbers near one, where the result is small."""
     rng, kind = np.random.default_rng(0), np.finfo(dtype)
     x = np.exp(rng.uniform(np.log(float(kind.tiny)) + 1, np.log(float(kind.max)) - 1, 50_000))
-    x = np.concatenate([x, rng.uniform(0.5, 2, 50_000), 1 + rng.uniform(-1e-3, 1e-3, 10_000)]).astype(dtype)
+    x = np.concatenate(
+        [x, rng.uniform(0.5, 2, 50_000), 1 + rng.uniform(-1e-3, 1e-3, 10_000)]
+    ).astype(dtype)
     expected = np.log(x.astype(EXACT))
-    assert (np.abs(run("logarithm_of", x) - expected) <= ULPS * resolution(dtype) * np.abs(expected)).all()
+    assert (
+        np.abs(run("logarithm_of", x) - expected) <= ULPS * resolution(dtype) * np.abs(expected)
+    ).all()
     special = run("logarithm_of", np.array([0, kind.tiny / 2, 1, np.nan], dtype=dtype))
     np.testing.assert_array_equal(special, [-np.inf, -np.inf, 0, np.nan])
 
@@ -54,25 +63,32 @@ def test_logarithms(dtype):
 def test_exponentials(dtype):
     x = np.random.default_rng(0).uniform(LOWEST[dtype], 0, 100_000).astype(dtype)
     expected = np.exp(x.astype(EXACT))
-    assert (np.abs(run("exponential_of", x) - expected) <= ULPS * resolution(dtype) * expected).all()
-    special = run("exponential_of", np.array([0, 1.001 * LOWEST[dtype], -np.inf, np.nan], dtype=dtype))
+    assert (
+        np.abs(run("exponential_of", x) - expected) <= ULPS * resolution(dtype) * expected
+    ).all()
+    special = run(
+        "exponential_of", np.array([0, 1.001 * LOWEST[dtype], -np.inf, np.nan], dtype=dtype)
+    )
     np.testing.assert_array_equal(special, [1, 0, 0, np.nan])
 
 
 @pytest.mark.parametrize("exponent", [0.05, 0.5, 1, 2, 20, 250])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_powers(dtype, exponent):
-    """By logarithms, so that a result e^-t is off by t times what the logarithm was; below the lowest exponential it is zero."""
+    """By logarithms, so that a result e^-t is off by t times what the logarithm was; below the
+    lowest exponential it is zero."""
     x = np.random.default_rng(0).uniform(0, 1, 100_000).astype(dtype)
     t = -EXACT(np.dtype(dtype).type(exponent)) * np.log(x.astype(EXACT))
     y, lowest = run("power_of", x, exponent), -LOWEST[dtype]
     there = t < 0.999 * lowest
     assert (np.abs(y - np.exp(-t)) <= ULPS * resolution(dtype) * (1 + t) * np.exp(-t))[there].all()
     assert (y[t > 1.001 * lowest] == 0).all()
-    np.testing.assert_array_equal(run("power_of", np.array([0, 1, np.nan], dtype=dtype), exponent), [0, 1, np.nan])
+    np.testing.assert_array_equal(
+        run("power_of", np.array([0, 1, np.nan], dtype=dtype), exponent), [0, 1, np.nan]
+    )
 
 
-# ------------------------------------------------------------------------------------------------------------------------- the choice
+# --------------------------------------------------------------------------------------- the choice
 
 
 class Own(Rule):
@@ -94,7 +110,8 @@ def test_rows_of_any_number_are_swept_by_native_code():
     for rule in (Hard(), Fuzzy(2.0), Fuzzy(1.3), Possibilistic(2.0)):
         assert is_native(rule, np.zeros((1, 2)))
         assert is_native(rule, np.broadcast_to(0.0, (10**6, 200)))
-    assert not is_native(Hard(), np.broadcast_to(0.0, (60_000, 6000)), clusters=100)  # for matrix products
+    # for matrix products
+    assert not is_native(Hard(), np.broadcast_to(0.0, (60_000, 6000)), clusters=100)
 
 
 def test_what_native_code_does_not_know():
@@ -136,7 +153,9 @@ def test_the_generic_sweeps_are_not_touched_where_native_ones_run(columns, monke
         np.testing.assert_allclose(here["distances"], generic_fit["distances"], rtol=1e-6)
 
 
-@pytest.mark.parametrize("model", [CMeans(3, rule=Own()), PrintedCMeans(3, rule="hard")], ids=["own", "memberships"])
+@pytest.mark.parametrize(
+    "model", [CMeans(3, rule=Own()), PrintedCMeans(3, rule="hard")], ids=["own", "memberships"]
+)
 def test_a_fit_with_anything_else_ends_well(model, monkeypatch):
     """Rules that only the generic sweep knows, and the papers' stopping rule."""
     X = np.eye(3)[np.arange(90) % 3] * 5 + np.random.default_rng(0).normal(size=(90, 3))
@@ -145,24 +164,34 @@ def test_a_fit_with_anything_else_ends_well(model, monkeypatch):
     np.testing.assert_array_equal(model.fit(X).labels_, expected)
 
 
-# --------------------------------------------------------------------------------------------------------------------- rows of all kinds
+# -------------------------------------------------------------------------------- rows of all kinds
 
 
 @pytest.mark.filterwarnings("ignore:.*the clusters have collapsed:UserWarning")
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_rows_of_every_kind_give_the_same_model(dtype, tmp_path):
     """Read-only rows, memory maps, rows in any order; kernel values as given."""
-    X = (4 * np.eye(3)[np.arange(150) % 2] + np.random.default_rng(0).normal(size=(150, 3))).astype(dtype)
+    X = (4 * np.eye(3)[np.arange(150) % 2] + np.random.default_rng(0).normal(size=(150, 3))).astype(
+        dtype
+    )
     ones = np.ones(150, dtype=dtype)
     X.setflags(write=False)
     np.save(tmp_path / "X.npy", X)
     for estimator in (KernelKMeans, FuzzyCMeans, PossibilisticCMeans):
         for words in ({"kernel": "rbf", "gamma": 0.1, "landmarks": 9}, {"kernel": "linear"}):
             expected = estimator(2, random_state=0, **words).fit(X, sample_weight=ones)
-            for x in (np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2], np.load(tmp_path / "X.npy", mmap_mode="r")):
+            for x in (
+                np.asfortranarray(X),
+                np.repeat(X, 2, axis=0)[::2],
+                np.load(tmp_path / "X.npy", mmap_mode="r"),
+            ):
                 model = estimator(2, random_state=0, **words).fit(x)
                 np.testing.assert_array_equal(model.labels_, expected.labels_)
-                np.testing.assert_allclose(model.transform(x[:9]), expected.transform(X[:9]), rtol=1e-4 if dtype == "float32" else 1e-10)
+                np.testing.assert_allclose(
+                    model.transform(x[:9]),
+                    expected.transform(X[:9]),
+                    rtol=1e-4 if dtype == "float32" else 1e-10,
+                )
 
 
 @pytest.mark.filterwarnings("ignore:.*max_iter", "ignore:.*collapsed")
@@ -172,7 +201,10 @@ def test_any_number_of_threads_gives_the_same_bits(estimator, workers, monkeypat
     cut_raggedly(monkeypatch, block=50, tasks=7)
     X = np.random.default_rng(1).normal(size=(700, 6))
     for words in ({"kernel": "rbf", "landmarks": 140, "gamma": 0.1}, {"kernel": "linear"}):
-        one, more = (estimator(5, random_state=0, n_jobs=jobs, tol=0, max_iter=9, **words) for jobs in (1, workers))
+        one, more = (
+            estimator(5, random_state=0, n_jobs=jobs, tol=0, max_iter=9, **words)
+            for jobs in (1, workers)
+        )
         one.fit(X)
         more.fit(X)
         np.testing.assert_array_equal(more.memberships_, one.memberships_)

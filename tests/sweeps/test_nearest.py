@@ -1,4 +1,5 @@
-"""The search for the nearest of many centres leaves most distances out and finds the nearest all the same."""
+"""The search for the nearest of many centres leaves most distances out and finds the nearest all
+the same."""
 
 from __future__ import annotations
 
@@ -24,14 +25,17 @@ from euclidean_rows import euclidean_rows
 
 pytestmark = pytest.mark.slow
 
-TIED = {"float32": 1e-4, "float64": 1e-12}  # of |x|^2 + |v|^2: distances that differ by less may be taken for each other
+# of |x|^2 + |v|^2: distances that differ by less may be taken for each other
+TIED = {"float32": 1e-4, "float64": 1e-12}
 
 
 def mixture(n: int, d: int, noise: float, seed: int = 0) -> np.ndarray:
     """Rows that differ along some directions more than along others, which are no axes."""
     rng = np.random.default_rng(seed)
     means, turned = rng.normal(size=(50, 12)), np.linalg.qr(rng.normal(size=(d, 12)))[0]
-    return (means[np.arange(n) % 50] + 0.5 * rng.normal(size=(n, 12))) @ turned.T + noise * rng.normal(size=(n, d))
+    return (
+        means[np.arange(n) % 50] + 0.5 * rng.normal(size=(n, 12))
+    ) @ turned.T + noise * rng.normal(size=(n, d))
 
 
 def flat(n: int, d: int) -> np.ndarray:
@@ -42,7 +46,9 @@ def flat(n: int, d: int) -> np.ndarray:
 def heaps(n: int, d: int) -> np.ndarray:
     """Rows that repeat, far from the origin and nearly on a line."""
     rng = np.random.default_rng(2)
-    return np.round(rng.normal(size=(40, 1)) * rng.normal(size=(1, d)), 1)[np.arange(n) % 40] + 300.0
+    return (
+        np.round(rng.normal(size=(40, 1)) * rng.normal(size=(1, d)), 1)[np.arange(n) % 40] + 300.0
+    )
 
 
 ROWS: dict[str, Callable[[], np.ndarray]] = {
@@ -79,19 +85,29 @@ def check(labels: np.ndarray, d2: np.ndarray, size: np.ndarray, dtype: str) -> N
 @pytest.mark.parametrize("c", [3, 47, 48, 100, 333])
 @pytest.mark.parametrize("name", ROWS)
 def test_labels_are_those_of_brute_force(name, c, dtype, monkeypatch):
-    """With directions and without, alone and in sweeps after one another: the same labels and distances to the last bit."""
+    """With directions and without, alone and in sweeps after one another: the same labels and
+    distances to the last bit."""
     x = ROWS[name]().astype(dtype)
     v = near_rows(x.astype(float), c)
     found = []
     for least, training in ((0, True), (0, False), (2**62, True)):
         monkeypatch.setattr(nearest, "LEAST_WORK", least)
         given = euclidean_rows(x, None, 10**9)
-        rows = RepresentedRows(given.space, given.blocks, 10**9, training=training)  # of others no coordinates are kept
+        # of others no coordinates are kept
+        rows = RepresentedRows(given.space, given.blocks, 10**9, training=training)
         state = State(rows.space.at(v))
-        assert (nearest.direction_count(rows.space, len(x), c) > 0) is (least == 0 and c >= nearest.LEAST_CLUSTERS)
+        assert (nearest.direction_count(rows.space, len(x), c) > 0) is (
+            least == 0 and c >= nearest.LEAST_CLUSTERS
+        )
         search = NearestSearch(x.dtype)
         found += [
-            tuple(map(np.concatenate, zip(*(search(rows, state, task) for task in range(rows.n_tasks)), strict=True))) for _ in range(2)
+            tuple(
+                map(
+                    np.concatenate,
+                    zip(*(search(rows, state, task) for task in range(rows.n_tasks)), strict=True),
+                )
+            )
+            for _ in range(2)
         ]
     for labels, d2 in found[1:]:
         np.testing.assert_array_equal(labels, found[0][0])
@@ -107,7 +123,8 @@ def test_labels_are_those_of_brute_force(name, c, dtype, monkeypatch):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", ROWS)
 def test_sweeps_after_one_another(name, dtype, monkeypatch):
-    """Former labels and bounds of distances leave out more, and change nothing: masses and moments are those of brute force."""
+    """Former labels and bounds of distances leave out more, and change nothing: masses and moments
+    are those of brute force."""
     monkeypatch.setattr(nearest, "LEAST_WORK", 0)
     x, rng = ROWS[name]().astype(dtype), np.random.default_rng(0)
     weight = rng.integers(0, 4, size=len(x)).astype(float)
@@ -125,7 +142,15 @@ def test_sweeps_after_one_another(name, dtype, monkeypatch):
         np.testing.assert_array_equal(out.memberships, own)
         moment = own.T @ (weight[:, None] * (x.astype(float) - rows.space.shift))
         np.testing.assert_allclose(sums.moment, moment, atol=1e-3 if dtype == "float32" else 1e-9)
-        v = v + np.where(own.any(axis=0)[:, None], rows.space.as_points(rows.space.centres(sums.mass, sums.moment)) - v, 0.0) * 0.7
+        v = (
+            v
+            + np.where(
+                own.any(axis=0)[:, None],
+                rows.space.as_points(rows.space.centres(sums.mass, sums.moment)) - v,
+                0.0,
+            )
+            * 0.7
+        )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -140,17 +165,22 @@ def test_the_sum_of_all_distances(dtype):
     accuracy = 1e-5 if dtype == "float32" else 1e-12
     assert sums.total_distance == pytest.approx(rows.blocks.weight @ d2.sum(axis=1), rel=accuracy)
     assert sums.objective == pytest.approx(rows.blocks.weight @ d2.min(axis=1), rel=accuracy)
-    np.testing.assert_allclose(sums.mass, np.bincount(out.labels, weights=rows.blocks.weight, minlength=20))
+    np.testing.assert_allclose(
+        sums.mass, np.bincount(out.labels, weights=rows.blocks.weight, minlength=20)
+    )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_in_a_kernels_space(dtype, monkeypatch):
-    """Directions there are combinations of the landmarks; what these leave out of a row is part of its rest."""
+    """Directions there are combinations of the landmarks; what these leave out of a row is part of
+    its rest."""
     monkeypatch.setattr(nearest, "LEAST_WORK", 0)
     x = mixture(700, 20, 0.1).astype(dtype)
     space = landmark_space(RBF(0.05), x[::5], None, x.dtype)
     rows = RepresentedRows(space, euclidean_rows(x, None, 0).blocks, 10**9)
-    state = State(Centres.stack([space.embed(rows.blocks.cut(3 * j, 3 * j + 1)) for j in range(70)]))
+    state = State(
+        Centres.stack([space.embed(rows.blocks.cut(3 * j, 3 * j + 1)) for j in range(70)])
+    )
     assert rows.beside(nearest.Directions).most(nearest.direction_count(space, 700, 70)) is not None
     search = NearestSearch(x.dtype)
     labels = np.concatenate([search(rows, state, task)[0] for task in range(rows.n_tasks)])
@@ -174,10 +204,14 @@ def test_rows_that_are_no_numbers_are_reported(bad, monkeypatch):
 
 
 def test_any_number_of_threads_and_the_memberships(tmp_path, monkeypatch):
-    """The same bits; memberships, which labels tell, when they are asked for, of saved models too."""
+    """The same bits; memberships, which labels tell, when they are asked for, of saved models
+    too."""
     monkeypatch.setattr(nearest, "LEAST_WORK", 0)
     x = mixture(3000, 150, 0.1).astype(np.float32)
-    models = [KernelKMeans(60, kernel="linear", init=np.arange(60), max_iter=8, tol=0, n_jobs=jobs).fit(x) for jobs in (1, 2, 5)]
+    models = [
+        KernelKMeans(60, kernel="linear", init=np.arange(60), max_iter=8, tol=0, n_jobs=jobs).fit(x)
+        for jobs in (1, 2, 5)
+    ]
     for model in models[1:]:
         np.testing.assert_array_equal(model.cluster_centers_, models[0].cluster_centers_)
         assert model.objective_history_.tolist() == models[0].objective_history_.tolist()

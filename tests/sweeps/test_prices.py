@@ -21,16 +21,23 @@ from contracts.sweep import SIZES, Given, last_pass, total
 pytestmark = pytest.mark.slow
 
 SOFT = [SizedFuzzy(2.0), SizedFuzzy(1.3), SizedFuzzy(3.0), SizedEntropy(2.0), SizedEntropy(20.0)]
-NEAR = {"float64": 1e-9, "float32": 3e-4}  # of the masses of a rule that magnifies rounding by its power
+# of the masses of a rule that magnifies rounding by its power
+NEAR = {"float64": 1e-9, "float32": 3e-4}
 PLACES = [name for name in SIZES if name != "far"]
 
 
 class Case:
-    """Rows, centres and prices that are no multiples of each other, so that no row ties but those of coarse grids."""
+    """Rows, centres and prices that are no multiples of each other, so that no row ties but those
+    of coarse grids."""
 
     def __init__(self, name, dtype):
         given = Given(name, "hard", dtype)
-        self.name, self.X, self.V, self.weight = name, given.problem.X, given.problem.V, given.problem.weight
+        self.name, self.X, self.V, self.weight = (
+            name,
+            given.problem.X,
+            given.problem.V,
+            given.problem.weight,
+        )
         self.d2 = given.truth.d2
         self.prices = np.random.default_rng(5).normal(size=len(self.V)) * np.sqrt(self.X.shape[1])
         self.prices = self.prices.astype(np.float32).astype(float)
@@ -64,7 +71,9 @@ def test_masses_and_couplings(case, rule):
     if isinstance(rule, SizedEntropy):
         cost += rule.T * (case.weight[:, None] * u * np.log(np.where(u > 0, u, 1))).sum()
     away = (case.d2 > 0).all(axis=1) & (case.weight > 0)
-    both = [case.summed(function, rule) for function in (NativePrices(rule, dtype), generic.price_sums)]
+    both = [
+        case.summed(function, rule) for function in (NativePrices(rule, dtype), generic.price_sums)
+    ]
     for sums in both:
         np.testing.assert_allclose(sums.mass, case.weight @ u, rtol=0, atol=near)
         assert sums.cost == pytest.approx(cost, rel=1e-9 if dtype == "float64" else 1e-3, abs=near)
@@ -83,7 +92,9 @@ def check_derivatives(case, rule, both):
         others = np.arange(len(case.V)) != j
         slope = -(up - down)[others] / (2 * step)
         for sums in both:
-            np.testing.assert_allclose(slope, sums.coupling[j, others], rtol=1e-4, atol=1e-5 * case.weight.sum())
+            np.testing.assert_allclose(
+                slope, sums.coupling[j, others], rtol=1e-4, atol=1e-5 * case.weight.sum()
+            )
 
 
 @pytest.mark.parametrize("native", [True, False])
@@ -91,10 +102,16 @@ def test_margins(case, native):
     case, dtype = case
     net, width = case.d2 - case.prices, 0.5 * case.X.shape[1]
     function = NativeMargins(SizedHard(), dtype) if native else generic.margins
-    parts = [function(case.rows, case.rows.space, SizedHard(), case.state, width, task) for task in range(case.rows.n_tasks)]
+    parts = [
+        function(case.rows, case.rows.space, SizedHard(), case.state, width, task)
+        for task in range(case.rows.n_tasks)
+    ]
     found = sum(parts[1:], parts[0])
     ordered = np.sort(np.pad(net, ((0, 0), (0, 1)), constant_values=np.inf), axis=1)
-    margin, close = ordered[:, 1] - ordered[:, 0], 1e-4 * (1 + (case.X**2).sum(axis=1) + (case.V**2).sum(axis=1).max())
+    margin, close = (
+        ordered[:, 1] - ordered[:, 0],
+        1e-4 * (1 + (case.X**2).sum(axis=1) + (case.V**2).sum(axis=1).max()),
+    )
     wanted = (case.weight > 0) & (margin < width)
     sure = np.abs(margin - width) > close
     listed = np.isin(np.arange(len(net)), found.rows)
@@ -110,15 +127,21 @@ def test_margins(case, native):
 def test_sweeps_and_last_passes_agree(case, rule):
     """Native ones with generic ones, which the rules' contract holds to the formulas."""
     case, dtype = case
-    one, other = (total(sweep, case.rows, rule, case.state) for sweep in (NativeSweep(rule, dtype), generic.sweep))
+    one, other = (
+        total(sweep, case.rows, rule, case.state)
+        for sweep in (NativeSweep(rule, dtype), generic.sweep)
+    )
     near = NEAR[dtype] * case.weight.sum()
     np.testing.assert_allclose(one.mass, other.mass, rtol=0, atol=near)
     np.testing.assert_allclose(one.moment, other.moment, rtol=0, atol=near * np.abs(case.X).max())
     np.testing.assert_allclose(one.spread, other.spread, rtol=0, atol=near * case.d2.max())
     assert one.penalty == pytest.approx(other.penalty, abs=near * 20)
     (out, sums), (expected, expected_sums) = (
-        last_pass(a, case.rows, rule, case.state) for a in (NativeAssign(rule, dtype), generic.assign)
+        last_pass(a, case.rows, rule, case.state)
+        for a in (NativeAssign(rule, dtype), generic.assign)
     )
-    np.testing.assert_allclose(out.memberships, expected.memberships, rtol=0, atol=1e-10 if dtype == "float64" else 5e-3)
+    np.testing.assert_allclose(
+        out.memberships, expected.memberships, rtol=0, atol=1e-10 if dtype == "float64" else 5e-3
+    )
     np.testing.assert_allclose(sums.mass, expected_sums.mass, rtol=0, atol=near)
     np.testing.assert_array_equal(out.labels, out.memberships.argmax(axis=1))

@@ -30,12 +30,16 @@ def test_equal_centres_of_rows_that_repeat_coincide():
 
 def test_separation_of_clusters_of_one_size_is_over_the_mean_of_all_distances():
     rng = np.random.default_rng(0)
-    X = np.vstack([rng.normal(size=(50, 2)), rng.normal(size=(50, 2)) + 5.0, rng.normal(size=(50, 2)) - 9.0])
+    X = np.vstack(
+        [rng.normal(size=(50, 2)), rng.normal(size=(50, 2)) + 5.0, rng.normal(size=(50, 2)) - 9.0]
+    )
     model = KernelKMeans(3, kernel="linear", tol=0, random_state=0).fit(X)
     v = model.cluster_centers_
     mean = ((X[:, None] - v[None]) ** 2).sum(axis=2).mean()
     assert np.bincount(model.labels_).tolist() == [50, 50, 50]
-    assert model.separation_ == pytest.approx(((v - v.mean(axis=0)) ** 2).sum(axis=1).max() / mean, rel=1e-9)
+    assert model.separation_ == pytest.approx(
+        ((v - v.mean(axis=0)) ** 2).sum(axis=1).max() / mean, rel=1e-9
+    )
 
 
 def test_separation_of_centres_that_are_one_point():

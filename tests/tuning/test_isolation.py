@@ -19,25 +19,43 @@ def isolated(X, kernel=None, limits=None, weight=None):
 
 
 def naive_isolated(X):
-    """Of the outermost tenth, by the median distance to every other or second row: their tenth neighbour that differs is more than three
-    times as far as theirs are from these, by the median of the ten."""
+    """Of the outermost tenth, by the median distance to every other or second row: their tenth
+    neighbour that differs is more than three times as far as theirs are from these, by the median
+    of the ten."""
     middle = [float(np.median([((row - other) ** 2).sum() for other in X[::2]])) for row in X]
     least = np.quantile(middle, 0.9)
 
     def neighbours(row):
-        order = sorted((float(np.linalg.norm(row - other)), j) for j, other in enumerate(X) if (row != other).any())
+        order = sorted(
+            (float(np.linalg.norm(row - other)), j)
+            for j, other in enumerate(X)
+            if (row != other).any()
+        )
         return [j for _, j in order[:10]], order[9][0]
 
     found = [neighbours(row) for row in X]
-    far = [distance > 3 * np.sqrt(np.median([found[j][1] ** 2 for j in near])) for near, distance in found]
+    far = [
+        distance > 3 * np.sqrt(np.median([found[j][1] ** 2 for j in near]))
+        for near, distance in found
+    ]
     return [at >= least and one for at, one in zip(middle, far, strict=True)]
 
 
 def rows(seed=0):
     """Two clusters, one much wider, and seven rows here and there."""
     rng = np.random.default_rng(seed)
-    far = [[30.0, 0.0], [0.0, -20.0], [90.0, 90.0], [91.0, 90.0], [3.0, 3.0], [12.0, -7.0], [-5.0, 40.0]]
-    return np.vstack([0.3 * rng.normal(size=(60, 2)), 3.0 * rng.normal(size=(40, 2)) + [15.0, 15.0], far])
+    far = [
+        [30.0, 0.0],
+        [0.0, -20.0],
+        [90.0, 90.0],
+        [91.0, 90.0],
+        [3.0, 3.0],
+        [12.0, -7.0],
+        [-5.0, 40.0],
+    ]
+    return np.vstack(
+        [0.3 * rng.normal(size=(60, 2)), 3.0 * rng.normal(size=(40, 2)) + [15.0, 15.0], far]
+    )
 
 
 def test_they_are_those_of_the_loops():
@@ -67,7 +85,12 @@ def test_a_pile_of_equal_rows_is_a_cluster_of_its_own():
     assert isolated(np.vstack([X, copies[:3]]))[300:].all()
     for unit in (1.0, 1e-3):
         for weight, apart in ((20.0, False), (3.0, True)):
-            assert isolated(np.vstack([X, copies[:1]]), weight=unit * np.append(np.ones(300), weight))[-1] == apart
+            assert (
+                isolated(np.vstack([X, copies[:1]]), weight=unit * np.append(np.ones(300), weight))[
+                    -1
+                ]
+                == apart
+            )
 
 
 def test_many_rows_are_compared_with_some_of_them():

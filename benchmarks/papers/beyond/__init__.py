@@ -5,4 +5,6 @@ from .figures import FIGURES
 from .reading import Reading
 from .runs import measure
 
-PAPER = Paper("beyond", "What the papers left open, and what this library answers", measure, Reading, FIGURES)
+PAPER = Paper(
+    "beyond", "What the papers left open, and what this library answers", measure, Reading, FIGURES
+)

@@ -16,15 +16,23 @@ MARKERS = ("o", "s", "^", "D")
 
 
 def samplings(read: Reading) -> Any:
-    """The share that landmarks leave out, and the cost of the partition found with them, against their number."""
+    """The share that landmarks leave out, and the cost of the partition found with them, against
+    their number."""
     figure, axes = panels(2, len(PROBLEMS), (12.4, 5.6), layout="constrained")
     for (upper, lower), (name, problem) in zip(axes.T, PROBLEMS.items(), strict=True):
         for method, colour in zip(METHODS, COLOURS, strict=False):
             keys = {size: f"sampling | {name} | {size} | {method}" for size in problem.sizes}
-            _line(upper, {size: 100 * read.array(key, "residual") for size, key in keys.items()}, colour, method)
+            _line(
+                upper,
+                {size: 100 * read.array(key, "residual") for size, key in keys.items()},
+                colour,
+                method,
+            )
             _line(lower, {size: read.excess(key) for size, key in keys.items()}, colour, method)
         upper.set_title(name)
-        if not any(f"sampling | {name} | {size} | {METHODS[0]}" in read.cells for size in problem.sizes):
+        if not any(
+            f"sampling | {name} | {size} | {METHODS[0]}" in read.cells for size in problem.sizes
+        ):
             _nothing(upper, lower)
             continue
         upper.set_yscale("log")
@@ -33,7 +41,13 @@ def samplings(read: Reading) -> Any:
             for which in (upper.yaxis.set_major_formatter, upper.yaxis.set_minor_formatter):
                 which("{x:g}")
         for axis, label in ((upper, ""), (lower, "landmarks")):
-            log_sizes(axis, problem.sizes, [str(size) for size in problem.sizes], label, fontsize=SMALL_PRINT)
+            log_sizes(
+                axis,
+                problem.sizes,
+                [str(size) for size in problem.sizes],
+                label,
+                fontsize=SMALL_PRINT,
+            )
             axis.tick_params(axis="y", labelsize=SMALL_PRINT, which="both")
         lower.axhline(0, color="black", linewidth=0.8)
     axes[0, 0].set_ylabel("left out of the trace, %")
@@ -46,13 +60,36 @@ def _line(axis: Any, found: dict[int, np.ndarray], colour: str, label: str) -> N
     """Means, and all draws faintly."""
     found = {size: numbers for size, numbers in found.items() if len(numbers)}
     for size, numbers in found.items():
-        axis.plot(np.full(len(numbers), size), numbers, "o", color=colour, alpha=0.3, markersize=3, markeredgewidth=0)
-    axis.plot(list(found), [numbers.mean() for numbers in found.values()], color=colour, marker="o", markersize=4, label=label)
+        axis.plot(
+            np.full(len(numbers), size),
+            numbers,
+            "o",
+            color=colour,
+            alpha=0.3,
+            markersize=3,
+            markeredgewidth=0,
+        )
+    axis.plot(
+        list(found),
+        [numbers.mean() for numbers in found.values()],
+        color=colour,
+        marker="o",
+        markersize=4,
+        label=label,
+    )
 
 
 def _nothing(*axes: Any) -> None:
     for axis in axes:
-        axis.text(0.5, 0.5, "not measured", ha="center", va="center", transform=axis.transAxes, color="grey")
+        axis.text(
+            0.5,
+            0.5,
+            "not measured",
+            ha="center",
+            va="center",
+            transform=axis.transAxes,
+            color="grey",
+        )
         axis.set(xticks=[], yticks=[])
 
 
@@ -74,7 +111,9 @@ def ensembles(read: Reading) -> Any:
             key = f"ensemble | {name} | {way}"
             cost, busy = read.excess(key), read.array(key, "busy")
             if len(cost):
-                axis.plot(busy, cost, marker, color=colour, alpha=0.3, markersize=4, markeredgewidth=0)
+                axis.plot(
+                    busy, cost, marker, color=colour, alpha=0.3, markersize=4, markeredgewidth=0
+                )
                 axis.plot(busy.mean(), cost.mean(), marker, color=colour, markersize=8, label=way)
         axis.set(xlabel="processor seconds", xscale="log")
         for which in (axis.xaxis.set_major_formatter, axis.xaxis.set_minor_formatter):
@@ -82,9 +121,13 @@ def ensembles(read: Reading) -> Any:
         axis.tick_params(labelsize=SMALL_PRINT, which="both")
         axis.axhline(0, color="black", linewidth=0.8)
     axes[0].set_ylabel("cost above exact, %")
-    handles, labels = max((axis.get_legend_handles_labels() for axis in axes), key=lambda pair: len(pair[0]))
+    handles, labels = max(
+        (axis.get_legend_handles_labels() for axis in axes), key=lambda pair: len(pair[0])
+    )
     if handles:
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(WAYS), fontsize=9, frameon=False)
+        figure.legend(
+            handles, labels, loc="outside lower center", ncols=len(WAYS), fontsize=9, frameon=False
+        )
     return figure
 
 

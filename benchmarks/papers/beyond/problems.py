@@ -1,4 +1,5 @@
-"""Kernel clustering problems small enough that all kernel values are at hand: what a partition truly costs is known."""
+"""Kernel clustering problems small enough that all kernel values are at hand: what a partition
+truly costs is known."""
 
 from __future__ import annotations
 
@@ -34,7 +35,11 @@ class Problem:
 
     @property
     def kernel(self) -> Kernel:
-        return NormalizedPolynomial(degree=5, gamma=1.0, coef0=1.0) if self.gamma is None else RBF(self.gamma)
+        return (
+            NormalizedPolynomial(degree=5, gamma=1.0, coef0=1.0)
+            if self.gamma is None
+            else RBF(self.gamma)
+        )
 
 
 MEDIAN = 1 / 105.0  # 1 / (squared median distance of MNIST's digits, in [0, 1])
@@ -70,7 +75,8 @@ def gram_of(problem: Problem) -> Array:
 
 
 def cost(problem: Problem, labels: Array) -> float:
-    """The kernel k-means objective of a partition: sum_i k(x_i, x_i) - sum_j (sum of the kernel values in cluster j) / its rows."""
+    """The kernel k-means objective of a partition: sum_i k(x_i, x_i) - sum_j (sum of the kernel
+    values in cluster j) / its rows."""
     gram = gram_of(problem)
     members = np.eye(problem.clusters, dtype=gram.dtype)[labels]
     within = np.einsum("ij,ij->j", members, gram @ members, dtype=np.float64)
@@ -84,7 +90,9 @@ def seeds(problem: Problem, trial: int) -> Array:
     diagonal = np.diag(gram).astype(np.float64)
     rows, nearest = [int(rng.integers(len(gram)))], np.full(len(gram), np.inf)
     while len(rows) < problem.clusters:
-        nearest = np.minimum(nearest, np.maximum(diagonal + diagonal[rows[-1]] - 2.0 * gram[rows[-1]], 0.0))
+        nearest = np.minimum(
+            nearest, np.maximum(diagonal + diagonal[rows[-1]] - 2.0 * gram[rows[-1]], 0.0)
+        )
         rows.append(int(rng.choice(len(gram), p=nearest / nearest.sum())))
     return np.array(rows)
 
@@ -93,7 +101,11 @@ def seeds(problem: Problem, trial: int) -> Array:
 def solved(problem: Problem, trial: int) -> tuple[Array, float]:
     """The partition that kernel k-means with all kernel values finds, and processor seconds."""
     gram, init = gram_of(problem), seeds(problem, trial)
-    model, busy = timed(lambda: KernelKMeans(problem.clusters, kernel="precomputed", landmarks=None, init=init).fit(gram))
+    model, busy = timed(
+        lambda: KernelKMeans(problem.clusters, kernel="precomputed", landmarks=None, init=init).fit(
+            gram
+        )
+    )
     return model.labels_, busy
 
 
@@ -103,14 +115,20 @@ def exact(problem: Problem, trial: int) -> dict[str, float]:
 
 
 def start(problem: Problem, trial: int) -> Array:
-    """Memberships of the exact partition, where all fits of a trial start: how far they leave it is the landmarks' doing alone, where from
-    other starts the next of many minima would be."""
+    """Memberships of the exact partition, where all fits of a trial start: how far they leave it is
+    the landmarks' doing alone, where from other starts the next of many minima would be."""
     return np.eye(problem.clusters)[solved(problem, trial)[0]]
 
 
 def fitted(problem: Problem, trial: int, seed: int, **words: Any) -> tuple[KernelKMeans, float]:
     """Kernel k-means on landmarks, and processor seconds."""
-    model = KernelKMeans(problem.clusters, kernel=problem.kernel, init=start(problem, trial), random_state=seed, **words)
+    model = KernelKMeans(
+        problem.clusters,
+        kernel=problem.kernel,
+        init=start(problem, trial),
+        random_state=seed,
+        **words,
+    )
     return timed(lambda: model.fit(rows_of(problem)))
 
 

@@ -1,4 +1,5 @@
-"""Numbers that page, claims and figures take from the cells, problem by problem and question by question."""
+"""Numbers that page, claims and figures take from the cells, problem by problem and question by
+question."""
 
 from __future__ import annotations
 
@@ -31,16 +32,18 @@ class Reading(PaperReading):
         return np.array(self.values(key, field), dtype=float)
 
     def excess(self, key: str) -> np.ndarray:
-        """Costs of partitions above that of kernel k-means with all kernel values, where they started, per cent."""
+        """Costs of partitions above that of kernel k-means with all kernel values, where they
+        started, per cent."""
         costs, exact = self.array(key, "cost"), self.array(f"exact | {key.split(' | ')[1]}", "cost")
         both = min(len(costs), len(exact))
         return 100 * (costs[:both] / exact[:both] - 1)
 
     def away(self, key: str) -> float:
-        """Mean distance from the exact cost, per cent: the exact partition is but one of many minima, so below it is no merit."""
+        """Mean distance from the exact cost, per cent: the exact partition is but one of many
+        minima, so below it is no merit."""
         return float(np.abs(self.excess(key)).mean())
 
-    # ---------------------------------------------------------------------------------------------------- samplings, ensembles
+    # ------------------------------------------------------------------------- samplings, ensembles
 
     def samplings(self) -> Iterator[dict[str, Any]]:
         """Problems and numbers of landmarks of which all samplings are there."""
@@ -49,9 +52,18 @@ class Reading(PaperReading):
                 keys = {method: f"sampling | {name} | {size} | {method}" for method in METHODS}
                 costs = [self.excess(key) for key in keys.values()]
                 if all(len(cost) for cost in costs):
-                    left = {method: mean(self.values(key, "residual")) for method, key in keys.items()}
+                    left = {
+                        method: mean(self.values(key, "residual")) for method, key in keys.items()
+                    }
                     busy = [mean(self.values(key, "busy")) for key in keys.values()]
-                    yield {"name": name, "size": size, "keys": keys, "left": left, "costs": list(map(mean, costs)), "busy": busy}
+                    yield {
+                        "name": name,
+                        "size": size,
+                        "keys": keys,
+                        "left": left,
+                        "costs": list(map(mean, costs)),
+                        "busy": busy,
+                    }
 
     def sampling(self) -> dict[str, Any] | None:
         """rpcholesky against uniform."""
@@ -59,7 +71,10 @@ class Reading(PaperReading):
         if not there:
             return None
         left = [line["left"]["rpcholesky"] / line["left"]["uniform"] for line in there]
-        away = {method: float(np.median([self.away(line["keys"][method]) for line in there])) for method in METHODS}
+        away = {
+            method: float(np.median([self.away(line["keys"][method]) for line in there]))
+            for method in METHODS
+        }
         return {"left": left, "away": away}
 
     def ensembles(self) -> list[dict[str, Any]]:
@@ -70,33 +85,65 @@ class Reading(PaperReading):
             found = [self.excess(key) for key in keys]
             if all(len(costs) for costs in found):
                 busy = [mean(self.values(key, "busy")) for key in keys]
-                lines.append({"name": name, "s": runs.part_size(problem), "costs": found, "busy": busy, "away": list(map(self.away, keys))})
+                lines.append(
+                    {
+                        "name": name,
+                        "s": runs.part_size(problem),
+                        "costs": found,
+                        "busy": busy,
+                        "away": list(map(self.away, keys)),
+                    }
+                )
         return lines
 
     def ensemble(self) -> dict[str, Any] | None:
-        """Four draws, however put together, beside one draw of as many landmarks: distances from the exact cost."""
+        """Four draws, however put together, beside one draw of as many landmarks: distances from
+        the exact cost."""
         there = self.ensembles()
         if not there:
             return None
         away = {line["name"]: line["away"] for line in there}
-        helps = [name for name, (_, side, best, one) in away.items() if min(side, best) < one - CLEARLY]
-        return {"means": np.mean(list(away.values()), axis=0).tolist(), "helps": helps, "of": len(there)}
+        helps = [
+            name for name, (_, side, best, one) in away.items() if min(side, best) < one - CLEARLY
+        ]
+        return {
+            "means": np.mean(list(away.values()), axis=0).tolist(),
+            "helps": helps,
+            "of": len(there),
+        }
 
-    # ------------------------------------------------------------------------------------------------------------------ streams
+    # -------------------------------------------------------------------------------------- streams
 
     def losses(self) -> Iterator[dict[str, Any]]:
         for name in ORDERED:
             for share in LOSS_SHARES:
-                keys = [f"loss | {name} | {order} | {share:g}% | {way}" for way in LOSS_WAYS for order in ORDERS]
+                keys = [
+                    f"loss | {name} | {order} | {share:g}% | {way}"
+                    for way in LOSS_WAYS
+                    for order in ORDERS
+                ]
                 if any(key in self.cells for key in keys):
                     yield {"name": name, "share": share, "keys": keys}
 
     def lost(self) -> dict[str, Any] | None:
-        """Rows in random order: what projection loses, and ARI of the landmark stream less that of stKFCM."""
-        keys = [key for key in self.cells if key.startswith("loss | ") and " | random | " in key and key.endswith("stKFCM")]
+        """Rows in random order: what projection loses, and ARI of the landmark stream less that of
+        stKFCM."""
+        keys = [
+            key
+            for key in self.cells
+            if key.startswith("loss | ") and " | random | " in key and key.endswith("stKFCM")
+        ]
         others = {key: key.replace("| stKFCM", "| landmarks") for key in keys}
-        gaps = [self.cells[own]["ari"][0] - self.cells[key]["ari"][0] for key, own in others.items() if own in self.cells]
-        return {"worst": max(max(self.cells[key]["loss"]) for key in keys), "gaps": gaps} if gaps else None
+        gaps = [
+            self.cells[own]["ari"][0] - self.cells[key]["ari"][0]
+            for key, own in others.items()
+            if own in self.cells
+        ]
+        return (
+            {"worst": max(max(self.cells[key]["loss"]) for key in keys), "gaps": gaps}
+            if gaps
+            else None
+        )
 
     def drops(self) -> dict[str, float] | None:
         """ARI of random rows less that of rows sorted by class, in the mean."""
@@ -107,12 +154,18 @@ class Reading(PaperReading):
                 drops[key.rsplit(" | ", 1)[1]].append(cell["ari"][0] - self.cells[other]["ari"][0])
         return {way: mean(values) for way, values in drops.items()} if all(drops.values()) else None
 
-    # ------------------------------------------------------------------------------------------------------------------- lambda
+    # --------------------------------------------------------------------------------------- lambda
 
     def lambdas(self) -> Iterator[dict[str, Any]]:
         for name, of in SETS.items():
             for way, cell in self.keyed(f"lambda | {name}", scales.WAYS).items():
-                yield {"name": name, "way": way, "cell": cell, "printed": of.printed[way.split(",")[0]], "classes": of.classes}
+                yield {
+                    "name": name,
+                    "way": way,
+                    "cell": cell,
+                    "printed": of.printed[way.split(",")[0]],
+                    "classes": of.classes,
+                }
 
     def lambda_found(self) -> dict[str, Any] | None:
         """SeqSAPCM, which asks for nothing but lambda: automatic against by hand."""
@@ -120,34 +173,50 @@ class Reading(PaperReading):
         for name, of in SETS.items():
             cells = self.keyed(f"lambda | {name}", ("SeqSAPCM, by hand", "SeqSAPCM, auto"))
             if len(cells) == 2:
-                (_, hand), (number, auto) = ((cell["clusters"][0], cell["success"][0]) for cell in cells.values())
+                (_, hand), (number, auto) = (
+                    (cell["clusters"][0], cell["success"][0]) for cell in cells.values()
+                )
                 good = number == of.classes and auto >= hand - CLOSE
-                found.append({"name": name, "number": number, "auto": auto, "hand": hand, "good": good})
+                found.append(
+                    {"name": name, "number": number, "auto": auto, "hand": hand, "good": good}
+                )
         return {"found": found, "good": sum(one["good"] for one in found)} if found else None
 
-    # ---------------------------------------------------------------------------------------------------------------- gradients
+    # ------------------------------------------------------------------------------------ gradients
 
     def searches(self) -> Iterator[dict[str, Any]]:
         for name, of in LARGE.items():
             for way, cell in self.keyed(f"gradients | {name}", SEARCHES).items():
-                yield {"name": name, "rows": of.rows, "way": way, **{field: values[0] for field, values in cell.items()}}
+                yield {
+                    "name": name,
+                    "rows": of.rows,
+                    "way": way,
+                    **{field: values[0] for field, values in cell.items()},
+                }
 
     def searched(self) -> dict[str, Any] | None:
-        """Feasible: within a few times of k-means from three starts; better: with a lower objective too."""
+        """Feasible: within a few times of k-means from three starts; better: with a lower objective
+        too."""
         found = []
         for name in LARGE:
             cells = list(self.keyed(f"gradients | {name}", SEARCHES).values())
             if len(cells) == len(SEARCHES):
                 starts, plain, polished = (cell["objective"][0] for cell in cells)
-                best, polish = 100 * (min(plain, polished) / starts - 1), 100 * (polished / plain - 1)
+                best, polish = (
+                    100 * (min(plain, polished) / starts - 1),
+                    100 * (polished / plain - 1),
+                )
                 pace = cells[1]["busy"][0] / cells[0]["busy"][0]
                 found.append({"name": name, "pace": pace, "best": best, "polish": polish})
         if not found:
             return None
-        far, ahead = max(one["pace"] for one in found) > FEASIBLE, all(one["best"] < 0 for one in found)
+        far, ahead = (
+            max(one["pace"] for one in found) > FEASIBLE,
+            all(one["best"] < 0 for one in found),
+        )
         return {"found": found, "far": far, "ahead": ahead}
 
-    # --------------------------------------------------------------------------------------------------------- how many landmarks
+    # --------------------------------------------------------------------------- how many landmarks
 
     def automatic(self) -> dict[str, Cell]:
         return self.keyed("auto", PROBLEMS)
@@ -155,14 +224,26 @@ class Reading(PaperReading):
     def chosen(self) -> dict[str, Any] | None:
         """The choice of landmarks="auto", and its cost above that of an exact fit."""
         found = self.automatic()
-        over = {name: mean(excess) if len(excess := self.excess(f"auto | {name}")) else 0.0 for name in found}
-        return {"landmarks": {name: mean(cell["landmarks"]) for name, cell in found.items()}, "over": over} if found else None
+        over = {
+            name: mean(excess) if len(excess := self.excess(f"auto | {name}")) else 0.0
+            for name in found
+        }
+        return (
+            {
+                "landmarks": {name: mean(cell["landmarks"]) for name, cell in found.items()},
+                "over": over,
+            }
+            if found
+            else None
+        )
 
     def certified(self) -> dict[str, Any] | None:
         """True costs between the certified bounds: their number, and how wide the bounds are."""
         inside, widths = 0, []
         for name in PROBLEMS:
-            low, high, cost = (self.array(f"auto | {name}", field) for field in ("low", "high", "cost"))
+            low, high, cost = (
+                self.array(f"auto | {name}", field) for field in ("low", "high", "cost")
+            )
             if len(low):
                 inside += int(((low <= cost) & (cost <= high)).sum())
                 widths += list(100 * (high - low) / high)

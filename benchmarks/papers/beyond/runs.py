@@ -22,7 +22,10 @@ METHODS = ("uniform", "k-means++", "rpcholesky")
 PARTS = 4  # draws of an ensemble
 QUICK_ROWS = 800
 LOSS_SHARES = (10, 2)
-LOSS_WAYS: dict[str, type[StreamingFuzzyCMeans]] = {"stKFCM": StreamingKernelFCM, "landmarks": StreamingFuzzyCMeans}
+LOSS_WAYS: dict[str, type[StreamingFuzzyCMeans]] = {
+    "stKFCM": StreamingKernelFCM,
+    "landmarks": StreamingFuzzyCMeans,
+}
 WAYS = ("one draw", "side by side", "best certificate", "one draw of all")
 
 
@@ -41,7 +44,11 @@ def landmarks(run: Run, problem: Problem) -> None:
     run.trials(f"exact | {name}", draws, partial(exact, problem))
     for size in problem.sizes:
         for method in METHODS:
-            run.trials(f"sampling | {name} | {size} | {method}", draws, partial(sampled, problem, size, method))
+            run.trials(
+                f"sampling | {name} | {size} | {method}",
+                draws,
+                partial(sampled, problem, size, method),
+            )
     for way in WAYS:
         run.trials(f"ensemble | {name} | {way}", draws, partial(ensemble, problem, way))
     run.trials(f"auto | {name}", 1 if run.quick else AUTO_DRAWS, partial(automatic, problem))
@@ -49,14 +56,24 @@ def landmarks(run: Run, problem: Problem) -> None:
 
 def sampled(problem: Problem, size: int, method: str, trial: int) -> dict[str, float]:
     model, busy = fitted(problem, trial, trial, landmarks=Landmarks(size, method=method))
-    return {"residual": model.approximation_.residual, "cost": cost(problem, model.labels_), "busy": busy}
+    return {
+        "residual": model.approximation_.residual,
+        "cost": cost(problem, model.labels_),
+        "busy": busy,
+    }
 
 
 def automatic(problem: Problem, trial: int) -> dict[str, float]:
     model, busy = fitted(problem, trial, trial, landmarks="auto")
     made = model.approximation_
     if made is None:  # so few rows that all of them are taken
-        return {"landmarks": len(model.labels_), "residual": 0.0, "ranking": 0.0, "cost": cost(problem, model.labels_), "busy": busy}
+        return {
+            "landmarks": len(model.labels_),
+            "residual": 0.0,
+            "ranking": 0.0,
+            "cost": cost(problem, model.labels_),
+            "busy": busy,
+        }
     return {
         "landmarks": made.n_landmarks,
         "residual": made.residual,
@@ -69,7 +86,8 @@ def automatic(problem: Problem, trial: int) -> dict[str, float]:
 
 
 def part_size(problem: Problem) -> int:
-    """Landmarks of one draw of an ensemble: all together are the largest number of the samplings."""
+    """Landmarks of one draw of an ensemble: all together are the largest number of the
+    samplings."""
     return problem.sizes[-1] // PARTS
 
 
@@ -81,7 +99,12 @@ def ensemble(problem: Problem, way: str, trial: int) -> dict[str, float]:
     elif way == "best certificate":
         labels, busy = timed(partial(best_certified, problem, trial, size, seeds))
     else:
-        model, busy = fitted(problem, trial, seeds[0], landmarks=Landmarks(size if way == "one draw" else PARTS * size, method="uniform"))
+        model, busy = fitted(
+            problem,
+            trial,
+            seeds[0],
+            landmarks=Landmarks(size if way == "one draw" else PARTS * size, method="uniform"),
+        )
         labels = model.labels_
     return {"cost": cost(problem, labels), "busy": busy}
 
@@ -100,12 +123,16 @@ def averaged(problem: Problem, trial: int, size: int, seeds: list[int]) -> np.nd
 
 def best_certified(problem: Problem, trial: int, size: int, seeds: list[int]) -> np.ndarray:
     """Of the draws, the one that leaves out least of the kernel."""
-    models = [fitted(problem, trial, seed, landmarks=Landmarks(size, method="uniform"))[0] for seed in seeds]
+    models = [
+        fitted(problem, trial, seed, landmarks=Landmarks(size, method="uniform"))[0]
+        for seed in seeds
+    ]
     return min(models, key=lambda model: model.approximation_.residual).labels_
 
 
 def losses(run: Run) -> None:
-    """What stKFCM loses between chunks, rows in random order and sorted; the landmark stream beside it."""
+    """What stKFCM loses between chunks, rows in random order and sorted; the landmark stream beside
+    it."""
     for name, ordered in list(ORDERED.items())[: 1 if run.quick else None]:
         ordered = ordered._replace(rows=QUICK_ROWS) if run.quick else ordered
         for order in ORDERS:

@@ -35,13 +35,20 @@ SETS = {
     "Iris": Set(3, 0.1, 0.2, 5, 0.15, {"SAPCM": (3, 90.00), "SeqSAPCM": (3, 90.00)}),
     "Wine": Set(3, 0.01, 0.05, 5, 0.08, {"SAPCM": (3, 94.94), "SeqSAPCM": (3, 94.94)}),
 }
-WAYS = ("SAPCM, by hand", "SeqSAPCM, by hand", "SAPCM, auto, from 20", "SAPCM, auto, from twice", "SeqSAPCM, auto")
+WAYS = (
+    "SAPCM, by hand",
+    "SeqSAPCM, by hand",
+    "SAPCM, auto, from 20",
+    "SAPCM, auto, from twice",
+    "SeqSAPCM, auto",
+)
 
 
 def scales(run: Run) -> None:
     for name in ("Iris",) if run.quick else SETS:
         for way in WAYS:
-            count = 1 if way.startswith("Seq") else 2 if run.quick else TRIALS  # SeqSAPCM draws nothing
+            # SeqSAPCM draws nothing
+            count = 1 if way.startswith("Seq") else 2 if run.quick else TRIALS
             run.trials(f"lambda | {name} | {way}", count, partial(scored, name, way))
 
 
@@ -52,9 +59,17 @@ def estimator(name: str, way: str, seed: int) -> Any:
     if way == "SeqSAPCM, auto":
         return SequentialPossibilisticCMeans()
     if way == "SAPCM, by hand":
-        words = {"adaptation": "length", "beta": of.beta, "init": "max-min", "random_state": seed, **PUBLISHED}
+        words = {
+            "adaptation": "length",
+            "beta": of.beta,
+            "init": "max-min",
+            "random_state": seed,
+            **PUBLISHED,
+        }
         return PrintedAdaptivePossibilisticCMeans(of.initial, sparsity=of.sparsity, **words)
-    return AdaptivePossibilisticCMeans((1, 20 if way.endswith("20") else 2 * of.classes), random_state=seed)
+    return AdaptivePossibilisticCMeans(
+        (1, 20 if way.endswith("20") else 2 * of.classes), random_state=seed
+    )
 
 
 def scored(name: str, way: str, trial: int) -> dict[str, float]:
@@ -62,7 +77,11 @@ def scored(name: str, way: str, trial: int) -> dict[str, float]:
     x, y = rows_of(name)
     model = estimator(name, way, trial).fit(x)
     success = 100 * success_rate(y, model.labels_, nearest=model.transform(x).argmin(axis=1))
-    return {"clusters": model.n_clusters_, "success": success, "unwanted": float(np.mean(model.labels_ < 0))}
+    return {
+        "clusters": model.n_clusters_,
+        "success": success,
+        "unwanted": float(np.mean(model.labels_ < 0)),
+    }
 
 
 def rows_of(name: str) -> tuple[np.ndarray, np.ndarray]:

@@ -18,4 +18,11 @@ def measure(run: Run) -> None:
     run.stage("full ImageNet, a stand-in", partial(large.measure, run))
 
 
-PAPER = Paper("chitta2011", "Approximate kernel k-means", measure, Reading, FIGURES, only_exact=lambda key: key.startswith("exact"))
+PAPER = Paper(
+    "chitta2011",
+    "Approximate kernel k-means",
+    measure,
+    Reading,
+    FIGURES,
+    only_exact=lambda key: key.startswith("exact"),
+)

@@ -1,4 +1,5 @@
-"""Lemma 2 and Corollary 1 against what they bound: how much a sample of m rows costs a partition that is held fixed."""
+"""Lemma 2 and Corollary 1 against what they bound: how much a sample of m rows costs a partition
+that is held fixed."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from . import fits
 from .problem import CLUSTERS, KERNELS, Array, sample, some_rows, starts
 
 ROWS, QUICK_ROWS = 2000, 200
-DRAWS = {20: 200, 50: 200, 100: 200, 200: 100, 500: 20, 1000: 20}  # by sample size: the smaller, the more its draws differ
+# by sample size: the smaller, the more its draws differ
+DRAWS = {20: 200, 50: 200, 100: 200, 200: 100, 500: 20, 1000: 20}
 QUICK_DRAWS = {20: 20, 50: 20, 100: 10}
 NO_MORE = 1e-9  # of an error or an eigenvalue: what is less is rounding
 
@@ -35,9 +37,21 @@ def cell(kernel: str, n: int, draws: dict[int, int]) -> dict[str, Any]:
     labels = fits.full(gram, starts(0, n), CLUSTERS).labels
     u = scaled_memberships(labels)
     whole = float(np.trace(gram) - np.einsum("kn,kn->", u @ gram, u))
-    found: dict[str, Any] = {"rows": n, "sizes": list(draws), "full": whole, "trace": float(np.trace(gram))}
-    found |= {"clipped": clipped, "rank": int((values > NO_MORE * values[0]).sum()), "largest_diagonal": float(np.diag(gram).max())}
-    found["measured"] = [[restricted(gram, u, sample(draw, m, n)) for draw in range(count)] for m, count in draws.items()]
+    found: dict[str, Any] = {
+        "rows": n,
+        "sizes": list(draws),
+        "full": whole,
+        "trace": float(np.trace(gram)),
+    }
+    found |= {
+        "clipped": clipped,
+        "rank": int((values > NO_MORE * values[0]).sum()),
+        "largest_diagonal": float(np.diag(gram).max()),
+    }
+    found["measured"] = [
+        [restricted(gram, u, sample(draw, m, n)) for draw in range(count)]
+        for m, count in draws.items()
+    ]
     found["lemma"] = [whole + lemma(gram, u, m) for m in draws]
     head, tail = values[: len(u)], values[len(u) :].sum()
     found["corollary"] = [float(1 + (head / (1 + head * m / n)).sum() / tail) for m in draws]
@@ -46,7 +60,8 @@ def cell(kernel: str, n: int, draws: dict[int, int]) -> dict[str, Any]:
 
 
 def clip(gram: Array) -> tuple[Array, Array, float]:
-    """The matrix without its negative eigenvalues, its eigenvalues from the largest down, and the share clipped by absolute value."""
+    """The matrix without its negative eigenvalues, its eigenvalues from the largest down, and the
+    share clipped by absolute value."""
     values, vectors = scipy.linalg.eigh((gram + gram.T) / 2)
     share = float(-values[values < 0].sum() / np.abs(values).sum())
     values = np.maximum(values, 0.0)
@@ -68,7 +83,8 @@ def restricted(gram: Array, u: Array, chosen: Array) -> float:
 
 
 def lemma(gram: Array, u: Array, m: int) -> float:
-    """tr U~ [K^-1 + (m/n) diag(K)^-1]^-1 U~^T, without K^-1: the bracket's inverse is D (K + D)^-1 K with D = (n/m) diag(K)."""
+    """tr U~ [K^-1 + (m/n) diag(K)^-1]^-1 U~^T, without K^-1: the bracket's inverse is D (K + D)^-1
+    K with D = (n/m) diag(K)."""
     d = len(gram) / m * np.diag(gram)
     solved = scipy.linalg.solve(gram + np.diag(d), gram @ u.T, assume_a="pos")
     return float(np.einsum("kn,nk->", u * d, solved))

@@ -20,10 +20,13 @@ BOUNDS = (
     ("last", "Corollary 1, last form: C / m over the tail", ":", "#9467bd"),
 )
 BLUE, FAINT, BAND = "#1f3fd0", "#bbbbbb", "#f0ead8"
-CONTESTANTS = [{"color": COLOURS[method], "marker": "o", "label": f"{text} kernel k-means"} for method, text in METHODS.items()]
+CONTESTANTS = [
+    {"color": COLOURS[method], "marker": "o", "label": f"{text} kernel k-means"}
+    for method, text in METHODS.items()
+]
 BELOW = {"loc": "outside lower center", "fontsize": 9}
 
-# ------------------------------------------------------------------------------------------------------------------------- Figure 1
+# ----------------------------------------------------------------------------------------- Figure 1
 
 
 def crescents_figure(read: Reading) -> Any:
@@ -41,7 +44,13 @@ def crescents_figure(read: Reading) -> Any:
     for row, method in enumerate(METHODS):
         for column, step in enumerate(cell[method]):
             axis = figure.add_subplot(grid[row, column + 1])
-            _panel(axis, points, sample, step, everything=method == "approximate" or column == len(cell[method]) - 1)
+            _panel(
+                axis,
+                points,
+                sample,
+                step,
+                everything=method == "approximate" or column == len(cell[method]) - 1,
+            )
             sweeps = f"{step['sweeps']} sweep" + ("s" if step["sweeps"] > 1 else "")
             axis.set_title(f"({next(letters)}) {METHODS[method]}, {sweeps}", fontsize=9)
             axes.append(axis)
@@ -55,17 +64,23 @@ def _panel(axis: Any, points: Any, sample: Any, step: Any, *, everything: bool) 
     labels, which = np.array(step["labels"]), np.arange(len(points)) if everything else sample
     if not everything:
         axis.scatter(*points.T, s=5, color=FAINT, rasterized=True)
-    axis.scatter(*points[which].T, s=6 if everything else 16, color=[GROUPS[k] for k in labels[which]], rasterized=True)
+    axis.scatter(
+        *points[which].T,
+        s=6 if everything else 16,
+        color=[GROUPS[k] for k in labels[which]],
+        rasterized=True,
+    )
     if everything:
         axis.scatter(*points[sample].T, s=14, facecolors="none", edgecolors=BLUE, linewidths=0.7)
     axis.scatter(*points[step["nearest"]].T, marker="x", s=70, color="black", linewidths=2)
 
 
-# ------------------------------------------------------------------------------------------------------------------- Figures 3 and 4
+# ---------------------------------------------------------------------------------- Figures 3 and 4
 
 
 def curves(what: str, label: str, read: Reading) -> Any:
-    """A panel a data set: mean and spread of both contestants against the sample size, the full kernel, and the printed axis."""
+    """A panel a data set: mean and spread of both contestants against the sample size, the full
+    kernel, and the printed axis."""
     cases = read.all_cases()
     if not cases:
         return None
@@ -73,7 +88,11 @@ def curves(what: str, label: str, read: Reading) -> Any:
     for axis, case in zip(axes, cases, strict=True):
         axis.axhspan(*AXES[what][case.name], color=BAND, zorder=0)
         for method in METHODS:
-            _spread(axis, {m: found for m in case.cells if (found := case.numbers(m, method, what))}, method)
+            _spread(
+                axis,
+                {m: found for m in case.cells if (found := case.numbers(m, method, what))},
+                method,
+            )
         whole = case.mean(None, "full", what)
         if whole is not None:
             axis.axhline(whole, color=COLOURS["full"], linewidth=1.4, linestyle="--")
@@ -84,21 +103,41 @@ def curves(what: str, label: str, read: Reading) -> Any:
     from matplotlib.patches import Patch
 
     full = {"color": COLOURS["full"], "linestyle": "--", "label": "full kernel"}
-    key_to(figure, [*CONTESTANTS, full, Patch(color=BAND, label="what the printed axis spans")], 4, **BELOW)
+    key_to(
+        figure,
+        [*CONTESTANTS, full, Patch(color=BAND, label="what the printed axis spans")],
+        4,
+        **BELOW,
+    )
     return figure
 
 
 def _spread(axis: Any, found: dict[int, list[float]], method: str) -> None:
     if found:
-        middle, off = [float(np.mean(v)) for v in found.values()], [float(np.std(v)) for v in found.values()]
-        axis.errorbar(list(found), middle, off, color=COLOURS[method], marker="o", markersize=4, linewidth=1.6, elinewidth=1, capsize=2)
+        middle, off = (
+            [float(np.mean(v)) for v in found.values()],
+            [float(np.std(v)) for v in found.values()],
+        )
+        axis.errorbar(
+            list(found),
+            middle,
+            off,
+            color=COLOURS[method],
+            marker="o",
+            markersize=4,
+            linewidth=1.6,
+            elinewidth=1,
+            capsize=2,
+        )
 
 
 def _sizes(axis: Any, sizes: list[int]) -> None:
-    log_sizes(axis, sizes, [str(m) if m < 1000 else f"{m // 1000}k" for m in sizes], "sample size m")
+    log_sizes(
+        axis, sizes, [str(m) if m < 1000 else f"{m // 1000}k" for m in sizes], "sample size m"
+    )
 
 
-# ------------------------------------------------------------------------------------------------------------------- Tables 2 and 3
+# ----------------------------------------------------------------------------------- Tables 2 and 3
 
 
 def agreement(read: Reading) -> Any:
@@ -109,18 +148,35 @@ def agreement(read: Reading) -> Any:
     for axis, kernel in zip(axes, KERNELS, strict=True):
         case, rows = read.compared(kernel), TABLES[kernel][::-1]
         for method in METHODS:
-            _spread(axis, {m: found for m in case.cells if (found := case.numbers(m, method, "ari"))}, method)
-            style = {"color": COLOURS[method], "linestyle": "--", "linewidth": 1, "markersize": 4, **HOLLOW}
-            axis.plot([row["m"] for row in rows], [row[f"ari_{method}"][0] for row in rows], **style)
+            _spread(
+                axis,
+                {m: found for m in case.cells if (found := case.numbers(m, method, "ari"))},
+                method,
+            )
+            style = {
+                "color": COLOURS[method],
+                "linestyle": "--",
+                "linewidth": 1,
+                "markersize": 4,
+                **HOLLOW,
+            }
+            axis.plot(
+                [row["m"] for row in rows], [row[f"ari_{method}"][0] for row in rows], **style
+            )
         axis.set_title(f"{kernel} kernel", fontsize=10)
         _sizes(axis, [row["m"] for row in TABLES[kernel]])
         axis.set_ylim(0, 1.02)
     axes[0].set_ylabel("ARI against the full kernel's partition")
-    key_to(figure, [*CONTESTANTS, {"color": "black", "linestyle": "--", "label": "as printed", **HOLLOW}], 3, **BELOW)
+    key_to(
+        figure,
+        [*CONTESTANTS, {"color": "black", "linestyle": "--", "label": "as printed", **HOLLOW}],
+        3,
+        **BELOW,
+    )
     return figure
 
 
-# --------------------------------------------------------------------------------------------------------------------------- bounds
+# ------------------------------------------------------------------------------------------- bounds
 
 
 def bounds(read: Reading) -> Any:
@@ -128,13 +184,28 @@ def bounds(read: Reading) -> Any:
     found = read.bounds()
     if not found:
         return None
-    figure, (axes,) = panels(1, len(found), (4.7 * len(found), 3.7), sharey=True, layout="constrained")
+    figure, (axes,) = panels(
+        1, len(found), (4.7 * len(found), 3.7), sharey=True, layout="constrained"
+    )
     for axis, (kernel, cell) in zip(axes, found.items(), strict=True):
         every, some = read.excesses(cell), read.larger(cell)
-        style = {"color": COLOURS["approximate"], "marker": "o", "markersize": 4, "capsize": 2, "label": "measured"}
+        style = {
+            "color": COLOURS["approximate"],
+            "marker": "o",
+            "markersize": 4,
+            "capsize": 2,
+            "label": "measured",
+        }
         axis.errorbar([one.m for one in some], *reach([one.draws for one in some]), **style)
         for name, label, mark, colour in BOUNDS:
-            axis.plot(cell["sizes"], [getattr(one, name) for one in every], mark, color=colour, markersize=4, label=label)
+            axis.plot(
+                cell["sizes"],
+                [getattr(one, name) for one in every],
+                mark,
+                color=colour,
+                markersize=4,
+                label=label,
+            )
         axis.set_yscale("log")
         _sizes(axis, cell["sizes"])
         axis.set_title(f"{kernel} kernel, {cell['rows']:,} rows", fontsize=10)

@@ -1,4 +1,5 @@
-"""The three contestants on kernel values at hand, so that seconds of the kernel and of clustering are told apart as the paper does."""
+"""The three contestants on kernel values at hand, so that seconds of the kernel and of clustering
+are told apart as the paper does."""
 
 from __future__ import annotations
 
@@ -24,23 +25,39 @@ WORDS: dict[str, Any] = {"kernel": "precomputed", "tol": 0, "search": Search(pro
 @dataclass(frozen=True)
 class Fit:
     labels: Array
-    objective: float  # sum of squared distances of all rows to the centres that the algorithm ends with
-    seconds: float  # wall seconds of clustering, the factor of the sample's kernel matrix among them
+    # sum of squared distances of all rows to the centres that the algorithm ends with
+    objective: float
+    # wall seconds of clustering, the factor of the sample's kernel matrix among them
+    seconds: float
     sweeps: int
 
 
-def approximate(columns: Array, sample: Array, diag: Array, start: Array, clusters: int, most: int = MOST_SWEEPS) -> Fit:
+def approximate(
+    columns: Array, sample: Array, diag: Array, start: Array, clusters: int, most: int = MOST_SWEEPS
+) -> Fit:
     """Algorithm 2 on K_B = `columns` (n, m)."""
     started = time.perf_counter()
-    model = KernelKMeans(clusters, landmarks=sample, init=start, max_iter=most, **WORDS | {"kernel": Precomputed(diagonal=diag)})
+    model = KernelKMeans(
+        clusters,
+        landmarks=sample,
+        init=start,
+        max_iter=most,
+        **WORDS | {"kernel": Precomputed(diagonal=diag)},
+    )
     model.fit(columns)
-    return Fit(model.labels_, float(model.objective_), time.perf_counter() - started, int(model.n_iter_))
+    return Fit(
+        model.labels_, float(model.objective_), time.perf_counter() - started, int(model.n_iter_)
+    )
 
 
-def two_step(columns: Array, sample: Array, diag: Array, start: Array, clusters: int, most: int = MOST_SWEEPS) -> Fit:
+def two_step(
+    columns: Array, sample: Array, diag: Array, start: Array, clusters: int, most: int = MOST_SWEEPS
+) -> Fit:
     """Algorithm 1: exact kernel k-means on the sample, then every row joins its nearest centre."""
     started = time.perf_counter()
-    model = KernelKMeans(clusters, landmarks=None, init=start[sample], max_iter=most, **WORDS).fit(columns[sample])
+    model = KernelKMeans(clusters, landmarks=None, init=start[sample], max_iter=most, **WORDS).fit(
+        columns[sample]
+    )
     labels = model.predict(columns, diag=diag)
     seconds = time.perf_counter() - started
     return Fit(labels, -float(model.score(columns, diag=diag)), seconds, int(model.n_iter_))
@@ -49,14 +66,21 @@ def two_step(columns: Array, sample: Array, diag: Array, start: Array, clusters:
 def full(gram: Array, start: Array, clusters: int) -> Fit:
     """Kernel k-means with all kernel values."""
     started = time.perf_counter()
-    model = KernelKMeans(clusters, landmarks=None, init=start, max_iter=MOST_SWEEPS, **WORDS).fit(gram)
-    return Fit(model.labels_, float(model.objective_), time.perf_counter() - started, int(model.n_iter_))
+    model = KernelKMeans(clusters, landmarks=None, init=start, max_iter=MOST_SWEEPS, **WORDS).fit(
+        gram
+    )
+    return Fit(
+        model.labels_, float(model.objective_), time.perf_counter() - started, int(model.n_iter_)
+    )
 
 
 def error_of(labels: Array, columns: Array, sample: Array, diag: Array) -> float:
-    """L(U, xi) of a hard partition (Lemma 1), negative eigenvalues of the sample's matrix clipped."""
+    """L(U, xi) of a hard partition (Lemma 1), negative eigenvalues of the sample's matrix
+    clipped."""
     clusters, sizes = np.unique(labels, return_counts=True)
-    sums = np.stack([columns[labels == cluster].sum(axis=0, dtype=np.float64) for cluster in clusters])
+    sums = np.stack(
+        [columns[labels == cluster].sum(axis=0, dtype=np.float64) for cluster in clusters]
+    )
     values, vectors = scipy.linalg.eigh(columns[sample].astype(np.float64))
     kept = values > 1e-6 * values[-1]
     inner = sums @ vectors[:, kept] / np.sqrt(values[kept])
@@ -65,10 +89,12 @@ def error_of(labels: Array, columns: Array, sample: Array, diag: Array) -> float
 
 @dataclass(frozen=True)
 class Yardstick:
-    """The clustering error of any hard partition, tr K - tr U~ K U~^T, the same for all contestants.
+    """The clustering error of any hard partition, tr K - tr U~ K U~^T, the same for all
+    contestants.
 
-    Its sums over pairs of a cluster's rows are taken from columns of K: all of them, or those of some rows drawn for good, which makes
-    the error an unbiased estimate, and that of two like partitions off by much the same.
+    Its sums over pairs of a cluster's rows are taken from columns of K: all of them, or those of
+    some rows drawn for good, which makes the error an unbiased estimate, and that of two like
+    partitions off by much the same.
     """
 
     columns: Array  # (n, q)
@@ -78,26 +104,44 @@ class Yardstick:
     def error(self, labels: Array) -> float:
         left = float(self.diag.sum(dtype=np.float64))
         for cluster in np.unique(labels):
-            inside, own = np.flatnonzero(labels == cluster), np.flatnonzero(labels[self.drawn] == cluster)
+            inside, own = (
+                np.flatnonzero(labels == cluster),
+                np.flatnonzero(labels[self.drawn] == cluster),
+            )
             n, q, diagonal = len(inside), len(own), float(self.diag[inside].sum(dtype=np.float64))
             left -= diagonal / n
             if q > 0:
-                pairs = float(self.columns[np.ix_(inside, own)].sum(dtype=np.float64) - self.diag[self.drawn[own]].sum(dtype=np.float64))
+                pairs = float(
+                    self.columns[np.ix_(inside, own)].sum(dtype=np.float64)
+                    - self.diag[self.drawn[own]].sum(dtype=np.float64)
+                )
                 left -= pairs / q  # n (n - 1) times the mean of q (n - 1) pairs, over n
         return left
 
 
 def agreement(labels: Array, classes: Array) -> dict[str, float]:
-    """NMI as Kvalseth defines it, 2 I / (H1 + H2), and the adjusted Rand index, both against classes."""
+    """NMI as Kvalseth defines it, 2 I / (H1 + H2), and the adjusted Rand index, both against
+    classes."""
     return {
         "nmi": float(normalized_mutual_info_score(classes, labels, average_method="arithmetic")),
         "ari_classes": float(adjusted_rand_score(classes, labels)),
     }
 
 
-def said(name: str, fit: Fit, classes: Array, reference: Array | None = None, yardstick: Yardstick | None = None) -> dict[str, Any]:
+def said(
+    name: str,
+    fit: Fit,
+    classes: Array,
+    reference: Array | None = None,
+    yardstick: Yardstick | None = None,
+) -> dict[str, Any]:
     """What is kept of a fit, each number under the contestant's name."""
-    found = {"objective": fit.objective, "seconds": fit.seconds, "sweeps": fit.sweeps, **agreement(fit.labels, classes)}
+    found = {
+        "objective": fit.objective,
+        "seconds": fit.seconds,
+        "sweeps": fit.sweeps,
+        **agreement(fit.labels, classes),
+    }
     if yardstick is not None:
         found["error"] = yardstick.error(fit.labels)
     if reference is not None:
@@ -110,16 +154,19 @@ CONTESTANTS = {"approximate": approximate, "two_step": two_step}
 
 @dataclass
 class Contest:
-    """The three contestants on the same rows: what they share is made when a trial first needs it, and goes with the contest.
+    """The three contestants on the same rows: what they share is made when a trial first needs it,
+    and goes with the contest.
 
-    rows : gives rows and classes. drawn : rows whose kernel columns the clustering error is taken from; None: all of them.
+    rows : gives rows and classes. drawn : rows whose kernel columns the clustering error is taken
+        from; None: all of them.
     """
 
     rows: Callable[[], tuple[Array, Array]]
     kernel: Kernel
     clusters: int
     drawn: Array | None = None
-    made: Callable[[Array], Array] | None = None  # all kernel values of rows; None: by the kernel at once
+    # all kernel values of rows; None: by the kernel at once
+    made: Callable[[Array], Array] | None = None
 
     @cached_property
     def x(self) -> Array:
@@ -156,18 +203,29 @@ class Contest:
         return starts(number, len(self.x), self.clusters)
 
     def start_error(self, number: int) -> float:
-        """The error of the random memberships themselves: where the error reduction is measured from."""
+        """The error of the random memberships themselves: where the error reduction is measured
+        from."""
         return self.yardstick.error(self.start(number))
 
     def full_trial(self, number: int) -> dict[str, Any]:
-        return {"kernel_seconds": self.gram[1], **said("", self.full(number), self.rows()[1], None, self.yardstick)}
+        return {
+            "kernel_seconds": self.gram[1],
+            **said("", self.full(number), self.rows()[1], None, self.yardstick),
+        }
 
     def trial(self, m: int, number: int, reference: Array | None) -> dict[str, Any]:
-        """One run of approximate and two-step kernel k-means, from the same memberships and on the same sample."""
+        """One run of approximate and two-step kernel k-means, from the same memberships and on the
+        same sample."""
         chosen, start = sample(number, m, len(self.x)), self.start(number)
         started = time.perf_counter()
         columns = self.kernel(self.x, self.x[chosen])
         found: dict[str, Any] = {"kernel_seconds": time.perf_counter() - started}
         for name, fit in CONTESTANTS.items():
-            found |= said(name, fit(columns, chosen, self.diag, start, self.clusters), self.rows()[1], reference, self.yardstick)
+            found |= said(
+                name,
+                fit(columns, chosen, self.diag, start, self.clusters),
+                self.rows()[1],
+                reference,
+                self.yardstick,
+            )
         return found

@@ -1,6 +1,8 @@
-"""A stand-in for the full ImageNet of Table 4: 1,262,102 rows of 900 features, made block by block, so that only K_B is ever held.
+"""A stand-in for the full ImageNet of Table 4: 1,262,102 rows of 900 features, made block by block,
+so that only K_B is ever held.
 
-python -m benchmarks.papers.chitta2011.large N M C ...     one sample size, in a process of its own: seconds and peak memory as JSON
+python -m benchmarks.papers.chitta2011.large N M C ...     one sample size, in a process of its own:
+seconds and peak memory as JSON
 """
 
 from __future__ import annotations
@@ -24,8 +26,10 @@ from . import fits
 from .problem import Array, starts
 
 ROWS, FEATURES, CLASSES = 1_262_102, 900, 164
-THEMES, THEMATIC, TYPICAL = 20, np.float32(0.75), 0.4  # TYPICAL: rows of the theme that goes with their class
-# Clusters sought with so many landmarks: 100 rows cannot start 164, and with more than 500 a sweep of 164 takes minutes.
+# TYPICAL: rows of the theme that goes with their class
+THEMES, THEMATIC, TYPICAL = 20, np.float32(0.75), 0.4
+# Clusters sought with so many landmarks: 100 rows cannot start 164, and with more than 500 a sweep
+# of 164 takes minutes.
 SIZES = {100: (20,), 200: (20, 164), 500: (20, 164), 1000: (20,), 2000: (20,)}
 QUICK_ROWS, QUICK_SIZES = 3000, {100: (20,)}
 SWEEPS, QUICK_SWEEPS = 20, 5
@@ -42,7 +46,9 @@ def key_of(what: int | str, clusters: int | None = None) -> str:
 
 
 def measure(run: Run) -> None:
-    n, sizes, sweeps = (QUICK_ROWS, QUICK_SIZES, QUICK_SWEEPS) if run.quick else (ROWS, SIZES, SWEEPS)
+    n, sizes, sweeps = (
+        (QUICK_ROWS, QUICK_SIZES, QUICK_SWEEPS) if run.quick else (ROWS, SIZES, SWEEPS)
+    )
     run.once(key_of("rows"), partial(_of_rows, n, sweeps))
     for m, numbers in sizes.items():
         missing = [c for c in numbers if key_of(m, c) not in run.results.read()]
@@ -53,20 +59,29 @@ def measure(run: Run) -> None:
 
 
 def _of_rows(n: int, sweeps: int) -> dict[str, Any]:
-    """What the page says of the rows: kernel values within classes and between, of a few of them."""
+    """What the page says of the rows: kernel values within classes and between, of a few of
+    them."""
     x, classes, themes = next(blocks(min(n, 4000)))
     gram = KERNEL(x, x)
     same = (classes[:, None] == classes[None, :]) & (themes[:, None] == themes[None, :])
     apart = gram[~same]
     np.fill_diagonal(same, False)
     ends = [float(value) for value in np.quantile(gram[same], (0.1, 0.5, 0.9))]
-    found = {"rows": n, "features": FEATURES, "classes": CLASSES, "themes": THEMES, "sweeps": sweeps, "sigma": SIGMA}
+    found = {
+        "rows": n,
+        "features": FEATURES,
+        "classes": CLASSES,
+        "themes": THEMES,
+        "sweeps": sweeps,
+        "sigma": SIGMA,
+    }
     return found | {"within": ends, "between": float(np.median(apart)), "gb": 4 * n * FEATURES / GB}
 
 
 def blocks(n: int) -> Iterator[tuple[Array, Array, Array]]:
-    """Rows (b, 900), their classes and themes, always the same: shares of words that sum to about one. Part is the row's own, most of the
-    rest its theme's, which has little to do with its class, and the remainder its class's."""
+    """Rows (b, 900), their classes and themes, always the same: shares of words that sum to about
+    one. Part is the row's own, most of the rest its theme's, which has little to do with its class,
+    and the remainder its class's."""
     words, styles = np.split(_shares(np.random.default_rng(2011), CLASSES + THEMES), [CLASSES])
     for number, first in enumerate(range(0, n, BLOCK)):
         rng = np.random.default_rng([2011, number])
@@ -92,9 +107,15 @@ def _shares(rng: np.random.Generator, n: int) -> Array:
 def _fits_in_memory(n: int, m: int) -> bool:
     need = 4 * n * m * 1.15
     info = Path("/proc/meminfo")
-    free = int(info.read_text().split("MemAvailable:")[1].split()[0]) * 1024 if info.exists() else need
+    free = (
+        int(info.read_text().split("MemAvailable:")[1].split()[0]) * 1024 if info.exists() else need
+    )
     if free < need:
-        print(f"      m = {m}: left out: K_B takes {need / GB:.1f} GB, and {free / GB:.1f} GB are free", flush=True)
+        print(
+            f"      m = {m}: left out: K_B takes {need / GB:.1f} GB, and {free / GB:.1f} GB are "
+            "free",
+            flush=True,
+        )
     return free >= need
 
 
@@ -107,7 +128,8 @@ def _alone(n: int, m: int, sweeps: int, numbers: list[int]) -> dict[str, Any]:
 
 
 def one(n: int, m: int, sweeps: int, numbers: list[int]) -> dict[str, Any]:
-    """Both contestants with m landmarks, for each number of clusters. Rows are independent, so the first are as good a sample as any."""
+    """Both contestants with m landmarks, for each number of clusters. Rows are independent, so the
+    first are as good a sample as any."""
     chosen = np.arange(m)
     columns, classes = np.empty((n, m), np.float32), np.empty(n, np.int64)
     prepared, kernel_seconds = None, 0.0
@@ -121,17 +143,28 @@ def one(n: int, m: int, sweeps: int, numbers: list[int]) -> dict[str, Any]:
     held, found = peak(), {}
     for clusters in numbers:
         start = starts(0, n, clusters)
-        cell: dict[str, Any] = {"kernel_seconds": kernel_seconds, "start": fits.error_of(start, columns, chosen, diag)}
+        cell: dict[str, Any] = {
+            "kernel_seconds": kernel_seconds,
+            "start": fits.error_of(start, columns, chosen, diag),
+        }
         for name, fit in fits.CONTESTANTS.items():
             cell |= fits.said(name, fit(columns, chosen, diag, start, clusters, sweeps), classes)
-        found[str(clusters)] = cell | {"columns_gb": columns.nbytes / GB, "held_gb": held, "peak_gb": peak()}
+        found[str(clusters)] = cell | {
+            "columns_gb": columns.nbytes / GB,
+            "held_gb": held,
+            "peak_gb": peak(),
+        }
     return found
 
 
 def peak() -> float | None:
     """The most memory this process has held, in GB."""
     status = Path("/proc/self/status")
-    return int(status.read_text().split("VmHWM:")[1].split()[0]) * 1024 / GB if status.exists() else None
+    return (
+        int(status.read_text().split("VmHWM:")[1].split()[0]) * 1024 / GB
+        if status.exists()
+        else None
+    )
 
 
 if __name__ == "__main__":

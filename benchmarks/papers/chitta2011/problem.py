@@ -1,4 +1,5 @@
-"""What all runs on MNIST share: rows, kernels, starts and samples. The exact runs on 70,000 rows take theirs from here too."""
+"""What all runs on MNIST share: rows, kernels, starts and samples. The exact runs on 70,000 rows
+take theirs from here too."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ KERNELS: dict[str, Kernel] = {
     "neural": Sigmoid(gamma=0.0045, coef0=0.11),
     "polynomial": NormalizedPolynomial(degree=5, gamma=1.0, coef0=1.0),
 }
-UNDIVIDED = Polynomial(degree=5, gamma=1.0, coef0=1.0)  # as the paper prints its "normalized polynomial kernel"
+# as the paper prints its "normalized polynomial kernel"
+UNDIVIDED = Polynomial(degree=5, gamma=1.0, coef0=1.0)
 MOST_SWEEPS = 300
 
 
@@ -38,10 +40,12 @@ def some_rows(n: int | None) -> tuple[Array, Array]:
 
 
 def starts(run: int, n: int, clusters: int = CLUSTERS) -> Array:
-    """The random memberships that all algorithms begin run `run` from: a cluster drawn for each row (n,)."""
+    """The random memberships that all algorithms begin run `run` from: a cluster drawn for each row
+    (n,)."""
     return np.random.default_rng([2011, run]).integers(0, clusters, n)
 
 
 def sample(run: int, m: int, n: int) -> Array:
-    """The rows drawn for run `run`, uniformly and without replacement; the same for both algorithms (m,)."""
+    """The rows drawn for run `run`, uniformly and without replacement; the same for both algorithms
+    (m,)."""
     return np.sort(np.random.default_rng([2011, run, m]).choice(n, m, replace=False))

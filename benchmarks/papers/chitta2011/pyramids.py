@@ -1,4 +1,5 @@
-"""A stand-in for the small ImageNet of Table 1: images as counts of visual words on a grid, drawn from 12 classes."""
+"""A stand-in for the small ImageNet of Table 1: images as counts of visual words on a grid, drawn
+from 12 classes."""
 
 from __future__ import annotations
 
@@ -28,22 +29,45 @@ def key_of(what: int | str) -> str:
 
 def measure(run: Run) -> None:
     n, sizes, count = (QUICK_ROWS, QUICK_SIZES, QUICK_RUNS) if run.quick else (ROWS, SIZES, RUNS)
-    run.once(key_of("rows"), lambda: {"rows": n, "classes": CLASSES, "words": WORDS, "levels": LEVELS, "keypoints": KEYPOINTS})
+    run.once(
+        key_of("rows"),
+        lambda: {
+            "rows": n,
+            "classes": CLASSES,
+            "words": WORDS,
+            "levels": LEVELS,
+            "keypoints": KEYPOINTS,
+        },
+    )
     contest = fits.Contest(cache(partial(images, n)), KERNEL, CLASSES, made=all_pairs)
-    run.trials(key_of("full"), count, lambda number: {**contest.full_trial(number), "start": contest.start_error(number)})
+    run.trials(
+        key_of("full"),
+        count,
+        lambda number: {**contest.full_trial(number), "start": contest.start_error(number)},
+    )
     for m in sizes:
-        run.trials(key_of(m), count, lambda number, m=m: contest.trial(m, number, contest.full(number).labels))
+        run.trials(
+            key_of(m),
+            count,
+            lambda number, m=m: contest.trial(m, number, contest.full(number).labels),
+        )
 
 
 def images(n: int) -> tuple[Array, Array]:
-    """Counts (n, 64 cells of 8 words) and classes. A class says how likely each word is in each quarter of a quarter of the image,
-    an image strays from that as a whole and cell by cell."""
+    """Counts (n, 64 cells of 8 words) and classes. A class says how likely each word is in each
+    quarter of a quarter of the image, an image strays from that as a whole and cell by cell."""
     rng = np.random.default_rng(2011)
     cells = 1 << (LEVELS - 1)
     regions = rng.normal(0.0, 0.39, (CLASSES, 4, 4, WORDS))
-    tastes = np.repeat(np.repeat(regions, cells // 4, axis=1), cells // 4, axis=2).reshape(CLASSES, -1)
+    tastes = np.repeat(np.repeat(regions, cells // 4, axis=1), cells // 4, axis=2).reshape(
+        CLASSES, -1
+    )
     classes = rng.integers(0, CLASSES, n)
-    logits = tastes[classes] + np.tile(rng.normal(0.0, 0.36, (n, WORDS)), cells * cells) + rng.normal(0.0, 0.6, (n, tastes.shape[1]))
+    logits = (
+        tastes[classes]
+        + np.tile(rng.normal(0.0, 0.36, (n, WORDS)), cells * cells)
+        + rng.normal(0.0, 0.6, (n, tastes.shape[1]))
+    )
     shares = np.exp(logits, out=logits)
     shares *= KEYPOINTS / shares.sum(axis=1, keepdims=True)
     return rng.poisson(shares).astype(np.float32), classes
@@ -60,5 +84,10 @@ def all_pairs(x: Array) -> Array:
         gram[columns, rows] = gram[rows, columns].T
 
     with ThreadPoolExecutor(os.cpu_count()) as threads:
-        list(threads.map(lambda pair: fill(*pair), [(i, j) for i in range(0, n, PIECE) for j in range(i, n, PIECE)]))
+        list(
+            threads.map(
+                lambda pair: fill(*pair),
+                [(i, j) for i in range(0, n, PIECE) for j in range(i, n, PIECE)],
+            )
+        )
     return gram

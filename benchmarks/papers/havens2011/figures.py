@@ -19,7 +19,8 @@ OTHERS = {PRINTED: "exponent as printed", AUTO: "m auto"}
 
 
 def figure(number: int, read: Reading) -> Any:
-    """Speedup, relative purity and per cent error against the sample size: means, least and largest."""
+    """Speedup, relative purity and per cent error against the sample size: means, least and
+    largest."""
     name, algorithm = PLOTS[number]
     found = {which: pairs for which in read.drawn(name) if (pairs := read.pairs(which, algorithm))}
     if not found:
@@ -30,9 +31,19 @@ def figure(number: int, read: Reading) -> Any:
             continue
         pairs, label = found[which], f"{read.name_of(which)}, m = 2"
         x = [pair.s for pair in pairs]
-        _bars(speedup, x, [pair.speedup for pair in pairs], colour, label=f"{read.name_of(which)}, with the kernel")
+        _bars(
+            speedup,
+            x,
+            [pair.speedup for pair in pairs],
+            colour,
+            label=f"{read.name_of(which)}, with the kernel",
+        )
         if all(pair.sweeps_speedup for pair in pairs):
-            style = {"label": "without it, as in the paper", "linestyle": "--", "markerfacecolor": "white"}
+            style = {
+                "label": "without it, as in the paper",
+                "linestyle": "--",
+                "markerfacecolor": "white",
+            }
             _bars(speedup, x, [pair.sweeps_speedup for pair in pairs], colour, **style)
         _bars(purity, x, [pair.purity for pair in pairs], colour, label=label)
         _bars(error, x, [pair.error for pair in pairs], colour, label=label)
@@ -55,7 +66,10 @@ def figure(number: int, read: Reading) -> Any:
         axis.axhline(level, color="grey", linewidth=0.8)
     for axis in (speedup, error):
         axis.legend(fontsize=7.5, frameon=False)
-    made.suptitle(f"ak{algorithm} on {name.split(' ')[0]}: means, with the least and the largest of all runs", fontsize=11)
+    made.suptitle(
+        f"ak{algorithm} on {name.split(' ')[0]}: means, with the least and the largest of all runs",
+        fontsize=11,
+    )
     made.tight_layout()
     return made
 
@@ -70,7 +84,12 @@ def _apart(ticks: list[int]) -> list[int]:
 
 
 def _bars(axis: Any, x: list[int], values: list[list[float]], colour: str, **style: Any) -> None:
-    axis.errorbar(x, *reach(values), color=colour, **{"marker": "o", "markersize": 4, "capsize": 3, "linewidth": 1.4, **style})
+    axis.errorbar(
+        x,
+        *reach(values),
+        color=colour,
+        **{"marker": "o", "markersize": 4, "capsize": 3, "linewidth": 1.4, **style},
+    )
 
 
 def purities(read: Reading) -> Any:
@@ -81,21 +100,53 @@ def purities(read: Reading) -> Any:
     for row, name in zip(axes, SIZES, strict=True):
         for axis, kernel in zip(row, KERNELS, strict=True):
             for colour, shift, algorithm in zip(COLOURS, (-0.13, 0.13), ALGORITHMS, strict=False):
-                for place, (s, (_, printed)) in enumerate(zip(SIZES[name], read.printed(name, kernel, algorithm), strict=True)):
+                for place, (s, (_, printed)) in enumerate(
+                    zip(SIZES[name], read.printed(name, kernel, algorithm), strict=True)
+                ):
                     cell = read.cells.get(key("II", name, kernel, s, algorithm, PRINTED))
                     if cell:
                         jitter = np.linspace(-0.07, 0.07, len(cell["purity"]))
-                        axis.scatter(place + shift + jitter, cell["purity"], s=14, color=colour, alpha=0.55, linewidths=0)
+                        axis.scatter(
+                            place + shift + jitter,
+                            cell["purity"],
+                            s=14,
+                            color=colour,
+                            alpha=0.55,
+                            linewidths=0,
+                        )
                         level = [mean(cell["purity"])] * 2
-                        axis.plot([place + shift - 0.11, place + shift + 0.11], level, color=colour, linewidth=2)
-                    axis.plot(place + shift, printed, marker="D", markersize=6, color="black", markerfacecolor="none")
+                        axis.plot(
+                            [place + shift - 0.11, place + shift + 0.11],
+                            level,
+                            color=colour,
+                            linewidth=2,
+                        )
+                    axis.plot(
+                        place + shift,
+                        printed,
+                        marker="D",
+                        markersize=6,
+                        color="black",
+                        markerfacecolor="none",
+                    )
             axis.set_xticks(range(3), [f"s = {s}" for s in SIZES[name]])
             axis.set_title(f"{name}, {kernel}", fontsize=10)
             axis.grid(axis="y", alpha=0.25)
         row[0].set_ylabel("purity")
     runs = zip(COLOURS, ALGORITHMS, strict=False)
-    entries = [{"color": colour, "marker": "o", "linewidth": 2, "label": f"ak{who}: runs and mean"} for colour, who in runs]
-    entries.append({"color": "black", "marker": "D", "markerfacecolor": "none", "linestyle": "", "label": "printed"})
+    entries = [
+        {"color": colour, "marker": "o", "linewidth": 2, "label": f"ak{who}: runs and mean"}
+        for colour, who in runs
+    ]
+    entries.append(
+        {
+            "color": "black",
+            "marker": "D",
+            "markerfacecolor": "none",
+            "linestyle": "",
+            "label": "printed",
+        }
+    )
     key_to(made, entries, 3, loc="lower center")
     made.tight_layout(rect=(0, 0.05, 1, 1))
     return made

@@ -1,4 +1,5 @@
-"""One run of (a)kFCM or (a)kPCM on kernel values that are given, so that their time and that of the sweeps come apart as in the paper."""
+"""One run of (a)kFCM or (a)kPCM on kernel values that are given, so that their time and that of the
+sweeps come apart as in the paper."""
 
 from __future__ import annotations
 
@@ -38,7 +39,9 @@ def estimator(algorithm: str, variant: str, clusters: int, m: float, **words: An
         return PrintedCMeans(clusters, rule=fuzzy_rule(variant, m), **words)
     if variant == PRINTED:
         return PrintedCMeans(clusters, rule=PrintedPossibilistic(M), **words)
-    return PrintedCMeans(clusters, rule=Possibilistic(M, pilot_m=m if variant == AUTO else M), **words)
+    return PrintedCMeans(
+        clusters, rule=Possibilistic(M, pilot_m=m if variant == AUTO else M), **words
+    )
 
 
 def kernel_values(kernel: Kernel, x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -59,23 +62,32 @@ class Values:
 
 
 def full(problem: Problem) -> Values:
-    """All n^2 of them: sweeps take the product with the whole matrix, as the paper's exact algorithms do."""
+    """All n^2 of them: sweeps take the product with the whole matrix, as the paper's exact
+    algorithms do."""
     started = time.perf_counter()
     values = kernel_values(kernel_of(problem.kernel), problem.x, problem.x)
-    return Values(values, {"landmarks": Landmarks(None, solver="gradient")}, time.perf_counter() - started)
+    return Values(
+        values, {"landmarks": Landmarks(None, solver="gradient")}, time.perf_counter() - started
+    )
 
 
 def first_memberships(problem: Problem, rows: np.ndarray, rule: Rule) -> np.ndarray:
-    """U (n, c) of the centres that lie at some rows, by their exact distances: the start of both sides."""
+    """U (n, c) of the centres that lie at some rows, by their exact distances: the start of both
+    sides."""
     kernel = kernel_of(problem.kernel)
     diag = kernel.diag(problem.x)
-    d2 = diag[:, None] + diag[rows][None, :] - 2.0 * kernel_values(kernel, problem.x, problem.x[rows])
+    d2 = (
+        diag[:, None]
+        + diag[rows][None, :]
+        - 2.0 * kernel_values(kernel, problem.x, problem.x[rows])
+    )
     d2[rows, np.arange(len(rows))] = 0.0
     return rule.memberships(np.maximum(d2, 0.0), None)
 
 
 def one_run(values: Values, model: PrintedCMeans, classes: np.ndarray) -> dict[str, Any]:
-    """Fit, and what the tables say of a run; `seconds` are those of the fit, without the kernel values."""
+    """Fit, and what the tables say of a run; `seconds` are those of the fit, without the kernel
+    values."""
     started = time.perf_counter()
     model.fit(values.values)
     seconds = time.perf_counter() - started
@@ -83,7 +95,10 @@ def one_run(values: Values, model: PrintedCMeans, classes: np.ndarray) -> dict[s
     objective = model.objective_
     if hasattr(model, "eta_"):  # E of eq. 22 is without the penalty
         for start in range(0, len(u), ROWS):
-            objective -= float(((1.0 - u[start : start + ROWS].astype(np.float64)) ** model.m_).sum(axis=0) @ model.eta_)
+            objective -= float(
+                ((1.0 - u[start : start + ROWS].astype(np.float64)) ** model.m_).sum(axis=0)
+                @ model.eta_
+            )
     return {
         "objective": float(objective),
         "purity": purity(classes, model.labels_),
@@ -97,9 +112,17 @@ def one_run(values: Values, model: PrintedCMeans, classes: np.ndarray) -> dict[s
 
 
 class Drawn:
-    """One draw of landmarks, and rows to start from. What takes long is made when a fit first needs it, after `warm`."""
+    """One draw of landmarks, and rows to start from. What takes long is made when a fit first needs
+    it, after `warm`."""
 
-    def __init__(self, problem: Problem, size: int, seed: int, start: int | np.ndarray, warm: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        size: int,
+        seed: int,
+        start: int | np.ndarray,
+        warm: Callable[[], None] | None = None,
+    ) -> None:
         self.problem, self.warm = problem, warm
         self._size, self._seed, self._start = size, seed, start
 
@@ -107,7 +130,11 @@ class Drawn:
     def landmarks(self) -> np.ndarray:
         """Evenly at random."""
         n = len(self.problem.x)
-        return np.sort(np.random.default_rng([1102, n, self._size, self._seed]).choice(n, self._size, replace=False))
+        return np.sort(
+            np.random.default_rng([1102, n, self._size, self._seed]).choice(
+                n, self._size, replace=False
+            )
+        )
 
     @cached_property
     def values(self) -> Values:
@@ -115,12 +142,20 @@ class Drawn:
         x, landmarks, kernel = self.problem.x, self.landmarks, kernel_of(self.problem.kernel)
         started = time.perf_counter()
         values, diag = kernel_values(kernel, x, x[landmarks]), kernel.diag(x)
-        return Values(values, {"landmarks": landmarks, "kernel": Precomputed(diagonal=diag)}, time.perf_counter() - started)
+        return Values(
+            values,
+            {"landmarks": landmarks, "kernel": Precomputed(diagonal=diag)},
+            time.perf_counter() - started,
+        )
 
     def memberships(self, variant: str, m: float) -> np.ndarray:
         """U of the start."""
         start = self._start
-        rows = first_rows(len(self.problem.x), start, self.problem.clusters) if isinstance(start, int) else start
+        rows = (
+            first_rows(len(self.problem.x), start, self.problem.clusters)
+            if isinstance(start, int)
+            else start
+        )
         return first_memberships(self.problem, rows, fuzzy_rule(variant, m))
 
     def fit(self, algorithm: str, variant: str, m: float, **words: Any) -> dict[str, Any]:
@@ -128,10 +163,15 @@ class Drawn:
         if self.warm is not None:
             self.warm()
         words |= {"init": self.memberships(variant, m), **self.values.words}
-        return one_run(self.values, estimator(algorithm, variant, self.problem.clusters, m, **words), self.problem.classes)
+        return one_run(
+            self.values,
+            estimator(algorithm, variant, self.problem.clusters, m, **words),
+            self.problem.classes,
+        )
 
     def whole_fit(self, algorithm: str, m: float, **words: Any) -> dict[str, Any]:
-        """The same as its users run it: from the rows, the library making the kernel values as it goes."""
+        """The same as its users run it: from the rows, the library making the kernel values as it
+        goes."""
         if self.warm is not None:
             self.warm()
         u = self.memberships(CORRECTED, m)
@@ -140,4 +180,8 @@ class Drawn:
         started = time.perf_counter()
         model.fit(self.problem.x)
         seconds = time.perf_counter() - started
-        return {"seconds": seconds, "sweeps": round(model.row_visits_ / len(u)), "purity": purity(self.problem.classes, model.labels_)}
+        return {
+            "seconds": seconds,
+            "sweeps": round(model.row_visits_ / len(u)),
+            "purity": purity(self.problem.classes, model.labels_),
+        }

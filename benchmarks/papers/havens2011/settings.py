@@ -1,4 +1,5 @@
-"""The problems of the paper, and the rows that start each run: the same ones for the exact algorithm and the approximate."""
+"""The problems of the paper, and the rows that start each run: the same ones for the exact
+algorithm and the approximate."""
 
 from __future__ import annotations
 
@@ -15,7 +16,12 @@ from ...template import toml
 _PRINTED = toml("papers/havens2011/printed.toml")
 SIZES: dict[str, list[int]] = _PRINTED["sizes"]
 CLUTO: dict[str, float] = _PRINTED["cluto"]
-TABLE = {(row["data"], row["kernel"], row["algorithm"]): list(zip(row["seconds"], row["purity"], strict=True)) for row in _PRINTED["table"]}
+TABLE = {
+    (row["data"], row["kernel"], row["algorithm"]): list(
+        zip(row["seconds"], row["purity"], strict=True)
+    )
+    for row in _PRINTED["table"]
+}
 KERNELS: dict[str, dict[str, Any]] = {
     "polynomial": {"kernel": Polynomial(degree=2, gamma=1.0, coef0=1.0)},
     "RBF, sigma 1": {"kernel": "rbf", "gamma": 1.0},
@@ -64,7 +70,8 @@ def a3(n: int | None = None) -> Problem:
 
 
 def mnist(n: int | None = None) -> Problem:
-    """MNIST / 255 in single precision: all 70,000 rows in the order stored, or n rows drawn once, in that order."""
+    """MNIST / 255 in single precision: all 70,000 rows in the order stored, or n rows drawn once,
+    in that order."""
     x, classes = load("mnist"), load("mnist", "y")
     if n is not None:
         few = np.sort(np.random.default_rng(0).choice(len(x), n, replace=False))
@@ -75,7 +82,8 @@ def mnist(n: int | None = None) -> Problem:
 
 
 def very_large(name: str, n: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Covertype or the mammals, features to [0, 1], single precision, and their classes; n of their rows where asked."""
+    """Covertype or the mammals, features to [0, 1], single precision, and their classes; n of their
+    rows where asked."""
     if name == "mammals":
         x, classes = make_quadrupeds(n or 500_000, random_state=0)
     else:

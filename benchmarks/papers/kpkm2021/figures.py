@@ -22,14 +22,31 @@ def figure_one(read: Reading) -> Any:
     figure, ((left, right),) = panels(1, 2, (9.6, 3.7))
     for colour, (name, cell) in zip(COLOURS, walks.items(), strict=False):
         words = name if name == "FAGP" else name.replace("AGP ", "AGP, step ")
-        left.plot(np.array(cell["at"]) + 1, cell["objective"], color=colour, label=f"{words} ({cell['iterations']:,})", linewidth=1.6)
+        left.plot(
+            np.array(cell["at"]) + 1,
+            cell["objective"],
+            color=colour,
+            label=f"{words} ({cell['iterations']:,})",
+            linewidth=1.6,
+        )
         if name == "FAGP":
-            right.plot(np.arange(1, len(cell["lengths"]) + 1), cell["lengths"], ".", color=colour, markersize=4)
+            right.plot(
+                np.arange(1, len(cell["lengths"]) + 1),
+                cell["lengths"],
+                ".",
+                color=colour,
+                markersize=4,
+            )
         else:
             right.axhline(float(name.split()[1]), color=colour, linewidth=1, linestyle="--")
     left.set(xscale="log", xlabel="iteration", ylabel="objective", title="Iris: objective")
     left.legend(fontsize=8.5, frameon=False, loc="lower left")
-    right.set(yscale="log", xlabel="iteration", ylabel="length", title="Iris: steps of FAGP (dashed: of AGP)")
+    right.set(
+        yscale="log",
+        xlabel="iteration",
+        ylabel="length",
+        title="Iris: steps of FAGP (dashed: of AGP)",
+    )
     figure.tight_layout()
     return figure
 
@@ -46,7 +63,12 @@ def figure_three(read: Reading) -> Any:
         labels = np.array(list(cell[key]), int)
         own = labels if (labels == y).mean() >= 0.5 else 1 - labels
         axis.scatter(x, np.array(cell["y"]) / 100, s=9, c=np.array(COLOURS)[own], linewidths=0)
-        axis.set(aspect="equal", xticks=(), yticks=(), title=f"{title}\nARI {adjusted_rand_score(y, labels):.2f}")
+        axis.set(
+            aspect="equal",
+            xticks=(),
+            yticks=(),
+            title=f"{title}\nARI {adjusted_rand_score(y, labels):.2f}",
+        )
     figure.tight_layout()
     return figure
 
@@ -60,12 +82,19 @@ def figure_five(read: Reading) -> Any:
     for line, (title, cell) in zip(axes, kinds.items(), strict=True):
         for axis in line:
             axis.axis("off")
-        for axis, image, lead, most, rows in zip(line, cell["images"], cell["leads"], cell["most"], cell["rows"], strict=False):
+        for axis, image, lead, most, rows in zip(
+            line, cell["images"], cell["leads"], cell["most"], cell["rows"], strict=False
+        ):
             grey = np.array([GREYS.index(letter) for letter in image]).reshape(SIDE, SIDE)
             axis.imshow(grey, cmap="gray_r", vmin=0, vmax=len(GREYS) - 1)
             axis.set_title(f"{lead}: {most} of {rows}", fontsize=7.5, pad=2)
-        caption = f"{title}\n{len(cell['images'])} clusters\n{len(set(cell['leads']))} digits\nNMI {cell['nmi']:.2f}"
-        line[0].text(-0.15, 0.5, caption, transform=line[0].transAxes, ha="right", va="center", fontsize=8)
+        caption = (
+            f"{title}\n{len(cell['images'])} clusters\n{len(set(cell['leads']))} digits\nNMI "
+            f"{cell['nmi']:.2f}"
+        )
+        line[0].text(
+            -0.15, 0.5, caption, transform=line[0].transAxes, ha="right", va="center", fontsize=8
+        )
     return figure
 
 
@@ -80,7 +109,9 @@ def figure_six(read: Reading) -> Any:
     for axis, (name, cell) in zip(axes.ravel(), kinds.items(), strict=False):
         axis.axis("on")
         axis.plot(cell["at"], cell["objective"], color=COLOURS[0], linewidth=1.5)
-        axis.set_title(name if cell["solver"] == "fagp" else f"{name} ({cell['solver']})", fontsize=10)
+        axis.set_title(
+            name if cell["solver"] == "fagp" else f"{name} ({cell['solver']})", fontsize=10
+        )
         axis.tick_params(labelsize=7.5)
         axis.locator_params(nbins=4)
     figure.supxlabel("step", fontsize=10)

@@ -1,8 +1,9 @@
 """Data, kernels and methods of Liu et al. 2021, section 5, and how labels are scored.
 
-The widths of a kernel are scanned for each method alike, and the one with the best mean NMI is shown, as the paper did by hand: these
-are the best values that a method can reach, chosen by the classes. NMI divides by the geometric mean of the entropies: with the
-arithmetic one it is the V-measure.
+The widths of a kernel are scanned for each method alike, and the one with the best mean NMI is
+shown, as the paper did by hand: these are the best values that a method can reach, chosen by the
+classes. NMI divides by the geometric mean of the entropies: with the arithmetic one it is the
+V-measure.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def uci(name: str) -> tuple[Array, Array]:
     """Rows, standardised, and classes 0, 1, ..."""
     x = load(name).astype(np.float64)
     spread = x.std(axis=0)
-    return (x - x.mean(axis=0)) / np.where(spread > 0, spread, 1.0), np.unique(load(name, "y"), return_inverse=True)[1]
+    return (x - x.mean(axis=0)) / np.where(spread > 0, spread, 1.0), np.unique(
+        load(name, "y"), return_inverse=True
+    )[1]
 
 
 @cache
@@ -47,7 +50,11 @@ def digits(of_each: int) -> tuple[Array, Array]:
     """Some MNIST digits of each class, in [0, 1]."""
     x, y = load("mnist"), load("mnist", "y")
     rng = np.random.default_rng(0)
-    rows = np.sort(np.concatenate([rng.choice(np.flatnonzero(y == digit), of_each, replace=False) for digit in range(10)]))
+    rows = np.sort(
+        np.concatenate(
+            [rng.choice(np.flatnonzero(y == digit), of_each, replace=False) for digit in range(10)]
+        )
+    )
     return x[rows].astype(np.float64) / 255, y[rows].astype(np.intp)
 
 
@@ -79,7 +86,8 @@ def objective(k: Array, labels: Array) -> float:
 
 
 def estimator(method: str, c: int, seed: int, solver: str = "auto", **words: Any) -> Any:
-    common = {"n_jobs": 1, "random_state": seed, "search": None}  # as published: no start is improved on
+    # as published: no start is improved on
+    common = {"n_jobs": 1, "random_state": seed, "search": None}
     exact = {"kernel": "rbf", "landmarks": None, **common, **words}
     plain = {"search": Search(None, acceleration=None)}
     makers: dict[str, Callable[[], Any]] = {
@@ -100,8 +108,11 @@ def exact_or_batched(x: Array) -> str:
     return "fagp" if len(x) <= EXACT_ROWS else "batched"
 
 
-def scored(x: Array, y: Array, k: Array | None, method: str, seeds: int, solver: str, **words: Any) -> dict[str, Any]:
-    """Lists over the seeds: scores, clusters that hold rows, classes that lead in some cluster, and the objective where K is given."""
+def scored(
+    x: Array, y: Array, k: Array | None, method: str, seeds: int, solver: str, **words: Any
+) -> dict[str, Any]:
+    """Lists over the seeds: scores, clusters that hold rows, classes that lead in some cluster, and
+    the objective where K is given."""
     cell: dict[str, Any] = {name: [] for name in (*SCORES.values(), "found", "leading")}
     if k is not None:
         cell["objective"] = []
@@ -111,22 +122,35 @@ def scored(x: Array, y: Array, k: Array | None, method: str, seeds: int, solver:
         cell["ari"].append(adjusted_rand_score(y, labels))
         cell["vm"].append(v_measure_score(y, labels))
         cell["found"].append(len(np.unique(labels)))
-        cell["leading"].append(len({int(np.bincount(y[labels == j]).argmax()) for j in np.unique(labels)}))
+        cell["leading"].append(
+            len({int(np.bincount(y[labels == j]).argmax()) for j in np.unique(labels)})
+        )
         if k is not None:
             cell["objective"].append(objective(k, labels))
     return cell
 
 
 def of_uci(name: str, method: str, factor: float | None, seeds: int) -> dict[str, Any]:
-    """A method on one set, at one width; with the objective at gamma = 1 / median, where all kernel methods minimise the same."""
+    """A method on one set, at one width; with the objective at gamma = 1 / median, where all kernel
+    methods minimise the same."""
     x, y = uci(name)
     if factor is None:
         return scored(x, y, None, method, seeds, "auto")
     compared = factor == 1.0 and not method.startswith("KFCM")
-    return scored(x, y, rbf(x, 1.0) if compared else None, method, seeds, exact_or_batched(x), gamma=factor * over_median(x))
+    return scored(
+        x,
+        y,
+        rbf(x, 1.0) if compared else None,
+        method,
+        seeds,
+        exact_or_batched(x),
+        gamma=factor * over_median(x),
+    )
 
 
-def of_digits(of_each: int, kernel: str, method: str, width: str | float, seeds: int, solver: str = "batched") -> dict[str, Any]:
+def of_digits(
+    of_each: int, kernel: str, method: str, width: str | float, seeds: int, solver: str = "batched"
+) -> dict[str, Any]:
     x, y = digits(of_each)
     if kernel == "RBF":
         k = rbf(x, float(width)) if width == 1.0 else None
@@ -136,8 +160,11 @@ def of_digits(of_each: int, kernel: str, method: str, width: str | float, seeds:
 
 
 def of_rings(method: str, gamma: float | None, draws: int) -> dict[str, Any]:
-    """ARI over draws of disc and ring, from one start and from ten of which the lowest objective counts."""
-    words: dict[str, Any] = {"kernel": "linear"} if gamma is None else {"kernel": "rbf", "gamma": gamma}
+    """ARI over draws of disc and ring, from one start and from ten of which the lowest objective
+    counts."""
+    words: dict[str, Any] = (
+        {"kernel": "linear"} if gamma is None else {"kernel": "rbf", "gamma": gamma}
+    )
     cell: dict[str, Any] = {"one": [], "ten": []}
     for seed in range(draws):
         x, y = make_ring_and_disc(random_state=seed)

@@ -1,4 +1,5 @@
-"""Algorithm 1 in two forms: with dense projectors, as the paper writes it, and in closed form, as the library walks."""
+"""Algorithm 1 in two forms: with dense projectors, as the paper writes it, and in closed form, as
+the library walks."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ def constraints(active: Array, n: int, c: int) -> Array:
 
 
 def dense(k: Array, start: Array, step: float | None) -> tuple[Array, int]:
-    """Algorithm 1 with matrices of n c by n c. FAGP (`step` None) updates the projector by (32); AGP makes it anew each time by (30)."""
+    """Algorithm 1 with matrices of n c by n c. FAGP (`step` None) updates the projector by (32);
+    AGP makes it anew each time by (30)."""
     n, c = start.shape
     p, active = start.ravel().copy(), start.ravel() == 0
     q, count, longest = projector(active, n, c), 0, np.inf if step is None else step
@@ -60,7 +62,14 @@ def dense_gradient(k: Array, p: Array) -> Array:
 
 
 def closed(k: Array, start: Array, step: float | None = None, most: int = 10**6) -> Walked:
-    return follow(DenseGram(k, np.diag(k).copy()), np.ones(len(k)), start.copy(), most, float(np.trace(k)), step)
+    return follow(
+        DenseGram(k, np.diag(k).copy()),
+        np.ones(len(k)),
+        start.copy(),
+        most,
+        float(np.trace(k)),
+        step,
+    )
 
 
 def drawn_start(n: int, c: int, seed: int) -> Array:

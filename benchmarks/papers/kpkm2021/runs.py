@@ -13,7 +13,20 @@ from cmeans.datasets import make_ring_and_disc
 from ..paper import Run
 from ..parallel import in_parallel
 from . import methods, times
-from .methods import FACTORS, OF_DIGITS, OF_UCI, PLAIN, UCI, WIDTHS, digits, estimator, exact_or_batched, over_median, similarity, uci
+from .methods import (
+    FACTORS,
+    OF_DIGITS,
+    OF_UCI,
+    PLAIN,
+    UCI,
+    WIDTHS,
+    digits,
+    estimator,
+    exact_or_batched,
+    over_median,
+    similarity,
+    uci,
+)
 from .projections import closed, drawn_start
 
 GAMMAS = (None, 0.1, 0.3, 0.5, 1.0, 2.0, 3.0)  # on disc and ring; None is the linear kernel
@@ -21,7 +34,8 @@ ON_RINGS = ("KPKM", "KFCM m=2", "KKM")
 STEPS = (0.1, 0.01, 0.001)  # of AGP in Figure 1
 POINTS = 250  # of a curve
 GREYS = "0123456789abcdef"
-PICTURED = {  # row of Figure 5 -> method, kernel, width; KFCM at a width of its own, as in the paper
+# row of Figure 5 -> method, kernel, width; KFCM at a width of its own, as in the paper
+PICTURED = {
     "KPKM, RBF": ("KPKM", "RBF", 1.0),
     "KKM, RBF": ("KKM", "RBF", 1.0),
     "KFCM m = 1.3, RBF": ("KFCM m=1.3", "RBF", 1.0),
@@ -54,14 +68,23 @@ def kernel_name(gamma: float | None) -> str:
 def rings(run: Run) -> None:
     draws = 2 if run.quick else 10
     gammas = (None, 1.0) if run.quick else GAMMAS
-    jobs = {f"ring | {kernel_name(gamma)} | {method}": (method, gamma, draws) for gamma in gammas for method in ON_RINGS}
+    jobs = {
+        f"ring | {kernel_name(gamma)} | {method}": (method, gamma, draws)
+        for gamma in gammas
+        for method in ON_RINGS
+    }
     in_parallel(run, methods.of_rings, jobs)
     run.once("figure 3", _pictured_rings)
 
 
 def table_four(run: Run, name: str) -> None:
     x, y = uci(name)
-    size = {"rows": len(x), "features": x.shape[1], "classes": int(y.max()) + 1, "solver": exact_or_batched(x)}
+    size = {
+        "rows": len(x),
+        "features": x.shape[1],
+        "classes": int(y.max()) + 1,
+        "solver": exact_or_batched(x),
+    }
     run.once(f"uci | {name}", lambda: size)
     seeds, factors = (2, (1.0,)) if run.quick else (10, FACTORS)
     jobs: dict[str, tuple[Any, ...]] = {}
@@ -69,7 +92,10 @@ def table_four(run: Run, name: str) -> None:
         if method in PLAIN:
             jobs[f"uci | {name} | {method} | -"] = (name, method, None, seeds)
         elif method != "KPKM batched" or size["solver"] == "fagp":  # else KPKM is batched itself
-            jobs |= {f"uci | {name} | {method} | {factor:g}": (name, method, factor, seeds) for factor in factors}
+            jobs |= {
+                f"uci | {name} | {method} | {factor:g}": (name, method, factor, seeds)
+                for factor in factors
+            }
     in_parallel(run, methods.of_uci, jobs)
 
 
@@ -84,13 +110,27 @@ def table_five(run: Run) -> None:
     jobs: dict[str, tuple[Any, ...]] = {}
     if not run.quick:
         for kernel, width in (("RBF", 1.0), ("CW-SSIM", "k")):
-            jobs[f"digits | {kernel} | FAGP | {width}"] = (of_each, kernel, "KPKM", width, 2, "fagp")
+            jobs[f"digits | {kernel} | FAGP | {width}"] = (
+                of_each,
+                kernel,
+                "KPKM",
+                width,
+                2,
+                "fagp",
+            )
     for kernel, widths in kinds.items():
         for method in OF_DIGITS:
-            jobs |= {f"digits | {kernel} | {method} | {width}": (of_each, kernel, method, width, seeds) for width in widths}
+            jobs |= {
+                f"digits | {kernel} | {method} | {width}": (of_each, kernel, method, width, seeds)
+                for width in widths
+            }
     in_parallel(run, methods.of_digits, jobs)
     run.once("digits descent", partial(_structural_descent, of_each))
-    in_parallel(run, pictured_digits, {f"figure 5 | {name}": (of_each, *kind) for name, kind in PICTURED.items()})
+    in_parallel(
+        run,
+        pictured_digits,
+        {f"figure 5 | {name}": (of_each, *kind) for name, kind in PICTURED.items()},
+    )
 
 
 def figure_one(run: Run) -> None:
@@ -106,7 +146,9 @@ def figure_six(run: Run, name: str) -> None:
 
 
 def estimator_on(x: np.ndarray, y: np.ndarray) -> Any:
-    return estimator("KPKM", int(y.max()) + 1, 0, "fagp" if len(x) <= 1000 else "batched", gamma=over_median(x))
+    return estimator(
+        "KPKM", int(y.max()) + 1, 0, "fagp" if len(x) <= 1000 else "batched", gamma=over_median(x)
+    )
 
 
 def _descent(model: Any, n_rows: int) -> dict[str, Any]:
@@ -126,18 +168,28 @@ def _descent(model: Any, n_rows: int) -> dict[str, Any]:
 
 
 def _structural_descent(of_each: int) -> dict[str, Any]:
-    """Sweeps of batched with a kernel that is not positive definite, and how many of them went up."""
+    """Sweeps of batched with a kernel that is not positive definite, and how many of them went
+    up."""
     _, y = digits(of_each)
-    model = estimator("KPKM", int(y.max()) + 1, 0, "batched", kernel="precomputed").fit(similarity(of_each))
+    model = estimator("KPKM", int(y.max()) + 1, 0, "batched", kernel="precomputed").fit(
+        similarity(of_each)
+    )
     history = np.array(model.objective_history_)
-    return {"sweeps": len(history) - 1, "rises": int((np.diff(history) > 1e-9 * abs(history[0])).sum())}
+    return {
+        "sweeps": len(history) - 1,
+        "rises": int((np.diff(history) > 1e-9 * abs(history[0])).sum()),
+    }
 
 
 def _walk(step: float | None) -> dict[str, Any]:
     x, _ = uci("iris")
     walked = closed(methods.rbf(x, 1.0), drawn_start(len(x), 3, 0), step)
     at = _thinned(len(walked.history))
-    cell = {"iterations": walked.n_iter, "at": at.tolist(), "objective": np.array(walked.history)[at].tolist()}
+    cell = {
+        "iterations": walked.n_iter,
+        "at": at.tolist(),
+        "objective": np.array(walked.history)[at].tolist(),
+    }
     return cell | ({"lengths": list(map(float, walked.steps))} if step is None else {})
 
 
@@ -150,7 +202,10 @@ def _thinned(length: int, *, even: bool = False) -> np.ndarray:
 def _pictured_rings() -> dict[str, Any]:
     """One draw in hundredths, and the labels that two kernels give."""
     x, y = make_ring_and_disc(random_state=0)
-    cell: dict[str, Any] = {"x": (100 * x[:, 0]).round().astype(int).tolist(), "y": (100 * x[:, 1]).round().astype(int).tolist()}
+    cell: dict[str, Any] = {
+        "x": (100 * x[:, 0]).round().astype(int).tolist(),
+        "y": (100 * x[:, 1]).round().astype(int).tolist(),
+    }
     cell["gamma"] = 1.0
     own = {"classes": y, "RBF": estimator("KPKM", 2, 0, "fagp", gamma=1.0).fit(x).labels_}
     own["linear"] = estimator("KPKM", 2, 0, "fagp", kernel="linear").fit(x).labels_
@@ -158,15 +213,24 @@ def _pictured_rings() -> dict[str, Any]:
 
 
 def pictured_digits(of_each: int, method: str, kernel: str, width: float) -> dict[str, Any]:
-    """The mean image of each cluster in sixteen greys, ordered by the digit that leads in it; and how many rows it and the cluster have."""
+    """The mean image of each cluster in sixteen greys, ordered by the digit that leads in it; and
+    how many rows it and the cluster have."""
     x, y = digits(of_each)
     rbf = kernel == "RBF"
-    words: dict[str, Any] = {"kernel": "rbf", "gamma": width * over_median(x)} if rbf else {"kernel": "precomputed"}
+    words: dict[str, Any] = (
+        {"kernel": "rbf", "gamma": width * over_median(x)} if rbf else {"kernel": "precomputed"}
+    )
     rows = x if rbf else methods.structural(of_each, width)
     labels = estimator(method, 10, 0, "batched", **words).fit(rows).labels_
     clusters = [np.bincount(y[labels == j], minlength=10) for j in range(10)]
-    order = sorted((j for j in range(10) if clusters[j].sum()), key=lambda j: (clusters[j].argmax(), -clusters[j].max()))
-    images = ["".join(GREYS[grey] for grey in (15 * x[labels == j].mean(axis=0)).round().astype(int)) for j in order]
+    order = sorted(
+        (j for j in range(10) if clusters[j].sum()),
+        key=lambda j: (clusters[j].argmax(), -clusters[j].max()),
+    )
+    images = [
+        "".join(GREYS[grey] for grey in (15 * x[labels == j].mean(axis=0)).round().astype(int))
+        for j in order
+    ]
     return {
         "images": images,
         "leads": [int(clusters[j].argmax()) for j in order],

@@ -1,6 +1,8 @@
-"""Times: FAGP against AGP, dense projectors against the closed form, and the batched form on large data.
+"""Times: FAGP against AGP, dense projectors against the closed form, and the batched form on large
+data.
 
-All are processor seconds of one thread, one run after the other, so that other work on the machine disturbs them little.
+All are processor seconds of one thread, one run after the other, so that other work on the machine
+disturbs them little.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from .projections import Walked, closed, dense, drawn_start
 
 COMPARED = ("iris", "wine", "seeds", "sonar", "glass", "ionosphere")
 STARTS = {1.0: 3, 0.1: 3, 0.01: 1}  # AGP's longest step -> starts
-DENSE = ((40, 1.0, 3), (80, 1.0, 3), (150, 1.0, 1), (40, 0.1, 3), (80, 0.1, 3))  # rows of Iris, AGP's step, starts
+# rows of Iris, AGP's step, starts
+DENSE = ((40, 1.0, 3), (80, 1.0, 3), (150, 1.0, 1), (40, 0.1, 3), (80, 0.1, 3))
 LARGE_CLUSTERS = 10
 LANDMARKS, CLUSTERS = 300, 7  # on Covertype
 ON_COVERTYPE = {  # what -> (words, starts measured)
@@ -80,7 +83,8 @@ def _slow_trial(name: str, step: float, start: int) -> dict[str, Any]:
 
 
 def dense_projectors(run: Run) -> None:
-    """Both with dense projectors and both in closed form on the first rows of Iris in a random order."""
+    """Both with dense projectors and both in closed form on the first rows of Iris in a random
+    order."""
     for rows, step, starts in ((40, 1.0, 1),) if run.quick else DENSE:
         run.trials(f"times | dense | {rows} | {step:g}", starts, partial(_dense_trial, rows, step))
 
@@ -100,7 +104,8 @@ def _dense_trial(rows: int, step: float, start: int) -> dict[str, Any]:
 
 
 def large(run: Run) -> None:
-    """FAGP in closed form on a thousand digits in ten clusters, and single dense updates of the projector at full size."""
+    """FAGP in closed form on a thousand digits in ten clusters, and single dense updates of the
+    projector at full size."""
     of_each = 10 if run.quick else 100
     run.trials("times | large", 1, partial(_large_trial, of_each))
 
@@ -115,8 +120,11 @@ def _large_trial(of_each: int, start: int) -> dict[str, Any]:
     for first in range(3):
         at = first * c + start
         column = q[:, at].copy()
-        _, written = timed(lambda column=column, at=at: q - np.outer(column, column) / column[at])  # (32) as written
-        _, in_place = timed(partial(blas.dger, -1 / column[at], column, column, a=q, overwrite_a=True))
+        # (32) as written
+        _, written = timed(lambda column=column, at=at: q - np.outer(column, column) / column[at])
+        _, in_place = timed(
+            partial(blas.dger, -1 / column[at], column, column, a=q, overwrite_a=True)
+        )
         _, direction = timed(partial(blas.dgemv, 1.0, q, g))  # (33)
         parts.append((written, in_place, direction))
     written, in_place, direction = np.median(parts, axis=0).tolist()
@@ -132,7 +140,8 @@ def _large_trial(of_each: int, start: int) -> dict[str, Any]:
 
 
 def covertype(run: Run) -> None:
-    """Every fifth row of Covertype with 300 landmarks: starts of the batched form against five k-means++ starts of kernel k-means."""
+    """Every fifth row of Covertype with 300 landmarks: starts of the batched form against five
+    k-means++ starts of kernel k-means."""
     part = slice(None, None, 200 if run.quick else 5)
     x = unit_interval(load("covtype")[part], np.float32)
     rng = np.random.default_rng(0)
@@ -143,7 +152,9 @@ def covertype(run: Run) -> None:
         "landmarks": rng.choice(len(x), LANDMARKS, replace=False),
         "n_jobs": 1,
     }
-    run.once("times | covertype", lambda: {"rows": len(x), "landmarks": LANDMARKS, "classes": CLUSTERS})
+    run.once(
+        "times | covertype", lambda: {"rows": len(x), "landmarks": LANDMARKS, "classes": CLUSTERS}
+    )
 
     def trial(make: Callable[..., Any], start: int) -> dict[str, Any]:
         model, seconds = timed(lambda: make(CLUSTERS, random_state=start, **words).fit(x))
@@ -151,6 +162,12 @@ def covertype(run: Run) -> None:
 
     for warm in (KernelKMeans, ProbabilisticKMeans):  # what is loaded once is no part of the times
         warm(CLUSTERS, max_iter=2, random_state=0, **words).fit(x)
-    run.trials("times | covertype | KernelKMeans", 1, partial(trial, partial(KernelKMeans, n_init=5)))
+    run.trials(
+        "times | covertype | KernelKMeans", 1, partial(trial, partial(KernelKMeans, n_init=5))
+    )
     for name, (more, starts) in ON_COVERTYPE.items():
-        run.trials(f"times | covertype | {name}", 1 if run.quick else starts, partial(trial, partial(ProbabilisticKMeans, **more)))
+        run.trials(
+            f"times | covertype | {name}",
+            1 if run.quick else starts,
+            partial(trial, partial(ProbabilisticKMeans, **more)),
+        )

@@ -12,12 +12,24 @@ from .reading import Reading
 from .runs import LETTERS, PANELS
 
 GREY = "#c8c8c8"
-COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#9467bd", "#d62728", "#8c564b", "#e377c2", "#17becf", "#bcbd22", "#1b4f72")
+COLOURS = (
+    "#1f77b4",
+    "#ff7f0e",
+    "#2ca02c",
+    "#9467bd",
+    "#d62728",
+    "#8c564b",
+    "#e377c2",
+    "#17becf",
+    "#bcbd22",
+    "#1b4f72",
+)
 COLOURS += ("#e8a33d", "#7fbf7b", "#b79ad6", "#f29191", "#556b2f")
 
 
 def figure_one(read: Reading) -> Any:
-    """Experiment 1 with eight algorithms: centres, circles of radius eta, dashed the reach of sparse clusters."""
+    """Experiment 1 with eight algorithms: centres, circles of radius eta, dashed the reach of
+    sparse clusters."""
     kinds = read.keyed("figure 1", PANELS)
     if not kinds:
         return None
@@ -44,7 +56,9 @@ def figure_two(read: Reading) -> Any:
     _scatter(right, cell, cell["labels"])
     _circles(right, cell, "radii", linewidth=1.1)
     _centres(right, cell)
-    right.set_title(f"SeqSAPCM, λ = 0.1\n{cell['found']} found, SR {cell['success']:.1f}%", fontsize=10)
+    right.set_title(
+        f"SeqSAPCM, λ = 0.1\n{cell['found']} found, SR {cell['success']:.1f}%", fontsize=10
+    )
     for axis in (left, right):
         _bare(axis)
     figure.tight_layout()
@@ -54,7 +68,14 @@ def figure_two(read: Reading) -> Any:
 def _scatter(axis: Any, cell: Cell, labels: str) -> None:
     own = np.array([LETTERS.find(letter) for letter in labels])
     colours = np.array([*COLOURS, GREY])[np.where(own < 0, len(COLOURS), own % len(COLOURS))]
-    axis.scatter(np.array(cell["x"]) / 100, np.array(cell["y"]) / 100, s=4, c=colours, linewidths=0, rasterized=True)
+    axis.scatter(
+        np.array(cell["x"]) / 100,
+        np.array(cell["y"]) / 100,
+        s=4,
+        c=colours,
+        linewidths=0,
+        rasterized=True,
+    )
 
 
 def _circles(axis: Any, cell: Cell, field: str, **style: Any) -> None:
@@ -62,15 +83,28 @@ def _circles(axis: Any, cell: Cell, field: str, **style: Any) -> None:
     from matplotlib.patches import Ellipse
 
     for centre, radius in zip(cell["centres"], cell.get(field, []), strict=False):
-        axis.add_patch(Ellipse(centre, *(2 * np.array(radius) * np.ones(2)), fill=False, color="black", **style))
+        axis.add_patch(
+            Ellipse(
+                centre, *(2 * np.array(radius) * np.ones(2)), fill=False, color="black", **style
+            )
+        )
 
 
 def _centres(axis: Any, cell: Cell) -> None:
-    axis.plot(*np.array(cell["centres"]).T, "o", color="black", markersize=5.5, markeredgecolor="white", markeredgewidth=0.9)
+    axis.plot(
+        *np.array(cell["centres"]).T,
+        "o",
+        color="black",
+        markersize=5.5,
+        markeredgecolor="white",
+        markeredgewidth=0.9,
+    )
 
 
 def _bare(axis: Any) -> None:
-    axis.set(xlim=(-0.6, 10.6), ylim=(-0.6, 10.6), aspect="equal", xticks=(0, 5, 10), yticks=(0, 5, 10))
+    axis.set(
+        xlim=(-0.6, 10.6), ylim=(-0.6, 10.6), aspect="equal", xticks=(0, 5, 10), yticks=(0, 5, 10)
+    )
     axis.tick_params(labelsize=8, length=2)
 
 

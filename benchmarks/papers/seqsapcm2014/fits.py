@@ -1,9 +1,11 @@
 """One fit of a line of Tables 1 to 4, scored as the paper scored it.
 
-Three things had to be found for the figures to come out. Every row is scored by its typicalities without sparsity at the final
-centres and scales, exp(-d / eta) divided by their sum: its label is the largest of them, and GRM compares rows of memberships by
-their Euclidean distance over sqrt(2). k-means, FCM and PCM saw Iris standardised, the other sets as they are; the adaptive
-algorithms saw features in [0, 10], where the first rows of all are chosen. And Iris is Fisher's, without the UCI file's misprints.
+Three things had to be found for the figures to come out. Every row is scored by its typicalities
+without sparsity at the final centres and scales, exp(-d / eta) divided by their sum: its label is
+the largest of them, and GRM compares rows of memberships by their Euclidean distance over sqrt(2).
+k-means, FCM and PCM saw Iris standardised, the other sets as they are; the adaptive algorithms saw
+features in [0, 10], where the first rows of all are chosen. And Iris is Fisher's, without the UCI
+file's misprints.
 """
 
 from __future__ import annotations
@@ -15,7 +17,12 @@ import numpy as np
 from scipy.spatial.distance import cdist, pdist
 from sklearn.datasets import load_iris
 
-from cmeans import AdaptivePossibilisticCMeans, FuzzyCMeans, KernelKMeans, SequentialPossibilisticCMeans
+from cmeans import (
+    AdaptivePossibilisticCMeans,
+    FuzzyCMeans,
+    KernelKMeans,
+    SequentialPossibilisticCMeans,
+)
 from cmeans.datasets import make_close_gaussians
 from cmeans.metrics import rand_measure, success_rate
 from cmeans.papers import PrintedAdaptivePossibilisticCMeans
@@ -58,7 +65,8 @@ def units(method: str, table: int, x: np.ndarray) -> np.ndarray:
 
 
 def far_row(x: np.ndarray) -> int:
-    """The first of two distant rows (Egecioglu, Kalantari 1989), looked for from the first row on."""
+    """The first of two distant rows (Egecioglu, Kalantari 1989), looked for from the first row
+    on."""
     return int(cdist(x[:1], x)[0].argmax())
 
 
@@ -72,7 +80,8 @@ def max_min_rows(x: np.ndarray, first: int, count: int) -> np.ndarray:
 
 
 def euclidean_grm(classes: np.ndarray, u: np.ndarray) -> float:
-    """1 - mean |E_P - E_Q| with E_Q(i, k) = 1 - |u_i - u_k| / sqrt(2), which is what reproduces the printed GRM."""
+    """1 - mean |E_P - E_Q| with E_Q(i, k) = 1 - |u_i - u_k| / sqrt(2), which is what reproduces the
+    printed GRM."""
     apart = pdist(classes[:, None].astype(float)) > 0
     return 1.0 - float(np.abs(apart - pdist(u) / np.sqrt(2.0)).mean())
 
@@ -81,7 +90,9 @@ def scored(classes: np.ndarray, u: np.ndarray, *, general: bool = True) -> Line:
     labels = u.argmax(axis=1)
     measures = [100 * rand_measure(classes, labels), 100 * success_rate(classes, labels)]
     rand, success = (round(value, 2) for value in measures)
-    return Line(u.shape[1], rand, round(100 * euclidean_grm(classes, u), 2) if general else None, success)
+    return Line(
+        u.shape[1], rand, round(100 * euclidean_grm(classes, u), 2) if general else None, success
+    )
 
 
 def plain_typicalities(model: Any, x: np.ndarray) -> np.ndarray:
@@ -94,16 +105,27 @@ def plain_typicalities(model: Any, x: np.ndarray) -> np.ndarray:
 def by_nearest(classes: np.ndarray, model: Any, x: np.ndarray) -> tuple[float, float]:
     """RM and SR of the model's own labels, a row that no cluster wants counting in the nearest."""
     nearest = model.transform(x).argmin(axis=1)
-    return tuple(100 * measure(classes, model.labels_, nearest=nearest) for measure in (rand_measure, success_rate))
+    return tuple(
+        100 * measure(classes, model.labels_, nearest=nearest)
+        for measure in (rand_measure, success_rate)
+    )
 
 
-def fitted(row: Row, table: int, x: np.ndarray, first: int | None, **more: Any) -> tuple[Any, np.ndarray]:
-    """The model and the rows it was fitted on. `first` is the first row of Max-Min, None for the far one;
-    `more` are further words of the estimator."""
+def fitted(
+    row: Row, table: int, x: np.ndarray, first: int | None, **more: Any
+) -> tuple[Any, np.ndarray]:
+    """The model and the rows it was fitted on. `first` is the first row of Max-Min, None for the
+    far one; `more` are further words of the estimator."""
     seen = units(row.method, table, x)
     if row.method == "SeqSAPCM":
         return SequentialPossibilisticCMeans(
-            sparsity=row.sparsity, sparsity_test="local", patience=1, scaling=None, max_iter=SWEEPS, n_jobs=1, **more
+            sparsity=row.sparsity,
+            sparsity_test="local",
+            patience=1,
+            scaling=None,
+            max_iter=SWEEPS,
+            n_jobs=1,
+            **more,
         ).fit(seen), seen
     assert row.initial is not None
     ten = to_ten(x)  # footnote 8: one start for all
@@ -114,21 +136,33 @@ def fitted(row: Row, table: int, x: np.ndarray, first: int | None, **more: Any) 
     if row.method == "FCM":
         return FuzzyCMeans(row.initial, m=2.0, **words).fit(seen), seen
     if row.method == "PCM":
-        return PrintedAdaptivePossibilisticCMeans(row.initial, sparsity=0, adaptation=None, scaling=None, **words).fit(seen), seen
-    words |= {"sparsity": row.sparsity, "sparsity_test": "local", "adaptation": "length", "scaling": None}
+        return PrintedAdaptivePossibilisticCMeans(
+            row.initial, sparsity=0, adaptation=None, scaling=None, **words
+        ).fit(seen), seen
+    words |= {
+        "sparsity": row.sparsity,
+        "sparsity_test": "local",
+        "adaptation": "length",
+        "scaling": None,
+    }
     assert row.beta is not None
     return PrintedAdaptivePossibilisticCMeans(row.initial, beta=row.beta, **words).fit(seen), seen
 
 
-def line_of(row: Row, table: int, x: np.ndarray, classes: np.ndarray, first: int | None, **more: Any) -> Line:
+def line_of(
+    row: Row, table: int, x: np.ndarray, classes: np.ndarray, first: int | None, **more: Any
+) -> Line:
     model, seen = fitted(row, table, x, first, **more)
     if row.method == "k-means":
         return scored(classes, np.eye(row.initial or 0)[model.labels_], general=False)
-    return scored(classes, model.memberships_ if row.method == "FCM" else plain_typicalities(model, seen))
+    return scored(
+        classes, model.memberships_ if row.method == "FCM" else plain_typicalities(model, seen)
+    )
 
 
 def by_defaults(name: str, table: int, state: int) -> tuple[int, float, float, float]:
-    """The library's defaults: clusters found, RM and SR by its own labels, and the per cent of rows that no cluster wants."""
+    """The library's defaults: clusters found, RM and SR by its own labels, and the per cent of rows
+    that no cluster wants."""
     x, classes = data(table, state)
     words: dict[str, Any] = {"random_state": state, "n_jobs": 1}
     if name == "sequential":
@@ -136,5 +170,11 @@ def by_defaults(name: str, table: int, state: int) -> tuple[int, float, float, f
     elif name == "alpha":
         model = AdaptivePossibilisticCMeans(alpha=1.0, pilot_m=2.0, **words).fit(x)
     else:
-        model = AdaptivePossibilisticCMeans((1, 2 * CLASSES[table] if name == "twice" else 20), **words).fit(x)
-    return (model.n_clusters_, *by_nearest(classes, model, x), 100 * float(np.mean(model.labels_ < 0)))
+        model = AdaptivePossibilisticCMeans(
+            (1, 2 * CLASSES[table] if name == "twice" else 20), **words
+        ).fit(x)
+    return (
+        model.n_clusters_,
+        *by_nearest(classes, model, x),
+        100 * float(np.mean(model.labels_ < 0)),
+    )

@@ -38,7 +38,11 @@ class Row:
     @property
     def words(self) -> tuple[str, str, str]:
         """lambda, beta and the number of clusters at the start; empty where there is none."""
-        return f"{self.sparsity:g}" if self.sparsity else "", f"{self.beta:g}" if self.beta else "", str(self.initial or "")
+        return (
+            f"{self.sparsity:g}" if self.sparsity else "",
+            f"{self.beta:g}" if self.beta else "",
+            str(self.initial or ""),
+        )
 
     def __str__(self) -> str:
         return " ".join([self.method, *(word or "-" for word in self.words)])
@@ -51,10 +55,22 @@ def _rows(text: str) -> list[Row]:
         printed = None
         if measures:
             found, rand, general, success = measures
-            printed = Line(int(found), float(rand), None if general == "-" else float(general), float(success))
+            printed = Line(
+                int(found), float(rand), None if general == "-" else float(general), float(success)
+            )
         number = None if initial == "-" else int(initial)
-        rows.append(Row(method, 0.0 if sparsity == "-" else float(sparsity), None if beta == "-" else float(beta), number, printed))
+        rows.append(
+            Row(
+                method,
+                0.0 if sparsity == "-" else float(sparsity),
+                None if beta == "-" else float(beta),
+                number,
+                printed,
+            )
+        )
     return rows
 
 
-TABLES = {int(number): _rows(text) for number, text in toml("papers/seqsapcm2014/printed.toml").items()}
+TABLES = {
+    int(number): _rows(text) for number, text in toml("papers/seqsapcm2014/printed.toml").items()
+}

@@ -1,4 +1,5 @@
-"""What is measured: each line of the tables from many starts, the library's defaults, the bound of lambda, and what the figures show."""
+"""What is measured: each line of the tables from many starts, the library's defaults, the bound of
+lambda, and what the figures show."""
 
 from __future__ import annotations
 
@@ -14,7 +15,17 @@ from cmeans.rules import SparsePossibilistic
 
 from ..paper import Run
 from ..parallel import in_parallel
-from .fits import by_defaults, by_nearest, data, far_row, fitted, line_of, max_min_rows, to_ten, uci_iris
+from .fits import (
+    by_defaults,
+    by_nearest,
+    data,
+    far_row,
+    fitted,
+    line_of,
+    max_min_rows,
+    to_ten,
+    uci_iris,
+)
 from .printed import ADAPTIVE, CLASSES, NAMES, TABLES, Line, Row
 
 DRAWS, DRAWN_STARTS = 20, 2  # of Experiment 1; starts beside the far row
@@ -44,7 +55,15 @@ PANELS = {
 def measure(run: Run) -> None:
     for table in (1, 3, 4, 2):
         run.stage(f"Table {table}: {NAMES[table]}", partial(one_table, run, table))
-    run.stage("Figure 1", partial(in_parallel, run, panel, {f"figure 1 | {title}": (name,) for title, name in PANELS.items()}))
+    run.stage(
+        "Figure 1",
+        partial(
+            in_parallel,
+            run,
+            panel,
+            {f"figure 1 | {title}": (name,) for title, name in PANELS.items()},
+        ),
+    )
     run.stage("Figure 2", partial(run.once, "figure 2", figure_two))
     run.stage("Upper bound of lambda", partial(bounds, run))
     run.stage("Iris of UCI", partial(misprinted, run))
@@ -63,7 +82,10 @@ def one_table(run: Run, table: int) -> None:
     rows = TABLES[table]
     if run.quick:
         rows = [row for row in rows if table != 2 or (row.method in ADAPTIVE and row.initial == 25)]
-    jobs = {f"table {table} | {row}": (table, str(row), places(table, row, quick=run.quick)) for row in rows}
+    jobs = {
+        f"table {table} | {row}": (table, str(row), places(table, row, quick=run.quick))
+        for row in rows
+    }
     data(table)  # a set that is absent is said here
     in_parallel(run, lines, jobs)
     if table != 1 and not (run.quick and table == 2):
@@ -75,7 +97,11 @@ def places(table: int, row: Row, *, quick: bool) -> list[tuple[int, int | None]]
     if table == 1:
         starts = 0 if row.initial is None or quick else DRAWN_STARTS
         draws = range(FIGURE_DRAW, FIGURE_DRAW + 1) if quick else range(DRAWS)
-        return [(draw, first) for draw in draws for first in (None, *chosen(len(data(1, draw)[0]), starts, draw))]
+        return [
+            (draw, first)
+            for draw in draws
+            for first in (None, *chosen(len(data(1, draw)[0]), starts, draw))
+        ]
     if row.initial is None or (quick and table == 2):
         return [(0, None)]
     n = len(data(table)[0])
@@ -84,12 +110,21 @@ def places(table: int, row: Row, *, quick: bool) -> list[tuple[int, int | None]]
 
 
 def chosen(n: int, count: int, seed: int) -> Iterable[int]:
-    return range(n) if count >= n else np.random.default_rng(seed).choice(n, count, replace=False).tolist()
+    return (
+        range(n)
+        if count >= n
+        else np.random.default_rng(seed).choice(n, count, replace=False).tolist()
+    )
 
 
 def lines(table: int, name: str, where: list[tuple[int, int | None]]) -> dict[str, Any]:
-    found = [line_of(row_of(table, name), table, *data(table, draw), first) for draw, first in where]
-    return as_lists(found) | {"draw": [draw for draw, _ in where], "first": [first for _, first in where]}
+    found = [
+        line_of(row_of(table, name), table, *data(table, draw), first) for draw, first in where
+    ]
+    return as_lists(found) | {
+        "draw": [draw for draw, _ in where],
+        "first": [first for _, first in where],
+    }
 
 
 def as_lists(found: list[Line]) -> dict[str, Any]:
@@ -104,7 +139,7 @@ def own_labels(table: int) -> dict[str, Any]:
     return {"unwanted": 100 * float(np.mean(model.labels_ < 0)), "rand": rand, "success": success}
 
 
-# -------------------------------------------------------------------------------------------------------------------- beside tables
+# ------------------------------------------------------------------------------------ beside tables
 
 
 def misprinted(run: Run) -> None:
@@ -114,16 +149,22 @@ def misprinted(run: Run) -> None:
     in_parallel(run, one_line, {f"uci iris | {row}": (3, str(row), x, classes) for row in rows})
 
 
-def one_line(table: int, name: str, x: np.ndarray, classes: np.ndarray, more: dict[str, Any] | None = None) -> dict[str, Any]:
+def one_line(
+    table: int, name: str, x: np.ndarray, classes: np.ndarray, more: dict[str, Any] | None = None
+) -> dict[str, Any]:
     return line_of(row_of(table, name), table, x, classes, None, **(more or {}))._asdict()
 
 
 def searches(run: Run) -> None:
-    """Lines that no first row gives, with other values of beta or lambda; and what looser tolerances give."""
+    """Lines that no first row gives, with other values of beta or lambda; and what looser
+    tolerances give."""
     in_parallel(run, search, {f"search | {name}": (name,) for name in SEARCHED})
     jobs = {}
     for table, name, tolerances in TOLERANCES:
-        jobs |= {f"tolerance | {table} | {name} | {tol:g}": (table, name, *data(table), {"tol": tol}) for tol in tolerances}
+        jobs |= {
+            f"tolerance | {table} | {name} | {tol:g}": (table, name, *data(table), {"tol": tol})
+            for tol in tolerances
+        }
     in_parallel(run, one_line, jobs)
 
 
@@ -135,26 +176,37 @@ def search(name: str) -> dict[str, Any]:
         return as_lists(found) | {"beta": BETAS.tolist()}
     row, (x, classes) = row_of(4, name), data(4)
     firsts = (None, *chosen(len(x), 3, 0))
-    tried = [(Row(row.method, float(value), row.beta, row.initial, None), first) for value in LAMBDAS for first in firsts]
+    tried = [
+        (Row(row.method, float(value), row.beta, row.initial, None), first)
+        for value in LAMBDAS
+        for first in firsts
+    ]
     found = [line_of(row, 4, x, classes, first) for row, first in tried]
-    return as_lists(found) | {"lambda": [row.sparsity for row, _ in tried], "first": [first for _, first in tried]}
+    return as_lists(found) | {
+        "lambda": [row.sparsity for row, _ in tried],
+        "first": [first for _, first in tried],
+    }
 
 
 def defaults(run: Run, table: int) -> None:
     data(table)
     jobs = {}
     for name in DEFAULTS:
-        states = DRAWS if table == 1 else 1 if name == "sequential" else STATES  # which draws nothing
+        # which draws nothing
+        states = DRAWS if table == 1 else 1 if name == "sequential" else STATES
         jobs[f"defaults | {table} | {name}"] = (name, table, 1 if run.quick else states)
     in_parallel(run, default_cell, jobs)
 
 
 def default_cell(name: str, table: int, states: int) -> dict[str, Any]:
     results = [by_defaults(name, table, state) for state in range(states)]
-    return {field: [result[at] for result in results] for at, field in enumerate(("found", "rand", "success", "unwanted"))}
+    return {
+        field: [result[at] for result in results]
+        for at, field in enumerate(("found", "rand", "success", "unwanted"))
+    }
 
 
-# ------------------------------------------------------------------------------------------------------- the upper bound of lambda
+# ------------------------------------------------------------------------ the upper bound of lambda
 
 
 def bounds(run: Run) -> None:
@@ -169,7 +221,10 @@ def bound_cell(p: float) -> dict[str, Any]:
     return cell | {f"{test} found": largest(p, test) for test in ("local", "global")}
 
 
-TESTED: dict[str, type[SparsePossibilistic]] = {"global": SparsePossibilistic, "local": LocallySparse}
+TESTED: dict[str, type[SparsePossibilistic]] = {
+    "global": SparsePossibilistic,
+    "local": LocallySparse,
+}
 
 
 def largest(p: float, test: str) -> float:
@@ -195,15 +250,18 @@ def bound_iris() -> dict[str, Any]:
         limit = factor * eta.max()
         rules = [TESTED[test](limit * share, p=0.5) for share in SHARES]
         cell[test] = float(limit)
-        cell[f"{test} wanted"] = [int((rule.memberships(d2, eta) > 0).any(axis=1).sum()) for rule in rules]
+        cell[f"{test} wanted"] = [
+            int((rule.memberships(d2, eta) > 0).any(axis=1).sum()) for rule in rules
+        ]
     return cell
 
 
-# ------------------------------------------------------------------------------------------------------------------------ figures
+# ------------------------------------------------------------------------------------------ figures
 
 
 def panel(name: str) -> dict[str, Any]:
-    """Figure 1: points in hundredths of the range of 10, labels from the lowest centre to the highest, centres, radii and reach."""
+    """Figure 1: points in hundredths of the range of 10, labels from the lowest centre to the
+    highest, centres, radii and reach."""
     row, (x, classes) = row_of(1, name), data(1, FIGURE_DRAW)
     ten, low, unit = to_ten(x), x.min(axis=0), (x.max(axis=0) - x.min(axis=0)) / 10
     model, seen = fitted(row, 1, x, None)
@@ -211,7 +269,10 @@ def panel(name: str) -> dict[str, Any]:
     shift, factor = (low, unit) if seen is x else (np.zeros(2), np.ones(2))
     centres = (model.cluster_centers_ - shift) / factor
     order = np.argsort(np.argsort(centres[:, 1]))
-    cell = drawn_rows(ten) | {"labels": spelt(np.where(model.labels_ < 0, -1, order[model.labels_])), "centres": centres.tolist()}
+    cell = drawn_rows(ten) | {
+        "labels": spelt(np.where(model.labels_ < 0, -1, order[model.labels_])),
+        "centres": centres.tolist(),
+    }
     cell |= {"found": line.found, "success": line.success}
     if hasattr(model, "eta_"):
         radii = np.sqrt(model.eta_) if row.method == "PCM" else model.eta_
@@ -222,14 +283,21 @@ def panel(name: str) -> dict[str, Any]:
 
 
 def figure_two() -> dict[str, Any]:
-    """S2 by its classes and by SeqSAPCM, whose labels take the letters of the nearest class means."""
+    """S2 by its classes and by SeqSAPCM, whose labels take the letters of the nearest class
+    means."""
     x, classes = data(2)
     row = TABLES[2][-1]
     model, ten = fitted(row, 2, x, None)
     line = line_of(row, 2, x, classes, None)
     means = np.array([ten[classes == j].mean(axis=0) for j in range(CLASSES[2])])
-    labels = np.where(model.labels_ < 0, -1, cdist(means, model.cluster_centers_).argmin(axis=0)[model.labels_])
-    cell = drawn_rows(ten) | {"classes": spelt(classes), "labels": spelt(labels), "centres": model.cluster_centers_.tolist()}
+    labels = np.where(
+        model.labels_ < 0, -1, cdist(means, model.cluster_centers_).argmin(axis=0)[model.labels_]
+    )
+    cell = drawn_rows(ten) | {
+        "classes": spelt(classes),
+        "labels": spelt(labels),
+        "centres": model.cluster_centers_.tolist(),
+    }
     return cell | {"radii": model.eta_.tolist(), "found": line.found, "success": line.success}
 
 

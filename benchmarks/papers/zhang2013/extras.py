@@ -1,4 +1,5 @@
-"""What the page shows beside Table II: widths, starts, single-pass baselines, weights of the past, order and loss."""
+"""What the page shows beside Table II: widths, starts, single-pass baselines, weights of the past,
+order and loss."""
 
 from __future__ import annotations
 
@@ -16,7 +17,20 @@ from cmeans.papers import StreamingKernelFCM
 
 from ... import singlepass
 from ..paper import Run
-from .runs import ALL_ROWS, CASES, NORMALISED, PRINTED_M, Case, chunk_rows, contestant, key_of, order_of, rows_in_order, rows_of, trial_of
+from .runs import (
+    ALL_ROWS,
+    CASES,
+    NORMALISED,
+    PRINTED_M,
+    Case,
+    chunk_rows,
+    contestant,
+    key_of,
+    order_of,
+    rows_in_order,
+    rows_of,
+    trial_of,
+)
 
 Array = np.ndarray
 
@@ -50,7 +64,7 @@ def trials_of(run: Run) -> int:
     return 1 if run.quick else TRIALS
 
 
-# -------------------------------------------------------------------------------------------------------------------------- widths
+# ------------------------------------------------------------------------------------------- widths
 
 
 def widths(run: Run) -> None:
@@ -60,23 +74,30 @@ def widths(run: Run) -> None:
             for method in ("stKFCM", "landmarks"):
                 words = {"m": PRINTED_M, "gamma": gamma}
                 key = f"width | {name} | {gamma:g} | {method}"
-                run.trials(key, trials_of(run), partial(trial_of, method, case_of(name, run), WIDTH_SHARE, words))
+                run.trials(
+                    key,
+                    trials_of(run),
+                    partial(trial_of, method, case_of(name, run), WIDTH_SHARE, words),
+                )
 
 
-# -------------------------------------------------------------------------------------------------------------------------- starts
+# ------------------------------------------------------------------------------------------- starts
 
 
 def beginnings(run: Run, method: str) -> None:
-    """What the start is worth: fewer and more starts, without the rows that are held to begin with."""
+    """What the start is worth: fewer and more starts, without the rows that are held to begin
+    with."""
     for name in few(SMALL, run):
         for share in few(BEGINNING_SHARES, run):
             for way, words in BEGINNINGS.items():
                 key = f"starts | {name} | {share:g}% | {method} | {way}"
-                trial = partial(trial_of, method, case_of(name, run), share, {"m": PRINTED_M, **words})
+                trial = partial(
+                    trial_of, method, case_of(name, run), share, {"m": PRINTED_M, **words}
+                )
                 run.trials(key, trials_of(run), trial)
 
 
-# ----------------------------------------------------------------------------------------------------------------- single passes
+# ------------------------------------------------------------------------------------ single passes
 
 
 def baselines(run: Run, method: str) -> None:
@@ -89,15 +110,18 @@ def baselines(run: Run, method: str) -> None:
 
 def _single(method: str, case: Case, share: float, trial: int) -> dict[str, float]:
     x, y = rows_in_order(case, trial)
-    labels = singlepass.labels_of(method, x, case.clusters, chunk_rows(case, share), PRINTED_M, trial, **case.words)
+    labels = singlepass.labels_of(
+        method, x, case.clusters, chunk_rows(case, share), PRINTED_M, trial, **case.words
+    )
     return {"ari": adjusted_rand_score(y, labels)}
 
 
-# ------------------------------------------------------------------------------------------------------------------------- weights
+# ------------------------------------------------------------------------------------------ weights
 
 
 def weights(run: Run) -> None:
-    """What all weights of the past add up to, over the rows that they stand for, after each chunk of 2D15 at 2%."""
+    """What all weights of the past add up to, over the rows that they stand for, after each chunk
+    of 2D15 at 2%."""
     for weight in few(("|q|", "u^m", "u"), run):
         run.once(f"weights | {weight}", partial(_weighed, case_of("2D15", run), weight))
 
@@ -109,14 +133,23 @@ def _weighed(case: Case, weight: str) -> dict[str, Any]:
 
 
 def naive_stream(chunks: list[Array], c: int, weight: str) -> tuple[list[float], Array]:
-    """Algorithm 1 with matrices as printed, 50 sweeps a chunk, and with three weights of the past; labels of all rows at the end."""
+    """Algorithm 1 with matrices as printed, 50 sweeps a chunk, and with three weights of the past;
+    labels of all rows at the end."""
     m, before, q, carried, shares, seen = PRINTED_M, None, None, None, [], 0
     for x in chunks:
         k = _width_one(x, x)
         if before is None:  # c rows as the first centres
-            q, beta, past = np.eye(len(x))[np.random.default_rng(0).choice(len(x), c, replace=False)], np.zeros((0, len(x))), np.zeros(0)
+            q, beta, past = (
+                np.eye(len(x))[np.random.default_rng(0).choice(len(x), c, replace=False)],
+                np.zeros((0, len(x))),
+                np.zeros(0),
+            )
         else:
-            beta, past = np.linalg.solve(k + 1e-10 * np.eye(len(x)), _width_one(x, before) @ q.T).T, carried  # (11)
+            # (11)
+            beta, past = (
+                np.linalg.solve(k + 1e-10 * np.eye(len(x)), _width_one(x, before) @ q.T).T,
+                carried,
+            )
             q = beta
         for _ in range(50):
             norms = np.einsum("ij,ij->i", q @ k, q)
@@ -125,11 +158,17 @@ def naive_stream(chunks: list[Array], c: int, weight: str) -> tuple[list[float],
             u_meta = _memberships(np.einsum("jki,jki->jk", gaps @ k, gaps), m)  # (13a)
             mass = (u**m).sum(axis=0) + past @ u_meta**m
             q = ((u**m).T + (past[:, None] * u_meta**m).T @ beta) / mass[:, None]  # (9)
-        sizes = {"|q|": mass * np.abs(q).sum(axis=1), "u^m": mass, "u": u.sum(axis=0) + past @ u_meta}
+        sizes = {
+            "|q|": mass * np.abs(q).sum(axis=1),
+            "u^m": mass,
+            "u": u.sum(axis=0) + past @ u_meta,
+        }
         carried, before, seen = sizes[weight], x, seen + len(x)
         shares.append(float(carried.sum() / seen))
     every = np.vstack(chunks)
-    return shares, (np.einsum("ij,ij->i", q @ k, q) - 2 * _width_one(every, before) @ q.T).argmin(axis=1)
+    return shares, (np.einsum("ij,ij->i", q @ k, q) - 2 * _width_one(every, before) @ q.T).argmin(
+        axis=1
+    )
 
 
 def _width_one(x: Array, y: Array) -> Array:
@@ -142,7 +181,7 @@ def _memberships(d2: Array, m: float) -> Array:
     return u / u.sum(axis=1, keepdims=True)
 
 
-# ----------------------------------------------------------------------------------------------------------------- order and loss
+# ----------------------------------------------------------------------------------- order and loss
 
 
 class Ordered(NamedTuple):
@@ -156,7 +195,9 @@ class Ordered(NamedTuple):
 ORDERED = {
     "2D15": Ordered(CASES["2D15"], None, {"m": PRINTED_M}),
     "2D15, gamma 50": Ordered(CASES["2D15"], None, {"m": PRINTED_M, "gamma": 50.0}),
-    "10,000 of MNIST, normalised, m auto": Ordered(CASES["MNIST, normalised"], 10_000, {**NORMALISED, "m": "auto"}),
+    "10,000 of MNIST, normalised, m auto": Ordered(
+        CASES["MNIST, normalised"], 10_000, {**NORMALISED, "m": "auto"}
+    ),
 }
 LOSS_SHARES = (10, 5, 2, 1)
 ORDERS = ("random", "sorted by class")
@@ -170,7 +211,8 @@ WAYS: dict[str, Callable[..., StreamingFuzzyCMeans]] = {
 
 
 def orders(run: Run, order: str) -> None:
-    """ARI, and the worst share of a centre's squared norm lost on the way into a chunk, for rows in random order or sorted by class."""
+    """ARI, and the worst share of a centre's squared norm lost on the way into a chunk, for rows in
+    random order or sorted by class."""
     for name in few(tuple(ORDERED), run):
         for share in few(LOSS_SHARES, run):
             for way, stream in WAYS.items():
@@ -179,27 +221,48 @@ def orders(run: Run, order: str) -> None:
                 run.trials(key, ORDER_TRIALS, partial(in_order, ordered, order, share, stream))
 
 
-def in_order(ordered: Ordered, order: str, share: float, stream: Callable[..., StreamingFuzzyCMeans], trial: int) -> dict[str, float]:
+def in_order(
+    ordered: Ordered,
+    order: str,
+    share: float,
+    stream: Callable[..., StreamingFuzzyCMeans],
+    trial: int,
+) -> dict[str, float]:
     x, y = rows_of(ordered.case.file)
     rows = order_of(ordered.case, trial)[: ordered.rows]
     rows = rows if order == "random" else rows[np.argsort(y[rows], kind="stable")]
     x, y, size = x[rows], y[rows], round(len(rows) * share / 100)
-    model = stream(ordered.case.clusters, random_state=trial, search=None, **{**ordered.case.words, **ordered.words})
+    model = stream(
+        ordered.case.clusters,
+        random_state=trial,
+        search=None,
+        **{**ordered.case.words, **ordered.words},
+    )
     losses = []
     for chunk in np.array_split(x, -(-len(x) // size)):
         losses.append(float(model.partial_fit(chunk).projection_loss_.max()))
-    return {"ari": adjusted_rand_score(y, model.predict(x)), "loss": max(losses), "typical": float(np.median(losses[1:]))}
+    return {
+        "ari": adjusted_rand_score(y, model.predict(x)),
+        "loss": max(losses),
+        "typical": float(np.median(losses[1:])),
+    }
 
 
-# -------------------------------------------------------------------------------------------------------------------------- memory
+# ------------------------------------------------------------------------------------------- memory
 
 
 def memory(run: Run) -> None:
     """The most memory that a fit of 2D15 takes at a time, beside its rows."""
     case = case_of("2D15", run)
-    contestants = [(ALL_ROWS, None), *((method, share) for share in case.shares for method in ("stKFCM", "landmarks"))]
+    contestants = [
+        (ALL_ROWS, None),
+        *((method, share) for share in case.shares for method in ("stKFCM", "landmarks")),
+    ]
     for method, share in contestants:
-        run.once("memory | " + key_of("2D15", PRINTED_M, method, share), partial(_peak, method, case, share))
+        run.once(
+            "memory | " + key_of("2D15", PRINTED_M, method, share),
+            partial(_peak, method, case, share),
+        )
 
 
 def _peak(method: str, case: Case, share: float | None) -> dict[str, float]:

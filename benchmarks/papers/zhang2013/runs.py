@@ -47,7 +47,9 @@ class Case:
 
     def reduced(self, most: int) -> Case:
         """The same on few rows, in two sizes of chunks that these can be cut into."""
-        shares = tuple(share for share in self.shares if most / 40 <= chunk_rows(self, share) <= most / 4)
+        shares = tuple(
+            share for share in self.shares if most / 40 <= chunk_rows(self, share) <= most / 4
+        )
         return replace(self, most=most, shares=shares[:2])
 
 
@@ -55,8 +57,12 @@ WIDTH = {"kernel": "rbf", "gamma": 0.5}  # exp(-|x - y|^2 / (2 width^2)), width 
 CASES = {
     "2D15": Case("2D15", "s2", (5_000, 2), 15, WIDTH, (50, 25, 10, 5, 2, 1)),
     "2D50": Case("2D50", "a3", (7_500, 2), 50, WIDTH, (50, 25, 10, 5, 2, 1)),
-    "MNIST": Case("MNIST", "mnist", (70_000, 784), 10, RAW, (10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02)),
-    "MNIST, normalised": Case("MNIST", "mnist", (70_000, 784), 10, NORMALISED, (10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02)),
+    "MNIST": Case(
+        "MNIST", "mnist", (70_000, 784), 10, RAW, (10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02)
+    ),
+    "MNIST, normalised": Case(
+        "MNIST", "mnist", (70_000, 784), 10, NORMALISED, (10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02)
+    ),
     "Forest": Case("Forest", "covtype", (581_012, 54), 7, WIDTH, (0.2, 0.1, 0.05, 0.02, 0.01)),
 }
 
@@ -64,13 +70,16 @@ CASES = {
 AUTOMATIC = ("2D15", "2D50", "MNIST, normalised", "Forest")  # measured with m = "auto"
 
 
-def key_of(name: str, m: str | float, method: str, share: float | None, *, published: bool = False) -> str:
+def key_of(
+    name: str, m: str | float, method: str, share: float | None, *, published: bool = False
+) -> str:
     parts = [name, f"m {m:g}" if isinstance(m, float) else f"m {m}", method]
     parts += [] if share is None else [f"{share:g}%"]
     return " | ".join(parts + (["as published"] if published else []))
 
 
-LARGEST_SHARE = 10  # of MNIST: chunks of 7,000 rows, each exactly, take as long as all others together
+# of MNIST: chunks of 7,000 rows, each exactly, take as long as all others together
+LARGEST_SHARE = 10
 LARGEST = (("MNIST", PRINTED_M), ("MNIST, normalised", "auto"))
 ONLY_EXACT = {key_of("MNIST", PRINTED_M, "KFCM", None)} | {
     key_of(name, m, method, LARGEST_SHARE) for name, m in LARGEST for method in STREAMS
@@ -87,7 +96,8 @@ def rows_of(file: str) -> tuple[Array, Array]:
 
 
 def spanning_rows(case: Case) -> Array:
-    """A few hundred rows in whose span all others lie, to rounding: with the wide kernels of 2D15 and 2D50 KFCM on them is exact."""
+    """A few hundred rows in whose span all others lie, to rounding: with the wide kernels of 2D15
+    and 2D50 KFCM on them is exact."""
     return np.sort(np.random.default_rng(0).choice(case.most or case.size[0], 400, replace=False))
 
 
@@ -111,7 +121,9 @@ def contestant(method: str, case: Case, share: float | None, seed: int, **words:
     if method == "spKFCM":
         return KernelPatchClustering(case.clusters, patch_size=size, n_points=1, **words)
     if method == "oKFCM":
-        return KernelPatchClustering(case.clusters, patch_size=size, n_points=1, merge="tree", **words)
+        return KernelPatchClustering(
+            case.clusters, patch_size=size, n_points=1, merge="tree", **words
+        )
     stream = StreamingKernelFCM if method == "stKFCM" else StreamingFuzzyCMeans
     return stream(case.clusters, chunk_size=size, search=None, **words)
 
@@ -128,7 +140,9 @@ def rows_in_order(case: Case, trial: int) -> tuple[Array, Array]:
     return x[order], y[order]
 
 
-def trial_of(method: str, case: Case, share: float | None, words: dict[str, Any], trial: int) -> dict[str, float]:
+def trial_of(
+    method: str, case: Case, share: float | None, words: dict[str, Any], trial: int
+) -> dict[str, float]:
     """One run on the rows in a random order."""
     x, y = rows_in_order(case, trial)
     model = contestant(method, case, share, trial, **words)

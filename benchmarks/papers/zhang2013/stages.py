@@ -1,4 +1,5 @@
-"""What a run measures, stage by stage. A trial is a random order of the rows and a random_state, the same for all contestants."""
+"""What a run measures, stage by stage. A trial is a random order of the rows and a random_state,
+the same for all contestants."""
 
 from __future__ import annotations
 
@@ -17,11 +18,24 @@ from ...harness import quiet
 from ..paper import Run
 from . import extras
 from .extras import SMALL, case_of
-from .runs import ALL_ROWS, CASES, LARGEST, LARGEST_SHARE, ONLY_EXACT, PRINTED_M, PUBLISHED, STREAMS, Case, key_of, trial_of
+from .runs import (
+    ALL_ROWS,
+    CASES,
+    LARGEST,
+    LARGEST_SHARE,
+    ONLY_EXACT,
+    PRINTED_M,
+    PUBLISHED,
+    STREAMS,
+    Case,
+    key_of,
+    trial_of,
+)
 
 SMALL_TRIALS = 10  # of Table II, where nothing is stored yet
 TIMED = {"streams": 5, ALL_ROWS: 2}  # runs that take turns
-EXACT = {"n_init": 1, "max_iter": 30, "engine": ThreadEngine(memory_budget="15GB")}  # of KFCM on all of MNIST
+# of KFCM on all of MNIST
+EXACT = {"n_init": 1, "max_iter": 30, "engine": ThreadEngine(memory_budget="15GB")}
 LARGE_TABLES: dict[str, list[tuple[str, Any]]] = {
     "MNIST: Table II and m auto": [("MNIST", PRINTED_M), ("MNIST, normalised", "auto")],
     "Forest: Table II and m auto": [("Forest", PRINTED_M), ("Forest", "auto")],
@@ -35,23 +49,40 @@ def measure(run: Run) -> None:
     small = list(extras.few(SMALL, run))
     at_once(run, "small sets: Table II", [partial(table, run, name, PRINTED_M) for name in small])
     at_once(run, "small sets: m auto", [partial(table, run, name, "auto") for name in small])
-    at_once(run, "small sets: as published", [partial(table, run, name, PRINTED_M, published=True) for name in small])
+    at_once(
+        run,
+        "small sets: as published",
+        [partial(table, run, name, PRINTED_M, published=True) for name in small],
+    )
     run.stage("small sets: times", lambda: [times(run, name) for name in small])
     run.stage("widths", partial(extras.widths, run))
-    at_once(run, "starts", [partial(extras.beginnings, run, method) for method in ("stKFCM", "landmarks")])
-    at_once(run, "single pass", [partial(extras.baselines, run, method) for method in singlepass.METHODS])
+    at_once(
+        run,
+        "starts",
+        [partial(extras.beginnings, run, method) for method in ("stKFCM", "landmarks")],
+    )
+    at_once(
+        run,
+        "single pass",
+        [partial(extras.baselines, run, method) for method in singlepass.METHODS],
+    )
     run.stage("weights of the past", partial(extras.weights, run))
     at_once(run, "orders", [partial(extras.orders, run, order) for order in extras.ORDERS])
     run.stage("memory", partial(extras.memory, run))
     for title, tables in LARGE_TABLES.items():
-        at_once(run, title, [partial(table, run, name, m) for name, m in tables[: 1 if run.quick else None]])
+        at_once(
+            run,
+            title,
+            [partial(table, run, name, m) for name, m in tables[: 1 if run.quick else None]],
+        )
     if run.exact:
         run.stage("MNIST: exact in chunks of 10%", partial(largest_chunks, run))
         run.stage("MNIST: exact KFCM on all rows", partial(all_rows, run))
 
 
 def at_once(run: Run, title: str, tables: list[Callable[[], None]]) -> None:
-    """A process for each: most chunks are so small that one process leaves a core idle. The page shows processor seconds."""
+    """A process for each: most chunks are so small that one process leaves a core idle. The page
+    shows processor seconds."""
 
     def work() -> None:
         if len(tables) == 1 or run.quick:
@@ -72,7 +103,8 @@ def _begin() -> None:
 
 
 def table(run: Run, name: str, m: str | float, *, published: bool = False) -> None:
-    """The cells of one data set; as published: one start from random rows, and the first chunk decides."""
+    """The cells of one data set; as published: one start from random rows, and the first chunk
+    decides."""
     case = case_of(name, run)
     whole = "KFCM" if case.small else "akFCM"
     contestants: list[tuple[str, float | None]] = [(whole, None)]
@@ -84,7 +116,9 @@ def table(run: Run, name: str, m: str | float, *, published: bool = False) -> No
         words: dict[str, Any] = {"m": m, **(LANDMARKED if method == "akFCM" else {})}
         if published:
             words |= PUBLISHED | ({"warm_up": 0} if method in ("stKFCM", "landmarks") else {})
-        run.trials(key, _trials(run, case, m, published), partial(trial_of, method, case, share, words))
+        run.trials(
+            key, _trials(run, case, m, published), partial(trial_of, method, case, share, words)
+        )
 
 
 def times(run: Run, name: str) -> None:
@@ -92,7 +126,9 @@ def times(run: Run, name: str) -> None:
     case = case_of(name, run)
     whole: list[tuple[str, float | None]] = [(ALL_ROWS, None)]
     for group in (whole, *([(method, share) for method in STREAMS] for share in case.shares)):
-        for count in range(1, 1 + (1 if run.quick else TIMED[ALL_ROWS if group is whole else "streams"])):
+        for count in range(
+            1, 1 + (1 if run.quick else TIMED[ALL_ROWS if group is whole else "streams"])
+        ):
             for method, share in group:
                 key = "times | " + key_of(name, PRINTED_M, method, share)
                 run.trials(key, count, partial(_timed, method, case, share))

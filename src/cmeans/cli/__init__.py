@@ -13,12 +13,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         from .run import run
 
-        return run(sys.argv[1:] if arguments is None else list(arguments))  # loads what a command needs
+        # loads what a command needs
+        return run(sys.argv[1:] if arguments is None else list(arguments))
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
         if missing not in _EXTRA:
             raise
-        print(f'cmeans: the command needs {missing}; run: python -m pip install "cmeans[cli]"', file=sys.stderr)
+        print(
+            f'cmeans: the command needs {missing}; run: python -m pip install "cmeans[cli]"',
+            file=sys.stderr,
+        )
         return 2
     except KeyboardInterrupt:
         print("cmeans: interrupted; nothing was written.", file=sys.stderr)

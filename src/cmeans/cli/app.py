@@ -18,14 +18,20 @@ __all__ = ["COMMANDS", "Context", "Exit", "Typer", "argument", "invoke", "new_ap
 _WrongUsage: Any = typer.BadParameter.__base__  # of click, or of what typer has in its place
 
 COMMANDS = {
-    "fit": "Cluster the rows of a file: labels.parquet, model.safetensors and summary.json in DIR, the summary on stdout.",
-    "select": "Say how many clusters the rows of a file show: each number is judged on a sample, beside rows without clusters.",
-    "predict": "Label new rows with a model. Columns, categories and scaling are those of the fit; --columns names others, "
+    "fit": "Cluster the rows of a file: labels.parquet, model.safetensors and summary.json in DIR, "
+    "the summary on stdout.",
+    "select": "Say how many clusters the rows of a file show: each number is judged on a sample, "
+    "beside rows without clusters.",
+    "predict": "Label new rows with a model. Columns, categories and scaling are those of the fit; "
+    "--columns names others, "
     "in the model's order.",
-    "report": "Show what a model found in the rows of a file: a page for any browser, in one file, with pictures and tables.",
-    "stream": "Cluster rows as they come, each once: labels at once, and a model that goes on learning. From a pipe, a file or a folder.",
+    "report": "Show what a model found in the rows of a file: a page for any browser, in one file, "
+    "with pictures and tables.",
+    "stream": "Cluster rows as they come, each once: labels at once, and a model that goes on "
+    "learning. From a pipe, a file or a folder.",
     "info": "Say what a model file holds.",
-    "demo": "Cluster a real data set that comes with scikit-learn, from the file to the labels, in a few seconds.",
+    "demo": "Cluster a real data set that comes with scikit-learn, from the file to the labels, in "
+    "a few seconds.",
 }
 
 
@@ -72,7 +78,11 @@ def new_app() -> Typer:
     )
 
     @app.callback(invoke_without_command=True)
-    def _root(version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False) -> None:
+    def _root(
+        version: Annotated[
+            bool, typer.Option("--version", help="Show the version and exit.")
+        ] = False,
+    ) -> None:
         if version:
             typer.echo(f"cmeans {__version__}")
             raise Exit

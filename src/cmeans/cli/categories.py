@@ -1,4 +1,5 @@
-"""Columns of categories: one column of zeros and ones for each category, as scikit-learn's OneHotEncoder makes them, block by block."""
+"""Columns of categories: one column of zeros and ones for each category, as scikit-learn's
+OneHotEncoder makes them, block by block."""
 
 from __future__ import annotations
 
@@ -38,7 +39,10 @@ class Categories:
     def from_json(cls, stored: Any) -> Categories:
         """Return the categories a model was saved with. The file is not trusted."""
         if not isinstance(stored, Mapping) or not all(
-            isinstance(known, list) and known and all(isinstance(category, str) for category in known) for known in stored.values()
+            isinstance(known, list)
+            and known
+            and all(isinstance(category, str) for category in known)
+            for known in stored.values()
         ):
             raise InputError("the model's categories cannot be read.")
         return cls({name: tuple(known) for name, known in stored.items()})
@@ -54,8 +58,13 @@ def learn_categories(tables: Sequence[FileTable], words: Iterable[ColumnLabel]) 
             for block in table.with_codes([at]).blocks([at]):
                 found.setdefault(name, set()).update(_texts(block[0], name, table.header.where))
                 if len(found[name]) > MOST:
-                    raise InputError(f"--categorical {name}: holds more than {MOST:,} categories; is it an identifier (--id {name})?")
-    return Categories({name: tuple(sorted(known, key=_order(known))) for name, known in found.items()})
+                    raise InputError(
+                        f"--categorical {name}: holds more than {MOST:,} categories; is it an "
+                        f"identifier (--id {name})?"
+                    )
+    return Categories(
+        {name: tuple(sorted(known, key=_order(known))) for name, known in found.items()}
+    )
 
 
 def _order(known: Iterable[str]) -> Any:
@@ -64,7 +73,8 @@ def _order(known: Iterable[str]) -> Any:
 
 
 def _texts(values: NDArray[Any], name: str, where: str) -> list[str]:
-    """Return the categories (b,) of a column as text, the same whatever kind of file they come from."""
+    """Return the categories (b,) of a column as text, the same whatever kind of file they come
+    from."""
     plain = values.astype(str).astype(object) if values.dtype.kind == "M" else values.astype(object)
     texts = [_text(value) for value in plain.tolist()]
     if "" in texts:
@@ -76,22 +86,30 @@ def _texts(values: NDArray[Any], name: str, where: str) -> list[str]:
 def _text(value: Any) -> str:
     if value is None or value != value or value == "NaT":
         return ""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
+    return (
+        str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
+    )
 
 
 def with_categories(header: Header, picked: Iterable[int]) -> list[int]:
-    """Return picked columns with all columns of zeros and ones, and without those that these are made of."""
+    """Return picked columns with all columns of zeros and ones, and without those that these are
+    made of."""
     kinds = [found.kind for found in header.fields]
-    return [at for at in picked if kinds[at] not in (_SOURCE, _MADE)] + [at for at, kind in enumerate(kinds) if kind == _MADE]
+    return [at for at in picked if kinds[at] not in (_SOURCE, _MADE)] + [
+        at for at, kind in enumerate(kinds) if kind == _MADE
+    ]
 
 
 class _EncodedTable(FileTable):
-    """A table whose columns of categories are followed, after all others, by columns of zeros and ones."""
+    """A table whose columns of categories are followed, after all others, by columns of zeros and
+    ones."""
 
     def __init__(self, table: FileTable, categories: Categories) -> None:
         self.kind, self.groups = table.kind, table.groups
         self._own = len(table.header.fields)
-        self._columns = {table.header.position(name): known for name, known in categories.columns.items()}
+        self._columns = {
+            table.header.position(name): known for name, known in categories.columns.items()
+        }
         self._made = [(at, category) for at, known in self._columns.items() for category in known]
         self._table = table.with_codes(self._columns)
         own = list(table.header.fields)
@@ -106,7 +124,10 @@ class _EncodedTable(FileTable):
         for block in self._table.blocks(read, groups):
             columns = dict(zip(read, block, strict=True))
             texts = {at: self._known(columns[at], at) for at in read if at in self._columns}
-            yield [columns[at] if isinstance(at, int) else (texts[at[0]] == at[1]).astype(np.float32) for at in asked]
+            yield [
+                columns[at] if isinstance(at, int) else (texts[at[0]] == at[1]).astype(np.float32)
+                for at in asked
+            ]
 
     def column(self, at: int) -> Iterator[Any]:
         return self._table.column(at)
@@ -121,7 +142,8 @@ class _EncodedTable(FileTable):
         unknown = set(texts).difference(known)
         if unknown:
             raise RowsError(
-                f"{self.header.where}: column {name!r} holds {min(unknown)!r}, a category that the fit has not seen; it has seen "
+                f"{self.header.where}: column {name!r} holds {min(unknown)!r}, a category that the "
+                "fit has not seen; it has seen "
                 f"{', '.join(map(repr, known[:12]))}{', ...' if len(known) > 12 else ''}."
             )
         return np.array(texts, dtype=object)

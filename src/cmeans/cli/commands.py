@@ -51,67 +51,158 @@ from .stream.sources import STDIN
 app = new_app()
 
 
-File = Annotated[Path, argument("Parquet, Arrow, CSV, npy or npz: a file, a folder of them, or a pattern.", "FILE")]
+File = Annotated[
+    Path,
+    argument("Parquet, Arrow, CSV, npy or npz: a file, a folder of them, or a pattern.", "FILE"),
+]
 ModelFile = Annotated[Path, argument("The model.safetensors of an earlier fit.", "MODEL")]
 Columns = Annotated[
     list[str] | None,
-    option(DATA, "Columns that are data: names, positions from 0, ranges like 0-9; may be repeated.", metavar="a,b,c", shown="all"),
+    option(
+        DATA,
+        "Columns that are data: names, positions from 0, ranges like 0-9; may be repeated.",
+        metavar="a,b,c",
+        shown="all",
+    ),
 ]
 Identifier = Annotated[
     str | None,
-    option(DATA, "Column that names the rows: no data, it comes first in the file of labels.", "--id", metavar="COLUMN", shown=False),
+    option(
+        DATA,
+        "Column that names the rows: no data, it comes first in the file of labels.",
+        "--id",
+        metavar="COLUMN",
+        shown=False,
+    ),
 ]
-_ONES = "Columns of categories: each category becomes a column of zeros and ones, which --scale leaves as they are."
+_ONES = (
+    "Columns of categories: each category becomes a column of zeros and ones, which --scale "
+    "leaves as they are."
+)
 Categorical = Annotated[list[str] | None, option(DATA, _ONES, metavar="a,b", shown=False)]
-_KNOWN = "Column of clusters that rows are known to belong to: whole numbers, -1 where it is not known."
-KnownLabels = Annotated[str | None, option(DATA, _KNOWN, "--known-labels", metavar="COLUMN", shown="none")]
-_LINKED = "Rows that share a cluster: a column of group numbers, -1 for none, or a file of pairs of row numbers from 0."
-MustLink = Annotated[str | None, option(DATA, _LINKED, "--must-link", metavar="COLUMN|FILE", shown="none")]
-Weight = Annotated[str | None, option(DATA, "Column with the weight of each row; in an npz also an array.", metavar="COLUMN")]
+_KNOWN = (
+    "Column of clusters that rows are known to belong to: whole numbers, -1 where it is not known."
+)
+KnownLabels = Annotated[
+    str | None, option(DATA, _KNOWN, "--known-labels", metavar="COLUMN", shown="none")
+]
+_LINKED = (
+    "Rows that share a cluster: a column of group numbers, -1 for none, or a file of pairs "
+    "of row numbers from 0."
+)
+MustLink = Annotated[
+    str | None, option(DATA, _LINKED, "--must-link", metavar="COLUMN|FILE", shown="none")
+]
+Weight = Annotated[
+    str | None,
+    option(DATA, "Column with the weight of each row; in an npz also an array.", metavar="COLUMN"),
+]
 Scale = Literal["none", "standard", "unit"]
 Dtype = Annotated[
-    Literal["keep", "float32", "float64"], option(DATA, "keep: float32 where every column is float32, else float64.", "--dtype")
+    Literal["keep", "float32", "float64"],
+    option(DATA, "keep: float32 where every column is float32, else float64.", "--dtype"),
 ]
-Array = Annotated[str | None, option(DATA, "Which array of an npz.", metavar="NAME", shown="X, or the only one")]
+Array = Annotated[
+    str | None, option(DATA, "Which array of an npz.", metavar="NAME", shown="X, or the only one")
+]
 HeaderLine = Annotated[
-    bool | None, option(DATA, "Whether the first line of a CSV holds names.", "--header/--no-header", shown="names are text, data numbers")
+    bool | None,
+    option(
+        DATA,
+        "Whether the first line of a CSV holds names.",
+        "--header/--no-header",
+        shown="names are text, data numbers",
+    ),
 ]
 KeptIn = Annotated[
-    Path | None, option(RUN, "Keep how far it has come, for when it is stopped.", "--checkpoint", metavar="FILE", shown="none")
+    Path | None,
+    option(
+        RUN,
+        "Keep how far it has come, for when it is stopped.",
+        "--checkpoint",
+        metavar="FILE",
+        shown="none",
+    ),
 ]
-Every = Annotated[float, option(RUN, "Minutes between checkpoints.", "--checkpoint-minutes", min=0, shown="5")]
-Resume = Annotated[bool, option(RUN, "Go on from --checkpoint, with the same rows and options.", "--resume")]
-TopK = Annotated[int | None, option(RUN, "Write only the N largest memberships of each row.", "--top-k", min=1, metavar="N", shown="all")]
+Every = Annotated[
+    float, option(RUN, "Minutes between checkpoints.", "--checkpoint-minutes", min=0, shown="5")
+]
+Resume = Annotated[
+    bool, option(RUN, "Go on from --checkpoint, with the same rows and options.", "--resume")
+]
+TopK = Annotated[
+    int | None,
+    option(
+        RUN,
+        "Write only the N largest memberships of each row.",
+        "--top-k",
+        min=1,
+        metavar="N",
+        shown="all",
+    ),
+]
 Threshold = Annotated[
-    float | None, option(RUN, "Write only memberships of at least this, as lists.", "--threshold", min=0, max=1, shown="all")
+    float | None,
+    option(
+        RUN,
+        "Write only memberships of at least this, as lists.",
+        "--threshold",
+        min=0,
+        max=1,
+        shown="all",
+    ),
 ]
 OF_EVERY_COMMAND = {
-    "quiet": Annotated[bool, option(SCREEN, "Only warnings and errors on stderr.", "--quiet", "-q")],
-    "as_json": Annotated[bool, option(SCREEN, "The summary as JSON at a terminal too; elsewhere it always is.", "--json")],
+    "quiet": Annotated[
+        bool, option(SCREEN, "Only warnings and errors on stderr.", "--quiet", "-q")
+    ],
+    "as_json": Annotated[
+        bool,
+        option(SCREEN, "The summary as JSON at a terminal too; elsewhere it always is.", "--json"),
+    ],
     "debug": Annotated[bool, option(SCREEN, "Show the whole traceback of an error.", "--debug")],
 }
 
 
 def command(
-    text: Callable[[Any], Iterable[Part]] | None = None, methods: Mapping[str, MethodSpec] | None = None
+    text: Callable[[Any], Iterable[Part]] | None = None,
+    methods: Mapping[str, MethodSpec] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., None]]:
-    """Return a decorator that makes a function of a screen and options, which returns a summary, a command. `text`: the summary as people
-    read it. The parameters of `methods` are options too: those that were given come as keywords. An error is reported as one line."""
+    """Return a decorator that makes a function of a screen and options, which returns a summary, a
+    command. `text`: the summary as people read it. The parameters of `methods` are options too:
+    those that were given come as keywords. An error is reported as one line."""
     all_options = parameter_options(methods) if methods else []
 
     def registered(function: Callable[..., Any]) -> Callable[..., None]:
         own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
-        options = [option for option in all_options if option.name not in {word.name for word in own}]
-        words = [word.replace(kind=word.KEYWORD_ONLY) for word in own if word.kind is not word.VAR_KEYWORD]
+        options = [
+            option for option in all_options if option.name not in {word.name for word in own}
+        ]
+        words = [
+            word.replace(kind=word.KEYWORD_ONLY)
+            for word in own
+            if word.kind is not word.VAR_KEYWORD
+        ]
         words += [_keyword(option.name, None, _typed(option)) for option in options]
         words += [_keyword(name, False, kind) for name, kind in OF_EVERY_COMMAND.items()]
 
         @wraps(function)
         def run(*, quiet: bool, as_json: bool, debug: bool, **given: Any) -> None:
             for_people = text is not None and _at_terminal() and not as_json
-            with own_words(_words_of(given)), _plain_speech(Screen(quiet, for_people), debug) as screen:
-                said = {option: value for option in options if (value := given.pop(option.name)) is not None}
-                summary = function(screen, **given, **{option.name: option.value(value) for option, value in said.items()})
+            with (
+                own_words(_words_of(given)),
+                _plain_speech(Screen(quiet, for_people), debug) as screen,
+            ):
+                said = {
+                    option: value
+                    for option in options
+                    if (value := given.pop(option.name)) is not None
+                }
+                summary = function(
+                    screen,
+                    **given,
+                    **{option.name: option.value(value) for option, value in said.items()},
+                )
                 if text is not None and screen.for_people:
                     print_report(text(summary))
                 elif summary is not None:
@@ -125,8 +216,13 @@ def command(
 
 
 def _words_of(given: Mapping[str, Any]) -> list[str]:
-    """Return the words that were given on the command line as values: names of files and columns, among others."""
-    words = (word for value in given.values() for word in (value if isinstance(value, (list, tuple)) else [value]))
+    """Return the words that were given on the command line as values: names of files and columns,
+    among others."""
+    words = (
+        word
+        for value in given.values()
+        for word in (value if isinstance(value, (list, tuple)) else [value])
+    )
     return [str(word) for word in words if isinstance(word, (str, Path))]
 
 
@@ -140,13 +236,21 @@ def _typed(parameter: ParameterOption) -> Any:
     kind: Any = parameter.kind or parameter.number
     more = {"metavar": "|".join(names) or "4GB"} if kind is str else {}
     if names and parameter.number:
-        kind, more = str, {"metavar": "|".join([*names, "N" if parameter.number is int else "NUMBER"])}
+        kind, more = (
+            str,
+            {"metavar": "|".join([*names, "N" if parameter.number is int else "NUMBER"])},
+        )
     elif parameter.several:
         kind, more = str, {"metavar": "NUMBER[,NUMBER...]"}
     elif names:
         kind = Literal[names]
-    flags = {"n_clusters": (flag, "-c"), "search__progressive": (f"{flag}/--all-rows",)}.get(parameter.name, (flag,))
-    return Annotated[kind | None, option(parameter.panel, parameter.help, *flags, shown=parameter.default, **more)]
+    flags = {"n_clusters": (flag, "-c"), "search__progressive": (f"{flag}/--all-rows",)}.get(
+        parameter.name, (flag,)
+    )
+    return Annotated[
+        kind | None,
+        option(parameter.panel, parameter.help, *flags, shown=parameter.default, **more),
+    ]
 
 
 def _panel(word: inspect.Parameter) -> int:
@@ -161,11 +265,19 @@ def fit(
     context: Context,
     file: File,
     out: Annotated[
-        Path, option(RUN, "Folder for the results. Those of a former run in it are replaced, file by file.", metavar="DIR", shown=False)
+        Path,
+        option(
+            RUN,
+            "Folder for the results. Those of a former run in it are replaced, file by file.",
+            metavar="DIR",
+            shown=False,
+        ),
     ],
     columns: Columns = None,
     weight: Weight = None,
-    scale: Annotated[Scale, option(DATA, "standard: mean 0, deviation 1; unit: [0, 1]. Kept with the model.")] = "none",
+    scale: Annotated[
+        Scale, option(DATA, "standard: mean 0, deviation 1; unit: [0, 1]. Kept with the model.")
+    ] = "none",
     dtype: Dtype = "keep",
     identifier: Identifier = None,
     categorical: Categorical = None,
@@ -174,7 +286,12 @@ def fit(
     array: Array = None,
     header: HeaderLine = None,
     method: Annotated[
-        str, option(METHOD, "How rows belong to clusters; adaptive and sequential find the number of clusters.", metavar="|".join(METHODS))
+        str,
+        option(
+            METHOD,
+            "How rows belong to clusters; adaptive and sequential find the number of clusters.",
+            metavar="|".join(METHODS),
+        ),
     ] = "fuzzy",
     random_state: Annotated[int, option(RUN, "The same seed gives the same result.", "--seed")] = 0,
     top_k: TopK = None,
@@ -183,34 +300,62 @@ def fit(
         bool,
         option(
             METHOD,
-            "Rows have memberships in their --top-k nearest clusters alone, in the sweeps too: for hundreds of clusters and more.",
+            "Rows have memberships in their --top-k nearest clusters alone, in the sweeps too: for "
+            "hundreds of clusters and more.",
             "--truncated",
         ),
     ] = False,
     runs_on: Annotated[
         Literal["threads", "dask"],
-        option(RUN, "Who sweeps: threads of this machine, or the workers of a Dask cluster, which read the files themselves.", "--engine"),
+        option(
+            RUN,
+            "Who sweeps: threads of this machine, or the workers of a Dask cluster, which read the "
+            "files themselves.",
+            "--engine",
+        ),
     ] = "threads",
-    scheduler: Annotated[str | None, option(RUN, "Of --engine dask.", "--scheduler", metavar="ADDRESS", shown=False)] = None,
+    scheduler: Annotated[
+        str | None, option(RUN, "Of --engine dask.", "--scheduler", metavar="ADDRESS", shown=False)
+    ] = None,
     kept_in: KeptIn = None,
     every: Every = 5.0,
     resume: Resume = False,
-    report: Annotated[bool, option(RUN, "Also write report.html, a page that shows the clusters.", "--report")] = False,
+    report: Annotated[
+        bool, option(RUN, "Also write report.html, a page that shows the clusters.", "--report")
+    ] = False,
     **words: Any,
 ) -> dict[str, Any]:
     if method not in METHODS:
         raise InputError(f"--method {method}: unknown method; known are {listed(METHODS)}.")
     checkpoint = _checkpoint(kept_in, every, resume)
     if (runs_on == "dask") != (scheduler is not None):
-        raise InputError("--engine dask and --scheduler ADDRESS go together, e.g. --engine dask --scheduler tcp://10.0.0.1:8786.")
+        raise InputError(
+            "--engine dask and --scheduler ADDRESS go together, e.g. --engine dask --scheduler "
+            "tcp://10.0.0.1:8786."
+        )
     if truncated and top_k is None:
-        raise InputError("--truncated: needs --top-k N, the number of clusters in which a row has memberships.")
+        raise InputError(
+            "--truncated: needs --top-k N, the number of clusters in which a row has memberships."
+        )
     if truncated:
         words["top_k"], top_k = top_k, None  # of the model, which has no others to write
     reading = _reading(file, columns, weight, array, dtype, header, identifier, categorical)
     words["random_state"] = random_state
     told = known_labels, must_link
-    request = FitRequest(reading, out, method, words, scale, *told, top_k, threshold, checkpoint, scheduler, context.obj, report)
+    request = FitRequest(
+        reading,
+        out,
+        method,
+        words,
+        scale,
+        *told,
+        top_k,
+        threshold,
+        checkpoint,
+        scheduler,
+        context.obj,
+        report,
+    )
     return run_fit(request, screen)
 
 
@@ -224,10 +369,22 @@ def _reading(
     identifier: str | None,
     categorical: list[str] | None,
 ) -> ReadOptions:
-    """Return how rows are read to be clustered; words for categories may hold several names, with commas between them."""
-    categories = tuple(name.strip() for word in categorical or () for name in word.split(",") if name.strip())
+    """Return how rows are read to be clustered; words for categories may hold several names, with
+    commas between them."""
+    categories = tuple(
+        name.strip() for word in categorical or () for name in word.split(",") if name.strip()
+    )
     kind = None if dtype == "keep" else dtype
-    return ReadOptions(file, tuple(columns or ()), weight, array, kind, header, name=identifier, categorical=categories)
+    return ReadOptions(
+        file,
+        tuple(columns or ()),
+        weight,
+        array,
+        kind,
+        header,
+        name=identifier,
+        categorical=categories,
+    )
 
 
 def _checkpoint(file: Path | None, minutes: float, resume: bool) -> Checkpoint | None:
@@ -241,24 +398,49 @@ def select(
     screen: Screen,
     context: Context,
     file: File,
-    n_clusters: Annotated[str, option(METHOD, "Numbers to choose from: 2-20, or 3,5,8.", "--clusters", "-c", metavar="FROM-TO")] = "2-20",
+    n_clusters: Annotated[
+        str,
+        option(
+            METHOD, "Numbers to choose from: 2-20, or 3,5,8.", "--clusters", "-c", metavar="FROM-TO"
+        ),
+    ] = "2-20",
     by: Annotated[
         Literal["auto", "silhouette", "xie_beni", "stability"],
-        option(METHOD, "What chooses: silhouettes corrected for chance (auto), as they are, the Xie-Beni index, or agreement of refits."),
+        option(
+            METHOD,
+            "What chooses: silhouettes corrected for chance (auto), as they are, the Xie-Beni "
+            "index, or agreement of refits.",
+        ),
     ] = "auto",
-    refits: Annotated[int, option(METHOD, "Refits to bootstrap samples for each number; 0 for none.", min=0, metavar="N")] = 20,
+    refits: Annotated[
+        int,
+        option(
+            METHOD, "Refits to bootstrap samples for each number; 0 for none.", min=0, metavar="N"
+        ),
+    ] = 20,
     columns: Columns = None,
     weight: Weight = None,
     scale: Annotated[Scale, option(DATA, "standard: mean 0, deviation 1; unit: [0, 1].")] = "none",
     dtype: Dtype = "keep",
-    identifier: Annotated[str | None, option(DATA, "Column that names the rows: no data.", "--id", metavar="COLUMN", shown=False)] = None,
+    identifier: Annotated[
+        str | None,
+        option(DATA, "Column that names the rows: no data.", "--id", metavar="COLUMN", shown=False),
+    ] = None,
     categorical: Categorical = None,
     array: Array = None,
     header: HeaderLine = None,
-    method: Annotated[str, option(METHOD, "How rows belong to clusters.", metavar="|".join(SELECTABLE))] = "fuzzy",
+    method: Annotated[
+        str, option(METHOD, "How rows belong to clusters.", metavar="|".join(SELECTABLE))
+    ] = "fuzzy",
     random_state: Annotated[int, option(RUN, "The same seed gives the same result.", "--seed")] = 0,
     out: Annotated[
-        Path | None, option(RUN, "Folder for a picture of the evidence, its table as CSV, and the summary.", metavar="DIR", shown="none")
+        Path | None,
+        option(
+            RUN,
+            "Folder for a picture of the evidence, its table as CSV, and the summary.",
+            metavar="DIR",
+            shown="none",
+        ),
     ] = None,
     kept_in: KeptIn = None,
     every: Every = 5.0,
@@ -268,7 +450,9 @@ def select(
     reading = _reading(file, columns, weight, array, dtype, header, identifier, categorical)
     words["random_state"] = random_state
     checkpoint = _checkpoint(kept_in, every, resume)
-    request = FitRequest(reading, Path(), method, words, scale, checkpoint=checkpoint, arguments=context.obj or ())
+    request = FitRequest(
+        reading, Path(), method, words, scale, checkpoint=checkpoint, arguments=context.obj or ()
+    )
     return select_number(request, n_clusters, by, refits, screen, out)
 
 
@@ -277,7 +461,15 @@ def predict(
     screen: Screen,
     model: ModelFile,
     file: File,
-    out: Annotated[Path, option(RUN, "Where labels and memberships go: .parquet, .csv, or .npy (labels only).", metavar="F", shown=False)],
+    out: Annotated[
+        Path,
+        option(
+            RUN,
+            "Where labels and memberships go: .parquet, .csv, or .npy (labels only).",
+            metavar="F",
+            shown=False,
+        ),
+    ],
     columns: Columns = None,
     identifier: Identifier = None,
     array: Array = None,
@@ -294,14 +486,23 @@ def report(
     screen: Screen,
     model: ModelFile,
     file: File,
-    out: Annotated[Path, option(RUN, "The page, .html; it opens in any browser, without a network.", metavar="F")] = Path("report.html"),
+    out: Annotated[
+        Path,
+        option(RUN, "The page, .html; it opens in any browser, without a network.", metavar="F"),
+    ] = Path("report.html"),
     columns: Columns = None,
     identifier: Identifier = None,
     weight: Weight = None,
     array: Array = None,
     header: HeaderLine = None,
-    title: Annotated[str | None, option(RUN, "Of the page.", "--title", metavar="TEXT", shown="the name of the file")] = None,
-    theme: Annotated[Literal["auto", "light", "dark"], option(RUN, "auto: as the reader's system has it.", "--theme")] = "auto",
+    title: Annotated[
+        str | None,
+        option(RUN, "Of the page.", "--title", metavar="TEXT", shown="the name of the file"),
+    ] = None,
+    theme: Annotated[
+        Literal["auto", "light", "dark"],
+        option(RUN, "auto: as the reader's system has it.", "--theme"),
+    ] = "auto",
 ) -> dict[str, Any]:
     reading = ReadOptions(file, tuple(columns or ()), weight, array, None, header, name=identifier)
     return report_on(ReportRequest(model, reading, out, title, theme), screen)
@@ -311,24 +512,43 @@ def report(
 def stream(
     screen: Screen,
     source: Annotated[
-        Path, argument("- for CSV on standard input; a file of CSV, Arrow or Parquet; a folder of Parquet files.", "SOURCE")
+        Path,
+        argument(
+            "- for CSV on standard input; a file of CSV, Arrow or Parquet; a folder of Parquet "
+            "files.",
+            "SOURCE",
+        ),
     ] = STDIN,
     columns: Columns = None,
     weight: Weight = None,
     scale: Annotated[
-        Scale | None, option(DATA, "standard or unit, as the first chunk has it; kept for all that follow.", shown="none")
+        Scale | None,
+        option(
+            DATA,
+            "standard or unit, as the first chunk has it; kept for all that follow.",
+            shown="none",
+        ),
     ] = None,
     dtype: Dtype = "keep",
     header: HeaderLine = None,
     max_errors: Annotated[
-        int, option(DATA, "Malformed rows that a run skips before it gives up; the first five are shown.", min=0, metavar="N")
+        int,
+        option(
+            DATA,
+            "Malformed rows that a run skips before it gives up; the first five are shown.",
+            min=0,
+            metavar="N",
+        ),
     ] = 100,
-    follow: Annotated[bool, option(DATA, "Go on with new files of the folder as they arrive.", "--follow")] = False,
+    follow: Annotated[
+        bool, option(DATA, "Go on with new files of the folder as they arrive.", "--follow")
+    ] = False,
     wait: Annotated[
         float | None,
         option(
             DATA,
-            "Seconds that a row waits for others before they are a chunk, and between looks at a folder that is followed.",
+            "Seconds that a row waits for others before they are a chunk, and between looks at a "
+            "folder that is followed.",
             "--wait",
             min=0.01,
             max=86_400,
@@ -336,18 +556,46 @@ def stream(
             shown="no limit, and 1 between looks",
         ),
     ] = None,
-    out: Annotated[Path, option(RUN, "Where labels go, with row numbers from 0: a .csv file, or - for stdout.", metavar="FILE")] = STDOUT,
-    memberships: Annotated[bool, option(RUN, "Also write the memberships.", "--memberships")] = False,
+    out: Annotated[
+        Path,
+        option(
+            RUN,
+            "Where labels go, with row numbers from 0: a .csv file, or - for stdout.",
+            metavar="FILE",
+        ),
+    ] = STDOUT,
+    memberships: Annotated[
+        bool, option(RUN, "Also write the memberships.", "--memberships")
+    ] = False,
     summary: Annotated[
-        Path | None, option(RUN, "Write the summary to a file too; it is on stdout where the labels are not.", metavar="FILE")
+        Path | None,
+        option(
+            RUN,
+            "Write the summary to a file too; it is on stdout where the labels are not.",
+            metavar="FILE",
+        ),
     ] = None,
-    chunk_size: Annotated[int, option(RUN, "Rows that are clustered at a time.", min=1, metavar="N")] = 5000,
-    random_state: Annotated[int | None, option(RUN, "The same seed gives the same result.", "--seed", shown="0")] = None,
+    chunk_size: Annotated[
+        int, option(RUN, "Rows that are clustered at a time.", min=1, metavar="N")
+    ] = 5000,
+    random_state: Annotated[
+        int | None, option(RUN, "The same seed gives the same result.", "--seed", shown="0")
+    ] = None,
     checkpoint: Annotated[
-        Path | None, option(RUN, "Keep the state, a model for cmeans predict too, in a file.", metavar="FILE", shown="none is kept")
+        Path | None,
+        option(
+            RUN,
+            "Keep the state, a model for cmeans predict too, in a file.",
+            metavar="FILE",
+            shown="none is kept",
+        ),
     ] = None,
-    checkpoint_every: Annotated[int, option(RUN, "Chunks between two savings of the state.", min=1, metavar="N")] = 10,
-    resume: Annotated[bool, option(RUN, "Go on from the state in --checkpoint, in the same words.", "--resume")] = False,
+    checkpoint_every: Annotated[
+        int, option(RUN, "Chunks between two savings of the state.", min=1, metavar="N")
+    ] = 10,
+    resume: Annotated[
+        bool, option(RUN, "Go on from the state in --checkpoint, in the same words.", "--resume")
+    ] = False,
     **words: Any,
 ) -> dict[str, Any] | None:
     words["chunk_size"] = chunk_size
@@ -355,9 +603,27 @@ def stream(
         words["random_state"] = random_state or 0
     STREAM.made(words)
     words = STREAM.in_objects(words)
-    reading = ReadOptions(source, tuple(columns or ()), weight, dtype=None if dtype == "keep" else dtype, header=header)
+    reading = ReadOptions(
+        source,
+        tuple(columns or ()),
+        weight,
+        dtype=None if dtype == "keep" else dtype,
+        header=header,
+    )
     kept = checkpoint, checkpoint_every, resume
-    request = StreamRequest(reading, with_engine(words), scale, follow, wait, out, memberships, summary, chunk_size, max_errors, *kept)
+    request = StreamRequest(
+        reading,
+        with_engine(words),
+        scale,
+        follow,
+        wait,
+        out,
+        memberships,
+        summary,
+        chunk_size,
+        max_errors,
+        *kept,
+    )
     return run_stream(request, screen)
 
 
@@ -368,7 +634,10 @@ def info(screen: Screen, model: ModelFile) -> dict[str, Any]:
 
 @command(of_fit)
 def demo(
-    screen: Screen, out: Annotated[Path, option(RUN, "Folder for the data and the results.", metavar="DIR")] = Path("cmeans-demo")
+    screen: Screen,
+    out: Annotated[Path, option(RUN, "Folder for the data and the results.", metavar="DIR")] = Path(
+        "cmeans-demo"
+    ),
 ) -> dict[str, Any]:
     return run_demo(out, screen)
 
@@ -387,5 +656,6 @@ def _plain_speech(screen: Screen, debug: bool) -> Iterator[Screen]:
         if isinstance(error, KeyboardInterrupt):
             raise
         code, line = verdict(error)
-        screen.fail(line if isinstance(error, (InputError, RowsError)) else in_options(line))  # which name options themselves
+        # which name options themselves
+        screen.fail(line if isinstance(error, (InputError, RowsError)) else in_options(line))
         raise Exit(code) from None

@@ -24,10 +24,14 @@ _OPTIONS = ["-c", 3, "--scale", "standard", "--n-init", _STARTS]  # the seed is 
 
 
 def demo(out: Path, screen: Screen) -> dict[str, Any]:
-    """Write the data, fit, predict, compare with the known classes, and suggest the next commands."""
+    """Write the data, fit, predict, compare with the known classes, and suggest the next
+    commands."""
     wine = load_wine()
     truth, file = wine.target, out / _DATA
-    screen.say("178 Italian wines of 3 cultivars, 13 chemical measurements each; the cultivars are not shown to the method")
+    screen.say(
+        "178 Italian wines of 3 cultivars, 13 chemical measurements each; the cultivars are not "
+        "shown to the method"
+    )
     with results_folder(out):
         with staged_file(file) as place:
             write_columns(place, dict(zip(wine.feature_names, wine.data.T, strict=True)))
@@ -35,21 +39,38 @@ def demo(out: Path, screen: Screen) -> dict[str, Any]:
         predict(PredictRequest(out / MODEL, ReadOptions(file), out / _PREDICTED), screen)
     labels = read_labels(out / LABELS)
     index, pure = float(adjusted_rand_score(truth, labels)), purity(truth, labels)
-    screen.say(f"against the cultivars: adjusted Rand index {index:.2f} (1 is perfect), purity {pure:.2f}")
+    screen.say(
+        f"against the cultivars: adjusted Rand index {index:.2f} (1 is perfect), purity {pure:.2f}"
+    )
     same = bool(np.array_equal(labels, read_labels(out / _PREDICTED)))
-    agreement = {"adjusted_rand_index": round(index, 4), "purity": round(pure, 4), "predict_equals_fit": same}
+    agreement = {
+        "adjusted_rand_index": round(index, 4),
+        "purity": round(pure, 4),
+        "predict_equals_fit": same,
+    }
     following = next_commands(file, out)
     if not screen.for_people:
         screen.say("the same by hand, and next with your own file:")
         for step in following:
             screen.say(f"  {step['command']}")
     outputs = {"data": str(file), **summary["outputs"], "predicted": str(out / _PREDICTED)}
-    return {**summary, "command": "demo", "agreement": agreement, "outputs": outputs, "next": following}
+    return {
+        **summary,
+        "command": "demo",
+        "agreement": agreement,
+        "outputs": outputs,
+        "next": following,
+    }
 
 
 def _request(file: Path, out: Path) -> FitRequest:
     return FitRequest(
-        ReadOptions(file), out, "fuzzy", {"n_clusters": 3, "n_init": _STARTS, "random_state": _SEED}, scale="standard", report=HAS_PAGES
+        ReadOptions(file),
+        out,
+        "fuzzy",
+        {"n_clusters": 3, "n_init": _STARTS, "random_state": _SEED},
+        scale="standard",
+        report=HAS_PAGES,
     )
 
 
@@ -60,7 +81,10 @@ def next_commands(file: Path, out: Path) -> list[dict[str, str]]:
         "the same labels by its model": ["predict", out / MODEL, file, "--out", out / _PREDICTED],
         "what the model holds": ["info", out / MODEL],
     }
-    return [{"why": why, "command": shlex.join(["cmeans", *map(str, words)])} for why, words in commands.items()]
+    return [
+        {"why": why, "command": shlex.join(["cmeans", *map(str, words)])}
+        for why, words in commands.items()
+    ]
 
 
 def purity(truth: NDArray[Any], labels: NDArray[Any]) -> float:

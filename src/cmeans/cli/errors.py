@@ -9,7 +9,8 @@ INTERRUPTED, UNREAD = 130, 141  # 128 + SIGINT and 128 + SIGPIPE, what shells ex
 
 
 class InputError(ValueError):
-    """An input that cannot be used. The message is one line: the input, what was found, what to do."""
+    """An input that cannot be used. The message is one line: the input, what was found, what to
+    do."""
 
 
 class Stopped(KeyboardInterrupt):
@@ -26,6 +27,13 @@ def verdict(error: BaseException) -> tuple[int, str]:
         where = f"{error.filename}: " if error.filename else ""
         return WRONG_INPUT, one_line(f"{where}{error.strerror or error}")
     if isinstance(error, MemoryError):
-        return FAULT, one_line(f"out of memory ({error}); try --landmarks with a smaller number, --memory-budget or --dtype float32.")
+        return FAULT, one_line(
+            f"out of memory ({error}); try --landmarks with a smaller number, --memory-budget or "
+            "--dtype float32."
+        )
     what = one_line(f"{type(error).__name__}: {error}")
-    return FAULT, f"a fault of cmeans, not of your input: {what} (run again with --debug and report what it shows)."
+    return (
+        FAULT,
+        f"a fault of cmeans, not of your input: {what} (run again with --debug and report what it "
+        "shows).",
+    )

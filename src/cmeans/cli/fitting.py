@@ -31,14 +31,29 @@ from .output.report import clearness, next_steps, spreads
 from .output.results import Stopwatch, as_json, caught_warnings, plain, results_folder, sizes
 from .output.terminal import Screen
 from .reporting import check_pages, descriptions, feature_names, looked_at, page_of_fit
-from .rows import SHARE, InputRows, ReadOptions, files_of, learn_scaling, read_rows, refuse_inside, tables_of
+from .rows import (
+    SHARE,
+    InputRows,
+    ReadOptions,
+    files_of,
+    learn_scaling,
+    read_rows,
+    refuse_inside,
+    tables_of,
+)
 
-LABELS, MODEL, SUMMARY, REPORT = "labels.parquet", "model.safetensors", "summary.json", "report.html"
+LABELS, MODEL, SUMMARY, REPORT = (
+    "labels.parquet",
+    "model.safetensors",
+    "summary.json",
+    "report.html",
+)
 
 
 @dataclass(frozen=True)
 class FitRequest:
-    """All options of one `cmeans fit`. `words` are the constructor parameters that were given, `n_clusters` also where it is a bound."""
+    """All options of one `cmeans fit`. `words` are the constructor parameters that were given,
+    `n_clusters` also where it is a bound."""
 
     reading: ReadOptions
     out: Path
@@ -60,22 +75,33 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
     method = METHODS[request.method]
     _check(request, method)
     watch = Stopwatch()
-    with results_folder(request.out), _cluster(request.scheduler) as client, staged(request.out, seal=SUMMARY) as place:
+    with (
+        results_folder(request.out),
+        _cluster(request.scheduler) as client,
+        staged(request.out, seal=SUMMARY) as place,
+    ):
         with caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
             with watch.part("read"), without_partial("missing" in method.parameters):
                 rows, recipe = prepared_rows(request, screen, stays=client is not None)
             model = _model(request, client)
             try:
                 with watch.part("fit"):
-                    with_names(place / LABELS, request.reading, lambda file: _fit(model, request, rows, screen, file))
+                    with_names(
+                        place / LABELS,
+                        request.reading,
+                        lambda file: _fit(model, request, rows, screen, file),
+                    )
             except KeyboardInterrupt:
                 raise Stopped(_farewell(model, request, recipe)) from None
         with watch.part("write"):
             save(model, place / MODEL, rows=False, metadata=_metadata(request, recipe))
-        # In few words what clusters are like, where that takes no other pass over rows that are not in memory.
+        # In few words what clusters are like, where that takes no other pass over rows that are not
+        # in memory.
         names = feature_names(model, recipe)
         seen = None if rows.stay or names is None else looked_at(model, rows, recipe)
-        summary = _summary(request, rows, model, read_metadata(place / MODEL)) | _columns_of(request, rows, recipe)
+        summary = _summary(request, rows, model, read_metadata(place / MODEL)) | _columns_of(
+            request, rows, recipe
+        )
         summary |= {
             "clearness": clearness(model, rows.x),
             "seconds": watch.seconds,
@@ -85,11 +111,28 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
         }
         if request.report:
             with watch.part("report"):
-                page_of_fit(model, rows, recipe, request.reading, place / REPORT, request.arguments, warned, summary, seen)
-        summary["next"] = next_steps(request.arguments, plain(summary), spreads(rows.x, rows.columns, len(recipe.categories.labels)))
+                page_of_fit(
+                    model,
+                    rows,
+                    recipe,
+                    request.reading,
+                    place / REPORT,
+                    request.arguments,
+                    warned,
+                    summary,
+                    seen,
+                )
+        summary["next"] = next_steps(
+            request.arguments,
+            plain(summary),
+            spreads(rows.x, rows.columns, len(recipe.categories.labels)),
+        )
         write_text(place / SUMMARY, as_json(summary) + "\n")
     if not screen.for_people:
-        screen.say(f"wrote {', '.join(Path(file).name for file in summary['outputs'].values())} in {request.out}")
+        screen.say(
+            f"wrote {', '.join(Path(file).name for file in summary['outputs'].values())} in "
+            f"{request.out}"
+        )
     return summary
 
 
@@ -102,9 +145,13 @@ def _cluster(scheduler: str | None) -> Iterator[Any]:
     try:
         client = connected(scheduler)
     except ModuleNotFoundError as error:
-        raise InputError(f'--engine dask: needs {error.name}; run: python -m pip install "cmeans[dask]"') from error
+        raise InputError(
+            f'--engine dask: needs {error.name}; run: python -m pip install "cmeans[dask]"'
+        ) from error
     except (OSError, ValueError) as error:
-        raise InputError(f"--scheduler {scheduler}: no scheduler answers ({one_line(error)}).") from error
+        raise InputError(
+            f"--scheduler {scheduler}: no scheduler answers ({one_line(error)})."
+        ) from error
     with client:
         yield client
 
@@ -114,7 +161,9 @@ def refuse_other_options(request: FitRequest, methods: Mapping[str, MethodSpec])
     for word in request.words:
         if word not in methods[request.method].parameters:
             able = listed(name for name, other in methods.items() if word in other.parameters)
-            raise InputError(f"{option_of(word)}: --method {request.method} has none; it belongs to {able}.")
+            raise InputError(
+                f"{option_of(word)}: --method {request.method} has none; it belongs to {able}."
+            )
 
 
 def _check(request: FitRequest, method: MethodSpec) -> None:
@@ -122,7 +171,10 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
     refuse_other_options(request, METHODS)
     if "n_clusters" in method.needed and "n_clusters" not in request.words:
         finders = listed(name for name, other in METHODS.items() if other.finds_number)
-        raise InputError(f"--clusters: --method {request.method} needs the number of clusters, e.g. -c 3; {finders} find it themselves.")
+        raise InputError(
+            f"--clusters: --method {request.method} needs the number of clusters, e.g. -c 3; "
+            f"{finders} find it themselves."
+        )
     for word in method.needed:
         if word not in request.words:
             raise InputError(f"{option_of(word)}: --method {request.method} needs it.")
@@ -130,9 +182,14 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
     if request.report:
         check_pages("--report")
     if not method.soft and (request.top_k is not None or request.threshold is not None):
-        raise InputError(f"--top-k, --threshold: --method {request.method} has no memberships to choose among.")
+        raise InputError(
+            f"--top-k, --threshold: --method {request.method} has no memberships to choose among."
+        )
     if request.reading.categorical and request.scheduler is not None:
-        raise InputError("--categorical: the workers of --engine dask read the files themselves, as numbers; encode the columns first.")
+        raise InputError(
+            "--categorical: the workers of --engine dask read the files themselves, as numbers; "
+            "encode the columns first."
+        )
     refuse_inside(request.reading.file, request.out, "a folder outside")
     outputs = {f"--out {request.out}: the {name}": file for name, file in _outputs(request).items()}
     if request.checkpoint is not None:
@@ -142,41 +199,71 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
         check_place(request.checkpoint, "--checkpoint")
 
 
-def prepared_rows(request: FitRequest, screen: Screen, *, stays: bool) -> tuple[InputRows, Preprocessing]:
-    """Return the rows of a file, encoded and scaled, and how. `stays`: they are not to be read here."""
+def prepared_rows(
+    request: FitRequest, screen: Screen, *, stays: bool
+) -> tuple[InputRows, Preprocessing]:
+    """Return the rows of a file, encoded and scaled, and how. `stays`: they are not to be read
+    here."""
     screen.say(f"reading {request.reading.file}")
     budget = parse_budget(request.words.get("memory_budget"), "--memory-budget")
-    reading, categories = replace(request.reading, holes=request.words.get("missing") == "partial"), Categories()
+    reading, categories = (
+        replace(request.reading, holes=request.words.get("missing") == "partial"),
+        Categories(),
+    )
     if reading.categorical:
         categories = learn_categories(tables_of(reading, "--categorical"), reading.categorical)
     most = 0 if stays else None if budget is None else budget // SHARE
-    rows = read_rows(reading, most=most, categories=categories, labelled=request.known_labels, linked=request.must_link)
+    rows = read_rows(
+        reading,
+        most=most,
+        categories=categories,
+        labelled=request.known_labels,
+        linked=request.must_link,
+    )
     if rows.left_out:
-        screen.say(f"left out, being no numbers: {described(rows.left_out)}; --categorical takes categories, --id the names of rows")
+        screen.say(
+            f"left out, being no numbers: {described(rows.left_out)}; --categorical takes "
+            "categories, --id the names of rows"
+        )
     if rows.stay:
         who = "the workers read them" if stays else "they are read again in every sweep"
         screen.say(f"{rows.x.nbytes / 1e9:.3g} GB of rows stay where they are; {who}")
     scaling = learn_scaling(request.scale, rows.x, rows.weight, len(categories.labels))
-    return replace(rows, x=scaling.apply(rows.x)), Preprocessing(rows.columns, scaling, rows.x.dtype.name, categories)
+    return replace(rows, x=scaling.apply(rows.x)), Preprocessing(
+        rows.columns, scaling, rows.x.dtype.name, categories
+    )
 
 
 def _model(request: FitRequest, client: Any) -> Any:
-    return METHODS[request.method].made(with_engine(request.words, checkpoint=request.checkpoint, client=client))
+    return METHODS[request.method].made(
+        with_engine(request.words, checkpoint=request.checkpoint, client=client)
+    )
 
 
 def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen, labels: Path) -> None:
     """Fit, and write labels and memberships to a file in the last pass."""
     method = METHODS[request.method]
     n, d = rows.x.shape
-    screen.say(f"fitting {n:,} rows and {d:,} columns of {rows.x.dtype.name} by --method {request.method}")
+    screen.say(
+        f"fitting {n:,} rows and {d:,} columns of {rows.x.dtype.name} by --method {request.method}"
+    )
     with screen.progress(model.tol), screen.telling("cmeans.memory", in_options):
-        written = {"memberships": method.soft, "top_k": request.top_k, "threshold": request.threshold}
+        written = {
+            "memberships": method.soft,
+            "top_k": request.top_k,
+            "threshold": request.threshold,
+        }
         try:
             told = {"known_labels": rows.labels, "must_link": rows.links}
-            model.fit_predict_to(rows.x, labels, sample_weight=None if rows.stay else rows.weight, **told, **written)
+            model.fit_predict_to(
+                rows.x, labels, sample_weight=None if rows.stay else rows.weight, **told, **written
+            )
         except ValueError as error:
             text = in_options(str(error))
-            for option, column in (("--known-labels", request.known_labels), ("--must-link", request.must_link)):
+            for option, column in (
+                ("--known-labels", request.known_labels),
+                ("--must-link", request.must_link),
+            ):
                 found = re.match(f"(?:--clusters [0-9]+: )?{option}:? ", text)
                 if found is not None and column is not None:
                     raise InputError(f"{option} {column}: {text[found.end() :]}") from error
@@ -186,18 +273,29 @@ def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen, label
     if model.approximation_ is not None:
         screen.say(str(model.approximation_))
     if method.finds_number:
-        screen.say(f"clusters found: {model.n_clusters_:,}; rows that belong to none: {(model.labels_ < 0).sum():,}")
+        screen.say(
+            f"clusters found: {model.n_clusters_:,}; rows that belong to none: "
+            f"{(model.labels_ < 0).sum():,}"
+        )
 
 
 def _farewell(model: Any, request: FitRequest, recipe: Preprocessing) -> str:
-    """Save the centres so far as a model after an interrupt, and return a message about it and the checkpoint."""
+    """Save the centres so far as a model after an interrupt, and return a message about it and the
+    checkpoint."""
     kept = None if request.checkpoint is None else request.checkpoint.path
-    resume = "" if kept is None or not os.path.isfile(kept) else f"; go on with --resume --checkpoint {kept}"
+    resume = (
+        ""
+        if kept is None or not os.path.isfile(kept)
+        else f"; go on with --resume --checkpoint {kept}"
+    )
     if not model.__sklearn_is_fitted__():
         return f"interrupted before there were centres; nothing was written{resume}."
     with held_back(), staged(request.out, seal=SUMMARY) as place:
         save(model, place / MODEL, rows=False, metadata=_metadata(request, recipe))
-    return f"{in_options(model.stop_reason_)}; the centres so far are in {request.out / MODEL}{resume}."
+    return (
+        f"{in_options(model.stop_reason_)}; the centres so far are in "
+        f"{request.out / MODEL}{resume}."
+    )
 
 
 def _metadata(request: FitRequest, recipe: Preprocessing) -> dict[str, Any]:
@@ -214,12 +312,20 @@ def _metadata(request: FitRequest, recipe: Preprocessing) -> dict[str, Any]:
 
 
 def _outputs(request: FitRequest) -> dict[str, str]:
-    files = {"labels": LABELS, "model": MODEL, "summary": SUMMARY, **({"report": REPORT} if request.report else {})}
+    files = {
+        "labels": LABELS,
+        "model": MODEL,
+        "summary": SUMMARY,
+        **({"report": REPORT} if request.report else {}),
+    }
     return {name: str(request.out / file) for name, file in files.items()}
 
 
-def _summary(request: FitRequest, rows: InputRows, model: Any, stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the summary of a fit; its numbers are those of the model file, so that `cmeans info` agrees."""
+def _summary(
+    request: FitRequest, rows: InputRows, model: Any, stored: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the summary of a fit; its numbers are those of the model file, so that `cmeans info`
+    agrees."""
     fitted = stored["fitted"]
     return {
         "command": "fit",
@@ -268,7 +374,8 @@ def _columns_of(request: FitRequest, rows: InputRows, recipe: Preprocessing) -> 
 
 
 def _own_words(request: FitRequest, model: Any) -> dict[str, Any]:
-    """Return the parameters that the plain method does not have, with the estimator's values, defaults included."""
+    """Return the parameters that the plain method does not have, with the estimator's values,
+    defaults included."""
     method = METHODS[request.method]
     of_rule = rule_of(model.rule, type(model).__name__).get_params() if method.rule_fields else {}
     parameters = of_rule | model.get_params(deep=False)

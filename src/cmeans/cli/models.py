@@ -56,10 +56,13 @@ class ModelAndRows:
 
 
 def with_rows(file: Path, reading: ReadOptions, screen: Screen) -> ModelAndRows:
-    """Return a saved model and the rows of a file, prepared as those of its fit; of a pipeline, as they go into it."""
+    """Return a saved model and the rows of a file, prepared as those of its fit; of a pipeline, as
+    they go into it."""
     stored = open_model(file)
     if stored["estimator"] == "LandmarkGraph":
-        raise InputError(f"{file}: holds a LandmarkGraph, which has features of rows and no clusters.")
+        raise InputError(
+            f"{file}: holds a LandmarkGraph, which has features of rows and no clusters."
+        )
     model = load(file)
     recipe = read_recipe(stored, model)
     screen.say(f"reading {reading.file}")
@@ -74,17 +77,26 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
     """Label the rows of a file, write one file, and return the summary."""
     _check(request)
     watch = Stopwatch()
-    with staged_file(request.out) as place, caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
+    with (
+        staged_file(request.out) as place,
+        caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned,
+    ):
         with watch.part("read"):
             known = with_rows(request.model, request.reading, screen)
             model, x = last_step(known.model, known.rows.x)
         with watch.part("predict"):
             soft = model.rule_.is_soft and place.suffix != ".npy"
             if not soft and (request.top_k is not None or request.threshold is not None):
-                which = f"{request.out} holds" if model.rule_.is_soft else "clusters of this model have"
-                raise InputError(f"--top-k, --threshold: {which} labels alone, no memberships to choose among.")
+                which = (
+                    f"{request.out} holds" if model.rule_.is_soft else "clusters of this model have"
+                )
+                raise InputError(
+                    f"--top-k, --threshold: {which} labels alone, no memberships to choose among."
+                )
             chosen = {"memberships": soft, "top_k": request.top_k, "threshold": request.threshold}
-            counts = with_names(place, request.reading, lambda file: model.predict_to(x, file, **chosen))
+            counts = with_names(
+                place, request.reading, lambda file: model.predict_to(x, file, **chosen)
+            )
     screen.say(f"wrote {request.out}")
     n_clusters = len(counts)
     return {
@@ -110,23 +122,36 @@ def open_model(file: Path) -> dict[str, Any]:
     if not file.exists():
         raise InputError(f"{file}: no such model file.")
     if file.is_dir():
-        raise InputError(f"{file}: is a folder; the model is a file in it, e.g. {file / 'model.safetensors'}.")
+        raise InputError(
+            f"{file}: is a folder; the model is a file in it, e.g. {file / 'model.safetensors'}."
+        )
     return read_metadata(file)
 
 
 def read_recipe(stored: Mapping[str, Any], model: Any) -> Preprocessing:
-    """Return the stored preparation of rows; a model saved from Python has column names at most, and no scaling."""
+    """Return the stored preparation of rows; a model saved from Python has column names at most,
+    and no scaling."""
     beside = stored.get("metadata") or {}
     if "columns" not in beside:
-        names: Sequence[ColumnLabel] = getattr(model, "feature_names_in_", range(model.n_features_in_))
-        return Preprocessing(tuple(name if isinstance(name, int) else str(name) for name in names), Scaling())
+        names: Sequence[ColumnLabel] = getattr(
+            model, "feature_names_in_", range(model.n_features_in_)
+        )
+        return Preprocessing(
+            tuple(name if isinstance(name, int) else str(name) for name in names), Scaling()
+        )
     columns, dtype = beside["columns"], beside.get("dtype")
-    if not isinstance(columns, list) or not columns or not all(isinstance(label, (str, int)) for label in columns):
+    if (
+        not isinstance(columns, list)
+        or not columns
+        or not all(isinstance(label, (str, int)) for label in columns)
+    ):
         raise InputError("the model's list of columns cannot be read.")
     if dtype not in (None, "float32", "float64"):
         raise InputError(f"the model's type of numbers, {dtype!r}, is neither float32 nor float64.")
     scaling = Scaling.from_json(beside.get("scaling") or {}, len(columns))
-    return Preprocessing(tuple(columns), scaling, dtype, Categories.from_json(beside.get("categories") or {}))
+    return Preprocessing(
+        tuple(columns), scaling, dtype, Categories.from_json(beside.get("categories") or {})
+    )
 
 
 def with_names(file: Path, reading: ReadOptions, write: Callable[[Path], T]) -> T:
@@ -141,13 +166,22 @@ def with_names(file: Path, reading: ReadOptions, write: Callable[[Path], T]) -> 
 
 def _check(request: PredictRequest) -> None:
     if request.reading.name is not None and request.out.suffix == ".npy":
-        raise InputError(f"--id {request.reading.name}: {request.out} can hold labels only; give a .parquet or .csv file.")
+        raise InputError(
+            f"--id {request.reading.name}: {request.out} can hold labels only; give a .parquet or "
+            ".csv file."
+        )
     if request.out.suffix not in _ENDINGS:
-        raise InputError(f"--out {request.out}: unknown ending; known are .parquet, .csv and .npy (labels only).")
+        raise InputError(
+            f"--out {request.out}: unknown ending; known are .parquet, .csv and .npy (labels only)."
+        )
     if request.out.is_dir():
-        raise InputError(f"--out {request.out}: is a folder; give a file, e.g. {request.out / 'labels.parquet'}.")
+        raise InputError(
+            f"--out {request.out}: is a folder; give a file, e.g. {request.out / 'labels.parquet'}."
+        )
     refuse_inside(request.reading.file, request.out, "a file outside")
-    refuse_overwriting({f"--out {request.out}": request.out}, [request.model, *files_of(request.reading)])
+    refuse_overwriting(
+        {f"--out {request.out}": request.out}, [request.model, *files_of(request.reading)]
+    )
 
 
 def describe_model(file: Path) -> dict[str, Any]:

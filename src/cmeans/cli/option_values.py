@@ -1,4 +1,5 @@
-"""The methods of the command, and parameters as options: their values, defaults and help are those of the estimators' constructors."""
+"""The methods of the command, and parameters as options: their values, defaults and help are those
+of the estimators' constructors."""
 
 from __future__ import annotations
 
@@ -92,7 +93,8 @@ _RENAMED = {
     "sample_weight": "--weight",
     "T": "--temperature",
 }
-SWITCHED = {"true": True, "false": False}  # values of parameters that are True, False or have a name
+# values of parameters that are True, False or have a name
+SWITCHED = {"true": True, "false": False}
 
 
 def option_of(word: str) -> str:
@@ -120,19 +122,35 @@ def listed(names: Iterable[str]) -> str:
 
 
 class MethodSpec:
-    """One clustering method: its estimator, the parameters that it has, and what its docstring says of them."""
+    """One clustering method: its estimator, the parameters that it has, and what its docstring says
+    of them."""
 
-    def __init__(self, estimator: type[Any], soft: bool = False, fixed: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, estimator: type[Any], soft: bool = False, fixed: Mapping[str, Any] | None = None
+    ) -> None:
         self.estimator = estimator
         self.soft = soft  # memberships are worth writing
         self.fixed = dict(fixed or {})  # parameters that define the method
         words = dict(inspect.signature(estimator, eval_str=True).parameters)
-        words["memory_budget"] = inspect.signature(ThreadEngine, eval_str=True).parameters["memory_budget"]
-        self.finds_number = words["n_clusters"].default == "auto"  # the number of clusters is a result; that given is only a bound
+        words["memory_budget"] = inspect.signature(ThreadEngine, eval_str=True).parameters[
+            "memory_budget"
+        ]
+        # the number of clusters is a result; that given is only a bound
+        self.finds_number = words["n_clusters"].default == "auto"
         if self.finds_number:
-            words["n_clusters"] = words["n_clusters"].replace(annotation=int, default=estimator._usual_most)
-        own = {name: word for name, word in words.items() if name not in self.fixed and name not in OBJECTS}
-        self.kernel_fields = {name: word for name, word in KERNEL_FIELDS.items() if "kernel" in own and name not in own}
+            words["n_clusters"] = words["n_clusters"].replace(
+                annotation=int, default=estimator._usual_most
+            )
+        own = {
+            name: word
+            for name, word in words.items()
+            if name not in self.fixed and name not in OBJECTS
+        }
+        self.kernel_fields = {
+            name: word
+            for name, word in KERNEL_FIELDS.items()
+            if "kernel" in own and name not in own
+        }
         self.rule_fields: dict[str, inspect.Parameter] = {}
         self.parameters = own | self.kernel_fields
         self.said = SAID_OF_KERNELS | _first_sentences(estimator)
@@ -140,11 +158,13 @@ class MethodSpec:
         for name in OBJECTS:
             if name in words:
                 self._add_fields(name, words[name].default)
-        self.needed: tuple[str, ...] = () if self.finds_number else ("n_clusters",)  # parameters without a default here
+        # parameters without a default here
+        self.needed: tuple[str, ...] = () if self.finds_number else ("n_clusters",)
 
     @classmethod
     def of_rule(cls, name: str) -> MethodSpec:
-        """Return the method of a rule that has no estimator of its own, whose parameters are options too."""
+        """Return the method of a rule that has no estimator of its own, whose parameters are
+        options too."""
         rule = RULES[name]
         method = cls(CMeans, rule.is_soft, {"rule": name})
         method.rule_fields = _fields(rule)
@@ -153,7 +173,8 @@ class MethodSpec:
         return method
 
     def _add_fields(self, name: str, default: Any) -> None:
-        """Add the fields of a parameter that is an object, with the values of the estimator's default."""
+        """Add the fields of a parameter that is an object, with the values of the estimator's
+        default."""
         usual = OBJECTS[name](default, self.estimator.__name__)
         cls = type(usual)
         said = _first_sentences(cls)
@@ -172,9 +193,16 @@ class MethodSpec:
 
     def in_objects(self, words: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parameters of the estimator: those of its kernel and its rule in objects."""
-        own = {word: value for word, value in words.items() if word not in self.kernel_fields and word not in self.rule_fields}
+        own = {
+            word: value
+            for word, value in words.items()
+            if word not in self.kernel_fields and word not in self.rule_fields
+        }
         if self.finds_number and "n_clusters" in own:
-            own["n_clusters"] = (1, integer(own["n_clusters"], "n_clusters", self.estimator.__name__, 1))
+            own["n_clusters"] = (
+                1,
+                integer(own["n_clusters"], "n_clusters", self.estimator.__name__, 1),
+            )
         parameters = self.fixed | own
         of_kernel = {word: value for word, value in words.items() if word in self.kernel_fields}
         of_rule = {word: value for word, value in words.items() if word in self.rule_fields}
@@ -182,12 +210,17 @@ class MethodSpec:
             if of_rule:
                 parameters["rule"] = RULES[self.fixed["rule"]](**of_rule)
             if of_kernel:
-                parameters["kernel"] = _kernel(parameters.get("kernel", self.parameters["kernel"].default), of_kernel, parameters)
+                parameters["kernel"] = _kernel(
+                    parameters.get("kernel", self.parameters["kernel"].default),
+                    of_kernel,
+                    parameters,
+                )
         return parameters
 
 
 def _kernel(name: str, of_kernel: Mapping[str, Any], parameters: dict[str, Any]) -> Kernel:
-    """Return a kernel with parameters of its own, among them the gamma of an estimator's, from which that is taken."""
+    """Return a kernel with parameters of its own, among them the gamma of an estimator's, from
+    which that is taken."""
     known = _fields(KERNELS[name])
     for word in of_kernel:
         if word not in known:
@@ -203,20 +236,33 @@ def _kernels() -> dict[str, type[Kernel]]:
 
 
 def _fields(cls: type[Any]) -> dict[str, inspect.Parameter]:
-    """Return the parameters of a rule or a kernel that an option can give: numbers, and names in place of them."""
+    """Return the parameters of a rule or a kernel that an option can give: numbers, and names in
+    place of them."""
     found = inspect.signature(cls, eval_str=True).parameters
-    return {name: word for name, word in found.items() if {bool, int, float} & {word.annotation, *get_args(word.annotation)}}
+    return {
+        name: word
+        for name, word in found.items()
+        if {bool, int, float} & {word.annotation, *get_args(word.annotation)}
+    }
 
 
 def with_engine(words: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    """Return parameters of an estimator, those of its engine as one; `more`: others of the engine, None where not given.
+    """Return parameters of an estimator, those of its engine as one; `more`: others of the engine,
+    None where not given.
 
     With a `client` it is that of the client's workers.
     """
-    given = {name: value for name, value in {**words, **more}.items() if name in (*OF_ENGINE, *more) and value is not None}
+    given = {
+        name: value
+        for name, value in {**words, **more}.items()
+        if name in (*OF_ENGINE, *more) and value is not None
+    }
     own = {name: value for name, value in words.items() if name not in OF_ENGINE}
     if "client" in given and "n_jobs" in given:
-        raise InputError("--jobs: counts threads of this machine; the workers of --engine dask have their own. Leave it out.")
+        raise InputError(
+            "--jobs: counts threads of this machine; the workers of --engine dask have their own. "
+            "Leave it out."
+        )
     if given:
         own["engine"] = (DaskEngine if "client" in given else ThreadEngine)(**given)
     return own
@@ -225,14 +271,25 @@ def with_engine(words: Mapping[str, Any], **more: Any) -> dict[str, Any]:
 def _first_sentences(estimator: type[Any]) -> dict[str, str]:
     """Return the first sentence on each parameter in a docstring."""
     text = (inspect.getdoc(estimator) or "").partition("Parameters\n----------\n")[2]
-    entries = re.findall(r"^([\w, ]+) : .*\n((?:    .*\n)+)", re.split(r"\n\w+\n---", text)[0] + "\n", flags=re.M)
-    first = {names: re.split(r"(?<=\.) (?=[A-Z0-9(\"`])", " ".join(body.split()))[0] for names, body in entries}
+    entries = re.findall(
+        r"^([\w, ]+) : .*\n((?:    .*\n)+)", re.split(r"\n\w+\n---", text)[0] + "\n", flags=re.M
+    )
+    first = {
+        names: re.split(r"(?<=\.) (?=[A-Z0-9(\"`])", " ".join(body.split()))[0]
+        for names, body in entries
+    }
     return {name: sentence for names, sentence in first.items() for name in names.split(", ")}
 
 
-KERNEL_FIELDS = {name: word for cls in _kernels().values() for name, word in _fields(cls).items() if name != "gamma"}
+KERNEL_FIELDS = {
+    name: word
+    for cls in _kernels().values()
+    for name, word in _fields(cls).items()
+    if name != "gamma"
+}
 SAID_OF_KERNELS = {
-    field: f"{listed(name for name, cls in _kernels().items() if field in _fields(cls))}: {_first_sentences(cls)[field]}"
+    field: f"{listed(name for name, cls in _kernels().items() if field in _fields(cls))}: "
+    f"{_first_sentences(cls)[field]}"
     for cls in reversed(_kernels().values())
     for field in _fields(cls)
     if field in KERNEL_FIELDS
@@ -283,8 +340,14 @@ class ParameterOption:
             number = math.nan
         if not math.isfinite(number):
             wanted = "a whole number" if self.number is int else "a number"
-            others = [f"one for each cluster, as 10,20,30 ({wanted} each)"] if self.several else self.names
-            raise InputError(f"{option_of(self.name)} {given}: give {' or '.join([wanted, *others])}.")
+            others = (
+                [f"one for each cluster, as 10,20,30 ({wanted} each)"]
+                if self.several
+                else self.names
+            )
+            raise InputError(
+                f"{option_of(self.name)} {given}: give {' or '.join([wanted, *others])}."
+            )
         return number
 
 
@@ -294,23 +357,36 @@ def parameter_options(methods: Mapping[str, MethodSpec]) -> list[ParameterOption
     names = dict.fromkeys(name for method in methods.values() for name in method.parameters)
     made = [_option(name, methods) for name in names if name not in NO_OPTIONS]
     made = [option for option in made if option.kind or option.number or len(option.names) > 1]
-    return sorted(made, key=lambda option: ordered.index(option.name) if option.name in ordered else -1)
+    return sorted(
+        made, key=lambda option: ordered.index(option.name) if option.name in ordered else -1
+    )
 
 
 def _option(name: str, methods: Mapping[str, MethodSpec]) -> ParameterOption:
-    panel = next((panel for panel, names in PANELS.items() if name in names), KERNEL if name in KERNEL_FIELDS else METHOD)
+    panel = next(
+        (panel for panel, names in PANELS.items() if name in names),
+        KERNEL if name in KERNEL_FIELDS else METHOD,
+    )
     owners = {key: method for key, method in methods.items() if name in method.parameters}
     names, kinds, several = list[str](), set[Any](), False
     said, defaults = dict[str, list[str]](), dict[str, list[str]]()
     for key, method in owners.items():
         parameter = method.parameters[name]
-        parts = get_args(parameter.annotation) if get_origin(parameter.annotation) in (Union, UnionType) else (parameter.annotation,)
-        names += [value for part in parts if get_origin(part) is Literal for value in get_args(part)]
+        parts = (
+            get_args(parameter.annotation)
+            if get_origin(parameter.annotation) in (Union, UnionType)
+            else (parameter.annotation,)
+        )
+        names += [
+            value for part in parts if get_origin(part) is Literal for value in get_args(part)
+        ]
         kinds |= {part for part in parts if isinstance(part, type)}
         several |= any(get_origin(part) is Sequence for part in parts)
         sentence, if_none = _said(name, method)
         said.setdefault(sentence, []).append(key)
-        defaults.setdefault("required" if name in method.needed else _shown(parameter.default, if_none), []).append(key)
+        defaults.setdefault(
+            "required" if name in method.needed else _shown(parameter.default, if_none), []
+        ).append(key)
     names = list(_kernels()) if name == "kernel" else list(dict.fromkeys(names))
     number = None if str in kinds else int if int in kinds else float if float in kinds else None
     kind = bool if bool in kinds else str if str in kinds else None
@@ -318,18 +394,33 @@ def _option(name: str, methods: Mapping[str, MethodSpec]) -> ParameterOption:
         names, kind = [*names, *SWITCHED], str
     if kind is bool:
         word = option_of(name).lstrip("-")
-        defaults = {word if default == "True" else f"no {word}": keys for default, keys in defaults.items()}
-    by_number = sorted(defaults.items(), key=lambda default: -len(default[1]))  # what most methods have comes first
-    shown = [f"{text} for {listed(keys)}" if at else text for at, (text, keys) in enumerate(by_number)]
+        defaults = {
+            word if default == "True" else f"no {word}": keys for default, keys in defaults.items()
+        }
+    # what most methods have comes first
+    by_number = sorted(defaults.items(), key=lambda default: -len(default[1]))
+    shown = [
+        f"{text} for {listed(keys)}" if at else text for at, (text, keys) in enumerate(by_number)
+    ]
     text = " ".join(_about(keys, methods, panel) + sentence for sentence, keys in said.items())
     none = ["none"] if names and NoneType in kinds else []
-    return ParameterOption(name, _in_the_help(text), _in_the_help("; ".join(shown)), panel, (*names, *none), number, kind, several)
+    return ParameterOption(
+        name,
+        _in_the_help(text),
+        _in_the_help("; ".join(shown)),
+        panel,
+        (*names, *none),
+        number,
+        kind,
+        several,
+    )
 
 
 def _said(name: str, method: MethodSpec) -> tuple[str, str]:
     """Return the sentence on a parameter, and what None stands for where only that."""
     sentences = (spec.said.get(name, "As") for spec in (method, *METHODS.values()))
-    sentence = next((text for text in sentences if not text.startswith("As")), "")  # "As in `FuzzyCMeans`": that of another
+    # "As in `FuzzyCMeans`": that of another
+    sentence = next((text for text in sentences if not text.startswith("As")), "")
     found = re.search(r"; None: ((?:[^.;]|\.(?=\d))+)", sentence)
     if found is None or "Literal" in str(method.parameters[name].annotation):
         return sentence, "none" if found is None else found[1]
@@ -343,7 +434,8 @@ def _shown(default: Any, if_none: str) -> str:
 
 
 def _about(owners: list[str], methods: Iterable[str], panel: str) -> str:
-    """Return the methods that a sentence is about, as far as the name of its panel does not tell."""
+    """Return the methods that a sentence is about, as far as the name of its panel does not
+    tell."""
     others = [name for name in methods if name not in owners]
     if not others or panel in (f"The method {owners[0]}", f"The methods {listed(owners)}"):
         return ""

@@ -13,14 +13,23 @@ from .rows import InputRows, ReadOptions, read_rows
 
 
 def rows_of_pipeline(pipeline: Pipeline, reading: ReadOptions) -> InputRows:
-    """Return the rows of a file in memory: a data frame of the columns that the pipeline names, or an array where it names none."""
+    """Return the rows of a file in memory: a data frame of the columns that the pipeline names, or
+    an array where it names none."""
     if reading.columns:
-        raise InputError("--columns: the model is a pipeline, which says itself what columns it takes; leave the option out.")
+        raise InputError(
+            "--columns: the model is a pipeline, which says itself what columns it takes; leave "
+            "the option out."
+        )
     names = getattr(pipeline, "feature_names_in_", None)
     known = range(pipeline.n_features_in_) if names is None else [str(name) for name in names]
     rows = read_rows(replace(reading, holes=takes_holes(pipeline[-1])), known)
     if rows.stay:
-        raise InputError(f"{reading.file}: takes {rows.x.nbytes / 1e9:.3g} GB, and a pipeline needs its rows in memory; give parts of it.")
+        raise InputError(
+            f"{reading.file}: takes {rows.x.nbytes / 1e9:.3g} GB, and a pipeline needs its rows in "
+            "memory; give parts of it."
+        )
     if names is None:
         return rows
-    return replace(rows, x=Table({str(name): rows.x[:, at] for at, name in enumerate(names)}).to_frame())
+    return replace(
+        rows, x=Table({str(name): rows.x[:, at] for at, name in enumerate(names)}).to_frame()
+    )

@@ -1,4 +1,5 @@
-"""`cmeans report`, and the page of `cmeans fit --report`: what was found, as one file for a browser."""
+"""`cmeans report`, and the page of `cmeans fit --report`: what was found, as one file for a
+browser."""
 
 from __future__ import annotations
 
@@ -45,19 +46,43 @@ class ReportRequest:
 def report_on(request: ReportRequest, screen: Screen) -> dict[str, Any]:
     """Write the page of a model and the rows of a file, and return the summary."""
     if not names_a_page(request.out) or request.out.is_dir():
-        raise InputError(f"--out {request.out}: give a file that ends in .html, such as report.html.")
+        raise InputError(
+            f"--out {request.out}: give a file that ends in .html, such as report.html."
+        )
     refuse_inside(request.reading.file, request.out, "a file outside")
-    refuse_overwriting({f"--out {request.out}": request.out}, [request.model, *files_of(request.reading)])
+    refuse_overwriting(
+        {f"--out {request.out}": request.out}, [request.model, *files_of(request.reading)]
+    )
     check_pages("cmeans report")
     watch = Stopwatch()
     with caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
         with watch.part("read"):
             known = with_rows(request.model, request.reading, screen)
         with watch.part("report"):
-            command = shlex.join(["cmeans", "report", str(request.model), str(request.reading.file), "--out", str(request.out)])
-            again = Again(f"import cmeans\n\nmodel = cmeans.load({str(request.model)!r})", (command,))
+            command = shlex.join(
+                [
+                    "cmeans",
+                    "report",
+                    str(request.model),
+                    str(request.reading.file),
+                    "--out",
+                    str(request.out),
+                ]
+            )
+            again = Again(
+                f"import cmeans\n\nmodel = cmeans.load({str(request.model)!r})", (command,)
+            )
             findings = Findings(again=again)
-            write_page(known.model, known.rows, known.recipe, request.reading, request.out, findings, request.title, request.theme)
+            write_page(
+                known.model,
+                known.rows,
+                known.recipe,
+                request.reading,
+                request.out,
+                findings,
+                request.title,
+                request.theme,
+            )
     screen.say(f"wrote {request.out}")
     return {
         "command": "report",
@@ -84,13 +109,20 @@ def write_page(
     theme: str = "auto",
     seen: InspectedRows | None = None,
 ) -> None:
-    """Write the page of a model and the rows of a file, scaled as the model takes them; values are shown in the units of the file.
-    `seen`: these rows, where they have been looked at."""
+    """Write the page of a model and the rows of a file, scaled as the model takes them; values are
+    shown in the units of the file. `seen`: these rows, where they have been looked at."""
     names = None
     if reading.name is not None:
         parts = (part for read in row_names(reading)[1] for part in read())
-        names = [value for part in parts for value in (part if isinstance(part, list) else part.to_pylist())]
-    facts = {"file": str(reading.file), "scale": None if recipe.scaling.kind == "none" else recipe.scaling.kind}
+        names = [
+            value
+            for part in parts
+            for value in (part if isinstance(part, list) else part.to_pylist())
+        ]
+    facts = {
+        "file": str(reading.file),
+        "scale": None if recipe.scaling.kind == "none" else recipe.scaling.kind,
+    }
     page_of(
         model,
         looked_at(model, rows, recipe) if seen is None else seen,
@@ -106,7 +138,9 @@ def write_page(
 def looked_at(model: Any, rows: InputRows, recipe: Preprocessing) -> InspectedRows:
     """Return what a model says of the rows of a file, in the units of the file."""
     weight = None if rows.stay else rows.weight
-    return inspected(model, rows.x, CALLER, sample_weight=weight, inverse_transform=_inverse(model, recipe))
+    return inspected(
+        model, rows.x, CALLER, sample_weight=weight, inverse_transform=_inverse(model, recipe)
+    )
 
 
 def descriptions(seen: InspectedRows, names: Sequence[str]) -> list[str] | None:
@@ -116,14 +150,19 @@ def descriptions(seen: InspectedRows, names: Sequence[str]) -> list[str] | None:
 
 
 def feature_names(model: Any, recipe: Preprocessing) -> list[str] | None:
-    """Return the names of the columns as the model has them; None where rows are no features, or a pipeline knows better."""
+    """Return the names of the columns as the model has them; None where rows are no features, or a
+    pipeline knows better."""
     if isinstance(model, Pipeline) or not model.kernel_.takes_features:
         return None
     return [label if isinstance(label, str) else f"column {label}" for label in recipe.columns]
 
 
 def _inverse(model: Any, recipe: Preprocessing) -> Any:
-    return None if recipe.scaling.kind == "none" or feature_names(model, recipe) is None else recipe.scaling.undone
+    return (
+        None
+        if recipe.scaling.kind == "none" or feature_names(model, recipe) is None
+        else recipe.scaling.undone
+    )
 
 
 def page_of_fit(

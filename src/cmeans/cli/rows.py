@@ -1,4 +1,5 @@
-"""Rows of a file of any format: selection of columns, weights, dtype, and scaling that is stored with the model."""
+"""Rows of a file of any format: selection of columns, weights, dtype, and scaling that is stored
+with the model."""
 
 from __future__ import annotations
 
@@ -40,7 +41,11 @@ __all__ = [
     "tables_of",
 ]
 
-_NO_DATA = {"--id": "names the rows", "--known-labels": "holds their labels", "--must-link": "holds their groups"}
+_NO_DATA = {
+    "--id": "names the rows",
+    "--known-labels": "holds their labels",
+    "--must-link": "holds their groups",
+}
 KINDS = ("none", "standard", "unit")
 
 
@@ -53,7 +58,8 @@ class Scaling:
     factor: tuple[float, ...] = ()
 
     def apply(self, x: Any) -> Any:
-        """Scale the rows of x (n, d): in place where x is writeable, else in a new array of its type; rows of files as they are read."""
+        """Scale the rows of x (n, d): in place where x is writeable, else in a new array of its
+        type; rows of files as they are read."""
         if self.kind == "none":
             return x
         _refuse_sparse(self.kind, x)
@@ -68,30 +74,48 @@ class Scaling:
 
     def undone(self, x: Any) -> Any:
         """Return scaled rows of x (n, d), in memory, in the units of their file."""
-        return x if self.kind == "none" else np.asarray(x, dtype=np.float64) / np.array(self.factor) + np.array(self.shift)
+        return (
+            x
+            if self.kind == "none"
+            else np.asarray(x, dtype=np.float64) / np.array(self.factor) + np.array(self.shift)
+        )
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def from_json(cls, stored: dict[str, Any], n_columns: int) -> Scaling:
-        """Return the scaling a model was saved with. The file is not trusted, so the shape is checked."""
+        """Return the scaling a model was saved with. The file is not trusted, so the shape is
+        checked."""
         try:
             kind = str(stored["kind"])
-            shift, factor = (tuple(float(number) for number in stored[name]) for name in ("shift", "factor"))
+            shift, factor = (
+                tuple(float(number) for number in stored[name]) for name in ("shift", "factor")
+            )
         except (TypeError, KeyError, ValueError) as error:
             raise InputError(f"the model's scaling cannot be read ({error!r}).") from error
         expected = 0 if kind == "none" else n_columns
-        if kind not in KINDS or len(shift) != expected or len(factor) != expected or not np.isfinite([*shift, *factor]).all():
-            raise InputError(f"the model's scaling (kind {kind!r}, {len(shift)} columns) does not fit its {n_columns} columns.")
+        if (
+            kind not in KINDS
+            or len(shift) != expected
+            or len(factor) != expected
+            or not np.isfinite([*shift, *factor]).all()
+        ):
+            raise InputError(
+                f"the model's scaling (kind {kind!r}, {len(shift)} columns) does not fit its "
+                f"{n_columns} columns."
+            )
         return cls(kind, shift, factor)
 
 
-def learn_scaling(kind: str, x: Any, weight: NDArray[np.float64] | None = None, n_left: int = 0) -> Scaling:
+def learn_scaling(
+    kind: str, x: Any, weight: NDArray[np.float64] | None = None, n_left: int = 0
+) -> Scaling:
     """Return the scaling of the rows of x (n, d). `standard`: mean 0, deviation 1; `unit`: [0, 1].
 
-    A weight of k counts as k copies of the row, so rows of weight zero do not count. A constant column becomes 0. The last `n_left`
-    columns, of zeros and ones for categories, are left as they are.
+    A weight of k counts as k copies of the row, so rows of weight zero do not count. A constant
+    column becomes 0. The last `n_left` columns, of zeros and ones for categories, are left as they
+    are.
     """
     if kind == "none":
         return Scaling()
@@ -102,7 +126,10 @@ def learn_scaling(kind: str, x: Any, weight: NDArray[np.float64] | None = None, 
     with np.errstate(over="ignore", invalid="ignore"):
         shift, spread = (low, high - low) if kind == "unit" else mean_and_deviation(x, weight, low)
     if not np.isfinite([shift, spread]).all():
-        raise InputError(f"--scale {kind}: values up to {max(high.max(), -low.min()):.3g} are too large to scale.")
+        raise InputError(
+            f"--scale {kind}: values up to {max(high.max(), -low.min()):.3g} are too large to "
+            "scale."
+        )
     factor = 1 / np.where(spread == 0, 1, spread)
     left = np.arange(len(shift)) >= len(shift) - n_left
     shift, factor = np.where(left, 0.0, shift), np.where(left, 1.0, factor)
@@ -111,10 +138,14 @@ def learn_scaling(kind: str, x: Any, weight: NDArray[np.float64] | None = None, 
 
 def _refuse_sparse(kind: str, x: Any) -> None:
     if scipy.sparse.issparse(x):
-        raise InputError(f"--scale {kind}: sparse rows would lose their zeros; use --scale none, or scale them beforehand.")
+        raise InputError(
+            f"--scale {kind}: sparse rows would lose their zeros; use --scale none, or scale them "
+            "beforehand."
+        )
 
 
-SHARE = 4  # rows that take at most this fraction (1 / SHARE) of the available memory are read into it
+# rows that take at most this fraction (1 / SHARE) of the available memory are read into it
+SHARE = 4
 
 
 @dataclass(frozen=True)
@@ -127,7 +158,8 @@ class InputRows:
     stay: bool = False  # in their files, which bring the weights
     left_out: tuple[Field, ...] = ()  # text and dates beside the numbers
     labels: NDArray[np.float64] | None = None  # (n,) known ones, of a column that is no data
-    links: NDArray[np.int64] | None = None  # (n,) groups of rows that must share a cluster, of such a column, or (k, 2) pairs of a file
+    # (n,) groups of rows that must share a cluster, of such a column, or (k, 2) pairs of a file
+    links: NDArray[np.int64] | None = None
 
 
 def read_rows(
@@ -138,26 +170,38 @@ def read_rows(
     labelled: ColumnLabel | None = None,
     linked: str | None = None,
 ) -> InputRows:
-    """Return the requested rows, in memory if they take no more than `most` bytes. `known`: the columns of a model, used where
-    `reading` names none; `labelled`: a column of known labels, which is no data; `linked`: a column of groups, or a file of pairs."""
+    """Return the requested rows, in memory if they take no more than `most` bytes. `known`: the
+    columns of a model, used where `reading` names none; `labelled`: a column of known labels, which
+    is no data; `linked`: a column of groups, or a file of pairs."""
     most = free_memory() // SHARE if most is None else most
-    asked = replace(reading, known=known, spell=as_option, adapt=None if categories is None else categories.encoded)
+    asked = replace(
+        reading,
+        known=known,
+        spell=as_option,
+        adapt=None if categories is None else categories.encoded,
+    )
     first, left_out = open_file(found(reading.file)[0], asked), tuple[Field, ...]()
     header = first.header
     if reading.name is not None and not isinstance(first, FileTable):
         raise _numbers_alone(reading, f"--id {reading.name}")
     name = None if reading.name is None else header.fields[_naming(header, reading)].label
-    labels = None if labelled is None else _whole_column(reading, header, "--known-labels", labelled)
+    labels = (
+        None if labelled is None else _whole_column(reading, header, "--known-labels", labelled)
+    )
     is_column = linked in [field.label for field in header.fields]
     pairs = linked is not None and not is_column and Path(linked).is_file()
-    groups = None if linked is None or pairs else _whole_column(reading, header, "--must-link", linked)
+    groups = (
+        None if linked is None or pairs else _whole_column(reading, header, "--must-link", linked)
+    )
     no_data = {"--id": name, "--known-labels": labels, "--must-link": groups}
     if reading.columns:
         picked = with_categories(header, header.pick(reading.columns))
         for option, label in no_data.items():
             if label is not None and label in header.labels(picked):
                 what = _NO_DATA[option]
-                raise InputError(f"{option}: column {label!r} is also in --columns; it {what} or it is data.")
+                raise InputError(
+                    f"{option}: column {label!r} is also in --columns; it {what} or it is data."
+                )
         asked = replace(asked, columns=header.labels(picked))
     elif known is None:
         left_out = _beside_numbers(header, name)
@@ -174,28 +218,51 @@ def read_rows(
     if linked is not None and pairs:
         links = _pairs(reading, linked)
     elif groups is not None:
-        links = _whole(_numbers_of(reading, "--must-link", groups, (groups,))[:, 0], f"--must-link {groups}")
+        links = _whole(
+            _numbers_of(reading, "--must-link", groups, (groups,))[:, 0], f"--must-link {groups}"
+        )
     return InputRows(x, columns, weight, as_source(x) is not None, left_out, known_labels, links)
 
 
-def _whole_column(reading: ReadOptions, header: Header, option: str, column: ColumnLabel) -> ColumnLabel:
+def _whole_column(
+    reading: ReadOptions, header: Header, option: str, column: ColumnLabel
+) -> ColumnLabel:
     """Return the name, or position, of a column of whole numbers that is no data."""
     try:
         field = header.fields[header.position(column)]
     except RowsError as error:
         other = ", nor a file of pairs" if option == "--must-link" else ""
         raise RowsError(f"{option} {column}: {error}{other}") from error
-    what, none = ("labels", "where a label is not known") if option == "--known-labels" else ("groups", "for rows in none")
+    what, none = (
+        ("labels", "where a label is not known")
+        if option == "--known-labels"
+        else ("groups", "for rows in none")
+    )
     if not field.numeric:
-        raise InputError(f"{option} {column}: holds {field.kind}; give whole numbers from 0, -1 {none}.")
+        raise InputError(
+            f"{option} {column}: holds {field.kind}; give whole numbers from 0, -1 {none}."
+        )
     if reading.weight is not None and header.position(reading.weight) == header.position(column):
-        raise InputError(f"{option} {column}: is --weight too; it holds the {what} of the rows or their weights.")
+        raise InputError(
+            f"{option} {column}: is --weight too; it holds the {what} of the rows or their weights."
+        )
     return field.label
 
 
-def _numbers_of(reading: ReadOptions, option: str, value: ColumnLabel, columns: tuple[ColumnLabel, ...] = ()) -> NDArray[np.float64]:
+def _numbers_of(
+    reading: ReadOptions, option: str, value: ColumnLabel, columns: tuple[ColumnLabel, ...] = ()
+) -> NDArray[np.float64]:
     """Return columns of a file, all of them by default, in memory."""
-    asked = replace(reading, columns=columns, weight=None, dtype="float64", holes=True, name=None, categorical=(), spell=as_option)
+    asked = replace(
+        reading,
+        columns=columns,
+        weight=None,
+        dtype="float64",
+        holes=True,
+        name=None,
+        categorical=(),
+        spell=as_option,
+    )
     try:
         opened, _ = open_rows(asked)
     except RowsError as error:
@@ -206,9 +273,14 @@ def _numbers_of(reading: ReadOptions, option: str, value: ColumnLabel, columns: 
 
 def _pairs(reading: ReadOptions, file: str) -> NDArray[np.int64]:
     """Return the pairs (k, 2) of row numbers in a file."""
-    values = _numbers_of(replace(reading, file=Path(file), array=None, header=None), "--must-link", file)
+    values = _numbers_of(
+        replace(reading, file=Path(file), array=None, header=None), "--must-link", file
+    )
     if values.shape[1] != 2:
-        raise InputError(f"--must-link {file}: has {values.shape[1]} columns; give two, the numbers of both rows of a pair, from 0.")
+        raise InputError(
+            f"--must-link {file}: has {values.shape[1]} columns; give two, the numbers of both "
+            "rows of a pair, from 0."
+        )
     return _whole(values, f"--must-link {file}")
 
 
@@ -230,14 +302,20 @@ def tables_of(reading: ReadOptions, option: str) -> list[FileTable]:
 
 
 def _numbers_alone(reading: ReadOptions, option: str) -> InputError:
-    return InputError(f"{option}: {reading.file} holds numbers alone; CSV, Parquet and Arrow have columns of other kinds.")
+    return InputError(
+        f"{option}: {reading.file} holds numbers alone; CSV, Parquet and Arrow have columns of "
+        "other kinds."
+    )
 
 
 def row_names(reading: ReadOptions) -> tuple[str, list[Callable[[], Iterator[Any]]]]:
-    """Return the name of the column that names the rows, and for each file what reads its values as they are stored."""
+    """Return the name of the column that names the rows, and for each file what reads its values as
+    they are stored."""
     tables = tables_of(reading, f"--id {reading.name}")
     label = tables[0].header.fields[_naming(tables[0].header, reading)].label
-    return str(label) or "id", [partial(table.column, table.header.position(label)) for table in tables]
+    return str(label) or "id", [
+        partial(table.column, table.header.position(label)) for table in tables
+    ]
 
 
 def _naming(header: Header, reading: ReadOptions) -> int:
@@ -248,7 +326,10 @@ def _naming(header: Header, reading: ReadOptions) -> int:
     except RowsError as error:
         raise RowsError(f"--id {reading.name}: {error}") from error
     if re.fullmatch(r"label|u\d*|clusters|cluster\d+", str(header.fields[at].label)):
-        raise InputError(f"--id {reading.name}: the file of labels has a column of that name already; rename one of them.")
+        raise InputError(
+            f"--id {reading.name}: the file of labels has a column of that name already; rename "
+            "one of them."
+        )
     return at
 
 
@@ -260,7 +341,8 @@ def _beside_numbers(header: Header, name: ColumnLabel | None) -> tuple[Field, ..
 
 
 def files_of(reading: ReadOptions) -> list[Path]:
-    """Return the files to read; none where there are none, an error that is raised when they are read."""
+    """Return the files to read; none where there are none, an error that is raised when they are
+    read."""
     try:
         return found(reading.file)
     except RowsError:
@@ -270,4 +352,6 @@ def files_of(reading: ReadOptions) -> list[Path]:
 def refuse_inside(rows: PathWord | Sequence[PathWord], out: Path, advice: str) -> None:
     """Refuse results in the folder that is read, as they would be read as rows the next time."""
     if isinstance(rows, Path) and rows.is_dir() and lies_in(out, rows):
-        raise InputError(f"--out {out}: lies in {rows}, all of which is read as rows; choose {advice}.")
+        raise InputError(
+            f"--out {out}: lies in {rows}, all of which is read as rows; choose {advice}."
+        )

@@ -1,4 +1,5 @@
-"""One command line, from its words to its exit code. What a command needs is loaded when it is called."""
+"""One command line, from its words to its exit code. What a command needs is loaded when it is
+called."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ E = TypeVar("E", bound=BaseException)
 
 
 def app_for(arguments: list[str]) -> Typer:
-    """Return the command line that serves these arguments; where they name no command, one that knows names and help alone."""
+    """Return the command line that serves these arguments; where they name no command, one that
+    knows names and help alone."""
     if not COMMANDS.keys().isdisjoint(arguments):
         from .commands import app
 
@@ -66,7 +68,8 @@ def _cause(end: BaseException | None, kind: type[E]) -> E | None:
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Make SIGTERM end a command as Ctrl-C does, so that it cleans up. Python allows handlers in the main thread only."""
+    """Make SIGTERM end a command as Ctrl-C does, so that it cleans up. Python allows handlers in
+    the main thread only."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

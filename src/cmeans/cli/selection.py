@@ -25,13 +25,22 @@ from .output.terminal import Screen
 from .rows import files_of, refuse_inside
 
 SELECTABLE = {name: method for name, method in METHODS.items() if not method.finds_number}
-OWN = ("-c", "--clusters", "--by", "--refits", "--out", "--checkpoint", "--checkpoint-minutes")  # options that a fit has not, or otherwise
+# options that a fit has not, or otherwise
+OWN = ("-c", "--clusters", "--by", "--refits", "--out", "--checkpoint", "--checkpoint-minutes")
 OWN_FLAGS = ("select", "--resume", "--json", "--quiet", "-q", "--debug")
 TABLE, PICTURE, SUMMARY = "selection.csv", "selection.png", "selection.json"
 
 
-def select_number(request: FitRequest, clusters: str, by: str, n_bootstrap: int, screen: Screen, out: Path | None = None) -> dict[str, Any]:
-    """Judge every number of clusters on a sample of the rows, write what was seen to a folder if one is given, and return the summary."""
+def select_number(
+    request: FitRequest,
+    clusters: str,
+    by: str,
+    n_bootstrap: int,
+    screen: Screen,
+    out: Path | None = None,
+) -> dict[str, Any]:
+    """Judge every number of clusters on a sample of the rows, write what was seen to a folder if
+    one is given, and return the summary."""
     if request.checkpoint is not None:
         file = request.checkpoint.path
         refuse_overwriting({f"--checkpoint {file}": os.fspath(file)}, files_of(request.reading))
@@ -39,7 +48,10 @@ def select_number(request: FitRequest, clusters: str, by: str, n_bootstrap: int,
     if out is None:
         return _judged(request, clusters, by, n_bootstrap, screen)[0]
     refuse_inside(request.reading.file, out, "a folder outside")
-    refuse_overwriting({f"--out {out}: the {name}": str(out / name) for name in (TABLE, PICTURE, SUMMARY)}, files_of(request.reading))
+    refuse_overwriting(
+        {f"--out {out}: the {name}": str(out / name) for name in (TABLE, PICTURE, SUMMARY)},
+        files_of(request.reading),
+    )
     with results_folder(out), staged(out, seal=SUMMARY) as place:
         summary, found = _judged(request, clusters, by, n_bootstrap, screen)
         files = {"table": TABLE, "summary": SUMMARY}
@@ -57,14 +69,21 @@ def _csv(table: Mapping[str, Any]) -> str:
     return "\n".join([",".join(table), *(",".join(map(str, row)) for row in rows)]) + "\n"
 
 
-def _judged(request: FitRequest, clusters: str, by: str, n_bootstrap: int, screen: Screen) -> tuple[dict[str, Any], Any]:
+def _judged(
+    request: FitRequest, clusters: str, by: str, n_bootstrap: int, screen: Screen
+) -> tuple[dict[str, Any], Any]:
     """Return the summary, and what was selected."""
     if request.method not in SELECTABLE:
         known = ", ".join(SELECTABLE)
-        raise InputError(f"--method {request.method}: methods whose number of clusters is chosen are {known}.")
+        raise InputError(
+            f"--method {request.method}: methods whose number of clusters is chosen are {known}."
+        )
     refuse_other_options(request, SELECTABLE)
     if n_bootstrap == 1 or (by == "stability" and n_bootstrap == 0):
-        raise InputError(f"--refits {n_bootstrap}: agreement of refits needs at least 2 of them; 0, for none, goes with another --by.")
+        raise InputError(
+            f"--refits {n_bootstrap}: agreement of refits needs at least 2 of them; 0, for none, "
+            "goes with another --by."
+        )
     numbers = numbers_of(clusters)
     model = SELECTABLE[request.method].made({**request.words, "n_clusters": numbers[0]})
     watch = Stopwatch()
@@ -74,7 +93,12 @@ def _judged(request: FitRequest, clusters: str, by: str, n_bootstrap: int, scree
         screen.say(f"judging {numbers[0]} to {numbers[-1]} clusters by --method {request.method}")
         with watch.part("select"):
             weight = None if rows.stay else rows.weight
-            words: dict[str, Any] = {"by": by, "n_bootstrap": n_bootstrap, "sample_weight": weight, "refit": False}
+            words: dict[str, Any] = {
+                "by": by,
+                "n_bootstrap": n_bootstrap,
+                "sample_weight": weight,
+                "refit": False,
+            }
             words["checkpoint"] = request.checkpoint
             found = select(model, rows.x, numbers, **words)
     summary = {

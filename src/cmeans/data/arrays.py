@@ -1,6 +1,7 @@
 """Functions of arrays of any library (NumPy, SciPy CSR, PyTorch, CuPy, ...).
 
-Rows that are not in memory (`StoredRows`) have a shape and a dtype, and are NumPy arrays once they are read.
+Rows that are not in memory (`StoredRows`) have a shape and a dtype, and are NumPy arrays once they
+are read.
 """
 
 from __future__ import annotations
@@ -22,13 +23,16 @@ IntArray: TypeAlias = npt.NDArray[np.intp]
 
 DIFFERENCES = 2**20  # numbers of differences in memory at a time
 CENTRAL_ROWS = 64  # that tell whether the mean lies among the rows
-CENTRAL = 32.0  # distance of the mean from the median, in median distances of rows from it, beyond which it does not
+# distance of the mean from the median, in median distances of rows from it, beyond which it does
+# not
+CENTRAL = 32.0
 
 NUMPY = array_api_compat.array_namespace(np.empty(0))
 
 
 def unlabelled(x: Any) -> Any:
-    """Return the array that one with labelled axes holds, such as xarray's, whichever library it is of; others as they are."""
+    """Return the array that one with labelled axes holds, such as xarray's, whichever library it is
+    of; others as they are."""
     return x.data if hasattr(type(x), "dims") and hasattr(type(x), "data") else x
 
 
@@ -43,13 +47,23 @@ def is_stored(x: Array) -> bool:
 
 
 def is_foreign(x: Array) -> bool:
-    """True where x belongs to an array library other than NumPy (PyTorch, CuPy, array-api-strict, ...)."""
-    return not isinstance(x, np.ndarray) and not is_sparse(x) and bool(array_api_compat.is_array_api_obj(x))
+    """True where x belongs to an array library other than NumPy (PyTorch, CuPy, array-api-strict,
+    ...)."""
+    return (
+        not isinstance(x, np.ndarray)
+        and not is_sparse(x)
+        and bool(array_api_compat.is_array_api_obj(x))
+    )
 
 
 def namespace(x: Array) -> Any:
-    """Return the array-API namespace of x, which is NumPy's for sparse matrices and for rows that are not in memory."""
-    return NUMPY if isinstance(x, np.ndarray) or is_sparse(x) or is_stored(x) else array_api_compat.array_namespace(x)
+    """Return the array-API namespace of x, which is NumPy's for sparse matrices and for rows that
+    are not in memory."""
+    return (
+        NUMPY
+        if isinstance(x, np.ndarray) or is_sparse(x) or is_stored(x)
+        else array_api_compat.array_namespace(x)
+    )
 
 
 def without_gradients(x: Array) -> Array:
@@ -58,13 +72,19 @@ def without_gradients(x: Array) -> Array:
 
 
 def dense_like(x: Array) -> Array:
-    """Return an empty array (0,) of the library, device and dtype that values computed from x have."""
+    """Return an empty array (0,) of the library, device and dtype that values computed from x
+    have."""
     return np.empty(0, dtype=x.dtype) if is_sparse(x) or is_stored(x) else x[:0, 0]
 
 
 def device(x: Array) -> Any:
-    """Return the device of x; None, the CPU, for NumPy, sparse matrices and rows that are not in memory."""
-    return None if isinstance(x, np.ndarray) or is_sparse(x) or is_stored(x) else array_api_compat.device(x)
+    """Return the device of x; None, the CPU, for NumPy, sparse matrices and rows that are not in
+    memory."""
+    return (
+        None
+        if isinstance(x, np.ndarray) or is_sparse(x) or is_stored(x)
+        else array_api_compat.device(x)
+    )
 
 
 def to_numpy(x: Array) -> npt.NDArray[Any]:
@@ -87,7 +107,8 @@ def as_like(values: Array, like: Array, dtype: Any = None) -> Array:
     if is_foreign(values):
         return xp.astype(values, dtype, copy=False)
     values = np.ascontiguousarray(values)
-    values = values if values.flags.writeable else values.copy()  # libraries warn of what cannot be written to
+    # libraries warn of what cannot be written to
+    values = values if values.flags.writeable else values.copy()
     return xp.asarray(values, dtype=dtype, device=device(like))
 
 
@@ -97,14 +118,16 @@ def foreign_like(values: Array, like: Array) -> Array:
 
 
 def in_order(x: Array) -> Array:
-    """Return NumPy's numbers (n,) or rows (n, d) as any code may read them, CSR with the columns of each row in order, and arrays of other
-    libraries as they are.
+    """Return NumPy's numbers (n,) or rows (n, d) as any code may read them, CSR with the columns of
+    each row in order, and arrays of other libraries as they are.
 
-    It is x itself where numbers are in the machine's byte order and aligned, those of a row (or all (n,)) one after the other, and each
-    row begins a whole number of numbers behind the one before; else a copy.
+    It is x itself where numbers are in the machine's byte order and aligned, those of a row (or all
+    (n,)) one after the other, and each row begins a whole number of numbers behind the one before;
+    else a copy.
 
-    Columns of record arrays, say, may lie anywhere: the next row may begin within a number. Native code would read other bytes; NumPy
-    reads the right ones, but adds them in another order if they lie in another.
+    Columns of record arrays, say, may lie anywhere: the next row may begin within a number. Native
+    code would read other bytes; NumPy reads the right ones, but adds them in another order if they
+    lie in another.
     """
     if type(x) is np.ndarray:  # the usual case first, as this is asked often
         flags = x.flags
@@ -162,36 +185,44 @@ def resolution(dtype: Any) -> float:
 
 
 DIGITS = 9  # of numbers that are ordered, relative to the largest
-ASYMMETRY = 1e-5  # of k(x, y) and k(y, x) over the largest value, up to which it is rounding of single precision computed in other blocks
+# of k(x, y) and k(y, x) over the largest value, up to which it is rounding of single precision
+# computed in other blocks
+ASYMMETRY = 1e-5
 
 
 def rounding(dtype: Any) -> float:
-    """Relative error of a squared distance computed from inner products; smaller values count as zero."""
+    """Relative error of a squared distance computed from inner products; smaller values count as
+    zero."""
     return 8 * 2.0**-23 if resolution(dtype) > 1e-10 else 64 * 2.0**-52
 
 
 def rounding_of_sums(dtype: Any) -> float:
-    """Relative error of sums of squared distances, and of what follows from them: smaller differences say nothing."""
+    """Relative error of sums of squared distances, and of what follows from them: smaller
+    differences say nothing."""
     return 1e-6 if resolution(dtype) > 1e-10 else 1e-11
 
 
 def first_largest(values: Any, noise: float) -> int:
-    """Return the number of the first of the values that are the largest but for this noise: numbers that are equal in exact arithmetic
-    are told apart by their order, not by rounding, which differs from machine to machine."""
+    """Return the number of the first of the values that are the largest but for this noise: numbers
+    that are equal in exact arithmetic are told apart by their order, not by rounding, which differs
+    from machine to machine."""
     return int(np.argmax(values >= np.max(values) - noise))
 
 
 def ascending(values: Any) -> IntArray:
-    """Return the order of values, the smallest first; those that differ by rounding alone keep theirs."""
+    """Return the order of values, the smallest first; those that differ by rounding alone keep
+    theirs."""
     largest = np.abs(values[np.isfinite(values)]).max(initial=0.0) or 1.0
     order: IntArray = np.argsort(np.round(values / largest, DIGITS), kind="stable")
     return order
 
 
 def binary_exponent(values: Any) -> int:
-    """e, where the largest absolute value lies in [2^(e-1), 2^e); 0 where all are zero, or one is not finite.
+    """e, where the largest absolute value lies in [2^(e-1), 2^e); 0 where all are zero, or one is
+    not finite.
 
-    Multiplication by 2^-e is exact, so squares of the products have the same digits and stay in range.
+    Multiplication by 2^-e is exact, so squares of the products have the same digits and stay in
+    range.
     """
     largest = float(np.max(np.abs(values), initial=0.0))
     return int(np.frexp(largest)[1]) if np.isfinite(largest) else 0
@@ -208,7 +239,8 @@ def numpy_dtype(x: Array) -> Any:
 
 
 def in_form_of(x: Array, points: Array) -> Array:
-    """Return a block of rows in the form of the points: dense or CSR, and in their array library."""
+    """Return a block of rows in the form of the points: dense or CSR, and in their array
+    library."""
     if is_foreign(points) and not is_foreign(x):
         return as_like(x.toarray() if is_sparse(x) else x, points)
     if is_sparse(x) == is_sparse(points):
@@ -223,7 +255,11 @@ def stacked(points: Array, more: Array) -> Array:
         xp = namespace(points)
         return xp.concat([points, xp.astype(more, points.dtype, copy=False)])
     more = more.astype(points.dtype, copy=False)
-    return type(points)(sparse.vstack([points, more], format="csr")) if is_sparse(points) else np.concatenate([points, more])
+    return (
+        type(points)(sparse.vstack([points, more], format="csr"))
+        if is_sparse(points)
+        else np.concatenate([points, more])
+    )
 
 
 def equal(points: Array, others: Array) -> bool:
@@ -231,13 +267,19 @@ def equal(points: Array, others: Array) -> bool:
     if points.shape != others.shape:
         return False
     others = in_form_of(others, points)
-    return not (points != others).nnz if is_sparse(points) else bool(namespace(points).all(points == others))
+    return (
+        not (points != others).nnz
+        if is_sparse(points)
+        else bool(namespace(points).all(points == others))
+    )
 
 
 def central_point(x: Array, mean: Array | None = None) -> Array:
-    """Return the point (d,) about which rows (n, d) of a dense array have small coordinates, so that products of them round little.
+    """Return the point (d,) about which rows (n, d) of a dense array have small coordinates, so
+    that products of them round little.
 
-    That is their mean (as it is given, or found here), or, where a few far rows draw that away from all others, the median of some rows.
+    That is their mean (as it is given, or found here), or, where a few far rows draw that away from
+    all others, the median of some rows.
     """
     mean = namespace(x).mean(x, axis=0) if mean is None else mean
     some = host_float64(x[:: -(-x.shape[0] // CENTRAL_ROWS), ...])
@@ -249,7 +291,8 @@ def central_point(x: Array, mean: Array | None = None) -> Array:
 
 
 def replaced(x: Array, which: Array, values: Array) -> Array:
-    """Return x with the entries where `which` is true replaced by values (k,), in their order; in place for NumPy."""
+    """Return x with the entries where `which` is true replaced by values (k,), in their order; in
+    place for NumPy."""
     if isinstance(x, np.ndarray):
         x[which] = values
         return x
@@ -275,9 +318,13 @@ def in_type_of(points: Array, like: Array) -> Array:
 
 
 def squared_differences(x: Array, y: Array, i: IntArray, j: IntArray) -> Array:
-    """|x_i - y_j|^2 (k,) of pairs of rows, from their differences: exact however far the rows are from the origin."""
+    """|x_i - y_j|^2 (k,) of pairs of rows, from their differences: exact however far the rows are
+    from the origin."""
     step = max(1, DIFFERENCES // x.shape[1])
-    parts = [squared_norms(take(x, i[at : at + step]) - take(y, j[at : at + step])) for at in range(0, max(len(i), 1), step)]
+    parts = [
+        squared_norms(take(x, i[at : at + step]) - take(y, j[at : at + step]))
+        for at in range(0, max(len(i), 1), step)
+    ]
     return namespace(parts[0]).concat(parts)
 
 
@@ -285,11 +332,16 @@ def inverse_root(squares: Array) -> Array:
     """1 / sqrt of each number, 0 for those that are not positive."""
     xp = namespace(squares)
     positive = squares > 0
-    return xp.where(positive, 1.0 / xp.sqrt(xp.where(positive, squares, xp.ones_like(squares))), xp.zeros_like(squares))
+    return xp.where(
+        positive,
+        1.0 / xp.sqrt(xp.where(positive, squares, xp.ones_like(squares))),
+        xp.zeros_like(squares),
+    )
 
 
 def canonical_csr(x: Array) -> Array:
-    """Return CSR in canonical order with 32-bit indices: scikit-learn's distances would convert the caller's matrix in place."""
+    """Return CSR in canonical order with 32-bit indices: scikit-learn's distances would convert the
+    caller's matrix in place."""
     parts = (x.data, x.indices.astype(np.int32, copy=False), x.indptr.astype(np.int32, copy=False))
     canonical = sparse.csr_matrix(parts, shape=x.shape, copy=not x.has_canonical_format)
     canonical.sum_duplicates()
@@ -297,21 +349,28 @@ def canonical_csr(x: Array) -> Array:
 
 
 def sparse_damage(x: Array) -> str | None:
-    """Describe the indices of a SciPy sparse matrix that point beyond its own arrays; None where all are valid, or it has none.
+    """Describe the indices of a SciPy sparse matrix that point beyond its own arrays; None where
+    all are valid, or it has none.
 
-    SciPy does not check them and would read outside the arrays. Columns in any order and several times in a row are valid.
+    SciPy does not check them and would read outside the arrays. Columns in any order and several
+    times in a row are valid.
     """
     if x.ndim != 2 or x.format not in ("csr", "csc", "bsr", "coo"):
         return None
     if x.format == "coo":
-        return _stray(x.row, "rows", x.shape[0], len(x.data)) or _stray(x.col, "columns", x.shape[1], len(x.data))
+        return _stray(x.row, "rows", x.shape[0], len(x.data)) or _stray(
+            x.col, "columns", x.shape[1], len(x.data)
+        )
     height, width = x.data.shape[1:] if x.format == "bsr" else (1, 1)
     lines, places = x.shape[0] // height, x.shape[1] // width
     if x.format == "csc":
         lines, places = places, lines
     indptr = x.indptr
     if indptr.shape != (lines + 1,) or indptr.dtype.kind not in "iu":
-        return f"its indptr has shape {indptr.shape} of {indptr.dtype}, where {lines + 1} whole numbers belong"
+        return (
+            f"its indptr has shape {indptr.shape} of {indptr.dtype}, where {lines + 1} whole "
+            "numbers belong"
+        )
     if indptr[0] != 0:
         return f"its indptr begins at {indptr[0]}, and must at 0"
     if bool((indptr[1:] < indptr[:-1]).any()):
@@ -322,16 +381,24 @@ def sparse_damage(x: Array) -> str | None:
 
 
 def _stray(numbers: npt.NDArray[Any], name: str, limit: int, count: int) -> str | None:
-    """Describe indices that are not one per entry or lie outside 0 ... limit - 1; None where all are valid."""
+    """Describe indices that are not one per entry or lie outside 0 ... limit - 1; None where all
+    are valid."""
     if numbers.shape != (count,) or numbers.dtype.kind not in "iu":
-        return f"its {name} have shape {numbers.shape} of {numbers.dtype}, where {count} whole numbers belong"
+        return (
+            f"its {name} have shape {numbers.shape} of {numbers.dtype}, where {count} whole "
+            "numbers belong"
+        )
     if count and (numbers.min() < 0 or numbers.max() >= limit):
-        return f"its {name} run from {numbers.min()} to {numbers.max()}, and may run from 0 to {limit - 1}"
+        return (
+            f"its {name} run from {numbers.min()} to {numbers.max()}, and may run from 0 to "
+            f"{limit - 1}"
+        )
     return None
 
 
 def masked_entries(values: Any) -> int:
-    """Count the masked entries of a NumPy masked array or a list of them: `np.asarray` would return the values under the mask."""
+    """Count the masked entries of a NumPy masked array or a list of them: `np.asarray` would return
+    the values under the mask."""
     if isinstance(values, np.ma.MaskedArray):
         return int(np.sum(values.mask))
     if isinstance(values, (list, tuple)):
@@ -346,7 +413,8 @@ def one_hot(labels: IntArray, count: int, like: Array) -> Array:
 
 @dataclass(frozen=True)
 class MadeLabels:
-    """Labels of rows, made where and when they are needed by a function of a first row number and one past the last."""
+    """Labels of rows, made where and when they are needed by a function of a first row number and
+    one past the last."""
 
     function: Callable[[int, int], IntArray]
     first: int  # number of the first row
@@ -368,7 +436,8 @@ class Partition:
 
     def __init__(self, labels: IntArray | MadeLabels, count: int, like: Array) -> None:
         self.shape = (len(labels), count)
-        self._labels, self._like = labels, like if like.ndim == 1 else dense_like(like)  # small, as it is sent to other processes
+        # small, as it is sent to other processes
+        self._labels, self._like = labels, like if like.ndim == 1 else dense_like(like)
 
     def __getitem__(self, key: tuple[slice, Any]) -> Array:
         return self.between(key[0].start, key[0].stop)
@@ -379,5 +448,9 @@ class Partition:
 
     def part(self, start: int, stop: int) -> Partition:
         """Return the partition of rows start ... stop - 1."""
-        labels = self._labels.part(start, stop) if isinstance(self._labels, MadeLabels) else self._labels[start:stop]
+        labels = (
+            self._labels.part(start, stop)
+            if isinstance(self._labels, MadeLabels)
+            else self._labels[start:stop]
+        )
         return Partition(labels, self.shape[1], self._like)

@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import Array, Float64, IntArray, foreign_like, is_foreign, is_sparse, is_stored, itemsize, take
+from .arrays import (
+    Array,
+    Float64,
+    IntArray,
+    foreign_like,
+    is_foreign,
+    is_sparse,
+    is_stored,
+    itemsize,
+    take,
+)
 from .column_facts import are_alike
 from .limits import DEFAULT, Limits
 from .outputs import label_type
@@ -18,7 +28,8 @@ from .scratch import ScratchRows, room
 FEW_COLUMNS = 8  # columns up to which a row's work does not depend on them
 LARGEST_SUM = 1024  # rows that a float32 sum may cover before it is added to a float64 total
 KXX = "kxx"  # the column of k(x, x), which comes with rows of kernel values
-NUMBER = "number"  # the column of the rows' numbers among those that were given, where these are fewer
+# the column of the rows' numbers among those that were given, where these are fewer
+NUMBER = "number"
 
 
 def spans(n: int, step: int) -> Iterator[tuple[int, int]]:
@@ -45,7 +56,8 @@ def blocks_of(x: Array, step: int) -> Iterator[Array]:
 
 
 def mapped(x: Array, function: Callable[[Array], Array]) -> Array:
-    """Return rows with a function applied to them: at once to those in memory, to others block by block as they are read."""
+    """Return rows with a function applied to them: at once to those in memory, to others block by
+    block as they are read."""
     return x.mapped(function) if is_stored(x) else function(x)
 
 
@@ -66,9 +78,11 @@ class Block:
 
 @dataclass(frozen=True)
 class Blocks:
-    """All rows, in memory (an array, CSR) or stored elsewhere, cut into the same blocks for any storage and number of threads.
+    """All rows, in memory (an array, CSR) or stored elsewhere, cut into the same blocks for any
+    storage and number of threads.
 
-    Blocks form tasks: one thread sums the blocks of a task, and the sums of tasks are added in their order.
+    Blocks form tasks: one thread sums the blocks of a task, and the sums of tasks are added in
+    their order.
     """
 
     x: Array  # (n, d)
@@ -76,7 +90,8 @@ class Blocks:
     unit: float = 1.0  # the user's weight that a weight of 1 here corresponds to
     limits: Limits = DEFAULT  # that all work over these rows keeps to
     n_threads: int = 1  # that read samples of rows that are not in memory
-    columns: Mapping[str, Any] = field(default_factory=dict)  # (n,) further facts by row, which travel with the rows
+    # (n,) further facts by row, which travel with the rows
+    columns: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -85,18 +100,21 @@ class Blocks:
 
     @property
     def read_anew(self) -> bool:
-        """True where every pass reads all rows again: represented rows are worth keeping then, and to skip single rows saves nothing."""
+        """True where every pass reads all rows again: represented rows are worth keeping then, and
+        to skip single rows saves nothing."""
         return is_stored(self.x)
 
     @property
     def fit_in_memory(self) -> bool:
-        """True of rows that would be read into memory, wherever they are: what asks this does the same with rows of files and of arrays."""
+        """True of rows that would be read into memory, wherever they are: what asks this does the
+        same with rows of files and of arrays."""
         limits, nbytes = self.limits, self.n_rows * int(self.x.shape[1]) * itemsize(self.x)
         return nbytes <= limits.loaded_bytes or self.n_rows <= limits.canonical_rows
 
     @property
     def keep_memberships(self) -> bool:
-        """True where memberships (n, c) are kept in memory beside the rows; else of a pass over them labels alone are kept."""
+        """True where memberships (n, c) are kept in memory beside the rows; else of a pass over
+        them labels alone are kept."""
         return not is_stored(self.x)
 
     @property
@@ -120,7 +138,8 @@ class Blocks:
 
     @property
     def elsewhere(self) -> bool:
-        """True where other machines hold the rows, and no more than a few of them, or of what is made of each, should come here."""
+        """True where other machines hold the rows, and no more than a few of them, or of what is
+        made of each, should come here."""
         return is_stored(self.x) and bool(self.x.elsewhere)
 
     @property
@@ -129,12 +148,13 @@ class Blocks:
         return is_stored(self.x) and bool(self.x.answers_stay)
 
     def tuned_on(self, most: int) -> int | None:
-        """Return the number of rows on which parameters are tuned by sweeps: None for all of them, `most` of rows on other machines, where
-        each sweep waits for an answer."""
+        """Return the number of rows on which parameters are tuned by sweeps: None for all of them,
+        `most` of rows on other machines, where each sweep waits for an answer."""
         return most if self.elsewhere else None
 
     def may_keep(self, planned: bool) -> bool:
-        """Return True where passes may keep numbers beside the rows: as planned, and always of rows in memory, which are larger."""
+        """Return True where passes may keep numbers beside the rows: as planned, and always of rows
+        in memory, which are larger."""
         return planned or not self.read_anew
 
     @property
@@ -148,10 +168,14 @@ class Blocks:
         return not is_foreign(self.x) and not self.elsewhere
 
     def in_their_place(self) -> Blocks:
-        """Return the same blocks with limits for the place where the rows are: a large sample of rows on other machines would be swept
-        here, for longer than they sweep all rows."""
+        """Return the same blocks with limits for the place where the rows are: a large sample of
+        rows on other machines would be swept here, for longer than they sweep all rows."""
         limits = self.limits
-        return replace(self, limits=replace(limits, last_sample_rows=limits.partition_rows // 2)) if self.elsewhere else self
+        return (
+            replace(self, limits=replace(limits, last_sample_rows=limits.partition_rows // 2))
+            if self.elsewhere
+            else self
+        )
 
     @property
     def spec(self) -> BlocksSpec:
@@ -168,20 +192,27 @@ class Blocks:
             raise ValueError(message(self.x.where))
 
     def by_row(self, dtype: npt.DTypeLike, *shape: int) -> npt.NDArray[Any]:
-        """Return an uninitialised array (n, *shape); a large one in scratch where the rows are not in memory."""
+        """Return an uninitialised array (n, *shape); a large one in scratch where the rows are not
+        in memory."""
         whole = self.n_rows, *shape
-        return room(whole, dtype, self.limits.array_bytes) if is_stored(self.x) else np.empty(whole, dtype)
+        return (
+            room(whole, dtype, self.limits.array_bytes)
+            if is_stored(self.x)
+            else np.empty(whole, dtype)
+        )
 
     def bytes_by_row(self, bytes_of_a_row: int) -> int:
         """Bytes of memory that large arrays from `by_row` take."""
         return 0 if is_stored(self.x) else self.n_rows * bytes_of_a_row
 
     def empty_labels(self, n_clusters: int) -> npt.NDArray[Any]:
-        """Return an uninitialised array (n,) for labels; of the smallest integers where the rows are not in memory."""
+        """Return an uninitialised array (n,) for labels; of the smallest integers where the rows
+        are not in memory."""
         return self.by_row(label_type(n_clusters) if is_stored(self.x) else np.intp)
 
     def returned(self, labels: IntArray) -> Array:
-        """Return labels (n,) as fits and models return them: int64 in the rows' library, unchanged where the rows are not in memory."""
+        """Return labels (n,) as fits and models return them: int64 in the rows' library, unchanged
+        where the rows are not in memory."""
         return labels if is_stored(self.x) else foreign_like(labels.astype(np.int64), self.x)
 
     @property
@@ -213,16 +244,26 @@ class Blocks:
     def take(self, rows: IntArray) -> Block:
         """Return the given rows as one block (its `start` has no meaning)."""
         kxx = self.kxx
-        return Block(self._taken(rows), self.weight[rows], 0, None if kxx is None else take(kxx, rows))
+        return Block(
+            self._taken(rows), self.weight[rows], 0, None if kxx is None else take(kxx, rows)
+        )
 
     def between(self, start: int, stop: int) -> Blocks:
         """Return rows start ... stop - 1 alone, without reading them."""
         columns = {name: column[start:stop] for name, column in self.columns.items()}
-        return replace(self, x=view_between(self.x, start, stop), weight=self.weight[start:stop], columns=columns)
+        return replace(
+            self,
+            x=view_between(self.x, start, stop),
+            weight=self.weight[start:stop],
+            columns=columns,
+        )
 
     def part(self, rows: IntArray, weights: Float64) -> Blocks:
         """Return the given rows alone, with the given weights."""
-        columns = {name: take(column, rows) if is_foreign(column) else column[rows] for name, column in self.columns.items()}
+        columns = {
+            name: take(column, rows) if is_foreign(column) else column[rows]
+            for name, column in self.columns.items()
+        }
         return replace(self, x=self._selected(rows), weight=weights, columns=columns)
 
     def given_numbers(self, rows: IntArray) -> IntArray:
@@ -231,7 +272,8 @@ class Blocks:
         return rows if numbers is None else numbers[rows]
 
     def block_rows(self, basis_size: int) -> int:
-        """Number of rows of a block: a function of shapes only, so that results do not depend on memory or threads."""
+        """Number of rows of a block: a function of shapes only, so that results do not depend on
+        memory or threads."""
         most = self.limits.block_rows
         if basis_size <= self.limits.narrow_columns:
             even = self.n_rows // self.limits.least_blocks
@@ -239,17 +281,25 @@ class Blocks:
         return min(max(self.limits.block_values // basis_size, 32), most)
 
     def _task_rows(self, basis_size: int) -> int:
-        """Number of rows of a task: tasks are even, and an even number of them, so that two threads end together."""
+        """Number of rows of a task: tasks are even, and an even number of them, so that two threads
+        end together."""
         limits, n = self.limits, self.n_rows
         pairs = n * max(basis_size, FEW_COLUMNS) // (2 * limits.task_values)
         even = -(-n // max(1, min(2 * pairs, limits.tasks)))
-        return min(max(even, min(self.block_rows(basis_size), limits.least_task_rows)), limits.task_rows)
+        return min(
+            max(even, min(self.block_rows(basis_size), limits.least_task_rows)), limits.task_rows
+        )
 
     def _taken(self, rows: IntArray) -> Array:
-        return self.x.take(rows, self.limits, self.n_threads) if is_stored(self.x) else take(self.x, rows)
+        return (
+            self.x.take(rows, self.limits, self.n_threads)
+            if is_stored(self.x)
+            else take(self.x, rows)
+        )
 
     def _selected(self, rows: IntArray) -> Array:
-        """Return the given rows: in memory, or on the disk where they are many and not in memory."""
+        """Return the given rows: in memory, or on the disk where they are many and not in
+        memory."""
         x = self.x
         if not is_stored(x) or len(rows) * x.shape[1] * x.dtype.itemsize <= self.limits.array_bytes:
             return self._taken(rows)
@@ -268,8 +318,11 @@ class BlocksSpec:
     columns: tuple[str, ...]  # names of what else is known of each row
 
     def one_of(self, count: int) -> BlocksSpec:
-        """Return the same for one of so many parts, which together make about as many tasks as a whole."""
-        return replace(self, limits=replace(self.limits, tasks=max(2, -(-self.limits.tasks // count))))
+        """Return the same for one of so many parts, which together make about as many tasks as a
+        whole."""
+        return replace(
+            self, limits=replace(self.limits, tasks=max(2, -(-self.limits.tasks // count)))
+        )
 
     def over(self, x: Array, weight: Float64 | None, *columns: Any) -> Blocks:
         """Return blocks of some rows; without weights they weigh 1."""

@@ -1,4 +1,5 @@
-"""Sums and bounds of numbers by row, such as weights: of arrays, and of numbers that stay on other machines."""
+"""Sums and bounds of numbers by row, such as weights: of arrays, and of numbers that stay on other
+machines."""
 
 from __future__ import annotations
 
@@ -27,11 +28,21 @@ class ColumnFacts:
             return cls(one * len(values), one, one, one if one > 0 else np.inf)
         with np.errstate(over="ignore"):
             total = float(values.sum(dtype=np.float64))
-        return cls(total, float(values.min()), float(values.max()), float(np.min(values, where=values > 0, initial=np.inf)))
+        return cls(
+            total,
+            float(values.min()),
+            float(values.max()),
+            float(np.min(values, where=values > 0, initial=np.inf)),
+        )
 
     def __add__(self, other: ColumnFacts) -> ColumnFacts:
-        least, positive = min(self.least, other.least), min(self.least_positive, other.least_positive)
-        return ColumnFacts(self.total + other.total, least, max(self.largest, other.largest), positive)
+        least, positive = (
+            min(self.least, other.least),
+            min(self.least_positive, other.least_positive),
+        )
+        return ColumnFacts(
+            self.total + other.total, least, max(self.largest, other.largest), positive
+        )
 
 
 def are_here(values: Any) -> bool:
@@ -45,7 +56,8 @@ def are_alike(values: Any) -> bool:
 
 
 def asked(values: Any, function: Callable[[npt.NDArray[Any], int], Any]) -> list[Any]:
-    """Return what a function says of numbers, from them and the number of the first: of each part, where these are elsewhere."""
+    """Return what a function says of numbers, from them and the number of the first: of each part,
+    where these are elsewhere."""
     return [function(values, 0)] if are_here(values) else list(values.asked(function))
 
 

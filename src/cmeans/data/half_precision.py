@@ -1,4 +1,5 @@
-"""Floats of two bytes, as embeddings are stored: float16, and bfloat16, which NumPy holds as two bytes without a type of its own."""
+"""Floats of two bytes, as embeddings are stored: float16, and bfloat16, which NumPy holds as two
+bytes without a type of its own."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ _PIECE = 2**20  # numbers that are converted at a time
 
 
 def is_bfloat16(dtype: np.dtype[Any]) -> bool:
-    """True for the bfloat16 of ml_dtypes, and for two bytes of no type, as which NumPy writes it to files."""
+    """True for the bfloat16 of ml_dtypes, and for two bytes of no type, as which NumPy writes it to
+    files."""
     return dtype.kind == "V" and dtype.itemsize == 2 and dtype.names is None
 
 
@@ -32,7 +34,8 @@ def in_single(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 class HalfRows(StoredRows):
-    """Rows (n, d) of an array of half precision, in memory or a map of a file, converted to float32 as they are read."""
+    """Rows (n, d) of an array of half precision, in memory or a map of a file, converted to float32
+    as they are read."""
 
     def __init__(self, x: npt.NDArray[Any]) -> None:
         name = "float16" if x.dtype == np.float16 else "bfloat16"
@@ -51,7 +54,10 @@ class HalfRows(StoredRows):
         if not finite.all():
             row, column = np.argwhere(~finite)[0]
             what = "NaN" if np.isnan(out[row, column]) else "infinity"
-            raise RowsError(f"{self.where}: contains {what}, first at row {start + row}, column {column}; leave out or mend such rows.")
+            raise RowsError(
+                f"{self.where}: contains {what}, first at row {start + row}, column {column}; "
+                "leave out or mend such rows."
+            )
         return out
 
     def _take(self, rows: npt.NDArray[np.intp], at_once: int, n_threads: int) -> RowArray:

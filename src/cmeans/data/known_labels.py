@@ -20,14 +20,18 @@ class KnownLabels:
     """The known cluster of each row, and how firmly the row is held there."""
 
     labels: IntArray  # (n,) -1: not known
-    strength: Float64  # (n,) share of the row's weight that belongs to its known cluster, 0 where there is none
+    # (n,) share of the row's weight that belongs to its known cluster, 0 where there is none
+    strength: Float64
 
     def __getitem__(self, which: Any) -> KnownLabels:
         return KnownLabels(self.labels[which], self.strength[which])
 
     def __add__(self, other: KnownLabels) -> KnownLabels:
         """Return what is known of these rows followed by others."""
-        return KnownLabels(np.concatenate([self.labels, other.labels]), np.concatenate([self.strength, other.strength]))
+        return KnownLabels(
+            np.concatenate([self.labels, other.labels]),
+            np.concatenate([self.strength, other.strength]),
+        )
 
     @classmethod
     def of_nothing(cls, n_rows: int) -> KnownLabels:
@@ -43,12 +47,16 @@ class KnownLabels:
         return weight * self.strength
 
     def overwrite(self, out: RowOutputs) -> None:
-        """Write what is known over what the rule says of the same rows: u becomes (1 - strength) u + strength."""
+        """Write what is known over what the rule says of the same rows: u becomes (1 - strength) u
+        + strength."""
         rows = np.flatnonzero(self.strength > 0)
         if not len(rows):
             return
         known = self[rows]
-        u = np.asarray(to_numpy(out.memberships)[rows], np.float64) * (1.0 - known.strength)[:, None]
+        u = (
+            np.asarray(to_numpy(out.memberships)[rows], np.float64)
+            * (1.0 - known.strength)[:, None]
+        )
         u[np.arange(len(rows)), known.labels] += known.strength
         if is_foreign(out.memberships):  # not all libraries write to rows by their numbers
             everywhere = np.array(to_numpy(out.memberships))
@@ -57,7 +65,8 @@ class KnownLabels:
         else:
             out.memberships[rows] = u
         labels = np.where(known.strength < 1, u.argmax(axis=1), known.labels)
-        out.nearest[rows[labels != out.labels[rows]]] = np.inf  # it is not for being near that they are in this cluster
+        # it is not for being near that they are in this cluster
+        out.nearest[rows[labels != out.labels[rows]]] = np.inf
         out.labels[rows] = labels
 
 
@@ -72,7 +81,9 @@ def with_known(blocks: Blocks, known: KnownLabels | None) -> Blocks:
     """Return the rows with these labels, or without any."""
     if known is not None:
         return blocks.with_columns(**{LABEL: known.labels, STRENGTH: known.strength})
-    others = {name: column for name, column in blocks.columns.items() if name not in (LABEL, STRENGTH)}
+    others = {
+        name: column for name, column in blocks.columns.items() if name not in (LABEL, STRENGTH)
+    }
     return replace(blocks, columns=others)
 
 

@@ -10,7 +10,17 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..runtime.stored_classes import stored
-from .arrays import Array, Float64, IntArray, as_like, device, fill_rows, is_foreign, namespace, to_numpy
+from .arrays import (
+    Array,
+    Float64,
+    IntArray,
+    as_like,
+    device,
+    fill_rows,
+    is_foreign,
+    namespace,
+    to_numpy,
+)
 
 # Results as type checkers see them; arrays of other libraries act alike.
 FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
@@ -46,17 +56,24 @@ class TopMemberships:
 
 @dataclass(frozen=True)
 class RowOutputs:
-    """Arrays that the last pass fills by row, for all rows (each task its own part) or for the rows of one task alone."""
+    """Arrays that the last pass fills by row, for all rows (each task its own part) or for the rows
+    of one task alone."""
 
     labels: IntArray  # (n,)
-    memberships: Array  # (n, c) in the rows' library and dtype; (n, k), falling, where a row has k at most; (n, 0) where labels tell them
+    # (n, c) in the rows' library and dtype; (n, k), falling, where a row has k at most; (n, 0)
+    # where labels tell them
+    memberships: Array
     nearest: Float64  # (n,) squared distance to the centre of the row's own label
     start: int = 0  # number of the first row
-    clusters: npt.NDArray[np.int32] | None = None  # (n, k) which memberships these are; None: those in all clusters
+    # (n, k) which memberships these are; None: those in all clusters
+    clusters: npt.NDArray[np.int32] | None = None
 
     @classmethod
-    def empty(cls, n_rows: int, n_clusters: int, like: Array, start: int = 0, most: int | None = None) -> RowOutputs:
-        """Return empty arrays for rows of the library and dtype of `like`, with memberships in `most` clusters at most."""
+    def empty(
+        cls, n_rows: int, n_clusters: int, like: Array, start: int = 0, most: int | None = None
+    ) -> RowOutputs:
+        """Return empty arrays for rows of the library and dtype of `like`, with memberships in
+        `most` clusters at most."""
         xp, width = namespace(like), n_clusters if most is None else min(most, n_clusters)
         memberships = xp.empty((n_rows, width), dtype=like.dtype, device=device(like))
         clusters = None if most is None else np.empty((n_rows, width), np.int32)
@@ -75,10 +92,13 @@ class RowOutputs:
         """Return the arrays of rows start ... stop - 1, which are written to in place."""
         here = self.place(start, stop - start)
         clusters = None if self.clusters is None else self.clusters[here]
-        return RowOutputs(self.labels[here], self.memberships[here, ...], self.nearest[here], start, clusters)
+        return RowOutputs(
+            self.labels[here], self.memberships[here, ...], self.nearest[here], start, clusters
+        )
 
     def leave_out(self, rows: IntArray) -> None:
-        """Write that rows of these numbers belong to no cluster, and that no distance of theirs is known."""
+        """Write that rows of these numbers belong to no cluster, and that no distance of theirs is
+        known."""
         here = rows - self.start
         self.labels[here], self.nearest[here] = -1, np.nan
         fill_rows(self.memberships, here, 0.0)
@@ -90,4 +110,8 @@ class RowOutputs:
 
 def label_type(n_clusters: int) -> Any:
     """Return the smallest signed integers that number so many clusters, and -1."""
-    return next(dtype for dtype in (np.int8, np.int16, np.int32, np.int64) if n_clusters - 1 <= np.iinfo(dtype).max)
+    return next(
+        dtype
+        for dtype in (np.int8, np.int16, np.int32, np.int64)
+        if n_clusters - 1 <= np.iinfo(dtype).max
+    )

@@ -22,9 +22,11 @@ REMEMBERED = 4  # samples that are cached, as the same few rows are often needed
 
 
 class RowsError(ValueError):
-    """Rows that cannot be read or used. The message is one line: the file, what was found, what to do.
+    """Rows that cannot be read or used. The message is one line: the file, what was found, what to
+    do.
 
-    Names and cells of files are quoted in it, whose control characters are escaped; of a longer line, beginning and end are kept.
+    Names and cells of files are quoted in it, whose control characters are escaped; of a longer
+    line, beginning and end are kept.
     """
 
     def __init__(self, message: str = "") -> None:
@@ -35,19 +37,22 @@ class RowsError(ValueError):
 class StoredRows(ABC):
     """Rows (n, d) stored in one file or many, which are read as NumPy arrays.
 
-    All methods are thread-safe. Values are finite, or missing where the rows have `holes`: the decoders check them and report where they
-    are not.
+    All methods are thread-safe. Values are finite, or missing where the rows have `holes`: the
+    decoders check them and report where they are not.
     """
 
     weight: npt.NDArray[np.float64] | None = None  # (n,) where the rows have a column of weights
     files: tuple[str, ...] = ()  # that the rows come from, where they come from files
-    again: Callable[[], StoredRows] | None = None  # opens the same rows in another process, where possible
+    # opens the same rows in another process, where possible
+    again: Callable[[], StoredRows] | None = None
     ndim = 2
     elsewhere = False  # True of rows that other machines hold
     answers_stay = False  # True where labels of rows stay with them on other machines
     holes = False  # True where values may be missing, which are NaN
 
-    def __init__(self, where: str, columns: Iterable[ColumnLabel], dtype: npt.DTypeLike, n_rows: int) -> None:
+    def __init__(
+        self, where: str, columns: Iterable[ColumnLabel], dtype: npt.DTypeLike, n_rows: int
+    ) -> None:
         """`where`: the file or folder, for messages; `dtype`: float32 or float64."""
         self.where, self.columns, self.dtype = where, tuple(columns), np.dtype(dtype)
         self.shape = (n_rows, len(self.columns))
@@ -70,10 +75,15 @@ class StoredRows(ABC):
             except OSError as error:
                 reason = error.strerror or str(error)
                 where = error.filename or self.where
-                raise RowsError(f"{where}: rows {start} to {stop - 1} cannot be read, tried twice ({reason}).") from error
+                raise RowsError(
+                    f"{where}: rows {start} to {stop - 1} cannot be read, tried twice ({reason})."
+                ) from error
 
-    def take(self, rows: npt.NDArray[np.intp], limits: Limits = DEFAULT, n_threads: int = 1) -> RowArray:
-        """Return the given rows, in that order, read by so many threads; callers must not write to them."""
+    def take(
+        self, rows: npt.NDArray[np.intp], limits: Limits = DEFAULT, n_threads: int = 1
+    ) -> RowArray:
+        """Return the given rows, in that order, read by so many threads; callers must not write to
+        them."""
         if len(rows) > limits.cached_rows:
             return self._take(rows, limits.read_rows, n_threads)
         samples, key = self._samples, np.asarray(rows, dtype=np.int64).tobytes()
@@ -92,17 +102,21 @@ class StoredRows(ABC):
         ordered = rows[order]
 
         def read(done: int, end: int) -> None:
-            """Read rows number done ... end - 1 of the ordered ones, at most `at_once` rows of the files at a time."""
+            """Read rows number done ... end - 1 of the ordered ones, at most `at_once` rows of the
+            files at a time."""
             while done < end:
                 start = int(ordered[done])
                 stop = min(int(np.searchsorted(ordered, start + at_once)), end)
-                out[order[done:stop]] = self.read(start, int(ordered[stop - 1]) + 1)[ordered[done:stop] - start]
+                out[order[done:stop]] = self.read(start, int(ordered[stop - 1]) + 1)[
+                    ordered[done:stop] - start
+                ]
                 done = stop
 
         if n_threads == 1 or not len(rows) or ordered[-1] - ordered[0] < 2 * at_once:
             read(0, len(rows))
             return out
-        # Each thread reads one stretch of the files: neighbours would decode, and wait for, the same groups of rows.
+        # Each thread reads one stretch of the files: neighbours would decode, and wait for, the
+        # same groups of rows.
         bounds = [len(rows) * part // n_threads for part in range(n_threads + 1)]
         with ThreadPoolExecutor(n_threads, thread_name_prefix="cmeans-take") as pool:
             list(pool.map(read, bounds[:-1], bounds[1:]))
@@ -110,14 +124,17 @@ class StoredRows(ABC):
 
     def loaded(self, most_bytes: int, most_rows: int = 0) -> RowArray | StoredRows:
         """Return the rows in memory where they are that few, else as they are."""
-        return self.read(0, len(self)) if self.nbytes <= most_bytes or len(self) <= most_rows else self
+        return (
+            self.read(0, len(self)) if self.nbytes <= most_bytes or len(self) <= most_rows else self
+        )
 
     def part(self, start: int, stop: int) -> StoredRows:
         """Return rows start ... stop - 1 without reading them."""
         return _Part(self, start, stop)
 
     def mapped(self, function: Callable[[RowArray], RowArray]) -> StoredRows:
-        """Return the same rows with a function applied to each block as it is read; it keeps shape and dtype."""
+        """Return the same rows with a function applied to each block as it is read; it keeps shape
+        and dtype."""
         return _Mapped(self, function)
 
     def __len__(self) -> int:
@@ -143,7 +160,12 @@ class _View(StoredRows):
 
     def __init__(self, rows: StoredRows, n_rows: int) -> None:
         super().__init__(rows.where, rows.columns, rows.dtype, n_rows)
-        self.weight, self.files, self.elsewhere, self.holes = rows.weight, rows.files, rows.elsewhere, rows.holes
+        self.weight, self.files, self.elsewhere, self.holes = (
+            rows.weight,
+            rows.files,
+            rows.elsewhere,
+            rows.holes,
+        )
         self._rows = rows
 
     def memory(self, n_threads: int) -> int:
@@ -181,5 +203,7 @@ def _open_part(again: Callable[[], StoredRows], start: int, stop: int) -> Stored
     return again().part(start, stop)
 
 
-def _open_mapped(again: Callable[[], StoredRows], function: Callable[[RowArray], RowArray]) -> StoredRows:
+def _open_mapped(
+    again: Callable[[], StoredRows], function: Callable[[RowArray], RowArray]
+) -> StoredRows:
     return again().mapped(function)

@@ -34,25 +34,33 @@ class FeatureUnits:
 
 
 def extremes(x: Array, weight: Float64 | None) -> tuple[Float64, Float64]:
-    """Return the smallest and largest values (d,) of rows of positive weight, all without weights; inf and -inf where there are none."""
+    """Return the smallest and largest values (d,) of rows of positive weight, all without weights;
+    inf and -inf where there are none."""
     low, high = np.full(x.shape[1], np.inf), np.full(x.shape[1], -np.inf)
     for block, w in _weighted_blocks(x, weight):
         counted = block if w.all() else block[np.flatnonzero(w > 0)]
         if counted.shape[0] == 0:
             continue
         if is_sparse(counted):
-            lowest, highest = counted.min(axis=0).toarray().ravel(), counted.max(axis=0).toarray().ravel()
+            lowest, highest = (
+                counted.min(axis=0).toarray().ravel(),
+                counted.max(axis=0).toarray().ravel(),
+            )
         else:
-            lowest, highest = np.fmin.reduce(counted), np.fmax.reduce(counted)  # of what is not missing
+            # of what is not missing
+            lowest, highest = np.fmin.reduce(counted), np.fmax.reduce(counted)
         low, high = np.fmin(low, lowest), np.fmax(high, highest)
     return low, high
 
 
-def mean_and_deviation(x: Array, weight: Float64 | None, origin: Float64) -> tuple[Float64, Float64]:
-    """Return the means and standard deviations (d,) of dense rows; a weight of k counts as k copies.
+def mean_and_deviation(
+    x: Array, weight: Float64 | None, origin: Float64
+) -> tuple[Float64, Float64]:
+    """Return the means and standard deviations (d,) of dense rows; a weight of k counts as k
+    copies.
 
-    Sums are relative to an origin among the values, so that a large offset costs no digits and a constant column has its value as mean.
-    Missing values have no part in them.
+    Sums are relative to an origin among the values, so that a large offset costs no digits and a
+    constant column has its value as mean. Missing values have no part in them.
     """
     total, mean, square = np.zeros(x.shape[1]), np.zeros(x.shape[1]), np.zeros(x.shape[1])
     for block, w in _weighted_blocks(x, weight):
@@ -71,10 +79,15 @@ def mean_and_deviation(x: Array, weight: Float64 | None, origin: Float64) -> tup
 
 def cuts(x: Array) -> Iterator[tuple[int, int]]:
     """(start, stop) of the rows that are read together."""
-    return spans(int(x.shape[0]), max(_SPARSE_ROWS if is_sparse(x) else 1, _CELLS // max(1, int(x.shape[1]))))
+    return spans(
+        int(x.shape[0]), max(_SPARSE_ROWS if is_sparse(x) else 1, _CELLS // max(1, int(x.shape[1])))
+    )
 
 
 def _weighted_blocks(x: Array, weight: Float64 | None) -> Iterator[tuple[Array, Float64]]:
     for start, stop in cuts(x):
         block = rows_between(x, start, stop)
-        yield block if is_sparse(block) else to_numpy(block), np.ones(stop - start) if weight is None else weight[start:stop]
+        yield (
+            block if is_sparse(block) else to_numpy(block),
+            np.ones(stop - start) if weight is None else weight[start:stop],
+        )

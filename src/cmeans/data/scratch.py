@@ -1,4 +1,5 @@
-"""Temporary storage on the disk: files without a name, which disappear with the objects that hold them."""
+"""Temporary storage on the disk: files without a name, which disappear with the objects that hold
+them."""
 
 from __future__ import annotations
 
@@ -20,10 +21,12 @@ _PIECE = 2**24  # bytes that are written at a time
 
 
 class Scratch:
-    """A temporary file in `tempfile.gettempdir()` that only grows. Any thread may read, one may write."""
+    """A temporary file in `tempfile.gettempdir()` that only grows. Any thread may read, one may
+    write."""
 
     def __init__(self, size: int = 0) -> None:
-        """`size`: bytes that will be needed, as far as known; RowsError where the disk has no room for them."""
+        """`size`: bytes that will be needed, as far as known; RowsError where the disk has no room
+        for them."""
         self.folder = tempfile.gettempdir()
         self.size = 0
         self._seeking = threading.Lock()
@@ -89,15 +92,23 @@ def bytes_of(x: npt.NDArray[Any]) -> memoryview:
 
 
 class ScratchRows(StoredRows):
-    """Rows in a scratch file, appended one block after the other and then read; few of them in memory instead."""
+    """Rows in a scratch file, appended one block after the other and then read; few of them in
+    memory instead."""
 
     def __init__(
-        self, where: str, columns: Sequence[ColumnLabel], dtype: npt.DTypeLike, n_rows: int | None = None, in_memory: int = 0
+        self,
+        where: str,
+        columns: Sequence[ColumnLabel],
+        dtype: npt.DTypeLike,
+        n_rows: int | None = None,
+        in_memory: int = 0,
     ) -> None:
-        """`n_rows`: number of rows to come, as far as known; `in_memory`: bytes up to which they stay in memory."""
+        """`n_rows`: number of rows to come, as far as known; `in_memory`: bytes up to which they
+        stay in memory."""
         super().__init__(where, columns, dtype, 0)
         self._in_memory = in_memory
-        self._held = np.empty(((n_rows or 0) if in_memory else 0, len(columns)), dtype)  # the rows where they are in memory
+        # the rows where they are in memory
+        self._held = np.empty(((n_rows or 0) if in_memory else 0, len(columns)), dtype)
         self._scratch = None if in_memory else Scratch((n_rows or 0) * self._row_bytes)
 
     def append(self, x: RowArray) -> None:
@@ -112,7 +123,9 @@ class ScratchRows(StoredRows):
         else:
             if stop > len(self._held):
                 # The system moves pages instead of copying them when a large array grows in place.
-                self._held.resize((max(stop, len(self._held) * 3 // 2), self.shape[1]), refcheck=False)
+                self._held.resize(
+                    (max(stop, len(self._held) * 3 // 2), self.shape[1]), refcheck=False
+                )
             self._held[start:stop] = x
         self.shape = (stop, self.shape[1])
 
@@ -138,7 +151,8 @@ class ScratchRows(StoredRows):
 
 
 def room(shape: tuple[int, ...], dtype: npt.DTypeLike, in_memory: int) -> npt.NDArray[Any]:
-    """Return an uninitialised array: in memory below that many bytes, else in a scratch file that is allocated completely.
+    """Return an uninitialised array: in memory below that many bytes, else in a scratch file that
+    is allocated completely.
 
     RowsError where the disk is too full; later writes cannot fail for that reason.
     """
@@ -154,7 +168,8 @@ def room(shape: tuple[int, ...], dtype: npt.DTypeLike, in_memory: int) -> npt.ND
 
 
 def _free(folder: str) -> float:
-    if not hasattr(os, "statvfs") or not os.path.isdir(folder):  # an unusable folder gives an error when it is used
+    # an unusable folder gives an error when it is used
+    if not hasattr(os, "statvfs") or not os.path.isdir(folder):
         return math.inf
     system = os.statvfs(folder)
     return system.f_bavail * system.f_frsize
@@ -162,7 +177,10 @@ def _free(folder: str) -> float:
 
 def _no_room(size: int, folder: str, error: OSError | None = None) -> RowsError:
     reason = f"; {error.strerror or error}" if error else ""
-    return RowsError(f"no room for {size:,} bytes of scratch in {folder} (set TMPDIR to a folder with more of it{reason}).")
+    return RowsError(
+        f"no room for {size:,} bytes of scratch in {folder} (set TMPDIR to a folder with more of "
+        f"it{reason})."
+    )
 
 
 def _close_and_remove(descriptor: int, name: str) -> None:

@@ -1,4 +1,5 @@
-"""Real data of the papers by scikit-learn's fetchers, downloaded once and then read from its cache."""
+"""Real data of the papers by scikit-learn's fetchers, downloaded once and then read from its
+cache."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from ..data.arrays import Float64, IntArray
 
 
 def load_covtype(*, data_home: str | os.PathLike[str] | None = None) -> tuple[Float64, IntArray]:
-    """Forest cover types: 581,012 patches of forest, 54 unscaled features, 7 classes (`sklearn.datasets.fetch_covtype`).
+    """Forest cover types: 581,012 patches of forest, 54 unscaled features, 7 classes
+    (`sklearn.datasets.fetch_covtype`).
 
     Parameters
     ----------
@@ -36,7 +38,8 @@ def load_covtype(*, data_home: str | os.PathLike[str] | None = None) -> tuple[Fl
 
     References
     ----------
-    J. A. Blackard, D. J. Dean, Computers and Electronics in Agriculture 24 (1999) 131-151. UCI Machine Learning Repository, Covertype.
+    J. A. Blackard, D. J. Dean, Computers and Electronics in Agriculture 24 (1999) 131-151. UCI
+    Machine Learning Repository, Covertype.
     """
     from sklearn.datasets import fetch_covtype
 
@@ -45,7 +48,8 @@ def load_covtype(*, data_home: str | os.PathLike[str] | None = None) -> tuple[Fl
 
 
 def load_mnist(*, data_home: str | os.PathLike[str] | None = None) -> tuple[Float64, IntArray]:
-    """Handwritten digits: 70,000 images of 28 x 28 pixels, the first 60,000 for training (`fetch_openml("mnist_784")`).
+    """Handwritten digits: 70,000 images of 28 x 28 pixels, the first 60,000 for training
+    (`fetch_openml("mnist_784")`).
 
     Without pandas the first call takes some minutes.
 
@@ -70,12 +74,18 @@ def load_mnist(*, data_home: str | os.PathLike[str] | None = None) -> tuple[Floa
 
     References
     ----------
-    Y. LeCun, L. Bottou, Y. Bengio, P. Haffner, Proceedings of the IEEE 86 (1998) 2278-2324. OpenML data set 554.
+    Y. LeCun, L. Bottou, Y. Bengio, P. Haffner, Proceedings of the IEEE 86 (1998) 2278-2324. OpenML
+    data set 554.
     """
     from sklearn.datasets import fetch_openml
 
     parser = "pandas" if find_spec("pandas") else "liac-arff"
-    data = _fetched("load_mnist", lambda: fetch_openml("mnist_784", version=1, as_frame=False, parser=parser, data_home=data_home))
+    data = _fetched(
+        "load_mnist",
+        lambda: fetch_openml(
+            "mnist_784", version=1, as_frame=False, parser=parser, data_home=data_home
+        ),
+    )
     return np.asarray(data.data, dtype=np.float64), np.asarray(data.target, dtype=np.intp)
 
 
@@ -84,6 +94,8 @@ def _fetched(function_name: str, fetch: Callable[[], Any]) -> Any:
         return fetch()
     except OSError as error:  # also URLError, time-outs and refused connections
         raise OSError(
-            f"{function_name}: the data could not be had: {error}. The first call downloads them and needs the network; later ones read "
-            "scikit-learn's cache (data_home, or the variable SCIKIT_LEARN_DATA), which may be copied from another machine."
+            f"{function_name}: the data could not be had: {error}. The first call downloads them "
+            "and needs the network; later ones read "
+            "scikit-learn's cache (data_home, or the variable SCIKIT_LEARN_DATA), which may be "
+            "copied from another machine."
         ) from error

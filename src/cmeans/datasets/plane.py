@@ -1,4 +1,5 @@
-"""Generators of data in the plane: a ring around a disc, Gaussians close together, and many Gaussians in noise."""
+"""Generators of data in the plane: a ring around a disc, Gaussians close together, and many
+Gaussians in noise."""
 
 from __future__ import annotations
 
@@ -25,8 +26,9 @@ def make_ring_and_disc(
 ) -> tuple[Float64, IntArray]:
     """A disc inside a ring: two clusters that no straight line separates (KPKM paper, section 5.1).
 
-    The paper gives the numbers of points (100 and 200), the rest only in a figure. Decided here: both centred at the
-    origin, both uniform over their area, the disc of radius 1, the ring from radius 2 to radius 3.
+    The paper gives the numbers of points (100 and 200), the rest only in a figure. Decided here:
+    both centred at the origin, both uniform over their area, the disc of radius 1, the ring from
+    radius 2 to radius 3.
 
     Parameters
     ----------
@@ -64,7 +66,8 @@ def make_ring_and_disc(
     random = check_random_state(random_state)
     y = random.permutation(np.repeat(np.arange(2), sizes))
     low, high = np.array([0.0, inner**2])[y], np.array([disc**2, outer**2])[y]
-    radius = np.sqrt(low + (high - low) * random.uniform(size=len(y)))  # uniform over area: the square is uniform
+    # uniform over area: the square is uniform
+    radius = np.sqrt(low + (high - low) * random.uniform(size=len(y)))
     angle = 2.0 * np.pi * random.uniform(size=len(y))
     return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1), y
 
@@ -74,10 +77,12 @@ def make_close_gaussians(
     *,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[Float64, IntArray]:
-    """Three Gaussian clusters, two of them close together and of unequal density (SeqSAPCM paper, Experiment 1).
+    """Three Gaussian clusters, two of them close together and of unequal density (SeqSAPCM paper,
+    Experiment 1).
 
-    The means are (4.1, 3.7), (2.8, 0.8) and (3.5, 5.7), every covariance is 0.4 times the identity (0.4 is a variance: the s.d. of
-    each coordinate is 0.632), and 500, 300 and 300 points are drawn. The first and the third cluster overlap.
+    The means are (4.1, 3.7), (2.8, 0.8) and (3.5, 5.7), every covariance is 0.4 times the identity
+    (0.4 is a variance: the s.d. of each coordinate is 0.632), and 500, 300 and 300 points are
+    drawn. The first and the third cluster overlap.
 
     Parameters
     ----------
@@ -103,11 +108,15 @@ def make_close_gaussians(
 
     References
     ----------
-    S. D. Xenaki, K. D. Koutroumbas, A. A. Rontogiannis, Sequential sparse adaptive possibilistic clustering, SETN 2014.
+    S. D. Xenaki, K. D. Koutroumbas, A. A. Rontogiannis, Sequential sparse adaptive possibilistic
+    clustering, SETN 2014.
     """
     function_name = "make_close_gaussians"
     if not isinstance(n_samples, (tuple, list)) or len(n_samples) != len(CLOSE_MEANS):
-        raise ValueError(f"{function_name}(n_samples={n_samples!r}): give three whole numbers, the points of each cluster.")
+        raise ValueError(
+            f"{function_name}(n_samples={n_samples!r}): give three whole numbers, the points of "
+            "each cluster."
+        )
     sizes = [whole(function_name, "n_samples", size, 1) for size in n_samples]
     random = check_random_state(random_state)
     y = random.permutation(np.repeat(np.arange(3), sizes))
@@ -122,19 +131,22 @@ def make_s_set(
     noise: float = 0.0,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[Float64, IntArray]:
-    """Gaussian clusters all over the unit square, with a given overlap, in uniform noise: like the S-sets.
+    """Gaussian clusters all over the unit square, with a given overlap, in uniform noise: like the
+    S-sets.
 
-    The original S1 ... S4 are four files; this draws new sets like them. Decided here: centres in the unit square, each the
-    candidate of ten that is farthest from those before; sizes equal up to one point; covariances of one size, with axes of random
-    direction and a ratio between 1 and 1.5. One common factor of all covariances is then set such that the share of clustered
-    points nearer to another cluster's centre than to their own is `overlap`, exactly (up to one point).
+    The original S1 ... S4 are four files; this draws new sets like them. Decided here: centres in
+    the unit square, each the candidate of ten that is farthest from those before; sizes equal up to
+    one point; covariances of one size, with axes of random direction and a ratio between 1 and 1.5.
+    One common factor of all covariances is then set such that the share of clustered points nearer
+    to another cluster's centre than to their own is `overlap`, exactly (up to one point).
 
     Parameters
     ----------
     n_clusters : number of clusters, at least 2.
     n_samples : points, noise included.
-    overlap : share of clustered points nearer to another cluster's centre. In the original files (labels and class means) it
-        is 0.006 in S1, 0.03 in S2, 0.14 in S3 and 0.20 in S4. (Their authors count differently: 9, 22, 41 and 44%.)
+    overlap : share of clustered points nearer to another cluster's centre. In the original files
+        (labels and class means) it is 0.006 in S1, 0.03 in S2, 0.14 in S3 and 0.20 in S4. (Their
+        authors count differently: 9, 22, 41 and 44%.)
     noise : share of the n_samples that is uniform over the box of the clustered points.
     random_state : int, RandomState or None.
 
@@ -146,7 +158,8 @@ def make_s_set(
     Raises
     ------
     ValueError
-        For n_clusters below 2, fewer clustered points than clusters, an overlap outside (0, 0.5] and noise outside [0, 1).
+        For n_clusters below 2, fewer clustered points than clusters, an overlap outside (0, 0.5]
+        and noise outside [0, 1).
 
     Examples
     --------
@@ -157,21 +170,35 @@ def make_s_set(
 
     References
     ----------
-    P. Fränti, O. Virmajoki, Iterative shrinking method for clustering problems, Pattern Recognition 39 (2006) 761-765.
+    P. Fränti, O. Virmajoki, Iterative shrinking method for clustering problems, Pattern Recognition
+    39 (2006) 761-765.
     """
     function_name = "make_s_set"
-    c, n = whole(function_name, "n_clusters", n_clusters, 2), whole(function_name, "n_samples", n_samples, 1)
-    overlap, noise = share(function_name, "overlap", overlap, above=True), share(function_name, "noise", noise, above=False)
+    c, n = (
+        whole(function_name, "n_clusters", n_clusters, 2),
+        whole(function_name, "n_samples", n_samples, 1),
+    )
+    overlap, noise = (
+        share(function_name, "overlap", overlap, above=True),
+        share(function_name, "noise", noise, above=False),
+    )
     if overlap > 0.5:
-        raise ValueError(f"{function_name}(overlap={overlap!r}): beyond 0.5 there are no clusters left to find.")
+        raise ValueError(
+            f"{function_name}(overlap={overlap!r}): beyond 0.5 there are no clusters left to find."
+        )
     n_noise = round(noise * n)
     if n - n_noise < c:
-        raise ValueError(f"{function_name}(n_samples={n}): {n - n_noise} points without the noise are too few for {c} clusters.")
+        raise ValueError(
+            f"{function_name}(n_samples={n}): {n - n_noise} points without the noise are too few "
+            f"for {c} clusters."
+        )
     random = check_random_state(random_state)
     y = random.permutation(np.concatenate([np.arange(n - n_noise) % c, np.full(n_noise, -1)]))
     member = y >= 0
     centres = _spread_centres(random, c)
-    offsets = np.einsum("nij,nj->ni", _shapes(random, c)[y[member]], random.normal(size=(n - n_noise, 2)))
+    offsets = np.einsum(
+        "nij,nj->ni", _shapes(random, c)[y[member]], random.normal(size=(n - n_noise, 2))
+    )
     X = np.empty((n, 2))
     X[member] = centres[y[member]] + _width(offsets, centres, y[member], overlap) * offsets
     X[~member] = random.uniform(X[member].min(axis=0), X[member].max(axis=0), size=(n_noise, 2))
@@ -192,22 +219,31 @@ def _shapes(random: Any, c: int) -> Float64:
     root = np.sqrt(random.uniform(1.0, STRETCH, size=c))
     angle = np.pi * random.uniform(size=c)
     cos, sin = np.cos(angle), np.sin(angle)
-    return np.stack([np.stack([root * cos, -sin / root], axis=1), np.stack([root * sin, cos / root], axis=1)], axis=1)
+    return np.stack(
+        [np.stack([root * cos, -sin / root], axis=1), np.stack([root * sin, cos / root], axis=1)],
+        axis=1,
+    )
 
 
 def _width(offsets: Float64, centres: Float64, y: IntArray, overlap: float) -> float:
-    """Return the factor of all offsets that moves a share `overlap` of the points out of the Voronoi cell of their own centre.
+    """Return the factor of all offsets that moves a share `overlap` of the points out of the
+    Voronoi cell of their own centre.
 
-    A cell is convex, so a point leaves it only once as its offset z grows: at the border with centre j,
-    where t z.(c_j - c_i) = |c_j - c_i|^2 / 2.
+    A cell is convex, so a point leaves it only once as its offset z grows: at the border with
+    centre j, where t z.(c_j - c_i) = |c_j - c_i|^2 / 2.
     """
     exits = np.full(len(offsets), np.inf)
     for centre in centres:
         direction = centre - centres[y]
         speed = np.einsum("ij,ij->i", offsets, direction)
         towards = speed > 0
-        exits[towards] = np.minimum(exits[towards], 0.5 * (direction[towards] ** 2).sum(axis=1) / speed[towards])
+        exits[towards] = np.minimum(
+            exits[towards], 0.5 * (direction[towards] ** 2).sum(axis=1) / speed[towards]
+        )
     factor = float(np.quantile(exits, overlap, method="lower")) * (1.0 + 1e-12)
     if not np.isfinite(factor):
-        raise ValueError(f"make_s_set(overlap={overlap!r}): {len(centres)} clusters of these shapes never overlap so much; lower it.")
+        raise ValueError(
+            f"make_s_set(overlap={overlap!r}): {len(centres)} clusters of these shapes never "
+            "overlap so much; lower it."
+        )
     return factor

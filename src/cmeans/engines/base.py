@@ -32,18 +32,21 @@ Sum = TypeVar("Sum", bound=Addable)
 
 
 class Pass(ABC, Generic[Result]):
-    """One pass over rows: prepared once, then computed task by task, its results added or yielded in the order of the tasks.
+    """One pass over rows: prepared once, then computed task by task, its results added or yielded
+    in the order of the tasks.
 
-    A pass holds no rows and is sent to them, so it is small. One that reads or writes numbers by row, kept beside the rows wherever they
-    are (`Engine.keep`), is given them as `prepared`.
+    A pass holds no rows and is sent to them, so it is small. One that reads or writes numbers by
+    row, kept beside the rows wherever they are (`Engine.keep`), is given them as `prepared`.
     """
 
     def prepare(self, rows: Any) -> Any:
-        """Return the data shared by all tasks, for these rows and others of the same layout: functions chosen and compiled."""
+        """Return the data shared by all tasks, for these rows and others of the same layout:
+        functions chosen and compiled."""
         return None
 
     def begin(self, rows: Any) -> Any:
-        """Return room for what the pass keeps of some rows, where nothing is kept yet: an object that can be copied and sent."""
+        """Return room for what the pass keeps of some rows, where nothing is kept yet: an object
+        that can be copied and sent."""
         return None
 
     @abstractmethod
@@ -55,7 +58,8 @@ class Pass(ABC, Generic[Result]):
         return total
 
     def part(self, start: int, stop: int) -> Pass[Result]:
-        """Return the pass for rows start ... stop - 1 alone; the pass itself where it holds no data of single rows."""
+        """Return the pass for rows start ... stop - 1 alone; the pass itself where it holds no data
+        of single rows."""
         return self
 
 
@@ -70,14 +74,16 @@ class NumberedPass(Pass[Result]):
 
 
 class Chain(ABC, Generic[Result]):
-    """A walk over rows in their order: each task goes on from the state that those before it have left, and may write to what is kept.
+    """A walk over rows in their order: each task goes on from the state that those before it have
+    left, and may write to what is kept.
 
     A chain and its states are sent to the rows, so they are small.
     """
 
     @abstractmethod
     def work(self, rows: Any, task: int, kept: Any, state: Result, engine: Engine) -> Result:
-        """Return the state after the rows of one task; `engine` is one of the place where these rows are."""
+        """Return the state after the rows of one task; `engine` is one of the place where these
+        rows are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +114,8 @@ class Kept:
         return getattr(self.here, name)
 
     def answer(self, name: str) -> Any:
-        """Return the same as a fit returns it: an array, or one of Dask that stays where the rows are."""
+        """Return the same as a fit returns it: an array, or one of Dask that stays where the rows
+        are."""
         return getattr(self.here, name)
 
 
@@ -128,17 +135,24 @@ class _BesideKept(Pass[Result]):
 
 def without_checkpoint(engine: Any) -> Any:
     """Return the parameter `engine` of a fit of which nothing is kept; None stays None."""
-    return engine if engine is None or engine.checkpoint is None else engine.set_params(checkpoint=None)
+    return (
+        engine
+        if engine is None or engine.checkpoint is None
+        else engine.set_params(checkpoint=None)
+    )
 
 
 class Engine(ABC):
-    """Who runs passes over rows. A new engine has `map`; all else follows from it, and may be made faster.
+    """Who runs passes over rows. A new engine has `map`; all else follows from it, and may be made
+    faster.
 
-    Estimators take an engine as their parameter `engine`. Each fit, and each question about rows, opens it (`opened`). It must hold
-    nothing that cannot be copied. Results have the same bits whatever the engine, as long as `map` yields them in the order of the tasks.
+    Estimators take an engine as their parameter `engine`. Each fit, and each question about rows,
+    opens it (`opened`). It must hold nothing that cannot be copied. Results have the same bits
+    whatever the engine, as long as `map` yields them in the order of the tasks.
     """
 
-    memory_budget: int | float | str | None = None  # bytes that a fit may take in this process; None: read off the machine
+    # bytes that a fit may take in this process; None: read off the machine
+    memory_budget: int | float | str | None = None
     checkpoint: Any = None  # where a fit keeps how far it has come: a path or a `cmeans.Checkpoint`
 
     @property
@@ -148,31 +162,44 @@ class Engine(ABC):
 
     @contextmanager
     def opened(self, x: Any = None) -> Iterator[Engine]:
-        """Provide the engine that runs the passes of one fit over rows `x`; in this process BLAS has one thread meanwhile."""
+        """Provide the engine that runs the passes of one fit over rows `x`; in this process BLAS
+        has one thread meanwhile."""
         with one_blas_thread():
             yield self
 
     def reader_of(self, x: Any, estimator_name: str, partition_rows: int) -> Any:
-        """Return stored rows `x` as this engine reads them, `partition_rows` at a time where others than this process do; errors name
-        `estimator_name`."""
+        """Return stored rows `x` as this engine reads them, `partition_rows` at a time where others
+        than this process do; errors name `estimator_name`."""
         return x
 
     @abstractmethod
     def map(self, rows: HasTasks, over: Pass[Result]) -> Iterator[Result]:
-        """Yield the results of a pass `over` the rows, one task after the other, wherever these are."""
+        """Yield the results of a pass `over` the rows, one task after the other, wherever these
+        are."""
 
-    def fold(self, rows: HasTasks, over: Pass[Sum], done: Callable[[int], None] | None = None, kept: Any = None) -> Sum:
-        """Return the sum of a pass `over` the rows, added in the order of the tasks, in whatever order they finish.
+    def fold(
+        self,
+        rows: HasTasks,
+        over: Pass[Sum],
+        done: Callable[[int], None] | None = None,
+        kept: Any = None,
+    ) -> Sum:
+        """Return the sum of a pass `over` the rows, added in the order of the tasks, in whatever
+        order they finish.
 
-        `done` is called with the number of each task that, with all before it, is added; `kept`: of each row, for a pass that reads it.
+        `done` is called with the number of each task that, with all before it, is added; `kept`: of
+        each row, for a pass that reads it.
         """
         total: Sum | None = None
-        for task, result in enumerate(self.map(rows, over if kept is None else _BesideKept(over, kept))):
+        for task, result in enumerate(
+            self.map(rows, over if kept is None else _BesideKept(over, kept))
+        ):
             if total is None:
                 total = result
             elif task == 1:
                 total = total + result
-            else:  # which is nobody else's, so that large sums need no memory of their own each time
+            else:
+                # which is nobody else's, so that large sums need no memory of their own each time
                 total += result
             if done is not None:
                 done(task)
@@ -180,19 +207,23 @@ class Engine(ABC):
         return over.conclude(total)
 
     def keep(self, rows: HasTasks, over: Pass[Sum], kept: Any = None) -> tuple[Sum, Any]:
-        """Return the sum of a pass `over` the rows that writes to what is kept of each row, and what is kept then; None: nothing yet."""
+        """Return the sum of a pass `over` the rows that writes to what is kept of each row, and
+        what is kept then; None: nothing yet."""
         kept = Kept(over.begin(rows)) if kept is None else kept
         return self.fold(rows, over, kept=kept), kept
 
-    def follow(self, rows: HasTasks, chain: Chain[Result], state: Result, kept: Any = None) -> Iterator[tuple[Result, Any]]:
-        """Yield the state of a chain and what is kept of each row: after each task here; where the rows are elsewhere, after several,
-        and after the last."""
+    def follow(
+        self, rows: HasTasks, chain: Chain[Result], state: Result, kept: Any = None
+    ) -> Iterator[tuple[Result, Any]]:
+        """Yield the state of a chain and what is kept of each row: after each task here; where the
+        rows are elsewhere, after several, and after the last."""
         for task in range(rows.n_tasks):
             state = chain.work(rows, task, None if kept is None else kept.here, state, self)
             yield state, kept
 
     def run(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
-        """Yield `function(0)`, ..., `function(n_tasks - 1)`, in that order, a bounded number of them ahead; in this process."""
+        """Yield `function(0)`, ..., `function(n_tasks - 1)`, in that order, a bounded number of
+        them ahead; in this process."""
         return (function(task) for task in range(n_tasks))
 
     def is_worth_sharing(self, seconds: float) -> bool:
@@ -200,5 +231,6 @@ class Engine(ABC):
         return False
 
     def ask_for_help(self, work: Callable[[], None], most: int) -> list[Future[None]]:
-        """Have up to `most` other threads do some `work`, as soon as they are free; nobody waits for them."""
+        """Have up to `most` other threads do some `work`, as soon as they are free; nobody waits
+        for them."""
         return []

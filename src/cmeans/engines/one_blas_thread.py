@@ -1,4 +1,5 @@
-"""BLAS with one thread, and no warnings of NumPy's, while passes run: results have the same bits for any number of workers."""
+"""BLAS with one thread, and no warnings of NumPy's, while passes run: results have the same bits
+for any number of workers."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ import threadpoolctl
 
 from ..runtime.signals import held_back
 
-# The sums are checked for overflow and NaN, with a message; NumPy's own warnings would come first, once a block.
+# The sums are checked for overflow and NaN, with a message; NumPy's own warnings would come first,
+# once a block.
 QUIET: Any = {"over": "ignore", "invalid": "ignore", "divide": "ignore", "under": "ignore"}
 
 
@@ -29,19 +31,22 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def limit_this_thread() -> None:
-    """Do the same in a thread for as long as it lives: libraries on OpenMP count threads per calling thread."""
+    """Do the same in a thread for as long as it lives: libraries on OpenMP count threads per
+    calling thread."""
     np.seterr(**QUIET)
     _blas().limit(limits=1, user_api="blas")
 
 
 @cache
 def _blas() -> threadpoolctl.ThreadpoolController:
-    with held_back():  # libraries are found by a callback from C, in which an interrupt would be lost
+    # libraries are found by a callback from C, in which an interrupt would be lost
+    with held_back():
         return threadpoolctl.ThreadpoolController()  # that takes milliseconds, so it is done once
 
 
 class _SingleBlas:
-    """BLAS at one thread while at least one engine is open; the former numbers are restored when the last closes."""
+    """BLAS at one thread while at least one engine is open; the former numbers are restored when
+    the last closes."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

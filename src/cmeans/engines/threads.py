@@ -18,7 +18,8 @@ from ..runtime.parameter_object import ParameterObject
 from .base import Engine, HasTasks, Pass, Result
 from .one_blas_thread import limit_this_thread, one_blas_thread
 
-MOST_THREADS = 1_024  # of one fit; a count by which memory is planned is one that a machine could have
+# of one fit; a count by which memory is planned is one that a machine could have
+MOST_THREADS = 1_024
 WORTH_SHARING = 3e-4  # seconds of work from which it pays to wake another thread
 
 
@@ -28,11 +29,15 @@ def usable_cpus() -> int:
 
 
 def count_threads(n_jobs: int | None, estimator_name: str) -> int:
-    """Return n_jobs as scikit-learn counts it, but None and -1 mean every usable CPU, -2 all but one, and k at most 1,024 threads."""
+    """Return n_jobs as scikit-learn counts it, but None and -1 mean every usable CPU, -2 all but
+    one, and k at most 1,024 threads."""
     if n_jobs is None:
         return usable_cpus()
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
-        raise ValueError(f"{estimator_name}(n_jobs={n_jobs!r}): give a positive number of threads, -1 for every CPU, or None.")
+        raise ValueError(
+            f"{estimator_name}(n_jobs={n_jobs!r}): give a positive number of threads, -1 for every "
+            "CPU, or None."
+        )
     n_jobs = int(n_jobs)
     return min(n_jobs, MOST_THREADS) if n_jobs > 0 else max(1, usable_cpus() + 1 + n_jobs)
 
@@ -41,15 +46,18 @@ def count_threads(n_jobs: int | None, estimator_name: str) -> int:
 class ThreadEngine(ParameterObject, Engine):
     """Threads of this process: that of the caller, and helpers that wait for work between fits.
 
-    It is what estimators take without an engine; give one to say how much memory a fit may take, or where it keeps how far it has come.
-    BLAS runs one thread for each of them: results have the same bits for any `n_jobs`.
+    It is what estimators take without an engine; give one to say how much memory a fit may take, or
+    where it keeps how far it has come. BLAS runs one thread for each of them: results have the same
+    bits for any `n_jobs`.
 
     Parameters
     ----------
     n_jobs : int or None, default=None
-        Threads, as scikit-learn counts them, but None and -1 mean every CPU that the process may use, -2 all but one.
+        Threads, as scikit-learn counts them, but None and -1 mean every CPU that the process may
+        use, -2 all but one.
     memory_budget : int, str such as "4GB" or None, default=None
-        Bytes that a fit may take; None: half of what is free. It never changes results: fewer bytes keep less between sweeps.
+        Bytes that a fit may take; None: half of what is free. It never changes results: fewer bytes
+        keep less between sweeps.
     checkpoint : path, Checkpoint or None, default=None
         A file that keeps how far a fit has come, from which it can go on.
 
@@ -79,7 +87,8 @@ class ThreadEngine(ParameterObject, Engine):
 
     @contextmanager
     def opened(self, x: Any = None) -> Iterator[Engine]:
-        """Provide an engine for rows `x` of as many threads as there are now; of one for arrays of libraries that have their own."""
+        """Provide an engine for rows `x` of as many threads as there are now; of one for arrays of
+        libraries that have their own."""
         with one_blas_thread():
             yield replace(self, n_jobs=1 if is_foreign(x) else self.n_threads)
 
@@ -92,7 +101,9 @@ class ThreadEngine(ParameterObject, Engine):
 
     def run(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
         spent, task = 0.0, 0
-        while task < n_tasks and not (task and self.is_worth_sharing(spent / task * (n_tasks - task))):
+        while task < n_tasks and not (
+            task and self.is_worth_sharing(spent / task * (n_tasks - task))
+        ):
             begun = time.perf_counter()
             result = function(task)
             spent += time.perf_counter() - begun
@@ -115,7 +126,9 @@ class ThreadEngine(ParameterObject, Engine):
                 queue.close()
 
     def ask_for_help(self, work: Callable[[], None], most: int) -> list[Future[None]]:
-        return [_helpers.submit(work, self.n_threads - 1) for _ in range(min(self.n_threads - 1, most))]
+        return [
+            _helpers.submit(work, self.n_threads - 1) for _ in range(min(self.n_threads - 1, most))
+        ]
 
     @contextmanager
     def _beside(self, work: Callable[[], None], most: int) -> Iterator[None]:
@@ -124,13 +137,15 @@ class ThreadEngine(ParameterObject, Engine):
         try:
             yield
         finally:
-            errors = [None if future.cancel() else future.exception() for future in futures]  # whoever has not begun need not
+            # whoever has not begun need not
+            errors = [None if future.cancel() else future.exception() for future in futures]
         for error in errors:
             if error is not None:
                 raise error
 
     def _few(self, function: Callable[[int], Result], n_tasks: int, helpers: int) -> list[Result]:
-        """Run tasks whose results may all wait for the first: whoever is free takes the next, and nothing is said between two."""
+        """Run tasks whose results may all wait for the first: whoever is free takes the next, and
+        nothing is said between two."""
         left, lock, results = list(range(n_tasks))[::-1], threading.Lock(), {}
 
         def work() -> None:
@@ -152,8 +167,9 @@ class ThreadEngine(ParameterObject, Engine):
 
 
 class _Helpers:
-    """Threads of this process that wait for work: to start one takes longer than many passes. All engines share them, and none needs
-    them: whoever asks does the work that no thread is free for."""
+    """Threads of this process that wait for work: to start one takes longer than many passes. All
+    engines share them, and none needs them: whoever asks does the work that no thread is free
+    for."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -164,7 +180,12 @@ class _Helpers:
         """Have some work done by one of at least `size` threads."""
         with self._lock:
             if self._pool is None or self._size < size:
-                self._pool, self._size = ThreadPoolExecutor(size, thread_name_prefix="cmeans", initializer=limit_this_thread), size
+                self._pool, self._size = (
+                    ThreadPoolExecutor(
+                        size, thread_name_prefix="cmeans", initializer=limit_this_thread
+                    ),
+                    size,
+                )
             return self._pool.submit(work)
 
     def forget(self) -> None:
@@ -178,7 +199,8 @@ if hasattr(os, "register_at_fork"):
 
 
 class _Queue(Generic[Result]):
-    """Tasks taken in order by free threads, at most `ahead` of them before the one whose result is read next."""
+    """Tasks taken in order by free threads, at most `ahead` of them before the one whose result is
+    read next."""
 
     def __init__(self, function: Callable[[int], Result], n_tasks: int, ahead: int) -> None:
         self._function = function
@@ -221,7 +243,9 @@ class _Queue(Generic[Result]):
     def _take(self, *, wait: bool) -> int | None:
         with self._changed:
             if wait:
-                self._changed.wait_for(lambda: self._next >= self._n_tasks or self._next <= self._read + self._ahead)
+                self._changed.wait_for(
+                    lambda: self._next >= self._n_tasks or self._next <= self._read + self._ahead
+                )
             if self._next >= self._n_tasks or self._next > self._read + self._ahead:
                 return None
             self._next += 1

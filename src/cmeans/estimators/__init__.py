@@ -1,4 +1,5 @@
-"""Estimators: they check parameters, call the solver and store the result. One file each, loaded when it is asked for."""
+"""Estimators: they check parameters, call the solver and store the result. One file each, loaded
+when it is asked for."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -39,7 +39,8 @@ def _has_typicalities(estimator: Any) -> bool:
 
 @shares_parameters(KernelKMeans)
 class CMeans(Plotting, BaseCMeans):
-    """c-means with a rule of your choice: minimise  sum_ij w_i weight(u_ij) |phi(x_i) - v_j|^2 + penalty(u)  by alternating.
+    """c-means with a rule of your choice: minimise  sum_ij w_i weight(u_ij) |phi(x_i) - v_j|^2 +
+    penalty(u)  by alternating.
 
     Use it for rules of your own: a `cmeans.rules.Rule` needs two short methods.
 
@@ -48,29 +49,34 @@ class CMeans(Plotting, BaseCMeans):
     n_clusters : int, default=8
         Number of clusters.
     rule : name of `cmeans.rules.RULES` or a Rule, default="fuzzy"
-        The memberships of a row, given its squared distances. A name stands for the rule with the defaults of its parameters, `Entropy()`;
-        an object of `cmeans.rules` has them, as `Entropy(T=2.0)`, and "auto" of one is read off the rows.
+        The memberships of a row, given its squared distances. A name stands for the rule with the
+        defaults of its parameters, `Entropy()`; an object of `cmeans.rules` has them, as
+        `Entropy(T=2.0)`, and "auto" of one is read off the rows.
     top_k : int >= 1 or None, default=None
-        As in `FuzzyCMeans`, for soft rules whose rows sum to one: "fuzzy", "polynomial_fuzzy", "entropy", and your own.
+        As in `FuzzyCMeans`, for soft rules whose rows sum to one: "fuzzy", "polynomial_fuzzy",
+        "entropy", and your own.
     sizes : Sizes or None, default=None
         As in `KernelKMeans`, for the rules "hard", "fuzzy" and "entropy".
     search : "auto", "breathing", "annealing", None or Search, default="auto"
-        As in `KernelKMeans`. "annealing", for rule="entropy": the temperature falls from where all centres coincide to T, so that clusters
-        divide one after the other, whatever the start.
+        As in `KernelKMeans`. "annealing", for rule="entropy": the temperature falls from where all
+        centres coincide to T, so that clusters divide one after the other, whatever the start.
     metric : "euclidean" or "cosine", default="euclidean"
-        As in `KernelKMeans`. m="auto" and T="auto" are read off plain means, which is on the safe side: centres of length one stay apart
-        for larger ones.
+        As in `KernelKMeans`. m="auto" and T="auto" are read off plain means, which is on the safe
+        side: centres of length one stay apart for larger ones.
 
     All other attributes and methods are those of `KernelKMeans`.
 
     Notes
     -----
-    T="auto" is read off the best hard partition, into `n_clusters`, of a fixed sample, as m="auto" of `FuzzyCMeans` is. With W_j the
-    weight of its cluster j and U_j what the rows of cluster j would cost more at the next mean, T is the least of
+    T="auto" is read off the best hard partition, into `n_clusters`, of a fixed sample, as m="auto"
+    of `FuzzyCMeans` is. With W_j the weight of its cluster j and U_j what the rows of cluster j
+    would cost more at the next mean, T is the least of
 
-    - lambda_max of the covariance of all rows: half of T*, above which all centres coincide (Rose, Gurewitz, Fox 1990);
+    - lambda_max of the covariance of all rows: half of T*, above which all centres coincide (Rose,
+      Gurewitz, Fox 1990);
     - the median over the clusters of lambda_max of their own covariances;
-    - min_j U_j / (2 ln 2 max_j W_j), as sharing the rows of one cluster by halves between two centres lowers the objective by T W_j ln 2.
+    - min_j U_j / (2 ln 2 max_j W_j), as sharing the rows of one cluster by halves between two
+      centres lowers the objective by T W_j ln 2.
 
     Raises
     ------
@@ -79,7 +85,8 @@ class CMeans(Plotting, BaseCMeans):
 
     References
     ----------
-    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011, eq. 4, Table I.
+    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale
+    clustering. FUZZ-IEEE 2011, eq. 4, Table I.
 
     Examples
     --------
@@ -128,8 +135,15 @@ class CMeans(Plotting, BaseCMeans):
         name, rule = type(self).__name__, rule_of(self.rule, type(self).__name__)
         sizes = given_sizes(self.sizes, self.n_clusters, name)
         if sizes is not None and not rule.bounds_sizes:
-            able = " or ".join(f'"{known}"' for known, cls in RULES.items() if cls.with_prices is not Rule.with_prices)
-            raise ValueError(f"{name}({sizes.given}): rule={self.rule!r} does not bound the sizes of clusters; rule={able} does.")
+            able = " or ".join(
+                f'"{known}"'
+                for known, cls in RULES.items()
+                if cls.with_prices is not Rule.with_prices
+            )
+            raise ValueError(
+                f"{name}({sizes.given}): rule={self.rule!r} does not bound the sizes of clusters; "
+                f"rule={able} does."
+            )
         rule = truncated(rule, check_top_k(self.top_k, rule, name))
         stages = () if sizes is None else (SizedClusters(sizes),)
         return Procedure(partial(method_of, rule), stages=stages, top_k=rule.most_clusters)

@@ -22,91 +22,107 @@ from .plotting import Plotting
 class KernelKMeans(Plotting, BaseCMeans):
     """Kernel k-means: minimise  sum_i w_i min_j |phi(x_i) - v_j|^2.
 
-    Use it when clusters are clear-cut but not balls in the space of the features. With `landmarks` the centres are
-    sought in the span of that many rows (approximate kernel k-means, Chitta 2011 Alg. 2): O(n s) a sweep instead of
-    O(n^2). With `kernel="linear"` it is plain k-means.
+    Use it when clusters are clear-cut but not balls in the space of the features. With `landmarks`
+    the centres are sought in the span of that many rows (approximate kernel k-means, Chitta 2011
+    Alg. 2): O(n s) a sweep instead of O(n^2). With `kernel="linear"` it is plain k-means.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters.
     kernel : str, kernel object or callable k(X, Y), default="rbf"
-        Kernel in whose space clusters are sought. Not "linear" as elsewhere: this is the kernel form of k-means. Known are "rbf", "linear",
-        "laplacian", "polynomial", "normalized_polynomial", "sigmoid", "cosine", "histogram_intersection", "landmark_graph" (normalised
-        cuts: clusters of any shape), "precomputed" (X holds kernel values) and "precomputed_graph" (X holds affinities), each with the
-        defaults of its parameters; an object of `cmeans.kernels` has its own, as `Polynomial(degree=2)`.
+        Kernel in whose space clusters are sought. Not "linear" as elsewhere: this is the kernel
+        form of k-means. Known are "rbf", "linear", "laplacian", "polynomial",
+        "normalized_polynomial", "sigmoid", "cosine", "histogram_intersection", "landmark_graph"
+        (normalised cuts: clusters of any shape), "precomputed" (X holds kernel values) and
+        "precomputed_graph" (X holds affinities), each with the defaults of its parameters; an
+        object of `cmeans.kernels` has its own, as `Polynomial(degree=2)`.
     gamma : "scale", "median" or float, default="scale"
-        Width of a kernel given by name, from the columns' variances or the median distance (`RBF` says how); 1 for others.
-        Features must be in like units: scale them first.
+        Width of a kernel given by name, from the columns' variances or the median distance (`RBF`
+        says how); 1 for others. Features must be in like units: scale them first.
     landmarks : "auto", int, None, points, row numbers or Landmarks, default="auto"
-        The rows whose span holds the centres: how many, or which; None: all, exactly. "auto": exact up to 2,000 rows,
-        else as many as comparing two partitions to 2% takes, at most 2,048. `Landmarks` says how they are chosen.
+        The rows whose span holds the centres: how many, or which; None: all, exactly. "auto": exact
+        up to 2,000 rows, else as many as comparing two partitions to 2% takes, at most 2,048.
+        `Landmarks` says how they are chosen.
     metric : "euclidean" or "cosine", default="euclidean"
-        What rows are compared by. "cosine": centres have length one in the kernel's space; with kernel="linear" rows
-        are made of length one too: spherical k-means, for text and embeddings.
+        What rows are compared by. "cosine": centres have length one in the kernel's space; with
+        kernel="linear" rows are made of length one too: spherical k-means, for text and embeddings.
     init : name, array or fitted estimator, default="k-means++"
-        How the first centres are drawn. "k-means++" reads a fair sample of 20,000 rows (20 a cluster, if that is more),
-        "k-means||" all rows, in six passes; of no more rows than that both are the same. "max-min": always the
-        farthest row of the sample. Arrays: (c,) row numbers, (n,) labels, (c, d) points or (n, c) memberships; one
-        start then. Equal centres stay together in soft clusters, which a warning tells; a hard cluster without rows
-        takes the row farthest from all.
+        How the first centres are drawn. "k-means++" reads a fair sample of 20,000 rows (20 a
+        cluster, if that is more), "k-means||" all rows, in six passes; of no more rows than that
+        both are the same. "max-min": always the farthest row of the sample. Arrays: (c,) row
+        numbers, (n,) labels, (c, d) points or (n, c) memberships; one start then. Equal centres
+        stay together in soft clusters, which a warning tells; a hard cluster without rows takes the
+        row farthest from all.
     n_init : int, default=1
         Starts; the lowest objective is kept.
     search : "auto", "breathing", None or Search, default="auto"
-        How to leave poor optima: clusters come and go while that lowers the objective ("breathing"). "auto": for no more row visits than
-        nine further starts take; None: sweeps from the starts alone. `Search` also says whether sweeps are accelerated, begin on samples,
+        How to leave poor optima: clusters come and go while that lowers the objective
+        ("breathing"). "auto": for no more row visits than nine further starts take; None: sweeps
+        from the starts alone. `Search` also says whether sweeps are accelerated, begin on samples,
         and join equal rows.
     sizes : Sizes or None, default=None
-        Bounds of the clusters' sizes, as `Sizes(least=10, most=0.5)`: numbers, or shares of all rows.
+        Bounds of the clusters' sizes, as `Sizes(least=10, most=0.5)`: numbers, or shares of all
+        rows.
     max_iter : int, default=300
         Sweeps over the rows at most.
     tol : float, default=1e-4
         Move of a centre, as a fraction of the typical distance, below which it stands still.
     missing : "error" or "partial", default="error"
-        What to do where X has no value (NaN, empty cells of files, nulls). "partial", with kernel="linear" only: distances are over the
-        columns that a row has values in, and a centre is in every column the mean of those there.
+        What to do where X has no value (NaN, empty cells of files, nulls). "partial", with
+        kernel="linear" only: distances are over the columns that a row has values in, and a centre
+        is in every column the mean of those there.
     n_jobs : int or None, default=None
         Threads; None: every usable CPU. It never changes results. An engine counts its own.
     engine : Engine or None, default=None
-        Who runs the sweeps: `ThreadEngine` (also how much memory a fit may take, and where its progress is recorded), `DaskEngine`, or your
-        own. None: threads of this process; for rows in a Dask collection, the workers of its client.
+        Who runs the sweeps: `ThreadEngine` (also how much memory a fit may take, and where its
+        progress is recorded), `DaskEngine`, or your own. None: threads of this process; for rows in
+        a Dask collection, the workers of its client.
     random_state : int, RandomState or None
         Seed of all that is drawn: landmarks, starts, samples.
     verbose : int, default=0
-        1: a line at the end, 2: a line a sweep (logger "cmeans"). In notebooks with rich a bar shows fits of more than two seconds.
+        1: a line at the end, 2: a line a sweep (logger "cmeans"). In notebooks with rich a bar
+        shows fits of more than two seconds.
 
     Attributes
     ----------
     labels_ : (n,) cluster of each row; -1 for those that say nothing.
     memberships_ : (n, c) one-hot.
     objective_, objective_history_ : the objective at the end, and after 0, 1, ... sweeps.
-    n_iter_, row_visits_, converged_, stop_reason_ : sweeps of the best run (after the search, where that has gained) over all rows, rows
-        looked at in all (samples and search too), and why it ended.
+    n_iter_, row_visits_, converged_, stop_reason_ : sweeps of the best run (after the search, where
+        that has gained) over all rows, rows looked at in all (samples and search too), and why it
+        ended.
     n_clusters_ : clusters with rows.
     cluster_centers_ : (c, d), with kernel="linear" only.
     n_landmarks_ : landmarks used; None when the fit was exact, or Euclidean.
-    approximation_ : what the landmarks leave out, and bounds of the true cost of the partition: `n_landmarks`, `rank`, `residual`,
-        `residual_interval`, `cost_bounds`, `comparison_error`; None where nothing is approximated, or the kernel is indefinite.
-    landmarks_, landmark_indices_, dual_coef_ : points, their row numbers, coefficients (c, s) of the centres over them
-        (after an exact fit all rows).
+    approximation_ : what the landmarks leave out, and bounds of the true cost of the partition:
+        `n_landmarks`, `rank`, `residual`, `residual_interval`, `cost_bounds`, `comparison_error`;
+        None where nothing is approximated, or the kernel is indefinite.
+    landmarks_, landmark_indices_, dual_coef_ : points, their row numbers, coefficients (c, s) of
+        the centres over them (after an exact fit all rows).
     kernel_, gamma_ : the kernel object and the width used.
-    eigenvalues_, n_clusters_suggested_ : of a graph only: the leading ones, and the number before the largest gap of sqrt(1 - eigenvalue).
+    eigenvalues_, n_clusters_suggested_ : of a graph only: the leading ones, and the number before
+        the largest gap of sqrt(1 - eigenvalue).
     prices_, size_gap_ : with `sizes` only, which says what they are.
     n_missing_ : (d,) missing values of each column, with missing="partial" only.
-    separation_ : spread of the centres over the typical squared distance of rows to them; near 0 when all have fallen together.
+    separation_ : spread of the centres over the typical squared distance of rows to them; near 0
+        when all have fallen together.
 
     Notes
     -----
-    Rows that say nothing weigh nothing and are in no cluster: those without any value, without length (k(x, x) = 0)
-    with metric="cosine", without an edge in a given graph. Their label is -1, their memberships are 0, their distances NaN, and a
-    `cmeans.DataWarning` counts them, except in answers about Dask collections;
-    `warnings.filterwarnings("error", category=cmeans.DataWarning)` makes it an error.
+    Rows that say nothing weigh nothing and are in no cluster: those without any value, without
+    length (k(x, x) = 0) with metric="cosine", without an edge in a given graph. Their label is -1,
+    their memberships are 0, their distances NaN, and a `cmeans.DataWarning` counts them, except in
+    answers about Dask collections; `warnings.filterwarnings("error", category=cmeans.DataWarning)`
+    makes it an error.
 
-    With metric="cosine" and rows of length one the objective is  2 sum_i w_i (1 - max_j cos(x_i, v_j)).  It falls from sweep to sweep; of
-    rows of other lengths too, of which longer ones count more. With kernel="linear" `kernel_` is the `Cosine` kernel.
+    With metric="cosine" and rows of length one the objective is  2 sum_i w_i (1 - max_j cos(x_i,
+    v_j)).  It falls from sweep to sweep; of rows of other lengths too, of which longer ones count
+    more. With kernel="linear" `kernel_` is the `Cosine` kernel.
 
-    With missing="partial" distances that count by more than their ratios in a row (possibilistic, noise, entropy, sizes; `transform`,
-    `outlier_score`) are scaled by d / (number of values). Of hard clusters the objective is that of k-POD.
+    With missing="partial" distances that count by more than their ratios in a row (possibilistic,
+    noise, entropy, sizes; `transform`, `outlier_score`) are scaled by d / (number of values). Of
+    hard clusters the objective is that of k-POD.
 
     Raises
     ------
@@ -115,10 +131,11 @@ class KernelKMeans(Plotting, BaseCMeans):
 
     References
     ----------
-    Chitta, Jin, Havens, Jain: Approximate kernel k-means. KDD 2011, eq. 1-7, Alg. 2.
-    Hathaway, Bezdek: Fuzzy c-means clustering of incomplete data. IEEE Trans. SMC-B 31(5), 2001.
-    Chi, Chi, Baraniuk: k-POD: a method for k-means clustering of missing data. The American Statistician 70(1), 2016.
-    Dhillon, Modha: Concept decompositions for large sparse text data using clustering. Machine Learning 42, 2001 (spherical).
+    Chitta, Jin, Havens, Jain: Approximate kernel k-means. KDD 2011, eq. 1-7, Alg. 2. Hathaway,
+    Bezdek: Fuzzy c-means clustering of incomplete data. IEEE Trans. SMC-B 31(5), 2001. Chi, Chi,
+    Baraniuk: k-POD: a method for k-means clustering of missing data. The American Statistician
+    70(1), 2016. Dhillon, Modha: Concept decompositions for large sparse text data using clustering.
+    Machine Learning 42, 2001 (spherical).
 
     Examples
     --------
@@ -130,7 +147,8 @@ class KernelKMeans(Plotting, BaseCMeans):
     True
     """
 
-    _taken_fields = {"search": ("method", "progressive", "join_equal_rows")}  # hard sweeps go without acceleration
+    # hard sweeps go without acceleration
+    _taken_fields = {"search": ("method", "progressive", "join_equal_rows")}
 
     def __init__(
         self,
@@ -156,4 +174,6 @@ class KernelKMeans(Plotting, BaseCMeans):
 
     def _procedure(self) -> Procedure:
         sizes = given_sizes(self.sizes, self.n_clusters, type(self).__name__)
-        return Procedure(lambda _: Method(Hard()), stages=() if sizes is None else (SizedClusters(sizes),))
+        return Procedure(
+            lambda _: Method(Hard()), stages=() if sizes is None else (SizedClusters(sizes),)
+        )

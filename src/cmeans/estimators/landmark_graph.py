@@ -30,31 +30,37 @@ from ..sweeps.represented_rows import RepresentedRows
 
 
 class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixin, NamedParameters):
-    """Embedding of rows in the leading eigenvectors of their landmark graph, in which k-means is a relaxed normalised cut.
+    """Embedding of rows in the leading eigenvectors of their landmark graph, in which k-means is a
+    relaxed normalised cut.
 
-    Every row is joined to its nearest landmarks, and by them to rows that share them. Use it to look at clusters of any shape, or before
-    another estimator in a pipeline; `KernelKMeans(kernel="landmark_graph")` clusters in the same features. These are orthonormal over the
-    rows (their weighted mean of squares is 1); in a graph of one part the first is the same number for all rows.
+    Every row is joined to its nearest landmarks, and by them to rows that share them. Use it to
+    look at clusters of any shape, or before another estimator in a pipeline;
+    `KernelKMeans(kernel="landmark_graph")` clusters in the same features. These are orthonormal
+    over the rows (their weighted mean of squares is 1); in a graph of one part the first is the
+    same number for all rows.
 
     Parameters
     ----------
     n_components : int, default=8
-        Number of features at most: as many as clusters are sought. Eigenvectors of eigenvalue 0 are left out.
+        Number of features at most: as many as clusters are sought. Eigenvectors of eigenvalue 0 are
+        left out.
     landmarks : "auto", int, points, row numbers or Landmarks, default="auto"
-        The landmarks, as in `KernelKMeans`. "auto": 1,000 centres of k-means over a sample of the rows, at most half as many as there are
-        rows.
+        The landmarks, as in `KernelKMeans`. "auto": 1,000 centres of k-means over a sample of the
+        rows, at most half as many as there are rows.
     n_neighbors : int, default=5
         Landmarks that a row is joined to.
     width : "local mean" or float, default="local mean"
-        sigma of the weights exp(-d2 / (2 sigma^2)) of these; "local mean": the mean distance of each row to them.
+        sigma of the weights exp(-d2 / (2 sigma^2)) of these; "local mean": the mean distance of
+        each row to them.
     normalized : bool, default=False
         Whether features of a row are divided by their length.
     falloff : float, default=4
-        How fast rows farther than usual from their landmarks lose weight in the graph, so that stray rows do not join clusters: a row
-        whose mean distance t to its landmarks is above the median of all rows counts (median / t)^falloff. 0: all rows count alike.
+        How fast rows farther than usual from their landmarks lose weight in the graph, so that
+        stray rows do not join clusters: a row whose mean distance t to its landmarks is above the
+        median of all rows counts (median / t)^falloff. 0: all rows count alike.
     metric : "euclidean" or "precomputed", default="euclidean"
-        "precomputed": X holds the distances of rows to landmarks (n, s), by any measure; of a kernel, the roots of
-        k(x, x) + k(l, l) - 2 k(x, l).
+        "precomputed": X holds the distances of rows to landmarks (n, s), by any measure; of a
+        kernel, the roots of k(x, x) + k(l, l) - 2 k(x, l).
     n_jobs : int or None, default=None
         Threads; None: every usable CPU. It never changes results. An engine counts its own.
     engine : Engine or None, default=None
@@ -64,9 +70,12 @@ class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     Attributes
     ----------
-    eigenvalues_ : leading eigenvalues of the graph, the largest (1) first; more of them than components.
-    n_clusters_suggested_ : the number of clusters before their largest gap (of the roots of 1 - eigenvalue).
-    landmarks_, landmark_indices_ : points (s, d) (None where X holds distances), and their row numbers where they are rows.
+    eigenvalues_ : leading eigenvalues of the graph, the largest (1) first; more of them than
+        components.
+    n_clusters_suggested_ : the number of clusters before their largest gap (of the roots of 1 -
+        eigenvalue).
+    landmarks_, landmark_indices_ : points (s, d) (None where X holds distances), and their row
+        numbers where they are rows.
     kernel_ : inner products of the features; `KernelKMeans(kernel=kernel_)` clusters in them.
 
     Raises
@@ -76,8 +85,9 @@ class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     References
     ----------
-    Cai, Chen: Large scale spectral clustering via landmark-based sparse representation. IEEE Trans. Cybernetics 45, 2015.
-    Ng, Jordan, Weiss: On spectral clustering: analysis and an algorithm. NIPS 2001.
+    Cai, Chen: Large scale spectral clustering via landmark-based sparse representation. IEEE Trans.
+    Cybernetics 45, 2015. Ng, Jordan, Weiss: On spectral clustering: analysis and an algorithm. NIPS
+    2001.
 
     Examples
     --------
@@ -121,7 +131,8 @@ class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
         Parameters
         ----------
-        X : rows, as all estimators take them: arrays of any library, CSR, data frames, files, Dask collections.
+        X : rows, as all estimators take them: arrays of any library, CSR, data frames, files, Dask
+            collections.
         y : not used.
         sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
 
@@ -143,7 +154,9 @@ class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """Features (rows, k) of rows, new ones too, in their dtype and library."""
         check_is_fitted(self)
         x = read_rows(self, X, fitting=False).x
-        return self._features(Blocks(x, np.broadcast_to(1.0, (int(x.shape[0]),)), limits=self._limits))
+        return self._features(
+            Blocks(x, np.broadcast_to(1.0, (int(x.shape[0]),)), limits=self._limits)
+        )
 
     def _made(self, X: Any, sample_weight: Any) -> tuple[Blocks, Array | None]:
         """Make the graph; return the rows, and their features where these were found with it."""
@@ -154,8 +167,16 @@ class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             given = read_rows(self, X, fitting=True)
             given.name_columns(self)
             weight, unit = weights_of(given, sample_weight, name)
-            blocks = Blocks(given.x, weight, unit=unit, limits=self._limits, n_threads=self._engine_of(given.x).n_threads)
-            sought = Sought(self.n_components, "components", f"{name}(n_components={self.n_components})")
+            blocks = Blocks(
+                given.x,
+                weight,
+                unit=unit,
+                limits=self._limits,
+                n_threads=self._engine_of(given.x).n_threads,
+            )
+            sought = Sought(
+                self.n_components, "components", f"{name}(n_components={self.n_components})"
+            )
             with self._engine(blocks) as engine:
                 geometry = graph_geometry(words, sought, blocks, landmarks, name, rng, engine)
         kernel = self.kernel_ = cast(LandmarkGraphKernel, geometry.kernel)
@@ -186,7 +207,12 @@ class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _features(self, blocks: Blocks) -> Array:
         with self._engine(blocks) as engine:
-            parts = list(engine.map(RepresentedRows(FeatureSpace(self.kernel_), blocks, 0, training=False), FeaturesPass()))
+            parts = list(
+                engine.map(
+                    RepresentedRows(FeatureSpace(self.kernel_), blocks, 0, training=False),
+                    FeaturesPass(),
+                )
+            )
         return namespace(parts[0]).concat(parts)
 
     @property

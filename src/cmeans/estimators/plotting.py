@@ -11,7 +11,8 @@ class Plotting:
 
     @property
     def _repr_html_(self) -> Callable[[], str]:
-        """Return the function of scikit-learn's diagram, with a row for each cluster below it once there are any."""
+        """Return the function of scikit-learn's diagram, with a row for each cluster below it once
+        there are any."""
         diagram = super()._repr_html_  # type: ignore[misc]
         if "labels_" not in vars(self):
             return diagram  # type: ignore[no-any-return]
@@ -24,7 +25,8 @@ class Plotting:
         return with_clusters
 
     def plot(self, X: Any, *, diag: Any = None) -> Any:
-        """Draw four pictures of the clusters of rows X: those of the fit, or others. `cmeans.inspection` has more.
+        """Draw four pictures of the clusters of rows X: those of the fit, or others.
+        `cmeans.inspection` has more.
 
         Parameters
         ----------

@@ -24,38 +24,45 @@ from .plotting import Plotting
 
 @shares_parameters(KernelKMeans)
 class PossibilisticCMeans(Plotting, BaseCMeans):
-    """Possibilistic c-means: minimise  sum_ij w_i u_ij^m |phi(x_i) - v_j|^2 + sum_j eta_j sum_i w_i (1 - u_ij)^m.
+    """Possibilistic c-means: minimise  sum_ij w_i u_ij^m |phi(x_i) - v_j|^2 + sum_j eta_j sum_i w_i
+    (1 - u_ij)^m.
 
-    Use it when there are outliers: a row far from everything belongs nowhere, while fuzzy memberships must sum to one.
-    Each cluster seeks a dense region independently of the others, so clusters may coincide; start from no more of them than there are.
-    A fuzzy run goes first; it gives the start and the scales eta_j, the mean squared distance within fuzzy cluster j. Where rows lie far
-    out, or a cluster has few rows, one with a noise cluster follows it, and is taken where it serves the rows better: so no far row has a
-    cluster of its own. `CMeans(rule="possibilistic")` does without, as the literature does.
-    With landmarks it is akPCM (Havens 2011 Alg. 5).
+    Use it when there are outliers: a row far from everything belongs nowhere, while fuzzy
+    memberships must sum to one. Each cluster seeks a dense region independently of the others, so
+    clusters may coincide; start from no more of them than there are. A fuzzy run goes first; it
+    gives the start and the scales eta_j, the mean squared distance within fuzzy cluster j. Where
+    rows lie far out, or a cluster has few rows, one with a noise cluster follows it, and is taken
+    where it serves the rows better: so no far row has a cluster of its own.
+    `CMeans(rule="possibilistic")` does without, as the literature does. With landmarks it is akPCM
+    (Havens 2011 Alg. 5).
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters.
     m : "auto" or float > 1, default=1.2
-        How softly typicality falls with distance; it is 1/2 at the distance sqrt(eta_j) whatever m. Not "auto" as elsewhere, since it makes
-        no memberships compete. With the literature's 2 far rows
-        keep so much of it that clusters unite on most data of more than a few columns.
+        How softly typicality falls with distance; it is 1/2 at the distance sqrt(eta_j) whatever m.
+        Not "auto" as elsewhere, since it makes no memberships compete. With the literature's 2 far
+        rows keep so much of it that clusters unite on most data of more than a few columns.
     pilot_m : "auto" or float > 1, default="auto"
-        The fuzzifier of the fuzzy run that goes first. As in `FuzzyCMeans`; the value used is `pilot_m_`.
+        The fuzzifier of the fuzzy run that goes first. As in `FuzzyCMeans`; the value used is
+        `pilot_m_`.
     eta_scale : float > 0, default=0.5
-        Width of the clusters relative to those of the fuzzy run: it multiplies all eta_j (Theta in the papers). Wider clusters unite
-        sooner, narrower ones give fewer rows a large typicality. `m=2, eta_scale=1` are those of the literature.
+        Width of the clusters relative to those of the fuzzy run: it multiplies all eta_j (Theta in
+        the papers). Wider clusters unite sooner, narrower ones give fewer rows a large typicality.
+        `m=2, eta_scale=1` are those of the literature.
 
-    All other attributes and methods are those of `KernelKMeans`. n_init counts fuzzy runs, the best of which is
-    built on, and `search` is for a better fuzzy run.
+    All other attributes and methods are those of `KernelKMeans`. n_init counts fuzzy runs, the best
+    of which is built on, and `search` is for a better fuzzy run.
 
     Attributes
     ----------
-    memberships_ : (n, c) typicalities in [0, 1]; rows need not sum to one. `labels_` is their argmax, of far rows too.
+    memberships_ : (n, c) typicalities in [0, 1]; rows need not sum to one. `labels_` is their
+        argmax, of far rows too.
     eta_ : (c,) the scales, in squared units of the space.
     m_, pilot_m_ : the fuzzifiers used.
-    n_iter_, objective_history_ : of the possibilistic sweeps; row_visits_ counts those of the fuzzy run before them too.
+    n_iter_, objective_history_ : of the possibilistic sweeps; row_visits_ counts those of the fuzzy
+        run before them too.
 
     Raises
     ------
@@ -64,9 +71,10 @@ class PossibilisticCMeans(Plotting, BaseCMeans):
 
     References
     ----------
-    Krishnapuram, Keller: A possibilistic approach to clustering. IEEE Trans. Fuzzy Systems 1(2), 1993.
-    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011,
-    eq. 7 (with the exponent of squared distances) and 11, Alg. 3 and 5.
+    Krishnapuram, Keller: A possibilistic approach to clustering. IEEE Trans. Fuzzy Systems 1(2),
+    1993. Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for
+    large-scale clustering. FUZZ-IEEE 2011, eq. 7 (with the exponent of squared distances) and 11,
+    Alg. 3 and 5.
 
     Examples
     --------
@@ -110,7 +118,8 @@ class PossibilisticCMeans(Plotting, BaseCMeans):
 
     @describes_arguments
     def typicality(self, X: Any, *, diag: Any = None) -> FloatArray:
-        """Typicalities (rows, c) of new rows in [0, 1]: 1 at a centre, 1/2 at the distance sqrt(eta_j), 0 far away."""
+        """Typicalities (rows, c) of new rows in [0, 1]: 1 at a centre, 1/2 at the distance
+        sqrt(eta_j), 0 far away."""
         return self.memberships(X, diag=diag)
 
     def _procedure(self) -> Procedure:

@@ -1,4 +1,5 @@
-"""One pass over rows that come in chunks: streaming kernel fuzzy c-means, and streams on a landmark dictionary."""
+"""One pass over rows that come in chunks: streaming kernel fuzzy c-means, and streams on a landmark
+dictionary."""
 
 from __future__ import annotations
 
@@ -53,15 +54,18 @@ GRAPH = 2  # rows per landmark, with which a graph does
 
 @shares_parameters(KernelKMeans)
 class StreamingFuzzyCMeans(Plotting, StreamingBase):
-    """Fuzzy or hard c-means of a stream: each chunk of rows is clustered together with the weighted means of all before it.
+    """Fuzzy or hard c-means of a stream: each chunk of rows is clustered together with the weighted
+    means of all before it.
 
-    Use it when rows come and go, or when there are more of them than you want to read twice. Nothing is kept of a chunk but one
-    weighted centre a cluster, so memory does not grow with the stream. All chunks share one landmark space. Its landmarks are chosen on
-    the first chunks, and further ones join, up to the number of `landmarks`, when new rows are badly represented. The sums of all chunks
-    simply add, nothing is lost between them.
+    Use it when rows come and go, or when there are more of them than you want to read twice.
+    Nothing is kept of a chunk but one weighted centre a cluster, so memory does not grow with the
+    stream. All chunks share one landmark space. Its landmarks are chosen on the first chunks, and
+    further ones join, up to the number of `landmarks`, when new rows are badly represented. The
+    sums of all chunks simply add, nothing is lost between them.
 
-    With the default kernel="linear" and no landmarks the space is that of the features, and nothing is lost at all (single-pass
-    fuzzy c-means). Clusters that the first chunk does not show are found badly by any one-pass method: rows should come in random order.
+    With the default kernel="linear" and no landmarks the space is that of the features, and nothing
+    is lost at all (single-pass fuzzy c-means). Clusters that the first chunk does not show are
+    found badly by any one-pass method: rows should come in random order.
 
     Parameters
     ----------
@@ -72,53 +76,65 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     m : "auto" or float > 1, default="auto"
         The fuzzifier, settled on the first chunk. See `FuzzyCMeans`.
     noise : None, "auto" or float between 0 and 1, default=None
-        Whether rows far from all clusters belong to none. As in `FuzzyCMeans`; the distance of the noise cluster is settled on the first
-        rows, with m, and stays as it is (`noise_distance_`). For rule="fuzzy".
+        Whether rows far from all clusters belong to none. As in `FuzzyCMeans`; the distance of the
+        noise cluster is settled on the first rows, with m, and stays as it is (`noise_distance_`).
+        For rule="fuzzy".
     decay : float in (0, 1], default=1.0
-        What the past is multiplied by before each chunk; below 1 old rows are forgotten, and centres may follow a drift.
+        What the past is multiplied by before each chunk; below 1 old rows are forgotten, and
+        centres may follow a drift.
     warm_up : int or "auto", default="auto"
-        Rows that are held until there are enough to begin with. They are clustered together anew with each further chunk, before the first
-        of them are let go: what the first rows do not show is hard to find later. Until there are as many rows as clusters, they wait
-        with the label -1. "auto": 20 a cluster; 0: the first chunk decides, as published, and needs a row for each cluster. Also where
-        `init` is an array. "auto" with kernel="landmark_graph": at least 2 a landmark.
+        Rows that are held until there are enough to begin with. They are clustered together anew
+        with each further chunk, before the first of them are let go: what the first rows do not
+        show is hard to find later. Until there are as many rows as clusters, they wait with the
+        label -1. "auto": 20 a cluster; 0: the first chunk decides, as published, and needs a row
+        for each cluster. Also where `init` is an array. "auto" with kernel="landmark_graph": at
+        least 2 a landmark.
     chunk_size : int, default=5000
-        Rows that `fit` takes at a time, at most; it divides them evenly. `partial_fit` takes chunks of any size.
+        Rows that `fit` takes at a time, at most; it divides them evenly. `partial_fit` takes chunks
+        of any size.
     landmarks : "auto", int, points, row numbers or Landmarks, default="auto"
-        Number of landmarks at most, or points, which are taken as they are. "auto": 20 a cluster, but at least 300
-        and at most 2,000; of a graph 1,000, and as long as it has fewer than 2,000 rows half of them. Rows are drawn in proportion to how
-        badly those before represent them (randomly pivoted Cholesky).
+        Number of landmarks at most, or points, which are taken as they are. "auto": 20 a cluster,
+        but at least 300 and at most 2,000; of a graph 1,000, and as long as it has fewer than 2,000
+        rows half of them. Rows are drawn in proportion to how badly those before represent them
+        (randomly pivoted Cholesky).
     init : see `KernelKMeans`, default="k-means++"
         How the first centres are drawn. Later chunks start from the centres there are.
     n_init : int, default=3
-        Starts on the first rows; the lowest objective is kept. Not 1 as elsewhere: all later rows go on from there.
+        Starts on the first rows; the lowest objective is kept. Not 1 as elsewhere: all later rows
+        go on from there.
     search : "auto", "breathing", None or Search, default="auto"
-        How to leave poor optima of the first rows, from which all later chunks go on, and whether sweeps are accelerated. See
-        `KernelKMeans`.
+        How to leave poor optima of the first rows, from which all later chunks go on, and whether
+        sweeps are accelerated. See `KernelKMeans`.
     max_iter : int, default=300
         Sweeps over one chunk at most.
     tol : float, default=1e-4
         Move of a centre, as a fraction of the typical distance, below which it stands still.
 
-    kernel="precomputed" is not possible. That of "landmark_graph" is the graph of the rows that are held until the stream begins; later
-    rows are embedded by it, and nothing is lost. `gamma` is settled on the first chunk.
+    kernel="precomputed" is not possible. That of "landmark_graph" is the graph of the rows that are
+    held until the stream begins; later rows are embedded by it, and nothing is lost. `gamma` is
+    settled on the first chunk.
 
     Attributes
     ----------
-    labels_, memberships_, objective_ : after `fit` of all rows of X, by one last pass at the final centres (Zhang 2013 eq. 13c); after
-        `partial_fit` of the last chunk's rows. So is noise_membership_, where there is a noise cluster.
-    objective_history_, n_iter_, converged_, stop_reason_ : of the sweeps over the last chunk, the past included in the objective;
-        after `fit`, `converged_` refers to all chunks.
-    projection_loss_ : (c,) share of each centre's squared norm, 1 - |a|^2 / |v|^2, that was lost on the way into the last chunk; after
-        `fit` the largest of all chunks. Zero unless landmarks have joined: then the share of the chunk's own centres in directions
-        outside the former landmarks' span.
+    labels_, memberships_, objective_ : after `fit` of all rows of X, by one last pass at the final
+        centres (Zhang 2013 eq. 13c); after `partial_fit` of the last chunk's rows. So is
+        noise_membership_, where there is a noise cluster.
+    objective_history_, n_iter_, converged_, stop_reason_ : of the sweeps over the last chunk, the
+        past included in the objective; after `fit`, `converged_` refers to all chunks.
+    projection_loss_ : (c,) share of each centre's squared norm, 1 - |a|^2 / |v|^2, that was lost on
+        the way into the last chunk; after `fit` the largest of all chunks. Zero unless landmarks
+        have joined: then the share of the chunk's own centres in directions outside the former
+        landmarks' span.
     mass_ : (c,) the weight of the past in each cluster.
     n_samples_seen_, n_chunks_, row_visits_ : rows and chunks so far, and rows looked at in all.
-    m_, gamma_, kernel_, n_landmarks_, landmarks_, dual_coef_, separation_, n_clusters_ : as elsewhere.
+    m_, gamma_, kernel_, n_landmarks_, landmarks_, dual_coef_, separation_, n_clusters_ : as
+        elsewhere.
 
     Raises
     ------
     ValueError
-        For bad parameters, rows or weights, naming the argument, what came and what to do. A chunk that is refused changes nothing.
+        For bad parameters, rows or weights, naming the argument, what came and what to do. A chunk
+        that is refused changes nothing.
 
     References
     ----------
@@ -183,14 +199,16 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     def merge(self, other: StreamingFuzzyCMeans) -> Self:
         """Merge another stream into this one, as if its rows had been seen here too.
 
-        The clusters of both are paired by the distances of their centres. With the same landmarks (or the linear kernel) the sums add and
-        nothing is lost; else both are carried over to the union of the landmarks, with a warning. The distance of the noise cluster, where
-        both have one, becomes the mean of theirs by weight.
+        The clusters of both are paired by the distances of their centres. With the same landmarks
+        (or the linear kernel) the sums add and nothing is lost; else both are carried over to the
+        union of the landmarks, with a warning. The distance of the noise cluster, where both have
+        one, becomes the mean of theirs by weight.
 
         Raises
         ------
         ValueError
-            If the other is no fitted stream of the same kernel, rule, features and number of clusters.
+            If the other is no fitted stream of the same kernel, rule, features and number of
+            clusters.
         """
         check_is_fitted(self)
         with restored_on_failure(self, FitRecord()):
@@ -203,8 +221,10 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         past, joined = together(ours.past, theirs.past * (theirs.unit / ours.unit))
         if joined:
             warn(
-                f"{estimator_name}.merge: the streams stand on different landmarks, so both were carried over to all "
-                f"{past.space.size} of them; begin streams that will be merged with the same landmarks (landmarks=points).",
+                f"{estimator_name}.merge: the streams stand on different landmarks, so both were "
+                "carried over to all "
+                f"{past.space.size} of them; begin streams that will be merged with the same "
+                "landmarks (landmarks=points).",
                 ParameterWarning,
             )
         rule = ours.rule.merged(theirs.rule, 1.0 - ours.past.weight / past.weight)
@@ -223,19 +243,31 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
 
     def _refuse_other(self, other: Any, estimator_name: str) -> None:
         if not isinstance(other, StreamingFuzzyCMeans):
-            raise ValueError(f"{estimator_name}.merge({other!r}): give another fitted {estimator_name}.")
+            raise ValueError(
+                f"{estimator_name}.merge({other!r}): give another fitted {estimator_name}."
+            )
         check_is_fitted(other)
         for what, mine, its in (
             ("features", _features(self), _features(other)),
             ("clusters", len(self._stream.past.mass), len(other._stream.past.mass)),
             ("kernel", self.kernel_, other.kernel_),
-            ("rule", self._rule, other._rule if self._rule.merged(other._rule, 0.5) is None else self._rule),
-            ("space", type(self._stream.past.space).__name__, type(other._stream.past.space).__name__),
+            (
+                "rule",
+                self._rule,
+                other._rule if self._rule.merged(other._rule, 0.5) is None else self._rule,
+            ),
+            (
+                "space",
+                type(self._stream.past.space).__name__,
+                type(other._stream.past.space).__name__,
+            ),
         ):
             if mine != its:
                 raise ValueError(
-                    f"{estimator_name}.merge: the other stream's {what} is {its!r}, this one's {mine!r}; only like streams add. "
-                    "Give gamma and m as numbers, which are else settled by each stream's first rows."
+                    f"{estimator_name}.merge: the other stream's {what} is {its!r}, this one's "
+                    f"{mine!r}; only like streams add. "
+                    "Give gamma and m as numbers, which are else settled by each stream's first "
+                    "rows."
                 )
 
     def _begin(self, chunk: Chunk) -> ChunkResult:
@@ -274,17 +306,21 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     def _first_space(self, chunk: Chunk, kernel: Kernel, limit: int) -> Space:
         """Return the space of the first chunk, of at most so many landmarks."""
         blocks = chunk.blocks
-        return first_landmarks(kernel, blocks, population_of(blocks), LandmarkCandidates(limit), chunk.rng("landmarks"))
+        return first_landmarks(
+            kernel, blocks, population_of(blocks), LandmarkCandidates(limit), chunk.rng("landmarks")
+        )
 
     def _in_next_space(
         self, former: StreamSummary, reserve: LandmarkCandidates | None, chunk: Chunk
     ) -> tuple[StreamSummary, LandmarkCandidates | None, Float64 | None]:
-        """Return the past in the space of a further chunk, the landmarks that may still be chosen, and what was lost (c,) where that is
-        known already."""
+        """Return the past in the space of a further chunk, the landmarks that may still be chosen,
+        and what was lost (c,) where that is known already."""
         if reserve is None:
             return former, None, None
         landmarks = cast(LandmarkSpace, former.space)
-        space, reserve = further_landmarks(landmarks, chunk.blocks, population_of(chunk.blocks), reserve, chunk.rng("landmarks"))
+        space, reserve = further_landmarks(
+            landmarks, chunk.blocks, population_of(chunk.blocks), reserve, chunk.rng("landmarks")
+        )
         if space is former.space:
             return former, reserve, None
         return former.moved(space, space.project(former.centres, former.space))[0], reserve, None
@@ -307,12 +343,20 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         return ChunkResult(geometry, past, problem.rule, solution, problem.rows, loss, reserve)
 
     def _rows_to_begin_with(self, settings: FitSettings) -> int:
-        return self._rows_held(type(self).__name__, settings.n_clusters) if isinstance(self.init, str) else 0
+        return (
+            self._rows_held(type(self).__name__, settings.n_clusters)
+            if isinstance(self.init, str)
+            else 0
+        )
 
     def _rows_held(self, estimator_name: str, n_clusters: int) -> int:
         if isinstance(self.warm_up, str) and self.warm_up == "auto":
             landmarks = landmarks_from(self.landmarks, estimator_name)
-            number = landmarks.count or AUTOMATIC if landmarks.points is None else np.shape(landmarks.points)[0]
+            number = (
+                landmarks.count or AUTOMATIC
+                if landmarks.points is None
+                else np.shape(landmarks.points)[0]
+            )
             return max(WARM_UP * n_clusters, GRAPH * number if self._makes_graph() else 0)
         return integer(self.warm_up, "warm_up", estimator_name, 0, others='"auto" or ')
 
@@ -323,7 +367,8 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         """Check all parameters of a stream; return the maximal number of landmarks."""
         if real(self.decay, "decay", estimator_name, above=True) > 1:
             raise ValueError(
-                f"{estimator_name}(decay={self.decay!r}): decay must lie above 0 and at most be 1, where nothing is forgotten."
+                f"{estimator_name}(decay={self.decay!r}): decay must lie above 0 and at most be 1, "
+                "where nothing is forgotten."
             )
         landmarks = self._checked_landmarks(estimator_name)
         c = integer(self.n_clusters, "n_clusters", estimator_name, 1)
@@ -335,10 +380,17 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         if landmarks.points is not None:
             check_landmarks(landmarks.points, estimator_name, rows_only=False)
         if landmarks.is_exact:
-            raise ValueError(f'{estimator_name}(landmarks=None): no stream holds all its rows; give a number, or "auto".')
-        if landmarks.method not in ("auto", "rpcholesky") and not given_kernel(self, estimator_name).over_landmarks:
             raise ValueError(
-                f"{estimator_name}(landmarks={landmarks!r}): further landmarks are those that others represent badly; take "
+                f"{estimator_name}(landmarks=None): no stream holds all its rows; give a number, "
+                'or "auto".'
+            )
+        if (
+            landmarks.method not in ("auto", "rpcholesky")
+            and not given_kernel(self, estimator_name).over_landmarks
+        ):
+            raise ValueError(
+                f"{estimator_name}(landmarks={landmarks!r}): further landmarks are those that "
+                "others represent badly; take "
                 'method="rpcholesky", or "auto".'
             )
         return landmarks

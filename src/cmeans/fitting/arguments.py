@@ -1,4 +1,5 @@
-"""Parameters with values of several kinds: landmarks, row numbers, points, the fuzzifier, sizes of clusters."""
+"""Parameters with values of several kinds: landmarks, row numbers, points, the fuzzifier, sizes of
+clusters."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ class SpaceParameters(Protocol):
 
 
 def changed_among(names: Set[str], parameters: Any) -> list[str]:
-    """Return those of the parameters of an estimator's constructor, in its order, that differ from their defaults."""
+    """Return those of the parameters of an estimator's constructor, in its order, that differ from
+    their defaults."""
     return [
         name
         for name, default in defaults_of(parameters.__class__).items()
@@ -58,19 +60,25 @@ def refuse_beside_graph(parameters: SpaceParameters, kernel: Kernel, estimator_n
     """Refuse parameters that have no meaning for a graph."""
     asked = f'{estimator_name}(kernel="{kernel.name}"'
     for name in changed_among({"gamma"}, parameters):
-        raise ValueError(f"{asked}, {name}={getattr(parameters, name)!r}): a graph has no {name}; leave it out.")
+        raise ValueError(
+            f"{asked}, {name}={getattr(parameters, name)!r}): a graph has no {name}; leave it out."
+        )
 
 
 def refuse_stored(kernel: Kernel, estimator_name: str, blocks: Blocks, *, exact: bool) -> None:
     """Refuse rows that are not in memory where the space does not read them block by block."""
     if kernel.takes_kernel_values or kernel.takes_affinities:
         blocks.require_in_memory(
-            lambda where: f'{estimator_name}(kernel="{kernel.name}"): kernel values must be in memory; load {where} first, or pass rows.'
+            lambda where: (
+                f'{estimator_name}(kernel="{kernel.name}"): kernel values must be in memory; load '
+                f"{where} first, or pass rows."
+            )
         )
     if exact:
         blocks.require_in_memory(
             lambda where: (
-                f"{estimator_name}(landmarks=None): the exact kernel needs all {blocks.n_rows:,} rows in memory; take landmarks "
+                f"{estimator_name}(landmarks=None): the exact kernel needs all {blocks.n_rows:,} "
+                "rows in memory; take landmarks "
                 f'(landmarks="auto" or a number), or load {where} and pass the array.'
             )
         )
@@ -81,7 +89,10 @@ def row_numbers(value: Any, estimator_name: str, n_rows: int, name: str = "landm
     numbers = _numbers(value, estimator_name, name)
     wrong = (numbers < 0) | (numbers >= n_rows)
     if wrong.any():
-        raise ValueError(f"{estimator_name}({name}=...): row number {numbers[wrong][0]} does not exist; there are {n_rows} rows, from 0.")
+        raise ValueError(
+            f"{estimator_name}({name}=...): row number {numbers[wrong][0]} does not exist; there "
+            f"are {n_rows} rows, from 0."
+        )
     rows: IntArray = numbers.astype(np.intp)
     return rows
 
@@ -95,26 +106,44 @@ def check_landmarks(value: Any, estimator_name: str, *, rows_only: bool) -> None
 
 
 def are_points(value: Any, estimator_name: str) -> bool:
-    return is_sparse(value) or is_foreign(value) or host_array(value, "landmarks", estimator_name).ndim == 2
+    return (
+        is_sparse(value)
+        or is_foreign(value)
+        or host_array(value, "landmarks", estimator_name).ndim == 2
+    )
 
 
 def _numbers(value: Any, estimator_name: str, name: str) -> Any:
     numbers = host_array(value, name, estimator_name)
     if numbers.ndim != 1 or len(numbers) == 0 or not np.issubdtype(numbers.dtype, np.integer):
-        raise ValueError(f"{estimator_name}({name}=...): give a 1-D array of row numbers, got shape {numbers.shape} of {numbers.dtype}.")
+        raise ValueError(
+            f"{estimator_name}({name}=...): give a 1-D array of row numbers, got shape "
+            f"{numbers.shape} of {numbers.dtype}."
+        )
     return numbers
 
 
 def _points(value: Any, name: str, estimator_name: str, n_features: int | None = None) -> Any:
     """Return finite points (s, d); d may be any number where `n_features` is None."""
-    points: Any = intact(value, name, estimator_name) if is_sparse(value) else host_array(value, name, estimator_name)
+    points: Any = (
+        intact(value, name, estimator_name)
+        if is_sparse(value)
+        else host_array(value, name, estimator_name)
+    )
     d = points.shape[-1] if n_features is None and points.ndim == 2 else n_features
     if points.ndim != 2 or points.shape[0] == 0 or points.shape[1] != d:
-        raise ValueError(f"{estimator_name}({name}=...): points must have shape (count, {d}) as the rows have, got {tuple(points.shape)}.")
+        raise ValueError(
+            f"{estimator_name}({name}=...): points must have shape (count, {d}) as the rows have, "
+            f"got {tuple(points.shape)}."
+        )
     if not is_sparse(points) and not np.issubdtype(points.dtype, np.number):
-        raise ValueError(f"{estimator_name}({name}=...): points must be numbers, got {points.dtype}.")
+        raise ValueError(
+            f"{estimator_name}({name}=...): points must be numbers, got {points.dtype}."
+        )
     if not np.isfinite(points.data if is_sparse(points) else points).all():
-        raise ValueError(f"{estimator_name}({name}=...): points must be finite; NaN or infinity found.")
+        raise ValueError(
+            f"{estimator_name}({name}=...): points must be finite; NaN or infinity found."
+        )
     return points
 
 
@@ -128,27 +157,38 @@ def matching_points(value: Any, name: str, estimator_name: str, blocks: Blocks) 
 
 
 def rule_of(value: Any, estimator_name: str, names: Sequence[str] = ()) -> Rule:
-    """Return the rule of a name, made with its defaults, or of an object; `names` are those that may be given, all that there are."""
+    """Return the rule of a name, made with its defaults, or of an object; `names` are those that
+    may be given, all that there are."""
     if isinstance(value, type) and issubclass(value, Rule):
-        raise ValueError(f"{estimator_name}(rule={value.__name__}): give a rule object, {value.__name__}(...), not its class.")
-    return value if isinstance(value, Rule) else RULES[one_of(value, "rule", estimator_name, tuple(names or RULES))]()
+        raise ValueError(
+            f"{estimator_name}(rule={value.__name__}): give a rule object, {value.__name__}(...), "
+            "not its class."
+        )
+    return (
+        value
+        if isinstance(value, Rule)
+        else RULES[one_of(value, "rule", estimator_name, tuple(names or RULES))]()
+    )
 
 
 def check_top_k(value: Any, rule: Rule, estimator_name: str) -> int | None:
-    """Return the number of clusters in which a row has memberships; None for all. Refuse it for rules that cannot keep to it."""
+    """Return the number of clusters in which a row has memberships; None for all. Refuse it for
+    rules that cannot keep to it."""
     if value is None:
         return None
     k = integer(value, "top_k", estimator_name, 1, others="None or ")
     why = Truncated.refusal(rule)
     if why is not None:
         raise ValueError(
-            f"{estimator_name}(top_k={value!r}): memberships of rule={rule.name or rule!r} cannot be truncated, as {why}; leave out top_k=."
+            f"{estimator_name}(top_k={value!r}): memberships of rule={rule.name or rule!r} cannot "
+            f"be truncated, as {why}; leave out top_k=."
         )
     return k
 
 
 def asked_top_k(estimator: Any) -> Any:
-    """Return the number of clusters in which parameters give a row memberships, `top_k` or that of a rule; None for all."""
+    """Return the number of clusters in which parameters give a row memberships, `top_k` or that of
+    a rule; None for all."""
     top_k, rule = vars(estimator).get("top_k"), vars(estimator).get("rule")
     return rule.most_clusters if top_k is None and isinstance(rule, Rule) else top_k
 
@@ -163,6 +203,7 @@ def whole_diagonal(kernel: Precomputed, estimator_name: str, gram: Array) -> Arr
     diag = checked_square_diagonal(estimator_name, gram)
     if kernel.diagonal is not None:
         raise ValueError(
-            f"{estimator_name}(kernel=Precomputed(diagonal=...)): the square kernel matrix has a diagonal of its own; leave it out."
+            f"{estimator_name}(kernel=Precomputed(diagonal=...)): the square kernel matrix has a "
+            "diagonal of its own; leave it out."
         )
     return diag

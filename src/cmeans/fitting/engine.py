@@ -21,7 +21,8 @@ class RunsPasses:
     engine: Engine | None
 
     def _engine_of(self, x: Array) -> Engine:
-        """Return the parameter `engine`, checked; where there is none, the workers that hold the rows `x`, or threads."""
+        """Return the parameter `engine`, checked; where there is none, the workers that hold the
+        rows `x`, or threads."""
         if (given := check_engine(self)) is not None:
             return given
         return engine_of_rows(x, self.n_jobs)
@@ -38,18 +39,21 @@ class RunsPasses:
 
 
 def check_engine(estimator: Any) -> Engine | None:
-    """Return the parameter `engine`, or None where there is none; refuse what is no engine, and `n_jobs` beside one."""
+    """Return the parameter `engine`, or None where there is none; refuse what is no engine, and
+    `n_jobs` beside one."""
     name, engine, n_jobs = type(estimator).__name__, vars(estimator).get("engine"), estimator.n_jobs
     if engine is None:
         count_threads(n_jobs, name)
         return None
     if not isinstance(engine, Engine):
         raise ValueError(
-            f"{name}(engine={engine!r}): give an engine, such as cmeans.ThreadEngine() or cmeans.DaskEngine(), or None for threads."
+            f"{name}(engine={engine!r}): give an engine, such as cmeans.ThreadEngine() or "
+            "cmeans.DaskEngine(), or None for threads."
         )
     if n_jobs is not None:
         raise ValueError(
-            f"{name}(n_jobs={n_jobs!r}, engine={engine!r}): an engine counts its own threads; leave n_jobs out, and give "
+            f"{name}(n_jobs={n_jobs!r}, engine={engine!r}): an engine counts its own threads; "
+            "leave n_jobs out, and give "
             f"engine=cmeans.ThreadEngine(n_jobs={n_jobs!r}) for threads."
         )
     return engine

@@ -42,17 +42,29 @@ from .stages.known import KnownRows
 from .stages.linked import LinkedRows
 from .stages.refined import RefinedCut
 from .together import refuse_beside
-from .validation import CheckedRows, checked_random_state, integer, one_of, read_rows, real, weights_of
+from .validation import (
+    CheckedRows,
+    checked_random_state,
+    integer,
+    one_of,
+    read_rows,
+    real,
+    weights_of,
+)
 from .ways.by_sweeps import BySweeps
 
-MAY_CHANGE = {"random_state", "n_jobs", "engine", "verbose"}  # parameters that a resumed fit may change
+# parameters that a resumed fit may change
+MAY_CHANGE = {"random_state", "n_jobs", "engine", "verbose"}
 
 
 class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, NamedParameters):
-    """The fit that all estimators share. An estimator adds its own parameters, and the `Procedure` that they make."""
+    """The fit that all estimators share. An estimator adds its own parameters, and the `Procedure`
+    that they make."""
 
-    _takes: frozenset[str] = frozenset({"known_labels", "must_link"})  # arguments of `fit` that its way to clusters heeds
-    _taken_fields: Mapping[str, tuple[str, ...]] = {}  # of parameters that are objects, where a fit does not use all
+    # arguments of `fit` that its way to clusters heeds
+    _takes: frozenset[str] = frozenset({"known_labels", "must_link"})
+    # of parameters that are objects, where a fit does not use all
+    _taken_fields: Mapping[str, tuple[str, ...]] = {}
     _init_names: tuple[str, ...] = METHODS  # that `init` may take
     _is_bounded = True  # a start takes at most `max_iter` sweeps in all
     _can_be_annealed = False  # as its rule can
@@ -66,7 +78,8 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
 
     @abstractmethod
     def _procedure(self) -> Procedure:
-        """Check the parameters that are the estimator's own, as far as is possible without rows, and return what they ask for."""
+        """Check the parameters that are the estimator's own, as far as is possible without rows,
+        and return what they ask for."""
 
     @with_callbacks
     def fit(
@@ -83,22 +96,28 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
 
         Parameters
         ----------
-        X : (n, d) array, CSR matrix, data frame, memory map, or array of PyTorch, CuPy, ... ; kernel values for kernel="precomputed",
-            affinities (n, n), CSR above all, for "precomputed_graph". A file, a folder or a pattern of files (str or path), or
-            `cmeans.open_blocks` of them, is read block by block in every sweep, so that it need not fit in memory; `labels_` are then of
-            the smallest integers that hold them, and `memberships_` are not kept (`predict_to` writes them). Of float16 or bfloat16 they
-            become float32, above 16 MB block by block. Dask's are clustered on its workers (`DaskEngine`); `labels_` is a Dask array then.
+        X : (n, d) array, CSR matrix, data frame, memory map, or array of PyTorch, CuPy, ... ;
+            kernel values for kernel="precomputed", affinities (n, n), CSR above all, for
+            "precomputed_graph". A file, a folder or a pattern of files (str or path), or
+            `cmeans.open_blocks` of them, is read block by block in every sweep, so that it need not
+            fit in memory; `labels_` are then of the smallest integers that hold them, and
+            `memberships_` are not kept (`predict_to` writes them). Of float16 or bfloat16 they
+            become float32, above 16 MB block by block. Dask's are clustered on its workers
+            (`DaskEngine`); `labels_` is a Dask array then.
         y : not used to cluster; callbacks that score see it.
         sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
         known_labels : (n,) whole numbers, default=None
-            Clusters that rows are known to belong to, 0 ... n_clusters - 1, which keep these numbers; -1: not known. Clusters begin at the
-            means of their known rows, and are not searched for (`search`).
+            Clusters that rows are known to belong to, 0 ... n_clusters - 1, which keep these
+            numbers; -1: not known. Clusters begin at the means of their known rows, and are not
+            searched for (`search`).
         label_strength : float or (n,) in [0, 1], default=None
-            Share s of a row's weight that belongs to its known cluster whatever its distances are; the rule divides the rest, and the
-            row's memberships are (1 - s) u + s. None: 1, known rows keep their labels.
+            Share s of a row's weight that belongs to its known cluster whatever its distances are;
+            the rule divides the rest, and the row's memberships are (1 - s) u + s. None: 1, known
+            rows keep their labels.
         must_link : (k, 2) row numbers of pairs, or (n,) numbers of groups, default=None
-            -1 for rows in no group. Rows that must share a cluster: they are one row whose squared distance to a centre is the weighted
-            mean of theirs. What is known of one of them is known of all. Rows in files are read into memory for it.
+            -1 for rows in no group. Rows that must share a cluster: they are one row whose squared
+            distance to a centre is the weighted mean of theirs. What is known of one of them is
+            known of all. Rows in files are read into memory for it.
 
         Returns
         -------
@@ -107,26 +126,56 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
         Raises
         ------
         ValueError
-            For bad parameters, rows or weights, naming the argument, what came and what to do. The model is then what it was before.
+            For bad parameters, rows or weights, naming the argument, what came and what to do. The
+            model is then what it was before.
         """
-        told = {"known_labels": known_labels, "label_strength": label_strength, "must_link": must_link}
+        told = {
+            "known_labels": known_labels,
+            "label_strength": label_strength,
+            "must_link": must_link,
+        }
         return self._fitted(X, y, sample_weight, **told)
 
-    def _fitted(self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None, **told: Any) -> Self:
+    def _fitted(
+        self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None, **told: Any
+    ) -> Self:
         record = FitRecord()
-        with restored_on_failure(self, record), verbose_log(self.verbose, type(self).__name__, self.tol):
+        with (
+            restored_on_failure(self, record),
+            verbose_log(self.verbose, type(self).__name__, self.tol),
+        ):
             procedure, settings = self._checked()
             if taker is not None:
                 taker.check(settings.n_clusters, most=procedure.top_k)
             given, blocks = self._blocks_of(X, sample_weight)
-            settings = replace(settings, n_clusters=self._clusters_for(procedure, settings.n_clusters, blocks.n_rows))
+            settings = replace(
+                settings,
+                n_clusters=self._clusters_for(procedure, settings.n_clusters, blocks.n_rows),
+            )
             for name in OPTIONAL:
                 self.__dict__.pop(name, None)  # left by a fit with other parameters
-            most = settings.stopping.max_iter * (settings.n_init + (settings.search.method is not None)) if self._is_bounded else None
+            most = (
+                settings.stopping.max_iter
+                * (settings.n_init + (settings.search.method is not None))
+                if self._is_bounded
+                else None
+            )
             hook = SweepHook(self, X, y, sample_weight, most)
             with self._engine(blocks) as engine:
                 listeners = current_listeners()
-                context = FitContext(self, procedure, settings, given, blocks, engine, hook, listeners, None, record, taker)
+                context = FitContext(
+                    self,
+                    procedure,
+                    settings,
+                    given,
+                    blocks,
+                    engine,
+                    hook,
+                    listeners,
+                    None,
+                    record,
+                    taker,
+                )
                 for stage in self._stages(procedure, settings, blocks, **told):
                     context = stage.settle(context)
                 with self._logged(context, blocks) as context:
@@ -135,17 +184,33 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
                     outcome = stage.restore(outcome)
             self._keep(outcome.geometry, outcome.method, outcome.result, blocks)
             if self.verbose:
-                logger.info("%s: %s, objective %.8g", type(self).__name__, self.stop_reason_, self.objective_)
+                logger.info(
+                    "%s: %s, objective %.8g",
+                    type(self).__name__,
+                    self.stop_reason_,
+                    self.objective_,
+                )
             warn_of_result(outcome.geometry, outcome.result, type(self).__name__)
             hook.fit_ended()
         return self
 
     def _blocks_of(self, X: Any, sample_weight: Any) -> tuple[CheckedRows, Blocks]:
         """Read the rows of a fit and their weights."""
-        given = read_rows(self, X, fitting=True, sparse=not given_kernel(self, type(self).__name__).takes_kernel_values)
+        given = read_rows(
+            self,
+            X,
+            fitting=True,
+            sparse=not given_kernel(self, type(self).__name__).takes_kernel_values,
+        )
         given.name_columns(self)
         weight, unit = weights_of(given, sample_weight, type(self).__name__)
-        blocks = Blocks(given.x, weight, unit=unit, limits=self._limits, n_threads=self._engine_of(given.x).n_threads)
+        blocks = Blocks(
+            given.x,
+            weight,
+            unit=unit,
+            limits=self._limits,
+            n_threads=self._engine_of(given.x).n_threads,
+        )
         return given, blocks.in_their_place()
 
     def _clusters_for(self, procedure: Procedure, n_clusters: int, n_rows: int) -> int:
@@ -153,7 +218,9 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
         if procedure.most_clusters is not None:
             return min(n_clusters, n_rows)
         if n_clusters > n_rows:
-            raise ValueError(f"{type(self).__name__}(n_clusters={n_clusters}): {self._too_few.format(n=n_rows)}")
+            raise ValueError(
+                f"{type(self).__name__}(n_clusters={n_clusters}): {self._too_few.format(n=n_rows)}"
+            )
         return n_clusters
 
     def _stages(
@@ -166,7 +233,8 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
         label_strength: Any = None,
         must_link: Any = None,
     ) -> Iterator[Stage]:
-        """Yield the stages that parameters and arguments of a fit ask for, in the order in which they see its rows."""
+        """Yield the stages that parameters and arguments of a fit ask for, in the order in which
+        they see its rows."""
         yield from procedure.stages
         if must_link is not None:
             yield LinkedRows(must_link)
@@ -178,7 +246,11 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
         if joins if joins != "auto" else blocks.n_rows > blocks.limits.canonical_rows:
             yield EqualRows(joins != "auto")
         kernel = self.kernel
-        affinities = kernel == "precomputed_graph" if isinstance(kernel, str) else isinstance(kernel, Kernel) and kernel.takes_affinities
+        affinities = (
+            kernel == "precomputed_graph"
+            if isinstance(kernel, str)
+            else isinstance(kernel, Kernel) and kernel.takes_affinities
+        )
         if affinities and isinstance(self.init, str) and self.metric == "euclidean":
             yield RefinedCut()
 
@@ -197,14 +269,23 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
         engine = self._engine_of(blocks.x)
         if (checkpoint := checked_checkpoint(engine.checkpoint, type(engine).__name__)) is None:
             return None
-        parameters = {name: value for name, value in self.get_params(deep=False).items() if name not in MAY_CHANGE}
-        identity = {"estimator": type(self).__name__, **formatted(parameters), **fingerprint(blocks, context.engine)}
+        parameters = {
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if name not in MAY_CHANGE
+        }
+        identity = {
+            "estimator": type(self).__name__,
+            **formatted(parameters),
+            **fingerprint(blocks, context.engine),
+        }
         for stage in context.stages:
             identity |= stage.identity
         return CheckpointLog(checkpoint, identity, context.settings.rng)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None, **told: Any) -> Labels:
-        """Find the clusters of X and return their labels: `fit(X, y, sample_weight).labels_`; `told`: further arguments of `fit`."""
+        """Find the clusters of X and return their labels: `fit(X, y, sample_weight).labels_`;
+        `told`: further arguments of `fit`."""
         return self.fit(X, y, sample_weight=sample_weight, **told).labels_
 
     def _keep(self, geometry: Geometry, method: Method, result: FitResult, blocks: Blocks) -> None:
@@ -215,12 +296,14 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
             setattr(self, name, value)
 
     def _checked(self) -> tuple[Procedure, FitSettings]:
-        """Refuse parameters that are invalid for all rows: before a fit reads any, and where a model is read."""
+        """Refuse parameters that are invalid for all rows: before a fit reads any, and where a
+        model is read."""
         name, procedure = type(self).__name__, self._procedure()
         kernel = given_kernel(self, name)
         if procedure.cluster is not None and kernel.takes_affinities:
             raise ValueError(
-                f'{name}(kernel="precomputed_graph"): a cut of a given graph is sought by KernelKMeans, FuzzyCMeans, CMeans and '
+                f'{name}(kernel="precomputed_graph"): a cut of a given graph is sought by '
+                "KernelKMeans, FuzzyCMeans, CMeans and "
                 "PossibilisticCMeans; this estimator works on rows."
             )
         check_kernel(self, name)
@@ -236,20 +319,43 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
         checked_checkpoint(engine.checkpoint, type(engine).__name__)
         if search.method == "annealing" and not self._can_be_annealed:
             raise ValueError(
-                f'{name}(search="annealing"): only a rule with a temperature can be annealed, as CMeans(rule="entropy") has one; take '
+                f'{name}(search="annealing"): only a rule with a temperature can be annealed, as '
+                'CMeans(rule="entropy") has one; take '
                 'search="breathing".'
             )
-        integer(int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, "verbose", name, 0)
-        n_clusters = integer(self.n_clusters, "n_clusters", name, 1) if procedure.most_clusters is None else procedure.most_clusters
+        integer(
+            int(self.verbose) if isinstance(self.verbose, bool) else self.verbose,
+            "verbose",
+            name,
+            0,
+        )
+        n_clusters = (
+            integer(self.n_clusters, "n_clusters", name, 1)
+            if procedure.most_clusters is None
+            else procedure.most_clusters
+        )
         n_init = integer(self.n_init, "n_init", name, 1)
-        max_iter = integer(self.max_iter, "max_iter", name, 1) if procedure.most_sweeps is None else procedure.most_sweeps
-        stopping = Stopping(max_iter, real(self.tol, "tol", name), procedure.criterion, search.acceleration)
-        budget, rng = parse_budget(engine.memory_budget, type(engine).__name__), checked_random_state(self.random_state, name)
+        max_iter = (
+            integer(self.max_iter, "max_iter", name, 1)
+            if procedure.most_sweeps is None
+            else procedure.most_sweeps
+        )
+        stopping = Stopping(
+            max_iter, real(self.tol, "tol", name), procedure.criterion, search.acceleration
+        )
+        budget, rng = (
+            parse_budget(engine.memory_budget, type(engine).__name__),
+            checked_random_state(self.random_state, name),
+        )
         n_init = n_init if isinstance(self.init, str) else 1
         return procedure, FitSettings(n_clusters, n_init, stopping, budget, landmarks, search, rng)
 
     def _checked_search(self, estimator_name: str) -> Search:
-        return search_within(search_from(self.search, estimator_name), self._taken_fields.get("search"), estimator_name)
+        return search_within(
+            search_from(self.search, estimator_name),
+            self._taken_fields.get("search"),
+            estimator_name,
+        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -257,9 +363,13 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
             kernel = given_kernel(self, type(self).__name__)
         except ValueError:  # a fit refuses it
             kernel = Linear()
-        tags.input_tags.sparse, tags.input_tags.allow_nan = not kernel.takes_kernel_values, self.missing == "partial"
+        tags.input_tags.sparse, tags.input_tags.allow_nan = (
+            not kernel.takes_kernel_values,
+            self.missing == "partial",
+        )
         tags.input_tags.pairwise = kernel.takes_kernel_values or kernel.takes_affinities
-        # Not a classifier, but scikit-learn's check of CSR input reads this tag where predict_proba exists.
+        # Not a classifier, but scikit-learn's check of CSR input reads this tag where predict_proba
+        # exists.
         tags.classifier_tags = ClassifierTags(multi_class=True)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -12,7 +12,16 @@ from typing import Any, cast
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..data.arrays import Array, Float64, IntArray, foreign_like, namespace, numpy_dtype, one_hot, to_numpy
+from ..data.arrays import (
+    Array,
+    Float64,
+    IntArray,
+    foreign_like,
+    namespace,
+    numpy_dtype,
+    one_hot,
+    to_numpy,
+)
 from ..data.blocks import Blocks, blocks_of
 from ..data.outputs import FloatArray, Labels, TopMemberships
 from ..engines.one_blas_thread import one_blas_thread
@@ -35,7 +44,8 @@ from .rows.empty import warn_of_empty_rows
 
 MOSTLY_NOISE = 0.5  # membership in the noise cluster that is more than in all others together
 MOSTLY = 0.6  # share of rows without a cluster from which on a warning is issued
-PER_ROW = ("labels_", "memberships_", "memberships_top_k_", "noise_membership_", "_nearest")  # attributes of the rows of a fit
+# attributes of the rows of a fit
+PER_ROW = ("labels_", "memberships_", "memberships_top_k_", "noise_membership_", "_nearest")
 OF_ROWS = (*PER_ROW, "objective_", "objective_history_", "outlier_threshold_", "separation_")
 OPTIONAL = (
     "cluster_centers_",
@@ -59,7 +69,17 @@ OPTIONAL = (
     "_nearest",
 )  # attributes of some fits only
 IN_FEATURES = {"cluster_centers_", "landmarks_"}  # which are in the units of the rows
-PRIVATE = {"_space", "_state", "_rule", "_training_diag", "_nearest", "_n_features_out", "_factors", "_stream", "_early"}
+PRIVATE = {
+    "_space",
+    "_state",
+    "_rule",
+    "_training_diag",
+    "_nearest",
+    "_n_features_out",
+    "_factors",
+    "_stream",
+    "_early",
+}
 FITTED_NAME = re.compile(r"[a-z][a-z0-9_]*_")
 
 
@@ -70,7 +90,8 @@ def is_fitted_name(name: str) -> bool:
 
 @contextmanager
 def restored_on_failure(model: Any, record: FitRecord) -> Iterator[None]:
-    """Restore the model, fitted before or not, where its fit fails at any point. Only an interrupt may leave centres."""
+    """Restore the model, fitted before or not, where its fit fails at any point. Only an interrupt
+    may leave centres."""
     before = {name: value for name, value in vars(model).items() if is_fitted_name(name)}
     try:
         yield
@@ -87,7 +108,9 @@ def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State)
     blocks, x = geometry.blocks, geometry.blocks.x
     model = centre_attributes(rule, space, state, geometry.given_landmark_rows)
     model |= {
-        "_training_diag": to_numpy(blocks.kxx).astype(np.float64) if geometry.is_precomputed else None,
+        "_training_diag": to_numpy(blocks.kxx).astype(np.float64)
+        if geometry.is_precomputed
+        else None,
         "kernel_": geometry.kernel,
         "gamma_": geometry.gamma,
         "n_landmarks_": _landmarks_used(geometry),
@@ -95,11 +118,15 @@ def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State)
     for name in IN_FEATURES & model.keys():
         model[name] = geometry.as_given(model[name])
     if "cluster_centers_" in model:
-        model["cluster_centers_"] = foreign_like(model["cluster_centers_"].astype(numpy_dtype(x)), x)
+        model["cluster_centers_"] = foreign_like(
+            model["cluster_centers_"].astype(numpy_dtype(x)), x
+        )
     return model
 
 
-def centre_attributes(rule: Rule, space: Space, state: State, landmark_rows: IntArray | None = None) -> dict[str, Any]:
+def centre_attributes(
+    rule: Rule, space: Space, state: State, landmark_rows: IntArray | None = None
+) -> dict[str, Any]:
     """Return the attributes that follow from the centres, without any rows; `landmark_rows` are the
     numbers of the landmarks, where these are rows."""
     model = {"_space": space, "_state": state, "_rule": rule, "_n_features_out": len(state.centres)}
@@ -117,11 +144,13 @@ def _landmarks_used(geometry: Geometry) -> int | None:
     if geometry.space.n_landmarks is not None:
         return geometry.space.n_landmarks
     rows = geometry.landmark_rows
-    return None if rows is None or len(rows) == geometry.blocks.n_rows else len(rows)  # the sample of two-step k-means
+    # the sample of two-step k-means
+    return None if rows is None or len(rows) == geometry.blocks.n_rows else len(rows)
 
 
 def certified(result: FitResult, best: BestRun, geometry: Geometry, problem: Problem) -> FitResult:
-    """Return the result with the certificate of its landmarks; one more sweep gives the sums of the returned partition."""
+    """Return the result with the certificate of its landmarks; one more sweep gives the sums of the
+    returned partition."""
     if problem.space.basis_points is None:  # nothing is left out
         return result
     space = cast(LandmarkSpace, problem.space)
@@ -131,7 +160,15 @@ def certified(result: FitResult, best: BestRun, geometry: Geometry, problem: Pro
         sums, visits = problem.sweep(state, best.solution.sweep), visits + problem.n_rows
     gram, judged = (None, None) if geometry.columns_only is not None else geometry.judged
     approximation = certify(
-        space, geometry.blocks, geometry.population, result.rule, state, sums, gram, judged, float(problem.known is not None)
+        space,
+        geometry.blocks,
+        geometry.population,
+        result.rule,
+        state,
+        sums,
+        gram,
+        judged,
+        float(problem.known is not None),
     )
     return replace(result, approximation=approximation, row_visits=visits)
 
@@ -142,7 +179,9 @@ def _sums_of_a_fixed_point(best: BestRun) -> Statistics | None:
         return None
     before, sums = best.solution.last
     centres = best.solution.state.centres
-    same = before.scales is best.solution.state.scales and np.array_equal(before.centres.coordinates, centres.coordinates)
+    same = before.scales is best.solution.state.scales and np.array_equal(
+        before.centres.coordinates, centres.coordinates
+    )
     return sums if same else None
 
 
@@ -152,7 +191,9 @@ def row_attributes(geometry: Geometry, result: FitResult, blocks: Blocks) -> dic
     rows: dict[str, Any] = {"labels_": blocks.returned(assignment.labels)}
     if assignment.nearest is not None:
         scaled = geometry.space.in_scale() is not geometry.space
-        rows["_nearest"] = assignment.nearest * row_scales(blocks.x) if scaled else assignment.nearest
+        rows["_nearest"] = (
+            assignment.nearest * row_scales(blocks.x) if scaled else assignment.nearest
+        )
     if assignment.memberships is not None:
         if assignment.clusters is None:
             rows["memberships_"] = assignment.memberships
@@ -177,7 +218,8 @@ def row_attributes(geometry: Geometry, result: FitResult, blocks: Blocks) -> dic
 
 
 class FittedAttributes:
-    """Types of the attributes that a fit sets. Which of them an estimator has, and what they mean, its docstring says."""
+    """Types of the attributes that a fit sets. Which of them an estimator has, and what they mean,
+    its docstring says."""
 
     n_features_in_: int
     kernel_: Kernel
@@ -204,12 +246,14 @@ class FittedAttributes:
     gamma_: float | None
     noise_distance_: float
     outlier_threshold_: float
-    _nearest: Float64  # (n,) squared distance of each row to its nearest centre; NaN for rows that say nothing
+    # (n,) squared distance of each row to its nearest centre; NaN for rows that say nothing
+    _nearest: Float64
 
 
 class KeptMemberships:
-    """`memberships_` of a fit that keeps no (n, c) numbers, made when they are first asked for: those in a few clusters of each row as a
-    CSR array that shares their memory, those of a hard rule as its labels tell them. An attribute of the same name comes first."""
+    """`memberships_` of a fit that keeps no (n, c) numbers, made when they are first asked for:
+    those in a few clusters of each row as a CSR array that shares their memory, those of a hard
+    rule as its labels tell them. An attribute of the same name comes first."""
 
     def __get__(self, model: Any, owner: type) -> FloatArray:
         kept = {} if model is None else vars(model)
@@ -217,14 +261,20 @@ class KeptMemberships:
             few: FloatArray = kept["memberships_top_k_"].sparse(len(model._state.centres))
             return few
         if "_nearest" not in kept or model.rule_.is_soft:
-            raise AttributeError(f"{owner.__name__!r} object has no attribute 'memberships_': it keeps none of its rows")
-        made: FloatArray = one_hot(to_numpy(model.labels_), len(model._state.centres), model.cluster_centers_)
+            raise AttributeError(
+                f"{owner.__name__!r} object has no attribute 'memberships_': it keeps none of its "
+                "rows"
+            )
+        made: FloatArray = one_hot(
+            to_numpy(model.labels_), len(model._state.centres), model.cluster_centers_
+        )
         kept["memberships_"] = made
         return made
 
 
 class OutlierThreshold:
-    """`outlier_threshold_`: the `outlier_score` from which on a row counts as an outlier of its model, found when it is first asked for."""
+    """`outlier_threshold_`: the `outlier_score` from which on a row counts as an outlier of its
+    model, found when it is first asked for."""
 
     def __get__(self, model: Any, owner: type) -> Any:
         kept = {} if model is None else vars(model)
@@ -235,9 +285,12 @@ class OutlierThreshold:
             return 1.0  # the score of rows that belong nowhere
         if rule is None or "_nearest" not in kept:
             raise AttributeError(
-                f"{owner.__name__!r} object has no attribute 'outlier_threshold_': it is found from the rows of a fit, and none are kept"
+                f"{owner.__name__!r} object has no attribute 'outlier_threshold_': it is found "
+                "from the rows of a fit, and none are kept"
             )
-        kept["outlier_threshold_"] = _threshold(rule, model._state.scales, model._nearest, to_numpy(model.labels_))
+        kept["outlier_threshold_"] = _threshold(
+            rule, model._state.scales, model._nearest, to_numpy(model.labels_)
+        )
         return kept["outlier_threshold_"]
 
 
@@ -249,7 +302,9 @@ def _threshold(rule: Rule, scales: Float64 | None, nearest: Float64, labels: Int
     if rule.rows_sum_to_one:
         return math.sqrt(automatic_distance(nearest, everyone, labels))
     unit = None if scales is None else np.ones(1)
-    width = automatic_distance(nearest / (1.0 if scales is None else scales[labels]), everyone, np.zeros_like(labels))
+    width = automatic_distance(
+        nearest / (1.0 if scales is None else scales[labels]), everyone, np.zeros_like(labels)
+    )
     return 1.0 - float(rule.memberships(np.array([[width]]), unit)[0, 0])
 
 
@@ -267,17 +322,22 @@ def warn_of_result(geometry: Geometry, result: FitResult, estimator_name: str) -
     dead = np.flatnonzero(~result.alive)
     if len(dead):
         warn(
-            f"{estimator_name}: {len(dead)} of {len(result.alive)} clusters hold no row (numbers {dead[:10].tolist()}). "
+            f"{estimator_name}: {len(dead)} of {len(result.alive)} clusters hold no row (numbers "
+            f"{dead[:10].tolist()}). "
             "Take fewer clusters, or another init.",
             ConvergenceWarning,
         )
     labels, nowhere = result.assignment.labels, result.assignment.nowhere
     if nowhere is None:  # a few at a time, as there may be more than memory holds
-        nowhere = sum(int(np.count_nonzero(part < 0)) for part in blocks_of(labels, geometry.blocks.limits.rows_at_once))
+        nowhere = sum(
+            int(np.count_nonzero(part < 0))
+            for part in blocks_of(labels, geometry.blocks.limits.rows_at_once)
+        )
     nowhere = (nowhere - result.assignment.empty) / labels.shape[0]
     if nowhere > MOSTLY and result.rule.leaves_rows_out and result.rule.noise_distance is None:
         warn(
-            f"{estimator_name}: {percent(nowhere)} of the rows belong nowhere: their typicality is 0 in every cluster. "
+            f"{estimator_name}: {percent(nowhere)} of the rows belong nowhere: their typicality is "
+            "0 in every cluster. "
             "Take a smaller sparsity; 0 leaves no row out.",
             ConvergenceWarning,
         )
@@ -294,7 +354,8 @@ def _complain_of_fallen_centres(geometry: Geometry, result: FitResult, estimator
         with one_blas_thread():  # the matrices of advice are too small for more threads
             advice = rule.advice_on_collapse(geometry)
         warn(
-            f"{estimator_name}: the clusters have collapsed, all centres are nearly the same point (separation_={apart:.2g}); {advice}.",
+            f"{estimator_name}: the clusters have collapsed, all centres are nearly the same point "
+            f"(separation_={apart:.2g}); {advice}.",
             ConvergenceWarning,
         )
         return
@@ -306,13 +367,19 @@ def _complain_of_fallen_centres(geometry: Geometry, result: FitResult, estimator
 
 
 def _within(geometry: Geometry, result: FitResult) -> tuple[Centres, Float64, Float64]:
-    """Return the centres, the mean squared distance of each cluster's rows to its own, as they pull it, and what they count together.
+    """Return the centres, the mean squared distance of each cluster's rows to its own, as they pull
+    it, and what they count together.
 
-    Where the last sweep was not of these clusters, the mean squared distance of all rows to all centres is an upper bound.
+    Where the last sweep was not of these clusters, the mean squared distance of all rows to all
+    centres is an upper bound.
     """
     last, centres = result.solution.last, result.solution.state.centres
     if last is not None and len(last[1].mass) == len(centres) and last[1].mass.any():
         mass = last[1].mass
         return centres, last[1].spread / np.where(mass > 0, mass, 1.0), mass
     total = float(geometry.blocks.weight.sum()) * len(result.alive)
-    return result.state.centres, np.full(len(result.alive), result.assignment.total_distance / total), np.ones(len(result.alive))
+    return (
+        result.state.centres,
+        np.full(len(result.alive), result.assignment.total_distance / total),
+        np.ones(len(result.alive)),
+    )

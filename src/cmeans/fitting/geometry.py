@@ -22,7 +22,8 @@ from ..tuning.diagnosis import kernel_complaints, out_of_range
 from ..tuning.fuzzifier import Fuzzifier, fuzzifier
 from ..tuning.temperature import automatic_temperature, critical_temperature
 
-FEW_COLUMNS = 4  # rows for each column from which on coordinates are handled sooner than inner products
+# rows for each column from which on coordinates are handled sooner than inner products
+FEW_COLUMNS = 4
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,12 @@ class Geometry:
     n_clusters: int  # that are sought
     gamma: float | None = None
     landmark_rows: IntArray | None = None  # row numbers of the landmarks, where they are rows
-    basis: Block | None = None  # the landmarks as rows of data, where the points themselves are column numbers
-    columns_only: Space | None = None  # set where a precomputed kernel has only its landmarks' columns
-    former: Geometry | None = None  # the same rows in another space, whose samples need not be computed again
+    # the landmarks as rows of data, where the points themselves are column numbers
+    basis: Block | None = None
+    # set where a precomputed kernel has only its landmarks' columns
+    columns_only: Space | None = None
+    # the same rows in another space, whose samples need not be computed again
+    former: Geometry | None = None
     judged_rows: int = DEFAULT.fixed_rows  # rows on which the kernel and its landmarks are judged
     units: FeatureUnits | None = None  # of the features, where they are not the user's
 
@@ -45,7 +49,11 @@ class Geometry:
     def population(self) -> Population:
         """The rows that may be drawn; of kernel values and affinities equal ones are not sought."""
         comparable = self.kernel.takes_features
-        return population_of(self.blocks, comparable=comparable) if self.former is None else self.former.population
+        return (
+            population_of(self.blocks, comparable=comparable)
+            if self.former is None
+            else self.former.population
+        )
 
     @property
     def is_precomputed(self) -> bool:
@@ -82,7 +90,8 @@ class Geometry:
         return self.blocks if fill is None else replace(self.blocks, x=mapped(self.blocks.x, fill))
 
     def _gram(self, positions: IntArray) -> Float64:
-        """Kernel matrix of members of the population, with means of columns in place of missing values."""
+        """Kernel matrix of members of the population, with means of columns in place of missing
+        values."""
         among = (
             self.affinity(positions)
             if self.space.filling is None
@@ -95,7 +104,8 @@ class Geometry:
         return replace(self, space=space, landmark_rows=landmark_rows, former=self)
 
     def in_scale(self) -> Geometry:
-        """Return the same rows in the space in which distances of those with missing values compare with those of others."""
+        """Return the same rows in the space in which distances of those with missing values compare
+        with those of others."""
         space = self.space.in_scale()
         return self if space is self.space else self.over(space, self.landmark_rows)
 
@@ -119,12 +129,14 @@ class Geometry:
 
     @property
     def critical_fuzzifier(self) -> float:
-        """The fuzzifier beyond which all centres fall together, where it is known; else estimated in little time."""
+        """The fuzzifier beyond which all centres fall together, where it is known; else estimated
+        in little time."""
         return self._estimated_fuzzifier(1).critical
 
     @property
     def merging_fuzzifier(self) -> float:
-        """The fuzzifier that keeps all centres from falling together, the same way; superfluous ones may meet."""
+        """The fuzzifier that keeps all centres from falling together, the same way; superfluous
+        ones may meet."""
         return self._estimated_fuzzifier(1).automatic
 
     @property
@@ -136,17 +148,24 @@ class Geometry:
         if self.former is not None:
             return self.former._estimated_fuzzifier(n_clusters)
         size = min(self.judged_rows, self.blocks.limits.least_judged_rows)
-        return vars(self).get("fuzzifier") or fuzzifier(*self._by_inner_products(size), n_clusters, starts=3)
+        return vars(self).get("fuzzifier") or fuzzifier(
+            *self._by_inner_products(size), n_clusters, starts=3
+        )
 
     @property
     def _in_clusters(self) -> tuple[SampledRows, Float64]:
-        return self._by_inner_products(self.blocks.limits.fuzzifier_rows_for(self.judged_rows, self.n_clusters))
+        return self._by_inner_products(
+            self.blocks.limits.fuzzifier_rows_for(self.judged_rows, self.n_clusters)
+        )
 
     def _by_inner_products(self, size: int) -> tuple[SampledRows, Float64]:
-        """Return at most so many rows, the same for every random_state, by their inner products, and their weights."""
+        """Return at most so many rows, the same for every random_state, by their inner products,
+        and their weights."""
         positions, weights = self.population.fixed_sample_of(size)
         plain = self.kernel.coordinates == "rows" and self.space.pairs_by_kernel
-        if (plain or self.space.filling is not None) and FEW_COLUMNS * self.blocks.x.shape[1] <= len(positions):
+        if (plain or self.space.filling is not None) and FEW_COLUMNS * self.blocks.x.shape[
+            1
+        ] <= len(positions):
             rows = self._filled.take(self.population.at(positions)).x
             if not is_sparse(rows):
                 x = host_float64(rows)
@@ -158,7 +177,8 @@ class Geometry:
 
     @cached_property
     def temperature(self) -> float:
-        """The temperature of maximum entropy c-means that keeps so many clusters of these rows apart."""
+        """The temperature of maximum entropy c-means that keeps so many clusters of these rows
+        apart."""
         if self.former is not None:
             return self.former.temperature
         return automatic_temperature(*self._in_clusters, self.n_clusters)
@@ -170,7 +190,8 @@ class Geometry:
 
     @cached_property
     def sampled(self) -> tuple[Float64, Float64]:
-        """Return the kernel matrix and weights of a fair sample of at most 1,000 rows, the same for every random_state."""
+        """Return the kernel matrix and weights of a fair sample of at most 1,000 rows, the same for
+        every random_state."""
         if self.former is not None:
             return self.former.sampled
         positions, weights = self.population.fixed_sample
@@ -178,7 +199,8 @@ class Geometry:
 
     @cached_property
     def judged(self) -> tuple[Float64, JudgedSample]:
-        """Return the kernel matrix of the rows on which the kernel is judged, and which they are."""
+        """Return the kernel matrix of the rows on which the kernel is judged, and which they
+        are."""
         if self.former is not None:
             return self.former.judged
         rows = self.population.judged_sample(self.judged_rows)
@@ -192,26 +214,44 @@ class Geometry:
 
     def _refuse_range(self, values: Float64, estimator_name: str) -> None:
         dtype, weight = numpy_dtype(self.blocks.x), self.blocks.weight
-        total = float(weight.sum()) if dtype == np.float64 else float(weight.mean()) * min(len(weight), LARGEST_SUM)
+        total = (
+            float(weight.sum())
+            if dtype == np.float64
+            else float(weight.mean()) * min(len(weight), LARGEST_SUM)
+        )
         fault = out_of_range(values, dtype, total)
-        if fault is None and not values.any() and self.kernel.zero_at_zero_alone and self._any_number():
-            fault = "its values on these rows are all 0, though the rows are not: their products are smaller than any number"
+        if (
+            fault is None
+            and not values.any()
+            and self.kernel.zero_at_zero_alone
+            and self._any_number()
+        ):
+            fault = (
+                "its values on these rows are all 0, though the rows are not: their products "
+                "are smaller than any number"
+            )
         if fault is not None:
             raise OutOfRangeError(
-                f"{estimator_name}(kernel={self.kernel!r}): {fault}. Scale the rows, or divide the kernel by the size of its values: "
+                f"{estimator_name}(kernel={self.kernel!r}): {fault}. Scale the rows, or divide the "
+                "kernel by the size of its values: "
                 "clusters do not depend on it."
             )
 
     def _any_number(self) -> bool:
-        """True where a row of the sample differs from 0, or, where rows are centred first, from the others."""
+        """True where a row of the sample differs from 0, or, where rows are centred first, from the
+        others."""
         x = host_float64(self._filled.take(some_rows(self.blocks)).x)
         return bool((x != x[0] if self.metric.shifted else x != 0).any())
 
     def complain(self, estimator_name: str) -> None:
-        """Warn of a kernel that cannot show clusters on these rows; refuse one whose values cannot be computed with."""
+        """Warn of a kernel that cannot show clusters on these rows; refuse one whose values cannot
+        be computed with."""
         gram, rows = self.judged
         self._refuse_range(gram, estimator_name)
         for complaint in kernel_complaints(
-            gram, rows.weights, known_definite=self.kernel.positive_definite, rounding=resolution(self.blocks.x.dtype)
+            gram,
+            rows.weights,
+            known_definite=self.kernel.positive_definite,
+            rounding=resolution(self.blocks.x.dtype),
         ):
             warn(f"{estimator_name}: {complaint}")

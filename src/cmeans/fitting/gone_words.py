@@ -1,4 +1,5 @@
-"""Constructor words of 1.0.0 that are gone, and words of other libraries, with what stands in their place here."""
+"""Constructor words of 1.0.0 that are gone, and words of other libraries, with what stands in their
+place here."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from functools import wraps
 from inspect import signature
 from typing import Any
 
-# A place begins with the parameter that took the word over; one that no estimator has stands in every estimator's message.
+# A place begins with the parameter that took the word over; one that no estimator has stands in
+# every estimator's message.
 GONE = {
     "n_landmarks": 'landmarks=300, "auto" or None',
     "landmark_tol": "landmarks=Landmarks(tol=0.02)",
@@ -47,10 +49,13 @@ ELSEWHERE = {  # scikit-learn's
 
 
 def place_of(word: str, parameters: Any) -> str | None:
-    """Return a sentence on where a word has gone in a constructor with these parameters; None where it has gone nowhere."""
+    """Return a sentence on where a word has gone in a constructor with these parameters; None where
+    it has gone nowhere."""
     for places, when in ((GONE, "now"), (ELSEWHERE, "here")):
         place = places.get(word)
-        if place is not None and (place.startswith("warnings") or place.partition("=")[0] in parameters):
+        if place is not None and (
+            place.startswith("warnings") or place.partition("=")[0] in parameters
+        ):
             return f"{word} is {place} {when}"
     return None
 

@@ -8,7 +8,16 @@ from typing import Any, Protocol, get_args
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, as_like, host_float64, in_float64, is_sparse, squared_norms, to_numpy
+from ..data.arrays import (
+    Array,
+    Float64,
+    as_like,
+    host_float64,
+    in_float64,
+    is_sparse,
+    squared_norms,
+    to_numpy,
+)
 from ..data.blocks import Block, Blocks, GivenRows
 from ..engines import Engine, Pass
 from ..kernels import Kernel, kernel_of
@@ -28,7 +37,8 @@ class KernelParameters(Protocol):
 
 
 def given_kernel(parameters: KernelParameters, estimator_name: str) -> Kernel:
-    """Return the kernel of the parameters as an object, before it is settled: gamma is for kernels by name that have one."""
+    """Return the kernel of the parameters as an object, before it is settled: gamma is for kernels
+    by name that have one."""
     if isinstance(parameters.kernel, str) and parameters.kernel in SPACES:
         return SPACES[parameters.kernel].kernel
     kernel, gamma = kernel_of(parameters.kernel, estimator_name), parameters.gamma
@@ -38,7 +48,10 @@ def given_kernel(parameters: KernelParameters, estimator_name: str) -> Kernel:
         return kernel
     if isinstance(gamma, str):
         if gamma not in get_args(GammaName):
-            raise ValueError(f'{estimator_name}(gamma={gamma!r}): gamma is "scale", "median" or a positive number.')
+            raise ValueError(
+                f'{estimator_name}(gamma={gamma!r}): gamma is "scale", "median" or a positive '
+                "number."
+            )
         found = isinstance(getattr(kernel, "gamma", None), str)  # others take it as a number alone
     else:
         gamma, found = real(gamma, "gamma", estimator_name, above=True), _has_gamma(kernel)
@@ -54,14 +67,25 @@ def _place_of_gamma(kernel: Kernel) -> str:
     """Return where the gamma of a kernel belongs that is no name."""
     own = type(kernel).__name__
     if _has_gamma(kernel):
-        return f"kernel={kernel!r} is an object that holds its own parameters; give it there, as {own}(gamma=...)"
-    return f"kernel={kernel!r} has no gamma; give a function its parameters by functools.partial, or a kernel by name"
+        return (
+            f"kernel={kernel!r} is an object that holds its own parameters; give it there, as "
+            f"{own}(gamma=...)"
+        )
+    return (
+        f"kernel={kernel!r} has no gamma; give a function its parameters by functools.partial, "
+        "or a kernel by name"
+    )
 
 
 def settled_kernel(
-    kernel: Kernel, parameters: KernelParameters, estimator_name: str, blocks: Blocks, engine: Engine
+    kernel: Kernel,
+    parameters: KernelParameters,
+    estimator_name: str,
+    blocks: Blocks,
+    engine: Engine,
 ) -> tuple[Kernel, float | None]:
-    """Return a kernel with what the rows determine, and its gamma (None where it has none); warn of parameters it has no use for."""
+    """Return a kernel with what the rows determine, and its gamma (None where it has none); warn of
+    parameters it has no use for."""
     if isinstance(parameters.kernel, str):
         _warn_of_unused(kernel, parameters, estimator_name)
     settled = kernel.settled(RowsOfKernel(blocks, engine, estimator_name))
@@ -69,14 +93,16 @@ def settled_kernel(
 
 
 def _warn_of_unused(kernel: Kernel, parameters: KernelParameters, estimator_name: str) -> None:
-    """Warn of a gamma that this kernel makes no use of, and of landmarks where the default needs none."""
+    """Warn of a gamma that this kernel makes no use of, and of landmarks where the default needs
+    none."""
     idle = set[str]() if _has_gamma(kernel) else {"gamma"}
     if parameters.kernel == "linear" == defaults_of(type(parameters))["kernel"]:
         idle.add("landmarks")
     given = changed_among(idle, parameters)
     if given:
         warn(
-            f'{estimator_name}: kernel="{parameters.kernel}" needs no {" and no ".join(given)}; give kernel="rbf" or another that does, '
+            f'{estimator_name}: kernel="{parameters.kernel}" needs no {" and no ".join(given)}; '
+            'give kernel="rbf" or another that does, '
             f"or leave {'it' if len(given) == 1 else 'them'} out.",
             ParameterWarning,
         )
@@ -102,7 +128,8 @@ class RowsOfKernel:
 
     @property
     def variance(self) -> float:
-        """The sum of the columns' variances about their own means, so that rows that are all moved alike have the same."""
+        """The sum of the columns' variances about their own means, so that rows that are all moved
+        alike have the same."""
         blocks, d, (rows, weights) = self.blocks, self.n_features, self.sample
         shift = None if is_sparse(rows) else weights @ host_float64(rows) / weights.sum()
         first, second = np.zeros(d), 0.0
@@ -137,7 +164,9 @@ class _MomentPass(Pass[list[tuple[Float64, float]]]):
     def _of(self, block: Block) -> tuple[Float64, float]:
         x = in_float64(block.x)
         x = x if self.shift is None else x - as_like(self.shift, x)[None, :]
-        return to_numpy(as_like(block.weight, x) @ x), float(block.weight @ to_numpy(squared_norms(x)))
+        return to_numpy(as_like(block.weight, x) @ x), float(
+            block.weight @ to_numpy(squared_norms(x))
+        )
 
 
 def _median(distances: Float64, weights: Float64) -> float:

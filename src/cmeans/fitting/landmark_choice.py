@@ -25,42 +25,45 @@ LandmarkMethod = Literal["auto", "rpcholesky", "k-means++", "uniform", "k-means"
 LandmarkSolver = Literal["eigh", "gradient"]
 METHODS: tuple[LandmarkMethod, ...] = ("auto", "rpcholesky", "k-means++", "uniform", "k-means")
 SOLVERS: tuple[LandmarkSolver, ...] = ("eigh", "gradient")
-KINDS = '"auto", None, points, row numbers, Landmarks(...) or '  # of values of the parameter, beside numbers
+# of values of the parameter, beside numbers
+KINDS = '"auto", None, points, row numbers, Landmarks(...) or '
 
 
 @dataclass(frozen=True, repr=False)
 class Landmarks(ParameterObject):
     """The choice of landmarks, the rows whose span holds the centres.
 
-    `landmarks=300` is short for `landmarks=Landmarks(300)`, and an array of points or row numbers for
-    `landmarks=Landmarks(points=array)`.
+    `landmarks=300` is short for `landmarks=Landmarks(300)`, and an array of points or row numbers
+    for `landmarks=Landmarks(points=array)`.
 
     Parameters
     ----------
     number : "auto", int or None, default="auto"
-        Number of landmarks; None: all rows, exactly. (Where a quarter of them or fewer span all to 1e-9 of the
-        variance, an exact fit works with those.) "auto": exact up to 2,000 rows, else as many as `tol` asks for, at
-        most 2,048; of "landmark_graph" 1,000, at most half as many as there are rows. "rpcholesky" takes fewer than
-        asked for where these span all rows.
+        Number of landmarks; None: all rows, exactly. (Where a quarter of them or fewer span all to
+        1e-9 of the variance, an exact fit works with those.) "auto": exact up to 2,000 rows, else
+        as many as `tol` asks for, at most 2,048; of "landmark_graph" 1,000, at most half as many as
+        there are rows. "rpcholesky" takes fewer than asked for where these span all rows.
     method : "auto", "rpcholesky", "k-means++", "uniform" or "k-means", default="auto"
-        How they are chosen. "rpcholesky": rows are drawn in proportion to what those before leave out of them
-        (randomly pivoted Cholesky), "k-means++": to the squared distance from the nearest of them, "uniform": to
-        weight; the first two among at most 20,000 rows. "k-means": centres of k-means over a sample, for
-        "landmark_graph" alone. "auto" is what suits the fit: "k-means" for a graph, "uniform" for the sample of
-        `TwoStepKernelKMeans`, "rpcholesky" else.
+        How they are chosen. "rpcholesky": rows are drawn in proportion to what those before leave
+        out of them (randomly pivoted Cholesky), "k-means++": to the squared distance from the
+        nearest of them, "uniform": to weight; the first two among at most 20,000 rows. "k-means":
+        centres of k-means over a sample, for "landmark_graph" alone. "auto" is what suits the fit:
+        "k-means" for a graph, "uniform" for the sample of `TwoStepKernelKMeans`, "rpcholesky" else.
     tol : float, default=0.02
-        Share by which costs of two partitions may compare wrongly with number="auto". Landmarks are added, 64 at a
-        time, until the error of comparing two partitions is at most this share of what one costs (`approximation_`),
-        or they leave out less than 1% of the variance.
+        Share by which costs of two partitions may compare wrongly with number="auto". Landmarks are
+        added, 64 at a time, until the error of comparing two partitions is at most this share of
+        what one costs (`approximation_`), or they leave out less than 1% of the variance.
     solver : "eigh" or "gradient", default="eigh"
-        How to solve with the landmarks' kernel matrix: by a factor of it, or by conjugate gradients.
+        How to solve with the landmarks' kernel matrix: by a factor of it, or by conjugate
+        gradients.
     points : (s, d) points or (s,) row numbers, default=None
         The landmarks themselves, which sets their number too.
 
     Raises
     ------
     ValueError
-        For a bad number, method, tolerance or solver, and where points and their number or method are both given.
+        For a bad number, method, tolerance or solver, and where points and their number or method
+        are both given.
 
     Examples
     --------
@@ -82,7 +85,10 @@ class Landmarks(ParameterObject):
         real(self.tol, "tol", "Landmarks")
         one_of(self.solver, "solver", "Landmarks", SOLVERS)
         if self.points is not None and (self.number != "auto" or self.method != "auto"):
-            raise ValueError("Landmarks(points=...): points are landmarks as they are; leave number and method out, or the points.")
+            raise ValueError(
+                "Landmarks(points=...): points are landmarks as they are; leave number and method "
+                "out, or the points."
+            )
 
     @property
     def count(self) -> int | None:
@@ -130,15 +136,18 @@ def number_among(landmarks: Landmarks, n_rows: int, estimator_name: str) -> int 
     if landmarks.count is None:
         return landmarks.number
     if landmarks.count > n_rows:
-        raise ValueError(f"{estimator_name}(landmarks={landmarks.count}): there are only n_samples={n_rows} rows to take landmarks from.")
+        raise ValueError(
+            f"{estimator_name}(landmarks={landmarks.count}): there are only n_samples={n_rows} "
+            "rows to take landmarks from."
+        )
     return landmarks.count
 
 
 def given_landmarks(
     landmarks: Landmarks, estimator_name: str, blocks: Blocks, units: FeatureUnits | None = None
 ) -> tuple[IntArray | None, Array] | None:
-    """Return landmarks given as row numbers (rows, points) or as points (None, points); None where they are chosen. `units`: those of
-    the rows, where they are not the user's."""
+    """Return landmarks given as row numbers (rows, points) or as points (None, points); None where
+    they are chosen. `units`: those of the rows, where they are not the user's."""
     if landmarks.points is None:
         return None
     if are_points(landmarks.points, estimator_name):
@@ -152,7 +161,9 @@ def refuse_others(landmarks: Landmarks, taken: tuple[str, ...], asked: str, why:
     """Refuse fields other than those that are `taken`, where they differ from their defaults."""
     others = [name for name in landmarks.non_defaults() if name not in taken]
     if others:
-        raise ValueError(f"{asked}landmarks={landmarks!r}): {why}; leave {' and '.join(others)} out.")
+        raise ValueError(
+            f"{asked}landmarks={landmarks!r}): {why}; leave {' and '.join(others)} out."
+        )
 
 
 def checked_landmarks(parameters: SpaceParameters, estimator_name: str) -> Landmarks:
@@ -164,12 +175,18 @@ def checked_landmarks(parameters: SpaceParameters, estimator_name: str) -> Landm
     if landmarks.points is not None:
         check_landmarks(landmarks.points, estimator_name, rows_only=kernel.takes_kernel_values)
     if kernel.takes_affinities:
-        refuse_others(landmarks, (), f'{estimator_name}(kernel="precomputed_graph", ', "a graph that is given has none")
+        refuse_others(
+            landmarks,
+            (),
+            f'{estimator_name}(kernel="precomputed_graph", ',
+            "a graph that is given has none",
+        )
     elif kernel.over_landmarks:
         check_graph_landmarks(landmarks, f'{estimator_name}(kernel="landmark_graph", ')
     elif landmarks.method == "k-means":
         raise ValueError(
-            f'{estimator_name}(landmarks={landmarks!r}): centres of k-means are landmarks of kernel="landmark_graph" '
+            f"{estimator_name}(landmarks={landmarks!r}): centres of k-means are landmarks of "
+            'kernel="landmark_graph" '
             'alone; take "rpcholesky", "k-means++" or "uniform".'
         )
     taken = getattr(parameters, "_taken_fields", {}).get("landmarks")
@@ -181,9 +198,12 @@ def checked_landmarks(parameters: SpaceParameters, estimator_name: str) -> Landm
 def check_graph_landmarks(landmarks: Landmarks, asked: str) -> None:
     """Refuse a choice of landmarks that no graph has."""
     if landmarks.is_exact:
-        raise ValueError(f'{asked}landmarks=None): the graph is made over landmarks; give a number, or "auto".')
+        raise ValueError(
+            f'{asked}landmarks=None): the graph is made over landmarks; give a number, or "auto".'
+        )
     if landmarks.method == "rpcholesky":
         raise ValueError(
-            f'{asked}landmarks={landmarks!r}): a graph has landmarks before it is a kernel; take "k-means", "k-means++" or "uniform".'
+            f"{asked}landmarks={landmarks!r}): a graph has landmarks before it is a kernel; take "
+            '"k-means", "k-means++" or "uniform".'
         )
     refuse_others(landmarks, ("number", "method", "points"), asked, "a graph has none of that")

@@ -1,4 +1,5 @@
-"""Parameters of estimators by name: objects among them are reached by nested names, and gone words say where they are."""
+"""Parameters of estimators by name: objects among them are reached by nested names, and gone words
+say where they are."""
 
 from __future__ import annotations
 
@@ -17,8 +18,13 @@ from .search import search_from
 from .sizes import sizes_from
 
 # How plain values become the objects that they stand for.
-OBJECTS: dict[str, Callable[[Any, str], Any]] = {"landmarks": landmarks_from, "search": search_from, "sizes": sizes_from}
-_TABLES: dict[str, Mapping[str, type[Any]]] = {"kernel": KERNELS, "rule": RULES}  # classes by the names that stand for them
+OBJECTS: dict[str, Callable[[Any, str], Any]] = {
+    "landmarks": landmarks_from,
+    "search": search_from,
+    "sizes": sizes_from,
+}
+# classes by the names that stand for them
+_TABLES: dict[str, Mapping[str, type[Any]]] = {"kernel": KERNELS, "rule": RULES}
 
 
 class NamedParameters(BaseEstimator):
@@ -33,8 +39,9 @@ class NamedParameters(BaseEstimator):
     def set_params(self, **params: Any) -> Self:
         """Set parameters of the estimator.
 
-        A name such as `landmarks__tol` sets a parameter of one that is an object: of the object there is, or of the one that a plain
-        value stands for, as `kernel="rbf", kernel__gamma=0.1` does. The object is replaced, never changed: others may share it.
+        A name such as `landmarks__tol` sets a parameter of one that is an object: of the object
+        there is, or of the one that a plain value stands for, as `kernel="rbf", kernel__gamma=0.1`
+        does. The object is replaced, never changed: others may share it.
 
         Parameters
         ----------
@@ -66,7 +73,8 @@ class NamedParameters(BaseEstimator):
 
 
 def _object(value: Any, name: str, params: Mapping[str, Any], estimator_name: str) -> Any:
-    """Return the object that a value of a parameter is, or stands for, with some of its parameters changed."""
+    """Return the object that a value of a parameter is, or stands for, with some of its parameters
+    changed."""
     if name in OBJECTS:
         return OBJECTS[name](value, estimator_name).set_params(**params)
     table = _TABLES[name]

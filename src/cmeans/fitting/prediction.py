@@ -77,7 +77,9 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
     outlier_threshold_ = OutlierThreshold()
 
     @abstractmethod
-    def _fitted(self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None, **told: Any) -> Self:
+    def _fitted(
+        self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None, **told: Any
+    ) -> Self:
         """Find the clusters of X; `taker` is given the results of rows that are not in memory."""
 
     @property
@@ -96,14 +98,16 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
 
     @lazily
     def memberships(self, X: Any, *, diag: Any = None) -> FloatArray:
-        """Memberships (rows, c) of new rows under any rule (typicalities for possibilistic ones)."""
+        """Memberships (rows, c) of new rows under any rule (typicalities for possibilistic
+        ones)."""
         u: FloatArray = self._outputs_of(X, diag).dense_memberships(len(self._state.centres))
         return u
 
     @offered_if(_is_truncated)
     @describes_arguments
     def memberships_top_k(self, X: Any, *, diag: Any = None) -> TopMemberships:
-        """Memberships of new rows in the `top_k` clusters of each: `clusters` and `values`, (rows, k) each, the largest first."""
+        """Memberships of new rows in the `top_k` clusters of each: `clusters` and `values`, (rows,
+        k) each, the largest first."""
         if is_collection(X := unlabelled(X)):
             both, k = self._top_columns(X, diag=diag), self._most
             return TopMemberships(both[:, :k].astype(np.int32), both[:, k:])
@@ -113,7 +117,8 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
 
     @lazily
     def _top_columns(self, X: Any, *, diag: Any = None) -> Array:
-        """The numbers of the clusters and the memberships (rows, 2 k), which workers return in one array."""
+        """The numbers of the clusters and the memberships (rows, 2 k), which workers return in one
+        array."""
         top = self.memberships_top_k(X, diag=diag)
         return np.hstack([top.clusters.astype(top.values.dtype), top.values])
 
@@ -125,10 +130,14 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
 
     @lazily
     def predict(self, X: Any, *, diag: Any = None) -> Labels:
-        """Labels (rows,) of new rows: the cluster of largest membership, ties to the lowest number; -1 for rows that belong to none."""
+        """Labels (rows,) of new rows: the cluster of largest membership, ties to the lowest number;
+        -1 for rows that belong to none."""
         check_is_fitted(self)
-        # The price of a cluster, or how far noise is, counts beside d2 itself; nearest centres are the same whatever k(x, x) is.
-        with_norms = self._rule.noise_distance is not None or (self._rule.has_prices and self._rule.labels_need_norms)
+        # The price of a cluster, or how far noise is, counts beside d2 itself; nearest centres are
+        # the same whatever k(x, x) is.
+        with_norms = self._rule.noise_distance is not None or (
+            self._rule.has_prices and self._rule.labels_need_norms
+        )
         table, known = (self._known_table(X, diag), True) if with_norms else self._table(X, diag)
         with self._engine(table.blocks) as engine:
             if known or self._rule.labels_need_norms:
@@ -144,7 +153,8 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
     @offered_if(_rows_sum_to_one)
     @describes_arguments
     def predict_proba(self, X: Any, *, diag: Any = None) -> FloatArray:
-        """Memberships (rows, c) of new rows, which sum to one (one-hot for hard rules), less what is noise where `noise` asks for it."""
+        """Memberships (rows, c) of new rows, which sum to one (one-hot for hard rules), less what
+        is noise where `noise` asks for it."""
         return self.memberships(X, diag=diag)
 
     def predict_to(
@@ -157,19 +167,22 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
         threshold: float | None = None,
         diag: Any = None,
     ) -> IntArray:
-        """Write the labels of rows to a file, and their memberships, as they are found: neither has to fit in memory.
+        """Write the labels of rows to a file, and their memberships, as they are found: neither has
+        to fit in memory.
 
         Parameters
         ----------
         X : rows, as `predict` takes them, files too.
-        out : a .parquet, .csv or .npy (labels only) file; it is there when all of it is, or not at all.
+        out : a .parquet, .csv or .npy (labels only) file; it is there when all of it is, or not at
+            all.
         memberships : bool, default=None
             True to write memberships too. None: where the rule is soft, and the file can hold them.
         top_k : int, default=None
-            Only the k largest of each row: columns `cluster1, u1, cluster2, u2, ...`. None: all, `u0 ... u{c-1}`, or, of a model that has a
-            `top_k` itself, so many.
+            Only the k largest of each row: columns `cluster1, u1, cluster2, u2, ...`. None: all,
+            `u0 ... u{c-1}`, or, of a model that has a `top_k` itself, so many.
         threshold : float, default=None
-            Only those of at least this, as lists: columns `clusters` and `u` (Parquet only); of these at most `top_k`.
+            Only those of at least this, as lists: columns `clusters` and `u` (Parquet only); of
+            these at most `top_k`.
         diag : as for `predict`.
 
         Returns
@@ -179,7 +192,8 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
         Raises
         ------
         ValueError
-            For bad rows or parameters, where `out` is a file of X, and where it cannot be written (an OSError too, with the file's name).
+            For bad rows or parameters, where `out` is a file of X, and where it cannot be written
+            (an OSError too, with the file's name).
 
         Examples
         --------
@@ -193,10 +207,15 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
         caller = f"{type(self).__name__}.predict_to"
         refuse_overwriting({f"{caller}(out={os.fspath(out)!r})": out}, files_of(X))
         table = self._known_table(X, diag)
-        with ResultsFile(out, caller, memberships, top_k, threshold) as file, self._engine(table.blocks) as engine:
+        with (
+            ResultsFile(out, caller, memberships, top_k, threshold) as file,
+            self._engine(table.blocks) as engine,
+        ):
             c, rule = len(self._state.centres), self._rule
             file.check(c, rule.is_soft, rule.most_clusters)
-            made, put = file.begin(table.n_rows, c, numpy_dtype(table.blocks.x), rule.is_soft, rule.most_clusters)
+            made, put = file.begin(
+                table.n_rows, c, numpy_dtype(table.blocks.x), rule.is_soft, rule.most_clusters
+            )
             self._assign(table, self._pieces(table, made, put), engine)
         assert file.counts is not None
         return file.counts
@@ -215,10 +234,12 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
         label_strength: Any = None,
         must_link: Any = None,
     ) -> IntArray:
-        """Find the clusters of X, and write labels and memberships of its rows to a file: `fit` and `predict_to` together.
+        """Find the clusters of X, and write labels and memberships of its rows to a file: `fit` and
+        `predict_to` together.
 
-        Rows that are not in memory are not read again to be written: the last pass of the fit writes them (of streaming estimators, and
-        of probabilistic fits that are cut short, `predict_to` does).
+        Rows that are not in memory are not read again to be written: the last pass of the fit
+        writes them (of streaming estimators, and of probabilistic fits that are cut short,
+        `predict_to` does).
 
         Parameters
         ----------
@@ -232,8 +253,8 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
         Raises
         ------
         ValueError
-            As `fit` and `predict_to` raise it; of a file that cannot be written at all before the fit begins. Where the disk fills up
-            in the last pass the model is fitted nevertheless.
+            As `fit` and `predict_to` raise it; of a file that cannot be written at all before the
+            fit begins. Where the disk fills up in the last pass the model is fitted nevertheless.
 
         Examples
         --------
@@ -247,24 +268,38 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
         caller = f"{type(self).__name__}.fit_predict_to"
         refuse_overwriting({f"{caller}(out={os.fspath(out)!r})": out}, files_of(X))
         with ResultsFile(out, caller, memberships, top_k, threshold, late=True) as file:
-            told = {"known_labels": known_labels, "label_strength": label_strength, "must_link": must_link}
+            told = {
+                "known_labels": known_labels,
+                "label_strength": label_strength,
+                "must_link": must_link,
+            }
             self._fitted(X, None, sample_weight, file, **told)
             if file.counts is None and "_nearest" in vars(self):
                 kept = self._kept_outputs()
                 made, put = file.begin(
-                    len(kept.labels), len(self._state.centres), kept.memberships.dtype, self._rule.is_soft, self._rule.most_clusters
+                    len(kept.labels),
+                    len(self._state.centres),
+                    kept.memberships.dtype,
+                    self._rule.is_soft,
+                    self._rule.most_clusters,
                 )
                 for start, stop in spans(len(kept.labels), self._limits.rows_at_once):
                     put(made(kept.between(start, stop)))
         if file.counts is None:
             found = len(self._state.centres)
-            return self.predict_to(X, out, memberships=memberships, top_k=top_k and min(top_k, found), threshold=threshold)
+            return self.predict_to(
+                X,
+                out,
+                memberships=memberships,
+                top_k=top_k and min(top_k, found),
+                threshold=threshold,
+            )
         return file.counts
 
     @lazily
     def transform(self, X: Any, *, diag: Any = None) -> FloatArray:
-        """Distances (rows, c) of new rows to the centres, sqrt(d2) in the space, with what the landmarks leave out of a row; NaN for rows
-        that say nothing."""
+        """Distances (rows, c) of new rows to the centres, sqrt(d2) in the space, with what the
+        landmarks leave out of a row; NaN for rows that say nothing."""
         table = self._known_table(X, diag).in_scale()
         with self._engine(table.blocks) as engine:
             parts = list(engine.map(table, DistancePass(self._rule, self._state)))
@@ -275,33 +310,43 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
 
     @describes_arguments
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, diag: Any = None) -> float:
-        """Minus the objective of X at the fitted centres: larger is better, among fits of one kernel, m and number of clusters.
+        """Minus the objective of X at the fitted centres: larger is better, among fits of one
+        kernel, m and number of clusters.
 
-        Not to choose any of these by: more clusters always have a larger score, and kernels and m change its unit. See `cmeans.select`,
-        and `cmeans.silhouette_scorer` for scikit-learn's searches.
+        Not to choose any of these by: more clusters always have a larger score, and kernels and m
+        change its unit. See `cmeans.select`, and `cmeans.silhouette_scorer` for scikit-learn's
+        searches.
         """
         table, heard = self._known_table(X, diag, sample_weight), list[None]()
         with self._engine(table.blocks) as engine:
-            return -self._assign(table, self._pieces(table, lambda _: None, heard.append), engine).objective
+            return -self._assign(
+                table, self._pieces(table, lambda _: None, heard.append), engine
+            ).objective
 
     @lazily
     def outlier_score(self, X: Any, *, diag: Any = None) -> FloatArray:
         """Distance of each row from all clusters (rows,), larger for more unusual rows.
 
-        The membership in the noise cluster where there is one; 1 - largest typicality for possibilistic rules; the distance to the
-        nearest centre for the others, whose memberships do not show rows that are far from all centres. Rows with at least
-        `outlier_threshold_` are outliers: 1/2 of noise, 1 where typicalities can be 0, elsewhere the score at the distance from which
-        noise="auto" would call rows of the fit noise. A row that is a cluster of its own has 0: only noise and typicalities forbid that.
-        NaN for rows that say nothing.
+        The membership in the noise cluster where there is one; 1 - largest typicality for
+        possibilistic rules; the distance to the nearest centre for the others, whose memberships do
+        not show rows that are far from all centres. Rows with at least `outlier_threshold_` are
+        outliers: 1/2 of noise, 1 where typicalities can be 0, elsewhere the score at the distance
+        from which noise="auto" would call rows of the fit noise. A row that is a cluster of its own
+        has 0: only noise and typicalities forbid that. NaN for rows that say nothing.
         """
         table, parts = self._known_table(X, diag).in_scale(), list[Array]()
 
         def strangeness(out: RowOutputs) -> Array:
             u = out.memberships
-            distances = foreign_like(np.sqrt(out.nearest).astype(numpy_dtype(u)), u)  # NaN where a row says nothing
+            # NaN where a row says nothing
+            distances = foreign_like(np.sqrt(out.nearest).astype(numpy_dtype(u)), u)
             if self._rule.noise_distance is None and self._rule.rows_sum_to_one:
                 return distances
-            unlike = noise_of(u) if self._rule.noise_distance is not None else 1.0 - namespace(u).max(u, axis=1)
+            unlike = (
+                noise_of(u)
+                if self._rule.noise_distance is not None
+                else 1.0 - namespace(u).max(u, axis=1)
+            )
             return namespace(u).where(distances == distances, unlike, distances)
 
         with self._engine(table.blocks) as engine:
@@ -310,13 +355,20 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
         return scores
 
     def representatives(self, k: int = 1) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-        """Row numbers (c, k) of the k most typical training rows of each cluster, nearest first; -1 where it has fewer."""
+        """Row numbers (c, k) of the k most typical training rows of each cluster, nearest first; -1
+        where it has fewer."""
         check_is_fitted(self)
         k = integer(k, "k", f"{type(self).__name__}.representatives", 1)
         if not hasattr(self, "labels_"):
-            raise ValueError("representatives: this model was saved without its rows (rows=False); ask before saving, or save with them.")
+            raise ValueError(
+                "representatives: this model was saved without its rows (rows=False); ask before "
+                "saving, or save with them."
+            )
         if "_nearest" not in vars(self):
-            raise ValueError("representatives: of rows that are not in memory only labels are kept, not how near each is to its centre.")
+            raise ValueError(
+                "representatives: of rows that are not in memory only labels are kept, not how "
+                "near each is to its centre."
+            )
         labels = to_numpy(self.labels_)
         out = np.full((len(self._state.centres), k), -1, dtype=np.int64)
         for j in range(len(out)):
@@ -334,7 +386,12 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
     def _outputs_of(self, X: Any, diag: Any) -> RowOutputs:
         """Return labels and memberships from one pass."""
         table = self._known_table(X, diag)
-        whole = ArraySink(table.n_rows, len(self._state.centres), dense_like(table.blocks.x), self._rule.most_clusters)
+        whole = ArraySink(
+            table.n_rows,
+            len(self._state.centres),
+            dense_like(table.blocks.x),
+            self._rule.most_clusters,
+        )
         with self._engine(table.blocks) as engine:
             self._assign(table, whole, engine)
         return whole.outputs
@@ -348,37 +405,59 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
     def _warn_of_empty(self, count: int, table: RepresentedRows) -> None:
         warn_of_empty_rows(count, table.n_rows, table.space, type(self).__name__)
 
-    def _pieces(self, table: RepresentedRows, function: Callable[[RowOutputs], Part], take: Callable[[Part], None]) -> StreamSink[Part]:
-        return StreamSink(len(self._state.centres), dense_like(table.blocks.x), function, take, self._rule.most_clusters)
+    def _pieces(
+        self,
+        table: RepresentedRows,
+        function: Callable[[RowOutputs], Part],
+        take: Callable[[Part], None],
+    ) -> StreamSink[Part]:
+        return StreamSink(
+            len(self._state.centres),
+            dense_like(table.blocks.x),
+            function,
+            take,
+            self._rule.most_clusters,
+        )
 
     def _pass(self, table: RepresentedRows) -> tuple[RepresentedRows, Space, Rule, State]:
         return table, table.space, self._rule, self._state
 
-    def _known_table(self, X: Any, diag: Any, sample_weight: Any = None, caller: str | None = None) -> RepresentedRows:
+    def _known_table(
+        self, X: Any, diag: Any, sample_weight: Any = None, caller: str | None = None
+    ) -> RepresentedRows:
         check_is_fitted(self)
         table, known = self._table(X, diag, sample_weight, caller)
         if not known:
             raise ValueError(
-                f'{type(self).__name__}(kernel="precomputed"): distances of new rows need their own k(x, x), which differs from row to '
+                f'{type(self).__name__}(kernel="precomputed"): distances of new rows need their '
+                "own k(x, x), which differs from row to "
                 "row here; pass diag=..., one number for each row of X."
             )
         return table
 
-    def _table(self, X: Any, diag: Any, sample_weight: Any = None, caller: str | None = None) -> tuple[RepresentedRows, bool]:
-        """Return new rows represented in the model's space, and True if their k(x, x) are known; messages about weights name `caller`."""
+    def _table(
+        self, X: Any, diag: Any, sample_weight: Any = None, caller: str | None = None
+    ) -> tuple[RepresentedRows, bool]:
+        """Return new rows represented in the model's space, and True if their k(x, x) are known;
+        messages about weights name `caller`."""
         estimator_name = type(self).__name__
         given = read_rows(self, X, fitting=False, sparse=not self.kernel_.takes_kernel_values)
         x, (weight, unit) = given.x, weights_of(given, sample_weight, caller or estimator_name)
         with naming(estimator_name):
             weight = self.kernel_.row_weights(x, weight)
         scaled = x if self._units is None else mapped(x, self._units)
-        blocks = Blocks(scaled, weight, unit=unit, limits=self._limits, n_threads=self._engine_of(x).n_threads)
+        blocks = Blocks(
+            scaled, weight, unit=unit, limits=self._limits, n_threads=self._engine_of(x).n_threads
+        )
         known = True
         if self.kernel_.takes_kernel_values:
             kxx = diagonal_for_prediction(diag, x, estimator_name, self._training_diag)
             known = kxx is not None
             blocks = blocks.with_columns(kxx=kxx if known else as_like(np.zeros(blocks.n_rows), x))
         elif diag is not None:
-            raise ValueError(f'{estimator_name}: diag is for kernel="precomputed" only; this model computes k(x, x) itself.')
+            raise ValueError(
+                f'{estimator_name}: diag is for kernel="precomputed" only; this model computes '
+                "k(x, x) itself."
+            )
         space = self._space.for_rows(x, holes=given.holes, is_scale_free=self._rule.is_scale_free)
         return RepresentedRows(space, blocks, 0, training=False), known

@@ -1,4 +1,5 @@
-"""The one fit: what an estimator adds to it, the stages that it folds, and the records that are handed from one to the next."""
+"""The one fit: what an estimator adds to it, the stages that it folds, and the records that are
+handed from one to the next."""
 
 from __future__ import annotations
 
@@ -45,30 +46,39 @@ class FitSettings:
 
 @dataclass(frozen=True)
 class Method:
-    """The rule whose objective is minimised, perhaps after a pilot run that gives its scales or its noise cluster."""
+    """The rule whose objective is minimised, perhaps after a pilot run that gives its scales or its
+    noise cluster."""
 
     rule: Rule
     pilot: Pilot | None = None
-    attributes: Mapping[str, Any] = field(default_factory=dict)  # fitted attributes of this estimator only
+    # fitted attributes of this estimator only
+    attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
-def method_of(rule: Rule, evidence: RuleEvidence, scales_pilot: Callable[[Rule, float], Pilot] = ScalesPilot) -> Method:
-    """Return the method of a rule, settled, with the pilot run that it needs: `scales_pilot` makes one that gives scales."""
+def method_of(
+    rule: Rule, evidence: RuleEvidence, scales_pilot: Callable[[Rule, float], Pilot] = ScalesPilot
+) -> Method:
+    """Return the method of a rule, settled, with the pilot run that it needs: `scales_pilot` makes
+    one that gives scales."""
     rule = rule.settled(evidence)
     if rule.pilot is None:
         return Method(rule)
     if rule.noise_share is not None:
         return Method(rule.pilot, NoisePilot(rule))
     assert isinstance(rule, RuleWithScales)
-    return Method(rule, scales_pilot(rule.pilot, rule.eta_scale), {"pilot_m_": getattr(rule.pilot, "m", 1.0)})
+    return Method(
+        rule, scales_pilot(rule.pilot, rule.eta_scale), {"pilot_m_": getattr(rule.pilot, "m", 1.0)}
+    )
 
 
 class Stage:
-    """Something that a fit does beside sweeping. A stage is made of the user's words; a fit folds the list of its stages:
+    """Something that a fit does beside sweeping. A stage is made of the user's words; a fit folds
+    the list of its stages:
 
     settle each -> place and prepare each -> solve -> restore each, the last first -> attributes.
 
-    Every step returns what it was given, changed or not, so that a stage defines those alone in which it has a part.
+    Every step returns what it was given, changed or not, so that a stage defines those alone in
+    which it has a part.
     """
 
     name: ClassVar[str]  # by which the table in `together` knows it
@@ -89,8 +99,9 @@ class Stage:
         return {}
 
     def settle(self, context: FitContext) -> FitContext:
-        """Look at the rows, and return the fit with those that are to be clustered in their place, and among its `stages` this one as it
-        is for these rows; none where there is nothing to do."""
+        """Look at the rows, and return the fit with those that are to be clustered in their place,
+        and among its `stages` this one as it is for these rows; none where there is nothing to
+        do."""
         return context.with_stage(self)
 
     def place(self, geometry: Geometry) -> Geometry:
@@ -110,17 +121,19 @@ class Stage:
 class Procedure:
     """All that one estimator adds to the fit that estimators share, from its checked parameters."""
 
-    method: Callable[[Geometry], Method]  # the objective; the geometry serves parameters that the data determine
+    # the objective; the geometry serves parameters that the data determine
+    method: Callable[[Geometry], Method]
     cluster: Callable[[FitContext], Outcome] | None = None  # None: sweeps from every start
     stages: tuple[Stage, ...] = ()  # that its parameters ask for
-    most_clusters: int | None = None  # upper bound of a number that is found; None: `n_clusters` are made
+    # upper bound of a number that is found; None: `n_clusters` are made
+    most_clusters: int | None = None
     most_sweeps: int | None = None  # None: `max_iter`
     criterion: Criterion | None = None  # of `Stopping`
     top_k: int | None = None  # clusters in which a row has memberships; None: all
 
     def in_its_space(self, geometry: Geometry) -> tuple[Geometry, Method]:
-        """Return the method for some rows, and these in the space that it needs: in scale where it compares distances with more than
-        each other."""
+        """Return the method for some rows, and these in the space that it needs: in scale where it
+        compares distances with more than each other."""
         method = self.method(geometry)
         ratios_alone = method.rule.is_scale_free and method.pilot is None
         return (geometry if ratios_alone else geometry.in_scale()), method
@@ -179,10 +192,22 @@ class FitContext:
         return replace(self, given=replace(self.given, x=blocks.x), blocks=blocks, engine=engine)
 
     def sent(self, model: Any) -> FitContext:
-        """Return what of it can go to other machines, for a model there: without rows, and without what writes and listens here."""
+        """Return what of it can go to other machines, for a model there: without rows, and without
+        what writes and listens here."""
         nothing = CheckedRows(np.empty((0, 1)), 0)
         blocks, here = Blocks(nothing.x, np.empty(0)), ThreadEngine(1)
-        return FitContext(model, model._procedure(), self.settings, nothing, blocks, here, None, (), None, FitRecord())
+        return FitContext(
+            model,
+            model._procedure(),
+            self.settings,
+            nothing,
+            blocks,
+            here,
+            None,
+            (),
+            None,
+            FitRecord(),
+        )
 
     def section(self, key: str) -> CheckpointSection:
         """Return a part of the fit's checkpoint, which no other part has the key of."""

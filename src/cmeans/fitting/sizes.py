@@ -27,10 +27,10 @@ class Sizes(ParameterObject):
     Parameters
     ----------
     least, most : number, one for each cluster, or None, default=None
-        Least and greatest size of each cluster: below 1 a share of all rows, else a number of them (with weights, the
-        sum of these). With equal weights they are kept exactly, shares to the next whole row outwards; with unequal
-        weights as far as whole rows allow, and a warning says what is missed. Of soft rules sizes are sums of
-        memberships, times weights.
+        Least and greatest size of each cluster: below 1 a share of all rows, else a number of them
+        (with weights, the sum of these). With equal weights they are kept exactly, shares to the
+        next whole row outwards; with unequal weights as far as whole rows allow, and a warning says
+        what is missed. Of soft rules sizes are sums of memberships, times weights.
     of : "rows", default="rows"
         What is bounded: the rows of a cluster.
 
@@ -41,17 +41,19 @@ class Sizes(ParameterObject):
 
     Notes
     -----
-    A row belongs where its squared distance less the cluster's price (`prices_`) is least; prices are above zero where
-    clusters must be filled up, and below where they are full. `size_gap_` is the share by which the objective may lie
-    above the least for the centres of the fit.
+    A row belongs where its squared distance less the cluster's price (`prices_`) is least; prices
+    are above zero where clusters must be filled up, and below where they are full. `size_gap_` is
+    the share by which the objective may lie above the least for the centres of the fit.
 
-    Every drawn start is followed within the bounds, and so is the best plain partition that a search finds; sweeps
-    within them go without acceleration. `predict` goes by the prices alone, whatever sizes come
-    of it: equal rows, which the bounds may part in `labels_`, have one label there.
+    Every drawn start is followed within the bounds, and so is the best plain partition that a
+    search finds; sweeps within them go without acceleration. `predict` goes by the prices alone,
+    whatever sizes come of it: equal rows, which the bounds may part in `labels_`, have one label
+    there.
 
     References
     ----------
-    Bradley, Bennett, Demiriz: Constrained k-means clustering. Microsoft Research MSR-TR-2000-65, 2000.
+    Bradley, Bennett, Demiriz: Constrained k-means clustering. Microsoft Research MSR-TR-2000-65,
+    2000.
 
     Examples
     --------
@@ -75,9 +77,15 @@ class Sizes(ParameterObject):
             if (comparable & (low > high)).any():
                 raise ValueError(f"{self!r}: least must not be above most.")
         if (low < 1).all() and len(low) > 1 and math.fsum(low) > 1 + 1e-9:
-            raise ValueError(f"{self!r}: the shares of least add up to {math.fsum(low):.6g}; they must not exceed 1.")
+            raise ValueError(
+                f"{self!r}: the shares of least add up to {math.fsum(low):.6g}; they must not "
+                "exceed 1."
+            )
         if (high < 1).all() and len(high) > 1 and math.fsum(high) < 1 - 1e-9:
-            raise ValueError(f"{self!r}: the shares of most add up to {math.fsum(high):.6g}; all rows must find room.")
+            raise ValueError(
+                f"{self!r}: the shares of most add up to {math.fsum(high):.6g}; all rows must find "
+                "room."
+            )
 
     @property
     def _low(self) -> Float64:
@@ -104,12 +112,25 @@ class GivenSizes:
         """Return the bounds for all clusters, if these rows can keep them."""
         total = float(blocks.weight.sum()) * blocks.unit
         low, high = (np.broadcast_to(values, (n_clusters,)) for values in (self.low, self.high))
-        shares = np.where(low < 1, low, low / total), np.where(high < 1, high, np.minimum(high / total, 1.0))
-        limits = SizeLimits(f"{self.estimator_name}({self.given})", *shares, low_is_share=low < 1, high_is_share=high < 1)
-        complaint = limits.complaint(limits.over(facts_of(blocks.weight), soft=soft), blocks.unit, "rows" if blocks.alike else "of weight")
+        shares = (
+            np.where(low < 1, low, low / total),
+            np.where(high < 1, high, np.minimum(high / total, 1.0)),
+        )
+        limits = SizeLimits(
+            f"{self.estimator_name}({self.given})",
+            *shares,
+            low_is_share=low < 1,
+            high_is_share=high < 1,
+        )
+        complaint = limits.complaint(
+            limits.over(facts_of(blocks.weight), soft=soft),
+            blocks.unit,
+            "rows" if blocks.alike else "of weight",
+        )
         if complaint is not None:
             raise ValueError(
-                f"{self.estimator_name}({self.given}): {complaint}. Values below 1 are shares of all rows, others their number (of "
+                f"{self.estimator_name}({self.given}): {complaint}. Values below 1 are shares of "
+                "all rows, others their number (of "
                 "weighted rows, the sum of their weights)."
             )
         return limits
@@ -121,11 +142,14 @@ def sizes_from(value: Any, estimator_name: str) -> Sizes:
         return UNBOUNDED
     if isinstance(value, Sizes):
         return value
-    raise ValueError(f"{estimator_name}(sizes={value!r}): give Sizes(least=..., most=...), or None.")
+    raise ValueError(
+        f"{estimator_name}(sizes={value!r}): give Sizes(least=..., most=...), or None."
+    )
 
 
 def given_sizes(value: Any, n_clusters: Any, estimator_name: str) -> GivenSizes | None:
-    """Return the bounds that the parameter `sizes` asks for, checked as far as is possible without rows; None for none."""
+    """Return the bounds that the parameter `sizes` asks for, checked as far as is possible without
+    rows; None for none."""
     sizes = sizes_from(value, estimator_name)
     if sizes.least is None and sizes.most is None:
         return None
@@ -145,10 +169,20 @@ def _sizes(value: Any, name: str) -> Float64:
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
         values = np.array([float(value)])
     else:
-        array = np.asarray(None) if isinstance(value, str | bytes | bool) else host_array(value, name, "Sizes")
-        if array.ndim != 1 or not len(array) or not np.issubdtype(array.dtype, np.number) or np.iscomplexobj(array):
+        array = (
+            np.asarray(None)
+            if isinstance(value, str | bytes | bool)
+            else host_array(value, name, "Sizes")
+        )
+        if (
+            array.ndim != 1
+            or not len(array)
+            or not np.issubdtype(array.dtype, np.number)
+            or np.iscomplexobj(array)
+        ):
             raise ValueError(
-                f"Sizes({name}={value!r}): {name} must be a number, or an array of one number for each cluster: below 1 "
+                f"Sizes({name}={value!r}): {name} must be a number, or an array of one number for "
+                "each cluster: below 1 "
                 "a share of all rows, from 1 on a number of them."
             )
         values = array.astype(np.float64)

@@ -14,11 +14,27 @@ from ..data.scaling import FeatureUnits
 from ..engines import Engine
 from ..graphs.landmark_graph import AUTOMATIC, Sought, landmark_centres, landmark_graph
 from ..graphs.precomputed_graph import precomputed_graph
-from ..kernels import Cosine, Kernel, LandmarkGraphKernel, Linear, Precomputed, PrecomputedGraphKernel
+from ..kernels import (
+    Cosine,
+    Kernel,
+    LandmarkGraphKernel,
+    Linear,
+    Precomputed,
+    PrecomputedGraphKernel,
+)
 from ..landmarks.count import LEAST_AUTOMATIC, enough_landmarks
 from ..landmarks.select import choose, spanning_rows
 from ..sampling.population import some_rows
-from ..spaces import SPACES, EuclideanSpace, ExactSpace, FeatureSpace, PointSpace, Space, landmark_space, solver_tolerance
+from ..spaces import (
+    SPACES,
+    EuclideanSpace,
+    ExactSpace,
+    FeatureSpace,
+    PointSpace,
+    Space,
+    landmark_space,
+    solver_tolerance,
+)
 from .arguments import (
     MetricName,
     SpaceParameters,
@@ -74,7 +90,12 @@ class SpaceRequest:
 
 def build_geometry(request: SpaceRequest) -> Geometry:
     """Check the parameters, determine the kernel's width, choose the landmarks, build the space."""
-    parameters, estimator_name, blocks, n_clusters = request.parameters, request.estimator_name, request.blocks, request.n_clusters
+    parameters, estimator_name, blocks, n_clusters = (
+        request.parameters,
+        request.estimator_name,
+        request.blocks,
+        request.n_clusters,
+    )
     if is_space(parameters.kernel):
         space = SPACES[str(parameters.kernel)].over(blocks, request.rng)
         named = Geometry(request.without_empty_rows(space), space.kernel, space, n_clusters)
@@ -104,7 +125,13 @@ def build_geometry(request: SpaceRequest) -> Geometry:
     if given is not None:
         columns = int(given[1].shape[0])
     else:
-        columns = number if isinstance(number, int) else blocks.n_rows if _takes_all_rows(number, blocks) else LEAST_AUTOMATIC
+        columns = (
+            number
+            if isinstance(number, int)
+            else blocks.n_rows
+            if _takes_all_rows(number, blocks)
+            else LEAST_AUTOMATIC
+        )
     judged_rows = blocks.limits.judged_rows_for(blocks.n_rows, columns)
     geometry = Geometry(blocks, kernel, exact, n_clusters, gamma, judged_rows=judged_rows)
     geometry.complain(estimator_name)
@@ -116,7 +143,10 @@ def build_geometry(request: SpaceRequest) -> Geometry:
         if rows is None:
             return geometry.over(exact, np.arange(blocks.n_rows))
         points = blocks.take(rows).x
-    return geometry.over(landmark_space(kernel, points, None, blocks.x.dtype, factor=factor, spherical=spherical), rows)
+    return geometry.over(
+        landmark_space(kernel, points, None, blocks.x.dtype, factor=factor, spherical=spherical),
+        rows,
+    )
 
 
 def _of_graph(geometry: Geometry, *, spherical: bool) -> Geometry:
@@ -131,7 +161,11 @@ def _chosen_rows(request: SpaceRequest, geometry: Geometry) -> IntArray | None:
     number, method = landmarks.number, method_or(landmarks, "rpcholesky")
     population, limits = geometry.population, geometry.blocks.limits
     if number is None or _takes_all_rows(number, geometry.blocks):
-        if len(population) <= limits.spanned_above or not landmarks.factor or not geometry.kernel.positive_definite:
+        if (
+            len(population) <= limits.spanned_above
+            or not landmarks.factor
+            or not geometry.kernel.positive_definite
+        ):
             return None
         gram, rows = geometry.judged
         share = rows.weights / rows.weights.sum()
@@ -141,9 +175,13 @@ def _chosen_rows(request: SpaceRequest, geometry: Geometry) -> IntArray | None:
         return None if spanning is None else population.at(spanning)
     if number == "auto":
         n_clusters = geometry.n_clusters
-        return enough_landmarks(method, landmarks.tol, n_clusters, geometry.affinity, population, rng, engine)
+        return enough_landmarks(
+            method, landmarks.tol, n_clusters, geometry.affinity, population, rng, engine
+        )
     shifted = geometry.metric.shifted
-    return choose(method, int(number), geometry.affinity, population, rng, shifted=shifted, engine=engine)
+    return choose(
+        method, int(number), geometry.affinity, population, rng, shifted=shifted, engine=engine
+    )
 
 
 def _takes_all_rows(number: int | str | None, blocks: Blocks) -> bool:
@@ -185,8 +223,21 @@ def estimator_graph(request: SpaceRequest) -> Geometry:
     refuse_beside_graph(request.parameters, kernel, estimator_name)
     if kernel.is_made:
         return Geometry(request.blocks, kernel, FeatureSpace(kernel), n_clusters)
-    sought = Sought(n_clusters, "clusters", f'{estimator_name}(n_clusters={n_clusters}, kernel="landmark_graph")')
-    return graph_geometry(kernel, sought, request.blocks, request.landmarks, estimator_name, request.rng, request.engine, request.units)
+    sought = Sought(
+        n_clusters,
+        "clusters",
+        f'{estimator_name}(n_clusters={n_clusters}, kernel="landmark_graph")',
+    )
+    return graph_geometry(
+        kernel,
+        sought,
+        request.blocks,
+        request.landmarks,
+        estimator_name,
+        request.rng,
+        request.engine,
+        request.units,
+    )
 
 
 def graph_geometry(
@@ -203,17 +254,26 @@ def graph_geometry(
     if words.metric == "precomputed":
         if landmarks.number != "auto" or landmarks.points is not None:
             raise ValueError(
-                f'{estimator_name}(landmarks=...): with metric="precomputed" X holds the distances of rows to landmarks, one column each; '
+                f'{estimator_name}(landmarks=...): with metric="precomputed" X holds the distances '
+                "of rows to landmarks, one column each; "
                 "leave it out."
             )
         kernel, features = landmark_graph(None, words, sought, blocks, engine)
         return Geometry(blocks, kernel, FeatureSpace(kernel, features), sought.count)
-    given, rows, method = given_landmarks(landmarks, estimator_name, blocks, units), None, method_or(landmarks, "k-means")
+    given, rows, method = (
+        given_landmarks(landmarks, estimator_name, blocks, units),
+        None,
+        method_or(landmarks, "k-means"),
+    )
     number = number_among(landmarks, blocks.n_rows, estimator_name)
     raw = Geometry(blocks, Linear(), euclidean_space(blocks), sought.count)
     raw.refuse_range(estimator_name)
     different = len(raw.population)
-    count = number if isinstance(number, int) else max(min(AUTOMATIC, different // 2), min(words.n_neighbors, different - 1), 1)
+    count = (
+        number
+        if isinstance(number, int)
+        else max(min(AUTOMATIC, different // 2), min(words.n_neighbors, different - 1), 1)
+    )
     if given is not None:
         rows, points = given
     elif method == "k-means":
@@ -234,15 +294,27 @@ def _precomputed_graph(request: SpaceRequest) -> Geometry:
     if kernel.is_made:
         mass = kernel.row_weights(blocks.x, blocks.weight)
     else:
-        sought = Sought(n_clusters, "clusters", f'{estimator_name}(n_clusters={n_clusters}, kernel="precomputed_graph")')
-        kernel, mass = precomputed_graph(blocks.x, blocks.weight, kernel, sought, request.rng, request.room)
+        sought = Sought(
+            n_clusters,
+            "clusters",
+            f'{estimator_name}(n_clusters={n_clusters}, kernel="precomputed_graph")',
+        )
+        kernel, mass = precomputed_graph(
+            blocks.x, blocks.weight, kernel, sought, request.rng, request.room
+        )
     features = None if is_foreign(blocks.x) else kernel.features(blocks.x)
     space = FeatureSpace(kernel, features)
-    return Geometry(replace(request, blocks=replace(blocks, weight=mass)).without_empty_rows(space), kernel, space, n_clusters)
+    return Geometry(
+        replace(request, blocks=replace(blocks, weight=mass)).without_empty_rows(space),
+        kernel,
+        space,
+        n_clusters,
+    )
 
 
 def _precomputed(request: SpaceRequest) -> Geometry:
-    """Return the geometry of rows of kernel values: the square matrix, or only the columns of the landmarks with the diagonal."""
+    """Return the geometry of rows of kernel values: the square matrix, or only the columns of the
+    landmarks with the diagonal."""
     estimator_name, blocks, n_clusters = request.estimator_name, request.blocks, request.n_clusters
     n, width = blocks.x.shape
     assert isinstance(request.kernel, Precomputed)
@@ -261,7 +333,9 @@ def _precomputed(request: SpaceRequest) -> Geometry:
             return plain
     basis = blocks.take(listed)
     gram = host_float64(kernel.prepare(listed)(basis.x))
-    space = landmark_space(kernel, listed, gram, blocks.x.dtype, factor=landmarks.factor, spherical=request.spherical)
+    space = landmark_space(
+        kernel, listed, gram, blocks.x.dtype, factor=landmarks.factor, spherical=request.spherical
+    )
     return replace(plain, space=space, landmark_rows=listed, basis=basis, former=plain)
 
 
@@ -270,9 +344,18 @@ def _columns_only(request: SpaceRequest, blocks: Blocks, listed: IntArray, diag:
     blocks = blocks.with_columns(kxx=diagonal(diag, blocks.x, estimator_name))
     basis = blocks.take(listed)
     gram = host_float64(basis.x)
-    space = landmark_space(kernel, np.arange(len(listed)), gram, blocks.x.dtype, factor=factor, spherical=request.spherical)
+    space = landmark_space(
+        kernel,
+        np.arange(len(listed)),
+        gram,
+        blocks.x.dtype,
+        factor=factor,
+        spherical=request.spherical,
+    )
     blocks = replace(request, blocks=blocks).without_empty_rows(space)
-    known = space if factor else landmark_space(kernel, np.arange(len(listed)), gram, blocks.x.dtype)
+    known = (
+        space if factor else landmark_space(kernel, np.arange(len(listed)), gram, blocks.x.dtype)
+    )
     geometry = Geometry(blocks, kernel, space, request.n_clusters, None, listed, basis, known)
     geometry.complain(estimator_name)
     return geometry

@@ -1,4 +1,5 @@
-"""Which features of a fit go together: one table, of which messages and the page of capabilities are made."""
+"""Which features of a fit go together: one table, of which messages and the page of capabilities
+are made."""
 
 from __future__ import annotations
 
@@ -14,7 +15,10 @@ from .search import Search, search_from
 
 BY_SWEEPS = "KernelKMeans, FuzzyCMeans, PossibilisticCMeans"
 JOINING = "search=Search(join_equal_rows=True)"  # as messages call it
-TAKEN_BY = {"known_labels": f"{BY_SWEEPS}, CMeans and StreamingFuzzyCMeans", "must_link": f"{BY_SWEEPS}, and CMeans"}
+TAKEN_BY = {
+    "known_labels": f"{BY_SWEEPS}, CMeans and StreamingFuzzyCMeans",
+    "must_link": f"{BY_SWEEPS}, and CMeans",
+}
 
 
 @dataclass(frozen=True)
@@ -31,30 +35,67 @@ class Apart:
 
     def said_of(self, estimator: Any) -> str:
         """Say why an estimator is refused, by the words that it was given."""
-        words = (WORDS[feature](estimator) for feature in (self.one, self.other) if feature in WORDS)
+        words = (
+            WORDS[feature](estimator) for feature in (self.one, self.other) if feature in WORDS
+        )
         return f"{type(estimator).__name__}({', '.join(filter(None, words))}): {self.why}"
 
 
-FREE = "sizes are bounded of rows that are free to move; leave out known_labels= and must_link=, or the bounds"
+FREE = (
+    "sizes are bounded of rows that are free to move; leave out known_labels= and must_link=, "
+    "or the bounds"
+)
 TABLE = (
-    Apart("known_labels", 'search="breathing"', 'clusters of known rows cannot come and go; take search="auto" or None with known_labels'),
-    Apart("known_labels", "top_k", "a row's known cluster need not be one of its nearest; leave out known_labels=, or top_k="),
+    Apart(
+        "known_labels",
+        'search="breathing"',
+        'clusters of known rows cannot come and go; take search="auto" or None with known_labels',
+    ),
+    Apart(
+        "known_labels",
+        "top_k",
+        "a row's known cluster need not be one of its nearest; leave out known_labels=, or top_k=",
+    ),
     Apart("known_labels", "sizes", FREE),
     Apart("must_link", "sizes", FREE),
-    Apart("noise", "sizes", "sizes are bounded of clusters without noise; give noise= or bounds of sizes, not both"),
-    Apart("top_k", "sizes", "sizes are bounded of clusters that all rows may join; give top_k= or bounds of sizes, not both"),
-    Apart("top_k", 'search="annealing"', 'annealing begins where a row is as near to all centres; take search="breathing"'),
+    Apart(
+        "noise",
+        "sizes",
+        "sizes are bounded of clusters without noise; give noise= or bounds of sizes, not both",
+    ),
+    Apart(
+        "top_k",
+        "sizes",
+        "sizes are bounded of clusters that all rows may join; give top_k= or bounds of sizes, not "
+        "both",
+    ),
+    Apart(
+        "top_k",
+        'search="annealing"',
+        'annealing begins where a row is as near to all centres; take search="breathing"',
+    ),
     Apart(
         'missing="partial"',
         "a kernel",
-        'distances over the values that are there are those of kernel="linear"; take that, or impute X (scikit-learn\'s SimpleImputer, '
+        'distances over the values that are there are those of kernel="linear"; take that, or '
+        "impute X (scikit-learn's SimpleImputer, "
         "KNNImputer)",
     ),
-    Apart('missing="partial"', "landmarks", "rows with missing values have no landmarks; leave these out"),
-    Apart("join_equal_rows", "kernel values", "rows of kernel values or affinities stand for all rows"),
+    Apart(
+        'missing="partial"',
+        "landmarks",
+        "rows with missing values have no landmarks; leave these out",
+    ),
+    Apart(
+        "join_equal_rows", "kernel values", "rows of kernel values or affinities stand for all rows"
+    ),
     Apart("join_equal_rows", "must_link", "must_link joins rows already"),
     Apart("join_equal_rows", "sizes", "bounds of sizes may have to divide equal rows"),
-    Apart("join_equal_rows", "numbers of landmarks", "landmarks holds numbers of rows before they are joined (give points)"),
+    Apart(
+        "join_equal_rows",
+        "numbers of landmarks",
+        "landmarks holds numbers of rows before they are joined (give points)",
+    ),
 )
 
 
@@ -64,10 +105,13 @@ def refused_beside(name: str) -> frozenset[str]:
 
 
 def refuse_beside(name: str, others: Iterable[str], estimator: Any) -> None:
-    """Refuse a feature beside others, stages that are named and what the words of an estimator ask for, and by estimators without it."""
+    """Refuse a feature beside others, stages that are named and what the words of an estimator ask
+    for, and by estimators without it."""
     estimator_name = type(estimator).__name__
     if name in TAKEN_BY and name not in estimator._takes:
-        raise ValueError(f"{estimator_name}: {name} is for {TAKEN_BY[name]}; use one of these, or leave it out.")
+        raise ValueError(
+            f"{estimator_name}: {name} is for {TAKEN_BY[name]}; use one of these, or leave it out."
+        )
     if (apart := first_apart(name, others, estimator)) is not None:
         raise ValueError(f"{apart.said_of(estimator)}.")
 
@@ -124,22 +168,32 @@ def _landmarks(estimator: Any) -> str | None:
 
 def _kernel_values(estimator: Any) -> str | None:
     kernel = given_kernel(estimator, type(estimator).__name__)
-    return f"kernel={estimator.kernel!r}" if kernel.takes_kernel_values or kernel.takes_affinities else None
+    return (
+        f"kernel={estimator.kernel!r}"
+        if kernel.takes_kernel_values or kernel.takes_affinities
+        else None
+    )
 
 
 def _landmark_rows(estimator: Any) -> str | None:
     points = landmarks_from(estimator.landmarks, type(estimator).__name__).points
-    return None if points is None or are_points(points, type(estimator).__name__) else "landmarks=..."
+    return (
+        None if points is None or are_points(points, type(estimator).__name__) else "landmarks=..."
+    )
 
 
 WORDS: Mapping[str, Callable[[Any], str | None]] = {
-    "join_equal_rows": lambda estimator: None if isinstance(_search_of(estimator).join_equal_rows, str) else JOINING,
+    "join_equal_rows": lambda estimator: (
+        None if isinstance(_search_of(estimator).join_equal_rows, str) else JOINING
+    ),
     "top_k": _top_k,
     "noise": _spelled("noise"),
     "sizes": _spelled("sizes"),
     'search="breathing"': _search("breathing"),
     'search="annealing"': _search("annealing"),
-    'missing="partial"': lambda estimator: 'missing="partial"' if _is(estimator.missing, "partial") else None,
+    'missing="partial"': lambda estimator: (
+        'missing="partial"' if _is(estimator.missing, "partial") else None
+    ),
     "a kernel": _kernel,
     "landmarks": _landmarks,
     "kernel values": _kernel_values,

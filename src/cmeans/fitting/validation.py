@@ -65,17 +65,20 @@ class CheckedRows:
 
 
 def intact(values: Any, name: str, estimator_name: str) -> Any:
-    """Return the array in order, without a mask that hides nothing; refused where entries are masked, or a sparse matrix is damaged."""
+    """Return the array in order, without a mask that hides nothing; refused where entries are
+    masked, or a sparse matrix is damaged."""
     hidden = masked_entries(values)
     if hidden:
         raise ValueError(
-            f"{estimator_name}: {name} has masked entries ({hidden} of {np.size(values)}), whose values are not known. Impute them "
+            f"{estimator_name}: {name} has masked entries ({hidden} of {np.size(values)}), whose "
+            "values are not known. Impute them "
             f"(scikit-learn's SimpleImputer, or {name}.filled(value)), or drop their rows."
         )
     damage = sparse_damage(values) if is_sparse(values) else None
     if damage is not None:
         raise ValueError(
-            f"{estimator_name}: {name} is a damaged sparse {values.format.upper()} matrix: {damage}. Build it anew from its entries."
+            f"{estimator_name}: {name} is a damaged sparse {values.format.upper()} matrix: "
+            f"{damage}. Build it anew from its entries."
         )
     values = np.asarray(values) if isinstance(values, np.ma.MaskedArray) else values
     return in_order(values) if type(values) is np.ndarray else values
@@ -85,18 +88,27 @@ def host_array(value: Any, name: str, estimator_name: str) -> npt.NDArray[Any]:
     """Return a parameter that is an array of any library, or nested lists, as a NumPy array."""
     value = intact(value, name, estimator_name)
     try:
-        ordered: npt.NDArray[Any] = in_order(np.asarray(to_numpy(value) if is_foreign(value) else value))
+        ordered: npt.NDArray[Any] = in_order(
+            np.asarray(to_numpy(value) if is_foreign(value) else value)
+        )
     except ValueError as error:
         raise ValueError(f"{estimator_name}({name}=...): it is no array: {error}") from None
     return ordered
 
 
-def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool = True) -> CheckedRows:
-    """Read rows: whatever scikit-learn takes (lists, arrays, CSR, data frames, memory maps), arrays of another library, or files."""
+def read_rows(
+    estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool = True
+) -> CheckedRows:
+    """Read rows: whatever scikit-learn takes (lists, arrays, CSR, data frames, memory maps), arrays
+    of another library, or files."""
     given = X
     if not _is_plain(X):
         if isinstance(X, (str, os.PathLike)):
-            X = open_blocks(X, columns=None if fitting else names_of(estimator), missing="partial" if takes_holes(estimator) else "error")
+            X = open_blocks(
+                X,
+                columns=None if fitting else names_of(estimator),
+                missing="partial" if takes_holes(estimator) else "error",
+            )
         engine, X = vars(estimator).get("engine"), unlabelled(X)
         if is_collection(X):
             held = engine if isinstance(engine, DaskEngine) else DaskEngine()
@@ -108,28 +120,42 @@ def read_rows(estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool =
         source = as_source(X)
         if source is not None:
             if engine is not None:
-                source = engine.reader_of(source, type(estimator).__name__, estimator._limits.partition_rows)
+                source = engine.reader_of(
+                    source, type(estimator).__name__, estimator._limits.partition_rows
+                )
             return _stored_rows(estimator, source, fitting=fitting)
         refuse_no_rows(X, type(estimator).__name__)
         X = hollow(X) if takes_holes(estimator) else X
     X = intact(X, "X", type(estimator).__name__)
     if not sparse and is_sparse(X):
-        raise ValueError(f'{type(estimator).__name__}(kernel="precomputed"): a sparse kernel matrix is not supported; pass a dense one.')
+        raise ValueError(
+            f'{type(estimator).__name__}(kernel="precomputed"): a sparse kernel matrix is not '
+            "supported; pass a dense one."
+        )
     if is_foreign(X):
-        x, names = _foreign_rows(estimator, X, fitting=fitting), None if fitting else vars(estimator).get("feature_names_in_")
+        x, names = (
+            _foreign_rows(estimator, X, fitting=fitting),
+            None if fitting else vars(estimator).get("feature_names_in_"),
+        )
     else:
         x, names = _host_rows(estimator, X, fitting=fitting)
-    x = x if isinstance(X, np.memmap) else in_order(x)  # a map of a file, which may be larger than memory, is read as it lies there
+    # a map of a file, which may be larger than memory, is read as it lies there
+    x = x if isinstance(X, np.memmap) else in_order(x)
     holes = has_holes(x, estimator, names)
-    shared = x is given or (isinstance(x, np.ndarray) and isinstance(given, np.ndarray) and np.shares_memory(x, given))
+    shared = x is given or (
+        isinstance(x, np.ndarray) and isinstance(given, np.ndarray) and np.shares_memory(x, given)
+    )
     return CheckedRows(x, 0 if shared else _nbytes(x), holes, names=names)
 
 
-def weights_of(given: CheckedRows, sample_weight: Any, estimator_name: str) -> tuple[Float64, float]:
+def weights_of(
+    given: CheckedRows, sample_weight: Any, estimator_name: str
+) -> tuple[Float64, float]:
     """Return sample weights (n,) and their unit: those given, or those that come with the rows."""
     if given.weight is not None and sample_weight is not None:
         raise ValueError(
-            f"{estimator_name}: sample_weight is given, and X brings weights of its own; open it without weight=..., or leave it out."
+            f"{estimator_name}: sample_weight is given, and X brings weights of its own; open it "
+            "without weight=..., or leave it out."
         )
     if sample_weight is None and given.weight is None:
         return read_weights(None, int(given.x.shape[0]), estimator_name)
@@ -138,17 +164,26 @@ def weights_of(given: CheckedRows, sample_weight: Any, estimator_name: str) -> t
         return _in_unit(sample_weight, estimator_name)
     if is_collection(sample_weight):
         if is_stored(given.x) and given.x.elsewhere:
-            weight = given.x.partitions.column(sample_weight, partial(_checked_weights, estimator_name), "sample_weight", estimator_name)
+            weight = given.x.partitions.column(
+                sample_weight,
+                partial(_checked_weights, estimator_name),
+                "sample_weight",
+                estimator_name,
+            )
             return _in_unit(weight, estimator_name)
         sample_weight = sample_weight.compute()
-    return read_weights(given.weight if sample_weight is None else sample_weight, int(given.x.shape[0]), estimator_name)
+    return read_weights(
+        given.weight if sample_weight is None else sample_weight,
+        int(given.x.shape[0]),
+        estimator_name,
+    )
 
 
 def read_weights(sample_weight: Any, n: int, estimator_name: str) -> tuple[Float64, float]:
     """Return sample weights (n,) in float64 and their unit; for None a broadcast constant.
 
-    Weights far from 1, which float32 could not hold, are divided by a power of two, the unit, and results multiplied by it:
-    only ratios matter, and such factors round nothing.
+    Weights far from 1, which float32 could not hold, are divided by a power of two, the unit, and
+    results multiplied by it: only ratios matter, and such factors round nothing.
     """
     if sample_weight is None:
         return np.broadcast_to(1.0, (n,)), 1.0
@@ -158,7 +193,8 @@ def read_weights(sample_weight: Any, n: int, estimator_name: str) -> tuple[Float
         weight = np.full(n, weight)
     if weight.shape != (n,):
         raise ValueError(
-            f"{estimator_name}: sample_weight has shape {weight.shape}; one weight for each of the {n} rows is needed: shape ({n},)."
+            f"{estimator_name}: sample_weight has shape {weight.shape}; one weight for each of the "
+            f"{n} rows is needed: shape ({n},)."
         )
     return _in_unit(_checked_weights(estimator_name, weight), estimator_name)
 
@@ -171,25 +207,41 @@ def _checked_weights(estimator_name: str, weight: Any, start: int = 0) -> Float6
         raise ValueError(f"{estimator_name}: sample_weight must be numbers: {error}.") from None
     if not np.isfinite(weight).all():
         row = int(np.flatnonzero(~np.isfinite(weight))[0])
-        raise ValueError(f"{estimator_name}: sample_weight[{start + row}] is {weight[row]}; weights must be finite.")
+        raise ValueError(
+            f"{estimator_name}: sample_weight[{start + row}] is {weight[row]}; weights must be "
+            "finite."
+        )
     if (weight < 0).any():
         row = int(np.flatnonzero(weight < 0)[0])
-        raise ValueError(f"{estimator_name}: sample_weight[{start + row}] is {weight[row]:g}; weights must not be negative.")
+        raise ValueError(
+            f"{estimator_name}: sample_weight[{start + row}] is {weight[row]:g}; weights must not "
+            "be negative."
+        )
     return np.asarray(weight, np.float64)
 
 
 def _in_unit(weight: Any, estimator_name: str) -> tuple[Any, float]:
     """Return the same weights in a unit in which they are near 1, and the unit."""
     if not weight.any():
-        raise ValueError(f"{estimator_name}: every sample weight is zero; at least one row must have a positive weight.")
+        raise ValueError(
+            f"{estimator_name}: every sample weight is zero; at least one row must have a positive "
+            "weight."
+        )
     with np.errstate(over="ignore"):
         total = weight.sum()
     if not np.isfinite(total):
-        raise ValueError(f"{estimator_name}: the sample weights add up to more than float64 holds; divide them by {weight.max():.3g}.")
+        raise ValueError(
+            f"{estimator_name}: the sample weights add up to more than float64 holds; divide them "
+            f"by {weight.max():.3g}."
+        )
     power = int(np.frexp(weight.max())[1])
     if abs(power) <= 30:
         return weight, 1.0
-    scaled = np.ldexp(weight, -power) if isinstance(weight, np.ndarray) else weight.mapped(np.ldexp, -power)
+    scaled = (
+        np.ldexp(weight, -power)
+        if isinstance(weight, np.ndarray)
+        else weight.mapped(np.ldexp, -power)
+    )
     return scaled, float(np.ldexp(1.0, min(power, 1023)))
 
 
@@ -200,7 +252,8 @@ def checked_random_state(value: Any, estimator_name: str) -> np.random.RandomSta
         return rng
     except ValueError:
         raise ValueError(
-            f"{estimator_name}(random_state={value!r}): give a whole number from 0 to 2^32 - 1, a RandomState, or None."
+            f"{estimator_name}(random_state={value!r}): give a whole number from 0 to 2^32 - 1, a "
+            "RandomState, or None."
         ) from None
 
 
@@ -210,7 +263,8 @@ def _stored_rows(estimator: BaseEstimator, X: StoredRows, *, fitting: bool) -> C
         check_columns(estimator, X.columns, X.where)
     if X.holes and not takes_holes(estimator):
         raise ValueError(
-            f'{type(estimator).__name__}: {X.where} was opened with missing="partial"; impute {way_out(estimator)}, or open it without.'
+            f'{type(estimator).__name__}: {X.where} was opened with missing="partial"; impute '
+            f"{way_out(estimator)}, or open it without."
         )
     limits: Limits = estimator._limits
     x = X.loaded(limits.loaded_bytes, limits.canonical_rows)
@@ -219,22 +273,34 @@ def _stored_rows(estimator: BaseEstimator, X: StoredRows, *, fitting: bool) -> C
 
 
 def _names(columns: tuple[Any, ...]) -> npt.NDArray[Any] | None:
-    return np.array(columns, dtype=object) if all(isinstance(label, str) for label in columns) else None
+    return (
+        np.array(columns, dtype=object)
+        if all(isinstance(label, str) for label in columns)
+        else None
+    )
 
 
 def check_columns(estimator: BaseEstimator, columns: tuple[Any, ...], where: str) -> None:
-    """Check that columns of stored rows match the model's, by number and, where both have them, by name."""
+    """Check that columns of stored rows match the model's, by number and, where both have them, by
+    name."""
     estimator_name, d, names = type(estimator).__name__, len(columns), _names(columns)
     if d != estimator.n_features_in_:
-        raise ValueError(f"X has {d} features, but {estimator_name} is expecting {estimator.n_features_in_} features as input.")
+        raise ValueError(
+            f"X has {d} features, but {estimator_name} is expecting {estimator.n_features_in_} "
+            "features as input."
+        )
     if names is not None and (known := names_of(estimator)) is not None and known != names.tolist():
         raise ValueError(
-            f"{estimator_name}: the columns of {where} are {names.tolist()}, those of the fit were {known}; open it with columns={known}."
+            f"{estimator_name}: the columns of {where} are {names.tolist()}, those of the fit were "
+            f"{known}; open it with columns={known}."
         )
 
 
-def _host_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> tuple[Array, npt.NDArray[Any] | None]:
-    """Return rows in memory, checked by scikit-learn, and the names of their columns; columns of text and dates are refused by name."""
+def _host_rows(
+    estimator: BaseEstimator, X: Any, *, fitting: bool
+) -> tuple[Array, npt.NDArray[Any] | None]:
+    """Return rows in memory, checked by scikit-learn, and the names of their columns; columns of
+    text and dates are refused by name."""
     if _needs_no_check(estimator, X, fitting=fitting):
         return X, None
     seen = copy.copy(estimator)  # scikit-learn notes there what columns it sees
@@ -257,27 +323,38 @@ def _host_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> tuple[Arra
 
 
 def _needs_no_check(estimator: BaseEstimator, X: Any, *, fitting: bool) -> bool:
-    """True for an array of floats in which scikit-learn would find nothing to change or refuse: to ask it takes longer than small fits."""
+    """True for an array of floats in which scikit-learn would find nothing to change or refuse: to
+    ask it takes longer than small fits."""
     if not _is_plain(X):
         return False
     known = vars(estimator)
-    return fitting or ("feature_names_in_" not in known and known.get("n_features_in_") == X.shape[1])
+    return fitting or (
+        "feature_names_in_" not in known and known.get("n_features_in_") == X.shape[1]
+    )
 
 
 def _is_plain(X: Any) -> bool:
     """True of an array that is rows of floats as they are, of which nothing has to be asked."""
-    return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype in (np.float64, np.float32)
+    return (
+        type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype in (np.float64, np.float32)
+    )
 
 
 def _foreign_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
     estimator_name = type(estimator).__name__
     xp = namespace(X)
     if X.shape[0] == 0 or X.shape[1] == 0:
-        raise ValueError(f"{estimator_name}: found an array of shape {tuple(X.shape)}; at least one row and one feature are needed.")
+        raise ValueError(
+            f"{estimator_name}: found an array of shape {tuple(X.shape)}; at least one row and one "
+            "feature are needed."
+        )
     if xp.isdtype(X.dtype, "complex floating"):
         raise ValueError(f"{estimator_name}: complex data not supported, got dtype {X.dtype}.")
     if not fitting and X.shape[1] != estimator.n_features_in_:
-        raise ValueError(f"X has {X.shape[1]} features, but {estimator_name} is expecting {estimator.n_features_in_} features as input.")
+        raise ValueError(
+            f"X has {X.shape[1]} features, but {estimator_name} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )
     x = without_gradients(X)
     return x if x.dtype in (xp.float32, xp.float64) else xp.astype(x, xp.float64)
 
@@ -292,19 +369,26 @@ def diagonal(value: Any, x: Array, estimator_name: str) -> Array:
     """Return the given k(x, x) of every row (n,), in the library and dtype of the rows."""
     value = intact(value, "diag", estimator_name)
     try:
-        diag = in_order(np.asarray(to_numpy(value) if is_foreign(value) else value, dtype=np.float64))
+        diag = in_order(
+            np.asarray(to_numpy(value) if is_foreign(value) else value, dtype=np.float64)
+        )
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{estimator_name}: diag must be numbers, k(x, x) of every row: {error}.") from None
+        raise ValueError(
+            f"{estimator_name}: diag must be numbers, k(x, x) of every row: {error}."
+        ) from None
     if diag.ndim == 0:
         diag = np.full(x.shape[0], diag)
     if diag.shape != (x.shape[0],):
         raise ValueError(
-            f"{estimator_name}: diag must hold one k(x, x) for each of the {x.shape[0]} rows (or one number for all), got shape "
+            f"{estimator_name}: diag must hold one k(x, x) for each of the {x.shape[0]} rows (or "
+            "one number for all), got shape "
             f"{diag.shape}."
         )
     if not np.isfinite(diag).all():
         row = int(np.flatnonzero(~np.isfinite(diag))[0])
-        raise ValueError(f"{estimator_name}: diag[{row}] is {diag[row]}; every k(x, x) must be finite.")
+        raise ValueError(
+            f"{estimator_name}: diag[{row}] is {diag[row]}; every k(x, x) must be finite."
+        )
     return as_like(diag, x)
 
 
@@ -313,8 +397,10 @@ def checked_square_diagonal(estimator_name: str, gram: Array) -> Array:
     n, width = gram.shape
     if n != width:
         raise ValueError(
-            f'{estimator_name}(kernel="precomputed"): X has shape ({n}, {width}); give the square kernel matrix, or only the columns of '
-            "the landmarks with landmarks=their row numbers and kernel=Precomputed(diagonal=k(x, x) of every row)."
+            f'{estimator_name}(kernel="precomputed"): X has shape ({n}, {width}); give the square '
+            "kernel matrix, or only the columns of "
+            "the landmarks with landmarks=their row numbers and kernel=Precomputed(diagonal=k(x, "
+            "x) of every row)."
         )
     xp = namespace(gram)
     size = max(abs(float(xp.max(gram))), abs(float(xp.min(gram))))
@@ -323,8 +409,10 @@ def checked_square_diagonal(estimator_name: str, gram: Array) -> Array:
         worst = float(xp.max(xp.abs(rows - columns.T)))
         if worst > ASYMMETRY * size:
             raise ValueError(
-                f'{estimator_name}(kernel="precomputed"): the kernel matrix is not symmetric (k(x, y) and k(y, x) differ by up to '
-                f"{worst:.3g}); pass kernel values, not distances of a one-sided kind, or (K + K.T) / 2."
+                f'{estimator_name}(kernel="precomputed"): the kernel matrix is not symmetric (k(x, '
+                "y) and k(y, x) differ by up to "
+                f"{worst:.3g}); pass kernel values, not distances of a one-sided kind, or (K + "
+                "K.T) / 2."
             )
     return xp.asarray(xp.linalg.diagonal(gram), copy=True)
 
@@ -335,7 +423,8 @@ def diagonal_for_prediction(
     estimator_name: str,
     training: Float64,  # (n,) k(x, x) of the training rows
 ) -> Array | None:
-    """Return k(x, x) of new rows: as given, or known where it is constant or the rows are the training rows; else None."""
+    """Return k(x, x) of new rows: as given, or known where it is constant or the rows are the
+    training rows; else None."""
     if diag is not None:
         return diagonal(diag, x, estimator_name)
     if np.ptp(training) <= 1e-12 * np.abs(training).max():

@@ -1,1 +1,2 @@
-"""Graphs of rows: over landmarks, or given; their eigenvectors, and the refinement of their cuts."""
+"""Graphs of rows: over landmarks, or given; their eigenvectors, and the refinement of their
+cuts."""

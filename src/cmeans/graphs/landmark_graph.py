@@ -32,13 +32,18 @@ LEAST = 1e-8  # of its weight with which a row counts in the graph
 GAPS = 20  # eigenvalues at least, between which the largest gap is sought
 
 
-def landmark_centres(blocks: Blocks, population: Population, count: int, rng: np.random.RandomState, engine: Engine) -> Float64:
-    """Return up to `count` landmarks (s, d): centres of a few sweeps of k-means over a fair sample, those that have rows."""
+def landmark_centres(
+    blocks: Blocks, population: Population, count: int, rng: np.random.RandomState, engine: Engine
+) -> Float64:
+    """Return up to `count` landmarks (s, d): centres of a few sweeps of k-means over a fair sample,
+    those that have rows."""
     positions, weights = sample(population, ROWS * count, rng)
     some = blocks.part(population.at(positions), weights).in_memory()
     space = EuclideanSpace.about(some.x, weights)
     problem = Problem(RepresentedRows(space, some, 0), Hard(), engine)
-    state = State(space.embed(blocks.take(population.at(draw(population, min(count, len(population)), rng)))))
+    state = State(
+        space.embed(blocks.take(population.at(draw(population, min(count, len(population)), rng))))
+    )
     for _ in range(SWEEPS):
         sums = problem.sweep(state)
         state = State(problem.means(state, sums))
@@ -47,10 +52,12 @@ def landmark_centres(blocks: Blocks, population: Population, count: int, rng: np
 
 @dataclass(frozen=True)
 class Falloff:
-    """The share min(1, (t / t(x))^power) of its weight with which a row counts in the graph, t(x) its mean distance to its landmarks.
+    """The share min(1, (t / t(x))^power) of its weight with which a row counts in the graph, t(x)
+    its mean distance to its landmarks.
 
-    Landmarks reach further where rows are few, so that a few stray rows between two clusters would join them as firmly as each is
-    joined in itself; where they count less, a cut follows the gap. Within a cluster of rows that all count less, nothing changes.
+    Landmarks reach further where rows are few, so that a few stray rows between two clusters would
+    join them as firmly as each is joined in itself; where they count less, a cut follows the gap.
+    Within a cluster of rows that all count less, nothing changes.
     """
 
     usual: float  # t, the median of t(x)
@@ -58,7 +65,8 @@ class Falloff:
 
     @classmethod
     def over(cls, blocks: Blocks, weights: LandmarkWeights, power: float) -> Falloff:
-        """Return the falloff from the median of rows, of which the sample is the same for every random_state."""
+        """Return the falloff from the median of rows, of which the sample is the same for every
+        random_state."""
         x, weight = fixed_rows(blocks)
         distances = weights.with_distances(x)[1]
         return cls(weighted_quantile(lambda: [(distances, weight)], 0.5), power)
@@ -76,7 +84,8 @@ class _GraphSums:
 
     graph: sparse.csr_array
     own: sparse.csr_array
-    found: tuple[sparse.csr_array, ...] = ()  # the rows' weights at landmarks, where they are to be kept
+    # the rows' weights at landmarks, where they are to be kept
+    found: tuple[sparse.csr_array, ...] = ()
 
     def __add__(self, other: _GraphSums) -> _GraphSums:
         return _GraphSums(self.graph + other.graph, self.own + other.own, self.found + other.found)
@@ -89,23 +98,31 @@ class _GraphPass(Pass[_GraphSums]):
     keeps: bool
 
     def work(self, rows: RepresentedRows, task: int, prepared: None) -> _GraphSums:
-        return functools.reduce(operator.add, (self._of(block.rows.plain().g, block.weight) for block in rows.task(task)))
+        return functools.reduce(
+            operator.add,
+            (self._of(block.rows.plain().g, block.weight) for block in rows.task(task)),
+        )
 
     def _of(self, x: Array, weight: Float64) -> _GraphSums:
         z, distances = self.weights.with_distances(x)
         own = z.T @ _scaled(z, weight)
-        graph = z.T @ _scaled(z, weight * self.falloff(distances)) if self.falloff.power > 0 else own
+        graph = (
+            z.T @ _scaled(z, weight * self.falloff(distances)) if self.falloff.power > 0 else own
+        )
         return _GraphSums(graph, own, (z,) if self.keeps else ())
 
 
 def _scaled(z: sparse.csr_array, weight: Float64) -> sparse.csr_array:
     """Return rows of as many numbers each, times their weights."""
-    return sparse.csr_array((z.data * np.repeat(weight, np.diff(z.indptr)), z.indices, z.indptr), shape=z.shape)
+    return sparse.csr_array(
+        (z.data * np.repeat(weight, np.diff(z.indptr)), z.indices, z.indptr), shape=z.shape
+    )
 
 
 @dataclass(frozen=True)
 class Sought:
-    """The number of clusters or components that is asked of a graph, and by which call, for messages."""
+    """The number of clusters or components that is asked of a graph, and by which call, for
+    messages."""
 
     count: int
     what: str  # "clusters" or "components"
@@ -119,12 +136,15 @@ def landmark_graph(
     blocks: Blocks,
     engine: Engine,
 ) -> tuple[LandmarkGraphKernel, Array | None]:
-    """Return the graph of all rows over given landmarks, and their features (n, k) where these are cheap to keep."""
+    """Return the graph of all rows over given landmarks, and their features (n, k) where these are
+    cheap to keep."""
     s = int(blocks.x.shape[1]) if points is None else len(points)
     if not parameters.n_neighbors <= s < blocks.n_rows:
         raise ValueError(
-            f"{sought.call}: the graph joins rows by their {parameters.n_neighbors} nearest landmarks (n_neighbors of its kernel), and "
-            f"there are {s} different landmarks for {blocks.n_rows} rows (n_samples={blocks.n_rows}). Set landmarks to at least "
+            f"{sought.call}: the graph joins rows by their {parameters.n_neighbors} nearest "
+            "landmarks (n_neighbors of its kernel), and "
+            f"there are {s} different landmarks for {blocks.n_rows} rows "
+            f"(n_samples={blocks.n_rows}). Set landmarks to at least "
             f"{parameters.n_neighbors} and less than the number of different rows."
         )
     width = None if isinstance(parameters.width, str) else float(parameters.width)
@@ -132,7 +152,9 @@ def landmark_graph(
     rows = RepresentedRows(EuclideanSpace(np.zeros(blocks.x.shape[1])), blocks, 0)
     automatic = isinstance(parameters.n_components, str)
     wanted = sought.count if automatic else int(parameters.n_components)
-    few = blocks.n_rows * (12 * parameters.n_neighbors + 8 * wanted) <= blocks.limits.neighbour_bytes
+    few = (
+        blocks.n_rows * (12 * parameters.n_neighbors + 8 * wanted) <= blocks.limits.neighbour_bytes
+    )
     kept = few and blocks.may_keep(False) and not is_foreign(blocks.x)
     falloff = Falloff.over(blocks, weights, float(parameters.falloff))
     sums = engine.fold(rows, _GraphPass(weights, falloff, kept))
@@ -140,13 +162,17 @@ def landmark_graph(
     mass = joint.sum(axis=1)  # Lambda: z sums to one
     roots = np.where(mass > 0, np.sqrt(mass), np.inf)
     parts = _parts(sums.graph, np.flatnonzero(mass > 0))
-    values, vectors = _leading(joint / roots[:, None] / roots[None, :], max(2 * wanted, parts, GAPS) + 1)
+    values, vectors = _leading(
+        joint / roots[:, None] / roots[None, :], max(2 * wanted, parts, GAPS) + 1
+    )
     complain(values, parts, sought)
     if automatic:
         wanted = number_of_components(values, parts, wanted)
     leading = np.flatnonzero(values[:wanted] > TIE)
     axes = _orthonormal(vectors[:, leading] / roots[:, None] / np.sqrt(values[leading]), sums.own)
-    graph = replace(parameters, points=points, axes=axes, eigenvalues=values, n_components=axes.shape[1])
+    graph = replace(
+        parameters, points=points, axes=axes, eigenvalues=values, n_components=axes.shape[1]
+    )
     features = [graph.features_of(z).astype(blocks.x.dtype, copy=False) for z in sums.found]
     return graph, np.concatenate(features) if kept else None
 
@@ -158,10 +184,11 @@ def _parts(joint: sparse.csr_array, used: IntArray) -> int:
 
 
 def _orthonormal(axes: Float64, joint: sparse.csr_array) -> Float64:
-    """Return combinations of axes (s, k), each of those up to it, whose features of all rows are orthonormal by the rows' own weights.
+    """Return combinations of axes (s, k), each of those up to it, whose features of all rows are
+    orthonormal by the rows' own weights.
 
-    By weights in the graph, as the eigenvectors are, features of a cluster of rows that count less would be large, and k-means of all
-    rows would divide it.
+    By weights in the graph, as the eigenvectors are, features of a cluster of rows that count less
+    would be large, and k-means of all rows would divide it.
     """
     products = axes.T @ (joint @ axes) / joint.sum()
     factor = np.linalg.cholesky((products + products.T) / 2.0)
@@ -169,17 +196,24 @@ def _orthonormal(axes: Float64, joint: sparse.csr_array) -> Float64:
 
 
 def number_of_components(values: Float64, parts: int, wanted: int) -> int:
-    """Return the automatic number of eigenvectors: at least those wanted and one for each part of the graph, ties whole."""
-    return int(np.flatnonzero(values > values[min(max(wanted, parts), len(values)) - 1] - TIE)[-1]) + 1
+    """Return the automatic number of eigenvectors: at least those wanted and one for each part of
+    the graph, ties whole."""
+    return (
+        int(np.flatnonzero(values > values[min(max(wanted, parts), len(values)) - 1] - TIE)[-1]) + 1
+    )
 
 
 def _leading(matrix: Float64, count: int) -> tuple[Float64, Float64]:
-    """Return the largest eigenvalues (k,) of a symmetric matrix (s, s), the largest first, and their eigenvectors (s, k), in each of
-    which the number furthest from 0 is positive."""
+    """Return the largest eigenvalues (k,) of a symmetric matrix (s, s), the largest first, and
+    their eigenvectors (s, k), in each of which the number furthest from 0 is positive."""
     s = len(matrix)
-    values, vectors = scipy.linalg.eigh((matrix + matrix.T) / 2.0, subset_by_index=(max(s - count, 0), s - 1), check_finite=False)
+    values, vectors = scipy.linalg.eigh(
+        (matrix + matrix.T) / 2.0, subset_by_index=(max(s - count, 0), s - 1), check_finite=False
+    )
     furthest = np.abs(vectors).argmax(axis=0)
-    return values[::-1].copy(), (vectors * np.sign(vectors[furthest, np.arange(len(values))]))[:, ::-1]
+    return values[::-1].copy(), (vectors * np.sign(vectors[furthest, np.arange(len(values))]))[
+        :, ::-1
+    ]
 
 
 class FeaturesPass(Pass[Array]):
@@ -195,11 +229,14 @@ def complain(values: Float64, parts: int, sought: Sought) -> None:
     count, what = sought.count, sought.what
     if parts > count:
         warn(
-            f"{sought.call}: the graph falls into {parts} parts that nothing joins, more than {count} {what} can tell apart; take more "
+            f"{sought.call}: the graph falls into {parts} parts that nothing joins, more than "
+            f"{count} {what} can tell apart; take more "
             f"{what}, or a graph that joins each row to more others."
         )
     elif len(values) > count and values[count - 1] - values[count] < TIE:
         warn(
-            f"{sought.call}: eigenvalues number {count} and {count + 1} of the graph are equal, so that chance decides which {what} are "
-            f"made; take another number of them (the graph shows {suggested_clusters(values)} clusters most clearly)."
+            f"{sought.call}: eigenvalues number {count} and {count + 1} of the graph are equal, so "
+            f"that chance decides which {what} are "
+            f"made; take another number of them (the graph shows {suggested_clusters(values)} "
+            "clusters most clearly)."
         )

@@ -1,8 +1,9 @@
 """Pictures, summaries and explanations of a clustering.
 
-Displays follow scikit-learn's: `SomeDisplay.from_estimator(model, X)` draws and returns a display with `ax_` and `figure_`,
-`from_predictions` draws what any clustering found, `ax=` draws into a figure of your own. They need matplotlib
-(`pip install "cmeans[plot]"`). `model.plot(X)` draws four of them.
+Displays follow scikit-learn's: `SomeDisplay.from_estimator(model, X)` draws and returns a display
+with `ax_` and `figure_`, `from_predictions` draws what any clustering found, `ax=` draws into a
+figure of your own. They need matplotlib (`pip install "cmeans[plot]"`). `model.plot(X)` draws four
+of them.
 """
 
 from .displays.centres import CentresDisplay

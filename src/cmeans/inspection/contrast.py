@@ -1,4 +1,5 @@
-"""Differences between clusters: their means in the columns of the input, beside those of all other rows."""
+"""Differences between clusters: their means in the columns of the input, beside those of all other
+rows."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ WORDS = 3  # columns at most that a cluster is named by
 
 @dataclass(frozen=True)
 class Contrast:
-    """Weighted means of the columns by cluster, a row counting by its membership; over n rows in c clusters and d columns. Rows in which
-    a column has no value have no part in it.
+    """Weighted means of the columns by cluster, a row counting by its membership; over n rows in c
+    clusters and d columns. Rows in which a column has no value have no part in it.
 
     Attributes
     ----------
@@ -36,19 +37,25 @@ class Contrast:
 
     @cached_property
     def differences(self) -> Float64:
-        """(c, d) mean of the cluster less that of the rest, in deviations of the column; 0 for constant columns."""
+        """(c, d) mean of the cluster less that of the rest, in deviations of the column; 0 for
+        constant columns."""
         difference = self.means - self.rest
-        return np.divide(difference, self.deviation, out=np.zeros_like(difference), where=self.deviation > 0)
+        return np.divide(
+            difference, self.deviation, out=np.zeros_like(difference), where=self.deviation > 0
+        )
 
     @cached_property
     def standardized(self) -> Float64:
         """(c, d) mean of the cluster less that of all rows, in deviations of the column."""
         difference = self.means - self.mean
-        return np.divide(difference, self.deviation, out=np.zeros_like(difference), where=self.deviation > 0)
+        return np.divide(
+            difference, self.deviation, out=np.zeros_like(difference), where=self.deviation > 0
+        )
 
     @cached_property
     def lift(self) -> Float64:
-        """(c, d) mean of the cluster over that of all rows, for columns of counts; 1 where that is 0."""
+        """(c, d) mean of the cluster over that of all rows, for columns of counts; 1 where that is
+        0."""
         return np.divide(self.means, self.mean, out=np.ones_like(self.means), where=self.mean > 0)
 
     def leading(self, cluster: int, most: int) -> IntArray:
@@ -57,8 +64,9 @@ class Contrast:
 
     @cached_property
     def names(self) -> list[str]:
-        """A few words on each cluster: "high alcohol, low hue"; "average" where no column sets it apart. Clusters of which the same would
-        be said end in the column in which they differ most from one another: "high alcohol, lower hue"."""
+        """A few words on each cluster: "high alcohol, low hue"; "average" where no column sets it
+        apart. Clusters of which the same would be said end in the column in which they differ most
+        from one another: "high alcohol, lower hue"."""
         words = [self._words(cluster) for cluster in range(len(self.means))]
         alike = dict[frozenset[tuple[int, str]], list[int]]()
         for cluster, said in enumerate(words):
@@ -69,20 +77,32 @@ class Contrast:
                 own = words[cluster]
                 if word and column not in own:
                     words[cluster] = dict([*list(own.items())[: WORDS - 1], (column, word)])
-                elif word and word.startswith(own[column]):  # of those that are high in it, this one is higher
+                elif word and word.startswith(own[column]):
+                    # of those that are high in it, this one is higher
                     own[column] = word
-        return [", ".join(f"{word} {self.feature_names[k]}" for k, word in said.items()) or "average" for said in words]
+        return [
+            ", ".join(f"{word} {self.feature_names[k]}" for k, word in said.items()) or "average"
+            for said in words
+        ]
 
     def _words(self, cluster: int) -> dict[int, str]:
-        """Return the columns that set a cluster apart from all others, and whether it is high or low there."""
+        """Return the columns that set a cluster apart from all others, and whether it is high or
+        low there."""
         own = self.differences[cluster]
-        return {int(k): "high" if own[k] > 0 else "low" for k in self.leading(cluster, WORDS) if abs(own[k]) >= DISTINCT}
+        return {
+            int(k): "high" if own[k] > 0 else "low"
+            for k in self.leading(cluster, WORDS)
+            if abs(own[k]) >= DISTINCT
+        }
 
     def _apart(self, cluster: int, others: list[int]) -> tuple[int, str]:
-        """Return the column that sets a cluster apart from some others, and a word, which is empty where none does."""
+        """Return the column that sets a cluster apart from some others, and a word, which is empty
+        where none does."""
         difference = self.standardized[cluster] - self.standardized[others].mean(axis=0)
         column = int(np.argmax(np.abs(difference)))
-        return column, "" if abs(difference[column]) < DISTINCT else "higher" if difference[column] > 0 else "lower"
+        return column, "" if abs(difference[column]) < DISTINCT else "higher" if difference[
+            column
+        ] > 0 else "lower"
 
 
 def contrast_of(seen: InspectedRows, feature_names: tuple[str, ...]) -> Contrast | None:
@@ -99,13 +119,20 @@ def contrast_of(seen: InspectedRows, feature_names: tuple[str, ...]) -> Contrast
     sums = _product(share.T, x)
     whole = _product(weight[None, :], x)[0]
     mean = whole / total
-    scatter = np.asarray(x.multiply(x).T @ weight).ravel() - total * mean**2 if is_sparse(x) else weight @ _filled((x - mean) ** 2)
+    scatter = (
+        np.asarray(x.multiply(x).T @ weight).ravel() - total * mean**2
+        if is_sparse(x)
+        else weight @ _filled((x - mean) ** 2)
+    )
     deviation = np.sqrt(np.maximum(scatter / total, 0.0))
     deviation[deviation <= 1e-12 * np.abs(mean)] = 0.0  # rounding of a constant column
     means = np.divide(sums, mass, out=np.tile(mean, (len(mass), 1)), where=mass > 0)
     left = total - mass
-    # Typicalities may add up to more than the rows: there is no rest then, and all rows stand for it.
-    rest = np.divide(whole - sums, left, out=np.tile(mean, (len(mass), 1)), where=left > 1e-9 * total)
+    # Typicalities may add up to more than the rows: there is no rest then, and all rows stand for
+    # it.
+    rest = np.divide(
+        whole - sums, left, out=np.tile(mean, (len(mass), 1)), where=left > 1e-9 * total
+    )
     return Contrast(means, rest, mean, deviation, feature_names)
 
 

@@ -11,12 +11,16 @@ from ..spaces.centres import Centres
 FLAT = 1e-6  # share of the largest spread below which centres do not differ in a direction
 
 
-def plane_of(centres: Centres, distances: Float64, masses: Float64) -> tuple[Float64, Float64, tuple[str, str]]:
-    """Return positions of rows (n, 2) and of centres (c, 2) in the plane in which centres lie apart most, and the names of its axes.
+def plane_of(
+    centres: Centres, distances: Float64, masses: Float64
+) -> tuple[Float64, Float64, tuple[str, str]]:
+    """Return positions of rows (n, 2) and of centres (c, 2) in the plane in which centres lie apart
+    most, and the names of its axes.
 
-    With p_k = sum_j b_jk (v_j - mean), weights b_j summing to zero, inner products need distances alone:
-    <phi(x), p> = sum_j b_j (|v_j|^2 - |phi(x) - v_j|^2) / 2, because |phi(x)|^2 drops out. Where centres span one direction or none
-    (one or two clusters), the other axis is the distance of a row from their span.
+    With p_k = sum_j b_jk (v_j - mean), weights b_j summing to zero, inner products need distances
+    alone: <phi(x), p> = sum_j b_j (|v_j|^2 - |phi(x) - v_j|^2) / 2, because |phi(x)|^2 drops out.
+    Where centres span one direction or none (one or two clusters), the other axis is the distance
+    of a row from their span.
 
     `distances`: (n, c) of the rows to the centres; `masses`: (c,) of the clusters.
     """
@@ -27,15 +31,24 @@ def plane_of(centres: Centres, distances: Float64, masses: Float64) -> tuple[Flo
     gram = centring @ ((centres.inner(centres) + centres.inner(centres).T) / 2) @ centring.T
     values, vectors = np.linalg.eigh(np.sqrt(np.outer(share, share)) * gram)
     order = np.argsort(-values)[:2]
-    kept = [number for number in order if values[number] > FLAT * max(values.max(), np.finfo(float).tiny)]
+    kept = [
+        number
+        for number in order
+        if values[number] > FLAT * max(values.max(), np.finfo(float).tiny)
+    ]
     # Unit directions: p = sum_j coefficient_j (v_j - mean), |p| = 1.
-    coefficients = (np.sqrt(share)[:, None] * vectors[:, kept] / np.sqrt(values[kept])).T @ centring  # (k, c), rows sum to zero
+    # (k, c), rows sum to zero
+    coefficients = (np.sqrt(share)[:, None] * vectors[:, kept] / np.sqrt(values[kept])).T @ centring
     norms = centres.squared_norms()
     rows = (norms - distances**2) @ coefficients.T / 2
     middle = share @ centres.inner(centres) @ coefficients.T
-    apart = gram @ (np.sqrt(share)[:, None] * vectors[:, kept] / np.sqrt(values[kept]))  # <v_j - mean, p>
+    # <v_j - mean, p>
+    apart = gram @ (np.sqrt(share)[:, None] * vectors[:, kept] / np.sqrt(values[kept]))
     spread = values[kept] / max(values.clip(min=0).sum(), np.finfo(float).tiny)
-    names = [f"direction {number + 1} ({percent(part)} of the centres' spread)" for number, part in enumerate(spread)]
+    names = [
+        f"direction {number + 1} ({percent(part)} of the centres' spread)"
+        for number, part in enumerate(spread)
+    ]
     rows = rows - middle
     if len(kept) == 2:
         return rows, apart, (names[0], names[1])
@@ -43,7 +56,11 @@ def plane_of(centres: Centres, distances: Float64, masses: Float64) -> tuple[Flo
     along = ((rows - apart[nearest]) ** 2).sum(axis=1)
     across = np.sqrt(np.maximum(distances[np.arange(len(rows)), nearest] ** 2 - along, 0.0))
     if not kept:
-        return np.column_stack([across, np.zeros(len(rows))]), np.zeros((c, 2)), ("distance from the centre", "")
+        return (
+            np.column_stack([across, np.zeros(len(rows))]),
+            np.zeros((c, 2)),
+            ("distance from the centre", ""),
+        )
     return (
         np.column_stack([rows[:, 0], across]),
         np.column_stack([apart[:, 0], np.zeros(c)]),

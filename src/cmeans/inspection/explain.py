@@ -28,15 +28,18 @@ class Explanation:
 
     Attributes
     ----------
-    columns : Table, `n_columns` rows a cluster, the most different first: "cluster", "column", "difference" (mean of the cluster less that
-        of the rest, in deviations of the column), "inside" and "outside" (these means; of columns of zeros and ones, shares), "low",
-        "middle", "high" (10, 50 and 90% of the cluster's rows lie below), "lift" (mean inside over the mean of all rows: for counts).
+    columns : Table, `n_columns` rows a cluster, the most different first: "cluster", "column",
+        "difference" (mean of the cluster less that of the rest, in deviations of the column),
+        "inside" and "outside" (these means; of columns of zeros and ones, shares), "low", "middle",
+        "high" (10, 50 and 90% of the cluster's rows lie below), "lift" (mean inside over the mean
+        of all rows: for counts).
     rules : str
-        A tree of few questions that tells the clusters, as text. A threshold is the number of the fewest digits that parts the same rows.
+        A tree of few questions that tells the clusters, as text. A threshold is the number of the
+        fewest digits that parts the same rows.
     fidelity : float
         Share of the weight whose cluster the rules tell rightly.
-    between : numbers of the rows that lie between clusters: of soft clusters those with no membership of a half, of hard ones those whose
-        simplified silhouette is below 0.1.
+    between : numbers of the rows that lie between clusters: of soft clusters those with no
+        membership of a half, of hard ones those whose simplified silhouette is below 0.1.
     noise : numbers of the rows of no cluster.
     tree : the tree, of scikit-learn, over the columns of X.
     """
@@ -54,12 +57,15 @@ class Explanation:
             here = np.flatnonzero(self.columns["cluster"] == cluster)
             told = [
                 f"  {self.columns['column'][at]}: {in_digits(self.columns['inside'][at])} inside, "
-                f"{in_digits(self.columns['outside'][at])} outside ({self.columns['difference'][at]:+.2f} deviations)"
+                f"{in_digits(self.columns['outside'][at])} outside "
+                f"({self.columns['difference'][at]:+.2f} deviations)"
                 for at in here
             ]
             parts.append("\n".join([f"cluster {cluster}", *told]))
         head = f"rules that tell {percent(self.fidelity)} of the rows rightly:"
-        tail = f"{len(self.between):,} rows lie between clusters, {len(self.noise):,} belong to none"
+        tail = (
+            f"{len(self.between):,} rows lie between clusters, {len(self.noise):,} belong to none"
+        )
         return "\n".join([*parts, head, self.rules.rstrip(), tail])
 
 
@@ -75,14 +81,16 @@ def explain(
 ) -> Explanation:
     """Explain the clusters of a fitted model by the columns of its input.
 
-    Means are weighted by memberships. Of a text's term counts (a sparse X, say) "lift" names the terms that are more frequent in a cluster
-    than over all; the tree is scikit-learn's, fitted to the labels, a row weighing its weight times its largest membership.
+    Means are weighted by memberships. Of a text's term counts (a sparse X, say) "lift" names the
+    terms that are more frequent in a cluster than over all; the tree is scikit-learn's, fitted to
+    the labels, a row weighing its weight times its largest membership.
 
     Parameters
     ----------
-    model : a fitted estimator of this library, with any kernel on rows of features, or a pipeline that ends in one.
-    X : (n, d) rows as its `predict` takes them: those of the fit, or others; files too. Of more than 50,000 as many, evenly spaced, are
-        read.
+    model : a fitted estimator of this library, with any kernel on rows of features, or a pipeline
+        that ends in one.
+    X : (n, d) rows as its `predict` takes them: those of the fit, or others; files too. Of more
+        than 50,000 as many, evenly spaced, are read.
     feature_names : d names, default=None: those of the fit, or numbers.
     sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
     inverse_transform : function of rows as the model takes them, default=None
@@ -90,7 +98,8 @@ def explain(
     n_columns : int, default=5
         Columns to name for each cluster.
     max_depth : int, default=3
-        Questions in a row that the tree asks at most; more where clusters are more than so many questions can tell.
+        Questions in a row that the tree asks at most; more where clusters are more than so many
+        questions can tell.
 
     Returns
     -------
@@ -99,7 +108,8 @@ def explain(
     Raises
     ------
     ValueError
-        For rows of a precomputed kernel, which have no columns, and for a model or rows that are none.
+        For rows of a precomputed kernel, which have no columns, and for a model or rows that are
+        none.
 
     Examples
     --------
@@ -113,15 +123,25 @@ def explain(
     True
     """
     caller = "explain"
-    n_columns, max_depth = integer(n_columns, "n_columns", caller, 1), integer(max_depth, "max_depth", caller, 1)
-    seen = inspected(model, X, caller, sample_weight=sample_weight, inverse_transform=inverse_transform)
+    n_columns, max_depth = (
+        integer(n_columns, "n_columns", caller, 1),
+        integer(max_depth, "max_depth", caller, 1),
+    )
+    seen = inspected(
+        model, X, caller, sample_weight=sample_weight, inverse_transform=inverse_transform
+    )
     names = named_features(feature_names, seen, caller)
     if seen.x is None:
-        raise ValueError(f"{caller}: rows of a precomputed kernel have no columns to explain clusters by; pass a model of features.")
+        raise ValueError(
+            f"{caller}: rows of a precomputed kernel have no columns to explain clusters by; pass "
+            "a model of features."
+        )
     return explanation_of(seen.model, seen, names, n_columns, max_depth)
 
 
-def explanation_of(model: Any, seen: InspectedRows, names: tuple[str, ...], n_columns: int, max_depth: int) -> Explanation:
+def explanation_of(
+    model: Any, seen: InspectedRows, names: tuple[str, ...], n_columns: int, max_depth: int
+) -> Explanation:
     """Return the explanation of rows that have columns."""
     columns, chosen = _columns(seen, names, n_columns)
     depth = max(max_depth, int(np.ceil(np.log2(max(2, seen.n_clusters)))))
@@ -141,14 +161,32 @@ def _columns(seen: InspectedRows, names: tuple[str, ...], count: int) -> tuple[T
     contrast = contrast_of(seen, names)
     assert contrast is not None
     found: dict[str, list[Any]] = {
-        name: [] for name in ("cluster", "column", "difference", "inside", "outside", "low", "middle", "high", "lift")
+        name: []
+        for name in (
+            "cluster",
+            "column",
+            "difference",
+            "inside",
+            "outside",
+            "low",
+            "middle",
+            "high",
+            "lift",
+        )
     }
     for cluster in range(seen.n_clusters):
         rows = np.flatnonzero(seen.labels == cluster)
         for k in contrast.leading(cluster, count):
             values = _column(seen.x, int(k))[rows]
             quantiles = _quantiles(values, seen.weight[rows])
-            row = (cluster, names[k], contrast.differences[cluster, k], contrast.means[cluster, k], contrast.rest[cluster, k], *quantiles)
+            row = (
+                cluster,
+                names[k],
+                contrast.differences[cluster, k],
+                contrast.means[cluster, k],
+                contrast.rest[cluster, k],
+                *quantiles,
+            )
             for name, value in zip(found, (*row, contrast.lift[cluster, k]), strict=True):
                 found[name].append(value)
     order = np.argsort(-np.abs(contrast.differences).max(axis=0), kind="stable")
@@ -160,17 +198,24 @@ def _column(x: Any, number: int) -> Float64:
 
 
 def _quantiles(values: Float64, weight: Float64) -> tuple[float, ...]:
-    """Return weighted quantiles of the values that are there: the smallest value below or at which the share lies."""
+    """Return weighted quantiles of the values that are there: the smallest value below or at which
+    the share lies."""
     values, weight = values[~np.isnan(values)], weight[~np.isnan(values)]
     order = np.argsort(values, kind="stable")
     mass = np.cumsum(weight[order])
     if not len(mass) or mass[-1] <= 0:
         return tuple(float("nan") for _ in QUANTILES)
-    return tuple(float(values[order][min(int(np.searchsorted(mass, q * mass[-1])), len(mass) - 1)]) for q in QUANTILES)
+    return tuple(
+        float(values[order][min(int(np.searchsorted(mass, q * mass[-1])), len(mass) - 1)])
+        for q in QUANTILES
+    )
 
 
-def _tree(seen: InspectedRows, names: tuple[str, ...], chosen: IntArray, depth: int) -> tuple[Any, str, float]:
-    """Return a tree that tells labels, its rules as text, and the share of the weight that it tells rightly."""
+def _tree(
+    seen: InspectedRows, names: tuple[str, ...], chosen: IntArray, depth: int
+) -> tuple[Any, str, float]:
+    """Return a tree that tells labels, its rules as text, and the share of the weight that it tells
+    rightly."""
     from sklearn.tree import DecisionTreeClassifier  # which takes a while to load
 
     used = np.sort(chosen[:WIDE])
@@ -178,28 +223,46 @@ def _tree(seen: InspectedRows, names: tuple[str, ...], chosen: IntArray, depth: 
     x = host_float64(seen.x[:, used]) if len(used) < len(names) or is_sparse(seen.x) else seen.x
     weight = seen.weight * seen.memberships.max(axis=1)
     weight = np.where(seen.labels < 0, seen.weight, weight)
-    tree = DecisionTreeClassifier(max_depth=depth, max_leaf_nodes=2**depth, min_samples_leaf=max(1, len(x) // 200), random_state=0)
+    tree = DecisionTreeClassifier(
+        max_depth=depth,
+        max_leaf_nodes=2**depth,
+        min_samples_leaf=max(1, len(x) // 200),
+        random_state=0,
+    )
     tree.fit(x, seen.labels, sample_weight=weight)
     right = tree.predict(x) == seen.labels
     total = float(seen.weight.sum())
     shown = [" ".join(names[number].split()) for number in used]
-    return tree, "\n".join(_rules(tree, x, shown, 0, "")) + "\n", 1.0 if right.all() else float(seen.weight @ right / total)
+    return (
+        tree,
+        "\n".join(_rules(tree, x, shown, 0, "")) + "\n",
+        1.0 if right.all() else float(seen.weight @ right / total),
+    )
 
 
 def _rules(tree: Any, x: Float64, names: list[str], node: int, indent: str) -> Iterator[str]:
-    """Yield the lines of a tree below a node, for the rows (b, d) that it is asked about. Questions of which all answers end in the same
-    cluster are left out."""
+    """Yield the lines of a tree below a node, for the rows (b, d) that it is asked about. Questions
+    of which all answers end in the same cluster are left out."""
     inside, clusters = tree.tree_, _ends(tree, node)
     if len(clusters) == 1:
         [cluster] = clusters
         yield f"{indent}|--- {'no cluster' if cluster < 0 else f'cluster {cluster}'}"
         return
     name, values = names[inside.feature[node]], x[:, inside.feature[node]]
-    below, above = (values[mask(values.astype(np.float32), inside.threshold[node])] for mask in (np.less_equal, np.greater))
+    below, above = (
+        values[mask(values.astype(np.float32), inside.threshold[node])]
+        for mask in (np.less_equal, np.greater)
+    )
     threshold = in_full(between(float(below.max()), float(above.min())))
     missing, to_left = bool(np.isnan(values).any()), bool(inside.missing_go_to_left[node])
-    for sign, child, left in (("<=", inside.children_left[node], True), ("> ", inside.children_right[node], False)):
-        yield f"{indent}|--- {name} {sign} {threshold}{' or missing' if missing and left == to_left else ''}"
+    for sign, child, left in (
+        ("<=", inside.children_left[node], True),
+        ("> ", inside.children_right[node], False),
+    ):
+        yield (
+            f"{indent}|--- {name} {sign} "
+            f"{threshold}{' or missing' if missing and left == to_left else ''}"
+        )
         yield from _rules(tree, x, names, int(child), f"{indent}|   ")
 
 
@@ -208,4 +271,6 @@ def _ends(tree: Any, node: int) -> set[int]:
     inside = tree.tree_
     if inside.children_left[node] < 0:
         return {int(tree.classes_[inside.value[node][0].argmax()])}
-    return _ends(tree, int(inside.children_left[node])) | _ends(tree, int(inside.children_right[node]))
+    return _ends(tree, int(inside.children_left[node])) | _ends(
+        tree, int(inside.children_right[node])
+    )

@@ -6,7 +6,8 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800")  # told apart by the colour-blind (Okabe, Ito)
+# told apart by the colour-blind (Okabe, Ito)
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800")
 MARKERS = "osD^vP*X"  # after the colours are used up
 NOISE = "#9A9A9A"
 SEQUENTIAL, DIVERGING = "cividis", "RdBu_r"
@@ -17,7 +18,9 @@ def pyplot(caller: str) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError(f'{caller} needs matplotlib: python -m pip install "cmeans[plot]".') from error
+        raise ImportError(
+            f'{caller} needs matplotlib: python -m pip install "cmeans[plot]".'
+        ) from error
     return plt
 
 
@@ -27,13 +30,17 @@ def axes(ax: Any, caller: str, **size: Any) -> Any:
     if ax is None:
         return plt.subplots(layout="constrained", **size)[1]
     if not hasattr(ax, "add_artist"):
-        raise ValueError(f"{caller}(ax={ax!r}): give Axes of matplotlib, or None for those of a new figure.")
+        raise ValueError(
+            f"{caller}(ax={ax!r}): give Axes of matplotlib, or None for those of a new figure."
+        )
     return ax
 
 
 def shared_axes(rows: int, columns: int, caller: str, **size: Any) -> tuple[Any, Any]:
     """Return a new figure and its axes (rows, columns)."""
-    figure, grid = pyplot(caller).subplots(rows, columns, squeeze=False, layout="constrained", **size)
+    figure, grid = pyplot(caller).subplots(
+        rows, columns, squeeze=False, layout="constrained", **size
+    )
     return figure, grid
 
 
@@ -55,7 +62,8 @@ def rgb(cluster: int) -> tuple[float, float, float]:
 
 
 def plain(text: Any, most: int = 40) -> str:
-    """Return text as it is to be drawn: no mathematics (a dollar sign is one), no line breaks, not too long."""
+    """Return text as it is to be drawn: no mathematics (a dollar sign is one), no line breaks, not
+    too long."""
     line = " ".join(str(text).split())
     line = line if len(line) <= most else f"{line[: most - 1]}…"
     return line.replace("$", r"\$")

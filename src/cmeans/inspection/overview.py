@@ -19,8 +19,8 @@ from .steps import last_step
 def overview(model: Any, X: Any, *, diag: Any = None) -> Any:
     """Draw four pictures of a fitted model and rows X, and return the figure of matplotlib.
 
-    Rows in the plane of the centres, sizes, silhouettes (of soft clusters memberships), and centres over the columns (of rows that are
-    no features, the course of the fit).
+    Rows in the plane of the centres, sizes, silhouettes (of soft clusters memberships), and centres
+    over the columns (of rows that are no features, the course of the fit).
 
     Examples
     --------

@@ -1,4 +1,5 @@
-"""A report: one self-contained page of what was found, for people. Jinja enters the package in this file."""
+"""A report: one self-contained page of what was found, for people. Jinja enters the package in this
+file."""
 
 from __future__ import annotations
 
@@ -84,17 +85,20 @@ def report(
     theme: str = "auto",
     findings: Findings | None = None,
 ) -> Path:
-    """Write a page that shows the clusters of a fitted model: one file, to be opened by any browser, without a network.
+    """Write a page that shows the clusters of a fitted model: one file, to be opened by any
+    browser, without a network.
 
-    It has the rows in a picture (hover a row, switch clusters off, hide rows of small membership), sizes, memberships and silhouettes of
-    the clusters, their means over the columns, the columns that set them apart, rules that tell them, the rows between clusters and those
-    of none, the certificate of landmarks, warnings, and how to do it again.
+    It has the rows in a picture (hover a row, switch clusters off, hide rows of small membership),
+    sizes, memberships and silhouettes of the clusters, their means over the columns, the columns
+    that set them apart, rules that tell them, the rows between clusters and those of none, the
+    certificate of landmarks, warnings, and how to do it again.
 
     Parameters
     ----------
-    model : a fitted estimator of this library, or a scikit-learn pipeline that ends in one, of which the columns that go in are shown.
-    X : rows as its `predict` takes them: those of the fit, or others; files too. Of more than 50,000 as many, evenly spaced, are looked
-        at, and of these at most 10,000 are drawn.
+    model : a fitted estimator of this library, or a scikit-learn pipeline that ends in one, of
+        which the columns that go in are shown.
+    X : rows as its `predict` takes them: those of the fit, or others; files too. Of more than
+        50,000 as many, evenly spaced, are looked at, and of these at most 10,000 are drawn.
     out : str or path, the file, .html; it is there when all of it is, or not at all.
     feature_names : d names, default=None: those of the fit, or numbers.
     row_names : (n,) names of the rows, default=None: their numbers.
@@ -135,9 +139,27 @@ def report(
     """
     one_of(theme, "theme", CALLER, ("auto", "light", "dark"))
     if not names_a_page(out):
-        raise ValueError(f"{CALLER}(out={os.fspath(out)!r}): the page is HTML; give a file that ends in .html.")
-    seen = inspected(model, X, CALLER, sample_weight=sample_weight, diag=diag, inverse_transform=inverse_transform)
-    return page_of(model, seen, out, feature_names=feature_names, row_names=row_names, title=title, theme=theme, findings=findings)
+        raise ValueError(
+            f"{CALLER}(out={os.fspath(out)!r}): the page is HTML; give a file that ends in .html."
+        )
+    seen = inspected(
+        model,
+        X,
+        CALLER,
+        sample_weight=sample_weight,
+        diag=diag,
+        inverse_transform=inverse_transform,
+    )
+    return page_of(
+        model,
+        seen,
+        out,
+        feature_names=feature_names,
+        row_names=row_names,
+        title=title,
+        theme=theme,
+        findings=findings,
+    )
 
 
 def names_a_page(out: str | os.PathLike[str]) -> bool:
@@ -159,9 +181,15 @@ def page_of(
     """Write the page of a model and rows that have been looked at."""
     if row_names is not None and len(row_names) != seen.n_rows:
         raise ValueError(f"{CALLER}(row_names=...): {len(row_names)} names for {seen.n_rows} rows.")
-    names = [_short(row_names[number]) for number in seen.numbers] if row_names is not None else [str(number) for number in seen.numbers]
+    names = (
+        [_short(row_names[number]) for number in seen.numbers]
+        if row_names is not None
+        else [str(number) for number in seen.numbers]
+    )
     contrast = contrast_of(seen, tuple(map(_short, named_features(feature_names, seen, CALLER))))
-    told = None if contrast is None else explanation_of(seen.model, seen, contrast.feature_names, 5, 3)
+    told = (
+        None if contrast is None else explanation_of(seen.model, seen, contrast.feature_names, 5, 3)
+    )
     contents = _contents(model, seen, names, contrast, told, findings or Findings())
     text = _template().render(title=_short(title), theme=theme, **contents)
     place = Path(os.fspath(out))
@@ -176,19 +204,30 @@ def _template() -> Any:
     except ImportError as error:
         raise ImportError('report needs jinja2: python -m pip install "cmeans[report]".') from error
     environment = Environment(
-        loader=FileSystemLoader(PAGE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(PAGE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters |= {"cell": cell, "percent": percent}
     return environment.get_template("report.html")
 
 
 def _contents(
-    model: Any, seen: InspectedRows, names: list[str], contrast: Contrast | None, told: Explanation | None, findings: Findings
+    model: Any,
+    seen: InspectedRows,
+    names: list[str],
+    contrast: Contrast | None,
+    told: Explanation | None,
+    findings: Findings,
 ) -> dict[str, Any]:
     """Return all that the page shows."""
     again = findings.again or Again(_code(model))
     if isinstance(model, Pipeline):
-        findings = replace(findings, facts={**findings.facts, "steps": ", ".join(map(_one_line, model[:-1]))})
+        findings = replace(
+            findings, facts={**findings.facts, "steps": ", ".join(map(_one_line, model[:-1]))}
+        )
         model = seen.model
     table = table_of(model._state.centres, seen, contrast, 3)
     positions, _, axis_names = plane_of(model._state.centres, seen.distances, seen.masses)
@@ -198,7 +237,9 @@ def _contents(
     noise = seen.weight[seen.labels < 0].sum()
     return {
         "facts": _facts(model, seen, findings),
-        "clusters": _clusters(table, by_number, noise * seen.n_rows / len(names), float(noise / seen.weight.sum())),
+        "clusters": _clusters(
+            table, by_number, noise * seen.n_rows / len(names), float(noise / seen.weight.sum())
+        ),
         "n_clusters": seen.n_clusters,
         "soft": soft,
         "rows_seen": len(names),
@@ -212,7 +253,9 @@ def _contents(
         "fidelity": None if told is None else told.fidelity,
         "between": _named(seen.numbers[unclear(seen, soft=soft)], by_number),
         "noise": _named(seen.numbers[seen.labels < 0], by_number),
-        "certificate": None if vars(model).get("approximation_") is None else str(model.approximation_),
+        "certificate": None
+        if vars(model).get("approximation_") is None
+        else str(model.approximation_),
         "selection": None if findings.selection is None else _selection(findings.selection),
         "stability": None if findings.stability is None else str(findings.stability),
         "warnings": list(findings.warnings),
@@ -232,8 +275,13 @@ def _facts(model: Any, seen: InspectedRows, findings: Findings) -> list[tuple[st
     facts |= {"estimator": type(model).__name__, "kernel": _kernel_name(model)}
     for name in ("gamma_", "m_", "n_landmarks_", "objective_", "n_iter_", "stop_reason_"):
         value = vars(model).get(name)
-        facts[name.rstrip("_").replace("_", " ")] = None if value is None or (name == "m_" and value == 1) else value
-    facts |= {"random state": vars(model).get("random_state"), "made": f"{datetime.now():%Y-%m-%d %H:%M} by cmeans {__version__}"}
+        facts[name.rstrip("_").replace("_", " ")] = (
+            None if value is None or (name == "m_" and value == 1) else value
+        )
+    facts |= {
+        "random state": vars(model).get("random_state"),
+        "made": f"{datetime.now():%Y-%m-%d %H:%M} by cmeans {__version__}",
+    }
     facts["versions"] = f"Python {platform.python_version()}, NumPy {np.__version__}"
     return [
         (name, in_digits(value, 6) if isinstance(value, float) else _short(value, 300))
@@ -246,19 +294,37 @@ def _kernel_name(model: Any) -> str:
     return model.kernel if isinstance(model.kernel, str) else type(model.kernel_).__name__
 
 
-def _clusters(table: Table, by_number: Mapping[int, str], noise: float, noise_share: float) -> list[dict[str, Any]]:
+def _clusters(
+    table: Table, by_number: Mapping[int, str], noise: float, noise_share: float
+) -> list[dict[str, Any]]:
     """Return the clusters, and noise where there is any, as rows of a table."""
     rows = []
     for j in range(len(table["cluster"])):
         row = {name: table[name][j] for name in table if name != "typical"}
-        typical = ", ".join(by_number[number] for number in table["typical"][j].tolist() if number >= 0)
+        typical = ", ".join(
+            by_number[number] for number in table["typical"][j].tolist() if number >= 0
+        )
         rows.append({**row, "colour": colour(j), "typical": typical, "label": str(j)})
     if noise > 0:
-        rows.append({"label": "none", "cluster": -1, "colour": colour(-1), "weight": noise, "share": noise_share})
+        rows.append(
+            {
+                "label": "none",
+                "cluster": -1,
+                "colour": colour(-1),
+                "weight": noise,
+                "share": noise_share,
+            }
+        )
     return rows
 
 
-def _picture(positions: Float64, seen: InspectedRows, shown: Any, names: list[str], axis_names: tuple[str, str]) -> dict[str, Any]:
+def _picture(
+    positions: Float64,
+    seen: InspectedRows,
+    shown: Any,
+    names: list[str],
+    axis_names: tuple[str, str],
+) -> dict[str, Any]:
     """Return the rows that are drawn: positions in thousandths of the picture."""
     low, high = positions.min(axis=0), positions.max(axis=0)
     places = np.rint(1000 * (positions - low) / np.where(high > low, high - low, 1.0)).astype(int)
@@ -282,7 +348,8 @@ def _own_silhouettes(seen: InspectedRows) -> Float64:
 
 
 def _profiles(values: Float64, seen: InspectedRows, soft: bool) -> list[dict[str, str]]:
-    """Return curves of a picture 100 wide and 60 high: of each cluster its values in falling order."""
+    """Return curves of a picture 100 wide and 60 high: of each cluster its values in falling
+    order."""
     curves = []
     for j in range(seen.n_clusters):
         column = values[:, j]
@@ -306,7 +373,11 @@ def _means(contrast: Contrast) -> dict[str, Any]:
         {
             "name": contrast.feature_names[k],
             "cells": [
-                {"mean": contrast.means[j, k], "z": contrast.standardized[j, k], "strength": round(contrast.standardized[j, k] / most, 2)}
+                {
+                    "mean": contrast.means[j, k],
+                    "z": contrast.standardized[j, k],
+                    "strength": round(contrast.standardized[j, k] / most, 2),
+                }
                 for j in range(len(contrast.means))
             ],
         }
@@ -321,7 +392,13 @@ def _told(told: Explanation) -> list[dict[str, Any]]:
     found = []
     for j in np.unique(columns["cluster"]).tolist():
         here = np.flatnonzero(columns["cluster"] == j)
-        found.append({"cluster": j, "colour": colour(j), "columns": [{name: columns[name][at] for name in columns} for at in here]})
+        found.append(
+            {
+                "cluster": j,
+                "colour": colour(j),
+                "columns": [{name: columns[name][at] for name in columns} for at in here],
+            }
+        )
     return found
 
 
@@ -332,14 +409,22 @@ def _named(numbers: Any, by_number: Mapping[int, str]) -> dict[str, Any]:
 
 def _selection(selection: Any) -> dict[str, Any]:
     head, *rows = Table(selection.table).cells()
-    return {"head": head, "rows": rows, "reason": selection.reason, "chosen": str(selection.n_clusters)}
+    return {
+        "head": head,
+        "rows": rows,
+        "reason": selection.reason,
+        "chosen": str(selection.n_clusters),
+    }
 
 
 def _code(model: Any) -> str:
     """Return the fit as code, by the parameters that are not defaults."""
     if isinstance(model, Pipeline):
         steps = [*map(_one_line, model[:-1]), _call(model[-1])]
-        head = f"from cmeans import {type(model[-1]).__name__}\nfrom sklearn.pipeline import make_pipeline"
+        head = (
+            f"from cmeans import {type(model[-1]).__name__}\nfrom sklearn.pipeline import "
+            "make_pipeline"
+        )
         return f"{head}\n\nmodel = make_pipeline({', '.join(steps)}).fit(X)"
     return f"from cmeans import {type(model).__name__}\n\nmodel = {_call(model)}.fit(X)"
 
@@ -350,7 +435,11 @@ def _one_line(step: Any) -> str:
 
 def _call(model: Any) -> str:
     defaults = type(model)().get_params(deep=False)
-    given = {name: value for name, value in model.get_params(deep=False).items() if _differs(value, defaults.get(name))}
+    given = {
+        name: value
+        for name, value in model.get_params(deep=False).items()
+        if _differs(value, defaults.get(name))
+    }
     words = ", ".join(f"{name}={_short(repr(value), 60)}" for name, value in given.items())
     return f"{type(model).__name__}({words})"
 

@@ -16,17 +16,24 @@ MOST_ROWS = 1_000_000  # that are looked at of more, evenly spaced
 
 
 def representatives(
-    model: Any, X: Any, k: int = 3, *, row_names: Sequence[Any] | None = None, feature_names: Any = None, diag: Any = None
+    model: Any,
+    X: Any,
+    k: int = 3,
+    *,
+    row_names: Sequence[Any] | None = None,
+    feature_names: Any = None,
+    diag: Any = None,
 ) -> Table:
-    """Return the k rows of each cluster that are nearest to its centre, as a table with what is in them.
+    """Return the k rows of each cluster that are nearest to its centre, as a table with what is in
+    them.
 
     The model's own method `representatives` gives the numbers of the training rows alone.
 
     Parameters
     ----------
     model : a fitted estimator of this library, or a pipeline that ends in one.
-    X : rows as its `predict` takes them: those of the fit, or others; files too. Of more than a million as many, evenly spaced, are
-        looked at.
+    X : rows as its `predict` takes them: those of the fit, or others; files too. Of more than a
+        million as many, evenly spaced, are looked at.
     k : int, default=3
         Rows of each cluster; it may have fewer.
     row_names : (n,) names of the rows, default=None: there are none.
@@ -72,13 +79,24 @@ def representatives(
     if row_names is not None:
         names = list(row_names)
         columns["name"] = np.array([names[row] for row in rows.tolist()], dtype=object)
-    columns |= {"membership": seen.memberships[at, cluster], "distance": seen.distances[at, cluster]}
+    columns |= {
+        "membership": seen.memberships[at, cluster],
+        "distance": seen.distances[at, cluster],
+    }
     values = _values(X, seen, at, feature_names, caller)
-    return Table({**columns, **{f"X.{name}" if name in columns else name: column for name, column in values.items()}})
+    return Table(
+        {
+            **columns,
+            **{f"X.{name}" if name in columns else name: column for name, column in values.items()},
+        }
+    )
 
 
-def _values(X: Any, seen: InspectedRows, at: Any, feature_names: Any, caller: str) -> dict[str, Any]:
-    """Return the columns of some rows by name: of a data frame as they are, of other rows where names are given."""
+def _values(
+    X: Any, seen: InspectedRows, at: Any, feature_names: Any, caller: str
+) -> dict[str, Any]:
+    """Return the columns of some rows by name: of a data frame as they are, of other rows where
+    names are given."""
     labels = getattr(X, "columns", None)
     if feature_names is None and labels is not None:
         return {str(label): np.asarray(X[label])[seen.numbers[at]] for label in labels}

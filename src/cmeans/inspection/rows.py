@@ -1,4 +1,5 @@
-"""Some rows of a clustering and what its model says of them: all that displays, summaries and explanations look at."""
+"""Some rows of a clustering and what its model says of them: all that displays, summaries and
+explanations look at."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ class InspectedRows:
     model : of this library; the last step, where a pipeline was asked.
     numbers : (s,) of the rows, in the order of X.
     n_rows : of X.
-    x : (s, d) float64, dense or CSR, in the units of X; NaN: missing; None where rows are no features (precomputed kernels).
+    x : (s, d) float64, dense or CSR, in the units of X; NaN: missing; None where rows are no
+        features (precomputed kernels).
     weight : (s,)
     labels : (s,) -1 for noise.
     memberships : (s, c) one-hot for hard clusters.
@@ -55,7 +57,8 @@ class InspectedRows:
 
     @cached_property
     def silhouettes(self) -> Float64:
-        """(s,) simplified silhouettes (b - a) / max(a, b), by the own and the nearest other centre; 0 for one cluster, or noise."""
+        """(s,) simplified silhouettes (b - a) / max(a, b), by the own and the nearest other centre;
+        0 for one cluster, or noise."""
         if self.n_clusters < 2:
             return np.zeros(len(self.labels))
         own = self.own_distances
@@ -69,11 +72,14 @@ class InspectedRows:
     @cached_property
     def own_distances(self) -> Float64:
         """(s,) distance of each row to the centre of its label; of noise, to the first centre."""
-        own: Float64 = np.take_along_axis(self.distances, np.maximum(self.labels, 0)[:, None], axis=1)[:, 0]
+        own: Float64 = np.take_along_axis(
+            self.distances, np.maximum(self.labels, 0)[:, None], axis=1
+        )[:, 0]
         return own
 
     def nearest_rows(self, count: int) -> IntArray:
-        """Return the places (c, count) of the rows of each label that are nearest to its centre; -1 where it has fewer."""
+        """Return the places (c, count) of the rows of each label that are nearest to its centre; -1
+        where it has fewer."""
         out = np.full((self.n_clusters, count), -1, dtype=np.intp)
         for cluster in range(self.n_clusters):
             rows = np.flatnonzero(self.labels == cluster)
@@ -85,7 +91,9 @@ class InspectedRows:
     def masses(self) -> Float64:
         """(c,) the weight of the rows with each label."""
         own = self.labels >= 0
-        return np.bincount(self.labels[own], weights=self.weight[own], minlength=self.n_clusters).astype(np.float64)
+        return np.bincount(
+            self.labels[own], weights=self.weight[own], minlength=self.n_clusters
+        ).astype(np.float64)
 
 
 def inspected(
@@ -98,31 +106,53 @@ def inspected(
     most: int = MOST_ROWS,
     inverse_transform: Callable[[Any], Any] | None = None,
 ) -> InspectedRows:
-    """Return at most so many rows of X, evenly spaced, and what a fitted model says of them; their columns in the units to which
-    `inverse_transform` brings them, or as they go into a pipeline."""
+    """Return at most so many rows of X, evenly spaced, and what a fitted model says of them; their
+    columns in the units to which `inverse_transform` brings them, or as they go into a pipeline."""
     pipeline, given = model if isinstance(model, Pipeline) else None, X
     if pipeline is not None and inverse_transform is not None:
-        raise ValueError(f"{caller}(inverse_transform=...): of a pipeline the columns that go in are shown; leave it out.")
+        raise ValueError(
+            f"{caller}(inverse_transform=...): of a pipeline the columns that go in are shown; "
+            "leave it out."
+        )
     model, X = last_step(model, X)
     if not isinstance(model, Predicting):
-        raise ValueError(f"{caller}: the model is {model!r}; pass a fitted estimator of this library.")
+        raise ValueError(
+            f"{caller}: the model is {model!r}; pass a fitted estimator of this library."
+        )
     if X is None:
-        raise ValueError(f"{caller}: X is None; pass the rows to look at, those of the fit or others.")
+        raise ValueError(
+            f"{caller}: X is None; pass the rows to look at, those of the fit or others."
+        )
     most = integer(most, "max_rows", caller, 1)
     table = model._known_table(X, diag, sample_weight)
     numbers = np.arange(0, table.n_rows, -(-table.n_rows // most), dtype=np.intp)
-    blocks = table.blocks if len(numbers) == table.n_rows else table.blocks.part(numbers, table.blocks.weight[numbers])
+    blocks = (
+        table.blocks
+        if len(numbers) == table.n_rows
+        else table.blocks.part(numbers, table.blocks.weight[numbers])
+    )
     rows = RepresentedRows(table.space, blocks.in_memory(), 0, training=False)
-    sink = ArraySink(len(numbers), len(model._state.centres), dense_like(rows.blocks.x), model._rule.most_clusters)
+    sink = ArraySink(
+        len(numbers),
+        len(model._state.centres),
+        dense_like(rows.blocks.x),
+        model._rule.most_clusters,
+    )
     with model._engine(rows.blocks) as engine:
         assign_into(sink, rows, rows.space, model._rule, model._state, engine, SILENT)
-        distances = [host_float64(part) for part in engine.map(rows.in_scale(), DistancePass(model._rule, model._state))]
+        distances = [
+            host_float64(part)
+            for part in engine.map(rows.in_scale(), DistancePass(model._rule, model._state))
+        ]
     x = rows.blocks.x if model.kernel_.takes_features else None
     if x is not None and inverse_transform is not None:
         x = inverse_transform(x)
         if getattr(x, "shape", None) != (len(numbers), model.n_features_in_):
             wanted = (len(numbers), model.n_features_in_)
-            raise ValueError(f"{caller}(inverse_transform=...): it returned {getattr(x, 'shape', type(x))}; an array {wanted} is needed.")
+            raise ValueError(
+                f"{caller}(inverse_transform=...): it returned {getattr(x, 'shape', type(x))}; an "
+                f"array {wanted} is needed."
+            )
     names = () if x is None else feature_names(model)
     if x is not None and pipeline is not None:
         x, names = shown_columns(pipeline, given, numbers)
@@ -142,7 +172,11 @@ def inspected(
 def feature_names(model: Any) -> tuple[str, ...]:
     """Return the names of the columns that a model was fitted to, or their numbers."""
     names = vars(model).get("feature_names_in_")
-    return tuple(f"column {number}" for number in range(model.n_features_in_)) if names is None else tuple(map(str, names))
+    return (
+        tuple(f"column {number}" for number in range(model.n_features_in_))
+        if names is None
+        else tuple(map(str, names))
+    )
 
 
 def named_features(names: Any, seen: InspectedRows, caller: str) -> tuple[str, ...]:
@@ -150,8 +184,14 @@ def named_features(names: Any, seen: InspectedRows, caller: str) -> tuple[str, .
     if names is None:
         return seen.feature_names
     if seen.x is None:
-        raise ValueError(f"{caller}(feature_names=...): rows of a precomputed kernel have no columns to name; leave feature_names out.")
+        raise ValueError(
+            f"{caller}(feature_names=...): rows of a precomputed kernel have no columns to name; "
+            "leave feature_names out."
+        )
     given = tuple(str(name) for name in names)
     if len(given) != len(seen.feature_names):
-        raise ValueError(f"{caller}(feature_names=...): {len(given)} names for {len(seen.feature_names)} columns.")
+        raise ValueError(
+            f"{caller}(feature_names=...): {len(given)} names for {len(seen.feature_names)} "
+            "columns."
+        )
     return given

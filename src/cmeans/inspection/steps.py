@@ -1,4 +1,5 @@
-"""Pipelines: the model at their end, its rows, and the columns of what went in, in which people know them."""
+"""Pipelines: the model at their end, its rows, and the columns of what went in, in which people
+know them."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ CATEGORIES = 20  # of a column at most that are shown, the most frequent
 
 
 def last_step(model: Any, X: Any) -> tuple[Any, Any]:
-    """Return the last step of a pipeline and the rows that reach it; any other model and X as they are."""
+    """Return the last step of a pipeline and the rows that reach it; any other model and X as they
+    are."""
     if not isinstance(model, Pipeline):
         return model, X
     if X is None:
@@ -24,10 +26,12 @@ def last_step(model: Any, X: Any) -> tuple[Any, Any]:
 
 
 def shown_columns(model: Pipeline, X: Any, numbers: IntArray) -> tuple[Array, tuple[str, ...]]:
-    """Return some rows of what a pipeline takes, as numbers (s, k) in their own units, and the names of these columns.
+    """Return some rows of what a pipeline takes, as numbers (s, k) in their own units, and the
+    names of these columns.
 
-    A column of text becomes a column of zeros and ones for each of its categories, "city=Rome"; cells that are missing count as the mean of
-    their column. Columns that a column transformer drops are left out.
+    A column of text becomes a column of zeros and ones for each of its categories, "city=Rome";
+    cells that are missing count as the mean of their column. Columns that a column transformer
+    drops are left out.
     """
     names = getattr(model, "feature_names_in_", None)
     if is_sparse(X):
@@ -45,11 +49,16 @@ def shown_columns(model: Pipeline, X: Any, numbers: IntArray) -> tuple[Array, tu
 
 
 def _names(names: Any, d: int) -> tuple[str, ...]:
-    return tuple(f"column {number}" for number in range(d)) if names is None else tuple(map(str, names))
+    return (
+        tuple(f"column {number}" for number in range(d))
+        if names is None
+        else tuple(map(str, names))
+    )
 
 
 def _used(model: Pipeline, labels: list[Any]) -> list[int]:
-    """Return the places of the columns that the first step passes on: all, but for those that a column transformer drops."""
+    """Return the places of the columns that the first step passes on: all, but for those that a
+    column transformer drops."""
     if not isinstance(model[0], ColumnTransformer):
         return list(range(len(labels)))
     kept = set[int]()
@@ -57,9 +66,14 @@ def _used(model: Pipeline, labels: list[Any]) -> list[int]:
         if isinstance(tool, str) and tool == "drop":
             continue
         columns = plain_columns(columns)
-        if isinstance(columns, slice) and isinstance(columns.start or columns.stop, str):  # of labels, the last included
+        # of labels, the last included
+        if isinstance(columns, slice) and isinstance(columns.start or columns.stop, str):
             start = 0 if columns.start is None else labels.index(columns.start)
-            kept.update(range(start, len(labels) if columns.stop is None else labels.index(columns.stop) + 1))
+            kept.update(
+                range(
+                    start, len(labels) if columns.stop is None else labels.index(columns.stop) + 1
+                )
+            )
         elif not isinstance(columns, slice) and any(isinstance(column, str) for column in columns):
             kept.update(labels.index(column) for column in columns)
         else:
@@ -80,7 +94,13 @@ def _as_numbers(values: Any, name: str) -> list[tuple[str, Float64]]:
 
 
 def _categories(values: Any, name: str) -> list[tuple[str, Float64]]:
-    texts = np.array(["missing" if value is None or value != value else str(value) for value in values.tolist()], dtype=object)
+    texts = np.array(
+        ["missing" if value is None or value != value else str(value) for value in values.tolist()],
+        dtype=object,
+    )
     found, counts = np.unique(texts, return_counts=True)
     frequent = found[np.sort(np.argsort(-counts, kind="stable")[:CATEGORIES])]
-    return [(f"{name}={category}", (texts == category).astype(np.float64)) for category in frequent.tolist()]
+    return [
+        (f"{name}={category}", (texts == category).astype(np.float64))
+        for category in frequent.tolist()
+    ]

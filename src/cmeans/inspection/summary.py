@@ -30,8 +30,9 @@ def summary(
     Parameters
     ----------
     model : a fitted estimator of this library, or a pipeline that ends in one.
-    X : rows as its `predict` takes them: those of the fit, or others; files too. Of more than 50,000 as many, evenly spaced, are read.
-        None: what the model itself keeps of the rows of its fit, all counting as one: no names, no silhouettes.
+    X : rows as its `predict` takes them: those of the fit, or others; files too. Of more than
+        50,000 as many, evenly spaced, are read. None: what the model itself keeps of the rows of
+        its fit, all counting as one: no names, no silhouettes.
     feature_names : d names, default=None: those of the fit, or numbers.
     sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
     diag : (n,) k(x, x), for precomputed kernels, as for `predict`.
@@ -42,8 +43,8 @@ def summary(
     -------
     Table of columns (c,):
         cluster : its number.
-        name : the columns that set it apart, "high alcohol, low hue" ("higher", "lower": than clusters that would have the same name);
-            absent where rows are no features.
+        name : the columns that set it apart, "high alcohol, low hue" ("higher", "lower": than
+            clusters that would have the same name); absent where rows are no features.
         weight, share : of the rows with this label; where rows were left out, scaled up to all.
         membership : mean over its rows of their membership in it.
         spread : root mean square distance of its rows to its centre, in the space of the model.
@@ -82,7 +83,10 @@ def table_of_fit(model: Any, n_typical: int = 1) -> Table:
     """Return what a model keeps of the rows of its fit, a row for each cluster."""
     kept = vars(model) if isinstance(model, Predicting) else {}
     if "labels_" not in kept:
-        raise ValueError(f"summary: {model!r} keeps no labels of rows (it is not fitted, or was saved without them); pass X.")
+        raise ValueError(
+            f"summary: {model!r} keeps no labels of rows (it is not fitted, or was saved without "
+            "them); pass X."
+        )
     labels, c = to_numpy(kept["labels_"]), len(model._state.centres)
     inside = np.flatnonzero(labels >= 0)
     own = labels[inside]
@@ -93,11 +97,17 @@ def table_of_fit(model: Any, n_typical: int = 1) -> Table:
         means: Float64 = np.divide(sums, counts, out=np.full(c, np.nan), where=counts > 0)
         return means
 
-    columns: dict[str, Any] = {"cluster": np.arange(c), "weight": counts, "share": counts / len(labels)}
+    columns: dict[str, Any] = {
+        "cluster": np.arange(c),
+        "weight": counts,
+        "share": counts / len(labels),
+    }
     if "_nearest" in kept:
         top, u = kept.get("memberships_top_k_"), kept.get("memberships_")  # which labels may tell
         largest = np.ones(len(own)) if u is None else host_float64(u)[inside, own]
-        columns["membership"] = mean(largest if top is None else host_float64(top.values)[inside, 0])
+        columns["membership"] = mean(
+            largest if top is None else host_float64(top.values)[inside, 0]
+        )
         columns["spread"] = np.sqrt(mean(host_float64(kept["_nearest"])[inside]))
     columns["separation"] = _apart(model._state.centres)
     if "_nearest" in kept:
@@ -113,12 +123,16 @@ def _apart(centres: Centres) -> Float64:
     return nearest
 
 
-def table_of(centres: Centres, seen: InspectedRows, contrast: Contrast | None, n_typical: int) -> Table:
+def table_of(
+    centres: Centres, seen: InspectedRows, contrast: Contrast | None, n_typical: int
+) -> Table:
     """Return the table of `summary`."""
     c, factor = seen.n_clusters, seen.n_rows / len(seen.numbers)
     mass, total = seen.masses, float(seen.weight.sum())
     nearest = seen.nearest_rows(n_typical)
-    belonging = np.take_along_axis(seen.memberships, np.maximum(seen.labels, 0)[:, None], axis=1)[:, 0]
+    belonging = np.take_along_axis(seen.memberships, np.maximum(seen.labels, 0)[:, None], axis=1)[
+        :, 0
+    ]
     columns: dict[str, Any] = {"cluster": np.arange(c)}
     if contrast is not None:
         columns["name"] = contrast.names
@@ -139,6 +153,10 @@ def table_of(centres: Centres, seen: InspectedRows, contrast: Contrast | None, n
 def _mean(values: Float64, seen: InspectedRows) -> Float64:
     """Return the weighted mean (c,) over the rows of each label; NaN where there are none."""
     inside = seen.labels >= 0
-    sums = np.bincount(seen.labels[inside], weights=(values * seen.weight)[inside], minlength=seen.n_clusters)
-    means: Float64 = np.divide(sums, seen.masses, out=np.full(seen.n_clusters, np.nan), where=seen.masses > 0)
+    sums = np.bincount(
+        seen.labels[inside], weights=(values * seen.weight)[inside], minlength=seen.n_clusters
+    )
+    means: Float64 = np.divide(
+        sums, seen.masses, out=np.full(seen.n_clusters, np.nan), where=seen.masses > 0
+    )
     return means

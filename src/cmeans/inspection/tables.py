@@ -43,8 +43,15 @@ class Table(Mapping[str, Any]):
         try:
             import pandas as pd
         except ImportError as error:
-            raise ImportError("Table.to_frame needs pandas: python -m pip install pandas.") from error
-        return pd.DataFrame({name: list(values) if values.ndim > 1 else values for name, values in self._columns.items()})
+            raise ImportError(
+                "Table.to_frame needs pandas: python -m pip install pandas."
+            ) from error
+        return pd.DataFrame(
+            {
+                name: list(values) if values.ndim > 1 else values
+                for name, values in self._columns.items()
+            }
+        )
 
     def cells(self) -> list[list[str]]:
         """Return the table as text, row by row, the names of the columns first."""
@@ -54,7 +61,10 @@ class Table(Mapping[str, Any]):
     def __str__(self) -> str:
         rows = self.cells()
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join("  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) for row in rows)
+        return "\n".join(
+            "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True))
+            for row in rows
+        )
 
     __repr__ = __str__
 
@@ -67,7 +77,8 @@ class Table(Mapping[str, Any]):
 
 
 def cell(value: Any) -> str:
-    """Return a value of a table as text: four digits of numbers, or all of large ones, "-" where there is none."""
+    """Return a value of a table as text: four digits of numbers, or all of large ones, "-" where
+    there is none."""
     if isinstance(value, np.ndarray | list | tuple):
         return ", ".join(cell(part) for part in value)
     if isinstance(value, float | np.floating):
@@ -76,5 +87,6 @@ def cell(value: Any) -> str:
 
 
 def plain_columns(columns: Any) -> Any:
-    """Columns of a part of a column transformer; of those left over scikit-learn 1.6 makes a list that warns where it is read."""
+    """Columns of a part of a column transformer; of those left over scikit-learn 1.6 makes a list
+    that warns where it is read."""
     return columns.data if isinstance(columns, UserList) else columns

@@ -10,7 +10,17 @@ from typing import Any, ClassVar, Literal, Protocol, Self, get_args
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, as_like, central_point, in_float64, is_sparse, numpy_dtype, squared_norms, to_numpy
+from ..data.arrays import (
+    Array,
+    Float64,
+    as_like,
+    central_point,
+    in_float64,
+    is_sparse,
+    numpy_dtype,
+    squared_norms,
+    to_numpy,
+)
 from ..runtime.checks import ParameterError, integer, real
 from ..runtime.parameter_object import ParameterObject
 from ..runtime.stored_classes import enter
@@ -26,7 +36,8 @@ NEARLY = 0.9  # share of the largest gap from which on another is as large
 class Columns(Protocol):
     """Kernel values (b, s) of rows (b, d) against fixed points, dense, in the rows' dtype.
 
-    The first s columns of `room` (b, s or more) may be written to and returned, which avoids new memory for every block.
+    The first s columns of `room` (b, s or more) may be written to and returned, which avoids new
+    memory for every block.
     """
 
     def __call__(self, x: Array, room: Array | None = None) -> Array: ...
@@ -48,14 +59,16 @@ class KernelEvidence(Protocol):
         """Some rows (b, d), the same for every random_state, and their weights (b,)."""
 
     def median(self, distances: Callable[[Array], Float64]) -> float:
-        """The median over pairs of different rows of the sample of their distances (b, b); 0 where all rows are equal."""
+        """The median over pairs of different rows of the sample of their distances (b, b); 0 where
+        all rows are equal."""
 
     def inverse(self, size: float) -> float:
         """Return 1 / size, and 1 for a size of 0; refuse one beyond the range of numbers."""
 
 
 def check_parameters(kernel: object, **least: float) -> None:
-    """Raise ValueError for a parameter that is not a finite number above its bound (`degree`: a whole number, at least its bound)."""
+    """Raise ValueError for a parameter that is not a finite number above its bound (`degree`: a
+    whole number, at least its bound)."""
     owner = type(kernel).__name__
     for name, bound in least.items():
         value = getattr(kernel, name)
@@ -66,21 +79,28 @@ def check_parameters(kernel: object, **least: float) -> None:
 
 
 def check_gamma(kernel: object) -> None:
-    """Raise ValueError for a `gamma` that is neither a positive number nor the name of a way to find one."""
+    """Raise ValueError for a `gamma` that is neither a positive number nor the name of a way to
+    find one."""
     gamma = getattr(kernel, "gamma")  # noqa: B009 - of kernels that have one
     if not isinstance(gamma, str):
         check_parameters(kernel, gamma=0)
     elif gamma not in get_args(GammaName):
-        raise ParameterError(type(kernel).__name__, "gamma", gamma, '{name} is "scale", "median" or a positive number.')
+        raise ParameterError(
+            type(kernel).__name__,
+            "gamma",
+            gamma,
+            '{name} is "scale", "median" or a positive number.',
+        )
 
 
 class Kernel(ParameterObject, ABC):
     """k(x, y) = <phi(x), phi(y)>. A frozen object of its own parameters.
 
-    A parameter may be left to the rows: the kernel is legal, and `settled` gives it the number that the rows of a fit determine.
+    A parameter may be left to the rows: the kernel is legal, and `settled` gives it the number that
+    the rows of a fit determine.
 
-    Calling a kernel computes a whole block of values. Loops over blocks of rows call `prepare` first, which computes once what
-    depends on the points y alone.
+    Calling a kernel computes a whole block of values. Loops over blocks of rows call `prepare`
+    first, which computes once what depends on the points y alone.
 
     Notes
     -----
@@ -92,15 +112,21 @@ class Kernel(ParameterObject, ABC):
     - `evidence`: what the rows of the fit say, `KernelEvidence`.
     """
 
-    name: ClassVar[str] = ""  # by which estimators, the command and `KERNELS` know it, made with the defaults of its parameters
+    # by which estimators, the command and `KERNELS` know it, made with the defaults of its
+    # parameters
+    name: ClassVar[str] = ""
 
-    constant_part: ClassVar[bool] = False  # True: values may share a large constant, so spaces centre the features first
+    # True: values may share a large constant, so spaces centre the features first
+    constant_part: ClassVar[bool] = False
 
-    distances_ignore_shifts: ClassVar[bool] = False  # True: moving all rows alike leaves every distance as it is
+    # True: moving all rows alike leaves every distance as it is
+    distances_ignore_shifts: ClassVar[bool] = False
 
-    prepares_lightly: ClassVar[bool] = False  # True: many prepared points take hardly more memory than the points themselves
+    # True: many prepared points take hardly more memory than the points themselves
+    prepares_lightly: ClassVar[bool] = False
 
-    coordinates: ClassVar[Literal["", "rows", "unit rows"]] = ""  # what k(x, y) is the inner product of, where these are coordinates
+    # what k(x, y) is the inner product of, where these are coordinates
+    coordinates: ClassVar[Literal["", "rows", "unit rows"]] = ""
 
     takes_kernel_values: ClassVar[bool] = False  # True: rows are kernel values already
 
@@ -113,14 +139,16 @@ class Kernel(ParameterObject, ABC):
 
     over_landmarks: ClassVar[bool] = False  # True: a graph of rows that share near landmarks
 
-    is_for_tables: ClassVar[bool] = True  # False: for images, or values of another kernel; not offered by the command, which reads tables
+    # False: for images, or values of another kernel; not offered by the command, which reads tables
+    is_for_tables: ClassVar[bool] = True
 
     def __init_subclass__(cls, **words: Any) -> None:
         super().__init_subclass__(**words)
         enter(KERNELS, cls)
 
     def settled(self, evidence: KernelEvidence) -> Self:
-        """Return the kernel with numbers in place of what the rows determine: of a `gamma`, "scale" and "median"."""
+        """Return the kernel with numbers in place of what the rows determine: of a `gamma`, "scale"
+        and "median"."""
         gamma = getattr(self, "gamma", None)
         if not isinstance(gamma, str):
             return self
@@ -128,13 +156,15 @@ class Kernel(ParameterObject, ABC):
         return replace(self, gamma=evidence.inverse(size))  # type: ignore[type-var]
 
     def distances(self, x: Array) -> Float64:
-        """Distances (b, b) of rows to each other, in the measure that `gamma` multiplies: squared ones."""
+        """Distances (b, b) of rows to each other, in the measure that `gamma` multiplies: squared
+        ones."""
         x = in_float64(x)
         x = x if is_sparse(x) else x - central_point(x)
         return squared_distances(x, x)
 
     def spread(self, evidence: KernelEvidence) -> float:
-        """The size of the rows' distances in that measure, which gamma="scale" is the inverse of."""
+        """The size of the rows' distances in that measure, which gamma="scale" is the inverse
+        of."""
         return evidence.variance
 
     @property
@@ -206,7 +236,8 @@ class FeatureKernel(Kernel):
 
     @property
     def shows_all_parts(self) -> bool:
-        """True where there are no fewer features than parts of the graph that nothing joins: then only a row without edges has none."""
+        """True where there are no fewer features than parts of the graph that nothing joins: then
+        only a row without edges has none."""
         assert self.eigenvalues is not None
         return int(self.n_components) >= int(np.count_nonzero(self.eigenvalues > 1.0 - TIE))
 
@@ -233,7 +264,9 @@ class FeatureKernel(Kernel):
 
 def equal_fields(kernel: Any, other: Any) -> bool:
     """Return whether two kernels are equal, of those that hold arrays."""
-    return type(other) is type(kernel) and all(np.array_equal(getattr(kernel, f.name), getattr(other, f.name)) for f in fields(kernel))
+    return type(other) is type(kernel) and all(
+        np.array_equal(getattr(kernel, f.name), getattr(other, f.name)) for f in fields(kernel)
+    )
 
 
 def of_length_one(e: Float64) -> Float64:
@@ -244,10 +277,11 @@ def of_length_one(e: Float64) -> Float64:
 
 
 def suggested_clusters(eigenvalues: Float64) -> int:
-    """Return the number of clusters that a graph shows: before the largest gap of its frequencies, sqrt(1 - eigenvalue).
+    """Return the number of clusters that a graph shows: before the largest gap of its frequencies,
+    sqrt(1 - eigenvalue).
 
-    Of one long, thin cluster these are evenly spaced (of broader ones they come closer), while gaps of the eigenvalues themselves grow;
-    so of gaps that are large within a tenth the first is taken.
+    Of one long, thin cluster these are evenly spaced (of broader ones they come closer), while gaps
+    of the eigenvalues themselves grow; so of gaps that are large within a tenth the first is taken.
     """
     gaps = np.diff(np.sqrt(np.maximum(1.0 - eigenvalues, 0.0)))
     return int(np.argmax(gaps >= NEARLY * gaps.max())) + 1 if len(gaps) else 1

@@ -17,11 +17,13 @@ from .native_values import NativeValues, serves
 
 @dataclass(frozen=True, repr=False)
 class HistogramIntersection(Kernel):
-    """k(x, y) = sum_f min(x_f, y_f), features at least 0: the overlap of two histograms (Swain & Ballard 1991).
+    """k(x, y) = sum_f min(x_f, y_f), features at least 0: the overlap of two histograms (Swain &
+    Ballard 1991).
 
-    Use it for counts and shares: words of texts or images, colours, species. k(x, x) is the row's sum, and the squared distance
-    in feature space, k(x, x) - 2 k(x, y) + k(y, y), is the Manhattan distance of the rows. Positive definite. Rows of unequal
-    totals are usually better divided by them first (scikit-learn's `Normalizer(norm="l1")`).
+    Use it for counts and shares: words of texts or images, colours, species. k(x, x) is the row's
+    sum, and the squared distance in feature space, k(x, x) - 2 k(x, y) + k(y, y), is the Manhattan
+    distance of the rows. Positive definite. Rows of unequal totals are usually better divided by
+    them first (scikit-learn's `Normalizer(norm="l1")`).
 
     Raises
     ------
@@ -38,7 +40,8 @@ class HistogramIntersection(Kernel):
 
     References
     ----------
-    M. J. Swain, D. H. Ballard, Color indexing, International Journal of Computer Vision 7 (1991) 11-32.
+    M. J. Swain, D. H. Ballard, Color indexing, International Journal of Computer Vision 7 (1991)
+    11-32.
     """
 
     name = "histogram_intersection"
@@ -65,8 +68,10 @@ def check_not_negative(kernel: Kernel, x: Array) -> None:
     if math.prod(values.shape) and bool(namespace(values).any(values < 0)):
         least = float(namespace(values).min(values))
         raise ValueError(
-            f"{type(kernel).__name__}: features must not be negative, and {least:g} came: rows are histograms (counts, shares, "
-            "intensities). Leave the rows unscaled or scale them to [0, 1]; for features with signs take another kernel."
+            f"{type(kernel).__name__}: features must not be negative, and {least:g} came: rows are "
+            "histograms (counts, shares, "
+            "intensities). Leave the rows unscaled or scale them to [0, 1]; for features with "
+            "signs take another kernel."
         )
 
 
@@ -80,17 +85,25 @@ def row_sums(x: Array) -> Array:
 def in_dtype(values: Array, x: Array) -> Array:
     """Return the values in the rows' dtype, or in float64 where rows are integers."""
     xp = namespace(x)
-    return xp.astype(values, x.dtype if xp.isdtype(x.dtype, "real floating") else xp.float64, copy=False)
+    return xp.astype(
+        values, x.dtype if xp.isdtype(x.dtype, "real floating") else xp.float64, copy=False
+    )
 
 
 def intersections_with(y: Array) -> Callable[[Array], Array]:
-    """Return a function of rows x that gives sum_f min(x_if, y_lf) (b, s); no (b, s, d) array is made.
+    """Return a function of rows x that gives sum_f min(x_if, y_lf) (b, s); no (b, s, d) array is
+    made.
 
-    In float64. Without native code, and for CSR, min(a, b) = (a + b - |a - b|) / 2, summed by Manhattan distances.
+    In float64. Without native code, and for CSR, min(a, b) = (a + b - |a - b|) / 2, summed by
+    Manhattan distances.
     """
     if is_foreign(y):
         return lambda x: _sums_of_minima(x, y)
-    native = NativeValues("intersections", np.asarray(y, np.float64)) if serves(np.zeros(0)) and not is_sparse(y) else None
+    native = (
+        NativeValues("intersections", np.asarray(y, np.float64))
+        if serves(np.zeros(0)) and not is_sparse(y)
+        else None
+    )
     totals = row_sums(y)
     points = canonical_csr(y) if is_sparse(y) else np.ascontiguousarray(y, dtype=np.float64)
 
@@ -98,7 +111,11 @@ def intersections_with(y: Array) -> Callable[[Array], Array]:
         if native is not None and not is_sparse(x):
             overlaps: Float64 = native(np.asarray(x, np.float64))
             return overlaps
-        distances = manhattan_distances(canonical_csr(x), points) if is_sparse(x) else cdist(x, points, "cityblock")
+        distances = (
+            manhattan_distances(canonical_csr(x), points)
+            if is_sparse(x)
+            else cdist(x, points, "cityblock")
+        )
         values: Float64 = np.asarray(distances, dtype=np.float64)
         np.subtract(totals[None, :], values, out=values)
         values += row_sums(x)[:, None]

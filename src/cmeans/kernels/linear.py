@@ -38,7 +38,8 @@ class Linear(ProductKernel):
 
 @dataclass(frozen=True, repr=False)
 class Cosine(ProductKernel):
-    """k(x, y) = x.y / (|x| |y|): spherical clustering, for embeddings and text. A row of zeros has k = 0 with everything.
+    """k(x, y) = x.y / (|x| |y|): spherical clustering, for embeddings and text. A row of zeros has
+    k = 0 with everything.
 
     Examples
     --------

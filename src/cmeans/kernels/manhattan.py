@@ -1,4 +1,5 @@
-"""Kernels of Manhattan distances: the Laplacian, and Gower's of tables that mix numbers and categories."""
+"""Kernels of Manhattan distances: the Laplacian, and Gower's of tables that mix numbers and
+categories."""
 
 from __future__ import annotations
 
@@ -10,7 +11,17 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 
-from ..data.arrays import Array, Float64, IntArray, as_like, canonical_csr, host_float64, in_float64, is_sparse, namespace
+from ..data.arrays import (
+    Array,
+    Float64,
+    IntArray,
+    as_like,
+    canonical_csr,
+    host_float64,
+    in_float64,
+    is_sparse,
+    namespace,
+)
 from ..runtime.checks import known_number
 from .base import Columns, GammaName, Kernel, KernelEvidence, check_gamma, equal_fields
 from .native_values import NativeValues, serves
@@ -19,13 +30,15 @@ from .products import exponential, ones_of
 
 @dataclass(frozen=True, repr=False)
 class Laplacian(Kernel):
-    """k(x, y) = exp(-gamma sum_f |x_f - y_f|). Rougher than RBF: its spectrum decays slowly, so it needs more landmarks.
+    """k(x, y) = exp(-gamma sum_f |x_f - y_f|). Rougher than RBF: its spectrum decays slowly, so it
+    needs more landmarks.
 
     Parameters
     ----------
     gamma : "scale", "median" or float > 0, default="scale"
-        Factor of Manhattan distances. "scale": the inverse of the number of columns times the root of their mean variance, "median": of the
-        median distance among at most 1,000, whatever random_state is, both of a fit's rows.
+        Factor of Manhattan distances. "scale": the inverse of the number of columns times the root
+        of their mean variance, "median": of the median distance among at most 1,000, whatever
+        random_state is, both of a fit's rows.
 
     Raises
     ------
@@ -74,16 +87,21 @@ class Laplacian(Kernel):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Gower(Kernel):
-    """k(x, y) = 1 - (1/d) sum_f g_f,  g = min(|x_f - y_f| / span_f, 1) for numbers, and 0 or 1 for equal or other categories.
+    """k(x, y) = 1 - (1/d) sum_f g_f,  g = min(|x_f - y_f| / span_f, 1) for numbers, and 0 or 1 for
+    equal or other categories.
 
-    Use it for tables of customers, patients, houses: a category that differs costs what the whole range of a number does. It is positive
-    semi-definite (a mean of triangle kernels and of equalities), so that centres are means in a space of its own, and landmarks, exact
-    fits, soft rules and predictions work as ever. Values beyond the known range count as its ends. Missing values are refused: impute them.
+    Use it for tables of customers, patients, houses: a category that differs costs what the whole
+    range of a number does. It is positive semi-definite (a mean of triangle kernels and of
+    equalities), so that centres are means in a space of its own, and landmarks, exact fits, soft
+    rules and predictions work as ever. Values beyond the known range count as its ends. Missing
+    values are refused: impute them.
 
     Parameters
     ----------
-    low, span : (d,) least value and range of each column of numbers; of categories they are not used, and a range of 0 counts as equal.
-    categorical : (k,) numbers of the columns of categories, whose values are codes, such as those of scikit-learn's OrdinalEncoder.
+    low, span : (d,) least value and range of each column of numbers; of categories they are not
+        used, and a range of 0 counts as equal.
+    categorical : (k,) numbers of the columns of categories, whose values are codes, such as those
+        of scikit-learn's OrdinalEncoder.
 
     `Gower.of(X, categorical)` reads low and span off rows.
 
@@ -110,11 +128,31 @@ class Gower(Kernel):
     categorical: IntArray
 
     def __post_init__(self) -> None:
-        low, span, chosen = np.asarray(self.low), np.asarray(self.span), np.asarray(self.categorical)
-        if low.ndim != 1 or low.shape != span.shape or not len(low) or not np.isfinite([low, span]).all() or (span < 0).any():
-            raise ValueError(f"Gower: low {low.shape} and span {span.shape} must be finite numbers (d,), and no span below 0.")
-        if chosen.ndim != 1 or len(np.unique(chosen)) < len(chosen) or ((chosen < 0) | (chosen >= len(low))).any():
-            raise ValueError(f"Gower(categorical={chosen.tolist()}): give different column numbers from 0 to {len(low) - 1}.")
+        low, span, chosen = (
+            np.asarray(self.low),
+            np.asarray(self.span),
+            np.asarray(self.categorical),
+        )
+        if (
+            low.ndim != 1
+            or low.shape != span.shape
+            or not len(low)
+            or not np.isfinite([low, span]).all()
+            or (span < 0).any()
+        ):
+            raise ValueError(
+                f"Gower: low {low.shape} and span {span.shape} must be finite numbers (d,), and no "
+                "span below 0."
+            )
+        if (
+            chosen.ndim != 1
+            or len(np.unique(chosen)) < len(chosen)
+            or ((chosen < 0) | (chosen >= len(low))).any()
+        ):
+            raise ValueError(
+                f"Gower(categorical={chosen.tolist()}): give different column numbers from 0 to "
+                f"{len(low) - 1}."
+            )
 
     @classmethod
     def of(cls, X: Any, categorical: Sequence[int] = ()) -> Gower:
@@ -127,10 +165,15 @@ class Gower(Kernel):
         """
         x = host_float64(np.asarray(X))
         if x.ndim != 2 or not x.size or not np.isfinite(x).all():
-            raise ValueError(f"Gower.of: X has shape {x.shape}; finite numbers (n, d) are needed, categories as codes (OrdinalEncoder).")
+            raise ValueError(
+                f"Gower.of: X has shape {x.shape}; finite numbers (n, d) are needed, categories as "
+                "codes (OrdinalEncoder)."
+            )
         chosen = np.asarray(categorical)
         if chosen.ndim != 1 or (len(chosen) and not np.issubdtype(chosen.dtype, np.integer)):
-            raise ValueError(f"Gower.of(categorical={categorical!r}): give column numbers, such as [0, 3].")
+            raise ValueError(
+                f"Gower.of(categorical={categorical!r}): give column numbers, such as [0, 3]."
+            )
         low = x.min(axis=0)
         return cls(low, x.max(axis=0) - low, chosen.astype(np.intp))
 
@@ -141,7 +184,11 @@ class Gower(Kernel):
             rows, own = self._parts(x)
             xp = namespace(rows)
             here, there = as_like(codes, rows), as_like(points, rows)
-            total = manhattan(rows, there) if rows.shape[1] else xp.zeros((x.shape[0], y.shape[0]), dtype=rows.dtype)
+            total = (
+                manhattan(rows, there)
+                if rows.shape[1]
+                else xp.zeros((x.shape[0], y.shape[0]), dtype=rows.dtype)
+            )
             for f in range(own.shape[1]):
                 total += xp.astype(own[:, f][:, None] != here[:, f][None, :], total.dtype)
             return 1.0 - total / len(self.low)
@@ -156,7 +203,9 @@ class Gower(Kernel):
         if is_sparse(x):
             raise ValueError("Gower: rows of mixed tables are dense; pass X.toarray().")
         if x.shape[1] != len(self.low):
-            raise ValueError(f"Gower: rows have {x.shape[1]} columns, and its ranges are of {len(self.low)}.")
+            raise ValueError(
+                f"Gower: rows have {x.shape[1]} columns, and its ranges are of {len(self.low)}."
+            )
         xp = namespace(x)
         chosen = np.asarray(self.categorical, dtype=np.intp)
         numeric = np.setdiff1d(np.arange(len(self.low)), chosen)

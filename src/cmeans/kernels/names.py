@@ -27,19 +27,27 @@ KERNELS["poly"] = Polynomial  # scikit-learn's name
 
 
 def kernel_of(kernel: Any, estimator_name: str) -> Kernel:
-    """Return the kernel of a name, made with its defaults, of an object, or of a function k(X, Y). Errors name `estimator_name`."""
+    """Return the kernel of a name, made with its defaults, of an object, or of a function k(X, Y).
+    Errors name `estimator_name`."""
     if isinstance(kernel, str):
         if kernel not in KERNELS:
             raise ValueError(
-                f"{estimator_name}(kernel={kernel!r}): unknown kernel; known are {sorted(KERNELS)}, a kernel object or a callable."
+                f"{estimator_name}(kernel={kernel!r}): unknown kernel; known are "
+                f"{sorted(KERNELS)}, a kernel object or a callable."
             )
         return KERNELS[kernel]()
     if isinstance(kernel, Kernel):
         return kernel
     if isinstance(kernel, type) and issubclass(kernel, Kernel):
-        raise ValueError(f"{estimator_name}(kernel={kernel.__name__}): give a kernel object, {kernel.__name__}(...), not its class.")
+        raise ValueError(
+            f"{estimator_name}(kernel={kernel.__name__}): give a kernel object, "
+            f"{kernel.__name__}(...), not its class."
+        )
     if callable(kernel) and not isinstance(kernel, type):
         function: Callable[..., Any] = kernel
         return CallableKernel(function)
     shown = one_line(repr(kernel), most=100)  # as it may be an array
-    raise ValueError(f"{estimator_name}(kernel={shown}): a kernel is a name ({sorted(KERNELS)}), a kernel object or a callable k(X, Y).")
+    raise ValueError(
+        f"{estimator_name}(kernel={shown}): a kernel is a name ({sorted(KERNELS)}), a kernel "
+        "object or a callable k(X, Y)."
+    )

@@ -1,4 +1,5 @@
-"""Kernel values of NumPy rows by native code: the kernel's function is applied while its sums are in registers."""
+"""Kernel values of NumPy rows by native code: the kernel's function is applied while its sums are
+in registers."""
 
 from __future__ import annotations
 
@@ -34,7 +35,12 @@ VALUES = pointer_to(_ValuesArgument)
 
 def serves(x: Array) -> bool:
     """True for rows that native code reads."""
-    return native.is_available() and not is_foreign(x) and not is_sparse(x) and x.dtype in (np.float32, np.float64)
+    return (
+        native.is_available()
+        and not is_foreign(x)
+        and not is_sparse(x)
+        and x.dtype in (np.float32, np.float64)
+    )
 
 
 class NativeValues:
@@ -50,7 +56,9 @@ class NativeValues:
         out = _room_for(rows, len(self._points), room)
         if rows.dtype not in self._panels:
             self._panels[rows.dtype] = panels_of(self._points.astype(rows.dtype))
-        values = _values_argument(rows, self._panels[rows.dtype], out, len(self._points), self._parameter)
+        values = _values_argument(
+            rows, self._panels[rows.dtype], out, len(self._points), self._parameter
+        )
         native.function(self._name, rows.dtype, (VALUES,))(values)
         return out[:, : len(self._points)]
 
@@ -64,7 +72,8 @@ def native_gaussians(
     far: float,
     room: Array | None,
 ) -> Array:
-    """Return Gaussian kernel values (b, s) by native code, in `room` where there is some; all in the rows' dtype."""
+    """Return Gaussian kernel values (b, s) by native code, in `room` where there is some; all in
+    the rows' dtype."""
     rows = in_order(rows)
     out = _room_for(rows, len(points), room)
     values = _values_argument(rows, panels, out, len(points), gamma)
@@ -78,14 +87,20 @@ def _room_for(rows: Array, count: int, room: Array | None) -> Array:
     return np.empty((len(rows), count), rows.dtype) if room is None else room
 
 
-def _values_argument(rows: Array, panels: Array, out: Array, count: int, parameter: float) -> Structure:
-    """Return the structure that native functions of rows and so many points take; the caller keeps the arrays."""
+def _values_argument(
+    rows: Array, panels: Array, out: Array, count: int, parameter: float
+) -> Structure:
+    """Return the structure that native functions of rows and so many points take; the caller keeps
+    the arrays."""
     places = address(rows), address(panels), address(out)
-    return _ValuesArgument(*places, len(rows), panels.shape[1], pitch(rows), count, pitch(out), parameter)
+    return _ValuesArgument(
+        *places, len(rows), panels.shape[1], pitch(rows), count, pitch(out), parameter
+    )
 
 
 def panels_of(points: Array) -> Array:
-    """Return points (s, k) in panels (p, k, lanes) of as many as are computed at a time, padded with zeros; each begins a cache line."""
+    """Return points (s, k) in panels (p, k, lanes) of as many as are computed at a time, padded
+    with zeros; each begins a cache line."""
     s, k = points.shape
     lanes = LINE // points.itemsize
     panels = -(-s // lanes)

@@ -27,7 +27,8 @@ from ..data.blocks import blocks_of
 from ..native.calls import ADDRESS, WHOLE, Structure, address, pitch, pointer_to
 from .native_values import LINE, panels_of, serves
 
-LOST = 256.0  # roundings of products, below which a squared distance found by one has lost too many digits
+# roundings of products, below which a squared distance found by one has lost too many digits
+LOST = 256.0
 PRODUCTS = 2**21  # of rows and points in memory at a time, without native code
 
 
@@ -51,18 +52,22 @@ NEIGHBOURS = pointer_to(_NeighboursArgument)
 
 
 class NearestPoints:
-    """The `count` nearest of points (s, d) to rows of any form, the nearest first, equally near ones in their order.
+    """The `count` nearest of points (s, d) to rows of any form, the nearest first, equally near
+    ones in their order.
 
-    They are found by |p|^2 / 2 - x.p about a point amid the points, which keeps rounding small (CSR rows: about the origin). Rows to which
-    all of them are so near that it is not small, as where rows and points are far from that point, are compared by differences.
+    They are found by |p|^2 / 2 - x.p about a point amid the points, which keeps rounding small (CSR
+    rows: about the origin). Rows to which all of them are so near that it is not small, as where
+    rows and points are far from that point, are compared by differences.
     """
 
     def __init__(self, points: Float64, count: int) -> None:
         self._points, self._count, self._centre = points, count, central_point(points)
-        self._prepared: dict[Any, tuple[Array, Array, Array]] = {}  # by dtype: shift, panels or moved points, |p|^2
+        # by dtype: shift, panels or moved points, |p|^2
+        self._prepared: dict[Any, tuple[Array, Array, Array]] = {}
 
     def __call__(self, x: Array) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
-        """Numbers (b, count) of the points and squared distances (b, count), 0 where they are below rounding."""
+        """Numbers (b, count) of the points and squared distances (b, count), 0 where they are below
+        rounding."""
         given = x = x if is_sparse(x) else to_numpy(x)
         points, panels, norms = self._points_for(x)
         if not is_sparse(x):
@@ -70,7 +75,10 @@ class NearestPoints:
         if panels is not None:
             numbers, scores = self._native(x, panels)
         else:
-            parts = [_chosen(part, points, norms, self._count) for part in blocks_of(x, max(1, PRODUCTS // len(points)))]
+            parts = [
+                _chosen(part, points, norms, self._count)
+                for part in blocks_of(x, max(1, PRODUCTS // len(points)))
+            ]
             numbers, scores = (np.concatenate(part) for part in zip(*parts, strict=True))
         kxx = squared_norms(x)[:, None]
         d2, sizes = kxx + 2.0 * scores, kxx + norms[numbers]
@@ -78,12 +86,17 @@ class NearestPoints:
         d2[d2 <= rounding(x.dtype) * sizes] = 0.0
         for rows in blocks_of(lost, max(1, PRODUCTS // len(points))):
             lost_rows = in_float64(given[rows])
-            exact = squared_distances(lost_rows, self._points) if is_sparse(x) else cdist(lost_rows, self._points, "sqeuclidean")
+            exact = (
+                squared_distances(lost_rows, self._points)
+                if is_sparse(x)
+                else cdist(lost_rows, self._points, "sqeuclidean")
+            )
             numbers[rows], d2[rows] = nearest_columns(exact, self._count)
         return numbers, d2
 
     def _points_for(self, x: Array) -> tuple[Array, Array | None, Array]:
-        """Points, their panels where native code takes the rows, and their squared norms, in the rows' dtype and about their origin."""
+        """Points, their panels where native code takes the rows, and their squared norms, in the
+        rows' dtype and about their origin."""
         key = x.dtype, is_sparse(x)
         if key not in self._prepared:
             centre = 0.0 if is_sparse(x) else self._centre.astype(x.dtype)
@@ -93,9 +106,14 @@ class NearestPoints:
         return self._prepared[key]
 
     def _native(self, x: Array, panels: Array) -> tuple[Array, Array]:
-        numbers, scores = np.empty((len(x), self._count), np.int32), np.empty((len(x), self._count), x.dtype)
+        numbers, scores = (
+            np.empty((len(x), self._count), np.int32),
+            np.empty((len(x), self._count), x.dtype),
+        )
         places = (address(array) for array in (x, panels, scores, numbers))
-        argument = _NeighboursArgument(*places, len(x), x.shape[1], pitch(x), len(panels), self._count)
+        argument = _NeighboursArgument(
+            *places, len(x), x.shape[1], pitch(x), len(panels), self._count
+        )
         native.function("find_neighbours", x.dtype, (NEIGHBOURS,))(argument)
         return numbers, scores
 
@@ -109,22 +127,30 @@ class NearestColumns:
     def __call__(self, x: Array) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
         """Numbers (b, count) of the columns and squared distances (b, count)."""
         if is_sparse(x):
-            raise ValueError("X holds distances to landmarks and is sparse; give all of them, as a dense array.")
+            raise ValueError(
+                "X holds distances to landmarks and is sparse; give all of them, as a dense array."
+            )
         x = to_numpy(x)
         if len(x) and x.min() < 0:
-            raise ValueError('X holds negative numbers; metric="precomputed" takes distances to landmarks.')
+            raise ValueError(
+                'X holds negative numbers; metric="precomputed" takes distances to landmarks.'
+            )
         numbers, distances = nearest_columns(x, self._count)
         return numbers, distances**2
 
 
-def nearest_columns(x: npt.NDArray[Any], count: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
-    """Return the numbers (b, count) of the smallest values of each row (b, s), the first of equal ones, and these values."""
+def nearest_columns(
+    x: npt.NDArray[Any], count: int
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
+    """Return the numbers (b, count) of the smallest values of each row (b, s), the first of equal
+    ones, and these values."""
     numbers = np.argsort(x, axis=1, kind="stable")[:, :count]
     return numbers.astype(np.int32), np.take_along_axis(x, numbers, axis=1)
 
 
 def squared_distances(x: Array, points: Array) -> Float64:
-    """|x_i - p_l|^2 (b, s) of rows and points in float64, dense or CSR, by products, and from differences where these lose digits."""
+    """|x_i - p_l|^2 (b, s) of rows and points in float64, dense or CSR, by products, and from
+    differences where these lose digits."""
     sizes = squared_norms(x)[:, None] + squared_norms(points)[None, :]
     d2: Float64 = sizes - 2.0 * host_float64(x @ points.T)
     near = d2 < LOST * resolution(np.float64) * sizes
@@ -134,9 +160,12 @@ def squared_distances(x: Array, points: Array) -> Float64:
 
 
 def _panels(points: Array, norms: Array) -> Array:
-    """Return |p|^2 / 2 and -p in panels, an even number of them; what pads them is infinitely far."""
+    """Return |p|^2 / 2 and -p in panels, an even number of them; what pads them is infinitely
+    far."""
     lanes = LINE // points.itemsize
-    padded = np.zeros((-(-len(points) // (2 * lanes)) * 2 * lanes, 1 + points.shape[1]), points.dtype)
+    padded = np.zeros(
+        (-(-len(points) // (2 * lanes)) * 2 * lanes, 1 + points.shape[1]), points.dtype
+    )
     padded[:, 0] = np.inf
     padded[: len(points), 0], padded[: len(points), 1:] = norms / 2, -points
     return panels_of(padded)

@@ -22,8 +22,9 @@ POWER_ELEMENTS = 2**15  # numbers raised to a power at a time, so that they stay
 class Polynomial(ProductKernel):
     """k(x, y) = (gamma x.y + coef0)^degree / scale.
 
-    The division by `scale` is done inside the power, so that values of 1e60 never appear; it changes objectives, but not clusterings.
-    On rows of unequal length `NormalizedPolynomial` is usually the better choice.
+    The division by `scale` is done inside the power, so that values of 1e60 never appear; it
+    changes objectives, but not clusterings. On rows of unequal length `NormalizedPolynomial` is
+    usually the better choice.
 
     Parameters
     ----------
@@ -34,7 +35,8 @@ class Polynomial(ProductKernel):
     coef0 : float, default=1.0
         Constant added to inner products; below 0 the kernel may have negative eigenvalues.
     scale : "auto" or float > 0, default="auto"
-        Divisor of all values. "auto": 1, and for rows of a fit whose values are far from 1, the mean of k(x, x).
+        Divisor of all values. "auto": 1, and for rows of a fit whose values are far from 1, the
+        mean of k(x, x).
 
     Raises
     ------
@@ -50,8 +52,8 @@ class Polynomial(ProductKernel):
 
     References
     ----------
-    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011 (degree 5 on
-    MNIST).
+    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale
+    clustering. FUZZ-IEEE 2011 (degree 5 on MNIST).
     """
 
     degree: int = 3
@@ -67,13 +69,16 @@ class Polynomial(ProductKernel):
             check_parameters(self, scale=0)
 
     def settled(self, evidence: KernelEvidence) -> Self:
-        """Divide values that would overflow float32 silently, those far from 1, by their mean diagonal."""
+        """Divide values that would overflow float32 silently, those far from 1, by their mean
+        diagonal."""
         if not is_auto(self.scale):
             return self
         rows, weights = evidence.sample
         base = host_float64(squared_norms(in_float64(rows))) * self.gamma + self.coef0
         size = float((weights @ np.abs(base) / weights.sum()) ** self.degree)
-        near = not np.isfinite(size) or 1.0 / POLYNOMIAL_RANGE <= size <= POLYNOMIAL_RANGE or size == 0
+        near = (
+            not np.isfinite(size) or 1.0 / POLYNOMIAL_RANGE <= size <= POLYNOMIAL_RANGE or size == 0
+        )
         return replace(self, scale=1.0 if near else size)
 
     @property
@@ -95,9 +100,11 @@ class Polynomial(ProductKernel):
 
 @dataclass(frozen=True, repr=False)
 class NormalizedPolynomial(ProductKernel):
-    """k(x, y) = (gamma x.y + coef0)^degree / sqrt(k(x, x) k(y, y)): a polynomial kernel with every k(x, x) = 1 (Zhang & Rudnicky 2002).
+    """k(x, y) = (gamma x.y + coef0)^degree / sqrt(k(x, x) k(y, y)): a polynomial kernel with every
+    k(x, x) = 1 (Zhang & Rudnicky 2002).
 
-    Use it in place of `Polynomial` where rows differ in length: that kernel raises the lengths to a power.
+    Use it in place of `Polynomial` where rows differ in length: that kernel raises the lengths to a
+    power.
 
     Parameters
     ----------
@@ -155,7 +162,8 @@ class NormalizedPolynomial(ProductKernel):
 
 @dataclass(frozen=True, repr=False)
 class Sigmoid(ProductKernel):
-    """k(x, y) = tanh(gamma x.y + coef0), the neural kernel of Chitta 2011 (gamma = .0045, coef0 = .11 there). Indefinite in general.
+    """k(x, y) = tanh(gamma x.y + coef0), the neural kernel of Chitta 2011 (gamma = .0045, coef0 =
+    .11 there). Indefinite in general.
 
     Parameters
     ----------
@@ -202,7 +210,8 @@ class Sigmoid(ProductKernel):
 
 
 def _power(s: Array, degree: int) -> Array:
-    """s ** degree by repeated squaring, in place for NumPy; general powers and new arrays are many times slower."""
+    """s ** degree by repeated squaring, in place for NumPy; general powers and new arrays are many
+    times slower."""
     if not isinstance(s, np.ndarray):
         return _raised(namespace(s).asarray(s, copy=True), s, degree)
     for part in blocks_of(s, max(1, POWER_ELEMENTS // max(1, s.shape[-1]))):

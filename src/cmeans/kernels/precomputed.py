@@ -15,10 +15,12 @@ from .base import Columns, Kernel, equal_fields
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Precomputed(Kernel):
-    """Rows are kernel values already: row i holds k(x_i, .) and a "point" is the number of a column.
+    """Rows are kernel values already: row i holds k(x_i, .) and a "point" is the number of a
+    column.
 
-    X is the square kernel matrix, or only the columns of the `landmarks`. A row does not hold its own k(x, x), so the diagonal is passed
-    beside the rows where they are not square: `diagonal` to a fit, `diag=` to `predict` and the other methods.
+    X is the square kernel matrix, or only the columns of the `landmarks`. A row does not hold its
+    own k(x, x), so the diagonal is passed beside the rows where they are not square: `diagonal` to
+    a fit, `diag=` to `predict` and the other methods.
 
     Parameters
     ----------
@@ -68,13 +70,15 @@ class Precomputed(Kernel):
     def diag(self, x: Array) -> Array:
         raise ValueError(
             'kernel="precomputed": the kernel of each row with itself is not in its columns; '
-            "pass it as diag=... (predict, transform, ...) or kernel=Precomputed(diagonal=...) (fit)."
+            "pass it as diag=... (predict, transform, ...) or kernel=Precomputed(diagonal=...) "
+            "(fit)."
         )
 
 
 @runtime_checkable
 class HasDiagonal(Protocol):
-    """A callable kernel with a method for its diagonal, such as scikit-learn's Gaussian-process kernels."""
+    """A callable kernel with a method for its diagonal, such as scikit-learn's Gaussian-process
+    kernels."""
 
     def diag(self, X: Array) -> Array: ...
 
@@ -119,7 +123,8 @@ class CallableKernel(Kernel):
     def diag(self, x: Array) -> Array:
         if isinstance(self.function, HasDiagonal):
             return self._checked(self.function.diag(x), x, (x.shape[0],))
-        # Small squares cost 16 times as many evaluations, but single rows would cost a Python call each.
+        # Small squares cost 16 times as many evaluations, but single rows would cost a Python call
+        # each.
         squares = [self(part, part) for part in blocks_of(x, 16)]
         xp = namespace(squares[0])
         return xp.concat([xp.linalg.diagonal(s) for s in squares])
@@ -128,14 +133,19 @@ class CallableKernel(Kernel):
         xp, hidden = namespace(x), masked_entries(values)
         if hidden:
             raise ValueError(
-                f"kernel={self.function!r} returned a masked array of which {hidden} values are masked: a kernel knows them all."
+                f"kernel={self.function!r} returned a masked array of which {hidden} values are "
+                "masked: a kernel knows them all."
             )
         values = xp.asarray(values)
         if xp.isdtype(values.dtype, "complex floating"):
-            raise ValueError(f"kernel={self.function!r} returned complex numbers: a kernel is real.")
+            raise ValueError(
+                f"kernel={self.function!r} returned complex numbers: a kernel is real."
+            )
         if tuple(values.shape) != shape:
             raise ValueError(
-                f"kernel={self.function!r} returned an array of shape {tuple(values.shape)} where {shape} was expected: "
-                "a callable kernel takes two blocks of rows, k(X, Y), and returns all their pairs (len(X), len(Y))."
+                f"kernel={self.function!r} returned an array of shape {tuple(values.shape)} where "
+                f"{shape} was expected: "
+                "a callable kernel takes two blocks of rows, k(X, Y), and returns all their pairs "
+                "(len(X), len(Y))."
             )
         return xp.astype(values, x.dtype, copy=False)

@@ -1,4 +1,5 @@
-"""A graph of rows that is given by its affinities, as a kernel: c-means of its features is a relaxed normalised cut."""
+"""A graph of rows that is given by its affinities, as a kernel: c-means of its features is a
+relaxed normalised cut."""
 
 from __future__ import annotations
 
@@ -15,24 +16,30 @@ from .landmark_graph import check_graph
 
 @dataclass(frozen=True, repr=False, eq=False)
 class PrecomputedGraphKernel(FeatureKernel):
-    """k(x, y) = e(x).e(y),  e(x) = W(x, .) S E Lambda^-1 / d(x),  the leading eigenvectors of a graph given by its affinities W.
+    """k(x, y) = e(x).e(y),  e(x) = W(x, .) S E Lambda^-1 / d(x),  the leading eigenvectors of a
+    graph given by its affinities W.
 
-    S holds the sample weights of the n rows that the graph is made of, d(x) = sum_j s_j W(x, j) is a row's degree, and E are those rows'
-    own features: D E = W S E / lambda, with weights s_i d_i orthonormal up to their sum. k-means of e with these weights is the graph's
-    normalised cut, relaxed. A new row is its affinities to those n rows (Bengio et al. 2004).
-    `normalized`: e(x) / |e(x)| (Ng, Jordan & Weiss 2001). After hard fits features are those of the cut itself, where it is lower than that
-    of the eigenvectors: axes S L C^-T, L the clusters of the n rows, C C^T = L^T S W S L (`graphs.cut_refinement`).
+    S holds the sample weights of the n rows that the graph is made of, d(x) = sum_j s_j W(x, j) is
+    a row's degree, and E are those rows' own features: D E = W S E / lambda, with weights s_i d_i
+    orthonormal up to their sum. k-means of e with these weights is the graph's normalised cut,
+    relaxed. A new row is its affinities to those n rows (Bengio et al. 2004). `normalized`: e(x) /
+    |e(x)| (Ng, Jordan & Weiss 2001). After hard fits features are those of the cut itself, where it
+    is lower than that of the eigenvectors: axes S L C^-T, L the clusters of the n rows, C C^T = L^T
+    S W S L (`graphs.cut_refinement`).
 
-    A fit with kernel="precomputed_graph", or an object without axes, makes the graph, and has it as `kernel_`. X is the square, symmetric
-    matrix of affinities between rows, most of them 0 and not stored, as of a graph of nearest neighbours; rows weigh as much as their
-    degree times their sample weight.
+    A fit with kernel="precomputed_graph", or an object without axes, makes the graph, and has it as
+    `kernel_`. X is the square, symmetric matrix of affinities between rows, most of them 0 and not
+    stored, as of a graph of nearest neighbours; rows weigh as much as their degree times their
+    sample weight.
 
     Parameters
     ----------
-    axes : (n, k) S E Lambda^-1, or of a cut; None, as all else that is found: there is no graph yet.
+    axes : (n, k) S E Lambda^-1, or of a cut; None, as all else that is found: there is no graph
+        yet.
     eigenvalues : of the graph, the largest first; more than k of them.
     weight : (n,) the sample weights s.
-    mean_degree : sum_i s_i d_i / sum_i s_i over rows with edges, by which weights are divided so that their sum stays.
+    mean_degree : sum_i s_i d_i / sum_i s_i over rows with edges, by which weights are divided so
+        that their sum stays.
     normalized : bool, default=False
         Whether features of a row are divided by their length.
     n_components : "auto" or int, default="auto"
@@ -64,7 +71,9 @@ class PrecomputedGraphKernel(FeatureKernel):
             return
         shape = None if self.weight is None else self.weight.shape
         if self.axes.ndim != 2 or shape != self.axes.shape[:1] or not 0 < self.mean_degree < np.inf:
-            raise ValueError(f"PrecomputedGraphKernel: weights {shape} do not fit axes {self.axes.shape}")
+            raise ValueError(
+                f"PrecomputedGraphKernel: weights {shape} do not fit axes {self.axes.shape}"
+            )
 
     @property
     def n_features_in(self) -> int:
@@ -73,7 +82,10 @@ class PrecomputedGraphKernel(FeatureKernel):
     def _made(self) -> tuple[Float64, Float64]:
         """Return axes and weights."""
         if self.axes is None or self.weight is None:
-            raise ValueError(f"{self!r}: the graph is made of rows, by the fit of an estimator; this needs values of any two rows.")
+            raise ValueError(
+                f"{self!r}: the graph is made of rows, by the fit of an estimator; this needs "
+                "values of any two rows."
+            )
         return self.axes, self.weight
 
     def features(self, x: Array) -> Array:
@@ -81,10 +93,13 @@ class PrecomputedGraphKernel(FeatureKernel):
         axes, weight = self._made()
         degrees = np.asarray(x_here @ weight)
         e = x_here @ axes / np.where(degrees > 0, degrees, 1.0)[:, None]
-        return as_like((of_length_one(e) if self.normalized else e).astype(numpy_dtype(x), copy=False), x)
+        return as_like(
+            (of_length_one(e) if self.normalized else e).astype(numpy_dtype(x), copy=False), x
+        )
 
     def row_weights(self, x: Array, weight: Float64) -> Float64:
-        """Weights (b,) of rows `x` in the cut: their sample weights, `weight`, times their degrees, over the mean degree of the graph."""
+        """Weights (b,) of rows `x` in the cut: their sample weights, `weight`, times their degrees,
+        over the mean degree of the graph."""
         x = to_numpy(x) if is_foreign(x) else x
         if x.min() < 0:
             raise ValueError(NEGATIVE)
@@ -93,5 +108,6 @@ class PrecomputedGraphKernel(FeatureKernel):
 
 
 NEGATIVE = (
-    'X holds negative numbers; kernel="precomputed_graph" takes affinities, 0 for rows that no edge joins and larger for nearer rows.'
+    'X holds negative numbers; kernel="precomputed_graph" takes affinities, 0 for rows that '
+    "no edge joins and larger for nearer rows."
 )

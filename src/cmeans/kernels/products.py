@@ -1,10 +1,12 @@
-"""Kernels that are functions of inner products: one matrix product over augmented rows, then one transform in place.
+"""Kernels that are functions of inner products: one matrix product over augmented rows, then one
+transform in place.
 
 Every kernel here has the form
 
     k(x, y) = f( (alpha x.y + beta) r(x) r(y) )
 
-so the argument of f is one product of rows with up to one column added, [alpha r x, r] . [r y, beta r], in place.
+so the argument of f is one product of rows with up to one column added, [alpha r x, r] . [r y, beta
+r], in place.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ class ProductKernel(Kernel):
 
     @property
     def native_function(self) -> tuple[str, float] | None:
-        """Name and parameter of the native function that gives the same values, where there is one."""
+        """Name and parameter of the native function that gives the same values, where there is
+        one."""
         return None
 
     def transform(self, s: Array) -> Array:
@@ -49,7 +52,8 @@ class ProductKernel(Kernel):
 
     def prepare(self, y: Array) -> Columns:
         if isinstance(y, np.ndarray):
-            y = np.ascontiguousarray(y)  # so that a model read from a file gives the same bits as the one it was saved from
+            # so that a model read from a file gives the same bits as the one it was saved from
+            y = np.ascontiguousarray(y)
         return PreparedColumns(self, _augmented(self, y, left=False))
 
     def diag(self, x: Array) -> Array:
@@ -73,7 +77,9 @@ class PreparedColumns:
         if self._native is not None and serves(x):
             return self._native(left, room)
         right = namespace(x).astype(self.right, x.dtype, copy=False)
-        return self.kernel.transform(left @ right.T if room is None else np.matmul(left, right.T, out=room[:, : len(right)]))
+        return self.kernel.transform(
+            left @ right.T if room is None else np.matmul(left, right.T, out=room[:, : len(right)])
+        )
 
     @cached_property
     def _native(self) -> NativeValues | None:
@@ -98,7 +104,8 @@ class PreparedColumns:
 
 
 def _augmented(kernel: ProductKernel, x: Array, *, left: bool) -> Array:
-    """[alpha r x, r] (left) or [r x, beta r] (right), without the last column where the kernel does not need it."""
+    """[alpha r x, r] (left) or [r x, beta r] (right), without the last column where the kernel does
+    not need it."""
     if is_sparse(x):
         return x
     xp = namespace(x)

@@ -26,9 +26,12 @@ from .base import Columns, GammaName, Kernel, check_gamma
 from .native_values import NativeValues, native_gaussians, panels_of, serves
 from .products import exponential, ones_of
 
-FAR = {4: 4.0, 8: 2.0**14}  # gamma |x|^2 of rows, by bytes of a number, up to which products miss values by 1e-6 and 1e-11 or so
+# gamma |x|^2 of rows, by bytes of a number, up to which products miss values by 1e-6 and 1e-11 or
+# so
+FAR = {4: 4.0, 8: 2.0**14}
 FEW_COLUMNS = 4  # up to which differences take no longer than products
-COLUMNS = 16  # from which on sums round by more than their last step does, as walks of random steps grow
+# from which on sums round by more than their last step does, as walks of random steps grow
+COLUMNS = 16
 SLACK = 32.0  # rounding of an argument, as a share of that
 
 
@@ -36,13 +39,15 @@ SLACK = 32.0  # rounding of an argument, as a share of that
 class RBF(Kernel):
     """k(x, y) = exp(-gamma |x - y|^2).
 
-    Widths in papers: sigma of Havens 2011 is 1/gamma; a standard deviation s means gamma = 1/(2 s^2).
+    Widths in papers: sigma of Havens 2011 is 1/gamma; a standard deviation s means gamma = 1/(2
+    s^2).
 
     Parameters
     ----------
     gamma : "scale", "median" or float > 0, default="scale"
-        Factor of squared distances. "scale": the inverse of the sum of the columns' variances, "median": of the median squared distance of
-        different rows among at most 1,000, whatever random_state is, both of a fit's rows.
+        Factor of squared distances. "scale": the inverse of the sum of the columns' variances,
+        "median": of the median squared distance of different rows among at most 1,000, whatever
+        random_state is, both of a fit's rows.
 
     Raises
     ------
@@ -58,7 +63,8 @@ class RBF(Kernel):
 
     References
     ----------
-    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011.
+    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale
+    clustering. FUZZ-IEEE 2011.
     """
 
     gamma: GammaName | float = "scale"
@@ -81,24 +87,30 @@ class _PreparedPoints:
 
     points: Array  # as they are
     shift: Array | None  # (d,) that products are about; None for CSR: the origin
-    right: Array  # (s, d + 2) points about it, with 1 and -gamma |y|^2, or panels of these; for CSR -gamma |y|^2 (s,) alone
+    # (s, d + 2) points about it, with 1 and -gamma |y|^2, or panels of these; for CSR -gamma |y|^2
+    # (s,) alone
+    right: Array
 
 
 class GaussianColumns:
-    """exp(-gamma |x - y|^2) of rows against fixed points, each value of its own row and point alone.
+    """exp(-gamma |x - y|^2) of rows against fixed points, each value of its own row and point
+    alone.
 
-    The argument is one product of rows and points about a shift, which rounds by a share of gamma (|x|^2 + |y|^2). Where that is more than
-    the value may miss, for rows far from the shift and points near to them, it is found from the difference of the two; of few columns in
-    single precision it always is where native code takes the rows, as that takes no longer.
+    The argument is one product of rows and points about a shift, which rounds by a share of gamma
+    (|x|^2 + |y|^2). Where that is more than the value may miss, for rows far from the shift and
+    points near to them, it is found from the difference of the two; of few columns in single
+    precision it always is where native code takes the rows, as that takes no longer.
     """
 
     def __init__(self, gamma: float, points: Array) -> None:
         self._gamma = gamma
         if isinstance(points, np.ndarray):
-            points = np.ascontiguousarray(points)  # so that a model read from a file gives the same bits as the one it was saved from
+            # so that a model read from a file gives the same bits as the one it was saved from
+            points = np.ascontiguousarray(points)
         self._points, self._shift = points, None if is_sparse(points) else central_point(points)
         self._of_few = NativeValues("gaussians_of_few", self._points, gamma)
-        self._prepared: dict[Any, _PreparedPoints] = {}  # by the rows' dtype, and whether native code takes them
+        # by the rows' dtype, and whether native code takes them
+        self._prepared: dict[Any, _PreparedPoints] = {}
 
     def __call__(self, x: Array, room: Array | None = None) -> Array:
         far = FAR[itemsize(x)] / math.sqrt(1.0 + x.shape[1] / COLUMNS)
@@ -106,12 +118,16 @@ class GaussianColumns:
             if itemsize(x) == 4 and x.shape[1] <= FEW_COLUMNS:
                 return self._of_few(x, room)
             known = self._prepared_for(x, native=True)
-            return native_gaussians(x, known.right, known.points, known.shift, self._gamma, far, room)
+            return native_gaussians(
+                x, known.right, known.points, known.shift, self._gamma, far, room
+            )
         known = self._prepared_for(x, native=False)
         s, sizes = self._products(x, known, room)
         return exponential(_at_most_zero(self._with_near_pairs(s, sizes, far, x, known.points)))
 
-    def _products(self, x: Array, known: _PreparedPoints, room: Array | None) -> tuple[Array, Array]:
+    def _products(
+        self, x: Array, known: _PreparedPoints, room: Array | None
+    ) -> tuple[Array, Array]:
         """Return the arguments (b, s) of the exponential by products, and gamma |x|^2 (b,)."""
         if known.shift is None:
             sizes = squared_norms(x) * self._gamma
@@ -122,8 +138,15 @@ class GaussianColumns:
             return s, sizes
         moved = x - known.shift[None, :]
         sizes = squared_norms(moved) * self._gamma
-        left, right = _with_columns(moved * (2.0 * self._gamma), -sizes, namespace(x).ones_like(sizes)), known.right
-        return (left @ right.T if room is None else np.matmul(left, right.T, out=room[:, : right.shape[0]])), sizes
+        left, right = (
+            _with_columns(moved * (2.0 * self._gamma), -sizes, namespace(x).ones_like(sizes)),
+            known.right,
+        )
+        return (
+            left @ right.T
+            if room is None
+            else np.matmul(left, right.T, out=room[:, : right.shape[0]])
+        ), sizes
 
     def _prepared_for(self, x: Array, *, native: bool) -> _PreparedPoints:
         key = x.dtype, native
@@ -135,7 +158,8 @@ class GaussianColumns:
         points = in_type_of(self._points, x)
         if self._shift is None:
             return _PreparedPoints(points, None, squared_norms(points) * -self._gamma)
-        # A shift that the rows' type holds moves rows and points by the same; points of more digits lose some of them only then.
+        # A shift that the rows' type holds moves rows and points by the same; points of more digits
+        # lose some of them only then.
         shift = in_type_of(self._shift, x)
         moved = self._points - in_type_of(shift, self._points)[None, :]
         sizes = squared_norms(moved) * -self._gamma
@@ -164,4 +188,8 @@ def _with_columns(x: Array, *columns: Array) -> Array:
 def _at_most_zero(s: Array) -> Array:
     """The smaller of s and 0, NaN where s is, in place for NumPy."""
     xp = namespace(s)
-    return np.minimum(s, 0.0, out=s) if isinstance(s, np.ndarray) else xp.where(s > 0, xp.zeros_like(s), s)
+    return (
+        np.minimum(s, 0.0, out=s)
+        if isinstance(s, np.ndarray)
+        else xp.where(s > 0, xp.zeros_like(s), s)
+    )

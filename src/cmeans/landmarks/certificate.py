@@ -1,4 +1,5 @@
-"""Certificates of fits on landmarks: bounds against the whole kernel matrix, computed from the sums of the fit."""
+"""Certificates of fits on landmarks: bounds against the whole kernel matrix, computed from the sums
+of the fit."""
 
 from __future__ import annotations
 
@@ -28,26 +29,33 @@ INDEFINITE = 1e-6  # an eigenvalue below minus this share of the largest is not 
 @stored
 @dataclass(frozen=True)
 class Approximation:
-    """The part of the kernel that the landmarks leave out, and bounds of the true cost of the returned partition.
+    """The part of the kernel that the landmarks leave out, and bounds of the true cost of the
+    returned partition.
 
-    With K^ the kernel as the landmarks represent it, E = K - K^ is positive semidefinite, e_i = E_ii is the part of row i left out,
-    and for memberships u with weights w_ij = w_i u_ij^m
+    With K^ the kernel as the landmarks represent it, E = K - K^ is positive semidefinite, e_i =
+    E_ii is the part of row i left out, and for memberships u with weights w_ij = w_i u_ij^m
 
-        J_K^(u) + sum_ij w_ij e_i  -  sum_ij w_ij e_i   <=   J_K(u)   <=   J_K^(u) + sum_ij w_ij e_i,
+        J_K^(u) + sum_ij w_ij e_i  -  sum_ij w_ij e_i   <=   J_K(u)   <=   J_K^(u) + sum_ij w_ij
+        e_i,
 
-    the right-hand side being the objective of the fit at the means of u (Havens 2011, Chitta 2011 keep k(x, x) in it as well). The
-    true costs of two partitions differ by at most comparison_error * cost_bounds[1] more, or less, than their objectives do: the sum of the
-    n_clusters largest eigenvalues of E (Weyl; Ky Fan), estimated on at most 1,000 rows (500 where a fit takes little time itself).
+    the right-hand side being the objective of the fit at the means of u (Havens 2011, Chitta 2011
+    keep k(x, x) in it as well). The true costs of two partitions differ by at most comparison_error
+    * cost_bounds[1] more, or less, than their objectives do: the sum of the n_clusters largest
+    eigenvalues of E (Weyl; Ky Fan), estimated on at most 1,000 rows (500 where a fit takes little
+    time itself).
 
     Attributes
     ----------
     n_landmarks : number of landmarks.
     rank : directions kept of the landmarks' kernel matrix; None where it is not factored.
-    residual : sum_i w_i e_i / sum_i w_i k(x_i, x_i), of the centred kernel where constants do not matter.
-    residual_interval : bounds of `residual` at 99%, from a sample above 1,000 rows; equal where every row was measured.
-    cost_bounds : bounds of the objective of the returned memberships with the whole kernel, each cluster at its own mean.
-    comparison_error : relative to cost_bounds[1], without a penalty where that is negative; None where the kernel between rows is not
-        known.
+    residual : sum_i w_i e_i / sum_i w_i k(x_i, x_i), of the centred kernel where constants do not
+        matter.
+    residual_interval : bounds of `residual` at 99%, from a sample above 1,000 rows; equal where
+        every row was measured.
+    cost_bounds : bounds of the objective of the returned memberships with the whole kernel, each
+        cluster at its own mean.
+    comparison_error : relative to cost_bounds[1], without a penalty where that is negative; None
+        where the kernel between rows is not known.
     rows_measured : number of rows measured.
     """
 
@@ -63,10 +71,16 @@ class Approximation:
         low, high = self.residual_interval
         kept = "" if self.rank is None or self.rank == self.n_landmarks else f" (rank {self.rank})"
         spread = "" if low == high else f" ({100 * low:.3g} to {100 * high:.3g}%)"
-        ranks = "" if self.comparison_error is None else f"; costs of partitions compare to {100 * self.comparison_error:.2g}%"
+        ranks = (
+            ""
+            if self.comparison_error is None
+            else f"; costs of partitions compare to {100 * self.comparison_error:.2g}%"
+        )
         return (
-            f"{self.n_landmarks} landmarks{kept} leave out {100 * self.residual:.3g}%{spread} of the kernel; "
-            f"the true cost lies in [{in_digits(self.cost_bounds[0], 8)}, {in_digits(self.cost_bounds[1], 8)}]{ranks}"
+            f"{self.n_landmarks} landmarks{kept} leave out {100 * self.residual:.3g}%{spread} of "
+            "the kernel; "
+            f"the true cost lies in [{in_digits(self.cost_bounds[0], 8)}, "
+            f"{in_digits(self.cost_bounds[1], 8)}]{ranks}"
         )
 
 
@@ -79,20 +93,36 @@ def certify(
     sums: Statistics,  # of a sweep from `state`
     gram: Float64 | None,  # kernel matrix of the judged rows, where it is known
     judged: JudgedSample | None,
-    least_weight: float = 0.0,  # of a row in all clusters together: 1 where rows may be held in a cluster by what is known of them
+    # of a row in all clusters together: 1 where rows may be held in a cluster by what is known of
+    # them
+    least_weight: float = 0.0,
 ) -> Approximation | None:
-    """Return the certificate of a partition; None for kernels that are not positive semidefinite, where the bounds do not hold."""
+    """Return the certificate of a partition; None for kernels that are not positive semidefinite,
+    where the bounds do not hold."""
     fixed, weights = population.fixed_sample
     all_measured = len(population) <= population.limits.certified_rows
-    positions, weights = (np.arange(len(population)), population.weights) if all_measured else (fixed, weights)
-    rows, share, total = population.at(positions), weights / weights.sum(), float(blocks.weight.sum())
+    positions, weights = (
+        (np.arange(len(population)), population.weights) if all_measured else (fixed, weights)
+    )
+    rows, share, total = (
+        population.at(positions),
+        weights / weights.sum(),
+        float(blocks.weight.sum()),
+    )
     block = blocks.take(rows)
     error, norms, projections, represented = _residuals(space, block)
     if not _semidefinite(space, error, norms, gram):
         return None
-    lengths = space.means(sums.mass, sums.moment).squared_norms() ** 0.5 if space.spherical else np.ones(len(state.centres))
-    gains = 1.0 / np.maximum(lengths, NO_LENGTH)  # at most, of a cluster's cost by what the landmarks leave out of its rows
-    total_weight = np.maximum(_total_weights(space, represented, rule, state, gains), least_weight * gains.max())
+    lengths = (
+        space.means(sums.mass, sums.moment).squared_norms() ** 0.5
+        if space.spherical
+        else np.ones(len(state.centres))
+    )
+    # at most, of a cluster's cost by what the landmarks leave out of its rows
+    gains = 1.0 / np.maximum(lengths, NO_LENGTH)
+    total_weight = np.maximum(
+        _total_weights(space, represented, rule, state, gains), least_weight * gains.max()
+    )
     mean = _Mean(share, exact=len(rows) == len(population))
     moved = space.centres(sums.mass, sums.moment) - state.centres
     slack = rounding(blocks.x.dtype) * total * mean.estimate(_rounding_sizes(space, block, norms))
@@ -102,11 +132,20 @@ def certify(
     size = mean.estimate(norms) or 1.0
     low, high = mean.interval(error)
     ranking = None
-    if gram is not None and judged is not None and space.whitener is not None and not space.spherical:
+    if (
+        gram is not None
+        and judged is not None
+        and space.whitener is not None
+        and not space.spherical
+    ):
         which = judged.positions if all_measured else judged.within
         sample_block = blocks.take(population.at(judged.positions))
-        error_of, diagonal = _error_among(space, sample_block, judged.weights, gram, projections[which])
-        leading, _ = leading_sum(error_of, diagonal, len(state.centres), len(judged.weights) / len(population))
+        error_of, diagonal = _error_among(
+            space, sample_block, judged.weights, gram, projections[which]
+        )
+        leading, _ = leading_sum(
+            error_of, diagonal, len(state.centres), len(judged.weights) / len(population)
+        )
         cost = upper - min(sums.penalty, 0.0)
         ranking = total * leading / cost if cost > 0 else 0.0
     return Approximation(
@@ -135,16 +174,19 @@ class _Mean:
         mean = self.estimate(values)
         if self.exact:
             return mean, mean
-        # Weights of the sample are multiplicities: the interval depends on the number of different rows.
+        # Weights of the sample are multiplicities: the interval depends on the number of different
+        # rows.
         scale = binary_exponent(values)
         squares = np.ldexp(values - mean, -scale) ** 2
-        half = math.ldexp(NORMAL * math.sqrt(float(self.share @ squares) * float(self.share @ self.share)), scale)
+        half = math.ldexp(
+            NORMAL * math.sqrt(float(self.share @ squares) * float(self.share @ self.share)), scale
+        )
         return max(mean - half, 0.0), mean + half
 
 
 def _residuals(space: LandmarkSpace, block: Block) -> tuple[Float64, Float64, Float64, ProductRows]:
-    """e_i = |phi(x_i) - its projection|^2 and |phi(x_i)|^2, (p,) each, about the space's own origin, the projections (p, k), and the
-    rows as they are represented."""
+    """e_i = |phi(x_i) - its projection|^2 and |phi(x_i)|^2, (p,) each, about the space's own
+    origin, the projections (p, k), and the rows as they are represented."""
     if space.kernel.takes_features:  # in float64: e_i is the difference of two nearly equal numbers
         space = replace(space, points=in_float64(space.points))
         block = replace(block, x=in_float64(block.x))
@@ -152,25 +194,38 @@ def _residuals(space: LandmarkSpace, block: Block) -> tuple[Float64, Float64, Fl
     norms = host_float64(represented.kxx[:, None])[:, 0]
     projected = space.means(np.ones(len(block.weight)), host_float64(represented.g))
     error = norms - projected.squared_norms()
-    return (np.maximum(error, 0.0) if space.kernel.positive_definite else error), norms, projected.coordinates, represented
+    return (
+        (np.maximum(error, 0.0) if space.kernel.positive_definite else error),
+        norms,
+        projected.coordinates,
+        represented,
+    )
 
 
-def _total_weights(space: LandmarkSpace, represented: ProductRows, rule: Rule, state: State, factors: Float64) -> Float64:
-    """Total weight (p,) of each row: its weights in all clusters, summed with these factors (c,)."""
+def _total_weights(
+    space: LandmarkSpace, represented: ProductRows, rule: Rule, state: State, factors: Float64
+) -> Float64:
+    """Total weight (p,) of each row: its weights in all clusters, summed with these factors
+    (c,)."""
     d2 = represented.squared_distances(space.view(state.centres, represented.kxx))
     total_weight: Float64 = rule.weights(host_float64(rule.memberships(d2, state.scales))) @ factors
     return total_weight
 
 
 def _rounding_sizes(space: LandmarkSpace, block: Block, norms: Float64) -> Float64:
-    """Size (p,) of the numbers that a sweep adds up, times the factor by which their rounding is enlarged."""
+    """Size (p,) of the numbers that a sweep adds up, times the factor by which their rounding is
+    enlarged."""
     if space.centring is None:
         return 2.0 * np.abs(norms)
-    raw = host_float64((space.kernel.diag(block.x) if block.kxx is None else block.kxx)[:, None])[:, 0]
+    raw = host_float64((space.kernel.diag(block.x) if block.kxx is None else block.kxx)[:, None])[
+        :, 0
+    ]
     return 8.0 * np.abs(raw)
 
 
-def _semidefinite(space: LandmarkSpace, error: Float64, norms: Float64, gram: Float64 | None) -> bool:
+def _semidefinite(
+    space: LandmarkSpace, error: Float64, norms: Float64, gram: Float64 | None
+) -> bool:
     if space.kernel.positive_definite:
         return True
     if (error < -INDEFINITE * np.abs(norms).max()).any():
@@ -184,8 +239,8 @@ def _semidefinite(space: LandmarkSpace, error: Float64, norms: Float64, gram: Fl
 def _error_among(
     space: LandmarkSpace, block: Block, weights: Float64, gram: Float64, projections: Float64
 ) -> tuple[Callable[[Float64], Float64], Float64]:
-    """Return the products of E = K - K^ (q, q) among the rows of a block, each weighted by the root of its share, and the diagonal;
-    `projections` are those of these rows."""
+    """Return the products of E = K - K^ (q, q) among the rows of a block, each weighted by the root
+    of its share, and the diagonal; `projections` are those of these rows."""
     if space.kernel.distances_ignore_shifts:  # the given matrix may be about another origin
         gram = gram_matrix(space.kernel, block.x)
     z = projections + space.origin

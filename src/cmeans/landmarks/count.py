@@ -17,13 +17,14 @@ from .select import AffinityOf, rows_for
 
 LEAST_AUTOMATIC = 300  # landmarks, where their number is made of that of the clusters
 JUDGED_ROWS = 1000  # rows on which the stopping rule is evaluated
-LEAST_RESIDUAL = 0.01  # share of the variance in feature space below which nothing more needs to be represented
+# share of the variance in feature space below which nothing more needs to be represented
+LEAST_RESIDUAL = 0.01
 QUICK_SWEEPS = 5  # of the kernel k-means that estimates the cost of a partition
 
 
 def automatic_number(n_rows: int, n_clusters: int, exact_rows: int) -> int | None:
-    """Number of landmarks from the number of clusters alone: None (all rows) up to `exact_rows`, else 20 a cluster, but at least 300 and
-    at most 2,000."""
+    """Number of landmarks from the number of clusters alone: None (all rows) up to `exact_rows`,
+    else 20 a cluster, but at least 300 and at most 2,000."""
     if n_rows <= exact_rows:
         return None
     return min(n_rows, int(np.clip(20 * n_clusters, LEAST_AUTOMATIC, 2000)))
@@ -38,33 +39,47 @@ def enough_landmarks(
     rng: np.random.RandomState,
     engine: Engine = ONE_THREAD,
 ) -> IntArray:
-    """Return the row numbers of landmarks for landmarks="auto": as many as are needed to tell partitions apart.
+    """Return the row numbers of landmarks for landmarks="auto": as many as are needed to tell
+    partitions apart.
 
-    Their number grows by 64, from 64 or four a cluster, until the sum of the n_clusters largest eigenvalues of the rest of the kernel
-    falls to `tol` times the cost of a partition (which bounds the error in the difference of two partitions' costs), or the landmarks
-    leave out less than 1% of the variance, or there are 2,048. Both are measured on at most 1,000 rows.
+    Their number grows by 64, from 64 or four a cluster, until the sum of the n_clusters largest
+    eigenvalues of the rest of the kernel falls to `tol` times the cost of a partition (which bounds
+    the error in the difference of two partitions' costs), or the landmarks leave out less than 1%
+    of the variance, or there are 2,048. Both are measured on at most 1,000 rows.
     """
     limit = min(population.limits.most_landmarks, len(population))
     positions, weights = sample(population, rows_for(limit, population.limits), rng)
     affinity = affinity_of(positions)
     judged = np.sort(rng.permutation(len(positions))[:JUDGED_ROWS])
-    rule = _StoppingRule(affinity_of(positions[judged]), weights[judged], len(population), n_clusters, tol)
+    rule = _StoppingRule(
+        affinity_of(positions[judged]), weights[judged], len(population), n_clusters, tol
+    )
     cholesky = PartialCholesky(affinity, engine=engine)
     if method == "rpcholesky":
         blocks = _drawn_blocks(cholesky, weights, limit, rng)
     elif method == "k-means++":
-        blocks = _ordered_blocks(cholesky, kmeans_plus_plus(affinity, weights, limit, rng, candidates=1))
+        blocks = _ordered_blocks(
+            cholesky, kmeans_plus_plus(affinity, weights, limit, rng, candidates=1)
+        )
     else:
-        blocks = _ordered_blocks(cholesky, np.argsort(rng.exponential(size=len(weights)) / weights, kind="stable")[:limit])
+        blocks = _ordered_blocks(
+            cholesky,
+            np.argsort(rng.exponential(size=len(weights)) / weights, kind="stable")[:limit],
+        )
     least = min(max(PROPOSALS, 4 * n_clusters), limit)
     for _ in blocks:
-        if len(cholesky.chosen) >= least and rule.is_met(cholesky.factor(judged, rule.columns_taken)):
+        if len(cholesky.chosen) >= least and rule.is_met(
+            cholesky.factor(judged, rule.columns_taken)
+        ):
             break
     chosen = np.array(cholesky.chosen[:limit], dtype=np.intp)
-    return population.at(positions[chosen]) if len(chosen) else population.at(np.arange(1))  # a kernel that is zero on all rows
+    # a kernel that is zero on all rows
+    return population.at(positions[chosen]) if len(chosen) else population.at(np.arange(1))
 
 
-def _drawn_blocks(cholesky: PartialCholesky, weights: Float64, limit: int, rng: np.random.RandomState) -> Iterator[None]:
+def _drawn_blocks(
+    cholesky: PartialCholesky, weights: Float64, limit: int, rng: np.random.RandomState
+) -> Iterator[None]:
     """Add one randomly pivoted block after the other, until no residual is left."""
     while len(cholesky.chosen) < limit and float(weights @ cholesky.residual) > 0:
         cholesky.draw_up_to(min(len(cholesky.chosen) + PROPOSALS, limit), weights, rng)
@@ -83,14 +98,18 @@ def _ordered_blocks(cholesky: PartialCholesky, order: IntArray) -> Iterator[None
 class _StoppingRule:
     """The test for enough landmarks, on a few rows whose whole kernel matrix is known."""
 
-    def __init__(self, affinity: Affinity, weights: Float64, n_rows: int, n_clusters: int, tol: float) -> None:
+    def __init__(
+        self, affinity: Affinity, weights: Float64, n_rows: int, n_clusters: int, tol: float
+    ) -> None:
         gram, share = affinity.between(np.arange(len(weights))), weights / weights.sum()
         self.columns_taken = 0  # columns of the factor already subtracted from the kernel
         self._root = np.sqrt(share)
         self._error = self._root[:, None] * gram * self._root[None, :]
         self._sampled = len(weights) / n_rows
         self._n_clusters = n_clusters
-        self._residual_bound = LEAST_RESIDUAL * max(float(share @ np.diag(gram) - share @ gram @ share), 0.0)
+        self._residual_bound = LEAST_RESIDUAL * max(
+            float(share @ np.diag(gram) - share @ gram @ share), 0.0
+        )
         self._leading_bound = tol * quick_cost(affinity, gram, share, n_clusters)
         self._space: Float64 | None = None
 
@@ -102,13 +121,18 @@ class _StoppingRule:
         if float(np.trace(self._error)) <= self._residual_bound:
             return True
         leading, self._space = leading_sum(
-            lambda vectors: self._error @ vectors, np.diag(self._error), self._n_clusters, self._sampled, self._space
+            lambda vectors: self._error @ vectors,
+            np.diag(self._error),
+            self._n_clusters,
+            self._sampled,
+            self._space,
         )
         return leading <= self._leading_bound
 
 
 def quick_cost(affinity: Affinity, gram: Float64, share: Float64, n_clusters: int) -> float:
-    """Mean cost over rows of a partition into `n_clusters`, after a few sweeps of kernel k-means."""
+    """Mean cost over rows of a partition into `n_clusters`, after a few sweeps of kernel
+    k-means."""
     diag = np.diag(gram)
     seeds = kmeans_plus_plus(affinity, share, n_clusters, np.random.RandomState(0))
     d2 = diag[:, None] + diag[None, seeds] - 2.0 * gram[:, seeds]

@@ -12,14 +12,17 @@ from .labels import coded_pair, contingency, with_noise
 
 
 def purity(truth: Any, labels: Any) -> float:
-    """Purity:  P = (1/n) sum_j max_w |w & C_j|, the share of rows that belong to the commonest class of their cluster.
+    """Purity:  P = (1/n) sum_j max_w |w & C_j|, the share of rows that belong to the commonest
+    class of their cluster.
 
-    Use it for clusterings with the same number of clusters: more clusters are purer, and n clusters have purity 1.
+    Use it for clusterings with the same number of clusters: more clusters are purer, and n clusters
+    have purity 1.
 
     Parameters
     ----------
     truth : (n,) classes.
-    labels : (n,) clusters; for memberships (n, c), `memberships.argmax(axis=1)`. Noise (-1) is one more cluster.
+    labels : (n,) clusters; for memberships (n, c), `memberships.argmax(axis=1)`. Noise (-1) is one
+        more cluster.
 
     Returns
     -------
@@ -28,11 +31,13 @@ def purity(truth: Any, labels: Any) -> float:
     Raises
     ------
     ValueError
-        If the lengths differ, there are no rows, or a label is missing (NaN, None) or not hashable (a list).
+        If the lengths differ, there are no rows, or a label is missing (NaN, None) or not hashable
+        (a list).
 
     References
     ----------
-    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011, eq. 21.
+    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale
+    clustering. FUZZ-IEEE 2011, eq. 21.
 
     Examples
     --------
@@ -46,9 +51,11 @@ def purity(truth: Any, labels: Any) -> float:
 
 
 def relative_purity(truth: Any, labels: Any, reference_labels: Any) -> float:
-    """Relative purity:  P(labels) - P(reference_labels), the loss (below 0) or gain of an approximation.
+    """Relative purity:  P(labels) - P(reference_labels), the loss (below 0) or gain of an
+    approximation.
 
-    Use it for a run with landmarks against the run with the full kernel from the same start, so that the start has no influence.
+    Use it for a run with landmarks against the run with the full kernel from the same start, so
+    that the start has no influence.
 
     Parameters
     ----------
@@ -67,7 +74,8 @@ def relative_purity(truth: Any, labels: Any, reference_labels: Any) -> float:
 
     References
     ----------
-    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011, V.A.2.
+    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale
+    clustering. FUZZ-IEEE 2011, V.A.2.
 
     Examples
     --------
@@ -77,23 +85,28 @@ def relative_purity(truth: Any, labels: Any, reference_labels: Any) -> float:
     """
     classes, clusters = coded_pair(truth, labels, "labels", "relative_purity")
     _, reference = coded_pair(truth, reference_labels, "reference_labels", "relative_purity")
-    approximate, full = (int(contingency(codes, classes[0]).max(axis=1).sum()) for codes, _ in (clusters, reference))
+    approximate, full = (
+        int(contingency(codes, classes[0]).max(axis=1).sum()) for codes, _ in (clusters, reference)
+    )
     return (approximate - full) / len(classes[0])
 
 
 def success_rate(truth: Any, labels: Any, *, noise: str = "nearest", nearest: Any = None) -> float:
-    """Success rate:  SR = (1/n) max_s sum_j |C_j & w_s(j)|, over matchings s that give a cluster at most one class and a class one cluster.
+    """Success rate:  SR = (1/n) max_s sum_j |C_j & w_s(j)|, over matchings s that give a cluster at
+    most one class and a class one cluster.
 
-    Use it as the share of rows labelled correctly. Clusters beyond the number of classes, and classes beyond the number of
-    clusters, stay unmatched, and their rows count as wrong.
+    Use it as the share of rows labelled correctly. Clusters beyond the number of classes, and
+    classes beyond the number of clusters, stay unmatched, and their rows count as wrong.
 
     Parameters
     ----------
     truth : (n,) classes.
     labels : (n,) clusters; -1 is noise, a row that belongs to no cluster.
     noise : "nearest" or "cluster", default="nearest"
-        "nearest": a noise row counts in its nearest cluster, as in the papers; "cluster": noise is one more cluster.
-    nearest : (n,) clusters, read where `labels` is -1 and only for noise="nearest": `model.transform(X).argmin(axis=1)`.
+        "nearest": a noise row counts in its nearest cluster, as in the papers; "cluster": noise is
+        one more cluster.
+    nearest : (n,) clusters, read where `labels` is -1 and only for noise="nearest":
+        `model.transform(X).argmin(axis=1)`.
 
     Returns
     -------
@@ -102,12 +115,14 @@ def success_rate(truth: Any, labels: Any, *, noise: str = "nearest", nearest: An
     Raises
     ------
     ValueError
-        For an unknown `noise`, noise rows without `nearest`, lengths that differ, no rows, or labels that are missing.
+        For an unknown `noise`, noise rows without `nearest`, lengths that differ, no rows, or
+        labels that are missing.
 
     References
     ----------
-    Xenaki, Koutroumbas, Rontogiannis: Sequential sparse adaptive possibilistic clustering. SETN 2014, section 4.
-    The matching: Kuhn: The Hungarian method for the assignment problem. Naval Research Logistics Quarterly 2, 1955.
+    Xenaki, Koutroumbas, Rontogiannis: Sequential sparse adaptive possibilistic clustering. SETN
+    2014, section 4. The matching: Kuhn: The Hungarian method for the assignment problem. Naval
+    Research Logistics Quarterly 2, 1955.
 
     Examples
     --------
@@ -123,31 +138,37 @@ def success_rate(truth: Any, labels: Any, *, noise: str = "nearest", nearest: An
 
 
 def rand_measure(truth: Any, labels: Any, *, noise: str = "nearest", nearest: Any = None) -> float:
-    """Rand measure:  RM = (a + d) / (n(n-1)/2), with a pairs of rows together in truth and clusters and d pairs apart in both.
+    """Rand measure:  RM = (a + d) / (n(n-1)/2), with a pairs of rows together in truth and clusters
+    and d pairs apart in both.
 
-    Use it where the numbers of clusters and classes may differ. It is not corrected for chance (many clusters put most pairs
-    apart in both); `sklearn.metrics.adjusted_rand_score` is.
+    Use it where the numbers of clusters and classes may differ. It is not corrected for chance
+    (many clusters put most pairs apart in both); `sklearn.metrics.adjusted_rand_score` is.
 
     Parameters
     ----------
     truth : (n,) classes.
     labels : (n,) clusters; -1 is noise, a row that belongs to no cluster.
     noise : "nearest" or "cluster", default="nearest"
-        "nearest": a noise row counts in its nearest cluster, as in the papers; "cluster": noise is one more cluster.
-    nearest : (n,) clusters, read where `labels` is -1 and only for noise="nearest": `model.transform(X).argmin(axis=1)`.
+        "nearest": a noise row counts in its nearest cluster, as in the papers; "cluster": noise is
+        one more cluster.
+    nearest : (n,) clusters, read where `labels` is -1 and only for noise="nearest":
+        `model.transform(X).argmin(axis=1)`.
 
     Returns
     -------
-    float between 0 and 1; the pairs are counted in whole numbers, from the table of classes and clusters
+    float between 0 and 1; the pairs are counted in whole numbers, from the table of classes and
+    clusters
 
     Raises
     ------
     ValueError
-        For an unknown `noise`, noise rows without `nearest`, lengths that differ, fewer than two rows, or labels that are missing.
+        For an unknown `noise`, noise rows without `nearest`, lengths that differ, fewer than two
+        rows, or labels that are missing.
 
     References
     ----------
-    Rand: Objective criteria for the evaluation of clustering methods. Journal of the American Statistical Association 66, 1971.
+    Rand: Objective criteria for the evaluation of clustering methods. Journal of the American
+    Statistical Association 66, 1971.
 
     Examples
     --------
@@ -161,9 +182,20 @@ def rand_measure(truth: Any, labels: Any, *, noise: str = "nearest", nearest: An
     classes, clusters = with_noise(truth, labels, noise, nearest, "rand_measure")
     n = len(classes)
     if n < 2:
-        raise ValueError("rand_measure: truth and labels have one row, which makes no pair; at least two rows are needed.")
-    together = [_sum_of_squares(counts) for counts in (contingency(clusters, classes).data, np.bincount(clusters), np.bincount(classes))]
-    differing = together[1] + together[2] - 2 * together[0]  # ordered pairs, together on one side only
+        raise ValueError(
+            "rand_measure: truth and labels have one row, which makes no pair; at least two rows "
+            "are needed."
+        )
+    together = [
+        _sum_of_squares(counts)
+        for counts in (
+            contingency(clusters, classes).data,
+            np.bincount(clusters),
+            np.bincount(classes),
+        )
+    ]
+    # ordered pairs, together on one side only
+    differing = together[1] + together[2] - 2 * together[0]
     pairs = n * (n - 1)
     return (pairs - differing) / pairs
 

@@ -16,7 +16,9 @@ NOISE_OPTIONS = ("nearest", "cluster")
 SORTED_KINDS = "biufUS"  # dtypes that NumPy can sort
 
 
-def with_noise(truth: Any, labels: Any, noise: str, nearest: Any, function_name: str) -> tuple[IntArray, IntArray]:
+def with_noise(
+    truth: Any, labels: Any, noise: str, nearest: Any, function_name: str
+) -> tuple[IntArray, IntArray]:
     """Return classes and clusters (n,) as codes from 0, noise rows as `noise` demands."""
     one_of(noise, "noise", function_name, NOISE_OPTIONS)
     (classes, _), (clusters, names) = coded_pair(truth, labels, "labels", function_name)
@@ -25,7 +27,8 @@ def with_noise(truth: Any, labels: Any, noise: str, nearest: Any, function_name:
     rows = np.flatnonzero(clusters == names.index(NOISE))
     if nearest is None:
         raise ValueError(
-            f'{function_name}(noise="nearest", nearest=None): {len(rows)} of {len(clusters)} labels are -1 (noise); pass the nearest '
+            f'{function_name}(noise="nearest", nearest=None): {len(rows)} of {len(clusters)} '
+            "labels are -1 (noise); pass the nearest "
             'cluster of each row, nearest=model.transform(X).argmin(axis=1), or noise="cluster".'
         )
     others, other_names = coded(nearest, "nearest", function_name)
@@ -33,7 +36,8 @@ def with_noise(truth: Any, labels: Any, noise: str, nearest: Any, function_name:
     unassigned = rows[[other_names[code] == NOISE for code in others[rows]]]
     if len(unassigned):
         raise ValueError(
-            f"{function_name}: labels[{unassigned[0]}] is -1 (noise), and so is nearest[{unassigned[0]}]; nearest must name a cluster "
+            f"{function_name}: labels[{unassigned[0]}] is -1 (noise), and so is "
+            f"nearest[{unassigned[0]}]; nearest must name a cluster "
             "for every noise row: model.transform(X).argmin(axis=1)."
         )
     number = {name: code for code, name in enumerate(names)}
@@ -46,7 +50,9 @@ def with_noise(truth: Any, labels: Any, noise: str, nearest: Any, function_name:
 CodedLabels = tuple[IntArray, list[Hashable]]  # (n,) codes from 0, and the label of each code
 
 
-def coded_pair(truth: Any, labels: Any, name: str, function_name: str) -> tuple[CodedLabels, CodedLabels]:
+def coded_pair(
+    truth: Any, labels: Any, name: str, function_name: str
+) -> tuple[CodedLabels, CodedLabels]:
     """Return the codes of truth and labels, which must have the same length."""
     classes, clusters = coded(truth, "truth", function_name), coded(labels, name, function_name)
     same_length(classes[0], clusters[0], "truth", name, function_name)
@@ -57,11 +63,18 @@ def coded(values: Any, name: str, function_name: str) -> CodedLabels:
     """Return the codes of labels of any kind; ValueError where one is missing or there are none."""
     values = intact(values, name, function_name)
     # A list is not made an array: [1, "a"] would become strings, and tuples a table.
-    labels = values if isinstance(values, (list, tuple)) else to_numpy(values) if is_foreign(values) else np.asarray(values)
+    labels = (
+        values
+        if isinstance(values, (list, tuple))
+        else to_numpy(values)
+        if is_foreign(values)
+        else np.asarray(values)
+    )
     if isinstance(labels, np.ndarray):
         if labels.ndim != 1:
             raise ValueError(
-                f"{function_name}: {name} has shape {labels.shape}; one label a row is needed: shape (n,). "
+                f"{function_name}: {name} has shape {labels.shape}; one label a row is needed: "
+                "shape (n,). "
                 "Of memberships take argmax(axis=1), of a column ravel()."
             )
         if labels.dtype.kind in SORTED_KINDS and len(labels):
@@ -75,7 +88,9 @@ def coded(values: Any, name: str, function_name: str) -> CodedLabels:
     return _coded_by_hash(labels, name, function_name)
 
 
-def _coded_by_hash(values: list[Any] | tuple[Any, ...], name: str, function_name: str) -> CodedLabels:
+def _coded_by_hash(
+    values: list[Any] | tuple[Any, ...], name: str, function_name: str
+) -> CodedLabels:
     number: dict[Hashable, int] = {}
     codes = np.empty(len(values), dtype=np.intp)
     for row, value in enumerate(values):
@@ -85,7 +100,8 @@ def _coded_by_hash(values: list[Any] | tuple[Any, ...], name: str, function_name
             codes[row] = number.setdefault(value, len(number))
         except TypeError:
             raise ValueError(
-                f"{function_name}: {name}[{row}] is {value!r}, which is not hashable and so not a label; "
+                f"{function_name}: {name}[{row}] is {value!r}, which is not hashable and so not a "
+                "label; "
                 "one number, string or tuple a row is needed."
             ) from None
     return codes, list(number)
@@ -93,18 +109,25 @@ def _coded_by_hash(values: list[Any] | tuple[Any, ...], name: str, function_name
 
 def _missing(row: int, value: Any, name: str, function_name: str) -> ValueError:
     return ValueError(
-        f"{function_name}: {name}[{row}] is {value}; leave rows without a label out of all arguments, or give them one of their own."
+        f"{function_name}: {name}[{row}] is {value}; leave rows without a label out of all "
+        "arguments, or give them one of their own."
     )
 
 
-def same_length(one: IntArray, other: IntArray, name: str, other_name: str, function_name: str) -> None:
+def same_length(
+    one: IntArray, other: IntArray, name: str, other_name: str, function_name: str
+) -> None:
     if len(one) != len(other):
         raise ValueError(
-            f"{function_name}: {name} has {len(one)} rows and {other_name} has {len(other)}; both need one label for each row."
+            f"{function_name}: {name} has {len(one)} rows and {other_name} has {len(other)}; both "
+            "need one label for each row."
         )
 
 
 def contingency(clusters: IntArray, classes: IntArray) -> Any:
-    """Number of rows that each cluster (row) shares with each class (column), as a sparse table; O(n) for any number of them."""
+    """Number of rows that each cluster (row) shares with each class (column), as a sparse table;
+    O(n) for any number of them."""
     shape = (int(clusters.max()) + 1, int(classes.max()) + 1)
-    return sparse.coo_array((np.ones(len(clusters), dtype=np.int64), (clusters, classes)), shape=shape).tocsr()
+    return sparse.coo_array(
+        (np.ones(len(clusters), dtype=np.int64), (clusters, classes)), shape=shape
+    ).tocsr()

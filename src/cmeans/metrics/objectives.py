@@ -1,4 +1,5 @@
-"""Comparison of objectives: the reduction since the start of a run, and the error of an approximation."""
+"""Comparison of objectives: the reduction since the start of a run, and the error of an
+approximation."""
 
 from __future__ import annotations
 
@@ -10,13 +11,15 @@ from ..fitting.validation import intact, real
 
 
 def error_reduction(initial: Any, final: float | None = None) -> float:
-    """Error reduction:  (E_initial - E_final) / E_initial, the share of the initial objective that a run has removed.
+    """Error reduction:  (E_initial - E_final) / E_initial, the share of the initial objective that
+    a run has removed.
 
     Use it to compare runs from the same start: larger means more compact clusters.
 
     Parameters
     ----------
-    initial : number, the objective at the start; or alone, a fitted model's `objective_history_` (its first and last values).
+    initial : number, the objective at the start; or alone, a fitted model's `objective_history_`
+        (its first and last values).
     final : number, the objective at the end.
 
     Returns
@@ -26,11 +29,13 @@ def error_reduction(initial: Any, final: float | None = None) -> float:
     Raises
     ------
     ValueError
-        If an objective is not finite or negative, the initial one is zero, or `final` is missing beside a number.
+        If an objective is not finite or negative, the initial one is zero, or `final` is missing
+        beside a number.
 
     References
     ----------
-    Chitta, Jin, Havens, Jain: Approximate kernel k-means: solution to large scale kernel clustering. KDD 2011, section 5.2.
+    Chitta, Jin, Havens, Jain: Approximate kernel k-means: solution to large scale kernel
+    clustering. KDD 2011, section 5.2.
 
     Examples
     --------
@@ -47,7 +52,8 @@ def error_reduction(initial: Any, final: float | None = None) -> float:
         history = np.asarray(intact(initial, "initial", "error_reduction"))
         if history.ndim != 1 or len(history) == 0:
             raise ValueError(
-                f"error_reduction(initial=of shape {history.shape}, final=None): pass two numbers, or a fitted model's "
+                f"error_reduction(initial=of shape {history.shape}, final=None): pass two numbers, "
+                "or a fitted model's "
                 "objective_history_ (1-D, not empty) alone."
             )
         initial, final = history[0], history[-1]
@@ -56,10 +62,12 @@ def error_reduction(initial: Any, final: float | None = None) -> float:
 
 
 def percent_error(sampled: float, full: float) -> float:
-    """Percent error of the objective:  100 (E_samp - E_full) / E_full, the error of an approximation.
+    """Percent error of the objective:  100 (E_samp - E_full) / E_full, the error of an
+    approximation.
 
-    Use it for a run with landmarks against the run with the full kernel from the same start. Both objectives must be those of
-    the same rows, kernel and m; below 0, the approximation has found the better clustering.
+    Use it for a run with landmarks against the run with the full kernel from the same start. Both
+    objectives must be those of the same rows, kernel and m; below 0, the approximation has found
+    the better clustering.
 
     Parameters
     ----------
@@ -77,7 +85,8 @@ def percent_error(sampled: float, full: float) -> float:
 
     References
     ----------
-    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011, V.A.3, eq. 22.
+    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale
+    clustering. FUZZ-IEEE 2011, V.A.3, eq. 22.
 
     Examples
     --------

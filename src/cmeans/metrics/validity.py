@@ -1,6 +1,8 @@
-"""Quality of a clustering without a known truth: compactness of the clusters, and how far they are apart, in a model's own space.
+"""Quality of a clustering without a known truth: compactness of the clusters, and how far they are
+apart, in a model's own space.
 
-Every index is made of the sums of one pass over the rows, and of the inner products of the centres. With a truth, see `cmeans.metrics`.
+Every index is made of the sums of one pass over the rows, and of the inner products of the centres.
+With a truth, see `cmeans.metrics`.
 """
 
 from __future__ import annotations
@@ -24,8 +26,8 @@ def indices(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) 
     Returns
     -------
     dict
-        The values of `simplified_silhouette`, `fuzzy_silhouette`, `xie_beni`, `fukuyama_sugeno`, `davies_bouldin`, `calinski_harabasz`,
-        `partition_coefficient` and `partition_entropy`.
+        The values of `simplified_silhouette`, `fuzzy_silhouette`, `xie_beni`, `fukuyama_sugeno`,
+        `davies_bouldin`, `calinski_harabasz`, `partition_coefficient` and `partition_entropy`.
 
     Raises
     ------
@@ -51,16 +53,20 @@ def indices(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) 
 
 
 def xie_beni(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) -> float:
-    """Xie-Beni index:  XB = sum_ij w_i u_ij^m |phi(x_i) - v_j|^2 / (sum_i w_i min_{j != k} |v_j - v_k|^2), in the model's own space.
+    """Xie-Beni index:  XB = sum_ij w_i u_ij^m |phi(x_i) - v_j|^2 / (sum_i w_i min_{j != k} |v_j -
+    v_k|^2), in the model's own space.
 
-    Use it to choose the number of clusters: the smallest XB means compact and well separated clusters. Compare models of one kernel
-    and m, and c far below n: XB falls by itself as c approaches n. (R: fclust has the same; e1071 divides by n once more; clusterCrit
-    has the nearest rows of two clusters in place of the nearest centres.)
+    Use it to choose the number of clusters: the smallest XB means compact and well separated
+    clusters. Compare models of one kernel and m, and c far below n: XB falls by itself as c
+    approaches n. (R: fclust has the same; e1071 divides by n once more; clusterCrit has the nearest
+    rows of two clusters in place of the nearest centres.)
 
     Parameters
     ----------
-    model : a fitted estimator of this library, whose kernel, space and m are used (hard clusters: m = 1).
-    X : (n, d) rows as for `model.transform`: those of the fit, or others; files are read block by block.
+    model : a fitted estimator of this library, whose kernel, space and m are used (hard clusters: m
+        = 1).
+    X : (n, d) rows as for `model.transform`: those of the fit, or others; files are read block by
+        block.
     sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
     diag : (n,) k(x, x) of each row, for precomputed kernels whose diagonal is not constant.
 
@@ -71,13 +77,15 @@ def xie_beni(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None)
     Raises
     ------
     ValueError
-        If the model is not of this library, has one cluster or is not fitted (`NotFittedError`), or rows or weights are invalid.
+        If the model is not of this library, has one cluster or is not fitted (`NotFittedError`), or
+        rows or weights are invalid.
 
     References
     ----------
-    Xie, Beni: A validity measure for fuzzy clustering. IEEE Trans. Pattern Analysis and Machine Intelligence 13(8), 1991 (there m = 2).
-    From inner products alone: Sledge, Havens, Bezdek, Keller: Relational duals of cluster validity functions for the c-means family.
-    IEEE Trans. Fuzzy Systems 18(6), 2010.
+    Xie, Beni: A validity measure for fuzzy clustering. IEEE Trans. Pattern Analysis and Machine
+    Intelligence 13(8), 1991 (there m = 2). From inner products alone: Sledge, Havens, Bezdek,
+    Keller: Relational duals of cluster validity functions for the c-means family. IEEE Trans. Fuzzy
+    Systems 18(6), 2010.
 
     Examples
     --------
@@ -93,31 +101,39 @@ def xie_beni(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None)
     return _xie_beni(*_sums(model, X, sample_weight, diag, "xie_beni"), "xie_beni")
 
 
-def simplified_silhouette(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) -> float:
-    """Simplified silhouette:  sum_i w_i (b_i - a_i) / b_i / sum_i w_i,  a_i and b_i the distances of row i to the two nearest centres.
+def simplified_silhouette(
+    model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None
+) -> float:
+    """Simplified silhouette:  sum_i w_i (b_i - a_i) / b_i / sum_i w_i,  a_i and b_i the distances
+    of row i to the two nearest centres.
 
-    Use it to compare numbers of clusters, larger being better; `cmeans.select` does, after correcting it for chance.
+    Use it to compare numbers of clusters, larger being better; `cmeans.select` does, after
+    correcting it for chance.
 
     Parameters
     ----------
     model : a fitted estimator of this library, in whose space distances are taken.
-    X : (n, d) rows as for `model.transform`: those of the fit, or others; files are read block by block.
+    X : (n, d) rows as for `model.transform`: those of the fit, or others; files are read block by
+        block.
     sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
     diag : (n,) k(x, x) of each row, for precomputed kernels whose diagonal is not constant.
 
     Returns
     -------
     float
-        From 0 (each row is as near to a second centre) to 1 (rows are at centres). Rows at two centres at once count as 0.
+        From 0 (each row is as near to a second centre) to 1 (rows are at centres). Rows at two
+        centres at once count as 0.
 
     Raises
     ------
     ValueError
-        If the model is not of this library, has one cluster or is not fitted (`NotFittedError`), or rows or weights are invalid.
+        If the model is not of this library, has one cluster or is not fitted (`NotFittedError`), or
+        rows or weights are invalid.
 
     References
     ----------
-    Hruschka, Campello, de Castro: Evolving clusters in gene-expression data. Information Sciences 176, 2006.
+    Hruschka, Campello, de Castro: Evolving clusters in gene-expression data. Information Sciences
+    176, 2006.
 
     Examples
     --------
@@ -129,37 +145,46 @@ def simplified_silhouette(model: Any, X: Any, *, sample_weight: Any = None, diag
     >>> max(models, key=lambda c: simplified_silhouette(models[c], X))
     2
     """
-    return _simplified_silhouette(*_sums(model, X, sample_weight, diag, "simplified_silhouette"), "simplified_silhouette")
+    return _simplified_silhouette(
+        *_sums(model, X, sample_weight, diag, "simplified_silhouette"), "simplified_silhouette"
+    )
 
 
 def fuzzy_silhouette(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) -> float:
-    """Fuzzy silhouette:  sum_i w_i (u_ip - u_iq) s_i / sum_i w_i (u_ip - u_iq),  p and q the two clusters to which row i belongs most.
+    """Fuzzy silhouette:  sum_i w_i (u_ip - u_iq) s_i / sum_i w_i (u_ip - u_iq),  p and q the two
+    clusters to which row i belongs most.
 
-    s_i is the row's simplified silhouette, by the two nearest centres (R: fclust's SIL.F has mean squared distances to the rows of each
-    cluster). Use it as `simplified_silhouette` where clusters overlap: rows
-    between clusters, which belong to both, hardly count. For hard clusters the two are the same.
+    s_i is the row's simplified silhouette, by the two nearest centres (R: fclust's SIL.F has mean
+    squared distances to the rows of each cluster). Use it as `simplified_silhouette` where clusters
+    overlap: rows between clusters, which belong to both, hardly count. For hard clusters the two
+    are the same.
 
     Parameters
     ----------
-    model : a fitted estimator of this library, whose kernel, space and m are used (hard clusters: m = 1).
-    X : (n, d) rows as for `model.transform`: those of the fit, or others; files are read block by block.
+    model : a fitted estimator of this library, whose kernel, space and m are used (hard clusters: m
+        = 1).
+    X : (n, d) rows as for `model.transform`: those of the fit, or others; files are read block by
+        block.
     sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
     diag : (n,) k(x, x) of each row, for precomputed kernels whose diagonal is not constant.
 
     Returns
     -------
     float
-        From 0 to 1, larger being better; 0 where no row belongs to any cluster more than to another.
+        From 0 to 1, larger being better; 0 where no row belongs to any cluster more than to
+        another.
 
     Raises
     ------
     ValueError
-        If the model is not of this library, has one cluster or is not fitted (`NotFittedError`), or rows or weights are invalid.
+        If the model is not of this library, has one cluster or is not fitted (`NotFittedError`), or
+        rows or weights are invalid.
 
     References
     ----------
-    Campello, Hruschka: A fuzzy extension of the silhouette width criterion for cluster analysis. Fuzzy Sets and Systems 157(21), 2006,
-    with silhouettes by centres in place of those by all pairs of rows, and alpha = 1.
+    Campello, Hruschka: A fuzzy extension of the silhouette width criterion for cluster analysis.
+    Fuzzy Sets and Systems 157(21), 2006, with silhouettes by centres in place of those by all pairs
+    of rows, and alpha = 1.
 
     Examples
     --------
@@ -170,21 +195,27 @@ def fuzzy_silhouette(model: Any, X: Any, *, sample_weight: Any = None, diag: Any
     >>> round(fuzzy_silhouette(FuzzyCMeans(3, m=2, random_state=0).fit(X), X), 3)
     0.739
     """
-    return _fuzzy_silhouette(*_sums(model, X, sample_weight, diag, "fuzzy_silhouette"), "fuzzy_silhouette")
+    return _fuzzy_silhouette(
+        *_sums(model, X, sample_weight, diag, "fuzzy_silhouette"), "fuzzy_silhouette"
+    )
 
 
 def fukuyama_sugeno(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) -> float:
-    """Fukuyama-Sugeno index:  FS = sum_ij w_i u_ij^m (|phi(x_i) - v_j|^2 - |v_j - v|^2),  v = sum_ij w_i u_ij^m v_j / sum_ij w_i u_ij^m.
+    """Fukuyama-Sugeno index:  FS = sum_ij w_i u_ij^m (|phi(x_i) - v_j|^2 - |v_j - v|^2),  v =
+    sum_ij w_i u_ij^m v_j / sum_ij w_i u_ij^m.
 
-    Use it to choose the number of clusters, smaller being better: compactness minus separation. It is a sum over rows, in squared units
-    of the space, and keeps falling with c on many data. v, the mean of the centres by mass, is the mean of the rows for hard
-    clusters at rest; the literature has that mean, or the centres' plain one, for all. (R: e1071 has the plain one, u^2 for the
+    Use it to choose the number of clusters, smaller being better: compactness minus separation. It
+    is a sum over rows, in squared units of the space, and keeps falling with c on many data. v, the
+    mean of the centres by mass, is the mean of the rows for hard clusters at rest; the literature
+    has that mean, or the centres' plain one, for all. (R: e1071 has the plain one, u^2 for the
     separation whatever m is, and a mean over rows for the compactness.)
 
     Parameters
     ----------
-    model : a fitted estimator of this library, whose kernel, space and m are used (hard clusters: m = 1).
-    X : (n, d) rows as for `model.transform`: those of the fit, or others; files are read block by block.
+    model : a fitted estimator of this library, whose kernel, space and m are used (hard clusters: m
+        = 1).
+    X : (n, d) rows as for `model.transform`: those of the fit, or others; files are read block by
+        block.
     sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
     diag : (n,) k(x, x) of each row, for precomputed kernels whose diagonal is not constant.
 
@@ -195,12 +226,14 @@ def fukuyama_sugeno(model: Any, X: Any, *, sample_weight: Any = None, diag: Any 
     Raises
     ------
     ValueError
-        If the model is not of this library, has one cluster or is not fitted (`NotFittedError`), or rows or weights are invalid.
+        If the model is not of this library, has one cluster or is not fitted (`NotFittedError`), or
+        rows or weights are invalid.
 
     References
     ----------
-    Fukuyama, Sugeno: A new method of choosing the number of clusters for the fuzzy c-means method. 5th Fuzzy Systems Symposium, 1989.
-    Pal, Bezdek: On cluster validity for the fuzzy c-means model. IEEE Trans. Fuzzy Systems 3(3), 1995.
+    Fukuyama, Sugeno: A new method of choosing the number of clusters for the fuzzy c-means method.
+    5th Fuzzy Systems Symposium, 1989. Pal, Bezdek: On cluster validity for the fuzzy c-means model.
+    IEEE Trans. Fuzzy Systems 3(3), 1995.
 
     Examples
     --------
@@ -211,20 +244,26 @@ def fukuyama_sugeno(model: Any, X: Any, *, sample_weight: Any = None, diag: Any 
     >>> round(fukuyama_sugeno(FuzzyCMeans(3, m=2, random_state=0).fit(X), X), 1)
     -437.9
     """
-    return _fukuyama_sugeno(*_sums(model, X, sample_weight, diag, "fukuyama_sugeno"), "fukuyama_sugeno")
+    return _fukuyama_sugeno(
+        *_sums(model, X, sample_weight, diag, "fukuyama_sugeno"), "fukuyama_sugeno"
+    )
 
 
 def davies_bouldin(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) -> float:
-    """Davies-Bouldin index:  DB = mean_j max_{k != j} (s_j + s_k) / |v_j - v_k|,  s_j = sum_i w_ij |phi(x_i) - v_j| / sum_i w_ij.
+    """Davies-Bouldin index:  DB = mean_j max_{k != j} (s_j + s_k) / |v_j - v_k|,  s_j = sum_i w_ij
+    |phi(x_i) - v_j| / sum_i w_ij.
 
-    w_ij = w_i u_ij^m: a row counts in each cluster as much as it belongs there. Use it to choose the number of clusters, smaller being
-    better: each cluster is compared with the one that it is worst told from. For hard clusters at rest in the plain space it is
+    w_ij = w_i u_ij^m: a row counts in each cluster as much as it belongs there. Use it to choose
+    the number of clusters, smaller being better: each cluster is compared with the one that it is
+    worst told from. For hard clusters at rest in the plain space it is
     `sklearn.metrics.davies_bouldin_score`. Clusters without rows are left out.
 
     Parameters
     ----------
-    model : a fitted estimator of this library, whose kernel, space and m are used (hard clusters: m = 1).
-    X : (n, d) rows as for `model.transform`: those of the fit, or others; files are read block by block.
+    model : a fitted estimator of this library, whose kernel, space and m are used (hard clusters: m
+        = 1).
+    X : (n, d) rows as for `model.transform`: those of the fit, or others; files are read block by
+        block.
     sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
     diag : (n,) k(x, x) of each row, for precomputed kernels whose diagonal is not constant.
 
@@ -235,12 +274,13 @@ def davies_bouldin(model: Any, X: Any, *, sample_weight: Any = None, diag: Any =
     Raises
     ------
     ValueError
-        If the model is not of this library, has one cluster or is not fitted (`NotFittedError`), or rows or weights are invalid.
-        Also if all rows are in one cluster.
+        If the model is not of this library, has one cluster or is not fitted (`NotFittedError`), or
+        rows or weights are invalid. Also if all rows are in one cluster.
 
     References
     ----------
-    Davies, Bouldin: A cluster separation measure. IEEE Trans. Pattern Analysis and Machine Intelligence 1(2), 1979.
+    Davies, Bouldin: A cluster separation measure. IEEE Trans. Pattern Analysis and Machine
+    Intelligence 1(2), 1979.
 
     Examples
     --------
@@ -251,20 +291,26 @@ def davies_bouldin(model: Any, X: Any, *, sample_weight: Any = None, diag: Any =
     >>> round(davies_bouldin(KernelKMeans(3, kernel="linear", random_state=0).fit(X), X), 3)
     0.662
     """
-    return _davies_bouldin(*_sums(model, X, sample_weight, diag, "davies_bouldin"), "davies_bouldin")
+    return _davies_bouldin(
+        *_sums(model, X, sample_weight, diag, "davies_bouldin"), "davies_bouldin"
+    )
 
 
 def calinski_harabasz(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) -> float:
-    """Calinski-Harabasz index:  CH = (sum_j M_j |v_j - v|^2 / (c - 1)) / (sum_ij w_ij |phi(x_i) - v_j|^2 / (n - c)),  M_j = sum_i w_ij.
+    """Calinski-Harabasz index:  CH = (sum_j M_j |v_j - v|^2 / (c - 1)) / (sum_ij w_ij |phi(x_i) -
+    v_j|^2 / (n - c)),  M_j = sum_i w_ij.
 
-    w_ij = w_i u_ij^m, v = sum_j M_j v_j / sum_j M_j, n = sum_i w_i. Use it to choose the number of clusters, larger being better: variance
-    between clusters against variance within. For hard clusters at rest in the plain space it is
-    `sklearn.metrics.calinski_harabasz_score`. Clusters without rows are not counted.
+    w_ij = w_i u_ij^m, v = sum_j M_j v_j / sum_j M_j, n = sum_i w_i. Use it to choose the number of
+    clusters, larger being better: variance between clusters against variance within. For hard
+    clusters at rest in the plain space it is `sklearn.metrics.calinski_harabasz_score`. Clusters
+    without rows are not counted.
 
     Parameters
     ----------
-    model : a fitted estimator of this library, whose kernel, space and m are used (hard clusters: m = 1).
-    X : (n, d) rows as for `model.transform`: those of the fit, or others; files are read block by block.
+    model : a fitted estimator of this library, whose kernel, space and m are used (hard clusters: m
+        = 1).
+    X : (n, d) rows as for `model.transform`: those of the fit, or others; files are read block by
+        block.
     sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
     diag : (n,) k(x, x) of each row, for precomputed kernels whose diagonal is not constant.
 
@@ -275,12 +321,14 @@ def calinski_harabasz(model: Any, X: Any, *, sample_weight: Any = None, diag: An
     Raises
     ------
     ValueError
-        If the model is not of this library, has one cluster or is not fitted (`NotFittedError`), or rows or weights are invalid.
-        Also if all rows are in one cluster, or weights sum to no more than the number of clusters: they count copies of rows.
+        If the model is not of this library, has one cluster or is not fitted (`NotFittedError`), or
+        rows or weights are invalid. Also if all rows are in one cluster, or weights sum to no more
+        than the number of clusters: they count copies of rows.
 
     References
     ----------
-    Calinski, Harabasz: A dendrite method for cluster analysis. Communications in Statistics 3(1), 1974.
+    Calinski, Harabasz: A dendrite method for cluster analysis. Communications in Statistics 3(1),
+    1974.
 
     Examples
     --------
@@ -291,19 +339,28 @@ def calinski_harabasz(model: Any, X: Any, *, sample_weight: Any = None, diag: An
     >>> round(calinski_harabasz(KernelKMeans(3, kernel="linear", random_state=0).fit(X), X), 1)
     561.6
     """
-    return _calinski_harabasz(*_sums(model, X, sample_weight, diag, "calinski_harabasz"), "calinski_harabasz")
+    return _calinski_harabasz(
+        *_sums(model, X, sample_weight, diag, "calinski_harabasz"), "calinski_harabasz"
+    )
 
 
-def silhouette_and_xie_beni(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) -> tuple[float, float]:
+def silhouette_and_xie_beni(
+    model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None
+) -> tuple[float, float]:
     """`simplified_silhouette` and `xie_beni` from one pass."""
     sums, centres = _sums(model, X, sample_weight, diag, "indices")
     return _simplified_silhouette(sums, centres, "indices"), _xie_beni(sums, centres, "indices")
 
 
-def _sums(model: Any, X: Any, sample_weight: Any, diag: Any, function_name: str) -> tuple[ValiditySums, Centres]:
+def _sums(
+    model: Any, X: Any, sample_weight: Any, diag: Any, function_name: str
+) -> tuple[ValiditySums, Centres]:
     """Return the sums of the rows, and the centres, of a fitted model of at least two clusters."""
     if getattr(model, "_state", None) is not None and len(model._state.centres) < 2:
-        raise ValueError(f"{function_name}(model={model!r}): the model has one cluster, and the index needs two; fit at least two.")
+        raise ValueError(
+            f"{function_name}(model={model!r}): the model has one cluster, and the index needs "
+            "two; fit at least two."
+        )
     return sums_of_model(model, X, sample_weight, diag, function_name)
 
 
@@ -337,10 +394,13 @@ def _calinski_harabasz(sums: ValiditySums, centres: Centres, function_name: str)
     held = _held(sums, function_name)
     if sums.weight <= len(held):
         raise ValueError(
-            f"{function_name}: the rows weigh {sums.weight:g} in all, not more than there are clusters ({len(held)}); give weights that "
+            f"{function_name}: the rows weigh {sums.weight:g} in all, not more than there are "
+            f"clusters ({len(held)}); give weights that "
             "count copies of rows."
         )
-    between = float(sums.mass[held] @ centres[held].squared_distances_from_mean(sums.mass[held])) / (len(held) - 1)
+    between = float(
+        sums.mass[held] @ centres[held].squared_distances_from_mean(sums.mass[held])
+    ) / (len(held) - 1)
     within = float(sums.spread[held].sum()) / (sums.weight - len(held))
     return between / within if within > 0 else float("inf")
 
@@ -359,7 +419,10 @@ def _held(sums: ValiditySums, function_name: str) -> IntArray:
     """Return the numbers of the clusters that hold rows."""
     held: IntArray = np.flatnonzero(sums.mass > 0)
     if len(held) < 2:
-        raise ValueError(f"{function_name}: {len(held)} of {len(sums.mass)} clusters hold rows of X, and the index needs two.")
+        raise ValueError(
+            f"{function_name}: {len(held)} of {len(sums.mass)} clusters hold rows of X, and the "
+            "index needs two."
+        )
     return held
 
 

@@ -24,8 +24,9 @@ CELLS = 2**18  # rows times clusters that are worked on together
 
 @dataclass(frozen=True)
 class ValiditySums:
-    """Sums over rows i of weight w_i, with memberships u_ij (u1 and u2 the two largest of a row), w_ij = w_i u_ij^m, distances d_ij to
-    the centres, and the silhouette s_i = (d2 - d1) / d2 of the two smallest of them."""
+    """Sums over rows i of weight w_i, with memberships u_ij (u1 and u2 the two largest of a row),
+    w_ij = w_i u_ij^m, distances d_ij to the centres, and the silhouette s_i = (d2 - d1) / d2 of the
+    two smallest of them."""
 
     weight: float  # sum_i w_i
     silhouette: float  # sum_i w_i s_i
@@ -38,7 +39,9 @@ class ValiditySums:
     spread: Float64  # (c,) sum_i w_ij d_ij^2
 
     def __add__(self, other: ValiditySums) -> ValiditySums:
-        return ValiditySums(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
+        return ValiditySums(
+            *(getattr(self, field.name) + getattr(other, field.name) for field in fields(self))
+        )
 
     def __mul__(self, factor: float) -> ValiditySums:
         return ValiditySums(*(getattr(self, field.name) * factor for field in fields(self)))
@@ -50,9 +53,12 @@ class ValiditySums:
 
     @classmethod
     def of(cls, u: Float64, powers: Float64, distances: Float64, weight: Float64) -> ValiditySums:
-        """Return the sums of some rows: memberships, their powers u^m, and distances (b, c), weights (b,)."""
+        """Return the sums of some rows: memberships, their powers u^m, and distances (b, c),
+        weights (b,)."""
         nearest, second = _ends(distances, smallest=True)
-        silhouettes = np.divide(second - nearest, second, out=np.zeros_like(second), where=second > 0)
+        silhouettes = np.divide(
+            second - nearest, second, out=np.zeros_like(second), where=second > 0
+        )
         largest, next_largest = _ends(u, smallest=False)
         clearness = largest - next_largest
         return cls(
@@ -69,7 +75,8 @@ class ValiditySums:
 
 
 def _ends(values: Float64, *, smallest: bool) -> tuple[Float64, Float64]:
-    """Return the smallest number (b,) of each row and the next, or the largest and the next; of one column the other is 0."""
+    """Return the smallest number (b,) of each row and the next, or the largest and the next; of one
+    column the other is 0."""
     c = values.shape[1]
     if c == 1:
         return values[:, 0], np.zeros(len(values))
@@ -108,10 +115,16 @@ class ValidityPass(Pass[ValiditySums]):
         return total
 
 
-def sums_of_model(model: Any, X: Any, sample_weight: Any, diag: Any, function_name: str) -> tuple[ValiditySums, Centres]:
-    """Return the sums of rows at the centres of a fitted model, in the user's unit of weight, and the centres."""
+def sums_of_model(
+    model: Any, X: Any, sample_weight: Any, diag: Any, function_name: str
+) -> tuple[ValiditySums, Centres]:
+    """Return the sums of rows at the centres of a fitted model, in the user's unit of weight, and
+    the centres."""
     if not isinstance(model, Predicting):
-        raise ValueError(f"{function_name}(model={model!r}): pass a fitted estimator of this library, which has centres.")
+        raise ValueError(
+            f"{function_name}(model={model!r}): pass a fitted estimator of this library, which has "
+            "centres."
+        )
     check_is_fitted(model)
     table = model._known_table(X, diag, sample_weight, function_name).in_scale()
     with model._engine(table.blocks) as engine:

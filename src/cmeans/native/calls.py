@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-ADDRESS, INT, REAL, TEXT, WHOLE = ctypes.c_void_p, ctypes.c_int, ctypes.c_double, ctypes.c_char_p, ctypes.c_int64
+ADDRESS, INT, REAL, TEXT, WHOLE = (
+    ctypes.c_void_p,
+    ctypes.c_int,
+    ctypes.c_double,
+    ctypes.c_char_p,
+    ctypes.c_int64,
+)
 pointer_to = ctypes.POINTER
 LINE = 64  # bytes of a cache line, and of a vector of native code
 
@@ -32,7 +38,8 @@ __all__ = [
 
 
 def address(array: npt.NDArray[Any] | None) -> int | None:
-    """Return where an array's numbers begin; the caller keeps the array while the address is in use."""
+    """Return where an array's numbers begin; the caller keeps the array while the address is in
+    use."""
     return None if array is None else array.__array_interface__["data"][0]
 
 

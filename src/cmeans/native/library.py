@@ -1,4 +1,5 @@
-"""The library of native code: loaded at the first question, in the variant that the machine runs."""
+"""The library of native code: loaded at the first question, in the variant that the machine
+runs."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ def is_available() -> bool:
 
 
 def variant() -> str | None:
-    """Return the kind of machine that the functions in use were compiled for: "v3" or "v4" of x86-64, "arm64"; None without native code."""
+    """Return the kind of machine that the functions in use were compiled for: "v3" or "v4" of
+    x86-64, "arm64"; None without native code."""
     return _loaded().variant
 
 
@@ -47,7 +49,9 @@ def function(name: str, dtype: Any, argtypes: Sequence[Any], restype: Any = None
     loaded = _loaded()
     assert loaded.library is not None, "is_available() says whether there is one"
     prototype = ctypes.CFUNCTYPE(restype, *argtypes)
-    return prototype((f"cmeans_{name}_{loaded.variant}_{8 * np.dtype(dtype).itemsize}", loaded.library))
+    return prototype(
+        (f"cmeans_{name}_{loaded.variant}_{8 * np.dtype(dtype).itemsize}", loaded.library)
+    )
 
 
 def _loaded() -> _Loaded:
@@ -60,7 +64,8 @@ def _load() -> _Loaded:
     wanted = os.environ.get(VARIABLE, "")
     if wanted not in ("", "off", "arm64", *LEVELS):
         raise ValueError(
-            f"{VARIABLE}={wanted}: set it to v3, v4 or arm64 to force native code for that machine, to off for none, or not at all."
+            f"{VARIABLE}={wanted}: set it to v3, v4 or arm64 to force native code for that "
+            "machine, to off for none, or not at all."
         )
     if wanted == "off":
         return _Loaded(None, None)
@@ -68,8 +73,10 @@ def _load() -> _Loaded:
         library = _checked_library()
     except OSError as error:
         warn(
-            f"cmeans runs without its native code, many times slower ({error}). Installing it again where there is a C compiler, or "
-            f"network access for pip to fetch one, builds it: python -m pip install --force-reinstall --no-deps cmeans. {VARIABLE}=off "
+            f"cmeans runs without its native code, many times slower ({error}). Installing it "
+            "again where there is a C compiler, or "
+            "network access for pip to fetch one, builds it: python -m pip install "
+            f"--force-reinstall --no-deps cmeans. {VARIABLE}=off "
             "turns this warning off.",
             RuntimeWarning,
         )
@@ -92,8 +99,13 @@ def _checked_library() -> ctypes.CDLL:
 
 
 def _chosen(level: int, wanted: str) -> str:
-    """Return the variant to use: the one that is wanted, or else the best; ValueError where the machine cannot run it."""
-    able = ["arm64"] if platform.machine() in ARM else [name for name, least in LEVELS.items() if level >= least]
+    """Return the variant to use: the one that is wanted, or else the best; ValueError where the
+    machine cannot run it."""
+    able = (
+        ["arm64"]
+        if platform.machine() in ARM
+        else [name for name, least in LEVELS.items() if level >= least]
+    )
     if wanted and wanted not in able:
         raise ValueError(f"{VARIABLE}={wanted}: this machine runs {' and '.join(able)}.")
     return wanted or able[-1]

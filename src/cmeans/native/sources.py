@@ -1,4 +1,5 @@
-"""The C files and what a library made from them is called; the build reads this file too, so it imports the standard library alone."""
+"""The C files and what a library made from them is called; the build reads this file too, so it
+imports the standard library alone."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The wing for the papers: what only the five papers need, written on the public interfaces of the library alone.
+"""The wing for the papers: what only the five papers need, written on the public interfaces of the
+library alone.
 
-Systems of the papers that the rest of the library can do without, and forms as the papers print them where these differ. Each file is
-loaded when a name of it is asked for.
+Systems of the papers that the rest of the library can do without, and forms as the papers print
+them where these differ. Each file is loaded when a name of it is asked for.
 """
 
 from importlib import import_module

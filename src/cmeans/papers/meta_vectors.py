@@ -1,4 +1,5 @@
-"""The past of a stream as weighted rows, whose memberships are found anew with those of each chunk (Zhang 2013 eq. 8-9)."""
+"""The past of a stream as weighted rows, whose memberships are found anew with those of each chunk
+(Zhang 2013 eq. 8-9)."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from ..sweeps.statistics import Statistics
 
 
 class MetaVectors:
-    """The past as c weighted rows at its centres, whose memberships are updated in every sweep (Zhang 2013 eq. 8-9)."""
+    """The past as c weighted rows at its centres, whose memberships are updated in every sweep
+    (Zhang 2013 eq. 8-9)."""
 
     def __init__(self, past: StreamSummary, rule: Rule) -> None:
         self.space = past.space
@@ -28,11 +30,18 @@ class MetaVectors:
 
     def __call__(self, state: State) -> Statistics:
         sums = sweep(self, self._rule, state, 0)
-        return replace(sums, weight=self._past.weight, spread=sums.spread + self._past.spread, penalty=sums.penalty + self._past.penalty)
+        return replace(
+            sums,
+            weight=self._past.weight,
+            spread=sums.spread + self._past.spread,
+            penalty=sums.penalty + self._past.penalty,
+        )
 
     def belonging(self, state: State) -> Float64:
         """Weight (c,) of the past in each cluster."""
         rows = self._piece.rows
-        u = self._rule.memberships(rows.squared_distances(self.space.view(state.centres, rows.kxx)), state.scales)
+        u = self._rule.memberships(
+            rows.squared_distances(self.space.view(state.centres, rows.kxx)), state.scales
+        )
         belonging: Float64 = self._past.mass @ u
         return belonging

@@ -1,4 +1,5 @@
-"""Kernel patch clustering: a few rows nearest to each centre represent its cluster (Fausser & Schwenker, ICPR 2012)."""
+"""Kernel patch clustering: a few rows nearest to each centre represent its cluster (Fausser &
+Schwenker, ICPR 2012)."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ def carried_points(
     n_points: int,
     like: Array,  # array type of the kept points
 ) -> StreamSummary:
-    """Return the past with each centre replaced by the mean of its `n_points` nearest rows, all different."""
+    """Return the past with each centre replaced by the mean of its `n_points` nearest rows, all
+    different."""
     rows, a = _nearest(distances, blocks, n_points)
     found = blocks.take(rows)
     places = past.space.embed(found)
@@ -29,17 +31,21 @@ def carried_points(
     means = Centres(a @ places.coordinates, a @ places.duals)
     lost = (past.centres - means).squared_norms()
     space = LandmarkSpace(past.space.kernel, in_type_of(found.x, like))
-    return replace(past, space=space, centres=Centres(a, a @ gram), spread=past.spread + past.mass * lost)
+    return replace(
+        past, space=space, centres=Centres(a, a @ gram), spread=past.spread + past.mass * lost
+    )
 
 
 def points_of(past: StreamSummary) -> tuple[Array, Float64]:
-    """Return the carried rows and their weights: each cluster's mass divided evenly among its rows."""
+    """Return the carried rows and their weights: each cluster's mass divided evenly among its
+    rows."""
     weights: Float64 = past.mass @ past.centres.coordinates
     return past.space.basis_points, weights
 
 
 def _nearest(distances: Float64, blocks: Blocks, n_points: int) -> tuple[IntArray, Float64]:
-    """Return the numbers of the rows nearest to any centre, and each centre's equal shares (c, p) of its own."""
+    """Return the numbers of the rows nearest to any centre, and each centre's equal shares (c, p)
+    of its own."""
     first, member = distinct_rows(blocks.x)
     there = first[np.bincount(member, weights=blocks.weight) > 0]
     order = np.argsort(distances[there], axis=0, kind="stable")[:n_points]  # (p, c)

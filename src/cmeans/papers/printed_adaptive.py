@@ -25,7 +25,13 @@ from ..solvers.multistart import BestRun, possibilistic_scales
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from .printed_rules import SparsityTest, as_tested
-from .printed_scales import SQUARED_SHARE, FixedScales, SquaredAdaptation, halfway_scales, in_conference_form
+from .printed_scales import (
+    SQUARED_SHARE,
+    FixedScales,
+    SquaredAdaptation,
+    halfway_scales,
+    in_conference_form,
+)
 from .sequential import diametral_rows
 
 AdaptationName = Literal["scale-free", "length", "squared"]
@@ -33,38 +39,45 @@ AdaptationName = Literal["scale-free", "length", "squared"]
 
 @shares_parameters(AdaptivePossibilisticCMeans)
 class PrintedAdaptivePossibilisticCMeans(AdaptivePossibilisticCMeans):
-    """Adaptive possibilistic c-means in the forms that papers print: PCM of 1996, APCM and SAPCM of 2014 and of 2016.
+    """Adaptive possibilistic c-means in the forms that papers print: PCM of 1996, APCM and SAPCM of
+    2014 and of 2016.
 
-    Use it to reproduce published numbers; `cmeans.AdaptivePossibilisticCMeans`, whose objective this is, has one form, that of 2016 with
-    an alpha that is found.
+    Use it to reproduce published numbers; `cmeans.AdaptivePossibilisticCMeans`, whose objective
+    this is, has one form, that of 2016 with an alpha that is found.
 
     Parameters
     ----------
     sparsity : "auto" or float >= 0, default="auto"
         lambda, as there; K = 0.2 for adaptation="squared". 0 is PCM or APCM.
     sparsity_test : "global" or "local", default="global"
-        Whether a typicality must beat 0 (it minimises the objective), or be a local minimum only, as printed in 2014.
+        Whether a typicality must beat 0 (it minimises the objective), or be a local minimum only,
+        as printed in 2014.
     adaptation : "scale-free", "length", "squared" or None, default="scale-free"
-        How clusters' widths follow their rows. Of the mean deviation s_j of a cluster's own rows from their mean eta_j becomes, in the form
-        "scale-free" (2016): s_j min_k s_k(start) / alpha, whatever the units. "length" (2013/14): s_j itself, which stands
-        for a squared length and so needs features in [0, 10] (kernels other than linear: a tenth of the rows' diameter times s_j).
-        "squared": the mean squared deviation. None: eta_j stays (with sparsity=0 this is the possibilistic c-means of Krishnapuram &
-        Keller 1996, PCM-96).
+        How clusters' widths follow their rows. Of the mean deviation s_j of a cluster's own rows
+        from their mean eta_j becomes, in the form "scale-free" (2016): s_j min_k s_k(start) /
+        alpha, whatever the units. "length" (2013/14): s_j itself, which stands for a squared length
+        and so needs features in [0, 10] (kernels other than linear: a tenth of the rows' diameter
+        times s_j). "squared": the mean squared deviation. None: eta_j stays (with sparsity=0 this
+        is the possibilistic c-means of Krishnapuram & Keller 1996, PCM-96).
     beta : float in (0, 1), default=0.1
-        Typicality halfway to the nearest other centre with which the forms "length" and "squared" start. The others start from a fuzzy run.
+        Typicality halfway to the nearest other centre with which the forms "length" and "squared"
+        start. The others start from a fuzzy run.
 
     All other attributes and methods are those of `cmeans.AdaptivePossibilisticCMeans`.
 
     Raises
     ------
     ValueError
-        For bad parameters, rows or weights, and for a sparsity so large that all clusters are empty, naming the largest possible.
+        For bad parameters, rows or weights, and for a sparsity so large that all clusters are
+        empty, naming the largest possible.
 
     References
     ----------
-    Xenaki, Koutroumbas, Rontogiannis: Sequential sparse adaptive possibilistic clustering. SETN 2014, eq. 1-9 (conference form).
-    Xenaki, Koutroumbas, Rontogiannis: A novel adaptive possibilistic clustering algorithm. IEEE Trans. Fuzzy Systems 24(4), 2016.
-    Krishnapuram, Keller: The possibilistic c-means algorithm: insights and recommendations. IEEE Trans. Fuzzy Systems 4(3), 1996.
+    Xenaki, Koutroumbas, Rontogiannis: Sequential sparse adaptive possibilistic clustering. SETN
+    2014, eq. 1-9 (conference form). Xenaki, Koutroumbas, Rontogiannis: A novel adaptive
+    possibilistic clustering algorithm. IEEE Trans. Fuzzy Systems 24(4), 2016. Krishnapuram, Keller:
+    The possibilistic c-means algorithm: insights and recommendations. IEEE Trans. Fuzzy Systems
+    4(3), 1996.
 
     Examples
     --------
@@ -113,18 +126,26 @@ class PrintedAdaptivePossibilisticCMeans(AdaptivePossibilisticCMeans):
     def _procedure(self) -> Procedure:
         name = type(self).__name__
         if not 0 < real(self.beta, "beta", name) < 1:
-            raise ValueError(f"{name}(beta={self.beta!r}): beta must lie between 0 and 1, both left out.")
+            raise ValueError(
+                f"{name}(beta={self.beta!r}): beta must lie between 0 and 1, both left out."
+            )
         if self.adaptation is not None:
             one_of(self.adaptation, "adaptation", name, get_args(AdaptationName))
         procedure, piloted = super()._procedure(), self.adaptation in ("scale-free", None)
-        rule = as_tested(self._sparse_rule(SQUARED_SHARE if self.adaptation == "squared" else SHARE), self.sparsity_test, name)
+        rule = as_tested(
+            self._sparse_rule(SQUARED_SHARE if self.adaptation == "squared" else SHARE),
+            self.sparsity_test,
+            name,
+        )
 
         def method(geometry: Geometry) -> Method:
             return replace(procedure.method(geometry), rule=rule) if piloted else Method(rule)
 
         return replace(procedure, method=method)
 
-    def _search(self, given: AdaptiveProblem, method: Method) -> tuple[BestRun, SparsePossibilistic]:
+    def _search(
+        self, given: AdaptiveProblem, method: Method
+    ) -> tuple[BestRun, SparsePossibilistic]:
         if method.pilot is None:
             return self._from_halfway(given)
         if self.adaptation == "scale-free":
@@ -139,7 +160,8 @@ class PrintedAdaptivePossibilisticCMeans(AdaptivePossibilisticCMeans):
         return possibilistic_scales(sums.spread, sums.mass, 1.0)
 
     def _from_halfway(self, given: AdaptiveProblem) -> tuple[BestRun, SparsePossibilistic]:
-        """Return the clusters from the papers' start: scales from the distances between the first centres."""
+        """Return the clusters from the papers' start: scales from the distances between the first
+        centres."""
         hard, visits = replace(given.part, rule=Hard()), 0
         start = merged(State(next(iter(self._starts(given, given.rule)))), 0.0)
         scales = halfway_scales(start.centres, self.beta)

@@ -37,7 +37,10 @@ class ChangePass(Pass[Largest]):
     def work(self, rows: RepresentedRows, task: int, prepared: None) -> Largest:
         largest = 0.0
         for block in rows.task(task):
-            now, then = (self._memberships(rows, block.rows.prepared(), state) for state in (self.at, self.before))
+            now, then = (
+                self._memberships(rows, block.rows.prepared(), state)
+                for state in (self.at, self.before)
+            )
             largest = max(largest, float(namespace(now).max(namespace(now).abs(now - then))))
         return Largest(largest)
 
@@ -48,7 +51,8 @@ class ChangePass(Pass[Largest]):
 
 @dataclass(frozen=True)
 class MembershipsStandStill:
-    """The end of a run where max |u - u'| <= tol, as the papers print it. It looks at all rows once more in every sweep."""
+    """The end of a run where max |u - u'| <= tol, as the papers print it. It looks at all rows once
+    more in every sweep."""
 
     name: str = "memberships"
 
@@ -61,10 +65,12 @@ class MembershipsStandStill:
 
 @shares_parameters(CMeans)
 class PrintedCMeans(CMeans):
-    """c-means as the papers print it: as `cmeans.CMeans`, but sweeps end when memberships stand still, max |u - u'| <= tol.
+    """c-means as the papers print it: as `cmeans.CMeans`, but sweeps end when memberships stand
+    still, max |u - u'| <= tol.
 
-    It minimises  sum_ij w_i weight(u_ij) |phi(x_i) - v_j|^2 + penalty(u)  by alternating. Use it to reproduce published numbers of
-    sweeps: each takes two passes over the rows, `CMeans` needs one and mixes centres on the way, which takes fewer sweeps.
+    It minimises  sum_ij w_i weight(u_ij) |phi(x_i) - v_j|^2 + penalty(u)  by alternating. Use it to
+    reproduce published numbers of sweeps: each takes two passes over the rows, `CMeans` needs one
+    and mixes centres on the way, which takes fewer sweeps.
 
     Attributes, methods and errors are those of `cmeans.CMeans`; it never accelerates.
 
@@ -73,7 +79,8 @@ class PrintedCMeans(CMeans):
 
     References
     ----------
-    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011, Table I.
+    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale
+    clustering. FUZZ-IEEE 2011, Table I.
 
     Examples
     --------

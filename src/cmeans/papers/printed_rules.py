@@ -18,10 +18,12 @@ SparsityTest = Literal["global", "local"]
 
 @dataclass(frozen=True, repr=False)
 class PrintedFuzzy(Rule):
-    """u_ij = 1 / sum_k (d2_ij / d2_ik)^exponent: fuzzy memberships with another exponent than Bezdek's 1/(m-1).
+    """u_ij = 1 / sum_k (d2_ij / d2_ik)^exponent: fuzzy memberships with another exponent than
+    Bezdek's 1/(m-1).
 
-    Havens 2011 prints 2/(m-1) on squared distances. That minimises nothing; it is here for the paper's tables alone. Give it to
-    `CMeans(rule=...)`. A row that coincides with centres is shared equally among them.
+    Havens 2011 prints 2/(m-1) on squared distances. That minimises nothing; it is here for the
+    paper's tables alone. Give it to `CMeans(rule=...)`. A row that coincides with centres is shared
+    equally among them.
 
     Parameters
     ----------
@@ -44,7 +46,8 @@ class PrintedFuzzy(Rule):
 
     References
     ----------
-    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011, eq. 6.
+    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale
+    clustering. FUZZ-IEEE 2011, eq. 6.
     """
 
     m: float
@@ -53,9 +56,13 @@ class PrintedFuzzy(Rule):
 
     def __post_init__(self) -> None:
         if not self.m > 1:
-            raise ValueError(f"PrintedFuzzy(m={self.m!r}): m must be greater than 1; for m = 1 use KernelKMeans.")
+            raise ValueError(
+                f"PrintedFuzzy(m={self.m!r}): m must be greater than 1; for m = 1 use KernelKMeans."
+            )
         if not self.power > 0:
-            raise ValueError(f"PrintedFuzzy(exponent={self.exponent!r}): the exponent must be greater than 0.")
+            raise ValueError(
+                f"PrintedFuzzy(exponent={self.exponent!r}): the exponent must be greater than 0."
+            )
 
     @property
     def power(self) -> float:
@@ -81,9 +88,11 @@ class PrintedFuzzy(Rule):
 
 @dataclass(frozen=True, repr=False)
 class PrintedPossibilistic(Possibilistic):
-    """u_ij = 1 / (1 + (d2_ij / eta_j)^(2/(m-1))): Havens 2011 eq. 7 as printed, on squared distances.
+    """u_ij = 1 / (1 + (d2_ij / eta_j)^(2/(m-1))): Havens 2011 eq. 7 as printed, on squared
+    distances.
 
-    The rule is `cmeans.rules.Possibilistic` in all else, but the fuzzy run that goes first has its m and the printed exponent too.
+    The rule is `cmeans.rules.Possibilistic` in all else, but the fuzzy run that goes first has its
+    m and the printed exponent too.
 
     Parameters
     ----------
@@ -107,7 +116,8 @@ class PrintedPossibilistic(Possibilistic):
 
     References
     ----------
-    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011, eq. 7.
+    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale
+    clustering. FUZZ-IEEE 2011, eq. 7.
     """
 
     def settled(self, evidence: RuleEvidence) -> Self:
@@ -119,16 +129,22 @@ class PrintedPossibilistic(Possibilistic):
 
     @property
     def native_functions(self) -> NativeFunctions:
-        return NativeFunctions("possibilistic", known_number(self, "m"), 2.0 / (known_number(self, "m") - 1.0))
+        return NativeFunctions(
+            "possibilistic", known_number(self, "m"), 2.0 / (known_number(self, "m") - 1.0)
+        )
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
-        return 1.0 / (1.0 + (d2 / as_like(needed(scales), d2)[None, :]) ** (2.0 / (known_number(self, "m") - 1.0)))
+        return 1.0 / (
+            1.0
+            + (d2 / as_like(needed(scales), d2)[None, :]) ** (2.0 / (known_number(self, "m") - 1.0))
+        )
 
 
 @shares_parameters(SparsePossibilistic)
 @dataclass(frozen=True, repr=False)
 class LocallySparse(SparsePossibilistic):
-    """Sparse typicalities as printed in 2014: the largest root wherever there is one, z < 1/e, though u = 0 may cost less.
+    """Sparse typicalities as printed in 2014: the largest root wherever there is one, z < 1/e,
+    though u = 0 may cost less.
 
     The rule is `cmeans.rules.SparsePossibilistic` in all else, its errors too.
 
@@ -147,7 +163,8 @@ class LocallySparse(SparsePossibilistic):
 
     References
     ----------
-    Xenaki, Koutroumbas, Rontogiannis: Sequential sparse adaptive possibilistic clustering. SETN 2014, section 2.
+    Xenaki, Koutroumbas, Rontogiannis: Sequential sparse adaptive possibilistic clustering. SETN
+    2014, section 2.
     """
 
     @property
@@ -155,7 +172,10 @@ class LocallySparse(SparsePossibilistic):
         return -1.0
 
 
-def as_tested(rule: SparsePossibilistic, sparsity_test: Any, estimator_name: str) -> SparsePossibilistic:
-    """Return a sparse rule whose typicalities must beat 0 ("global"), or be a local minimum only ("local")."""
+def as_tested(
+    rule: SparsePossibilistic, sparsity_test: Any, estimator_name: str
+) -> SparsePossibilistic:
+    """Return a sparse rule whose typicalities must beat 0 ("global"), or be a local minimum only
+    ("local")."""
     test = one_of(sparsity_test, "sparsity_test", estimator_name, get_args(SparsityTest))
     return rule if test == "global" else LocallySparse(**vars(rule))

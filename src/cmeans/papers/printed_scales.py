@@ -1,4 +1,5 @@
-"""Scales of possibilistic clusters as the papers print them: how they start, and how they follow the clusters' rows."""
+"""Scales of possibilistic clusters as the papers print them: how they start, and how they follow
+the clusters' rows."""
 
 from __future__ import annotations
 
@@ -16,8 +17,11 @@ from ..sweeps.passes import SweepPass
 from ..sweeps.problem import Problem
 from ..sweeps.statistics import HardStatistics
 
-SQUARED_SHARE = 0.2  # K of the automatic sparsity where scales are mean squares: more, and rows within the radius make it smaller yet
-REACH = 3.0  # squared radius of every cluster over its squared deviation, at least, in the form "length"
+# K of the automatic sparsity where scales are mean squares: more, and rows within the radius make
+# it smaller yet
+SQUARED_SHARE = 0.2
+# squared radius of every cluster over its squared deviation, at least, in the form "length"
+REACH = 3.0
 TENTH = 0.1  # of the longest distance: the unit of length for kernels without features in [0, 10]
 
 
@@ -38,19 +42,23 @@ class FixedScales(Adaptation):
 
 
 def halfway_scales(centres: Centres, beta: float) -> Float64:
-    """eta_j = (min_k |v_j - v_k|^2 / 2) / -ln(beta): u = beta halfway (in squared units) to the nearest other centre."""
+    """eta_j = (min_k |v_j - v_k|^2 / 2) / -ln(beta): u = beta halfway (in squared units) to the
+    nearest other centre."""
     d2 = centres.squared_distances()
     np.fill_diagonal(d2, math.inf)
     halfway: Float64 = d2.min(axis=1) / 2.0
     return halfway / -math.log(beta)
 
 
-def in_conference_form(given: AdaptiveProblem, diameter: float) -> tuple[AdaptiveProblem, Adaptation]:
+def in_conference_form(
+    given: AdaptiveProblem, diameter: float
+) -> tuple[AdaptiveProblem, Adaptation]:
     """Return the problem and the step for scales that are mean deviations used as squared lengths.
 
-    An automatic sparsity must then be weaker the longer distances are, and they grow with the number of features. The factor from a mean
-    deviation to a squared length is 1 for plain features, which the papers scale to [0, 10], and a tenth of the rows' diameter in the
-    space of any other kernel.
+    An automatic sparsity must then be weaker the longer distances are, and they grow with the
+    number of features. The factor from a mean deviation to a squared length is 1 for plain
+    features, which the papers scale to [0, 10], and a tenth of the rows' diameter in the space of
+    any other kernel.
     """
     length = 1.0 if isinstance(given.geometry.kernel, Linear) or diameter == 0 else TENTH * diameter
     reach = 0.0 if given.rule.sparsity is not None else REACH / length**2

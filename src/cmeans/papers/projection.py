@@ -1,4 +1,5 @@
-"""A chunk's own space, and the centres of the chunks before it projected into it (Zhang 2013 eq. 10-12, Remark 1)."""
+"""A chunk's own space, and the centres of the chunks before it projected into it (Zhang 2013 eq.
+10-12, Remark 1)."""
 
 from __future__ import annotations
 
@@ -30,15 +31,19 @@ def chunk_space(kernel: Kernel, blocks: Blocks, projection: str) -> Space:
 
 
 def projected(past: StreamSummary, space: Space, blocks: Blocks, projection: str) -> Centres:
-    """Return the past's centres over a chunk's rows: the nearest points of their span, or, for "l1", combinations of few rows near them."""
+    """Return the past's centres over a chunk's rows: the nearest points of their span, or, for
+    "l1", combinations of few rows near them."""
     centres = space.project(past.centres, past.space)
     if projection != "l1":
         return centres
-    return _sparse(centres, cast(LandmarkSpace, space), blocks.take(np.flatnonzero(blocks.weight > 0)))
+    return _sparse(
+        centres, cast(LandmarkSpace, space), blocks.take(np.flatnonzero(blocks.weight > 0))
+    )
 
 
 def _sparse(centres: Centres, space: LandmarkSpace, rows: Block) -> Centres:
-    """argmin_beta |v - sum_i beta_i phi(x_i)|^2 / 2k + penalty |beta|_1 for each centre, in orthonormal coordinates."""
+    """argmin_beta |v - sum_i beta_i phi(x_i)|^2 / 2k + penalty |beta|_1 for each centre, in
+    orthonormal coordinates."""
     origin = space.origin
     design = np.asfortranarray(space.coordinates(rows).T)  # (k, n)
     aims = centres.coordinates + origin
@@ -49,6 +54,10 @@ def _sparse(centres: Centres, space: LandmarkSpace, rows: Block) -> Centres:
         penalty = L1_SHARE * float(np.abs(aim @ design).max()) / len(aim)
         if penalty > 0:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)  # any combination is valid; the reported loss measures its quality
-                row[:] = design @ Lasso(alpha=penalty, fit_intercept=False, tol=1e-6).fit(design, aim).coef_
+                # any combination is valid; the reported loss measures its quality
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                row[:] = (
+                    design
+                    @ Lasso(alpha=penalty, fit_intercept=False, tol=1e-6).fit(design, aim).coef_
+                )
     return Centres.orthonormal(out - origin)

@@ -1,4 +1,5 @@
-"""Clusters one after the other: from two far rows on, a seed that ends in one more cluster is kept, others are given up."""
+"""Clusters one after the other: from two far rows on, a seed that ends in one more cluster is kept,
+others are given up."""
 
 from __future__ import annotations
 
@@ -29,8 +30,9 @@ class Growth:
 
 
 def diametral_rows(problem: Problem) -> tuple[FarRows, float]:
-    """Two rows far apart, and their squared distance: the one farthest from the mean, and the one farthest from that
-    (Egecioglu, Kalantari 1989). One row where all are equal. The rule must be a hard one."""
+    """Two rows far apart, and their squared distance: the one farthest from the mean, and the one
+    farthest from that (Egecioglu, Kalantari 1989). One row where all are equal. The rule must be a
+    hard one."""
     rows = problem.rows
     middle = problem.centres_of(Partition(MadeLabels(_zeros, 0, rows.n_rows), 1, rows.blocks.x))
     one = farthest_rows(problem, middle, 1)
@@ -41,7 +43,9 @@ def diametral_rows(problem: Problem) -> tuple[FarRows, float]:
     assert two.centres is not None, "a row away from the mean is away from some other row"
     both = Centres.stack([one.centres, two.centres])
     numbers: IntArray = np.concatenate([one.rows, two.rows])
-    return FarRows(numbers, both, one.passes + two.passes + 1), float(both.squared_distances()[0, 1])
+    return FarRows(numbers, both, one.passes + two.passes + 1), float(
+        both.squared_distances()[0, 1]
+    )
 
 
 def grow(
@@ -51,10 +55,11 @@ def grow(
     start: FarRows,
     first_scale: Callable[[int], float],  # of a cluster that starts at a row
 ) -> BestRun:
-    """Clusters from the rows of `start` on, until `patience` trials in a row have found no further one.
+    """Clusters from the rows of `start` on, until `patience` trials in a row have found no further
+    one.
 
-    A trial solves from all clusters and a seed, the row farthest from them and from the seeds given up before. Where it ends with
-    scales too small for any row, it has failed.
+    A trial solves from all clusters and a seed, the row farthest from them and from the seeds given
+    up before. Where it ends with scales too small for any row, it has failed.
     """
     found = solve(_seeded(None, start, first_scale), 0)
     visits = start.passes * problem.n_rows + found.row_visits
@@ -72,7 +77,10 @@ def grow(
         trials += 1
         trial = solve(_seeded(found.state, far, first_scale), trials)
         visits += 0 if trial.verdict is Verdict.EMPTY else trial.row_visits
-        if len(trial.state.centres) > len(found.state.centres) and trial.verdict in (Verdict.GOES_ON, Verdict.CYCLE):
+        if len(trial.state.centres) > len(found.state.centres) and trial.verdict in (
+            Verdict.GOES_ON,
+            Verdict.CYCLE,
+        ):
             found, failures = trial, 0
         else:
             failures += 1
@@ -90,4 +98,6 @@ def _seeded(state: State | None, far: FarRows, first_scale: Callable[[int], floa
     scales = np.array([first_scale(int(row)) for row in far.rows])
     if state is None:
         return State(far.centres, scales)
-    return State(Centres.stack([state.centres, far.centres]), np.concatenate([state.known_scales(), scales]))
+    return State(
+        Centres.stack([state.centres, far.centres]), np.concatenate([state.known_scales(), scales])
+    )

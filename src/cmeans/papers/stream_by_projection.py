@@ -35,33 +35,39 @@ PastWeight = Literal["u^m", "u"]
 
 @shares_parameters(StreamingFuzzyCMeans)
 class StreamingKernelFCM(StreamingFuzzyCMeans):
-    """Streaming kernel fuzzy c-means as published (stKFCM): a chunk's space is the span of its own rows; the old centres are projected
-    into it and join the rows as c weighted meta-vectors.
+    """Streaming kernel fuzzy c-means as published (stKFCM): a chunk's space is the span of its own
+    rows; the old centres are projected into it and join the rows as c weighted meta-vectors.
 
-    Use it to reproduce published numbers. What the projection cannot carry over is lost, `projection_loss_` gives the share;
-    `cmeans.StreamingFuzzyCMeans` keeps all chunks in one landmark space, loses nothing, and is faster. With kernel="linear" it is
-    single-pass fuzzy c-means of Hore 2007 where past_weight="u".
+    Use it to reproduce published numbers. What the projection cannot carry over is lost,
+    `projection_loss_` gives the share; `cmeans.StreamingFuzzyCMeans` keeps all chunks in one
+    landmark space, loses nothing, and is faster. With kernel="linear" it is single-pass fuzzy
+    c-means of Hore 2007 where past_weight="u".
 
     Parameters
     ----------
     method : "projection" or "landmarks", default="projection"
-        How centres are kept: projected into each chunk's own space, or in one landmark space as `cmeans.StreamingFuzzyCMeans` does.
+        How centres are kept: projected into each chunk's own space, or in one landmark space as
+        `cmeans.StreamingFuzzyCMeans` does.
     projection : "cholesky", "gradient" or "l1", default="cholesky"
-        How old centres get into a chunk's space, for method="projection". By one factorisation of its kernel matrix, by conjugate
-        gradients without one, or as combinations of few of its rows (Zhang 2013 Remark 1).
+        How old centres get into a chunk's space, for method="projection". By one factorisation of
+        its kernel matrix, by conjugate gradients without one, or as combinations of few of its rows
+        (Zhang 2013 Remark 1).
     meta_membership : "auto", "update" or "frozen", default="auto"
-        Whether memberships of the past are found anew with each chunk. They are found with those of the chunk ("update", as published) or
-        stand as they are ("frozen": the sums over all rows, exactly). "auto": "update" for method="projection", "frozen" for "landmarks".
+        Whether memberships of the past are found anew with each chunk. They are found with those of
+        the chunk ("update", as published) or stand as they are ("frozen": the sums over all rows,
+        exactly). "auto": "update" for method="projection", "frozen" for "landmarks".
     past_weight : "u^m" or "u", default="u^m"
-        What a row of the past weighs in its cluster. What it weighed there (Zhang 2013 eq. 9b), or its membership, as single-pass fuzzy
-        c-means has it (Hore 2007), which keeps the weight of all rows but gives the past more than its share.
+        What a row of the past weighs in its cluster. What it weighed there (Zhang 2013 eq. 9b), or
+        its membership, as single-pass fuzzy c-means has it (Hore 2007), which keeps the weight of
+        all rows but gives the past more than its share.
 
-    All other attributes, methods and errors are those of `cmeans.StreamingFuzzyCMeans`; `landmarks` are for method="landmarks".
+    All other attributes, methods and errors are those of `cmeans.StreamingFuzzyCMeans`; `landmarks`
+    are for method="landmarks".
 
     References
     ----------
-    Zhang, Havens: Scalable approximation of kernel fuzzy c-means. IEEE Big Data 2013, Alg. 1 with eq. 9b as the weights.
-    Havens: Approximation of kernel k-means for streaming data. ICPR 2012.
+    Zhang, Havens: Scalable approximation of kernel fuzzy c-means. IEEE Big Data 2013, Alg. 1 with
+    eq. 9b as the weights. Havens: Approximation of kernel k-means for streaming data. ICPR 2012.
     Hore, Hall, Goldgof: Single pass fuzzy c means. FUZZ-IEEE 2007.
 
     Examples
@@ -112,7 +118,11 @@ class StreamingKernelFCM(StreamingFuzzyCMeans):
     @property
     def _updates(self) -> bool:
         """True where memberships of the past are found anew."""
-        return self.method == "projection" if self.meta_membership == "auto" else self.meta_membership == "update"
+        return (
+            self.method == "projection"
+            if self.meta_membership == "auto"
+            else self.meta_membership == "update"
+        )
 
     def _checked_stream_parameters(self, estimator_name: str) -> int:
         one_of(self.method, "method", estimator_name, get_args(StreamMethod))
@@ -120,9 +130,13 @@ class StreamingKernelFCM(StreamingFuzzyCMeans):
         one_of(self.past_weight, "past_weight", estimator_name, get_args(PastWeight))
         one_of(self.meta_membership, "meta_membership", estimator_name, get_args(MetaMembership))
         limit = super()._checked_stream_parameters(estimator_name)
-        if self.method == "projection" and landmarks_from(self.landmarks, estimator_name).points is not None:
+        if (
+            self.method == "projection"
+            and landmarks_from(self.landmarks, estimator_name).points is not None
+        ):
             raise ValueError(
-                f'{estimator_name}(landmarks=...): landmarks are for method="landmarks"; method="projection" takes the rows of each chunk.'
+                f'{estimator_name}(landmarks=...): landmarks are for method="landmarks"; '
+                'method="projection" takes the rows of each chunk.'
             )
         return limit
 
@@ -131,7 +145,11 @@ class StreamingKernelFCM(StreamingFuzzyCMeans):
         return replace(begun, reserve=None) if self.method == "projection" else begun
 
     def _first_space(self, chunk: Chunk, kernel: Kernel, limit: int) -> Space:
-        return self._chunk_space(chunk, kernel) if self.method == "projection" else super()._first_space(chunk, kernel, limit)
+        return (
+            self._chunk_space(chunk, kernel)
+            if self.method == "projection"
+            else super()._first_space(chunk, kernel, limit)
+        )
 
     def _in_next_space(
         self, former: StreamSummary, reserve: LandmarkCandidates | None, chunk: Chunk
@@ -157,14 +175,21 @@ class StreamingKernelFCM(StreamingFuzzyCMeans):
         absorbed = super()._absorbed(geometry, problem, solution, carried, loss, reserve)
         past = absorbed.past
         if self.past_weight == "u":
-            belonging = assign_all(problem.rows, geometry.space, problem.rule, solution.state, problem.engine).mass
+            belonging = assign_all(
+                problem.rows, geometry.space, problem.rule, solution.state, problem.engine
+            ).mass
             belonging = belonging if problem.known is None else belonging + problem.known.mass
             if carried is not None:
                 state = solution.state
-                belonging = belonging + (carried.belonging(state) if isinstance(carried, MetaVectors) else carried(state).mass)
+                belonging = belonging + (
+                    carried.belonging(state)
+                    if isinstance(carried, MetaVectors)
+                    else carried(state).mass
+                )
             past = past.weighing(belonging)
         if self.method == "projection":
-            past = past.portable()  # the next chunk needs no more, and a chunk's factor is as large as its kernel matrix
+            # the next chunk needs no more, and a chunk's factor is as large as its kernel matrix
+            past = past.portable()
         return replace(absorbed, past=past)
 
     def _chunk_space(self, chunk: Chunk, kernel: Kernel) -> Space:

@@ -1,4 +1,5 @@
-"""Two-step kernel k-means, the baseline that approximate kernel k-means is measured against, and the exact geometry of its sample."""
+"""Two-step kernel k-means, the baseline that approximate kernel k-means is measured against, and
+the exact geometry of its sample."""
 
 from __future__ import annotations
 
@@ -45,15 +46,18 @@ from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
 
-ROWS_OF_GRAPH = 2000  # in the sample, where their number is not given: its graph has half as many landmarks
+# in the sample, where their number is not given: its graph has half as many landmarks
+ROWS_OF_GRAPH = 2000
 
 
 @shares_parameters(KernelKMeans)
 class TwoStepKernelKMeans(Plotting, BaseCMeans):
-    """Two-step kernel k-means: exact kernel k-means on a sample of rows, then every row joins its nearest centre.
+    """Two-step kernel k-means: exact kernel k-means on a sample of rows, then every row joins its
+    nearest centre.
 
-    Use it as a baseline, or for a quick rough result: rows outside the sample never move a centre, so it needs
-    a far larger sample than `KernelKMeans` needs landmarks (Chitta 2011, Alg. 1 against Alg. 2).
+    Use it as a baseline, or for a quick rough result: rows outside the sample never move a centre,
+    so it needs a far larger sample than `KernelKMeans` needs landmarks (Chitta 2011, Alg. 1 against
+    Alg. 2).
 
     Parameters
     ----------
@@ -62,12 +66,14 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
     kernel : str, kernel object or callable k(X, Y), default="rbf"
         As in `KernelKMeans`, whose baseline this is; not "linear" as elsewhere.
     landmarks : "auto", int, None, row numbers or Landmarks, default="auto"
-        The rows of the sample, drawn by weight unless `Landmarks(method="k-means++")` says otherwise: as in `KernelKMeans`, and for
-        kernel="landmark_graph" 2,000 where it is "auto".
+        The rows of the sample, drawn by weight unless `Landmarks(method="k-means++")` says
+        otherwise: as in `KernelKMeans`, and for kernel="landmark_graph" 2,000 where it is "auto".
 
-    All other attributes and methods are those of `KernelKMeans`. Memberships, labels and row numbers in `init` refer to X;
-    those of rows outside the sample are not used. `objective_history_` is the sample's, `objective_` that of all rows.
-    With kernel="landmark_graph" the sample's graph over half as many landmarks, centres of k-means, says where all rows belong.
+    All other attributes and methods are those of `KernelKMeans`. Memberships, labels and row
+    numbers in `init` refer to X; those of rows outside the sample are not used.
+    `objective_history_` is the sample's, `objective_` that of all rows. With
+    kernel="landmark_graph" the sample's graph over half as many landmarks, centres of k-means, says
+    where all rows belong.
 
     Raises
     ------
@@ -111,7 +117,10 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
         name = type(self).__name__
         landmarks = landmarks_from(self.landmarks, name)
         if landmarks.method == "k-means":
-            raise ValueError(f'{name}(landmarks={landmarks!r}): a sample is of rows; take "uniform" or "k-means++".')
+            raise ValueError(
+                f'{name}(landmarks={landmarks!r}): a sample is of rows; take "uniform" or '
+                '"k-means++".'
+            )
         if landmarks.points is not None:
             check_landmarks(landmarks.points, name, rows_only=True)
         return Procedure(lambda _: Method(Hard()), self._by_sample)
@@ -123,24 +132,56 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
         whole, sample, numbers = build_sample_geometry(self._space_request(context, context.blocks))
         method = context.procedure.method(whole)
         memory = self._memory_plan(context, sample.space, whole.blocks)
-        problem = Problem(RepresentedRows(sample.space, sample.blocks, memory.for_rows), method.rule, engine, settings.stopping)
-        init = _init_on_sample(self.init, whole, sample, numbers, settings.n_clusters, estimator_name)
-        first = starts(init, settings.n_init, InitContext(estimator_name, settings.n_clusters, sample, problem), settings.rng)
+        problem = Problem(
+            RepresentedRows(sample.space, sample.blocks, memory.for_rows),
+            method.rule,
+            engine,
+            settings.stopping,
+        )
+        init = _init_on_sample(
+            self.init, whole, sample, numbers, settings.n_clusters, estimator_name
+        )
+        first = starts(
+            init,
+            settings.n_init,
+            InitContext(estimator_name, settings.n_clusters, sample, problem),
+            settings.rng,
+        )
         observer = self._observer(context, whole, method)
         with self._interruptible(context, whole, method):
             best = best_of(first, settings.n_init, problem, observer)
         along = sample.population if isinstance(self.init, str) else None
-        result = concluded(best, problem, replace(observer, taker=None), numbered_along=along)  # of the sample
+        # of the sample
+        result = concluded(best, problem, replace(observer, taker=None), numbered_along=along)
         space, _ = whole.portable(best.solution.state.centres)
         rows = RepresentedRows(space, whole.blocks, 0, training=False)
-        assignment = assign_all(rows, space, result.rule, result.state, engine, observer.reporter, observer.taker, here=False)
+        assignment = assign_all(
+            rows,
+            space,
+            result.rule,
+            result.state,
+            engine,
+            observer.reporter,
+            observer.taker,
+            here=False,
+        )
         visits = result.row_visits + whole.blocks.n_rows
-        result = replace(result, assignment=assignment, space=space, alive=assignment.mass > 0, row_visits=visits)
+        result = replace(
+            result, assignment=assignment, space=space, alive=assignment.mass > 0, row_visits=visits
+        )
         return Outcome(whole, method, result)
 
 
-def _init_on_sample(init: Any, whole: Geometry, sample: Geometry, rows: IntArray, n_clusters: int, estimator_name: str) -> Any:
-    """Translate `init` from the rows of X to those of the sample, of which `rows` are the numbers."""
+def _init_on_sample(
+    init: Any,
+    whole: Geometry,
+    sample: Geometry,
+    rows: IntArray,
+    n_clusters: int,
+    estimator_name: str,
+) -> Any:
+    """Translate `init` from the rows of X to those of the sample, of which `rows` are the
+    numbers."""
     n = whole.blocks.n_rows
     if isinstance(init, (str, Predicting)) or is_sparse(init):
         return init
@@ -148,24 +189,41 @@ def _init_on_sample(init: Any, whole: Geometry, sample: Geometry, rows: IntArray
     if values.ndim == 1 and np.issubdtype(values.dtype, np.integer):
         if len(values) == n_clusters:
             named = whole.blocks.take(row_numbers(values, estimator_name, n, "init"))
-            return sample.space.embed(replace(named, x=whole.kernel.prepare(rows)(named.x)) if sample.is_precomputed else named)
+            return sample.space.embed(
+                replace(named, x=whole.kernel.prepare(rows)(named.x))
+                if sample.is_precomputed
+                else named
+            )
         if len(values) == n:
-            return one_hot(checked_labels(values, n_clusters, estimator_name)[rows], n_clusters, np.zeros(0))
-    if values.ndim == 2 and values.shape == (n, n_clusters) and values.shape != (n_clusters, whole.blocks.x.shape[1]):
+            return one_hot(
+                checked_labels(values, n_clusters, estimator_name)[rows], n_clusters, np.zeros(0)
+            )
+    if (
+        values.ndim == 2
+        and values.shape == (n, n_clusters)
+        and values.shape != (n_clusters, whole.blocks.x.shape[1])
+    ):
         return values[rows]
     return init
 
 
 def build_sample_geometry(request: SpaceRequest) -> tuple[Geometry, Geometry, IntArray]:
-    """Return the geometry of a sample of rows, exact or of the sample's graph: of all rows, of the sample alone, and its row numbers."""
-    parameters, estimator_name, blocks, n_clusters = request.parameters, request.estimator_name, request.blocks, request.n_clusters
+    """Return the geometry of a sample of rows, exact or of the sample's graph: of all rows, of the
+    sample alone, and its row numbers."""
+    parameters, estimator_name, blocks, n_clusters = (
+        request.parameters,
+        request.estimator_name,
+        request.blocks,
+        request.n_clusters,
+    )
     given = request.kernel
     number = number_among(request.landmarks, blocks.n_rows, estimator_name)
     refuse_stored(given, estimator_name, blocks, exact=number is None)
     precomputed, graph, gamma = isinstance(given, Precomputed), given.over_landmarks, None
     if isinstance(given, Precomputed):
         blocks = blocks.with_columns(kxx=whole_diagonal(given, estimator_name, blocks.x))
-    kernel: Kernel = Precomputed() if precomputed else Linear()  # the latter draws the sample of a graph
+    # the latter draws the sample of a graph
+    kernel: Kernel = Precomputed() if precomputed else Linear()
     if not precomputed and not graph:
         kernel, gamma = settled_kernel(given, parameters, estimator_name, blocks, request.engine)
     rows, weights = _sample_rows(replace(request, blocks=blocks), number, kernel)
@@ -177,7 +235,13 @@ def build_sample_geometry(request: SpaceRequest) -> tuple[Geometry, Geometry, In
         alone = estimator_graph(replace(request, blocks=part, landmarks=AUTOMATIC))
         kernel = cast(FeatureKernel, alone.kernel)
         return Geometry(blocks, kernel, FeatureSpace(kernel), n_clusters), alone, rows
-    alone = Geometry(part, kernel, ExactSpace(kernel, part, solver_tolerance=solver_tolerance(part.x.dtype)), n_clusters, gamma)
+    alone = Geometry(
+        part,
+        kernel,
+        ExactSpace(kernel, part, solver_tolerance=solver_tolerance(part.x.dtype)),
+        n_clusters,
+        gamma,
+    )
     if kernel.coordinates != "rows":
         alone.complain(estimator_name)
     else:
@@ -186,16 +250,24 @@ def build_sample_geometry(request: SpaceRequest) -> tuple[Geometry, Geometry, In
     return Geometry(blocks, kernel, alone.space, n_clusters, gamma, rows), alone, rows
 
 
-def _sample_rows(request: SpaceRequest, number: int | str | None, kernel: Kernel) -> tuple[IntArray, Float64]:
+def _sample_rows(
+    request: SpaceRequest, number: int | str | None, kernel: Kernel
+) -> tuple[IntArray, Float64]:
     """Return the numbers and weights of the rows of the sample, as they are given or drawn."""
-    estimator_name, blocks, landmarks, rng = request.estimator_name, request.blocks, request.landmarks, request.rng
+    estimator_name, blocks, landmarks, rng = (
+        request.estimator_name,
+        request.blocks,
+        request.landmarks,
+        request.rng,
+    )
     method = method_or(landmarks, "uniform")
     if landmarks.points is not None:
         rows = row_numbers(landmarks.points, estimator_name, blocks.n_rows)
         weights = blocks.weight[rows]
         if not weights.any():
             raise ValueError(
-                f"{estimator_name}(landmarks=...): every row of the sample has a weight of zero; name rows of positive weight."
+                f"{estimator_name}(landmarks=...): every row of the sample has a weight of zero; "
+                "name rows of positive weight."
             )
         return rows, weights
     population = population_of(blocks, comparable=kernel.takes_features)
@@ -207,5 +279,11 @@ def _sample_rows(request: SpaceRequest, number: int | str | None, kernel: Kernel
     if method == "uniform":
         positions, weights = sample(population, size, rng)
         return population.at(positions), weights
-    rows = choose(method, size, lambda positions: affinity(kernel, blocks, population.at(positions)), population, rng)
+    rows = choose(
+        method,
+        size,
+        lambda positions: affinity(kernel, blocks, population.at(positions)),
+        population,
+        rng,
+    )
     return rows, population.weights_of(rows)

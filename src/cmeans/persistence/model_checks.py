@@ -16,9 +16,29 @@ from ..rules import Rule
 from ..spaces import Space
 from ..sweeps.state import State
 
-NEEDED = {"_space", "_state", "_rule", "_training_diag", "_n_features_out", "kernel_", "n_features_in_"}
-OF_EMBEDDING = {"kernel_", "eigenvalues_", "n_clusters_suggested_", "landmarks_", "landmark_indices_", "n_features_in_"}
-BY_ROW = {"labels_": np.integer, "memberships_": np.floating, "noise_membership_": np.floating, "_nearest": np.floating}
+NEEDED = {
+    "_space",
+    "_state",
+    "_rule",
+    "_training_diag",
+    "_n_features_out",
+    "kernel_",
+    "n_features_in_",
+}
+OF_EMBEDDING = {
+    "kernel_",
+    "eigenvalues_",
+    "n_clusters_suggested_",
+    "landmarks_",
+    "landmark_indices_",
+    "n_features_in_",
+}
+BY_ROW = {
+    "labels_": np.integer,
+    "memberships_": np.floating,
+    "noise_membership_": np.floating,
+    "_nearest": np.floating,
+}
 
 
 def check_parameters(model: Any) -> None:
@@ -27,7 +47,8 @@ def check_parameters(model: Any) -> None:
 
 
 def check_model(model: Any) -> None:
-    """Check that the parts fit together, so that a changed file fails here and not in `predict`: each has checked itself."""
+    """Check that the parts fit together, so that a changed file fails here and not in `predict`:
+    each has checked itself."""
     embedding = isinstance(model, LandmarkGraph)
     missing = (OF_EMBEDDING if embedding else NEEDED) - set(vars(model))
     if missing:
@@ -39,7 +60,11 @@ def check_model(model: Any) -> None:
     if not isinstance(space, Space) or not isinstance(state, State) or not isinstance(rule, Rule):
         raise ValueError("space, state or rule is missing")
     c = len(state.centres)
-    if state.centres.coordinates.shape[1] != space.n_coordinates or c == 0 or model._n_features_out != c:
+    if (
+        state.centres.coordinates.shape[1] != space.n_coordinates
+        or c == 0
+        or model._n_features_out != c
+    ):
         raise ValueError(f"centres of shape {state.centres.coordinates.shape} do not fit the model")
     if rule.rows_sum_to_one != model._sums_to_one:
         raise ValueError(f"{type(rule).__name__} is no rule of {type(model).__name__}")
@@ -53,11 +78,15 @@ def check_model(model: Any) -> None:
     if certificate is not None and not isinstance(certificate, Approximation):
         raise ValueError("the certificate is none")
     if not space.is_portable:
-        raise ValueError("the space is none that a model keeps, as it has a factor or training rows")
+        raise ValueError(
+            "the space is none that a model keeps, as it has a factor or training rows"
+        )
     _check_features(model, space)
     for name, kind in BY_ROW.items():
         array = vars(model).get(name)
-        if array is not None and not (isinstance(array, np.ndarray) and np.issubdtype(array.dtype, kind)):
+        if array is not None and not (
+            isinstance(array, np.ndarray) and np.issubdtype(array.dtype, kind)
+        ):
             raise ValueError(f"{name} is no array of {kind.__name__}")
     top = vars(model).get("memberships_top_k_")
     if top is not None and not (isinstance(top, TopMemberships) and _fit_together(top, c)):
@@ -78,8 +107,13 @@ def _fit_together(top: TopMemberships, n_clusters: int) -> bool:
 def _check_embedding(model: Any) -> None:
     """Check that rows of the model's features can be embedded."""
     _check_names(model)
-    if not isinstance(model.kernel_, LandmarkGraphKernel) or model.kernel_.n_features_in != model.n_features_in_:
-        raise ValueError(f"{type(model.kernel_).__name__} is no graph of {model.n_features_in_} features")
+    if (
+        not isinstance(model.kernel_, LandmarkGraphKernel)
+        or model.kernel_.n_features_in != model.n_features_in_
+    ):
+        raise ValueError(
+            f"{type(model.kernel_).__name__} is no graph of {model.n_features_in_} features"
+        )
 
 
 def _check_names(model: Any) -> None:
@@ -87,7 +121,9 @@ def _check_names(model: Any) -> None:
     d, names = model.n_features_in_, vars(model).get("feature_names_in_")
     if type(d) is not int:
         raise ValueError("the number of features is no integer")
-    if names is not None and (not isinstance(names, np.ndarray) or names.dtype != object or names.shape != (d,)):
+    if names is not None and (
+        not isinstance(names, np.ndarray) or names.dtype != object or names.shape != (d,)
+    ):
         raise ValueError("the names of the features do not fit their number")
 
 
@@ -98,7 +134,11 @@ def _check_features(model: Any, space: Space) -> None:
         raise ValueError("the number of clusters is no integer")
     d, factors = model.n_features_in_, model._factors
     if factors is not None:
-        known = isinstance(factors, np.ndarray) and factors.dtype == np.float64 and factors.shape == (d,)
+        known = (
+            isinstance(factors, np.ndarray)
+            and factors.dtype == np.float64
+            and factors.shape == (d,)
+        )
         if not known or not (np.isfinite(factors) & (factors > 0)).all():
             raise ValueError("the factors of the features do not fit their number")
     space.check(d, model._training_diag)
@@ -109,10 +149,17 @@ def _check_stream(model: Any, stream: Any) -> None:
     if not isinstance(stream, StreamState):
         raise ValueError("the state of the stream is missing")
     past = stream.past
-    if past.space.kernel != model.kernel_ or stream.rule != model._rule or len(past.centres) != len(model._state.centres):
+    if (
+        past.space.kernel != model.kernel_
+        or stream.rule != model._rule
+        or len(past.centres) != len(model._state.centres)
+    ):
         raise ValueError("the stream has another kernel, rule or number of clusters than the model")
     past.space.check(model.n_features_in_, model._training_diag)
     if stream.reserve is not None and (past.space.basis_points is None or past.space.is_portable):
-        raise ValueError("the stream goes on choosing landmarks, and its space cannot say how well it represents rows")
+        raise ValueError(
+            "the stream goes on choosing landmarks, and its space cannot say how well it "
+            "represents rows"
+        )
     if stream.held is not None and stream.held.x.shape[1] != model.n_features_in_:
         raise ValueError("the rows that the stream holds do not fit the model's features")

@@ -1,8 +1,9 @@
 """Models in one safetensors file: arrays and JSON, nothing that could run.
 
-The header holds the estimator's parameters and fitted attributes as JSON, in which arrays are named and the library's own frozen
-objects (kernels, rules, spaces) are written by class and fields. Reading builds only classes that are known here, and sets
-only names that a fit sets, so a hostile file can be wrong but cannot act.
+The header holds the estimator's parameters and fitted attributes as JSON, in which arrays are named
+and the library's own frozen objects (kernels, rules, spaces) are written by class and fields.
+Reading builds only classes that are known here, and sets only names that a fit sets, so a hostile
+file can be wrong but cannot act.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ from .pipelines import described_steps, packed_steps, pipeline_of, steps_of
 
 KEY = "cmeans"  # of the metadata that holds the header
 FORMAT = 1
-WITH_STEPS = 2  # the format of a pipeline, which readers of the former would take for its last step alone
+# the format of a pipeline, which readers of the former would take for its last step alone
+WITH_STEPS = 2
 WING: dict[str, type[Any]] = {name: getattr(papers, name) for name in papers.__all__}
 ESTIMATORS: dict[str, type[Any]] = {
     **{name: getattr(estimators, name) for name in estimators.__all__},
@@ -43,23 +45,31 @@ ESTIMATORS: dict[str, type[Any]] = {
 OF_A_FIT = ("engine",)  # parameters of a fit, not of its result
 
 
-def save(model: BaseEstimator, path: str | os.PathLike[str], *, rows: bool = True, metadata: Mapping[str, Any] | None = None) -> None:
+def save(
+    model: BaseEstimator,
+    path: str | os.PathLike[str],
+    *,
+    rows: bool = True,
+    metadata: Mapping[str, Any] | None = None,
+) -> None:
     """Write a fitted estimator, or a pipeline that ends in one, to one safetensors file.
 
     Parameters
     ----------
-    model : a fitted estimator of this library, or a scikit-learn `Pipeline` of StandardScaler, MinMaxScaler, MaxAbsScaler and
-        RobustScaler with one of this library as last step. Read again, it predicts the same to the last bit. skops saves other
-        pipelines whole.
+    model : a fitted estimator of this library, or a scikit-learn `Pipeline` of StandardScaler,
+        MinMaxScaler, MaxAbsScaler and RobustScaler with one of this library as last step. Read
+        again, it predicts the same to the last bit. skops saves other pipelines whole.
     path : the file; written under a temporary name and renamed, so that it is whole or absent.
-    rows : whether to keep the fitted attributes of each training row (`labels_`, `memberships_`); predicting does not need it.
+    rows : whether to keep the fitted attributes of each training row (`labels_`, `memberships_`);
+        predicting does not need it.
     metadata : anything JSON can hold, kept beside the model (`read_metadata`).
 
     Raises
     ------
     ValueError
-        If the model holds a callable kernel, which no file can. If a step of a pipeline cannot be carried: the message names it. If
-        parameters have been set since the fit that no fit would accept.
+        If the model holds a callable kernel, which no file can. If a step of a pipeline cannot be
+        carried: the message names it. If parameters have been set since the fit that no fit would
+        accept.
     OSError
         If the file cannot be written; it names the file, and is a ValueError too.
 
@@ -92,25 +102,41 @@ def save(model: BaseEstimator, path: str | os.PathLike[str], *, rows: bool = Tru
         raise ValueError(f"save: metadata must be what JSON can hold: {error}.") from None
 
 
-def packed(model: BaseEstimator, *, rows: bool = True, metadata: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], Arrays]:
+def packed(
+    model: BaseEstimator, *, rows: bool = True, metadata: Mapping[str, Any] | None = None
+) -> tuple[dict[str, Any], Arrays]:
     """Return the header and the arrays that `save` writes."""
     steps, model = steps_of(model)
     check_is_fitted(model)
-    if metadata is not None and not (isinstance(metadata, Mapping) and all(isinstance(key, str) for key in metadata)):
-        raise ValueError(f"save(metadata={metadata!r}): give a mapping of names to what JSON can hold.")
+    if metadata is not None and not (
+        isinstance(metadata, Mapping) and all(isinstance(key, str) for key in metadata)
+    ):
+        raise ValueError(
+            f"save(metadata={metadata!r}): give a mapping of names to what JSON can hold."
+        )
     name = type(model).__name__
     if ESTIMATORS.get(name) is not type(model):
         last = "" if steps is None else f"the last step, {steps.last!r}, "
-        raise ValueError(f"save: {last}{type(model)!r} is not one of the library's estimators ({sorted(ESTIMATORS)}).")
-    check_parameters(model)  # they may have been changed since the fit, and loading would refuse them
+        raise ValueError(
+            f"save: {last}{type(model)!r} is not one of the library's estimators "
+            f"({sorted(ESTIMATORS)})."
+        )
+    # they may have been changed since the fit, and loading would refuse them
+    check_parameters(model)
     writer = Packer()
-    fitted = {k: v for k, v in vars(model).items() if is_fitted_name(k) and (rows or k not in PER_ROW)}
+    fitted = {
+        k: v for k, v in vars(model).items() if is_fitted_name(k) and (rows or k not in PER_ROW)
+    }
     header = {
         "format": FORMAT,
         "estimator": name,
         "version": __version__,
-        "params": {k: writer.encode(_storable(k, v), k) for k, v in model.get_params(deep=False).items()},
-        "fitted": {k: writer.encode(v.compute() if is_collection(v) else v, k) for k, v in fitted.items()},
+        "params": {
+            k: writer.encode(_storable(k, v), k) for k, v in model.get_params(deep=False).items()
+        },
+        "fitted": {
+            k: writer.encode(v.compute() if is_collection(v) else v, k) for k, v in fitted.items()
+        },
         "metadata": metadata or {},
     }
     if steps is not None:
@@ -119,7 +145,8 @@ def packed(model: BaseEstimator, *, rows: bool = True, metadata: Mapping[str, An
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model that `save` wrote: an estimator, or a pipeline, as it was after `fit`. Nothing in the file is executed.
+    """Read a model that `save` wrote: an estimator, or a pipeline, as it was after `fit`. Nothing
+    in the file is executed.
 
     Parameters
     ----------
@@ -132,8 +159,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ValueError
-        If the file is truncated, changed or no model, or holds parameters that no fit would accept; or if a rule or kernel in it is
-        of your own, and its module has not been imported: nothing is imported for a file.
+        If the file is truncated, changed or no model, or holds parameters that no fit would accept;
+        or if a rule or kernel in it is of your own, and its module has not been imported: nothing
+        is imported for a file.
     FileNotFoundError
         If there is none.
 
@@ -145,28 +173,38 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         model = _build(header, arrays)
         check_model(model)
-        return pipeline_of(header["steps"], arrays, model) if header["format"] == WITH_STEPS else model
+        return (
+            pipeline_of(header["steps"], arrays, model) if header["format"] == WITH_STEPS else model
+        )
     except UnknownClassError as error:
         raise ValueError(f"{os.fspath(path)}: {_why(error)}.") from None
     except UNREADABLE as error:
-        raise ValueError(f"{os.fspath(path)} is damaged, or no model of this version: {_why(error)}.") from None
+        raise ValueError(
+            f"{os.fspath(path)} is damaged, or no model of this version: {_why(error)}."
+        ) from None
 
 
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read the header of a model file, without its arrays.
 
-    Keys: "estimator", "format" (the number of the file format), "version", "params", "fitted" (plain values, and `approximation_` as a
-    mapping), "arrays" (name -> dtype and shape) and "metadata"; of a pipeline, whose last step is the estimator, also "steps", the others
-    by name.
+    Keys: "estimator", "format" (the number of the file format), "version", "params", "fitted"
+    (plain values, and `approximation_` as a mapping), "arrays" (name -> dtype and shape) and
+    "metadata"; of a pipeline, whose last step is the estimator, also "steps", the others by name.
     """
     header, arrays = _read(Path(path))
-    fitted: dict[str, Any] = {k: v for k, v in header["fitted"].items() if v is None or isinstance(v, (bool, int, float, str))}
+    fitted: dict[str, Any] = {
+        k: v
+        for k, v in header["fitted"].items()
+        if v is None or isinstance(v, (bool, int, float, str))
+    }
     certificate = header["fitted"].get("approximation_")
     if certificate is not None:
         try:
             fitted["approximation_"] = _numbers_of(certificate)
         except UNREADABLE as error:
-            raise ValueError(f"{os.fspath(path)} is damaged, or no model of this version: {_why(error)}.") from None
+            raise ValueError(
+                f"{os.fspath(path)} is damaged, or no model of this version: {_why(error)}."
+            ) from None
     return {
         "estimator": header["estimator"],
         "format": header["format"],
@@ -192,7 +230,8 @@ def _numbers_of(certificate: Any) -> dict[str, Any]:
 
 
 def _storable(name: str, value: Any) -> Any:
-    # A generator's state and the engine of the fit are no part of a model; a model given as start is another model.
+    # A generator's state and the engine of the fit are no part of a model; a model given as start
+    # is another model.
     if isinstance(value, BaseEstimator):
         return "k-means++"
     if name in OF_A_FIT:
@@ -206,14 +245,31 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     try:
         header, arrays = read_packed(path, KEY)
     except UNREADABLE as error:
-        raise ValueError(f"{path} is not a readable model file: {_why(error)}. Files that cmeans.save wrote are.") from None
-    keys = {"format": int, "estimator": str, "version": str, "params": dict, "fitted": dict, "metadata": dict}
-    if not isinstance(header, dict) or not all(isinstance(header.get(k), kind) for k, kind in keys.items()):
+        raise ValueError(
+            f"{path} is not a readable model file: {_why(error)}. Files that cmeans.save wrote are."
+        ) from None
+    keys = {
+        "format": int,
+        "estimator": str,
+        "version": str,
+        "params": dict,
+        "fitted": dict,
+        "metadata": dict,
+    }
+    if not isinstance(header, dict) or not all(
+        isinstance(header.get(k), kind) for k, kind in keys.items()
+    ):
         raise ValueError(f"{path} is a safetensors file, but not one that cmeans.save wrote.")
     if header["format"] not in (FORMAT, WITH_STEPS):
-        raise ValueError(f"{path} has model format {header['format']}; this version of cmeans reads formats {FORMAT} and {WITH_STEPS}.")
+        raise ValueError(
+            f"{path} has model format {header['format']}; this version of cmeans reads formats "
+            f"{FORMAT} and {WITH_STEPS}."
+        )
     if (header["format"] == WITH_STEPS) != ("steps" in header):
-        raise ValueError(f"{path} is damaged: its format is {header['format']}, with{'' if 'steps' in header else 'out'} steps.")
+        raise ValueError(
+            f"{path} is damaged: its format is {header['format']}, "
+            f"with{'' if 'steps' in header else 'out'} steps."
+        )
     return header, arrays
 
 
@@ -227,8 +283,11 @@ def _build(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Any:
             raise ValueError(f"{name}={vars(model)[name]!r} was never saved")
     check_parameters(model)
     for name, value in header["fitted"].items():
-        of_class = getattr(type(model), name, None)  # a cached property may be held by the model itself
-        if not is_fitted_name(name) or not (name in PRIVATE or of_class is None or isinstance(of_class, cached_property)):
+        # a cached property may be held by the model itself
+        of_class = getattr(type(model), name, None)
+        if not is_fitted_name(name) or not (
+            name in PRIVATE or of_class is None or isinstance(of_class, cached_property)
+        ):
             raise ValueError(f"{name!r} is no fitted attribute")
         setattr(model, name, unpacked(value, arrays))
     return model

@@ -20,7 +20,8 @@ class Steps:
 
 
 def steps_of(model: Any) -> tuple[Steps | None, Any]:
-    """Return the steps before the model and the model, of a pipeline; None and the model, of anything else."""
+    """Return the steps before the model and the model, of a pipeline; None and the model, of
+    anything else."""
     if type(model) is not Pipeline:
         return None, model
     (*before, (last, estimator)) = model.steps
@@ -29,15 +30,26 @@ def steps_of(model: Any) -> tuple[Steps | None, Any]:
 
 def packed_steps(steps: Steps, writer: Packer) -> dict[str, Any]:
     """Return the steps as JSON; ValueError, which names the step, where one cannot be carried."""
-    kept = [(name, tool) for name, tool in steps.before if tool is not None and tool != "passthrough"]
-    return {"before": [[name, packed_transformer(tool, name, writer)] for name, tool in kept], "last": steps.last}
+    kept = [
+        (name, tool) for name, tool in steps.before if tool is not None and tool != "passthrough"
+    ]
+    return {
+        "before": [[name, packed_transformer(tool, name, writer)] for name, tool in kept],
+        "last": steps.last,
+    }
 
 
 def pipeline_of(steps: Any, arrays: Arrays, model: Any) -> Any:
-    """Return the pipeline of the steps that a file holds and its model; one of `UNREADABLE` where they do not fit."""
-    tools = [*((name, transformer_of(part, arrays)) for name, part in steps["before"]), (steps["last"], model)]
+    """Return the pipeline of the steps that a file holds and its model; one of `UNREADABLE` where
+    they do not fit."""
+    tools = [
+        *((name, transformer_of(part, arrays)) for name, part in steps["before"]),
+        (steps["last"], model),
+    ]
     names = [name for name, _ in tools]
-    if not all(isinstance(name, str) and name and "__" not in name for name in names) or len(set(names)) < len(names):
+    if not all(isinstance(name, str) and name and "__" not in name for name in names) or len(
+        set(names)
+    ) < len(names):
         raise ValueError(f"the steps of a pipeline cannot be called {names}")
     if len({tool.n_features_in_ for _, tool in tools}) > 1:
         raise ValueError(f"the steps {names} take different numbers of columns")

@@ -1,7 +1,8 @@
-"""Scalers of scikit-learn in a model file: class, parameters and public fitted attributes, nothing that could run.
+"""Scalers of scikit-learn in a model file: class, parameters and public fitted attributes, nothing
+that could run.
 
-A scaler is read by fitting one of its class to a made-up row, so that scikit-learn checks the parameters; the public fitted attributes are
-then those of the file, each of a declared shape.
+A scaler is read by fitting one of its class to a made-up row, so that scikit-learn checks the
+parameters; the public fitted attributes are then those of the file, each of a declared shape.
 """
 
 from __future__ import annotations
@@ -19,7 +20,12 @@ Part = dict[str, Any]  # a scaler as JSON
 MOST_COLUMNS = 2**22  # a file that claims more is refused before a row is made up for it
 _BY_COLUMN, _PERHAPS, _COUNT = "by column", "by column, or None", "a number, or one by column"
 CARRIED: Mapping[str, Mapping[str, str]] = {  # the public fitted attributes of each class
-    "StandardScaler": {"mean_": _PERHAPS, "var_": _PERHAPS, "scale_": _PERHAPS, "n_samples_seen_": _COUNT},
+    "StandardScaler": {
+        "mean_": _PERHAPS,
+        "var_": _PERHAPS,
+        "scale_": _PERHAPS,
+        "n_samples_seen_": _COUNT,
+    },
     "MinMaxScaler": {
         **dict.fromkeys(("min_", "scale_", "data_min_", "data_max_", "data_range_"), _BY_COLUMN),
         "n_samples_seen_": _COUNT,
@@ -30,17 +36,23 @@ CARRIED: Mapping[str, Mapping[str, str]] = {  # the public fitted attributes of 
 
 
 def packed_transformer(tool: Any, where: str, writer: Packer) -> Part:
-    """Return a fitted scaler as JSON, its arrays in the writer; ValueError, which names the step, where it cannot be carried."""
+    """Return a fitted scaler as JSON, its arrays in the writer; ValueError, which names the step,
+    where it cannot be carried."""
     name = type(tool).__name__
     if name not in CARRIED or type(tool) is not getattr(preprocessing, name):
         raise ValueError(
-            f"save: step {where!r} is {'an' if name[0] in 'AEIOU' else 'a'} {name}; a model file carries {', '.join(CARRIED)} alone. "
+            f"save: step {where!r} is {'an' if name[0] in 'AEIOU' else 'a'} {name}; a model file "
+            f"carries {', '.join(CARRIED)} alone. "
             "Save the last step alone and the whole pipeline by skops (skops.io.dump)."
         )
     try:
         usual = type(tool)().get_params()
         params = {key: value for key, value in tool.get_params().items() if value != usual[key]}
-        own = {key: value for key, value in vars(tool).items() if key.endswith("_") and key[0] != "_" and "feature" not in key}
+        own = {
+            key: value
+            for key, value in vars(tool).items()
+            if key.endswith("_") and key[0] != "_" and "feature" not in key
+        }
         names = getattr(tool, "feature_names_in_", None)
         part: Part = {
             "class": name,
@@ -49,11 +61,15 @@ def packed_transformer(tool: Any, where: str, writer: Packer) -> Part:
             "names": None if names is None else [str(label) for label in names],
             # scikit-learn has no public way to read back what set_output asked for
             "output": (vars(tool).get("_sklearn_output_config") or {}).get("transform"),
-            "fitted": {key: _encoded(value, f"steps.{where}.{key}", writer) for key, value in own.items()},
+            "fitted": {
+                key: _encoded(value, f"steps.{where}.{key}", writer) for key, value in own.items()
+            },
         }
         transformer_of(json.loads(json.dumps(part)), writer.arrays)
     except UNREADABLE as error:
-        raise ValueError(f"save: step {where!r}, a {name}, cannot be carried: {str(error).rstrip('.')}.") from None
+        raise ValueError(
+            f"save: step {where!r}, a {name}, cannot be carried: {str(error).rstrip('.')}."
+        ) from None
     return part
 
 
@@ -69,8 +85,14 @@ def transformer_of(part: Any, arrays: Arrays) -> Any:
     kinds = CARRIED[name]
     if type(d) is not int or not 0 < d <= MOST_COLUMNS:
         raise ValueError(f"{name} of {d!r} columns")
-    params = {key: tuple(value) if isinstance(value, list) else value for key, value in part["params"].items()}
-    fitted = {key: arrays[value["$array"]] if isinstance(value, dict) else value for key, value in part["fitted"].items()}
+    params = {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in part["params"].items()
+    }
+    fitted = {
+        key: arrays[value["$array"]] if isinstance(value, dict) else value
+        for key, value in part["fitted"].items()
+    }
     if fitted.keys() != kinds.keys():
         raise ValueError(f"{name} has {sorted(fitted.keys() ^ kinds.keys())} too many or too few")
     for key, value in fitted.items():
@@ -94,6 +116,10 @@ def transformer_of(part: Any, arrays: Arrays) -> Any:
 def _fits(value: Any, kind: str, d: int) -> bool:
     """True for a fitted attribute of a kind."""
     if value is None or (kind == _COUNT and not isinstance(value, np.ndarray)):
-        return kind == _PERHAPS if value is None else type(value) in (int, float) and bool(np.isfinite(value))
+        return (
+            kind == _PERHAPS
+            if value is None
+            else type(value) in (int, float) and bool(np.isfinite(value))
+        )
     whole = isinstance(value, np.ndarray) and value.shape == (d,) and bool(np.isfinite(value).all())
     return whole and value.dtype.kind in ("fiu" if kind == _COUNT else "f")

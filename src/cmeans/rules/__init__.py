@@ -39,5 +39,6 @@ __all__ = [
 ]
 
 
-for _found in pkgutil.iter_modules(__path__):  # a further file of this folder is a further rule, and nothing else lists it
+# a further file of this folder is a further rule, and nothing else lists it
+for _found in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_found.name}")

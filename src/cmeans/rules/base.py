@@ -1,4 +1,5 @@
-"""Base of rules: how much a row belongs to each cluster, given its squared distances, and nothing else."""
+"""Base of rules: how much a row belongs to each cluster, given its squared distances, and nothing
+else."""
 
 from __future__ import annotations
 
@@ -51,7 +52,8 @@ class RuleEvidence(Protocol):
 
     @property
     def critical_fuzzifier(self) -> float:
-        """The fuzzifier beyond which all centres fall together; estimated in little time, for advice."""
+        """The fuzzifier beyond which all centres fall together; estimated in little time, for
+        advice."""
 
     @property
     def advised_fuzzifier(self) -> float:
@@ -63,31 +65,38 @@ class RuleEvidence(Protocol):
 
 
 class Rule(ParameterObject, ABC):
-    """Memberships from distances. A frozen object of its own parameters; `scales` (one per cluster, or None) are passed in.
+    """Memberships from distances. A frozen object of its own parameters; `scales` (one per cluster,
+    or None) are passed in.
 
-    A parameter may be "auto": the rule is legal, and `settled` gives it the number that the rows of a fit determine.
+    A parameter may be "auto": the rule is legal, and `settled` gives it the number that the rows of
+    a fit determine.
 
-    A rule of your own has `memberships` and `weights`, and `penalty` where its objective holds more than weighted distances; it
-    minimises  sum_ij w_ij d2_ij + penalty  for fixed centres; one whose scales are prices, that  - sum_ij scale_j u_ij.
+    A rule of your own has `memberships` and `weights`, and `penalty` where its objective holds more
+    than weighted distances; it minimises  sum_ij w_ij d2_ij + penalty  for fixed centres; one whose
+    scales are prices, that  - sum_ij scale_j u_ij.
 
     Attributes
     ----------
-    name : by which `CMeans(rule=...)`, the command and the table `RULES` know the rule, made with the defaults of its parameters; ""
-        where it is given as an object alone.
-    is_scale_free : whether memberships depend on ratios of a row's squared distances alone, and on nothing else that these compare with.
-    rows_sum_to_one : True where memberships are a distribution over the clusters, and the noise cluster where there is one.
+    name : by which `CMeans(rule=...)`, the command and the table `RULES` know the rule, made with
+        the defaults of its parameters; "" where it is given as an object alone.
+    is_scale_free : whether memberships depend on ratios of a row's squared distances alone, and on
+        nothing else that these compare with.
+    rows_sum_to_one : True where memberships are a distribution over the clusters, and the noise
+        cluster where there is one.
     is_soft : False for one-hot memberships.
     refills_empty_clusters : whether an empty cluster takes the row farthest from its own centre.
     needs_pilot : whether scales come from a fuzzy run that goes first.
     can_be_annealed : whether the rule has a `temperature`, which search="annealing" brings down.
     leaves_rows_out : whether a row may belong nowhere (`left_out`); its label is then -1.
-    has_prices : whether its scales are prices of clusters, by which their sizes are kept between bounds.
+    has_prices : whether its scales are prices of clusters, by which their sizes are kept between
+        bounds.
 
     Notes
     -----
     What the methods take:
 
-    - `d2` (b, c): squared distances of b rows to the c centres, exactly 0 where a row and a centre coincide.
+    - `d2` (b, c): squared distances of b rows to the c centres, exactly 0 where a row and a centre
+      coincide.
     - `u` (b, c): memberships, as `memberships` returned them for these distances.
     - `scales` (c,): one number a cluster, such as eta_j or a price; None for rules that have none.
     - `temperature`: the softness of memberships, in units of squared distances.
@@ -115,7 +124,8 @@ class Rule(ParameterObject, ABC):
 
     @property
     def pilot(self) -> Rule | None:
-        """The rule of a run that goes first, where it gives this one what it cannot read off the rows: scales, or where noise begins."""
+        """The rule of a run that goes first, where it gives this one what it cannot read off the
+        rows: scales, or where noise begins."""
         return None
 
     @property
@@ -125,12 +135,14 @@ class Rule(ParameterObject, ABC):
 
     @property
     def noise_distance(self) -> float | None:
-        """The squared distance of a noise cluster, which has what a row's memberships lack of one, from every row; None: there is none."""
+        """The squared distance of a noise cluster, which has what a row's memberships lack of one,
+        from every row; None: there is none."""
         return None
 
     @property
     def noise_share(self) -> Literal["auto"] | float | None:
-        """The share of the rows by which a run of the `pilot` finds where noise begins, "auto": as the rows say; None: nothing to find."""
+        """The share of the rows by which a run of the `pilot` finds where noise begins, "auto": as
+        the rows say; None: nothing to find."""
         return None
 
     def at_noise_distance(self, delta: float) -> Rule:
@@ -139,12 +151,14 @@ class Rule(ParameterObject, ABC):
 
     @property
     def most_clusters(self) -> int | None:
-        """The number of clusters, its nearest ones, in which a row has memberships at most; None: all."""
+        """The number of clusters, its nearest ones, in which a row has memberships at most; None:
+        all."""
         return None
 
     @property
     def temperature(self) -> float:
-        """The softness of memberships, in units of squared distances; of rules that can be annealed."""
+        """The softness of memberships, in units of squared distances; of rules that can be
+        annealed."""
         raise NotImplementedError(f"{type(self).__name__}: can_be_annealed is False.")
 
     def at_temperature(self, temperature: float) -> Rule:
@@ -168,15 +182,18 @@ class Rule(ParameterObject, ABC):
         """w (b, c): how strongly each row pulls each centre, before its sample weight."""
 
     def penalty(self, u: Array, scales: Float64 | None) -> Array | None:
-        """The addition (b,) of each row to the objective beyond sum_j w_ij d2_ij, or None for nothing."""
+        """The addition (b,) of each row to the objective beyond sum_j w_ij d2_ij, or None for
+        nothing."""
         return None
 
     def merged(self, other: Rule, share: float) -> Rule | None:
-        """The rule of two streams merged, of which the `other` brings a share of the weight; None where they do not go together."""
+        """The rule of two streams merged, of which the `other` brings a share of the weight; None
+        where they do not go together."""
         return self if self == other else None
 
     def left_out(self, u: Array, d2: Array) -> Array:
-        """True (b,) for rows that belong nowhere; asked of rules that leave rows out. Those without any membership."""
+        """True (b,) for rows that belong nowhere; asked of rules that leave rows out. Those without
+        any membership."""
         return namespace(u).max(u, axis=1) == 0
 
     @property
@@ -190,29 +207,35 @@ class Rule(ParameterObject, ABC):
 
     @property
     def follows_nearest(self) -> bool:
-        """True where a row belongs to its nearest centre alone, so that bounds of distances tell what a sweep may leave out."""
+        """True where a row belongs to its nearest centre alone, so that bounds of distances tell
+        what a sweep may leave out."""
         return False
 
     @property
     def labels_need_norms(self) -> bool:
-        """True where labels depend on more than differences of a row's squared distances, so that k(x, x) must be known."""
+        """True where labels depend on more than differences of a row's squared distances, so that
+        k(x, x) must be known."""
         return not self.rows_sum_to_one
 
     @property
     def bounds_sizes(self) -> bool:
-        """True where the sizes of its clusters can be kept between bounds, by the rule `with_prices`."""
+        """True where the sizes of its clusters can be kept between bounds, by the rule
+        `with_prices`."""
         return type(self).with_prices is not Rule.with_prices
 
     def with_prices(self) -> Rule | None:
-        """The rule of the same objective where clusters have prices; None where their sizes cannot be bounded."""
+        """The rule of the same objective where clusters have prices; None where their sizes cannot
+        be bounded."""
         return None
 
     def smoothed(self, temperature: float) -> Rule:
-        """The rule, of those with prices, by whose masses these are found: itself where they change smoothly with the prices."""
+        """The rule, of those with prices, by whose masses these are found: itself where they change
+        smoothly with the prices."""
         return self
 
     def slopes(self, u: Array, d2: Array, scales: Float64) -> Array:
-        """Slopes (b, c) of memberships in their cluster's price, beside what the row's sum of one makes of them; of rules with prices."""
+        """Slopes (b, c) of memberships in their cluster's price, beside what the row's sum of one
+        makes of them; of rules with prices."""
         raise NotImplementedError(f"{type(self).__name__}: has_prices is False.")
 
     def advice_on_collapse(self, evidence: RuleEvidence) -> str:
@@ -230,27 +253,43 @@ def check_fuzzifier(rule: Rule, name: str = "m") -> None:
     """Raise ValueError for a fuzzifier that is neither a number above 1 nor "auto"."""
     value, owner = getattr(rule, name), type(rule).__name__
     if isinstance(value, numbers.Real) and value == 1:
-        raise ParameterError(owner, name, value, "{name} must be greater than 1; for m = 1, hard memberships, use KernelKMeans.")
+        raise ParameterError(
+            owner,
+            name,
+            value,
+            "{name} must be greater than 1; for m = 1, hard memberships, use KernelKMeans.",
+        )
     if not is_auto(value):
         real(value, name, owner, least=1.0, above=True, others='"auto" or ')
 
 
 def with_numbers(rule: AnyRule, **found: Callable[[], float]) -> AnyRule:
-    """Return a rule with these parameters as numbers: what the rows determine in place of "auto", floats in place of others."""
+    """Return a rule with these parameters as numbers: what the rows determine in place of "auto",
+    floats in place of others."""
     given = {name: getattr(rule, name) for name in found}
-    settled = {name: found[name]() if is_auto(value) else float(value) for name, value in given.items() if type(value) is not float}
+    settled = {
+        name: found[name]() if is_auto(value) else float(value)
+        for name, value in given.items()
+        if type(value) is not float
+    }
     return replace(rule, **settled) if settled else rule  # type: ignore[type-var]
 
 
 def priced(scales: Float64 | None) -> Float64:
     """The clusters' prices, for rules that have them."""
     if scales is None:
-        raise ValueError("rules with prices need one of each cluster; they come from bounds of the clusters' sizes (sizes=Sizes(...)).")
+        raise ValueError(
+            "rules with prices need one of each cluster; they come from bounds of the clusters' "
+            "sizes (sizes=Sizes(...))."
+        )
     return scales
 
 
 def needed(scales: Float64 | None) -> Float64:
     """The clusters' scales, for rules that cannot do without."""
     if scales is None:
-        raise ValueError("possibilistic rules need the clusters' scales eta; they come from a fuzzy run (Havens 2011 eq. 11).")
+        raise ValueError(
+            "possibilistic rules need the clusters' scales eta; they come from a fuzzy run (Havens "
+            "2011 eq. 11)."
+        )
     return scales

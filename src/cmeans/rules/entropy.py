@@ -13,17 +13,19 @@ from .sized_entropy import SizedEntropy, entropy_memberships, entropy_penalty
 
 @dataclass(frozen=True, repr=False)
 class Entropy(Rule):
-    """u_ij = exp(-d2_ij / T) / sum_k exp(-d2_ik / T): minimises  sum_ij u_ij d2_ij + T sum_ij u_ij ln u_ij,  rows summing to one.
+    """u_ij = exp(-d2_ij / T) / sum_k exp(-d2_ik / T): minimises  sum_ij u_ij d2_ij + T sum_ij u_ij
+    ln u_ij,  rows summing to one.
 
-    It is Rose's deterministic annealing at one temperature, and the E-step of a mixture of equal, round Gaussians of variance T / 2.
-    The objective may be negative. Beyond T* = 2 lambda_max, the largest eigenvalue of the rows' covariance in the kernel's space, "all
-    centres at the mean" is a stable solution: they fall together.
+    It is Rose's deterministic annealing at one temperature, and the E-step of a mixture of equal,
+    round Gaussians of variance T / 2. The objective may be negative. Beyond T* = 2 lambda_max, the
+    largest eigenvalue of the rows' covariance in the kernel's space, "all centres at the mean" is a
+    stable solution: they fall together.
 
     Parameters
     ----------
     T : "auto" or float > 0, default="auto"
-        The temperature, in units of squared distances: the larger, the softer memberships are. "auto": as the rows allow (`CMeans` says
-        how).
+        The temperature, in units of squared distances: the larger, the softer memberships are.
+        "auto": as the rows allow (`CMeans` says how).
 
     Raises
     ------
@@ -39,8 +41,9 @@ class Entropy(Rule):
 
     References
     ----------
-    Rose, Gurewitz, Fox: Statistical mechanics and phase transitions in clustering. Physical Review Letters 65(8), 1990.
-    Li, Mukaidono: A maximum-entropy approach to fuzzy clustering. FUZZ-IEEE 1995.
+    Rose, Gurewitz, Fox: Statistical mechanics and phase transitions in clustering. Physical Review
+    Letters 65(8), 1990. Li, Mukaidono: A maximum-entropy approach to fuzzy clustering. FUZZ-IEEE
+    1995.
     """
 
     T: Literal["auto"] | float = "auto"
@@ -80,8 +83,14 @@ class Entropy(Rule):
     def advice_on_collapse(self, evidence: RuleEvidence) -> str:
         critical = evidence.critical_temperature
         if critical < self.temperature:
-            return f'T={self.temperature:g} is beyond T*={critical:.4g}, from where these rows fall together: take a smaller T, or T="auto"'
-        return f"T={self.temperature:g} is not too large for these rows, so they need not: take another init or more sweeps"
+            return (
+                f"T={self.temperature:g} is beyond T*={critical:.4g}, from where these rows "
+                'fall together: take a smaller T, or T="auto"'
+            )
+        return (
+            f"T={self.temperature:g} is not too large for these rows, so they need not: take "
+            "another init or more sweeps"
+        )
 
     def advice_on_coincidence(self, evidence: RuleEvidence) -> str:
         return "Take fewer clusters or a smaller T."

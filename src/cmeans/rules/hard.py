@@ -23,7 +23,8 @@ class Hard(Rule):
 
     References
     ----------
-    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011, eq. 5.
+    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale
+    clustering. FUZZ-IEEE 2011, eq. 5.
     """
 
     name = "hard"

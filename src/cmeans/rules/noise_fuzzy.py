@@ -13,18 +13,20 @@ from .fuzzy import Fuzzy
 
 @dataclass(frozen=True, repr=False)
 class NoiseFuzzy(Rule):
-    """u_ij = d2_ij^-p / (sum_k d2_ik^-p + delta^-p), p = 1/(m-1): what a row's memberships lack of one, u_i0, is noise.
+    """u_ij = d2_ij^-p / (sum_k d2_ik^-p + delta^-p), p = 1/(m-1): what a row's memberships lack of
+    one, u_i0, is noise.
 
-    Minimises  sum_ij u_ij^m d2_ij + delta sum_i u_i0^m  with  u_i0 + sum_j u_ij = 1:  noise is one more cluster, at the same squared
-    distance from every row. It is the largest membership of the rows that are farther from all centres than that; their label is -1.
+    Minimises  sum_ij u_ij^m d2_ij + delta sum_i u_i0^m  with  u_i0 + sum_j u_ij = 1:  noise is one
+    more cluster, at the same squared distance from every row. It is the largest membership of the
+    rows that are farther from all centres than that; their label is -1.
 
     Parameters
     ----------
     m : "auto" or float > 1, default="auto"
         The fuzzifier. "auto": as the rows allow, all of them (`Fuzzy` says how).
     share : "auto" or float between 0 and 1, default="auto"
-        The share of the rows that is noise, by which a fit finds `delta` after a run without noise; "auto": as many as the rows
-        say (see Notes).
+        The share of the rows that is noise, by which a fit finds `delta` after a run without noise;
+        "auto": as many as the rows say (see Notes).
     delta : float > 0 or None, default=None
         The squared distance of the noise cluster from every row; None: as `share` says.
 
@@ -35,18 +37,23 @@ class NoiseFuzzy(Rule):
 
     Notes
     -----
-    A fit without noise goes first, over all rows. From its centres delta is settled in rounds of at most ten sweeps, and then stays as it
-    is. With d the squared distance of a row to its nearest centre, a number for `share` makes delta the quantile of d that so many rows lie
-    beyond. Each cluster has a width, found from the nearer half of its rows outwards: the larger of  q50 + 7 (q50 - q25)  and
-    (r50 + 2.79 (r50 - r25))^3,  medians and lower quartiles of d and of its cube root among its rows no farther than that. "auto" makes
-    delta 1.5 times the least width such that the clusters no wider have 70% of the rows; the others may have formed in noise. Where some
-    are far wider than others, as parts of a landmark graph may be, a fifth of the rows, those of the widest clusters, may count as noise,
-    and a number serves better. Of round Gaussian clusters without any noise it calls 2% of the rows noise in one dimension, under 1% in
-    two, and hardly any in five. Give a number with narrow kernels, by which nearly all rows are as far from any centre.
+    A fit without noise goes first, over all rows. From its centres delta is settled in rounds of at
+    most ten sweeps, and then stays as it is. With d the squared distance of a row to its nearest
+    centre, a number for `share` makes delta the quantile of d that so many rows lie beyond. Each
+    cluster has a width, found from the nearer half of its rows outwards: the larger of  q50 + 7
+    (q50 - q25)  and (r50 + 2.79 (r50 - r25))^3,  medians and lower quartiles of d and of its cube
+    root among its rows no farther than that. "auto" makes delta 1.5 times the least width such that
+    the clusters no wider have 70% of the rows; the others may have formed in noise. Where some are
+    far wider than others, as parts of a landmark graph may be, a fifth of the rows, those of the
+    widest clusters, may count as noise, and a number serves better. Of round Gaussian clusters
+    without any noise it calls 2% of the rows noise in one dimension, under 1% in two, and hardly
+    any in five. Give a number with narrow kernels, by which nearly all rows are as far from any
+    centre.
 
-    `search` goes on among the rounds, under the objective with noise. At delta it would give up a small cluster that lies alone for half
-    of a large one, so it takes a larger distance: n / (10 c) times delta for n rows and c clusters, between 1 and 16 times. A few stray
-    rows are then still too few to keep a centre. In small data clusters of a few rows look like those.
+    `search` goes on among the rounds, under the objective with noise. At delta it would give up a
+    small cluster that lies alone for half of a large one, so it takes a larger distance: n / (10 c)
+    times delta for n rows and c clusters, between 1 and 16 times. A few stray rows are then still
+    too few to keep a centre. In small data clusters of a few rows look like those.
 
     Examples
     --------
@@ -57,7 +64,8 @@ class NoiseFuzzy(Rule):
 
     References
     ----------
-    Dave: Characterization and detection of noise in clustering. Pattern Recognition Letters 12(11), 1991.
+    Dave: Characterization and detection of noise in clustering. Pattern Recognition Letters 12(11),
+    1991.
     """
 
     m: Literal["auto"] | float = "auto"
@@ -69,7 +77,10 @@ class NoiseFuzzy(Rule):
     def __post_init__(self) -> None:
         owner = type(self).__name__
         check_fuzzifier(self)
-        if not is_auto(self.share) and real(self.share, "share", owner, above=True, others='"auto", None or ') >= 1:
+        if (
+            not is_auto(self.share)
+            and real(self.share, "share", owner, above=True, others='"auto", None or ') >= 1
+        ):
             wanted = "the share of the rows that are noise must be less than 1."
             raise ParameterError(owner, "share", self.share, wanted)
         if self.delta is not None:

@@ -13,9 +13,11 @@ from .with_scales import RuleWithScales
 
 @dataclass(frozen=True, repr=False)
 class Possibilistic(RuleWithScales):
-    """u_ij = 1 / (1 + (d2_ij / eta_j)^(1/(m-1))): Havens 2011 eq. 7 with Krishnapuram & Keller's exponent.
+    """u_ij = 1 / (1 + (d2_ij / eta_j)^(1/(m-1))): Havens 2011 eq. 7 with Krishnapuram & Keller's
+    exponent.
 
-    The typicality is 1/2 at the distance sqrt(eta_j) from centre j. The objective adds sum_j eta_j sum_i (1 - u_ij)^m.
+    The typicality is 1/2 at the distance sqrt(eta_j) from centre j. The objective adds sum_j eta_j
+    sum_i (1 - u_ij)^m.
 
     Parameters
     ----------
@@ -40,8 +42,9 @@ class Possibilistic(RuleWithScales):
 
     References
     ----------
-    Krishnapuram, Keller: A possibilistic approach to clustering. IEEE Trans. Fuzzy Systems 1(2), 1993.
-    Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for large-scale clustering. FUZZ-IEEE 2011, eq. 7.
+    Krishnapuram, Keller: A possibilistic approach to clustering. IEEE Trans. Fuzzy Systems 1(2),
+    1993. Havens, Chitta, Jain, Jin: Speedup of fuzzy and possibilistic kernel c-means for
+    large-scale clustering. FUZZ-IEEE 2011, eq. 7.
     """
 
     m: Literal["auto"] | float = 2.0
@@ -61,7 +64,11 @@ class Possibilistic(RuleWithScales):
 
     @property
     def native_functions(self) -> NativeFunctions:
-        return NativeFunctions("possibilistic, m = 2" if self._m == 2 else "possibilistic", m=self._m, power=1.0 / (self._m - 1.0))
+        return NativeFunctions(
+            "possibilistic, m = 2" if self._m == 2 else "possibilistic",
+            m=self._m,
+            power=1.0 / (self._m - 1.0),
+        )
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         xp = namespace(d2)
@@ -84,7 +91,10 @@ class Possibilistic(RuleWithScales):
         return "the scales eta_ are as wide as the data: take a smaller eta_scale or fewer clusters"
 
     def advice_on_coincidence(self, evidence: RuleEvidence) -> str:
-        return "Possibilistic clusters do not repel each other: take fewer clusters or a smaller eta_scale."
+        return (
+            "Possibilistic clusters do not repel each other: take fewer clusters or a smaller "
+            "eta_scale."
+        )
 
 
 def _logistic(t: Array) -> Array:

@@ -1,4 +1,5 @@
-"""Maximum entropy c-means with sizes between bounds; at a low temperature, the smooth form of hard c-means within them."""
+"""Maximum entropy c-means with sizes between bounds; at a low temperature, the smooth form of hard
+c-means within them."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from .base import NativeFunctions, Rule, priced
 
 @dataclass(frozen=True, repr=False)
 class SizedEntropy(Rule):
-    """u_ij = exp((g_j - d2_ij) / T) / sum_k exp((g_k - d2_ik) / T), where the scales g_j are the clusters' prices.
+    """u_ij = exp((g_j - d2_ij) / T) / sum_k exp((g_k - d2_ik) / T), where the scales g_j are the
+    clusters' prices.
 
     Parameters
     ----------
@@ -40,8 +42,15 @@ class SizedEntropy(Rule):
     has_prices = True
 
     def __post_init__(self) -> None:
-        if isinstance(self.T, bool) or not isinstance(self.T, numbers.Real) or not 0 < self.T < math.inf:
-            raise ValueError(f"SizedEntropy(T={self.T!r}): T, the temperature, must be a finite number greater than 0.")
+        if (
+            isinstance(self.T, bool)
+            or not isinstance(self.T, numbers.Real)
+            or not 0 < self.T < math.inf
+        ):
+            raise ValueError(
+                f"SizedEntropy(T={self.T!r}): T, the temperature, must be a finite number greater "
+                "than 0."
+            )
 
     @property
     def native_functions(self) -> NativeFunctions:

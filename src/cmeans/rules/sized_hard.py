@@ -1,4 +1,5 @@
-"""Hard c-means with sizes between bounds: a row belongs where its squared distance less the cluster's price is least."""
+"""Hard c-means with sizes between bounds: a row belongs where its squared distance less the
+cluster's price is least."""
 
 from __future__ import annotations
 
@@ -11,9 +12,11 @@ from .sized_entropy import SizedEntropy
 
 @dataclass(frozen=True, repr=False)
 class SizedHard(Rule):
-    """u_ij = 1 for the least d2_ij - g_j (ties to the lowest number), else 0: the rows' part of the dual of an assignment within bounds.
+    """u_ij = 1 for the least d2_ij - g_j (ties to the lowest number), else 0: the rows' part of the
+    dual of an assignment within bounds.
 
-    The scales are the prices g_j: above zero where a cluster must be filled up, below where it is full, zero in between.
+    The scales are the prices g_j: above zero where a cluster must be filled up, below where it is
+    full, zero in between.
 
     Examples
     --------
@@ -25,7 +28,8 @@ class SizedHard(Rule):
 
     References
     ----------
-    Bradley, Bennett, Demiriz: Constrained k-means clustering. Microsoft Research MSR-TR-2000-65, 2000 (the assignment as a flow).
+    Bradley, Bennett, Demiriz: Constrained k-means clustering. Microsoft Research MSR-TR-2000-65,
+    2000 (the assignment as a flow).
     """
 
     is_soft = False

@@ -1,4 +1,5 @@
-"""Sparse possibilistic c-means: a cluster wants only the rows within a radius that its scale and the sparsity set."""
+"""Sparse possibilistic c-means: a cluster wants only the rows within a radius that its scale and
+the sparsity set."""
 
 from __future__ import annotations
 
@@ -18,26 +19,28 @@ HALLEY_STEPS = 4
 class SparsePossibilistic(RuleWithScales):
     """u_ij minimises  u d2_ij + eta_j (u ln u - u + 1) + lambda u^p  over u >= 0.
 
-    This is Xenaki, Koutroumbas, Rontogiannis 2014, eq. 3-9, but for the constant eta_j, with which a row that belongs nowhere costs
-    eta_j and the objective is never negative.
+    This is Xenaki, Koutroumbas, Rontogiannis 2014, eq. 3-9, but for the constant eta_j, with which
+    a row that belongs nowhere costs eta_j and the objective is never negative.
 
-    The largest stationary point is u = exp(-d2/eta + W(-z) / (1-p)), z = lambda p (1-p) / eta exp((1-p) d2 / eta), with W the
-    principal branch of Lambert's function. It is taken where it beats u = 0, which is where z < p e^-p; elsewhere u = 0, so that a row
-    may belong nowhere.
+    The largest stationary point is u = exp(-d2/eta + W(-z) / (1-p)), z = lambda p (1-p) / eta
+    exp((1-p) d2 / eta), with W the principal branch of Lambert's function. It is taken where it
+    beats u = 0, which is where z < p e^-p; elsewhere u = 0, so that a row may belong nowhere.
 
-    Without sparsity u = exp(-d2/eta): the possibilistic c-means of Krishnapuram & Keller 1996 (PCM-96).
+    Without sparsity u = exp(-d2/eta): the possibilistic c-means of Krishnapuram & Keller 1996
+    (PCM-96).
 
     Parameters
     ----------
     sparsity : float >= 0 or None, default=None
         lambda; None: as `share` says.
     share : float >= 0, default=0.9
-        lambda = share min_j eta_j / (p (1-p) e^(2-p)), which follows the scales. Below `largest_share`.
+        lambda = share min_j eta_j / (p (1-p) e^(2-p)), which follows the scales. Below
+        `largest_share`.
     p : float in (0, 1), default=0.5
         Power of the sparsity term.
     reach : float >= 0, default=0.0
-        Of a share: lambda is lowered where R_j^2 of some cluster, beyond which u = 0, would be less than reach eta_j^2; for scales that
-        are deviations and stand for their squares.
+        Of a share: lambda is lowered where R_j^2 of some cluster, beyond which u = 0, would be less
+        than reach eta_j^2; for scales that are deviations and stand for their squares.
     pilot_m : "auto" or float > 1, default="auto"
         The fuzzifier of the fuzzy run that goes first, of `CMeans`.
     eta_scale : float > 0, default=1.0
@@ -58,8 +61,9 @@ class SparsePossibilistic(RuleWithScales):
 
     References
     ----------
-    Xenaki, Koutroumbas, Rontogiannis: Sequential sparse adaptive possibilistic clustering. SETN 2014, eq. 3-9.
-    Krishnapuram, Keller: The possibilistic c-means algorithm: insights and recommendations. IEEE Trans. Fuzzy Systems 4(3), 1996.
+    Xenaki, Koutroumbas, Rontogiannis: Sequential sparse adaptive possibilistic clustering. SETN
+    2014, eq. 3-9. Krishnapuram, Keller: The possibilistic c-means algorithm: insights and
+    recommendations. IEEE Trans. Fuzzy Systems 4(3), 1996.
     """
 
     sparsity: float | None = None
@@ -74,14 +78,20 @@ class SparsePossibilistic(RuleWithScales):
         if not 0 < self.p < 1:
             raise ValueError(f"SparsePossibilistic(p={self.p!r}): p must lie between 0 and 1.")
         if self.sparsity is not None and not 0 <= self.sparsity < math.inf:
-            raise ValueError(f"SparsePossibilistic(sparsity={self.sparsity!r}): give a number of at least 0, or None for a share.")
+            raise ValueError(
+                f"SparsePossibilistic(sparsity={self.sparsity!r}): give a number of at least 0, or "
+                "None for a share."
+            )
         if not 0 <= self.share < self.largest_share:
             raise ValueError(
-                f"SparsePossibilistic(share={self.share!r}): it must be at least 0 and below {self.largest_share:.4g} for p={self.p:g}; "
+                f"SparsePossibilistic(share={self.share!r}): it must be at least 0 and below "
+                f"{self.largest_share:.4g} for p={self.p:g}; "
                 "beyond, the smallest cluster wants no row at all."
             )
         if not 0 <= self.reach < math.inf:
-            raise ValueError(f"SparsePossibilistic(reach={self.reach!r}): it must be a number of at least 0.")
+            raise ValueError(
+                f"SparsePossibilistic(reach={self.reach!r}): it must be a number of at least 0."
+            )
 
     @property
     def largest_share(self) -> float:
@@ -109,7 +119,8 @@ class SparsePossibilistic(RuleWithScales):
         return math.log(self.p) - self.p
 
     def radii(self, scales: Float64) -> Float64:
-        """R_j^2 (c,): squared distances at and beyond which u = 0; infinite without sparsity, 0 where a cluster wants no row."""
+        """R_j^2 (c,): squared distances at and beyond which u = 0; infinite without sparsity, 0
+        where a cluster wants no row."""
         strength, p = self.strength(scales), self.p
         if strength == 0:
             infinite: Float64 = scales * math.inf
@@ -125,7 +136,13 @@ class SparsePossibilistic(RuleWithScales):
     def numbers(self, scales: Float64) -> Float64:
         """eta_j, R_j^2, and the logarithm of z at distance 0, -inf without sparsity."""
         ratio = self.strength(scales) * self.p * (1.0 - self.p) / scales
-        return np.stack([scales, self.radii(scales), np.log(np.where(ratio > 0, ratio, 1.0)) + np.where(ratio > 0, 0.0, -np.inf)])
+        return np.stack(
+            [
+                scales,
+                self.radii(scales),
+                np.log(np.where(ratio > 0, ratio, 1.0)) + np.where(ratio > 0, 0.0, -np.inf),
+            ]
+        )
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         xp = namespace(d2)
@@ -160,11 +177,16 @@ class SparsePossibilistic(RuleWithScales):
 
 
 def _lambert(z: Array) -> Array:
-    """W0(-z) for 0 <= z <= 1/e, by Halley's steps from a series about 0, or about the branch point -1/e where z is near it."""
+    """W0(-z) for 0 <= z <= 1/e, by Halley's steps from a series about 0, or about the branch point
+    -1/e where z is near it."""
     xp = namespace(z)
     near = xp.where(z < 0.25, z, 0.25 * xp.ones_like(z))
     root = xp.sqrt(2.0 * xp.where(math.e * z < 1.0, 1.0 - math.e * z, xp.zeros_like(z)))
-    w = xp.where(z < 0.25, -near * (1.0 + near * (1.0 + 1.5 * near)), -1.0 + root * (1.0 - root * (1.0 / 3.0 - 11.0 / 72.0 * root)))
+    w = xp.where(
+        z < 0.25,
+        -near * (1.0 + near * (1.0 + 1.5 * near)),
+        -1.0 + root * (1.0 - root * (1.0 / 3.0 - 11.0 / 72.0 * root)),
+    )
     for _ in range(HALLEY_STEPS):
         power = xp.exp(w)
         g = w * power + z

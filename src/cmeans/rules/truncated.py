@@ -14,20 +14,25 @@ from .base import NativeFunctions, Rule, RuleEvidence
 
 @dataclass(frozen=True, repr=False)
 class Truncated(Rule):
-    """A rule whose rows have memberships in their k nearest clusters, N_k(i), alone: those that it gives if there are no others.
+    """A rule whose rows have memberships in their k nearest clusters, N_k(i), alone: those that it
+    gives if there are no others.
 
-    It minimises the rule's objective, for fuzzy c-means  sum_i w_i sum_{j in N_k(i)} u_ij^m d2_ij  with  sum_{j in N_k(i)} u_ij = 1,  over
-    memberships of which at most k of a row are not zero, and so does not rise from sweep to sweep: for given centres no other k clusters
-    of a row cost less, as a membership that goes from a cluster to a nearer one that has none costs less there, and all else (the other
-    terms, the sum of one, a penalty that is the same for every cluster) stays; among k clusters the rule's own formula is the best; for
-    given memberships the weighted means are. With k of at least the number of clusters it is the rule itself.
+    It minimises the rule's objective, for fuzzy c-means  sum_i w_i sum_{j in N_k(i)} u_ij^m d2_ij
+    with  sum_{j in N_k(i)} u_ij = 1,  over memberships of which at most k of a row are not zero,
+    and so does not rise from sweep to sweep: for given centres no other k clusters of a row cost
+    less, as a membership that goes from a cluster to a nearer one that has none costs less there,
+    and all else (the other terms, the sum of one, a penalty that is the same for every cluster)
+    stays; among k clusters the rule's own formula is the best; for given memberships the weighted
+    means are. With k of at least the number of clusters it is the rule itself.
 
     Parameters
     ----------
     rule : Rule
-        A soft rule whose rows sum to one, without scales or prices: `Fuzzy`, `Entropy`, `NoiseFuzzy` (noise is none of the k), your own.
+        A soft rule whose rows sum to one, without scales or prices: `Fuzzy`, `Entropy`,
+        `NoiseFuzzy` (noise is none of the k), your own.
     k : int >= 1
-        The number of clusters in which a row has memberships; of centres at the same distance those of lower numbers count.
+        The number of clusters in which a row has memberships; of centres at the same distance those
+        of lower numbers count.
 
     Raises
     ------
@@ -48,7 +53,8 @@ class Truncated(Rule):
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not isinstance(self.k, numbers.Integral) or self.k < 1:
             raise ValueError(
-                f"Truncated(k={self.k!r}): k, the clusters in which a row has memberships, must be a whole number of at least 1."
+                f"Truncated(k={self.k!r}): k, the clusters in which a row has memberships, must be "
+                "a whole number of at least 1."
             )
         why = self.refusal(self.rule) if isinstance(self.rule, Rule) else "it is no rule"
         if why is not None:
@@ -77,7 +83,10 @@ class Truncated(Rule):
         if not rule.rows_sum_to_one:
             return "its rows do not sum to one, so that each cluster decides alone"
         if rule.has_prices or rule.needs_pilot:
-            return "its clusters have scales or prices, by which others than the nearest may be the best"
+            return (
+                "its clusters have scales or prices, by which others than the nearest may be "
+                "the best"
+            )
         return None if not isinstance(rule, Truncated) else "it is truncated already"
 
     @property
@@ -122,7 +131,8 @@ class Truncated(Rule):
 
 
 def nearest_clusters(d2: Array, k: int) -> Array:
-    """True (b, c) for the k nearest centres of each row, of equal distances those of the lowest numbers."""
+    """True (b, c) for the k nearest centres of each row, of equal distances those of the lowest
+    numbers."""
     xp = namespace(d2)
     in_part = np.partition(d2, k - 1, axis=1) if isinstance(d2, np.ndarray) else xp.sort(d2, axis=1)
     farthest = in_part[:, k - 1 : k]

@@ -1,4 +1,5 @@
-"""Checks of single parameters, whose messages name the argument, say what came, and what to give."""
+"""Checks of single parameters, whose messages name the argument, say what came, and what to
+give."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from typing import Any
 
 
 class ParameterError(ValueError):
-    """A parameter that is refused. Arguments: its owner, its name, the value that came, and what is wanted in its place.
+    """A parameter that is refused. Arguments: its owner, its name, the value that came, and what is
+    wanted in its place.
 
     "{name}" in the last is the name of the parameter.
     """
@@ -22,7 +24,8 @@ class ParameterError(ValueError):
 
 @contextmanager
 def parameters_of(owner: str, **names: str) -> Iterator[None]:
-    """Name the owner of parameters that an object made within refuses; `names`: those that the owner has for the object's."""
+    """Name the owner of parameters that an object made within refuses; `names`: those that the
+    owner has for the object's."""
     try:
         yield
     except ParameterError as error:
@@ -47,15 +50,24 @@ def known_number(owner: object, name: str) -> float:
 def integer(value: Any, name: str, owner: str, least: int, others: str = "") -> int:
     """Return a whole number of at least `least`; `others` names the other accepted values."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
-        raise ParameterError(owner, name, value, f"{{name}} must be {others}a whole number of at least {least}.")
+        raise ParameterError(
+            owner, name, value, f"{{name}} must be {others}a whole number of at least {least}."
+        )
     return int(value)
 
 
-def real(value: Any, name: str, owner: str, *, least: float = 0.0, above: bool = False, others: str = "") -> float:
-    """Return a finite number of at least (or above) `least`; `others` names the other accepted values."""
+def real(
+    value: Any, name: str, owner: str, *, least: float = 0.0, above: bool = False, others: str = ""
+) -> float:
+    """Return a finite number of at least (or above) `least`; `others` names the other accepted
+    values."""
     good = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
     if not good or float(value) < least or (above and float(value) == least):
-        wanted = "a finite number" if least == -math.inf else f"a number {'greater than' if above else 'of at least'} {least:g}"
+        wanted = (
+            "a finite number"
+            if least == -math.inf
+            else f"a number {'greater than' if above else 'of at least'} {least:g}"
+        )
         raise ParameterError(owner, name, value, f"{{name}} must be {others}{wanted}.")
     return float(value)
 

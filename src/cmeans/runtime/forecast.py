@@ -10,12 +10,19 @@ from .numerals import in_digits
 from .progress import Progress
 
 UNLIMITED = 10**6  # a limit of sweeps from which on there is no forecast
-_STAGES = {"sample": "sample", "pilot": "fuzzy pilot", "fit": "fit", "grow": "cluster trial", "assign": "assign"}
+_STAGES = {
+    "sample": "sample",
+    "pilot": "fuzzy pilot",
+    "fit": "fit",
+    "grow": "cluster trial",
+    "assign": "assign",
+}
 
 
 @dataclass
 class Forecast:
-    """Forecast of a fit's remaining time: sweeps shrink the movement by some factor, and it ends at `tol`."""
+    """Forecast of a fit's remaining time: sweeps shrink the movement by some factor, and it ends at
+    `tol`."""
 
     tol: float
     movements: deque[float] = field(default_factory=lambda: deque(maxlen=6))
@@ -34,20 +41,34 @@ class Forecast:
         self._sweep_ended = now
 
     def sweeps_left(self, progress: Progress) -> int:
-        """Sweeps left in this restart, if the movement shrinks at the same rate; at most those allowed."""
+        """Sweeps left in this restart, if the movement shrinks at the same rate; at most those
+        allowed."""
         allowed = progress.max_sweeps - progress.sweep
         first, last = (self.movements[0], self.movements[-1]) if self.movements else (0.0, 0.0)
-        if not 0 < last < first < math.inf or self.tol <= 0:  # infinite where the number of clusters has changed
+        # infinite where the number of clusters has changed
+        if not 0 < last < first < math.inf or self.tol <= 0:
             return allowed
         shrinks = (math.log(last) - math.log(first)) / (len(self.movements) - 1)
-        return min(allowed, max(0, math.ceil((math.log(self.tol) - math.log(last)) / shrinks))) if shrinks else allowed
+        return (
+            min(allowed, max(0, math.ceil((math.log(self.tol) - math.log(last)) / shrinks)))
+            if shrinks
+            else allowed
+        )
 
     def seconds_left(self, progress: Progress) -> float | None:
-        """Seconds left for this restart and later ones, assumed to be as long; None where unknown."""
-        if self._seconds is None or progress.stage in ("assign", "grow") or progress.max_sweeps >= UNLIMITED:  # their number is unknown
+        """Seconds left for this restart and later ones, assumed to be as long; None where
+        unknown."""
+        # their number is unknown
+        if (
+            self._seconds is None
+            or progress.stage in ("assign", "grow")
+            or progress.max_sweeps >= UNLIMITED
+        ):
             return None
         here = self.sweeps_left(progress)
-        return self._seconds * (here + (progress.n_runs - progress.run - 1) * (progress.sweep + here))
+        return self._seconds * (
+            here + (progress.n_runs - progress.run - 1) * (progress.sweep + here)
+        )
 
 
 def described(progress: Progress) -> str:

@@ -11,6 +11,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def offered_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
-    """Offer a method where `check(estimator)` is True: scikit-learn's `available_if`, a decorator that keeps the method's type."""
+    """Offer a method where `check(estimator)` is True: scikit-learn's `available_if`, a decorator
+    that keeps the method's type."""
     decorate: Callable[[Method], Method] = available_if(check)
     return decorate

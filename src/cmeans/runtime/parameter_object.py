@@ -1,4 +1,5 @@
-"""Parameter objects: parameters of an estimator that belong together are one frozen object of its own."""
+"""Parameter objects: parameters of an estimator that belong together are one frozen object of its
+own."""
 
 from __future__ import annotations
 
@@ -13,11 +14,13 @@ from .stored_classes import stored
 
 
 class ParameterObject:
-    """Base of frozen dataclasses that are parameters: rules, kernels, landmarks, sizes, searches, engines.
+    """Base of frozen dataclasses that are parameters: rules, kernels, landmarks, sizes, searches,
+    engines.
 
-    Their fields are their parameters, by scikit-learn's conventions: `clone` copies them, a grid search reaches them by nested names
-    (`kernel__gamma`), and what is printed is what differs from the defaults. Subclasses are decorated `@dataclass(frozen=True,
-    repr=False)`. A field that `__init__` does not take is no parameter. Model files may hold every subclass (`stored`).
+    Their fields are their parameters, by scikit-learn's conventions: `clone` copies them, a grid
+    search reaches them by nested names (`kernel__gamma`), and what is printed is what differs from
+    the defaults. Subclasses are decorated `@dataclass(frozen=True, repr=False)`. A field that
+    `__init__` does not take is no parameter. Model files may hold every subclass (`stored`).
     """
 
     def __init_subclass__(cls, **words: Any) -> None:
@@ -25,7 +28,8 @@ class ParameterObject:
         stored(cls)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by their names; with `deep` also those of parameters that have some, as `name__inner`."""
+        """Return the parameters by their names; with `deep` also those of parameters that have
+        some, as `name__inner`."""
         found = {one.name: getattr(self, one.name) for one in _parameters(self)}
         return with_nested(found) if deep else found
 
@@ -45,8 +49,13 @@ class ParameterObject:
         known = [one.name for one in _parameters(self)]
         for name in (*own, *nested):
             if name not in known:
-                raise ValueError(f"{type(self).__name__}: no parameter {name!r}; there are {known}.")
-        inner = {name: changed(own.pop(name, getattr(self, name)), name, more) for name, more in nested.items()}
+                raise ValueError(
+                    f"{type(self).__name__}: no parameter {name!r}; there are {known}."
+                )
+        inner = {
+            name: changed(own.pop(name, getattr(self, name)), name, more)
+            for name, more in nested.items()
+        }
         return replace(self, **own, **inner)  # type: ignore[type-var]
 
     def __sklearn_clone__(self) -> Self:
@@ -60,7 +69,11 @@ class ParameterObject:
 
     def non_defaults(self) -> dict[str, Any]:
         """Return the parameters that differ from their defaults."""
-        return {one.name: getattr(self, one.name) for one in _parameters(self) if not _is_default(self, one)}
+        return {
+            one.name: getattr(self, one.name)
+            for one in _parameters(self)
+            if not _is_default(self, one)
+        }
 
 
 def with_nested(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,7 +103,10 @@ def changed(value: Any, name: str, params: Mapping[str, Any]) -> Any:
     """Return a parameter with some of its own changed; a new one, as others may share it."""
     if not hasattr(value, "set_params") or isinstance(value, type):
         inner = ", ".join(f"{name}__{one}" for one in params)
-        raise ValueError(f"{name}={value!r} has no parameters of its own, so there is no {inner}; give an object that has.")
+        raise ValueError(
+            f"{name}={value!r} has no parameters of its own, so there is no {inner}; give an "
+            "object that has."
+        )
     return value.set_params(**params)
 
 
@@ -104,4 +120,8 @@ def _is_default(instance: Any, field: Field[Any]) -> bool:
         default = MISSING if field.default_factory is MISSING else field.default_factory()
     if value is default:
         return True
-    return type(value) is type(default) and not isinstance(value, np.ndarray) and bool(value == default)
+    return (
+        type(value) is type(default)
+        and not isinstance(value, np.ndarray)
+        and bool(value == default)
+    )

@@ -1,6 +1,7 @@
 """Progress messages of a fit, sent to listeners after each task of rows and after each sweep.
 
-Results do not depend on them. The command line draws its progress bar from them, and `verbose` writes lines.
+Results do not depend on them. The command line draws its progress bar from them, and `verbose`
+writes lines.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Progress:
-    """State of a fit. One message is sent after each task of rows, and one with the objective after each sweep."""
+    """State of a fit. One message is sent after each task of rows, and one with the objective after
+    each sweep."""
 
-    stage: str  # "pilot" (the fuzzy run before a possibilistic one), "search", "fit" or "assign" (the last pass)
+    # "pilot" (the fuzzy run before a possibilistic one), "search", "fit" or "assign" (the last
+    # pass)
+    stage: str
     run: int  # 0-based number of the running start
     n_runs: int  # number of starts (`n_init`)
     sweep: int  # 1-based number of the running sweep
@@ -23,7 +27,8 @@ class Progress:
     rows_done: int  # rows done so far in this sweep
     n_rows: int
     objective: float | None = None  # only in the message that ends a sweep
-    movement: float | None = None  # largest move of a centre, relative to the stopping rule's scale (stop at <= tol)
+    # largest move of a centre, relative to the stopping rule's scale (stop at <= tol)
+    movement: float | None = None
 
 
 Listener = Callable[[Progress], None]
@@ -50,7 +55,19 @@ class Reporter:
     ) -> None:
         """Send one message."""
         for listener in self.listeners:
-            listener(Progress(stage, self.run, self.n_runs, sweep, max_sweeps, rows_done, n_rows, objective, movement))
+            listener(
+                Progress(
+                    stage,
+                    self.run,
+                    self.n_runs,
+                    sweep,
+                    max_sweeps,
+                    rows_done,
+                    n_rows,
+                    objective,
+                    movement,
+                )
+            )
 
 
 SILENT = Reporter()
@@ -60,7 +77,8 @@ _listeners: ContextVar[tuple[Listener, ...]] = ContextVar("cmeans_listeners", de
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Call `listener` with a `Progress` during every fit and prediction inside the block (this thread and context only)."""
+    """Call `listener` with a `Progress` during every fit and prediction inside the block (this
+    thread and context only)."""
     token = _listeners.set((*_listeners.get(), listener))
     try:
         yield
@@ -69,5 +87,6 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 def current_listeners() -> tuple[Listener, ...]:
-    """Listeners of this context: asked once, where a fit or a prediction begins, and handed down from there."""
+    """Listeners of this context: asked once, where a fit or a prediction begins, and handed down
+    from there."""
     return _listeners.get()

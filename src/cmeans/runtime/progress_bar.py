@@ -1,4 +1,5 @@
-"""Progress of fits as a bar: on a terminal, and in notebooks. rich enters the package in this file."""
+"""Progress of fits as a bar: on a terminal, and in notebooks. rich enters the package in this
+file."""
 
 from __future__ import annotations
 
@@ -17,19 +18,36 @@ from rich.text import Text
 from .forecast import Forecast, described, minutes, standing
 from .progress import Progress, listening
 
-__all__ = ["Bar", "Console", "Painter", "Table", "Text", "TextColumn", "TimeElapsedColumn", "columns_of_bar", "drawn_in_notebook"]
+__all__ = [
+    "Bar",
+    "Console",
+    "Painter",
+    "Table",
+    "Text",
+    "TextColumn",
+    "TimeElapsedColumn",
+    "columns_of_bar",
+    "drawn_in_notebook",
+]
 
 BETWEEN_DRAWINGS = 0.05  # seconds
 BETWEEN_DISPLAYS = 0.25  # in a notebook, which keeps what it is sent
 AFTER = 2.0  # seconds from which on a fit is worth a bar in a notebook
 WIDTH = 100  # characters of it
-_STYLED = '<pre style="white-space:pre;overflow-x:auto;line-height:normal;font-family:monospace">{code}</pre>'
+_STYLED = (
+    "<pre "
+    'style="white-space:pre;overflow-x:auto;line-height:normal;font-family:monospace">{code}</pre>'
+)
 
 
 def columns_of_bar() -> tuple[ProgressColumn, ...]:
     """Return what stands on the line: the stage, the bar, rows and objective, the time."""
-    texts = [TextColumn(f"{{task.{name}}}") for name in ("description", "fields[standing]", "fields[elapsed]")]
-    return texts[0], BarColumn(bar_width=16), *texts[1:]  # rich's own column of time stops with the first sweep, which completes the bar
+    texts = [
+        TextColumn(f"{{task.{name}}}")
+        for name in ("description", "fields[standing]", "fields[elapsed]")
+    ]
+    # rich's own column of time stops with the first sweep, which completes the bar
+    return texts[0], BarColumn(bar_width=16), *texts[1:]
 
 
 class Painter:
@@ -51,8 +69,14 @@ class Painter:
         if now - self._drawn < BETWEEN_DRAWINGS:
             return
         self._drawn = now
-        words: dict[str, Any] = {"description": described(progress), "total": progress.n_rows, "completed": progress.rows_done}
-        words["standing"] = standing(progress, self._objective, self._forecast.seconds_left(progress))
+        words: dict[str, Any] = {
+            "description": described(progress),
+            "total": progress.n_rows,
+            "completed": progress.rows_done,
+        }
+        words["standing"] = standing(
+            progress, self._objective, self._forecast.seconds_left(progress)
+        )
         words["elapsed"] = minutes(now - self._began)
         if self._task is None:
             self._task = self._bar.add_task(**words)
@@ -62,7 +86,8 @@ class Painter:
 
 @contextmanager
 def drawn_in_notebook(tol: float) -> Iterator[None]:
-    """Draw the progress of every fit inside the block below the cell that runs, from two seconds on; nothing outside of notebooks.
+    """Draw the progress of every fit inside the block below the cell that runs, from two seconds
+    on; nothing outside of notebooks.
 
     The line is rich's, and the notebook's own display shows it, which needs no widgets.
     """
@@ -81,7 +106,11 @@ class _Drawing:
     """Listener that shows one line in a notebook and changes it."""
 
     def __init__(self, tol: float) -> None:
-        self._bar = Bar(*columns_of_bar(), console=Console(file=io.StringIO(), force_jupyter=False), auto_refresh=False)
+        self._bar = Bar(
+            *columns_of_bar(),
+            console=Console(file=io.StringIO(), force_jupyter=False),
+            auto_refresh=False,
+        )
         self._painter = Painter(self._bar, tol)
         self._shown = time.monotonic() + AFTER - BETWEEN_DISPLAYS
         self._handle: Any = None
@@ -92,9 +121,14 @@ class _Drawing:
         if now - self._shown < BETWEEN_DISPLAYS:
             return
         self._shown = now
-        console = Console(file=io.StringIO(), record=True, width=WIDTH, force_jupyter=False, force_terminal=True)
+        console = Console(
+            file=io.StringIO(), record=True, width=WIDTH, force_jupyter=False, force_terminal=True
+        )
         console.print(self._bar.get_renderable())
-        self._show(console.export_html(inline_styles=True, code_format=_STYLED, clear=False), console.export_text())
+        self._show(
+            console.export_html(inline_styles=True, code_format=_STYLED, clear=False),
+            console.export_text(),
+        )
 
     def end(self) -> None:
         """Take the line away."""

@@ -11,11 +11,16 @@ from typing import Any
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Defer Ctrl-C and SIGTERM to the end of the block; without effect outside the main thread, where Python has no handlers."""
+    """Defer Ctrl-C and SIGTERM to the end of the block; without effect outside the main thread,
+    where Python has no handlers."""
     received: list[tuple[int, Any]] = []
     handlers: dict[int, Any] = {}
     if threading.current_thread() is threading.main_thread():
-        handlers = {number: handler for number in (signal.SIGINT, signal.SIGTERM) if callable(handler := signal.getsignal(number))}
+        handlers = {
+            number: handler
+            for number in (signal.SIGINT, signal.SIGTERM)
+            if callable(handler := signal.getsignal(number))
+        }
     for number in handlers:
         signal.signal(number, lambda *signal_and_frame: received.append(signal_and_frame))
     try:

@@ -1,4 +1,5 @@
-"""The classes whose objects a file may hold: reading a file builds these alone, and imports nothing."""
+"""The classes whose objects a file may hold: reading a file builds these alone, and imports
+nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ STORED: dict[str, type[Any]] = {}  # by their names in files
 def stored(cls: Class) -> Class:
     """Let files hold objects of a frozen dataclass, by its fields; a decorator.
 
-    The library's classes are known by their names, others by their modules too, so that no class takes the place of another.
+    The library's classes are known by their names, others by their modules too, so that no class
+    takes the place of another.
     """
     STORED[_name_in_files(cls)] = cls
     return cls
@@ -30,11 +32,15 @@ def _name_in_files(cls: type[Any]) -> str:
 
 
 def enter(table: dict[str, type[Any]], cls: type[Any]) -> None:
-    """Let a table know a class by its `name`, where it has one of its own; ValueError where that is another class's."""
+    """Let a table know a class by its `name`, where it has one of its own; ValueError where that is
+    another class's."""
     name = cls.__dict__.get("name", "")
     known = table.get(name, cls)
     if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
-        raise ValueError(f"{cls.__name__}: the name {name!r} is that of {known.__module__}.{known.__qualname__}; give another.")
+        raise ValueError(
+            f"{cls.__name__}: the name {name!r} is that of "
+            f"{known.__module__}.{known.__qualname__}; give another."
+        )
     if name:
         table[name] = cls
 
@@ -44,8 +50,14 @@ class UnknownClassError(ValueError):
 
     def __init__(self, name: str) -> None:
         module = name.rpartition(".")[0]
-        where = f"import its module ({module}) first" if module else "a later version of cmeans may know it"
-        super().__init__(f"it holds an object of the class {name}, which is not known here: {where}")
+        where = (
+            f"import its module ({module}) first"
+            if module
+            else "a later version of cmeans may know it"
+        )
+        super().__init__(
+            f"it holds an object of the class {name}, which is not known here: {where}"
+        )
 
 
 def stored_class(name: str) -> type[Any]:

@@ -1,4 +1,5 @@
-"""Warnings that point at the caller's line, one class of each kind, and messages shared by several folders."""
+"""Warnings that point at the caller's line, one class of each kind, and messages shared by several
+folders."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ class ParameterWarning(UserWarning):
 
 
 class OutOfRangeError(ValueError):
-    """Numbers of rows that are too large or too small to compute with: whoever has the rows says which they are."""
+    """Numbers of rows that are too large or too small to compute with: whoever has the rows says
+    which they are."""
 
 
 Message = tuple[str, type[Warning]]
@@ -49,7 +51,8 @@ _collected: ContextVar[list[Message] | None] = ContextVar("cmeans_warnings", def
 
 @contextmanager
 def collected() -> Iterator[list[Message]]:
-    """Collect the warnings of this thread, which another process than the user's would lose; `warn` takes them there."""
+    """Collect the warnings of this thread, which another process than the user's would lose; `warn`
+    takes them there."""
     messages: list[Message] = []
     token = _collected.set(messages)
     try:
@@ -72,21 +75,25 @@ def naming(estimator_name: str) -> Iterator[None]:
 def warn(message: str, category: type[Warning] = DataWarning) -> None:
     """Warn at the first frame outside this package and scikit-learn's wrappers around it.
 
-    `category`: `DataWarning`, of rows; `ParameterWarning`; scikit-learn's `ConvergenceWarning`, of results that fall short of what was
-    asked for; `RuntimeWarning`, of the machine.
+    `category`: `DataWarning`, of rows; `ParameterWarning`; scikit-learn's `ConvergenceWarning`, of
+    results that fall short of what was asked for; `RuntimeWarning`, of the machine.
     """
     if (messages := _collected.get()) is not None:
         messages.append((message, category))
         return
     level, frame = 1, inspect.currentframe()
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in SKIPPED_PACKAGES:
+    while (
+        frame is not None
+        and frame.f_globals.get("__name__", "").partition(".")[0] in SKIPPED_PACKAGES
+    ):
         frame = frame.f_back
         level += 1
     warnings.warn(message, category, stacklevel=level)
 
 
 def one_line(text: object, most: int | None = None) -> str:
-    """Return the text in one line: messages of other libraries may have several. Control characters from files are escaped.
+    """Return the text in one line: messages of other libraries may have several. Control characters
+    from files are escaped.
 
     `most`: characters of the text that are kept.
     """
@@ -96,7 +103,8 @@ def one_line(text: object, most: int | None = None) -> str:
 
 
 def printable(text: str) -> str:
-    """Return the text with its control characters escaped, which files may bring and terminals would obey."""
+    """Return the text with its control characters escaped, which files may bring and terminals
+    would obey."""
     return text if text.isprintable() else "".join(map(_shown, text))
 
 

@@ -1,5 +1,6 @@
-"""Draws keyed by row number, the same for a row wherever it lies, whoever draws and however rows are divided; draws in proportion to
-weight, of weights in memory and on other machines; and one row within each of some clusters, by one pass wherever rows are."""
+"""Draws keyed by row number, the same for a row wherever it lies, whoever draws and however rows
+are divided; draws in proportion to weight, of weights in memory and on other machines; and one row
+within each of some clusters, by one pass wherever rows are."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ def new_key(rng: np.random.RandomState) -> int:
 
 
 def uniforms(key: int, start: int, stop: int) -> Float64:
-    """Return the numbers in [0, 1) of rows start ... stop - 1: a generator is moved to each row's place in one stream."""
+    """Return the numbers in [0, 1) of rows start ... stop - 1: a generator is moved to each row's
+    place in one stream."""
     return np.random.Generator(np.random.PCG64(key).advance(start)).random(stop - start)
 
 
@@ -38,7 +40,8 @@ def exponentials(key: int, start: int, stop: int) -> Float64:
 
 
 def balanced_labels(key: int, span: int, count: int, start: int, stop: int) -> IntArray:
-    """Return random labels 0 ... count - 1 of rows start ... stop - 1, each as often as any other in every `span` consecutive rows."""
+    """Return random labels 0 ... count - 1 of rows start ... stop - 1, each as often as any other
+    in every `span` consecutive rows."""
     parts = []
     for number in range(start // span, -(-stop // span)):
         labels = np.random.Generator(np.random.PCG64([key, number])).permutation(span) % count
@@ -51,13 +54,15 @@ class Weights(Protocol):
     """Weights (p,) of entries."""
 
     def first_arrivals(self, size: int, rng: np.random.RandomState, at_once: int) -> IntArray:
-        """Draw `size` different entries, one after the other in proportion to weight; few keys (`at_once`) are drawn together."""
+        """Draw `size` different entries, one after the other in proportion to weight; few keys
+        (`at_once`) are drawn together."""
 
     def fair(self, size: int, rng: np.random.RandomState) -> IntArray:
         """Draw `size` entries, of each as many as its share of the weight, rounded up or down."""
 
     def hit(self, points: Float64) -> IntArray:
-        """Return the entries in whose stretches points of [0, sum of weights) fall, where each is as long as its weight."""
+        """Return the entries in whose stretches points of [0, sum of weights) fall, where each is
+        as long as its weight."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +74,14 @@ class WeightsHere:
     def first_arrivals(self, size: int, rng: np.random.RandomState, at_once: int) -> IntArray:
         kept, positions = np.empty(0), np.empty(0, dtype=np.intp)  # the smallest keys so far
         for start, stop in spans(len(self.values), at_once):
-            keys = np.concatenate([kept, rng.exponential(size=stop - start) / self.values[start:stop]])
+            keys = np.concatenate(
+                [kept, rng.exponential(size=stop - start) / self.values[start:stop]]
+            )
             order = np.argsort(keys, kind="stable")[:size]
-            kept, positions = keys[order], np.concatenate([positions, np.arange(start, stop)])[order]
+            kept, positions = (
+                keys[order],
+                np.concatenate([positions, np.arange(start, stop)])[order],
+            )
         return positions
 
     def fair(self, size: int, rng: np.random.RandomState) -> IntArray:
@@ -79,11 +89,15 @@ class WeightsHere:
         ends = self.values[order]
         np.cumsum(ends, out=ends)
         ticks = (rng.uniform() + np.arange(size)) * (ends[-1] / size)
-        hits: IntArray = order[np.minimum(np.searchsorted(ends, ticks, side="right"), len(order) - 1)]
+        hits: IntArray = order[
+            np.minimum(np.searchsorted(ends, ticks, side="right"), len(order) - 1)
+        ]
         return hits
 
     def hit(self, points: Float64) -> IntArray:
-        return np.minimum(np.searchsorted(np.cumsum(self.values), points, side="right"), len(self.values) - 1).astype(np.intp)
+        return np.minimum(
+            np.searchsorted(np.cumsum(self.values), points, side="right"), len(self.values) - 1
+        ).astype(np.intp)
 
 
 @dataclass(frozen=True)
@@ -105,9 +119,14 @@ class WeightsElsewhere:
         masses = np.array(self.values.asked(_total))
         ends = np.cumsum(masses)
         part = np.minimum(np.searchsorted(ends, points, side="right"), np.flatnonzero(masses)[-1])
-        asked = {self.values.rows.first_rows[k]: points[part == k] - (ends[k] - masses[k]) for k in np.unique(part)}
+        asked = {
+            self.values.rows.first_rows[k]: points[part == k] - (ends[k] - masses[k])
+            for k in np.unique(part)
+        }
         hits = np.empty(len(points), np.intp)
-        hits[np.argsort(part, kind="stable")] = np.concatenate(self.values.asked(partial(_hit, asked)))
+        hits[np.argsort(part, kind="stable")] = np.concatenate(
+            self.values.asked(partial(_hit, asked))
+        )
         return hits
 
 
@@ -136,7 +155,8 @@ def _hit(asked: dict[int, Float64], part: Float64, start: int) -> IntArray:
 
 
 def _first_arrivals(key: int, size: int, part: Float64, start: int) -> tuple[Float64, IntArray]:
-    """Return the exponential times over their weights of the first entries of a part to arrive, and their numbers."""
+    """Return the exponential times over their weights of the first entries of a part to arrive, and
+    their numbers."""
     with np.errstate(divide="ignore", invalid="ignore"):
         times = exponentials(key, start, start + len(part)) / part
     order = np.argsort(times, kind="stable")[:size]
@@ -145,14 +165,17 @@ def _first_arrivals(key: int, size: int, part: Float64, start: int) -> tuple[Flo
 
 @dataclass(frozen=True)
 class DrawnWithin:
-    """The first arrivals of a race: a row of rate w d2 arrives after an exponential time over that rate."""
+    """The first arrivals of a race: a row of rate w d2 arrives after an exponential time over that
+    rate."""
 
     rows: IntArray  # (k,) numbers of rows
     times: Float64  # (k,) infinite where no row can be drawn
 
     def __add__(self, other: DrawnWithin) -> DrawnWithin:
         later = other.times >= self.times
-        return DrawnWithin(np.where(later, self.rows, other.rows), np.minimum(self.times, other.times))
+        return DrawnWithin(
+            np.where(later, self.rows, other.rows), np.minimum(self.times, other.times)
+        )
 
 
 @dataclass(frozen=True)
@@ -170,13 +193,24 @@ class DrawWithinPass(NumberedPass[DrawnWithin]):
     def work(self, rows: RepresentedRows, task: int, prepared: NearestFunction) -> DrawnWithin:
         labels, distances = prepared(rows, self.state, task)
         start, stop = rows.blocks.task_range(task, rows.space.size)
-        return self.drawn(self.first + np.arange(start, stop), rows.blocks.weight[start:stop], labels, distances, self.first + start)
+        return self.drawn(
+            self.first + np.arange(start, stop),
+            rows.blocks.weight[start:stop],
+            labels,
+            distances,
+            self.first + start,
+        )
 
-    def drawn(self, rows: IntArray, weight: Float64, labels: IntArray, distances: Float64, place: int) -> DrawnWithin:
-        """Return the draws among some rows, the first of which has this place in the order of all."""
+    def drawn(
+        self, rows: IntArray, weight: Float64, labels: IntArray, distances: Float64, place: int
+    ) -> DrawnWithin:
+        """Return the draws among some rows, the first of which has this place in the order of
+        all."""
         costliest = self.rule.noise_distance or math.inf  # farther rows cost no more than that
         with np.errstate(divide="ignore"):
-            times = exponentials(self.key, place, place + len(rows)) / (weight * np.minimum(distances, costliest))
+            times = exponentials(self.key, place, place + len(rows)) / (
+                weight * np.minimum(distances, costliest)
+            )
         found, least = np.zeros(len(self.clusters), np.intp), np.full(len(self.clusters), np.inf)
         for at, cluster in enumerate(self.clusters):
             members = np.flatnonzero(labels == cluster)

@@ -30,14 +30,17 @@ class FarRows:
 
     def first(self) -> FarRows:
         """The first of the rows alone."""
-        return FarRows(self.rows[:1], None if self.centres is None else self.centres[:1], self.passes)
+        return FarRows(
+            self.rows[:1], None if self.centres is None else self.centres[:1], self.passes
+        )
 
 
 def farthest_rows(problem: Problem, centres: Centres, count: int, quantile: float = 1.0) -> FarRows:
-    """Return up to `count` rows, each the farthest from its nearest centre and from the rows taken before it.
+    """Return up to `count` rows, each the farthest from its nearest centre and from the rows taken
+    before it.
 
-    Fewer are returned where all other rows coincide with one of these. With a quantile below 1 the rows of the largest distances,
-    1 - quantile of the weight, are passed over.
+    Fewer are returned where all other rows coincide with one of these. With a quantile below 1 the
+    rows of the largest distances, 1 - quantile of the weight, are passed over.
     """
     search = _FarSearch(problem, centres)
     rows: list[int] = []
@@ -56,7 +59,8 @@ def farthest_rows(problem: Problem, centres: Centres, count: int, quantile: floa
 
 
 class _FarSearch:
-    """Looks for rows far from some centres, and from those that are added; distances stay where the rows are."""
+    """Looks for rows far from some centres, and from those that are added; distances stay where the
+    rows are."""
 
     def __init__(self, problem: Problem, centres: Centres) -> None:
         self._problem = problem
@@ -68,7 +72,8 @@ class _FarSearch:
         self._centres = (*self._centres, State(centres))
 
     def farthest(self, quantile: float) -> tuple[int, float]:
-        """Return the row of the largest distance, or the first of the distance at a weighted quantile below 1, and the distance."""
+        """Return the row of the largest distance, or the first of the distance at a weighted
+        quantile below 1, and the distance."""
         most = math.inf if quantile >= 1.0 else quantile_of_sums(self._weights, quantile)
         found: _Farthest = self._fold(_FarthestPass(*self._to, most))
         return found.row, found.distance
@@ -103,12 +108,18 @@ class _DistancesPass(Pass[Sum]):
     def begin(self, rows: RepresentedRows) -> _Distances:
         return _Distances(np.full(rows.n_rows, np.inf), np.zeros(rows.n_tasks, np.intp))
 
-    def distances(self, rows: RepresentedRows, task: int, kept: _Distances) -> tuple[Float64, Float64]:
+    def distances(
+        self, rows: RepresentedRows, task: int, kept: _Distances
+    ) -> tuple[Float64, Float64]:
         """Return the distances of the rows of one task, and their weights."""
         here = slice(*rows.task_range(task))
         least = kept.least[here]
         for state in self.centres[kept.known[task] :]:
-            np.minimum(least, nearest_for(rows, self.rule, len(state.centres))(rows, state, task)[1], out=least)
+            np.minimum(
+                least,
+                nearest_for(rows, self.rule, len(state.centres))(rows, state, task)[1],
+                out=least,
+            )
         kept.known[task] = len(self.centres)
         return least, rows.blocks.weight[here]
 
@@ -125,7 +136,8 @@ class _Farthest:
 
 @dataclass(frozen=True)
 class _FarthestPass(_DistancesPass[_Farthest], NumberedPass[_Farthest]):
-    """The first row of the largest distance, or of the largest up to a given one; equal are those that differ by rounding alone."""
+    """The first row of the largest distance, or of the largest up to a given one; equal are those
+    that differ by rounding alone."""
 
     most: float = math.inf
 

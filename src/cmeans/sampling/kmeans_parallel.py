@@ -21,20 +21,26 @@ from .population import Population
 
 ROUNDS = 5
 OVERSAMPLING = 2  # rows that a round draws on average, times the number of clusters
-NARROWING = 64  # factor of the columns by which blocks are cut, so that their kernel values stay in the cache
+# factor of the columns by which blocks are cut, so that their kernel values stay in the cache
+NARROWING = 64
 
 
-def scalable_kmeans_plus_plus(metric: Metric, population: Population, count: int, rng: np.random.RandomState, engine: Engine) -> IntArray:
-    """Return the numbers of up to `count` rows far from each other, drawn like k-means++ but in few passes over an input of any size.
+def scalable_kmeans_plus_plus(
+    metric: Metric, population: Population, count: int, rng: np.random.RandomState, engine: Engine
+) -> IntArray:
+    """Return the numbers of up to `count` rows far from each other, drawn like k-means++ but in few
+    passes over an input of any size.
 
-    k-means|| (Bahmani, Moseley, Vattani, Kumar, Vassilvitskii 2012): after a first drawn row, 5 rounds draw about 2 `count` candidates
-    each, every row independently and in proportion to its weight and squared distance from the candidates so far. Each candidate then
-    has the weight of the rows it is nearest to, and greedy k-means++ takes `count` of them. Where fewer candidates differ, rounds go on
-    until `count` do or no row is left that differs from all of them.
+    k-means|| (Bahmani, Moseley, Vattani, Kumar, Vassilvitskii 2012): after a first drawn row, 5
+    rounds draw about 2 `count` candidates each, every row independently and in proportion to its
+    weight and squared distance from the candidates so far. Each candidate then has the weight of
+    the rows it is nearest to, and greedy k-means++ takes `count` of them. Where fewer candidates
+    differ, rounds go on until `count` do or no row is left that differs from all of them.
 
-    A row of weight w and squared distance d2 is taken with probability 1 - exp(-2 count w d2 / sum of w d2), where the paper has the
-    smaller of 1 and the ratio itself, which is nearly the same where it is small. So a row of weight k is taken as often as any
-    of k copies of it, in any unit of weights. What is kept of each row stays where the row is: candidates alone travel.
+    A row of weight w and squared distance d2 is taken with probability 1 - exp(-2 count w d2 / sum
+    of w d2), where the paper has the smaller of 1 and the ratio itself, which is nearly the same
+    where it is small. So a row of weight k is taken as often as any of k copies of it, in any unit
+    of weights. What is kept of each row stays where the row is: candidates alone travel.
     """
     if population.member is not None:  # few rows, of which equal ones are one
         rows = population.rows
@@ -52,8 +58,13 @@ def scalable_kmeans_plus_plus(metric: Metric, population: Population, count: int
             raise OutOfRangeError(NOT_FINITE)
         if rounds >= ROUNDS or not total > 0:
             before, found = len(found), _chosen(metric, nearest, count, rng)
-            # Every new candidate differs from all others; where candidates were added but no row was gained, the difference is rounding.
-            if len(found) == count or not total > 0 or (len(new_candidates) and len(found) == before):
+            # Every new candidate differs from all others; where candidates were added but no row
+            # was gained, the difference is rounding.
+            if (
+                len(found) == count
+                or not total > 0
+                or (len(new_candidates) and len(found) == before)
+            ):
                 return found
         new_candidates = nearest.draw(new_key(rng), total / (OVERSAMPLING * count))
         rounds += 1
@@ -70,19 +81,23 @@ class _Known:
 
 @dataclass(frozen=True)
 class _Candidates:
-    """All candidates so far, by the rounds that drew them: from these all is found again where it is lost."""
+    """All candidates so far, by the rounds that drew them: from these all is found again where it
+    is lost."""
 
     rounds: tuple[NearestOf, ...]
 
     def join(self, rows: GivenRows, task: int, first: int, kept: _Known) -> tuple[Float64, Any]:
-        """Return the distances of the rows of one task and their nearest candidates, with all candidates joined; `first`: number of the
-        first row of `rows`."""
+        """Return the distances of the rows of one task and their nearest candidates, with all
+        candidates joined; `first`: number of the first row of `rows`."""
         start, stop = rows.task_range(task)
         joined = int(kept.joined[task])
         if joined < len(self.rounds):
             before = sum(len(one.rows) for one in self.rounds[:joined])
             for block in rows.task(task):
-                distance, member = kept.distance[block.start : block.stop], kept.member[block.start : block.stop]
+                distance, member = (
+                    kept.distance[block.start : block.stop],
+                    kept.member[block.start : block.stop],
+                )
                 index = before
                 for one in self.rounds[joined:]:
                     best, d2 = one.nearest(block, first)
@@ -135,7 +150,10 @@ class _DrawPass(_CandidatePass[_Drawn]):
     scale: float
 
     def work(self, rows: GivenRows, task: int, prepared: _Known) -> _Drawn:
-        (distance, _), (start, stop) = self.candidates.join(rows, task, self.first, prepared), rows.task_range(task)
+        (distance, _), (start, stop) = (
+            self.candidates.join(rows, task, self.first, prepared),
+            rows.task_range(task),
+        )
         keys = exponentials(self.key, self.first + start, self.first + stop)
         hits = np.flatnonzero(keys * self.scale < distance * self.candidates.weight(rows, task))
         return _Drawn(self.first + start + hits)
@@ -148,7 +166,9 @@ class _MassPass(_CandidatePass[Float64]):
     def work(self, rows: GivenRows, task: int, prepared: _Known) -> Float64:
         _, member = self.candidates.join(rows, task, self.first, prepared)
         count = sum(len(one.rows) for one in self.candidates.rounds)
-        return np.bincount(member, self.candidates.weight(rows, task), minlength=count).astype(np.float64)
+        return np.bincount(member, self.candidates.weight(rows, task), minlength=count).astype(
+            np.float64
+        )
 
 
 class _Nearest:
@@ -166,9 +186,12 @@ class _Nearest:
         return np.concatenate([one.rows for one in self._candidates.rounds])
 
     def join(self, rows: IntArray) -> float:
-        """Add candidates by one pass over all rows, with distances to the new ones only, and return the cost of all."""
+        """Add candidates by one pass over all rows, with distances to the new ones only, and return
+        the cost of all."""
         if len(rows):
-            self._candidates = _Candidates((*self._candidates.rounds, self._metric.nearest_of(rows)))
+            self._candidates = _Candidates(
+                (*self._candidates.rounds, self._metric.nearest_of(rows))
+            )
         return self._fold(_CostPass(self._candidates))
 
     def draw(self, key: int, scale: float) -> IntArray:

@@ -1,5 +1,5 @@
-"""Initial centres drawn among rows: k-means++ and Max-Min. Where very many are drawn, proposals are made ahead, so that their kernel
-values come from products of matrices."""
+"""Initial centres drawn among rows: k-means++ and Max-Min. Where very many are drawn, proposals are
+made ahead, so that their kernel values come from products of matrices."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ from .drawing import one_drawn
 from .pairwise import Affinity
 
 VERY_MANY = 256  # rows to be drawn from which on proposals are made ahead
-CANDIDATES = 8  # of each draw: six of them lead, after 25 sweeps, to up to two percent more (benchmarks/seeding.py)
-DIRECTIONS = 64  # along which rows of very many columns are drawn: no worse, in a sixth of the time (benchmarks/seeding.py)
+# of each draw: six of them lead, after 25 sweeps, to up to two percent more (benchmarks/seeding.py)
+CANDIDATES = 8
+# along which rows of very many columns are drawn: no worse, in a sixth of the time
+# (benchmarks/seeding.py)
+DIRECTIONS = 64
 AHEAD = 16  # rows taken so far for each draw that is made ahead: few proposals are rejected then
 VALUES = 2**22  # kernel values that are there at a time
 
@@ -31,26 +34,43 @@ def seeds(
     *,
     nearest: Float64 | None = None,  # (p,) squared distances from what is taken already
 ) -> IntArray:
-    """Return up to `count` rows far from each other: those of `kmeans_plus_plus`, or very many, drawn ahead.
+    """Return up to `count` rows far from each other: those of `kmeans_plus_plus`, or very many,
+    drawn ahead.
 
-    Candidates of several draws are proposed at once, in proportion to weight and squared distance D_i from the rows taken before all of
-    them, and accepted with probability D_i now / D_i then, so that each is drawn in proportion to what D_i is when it is its turn
-    (as Cohen-Addad et al. 2020 reject proposals from a bound). Of eight that are accepted the best is taken. Distances are computed in the
-    precision of the rows, in plain space along a few directions alone, unless too few rows differ along these.
+    Candidates of several draws are proposed at once, in proportion to weight and squared distance
+    D_i from the rows taken before all of them, and accepted with probability D_i now / D_i then, so
+    that each is drawn in proportion to what D_i is when it is its turn (as Cohen-Addad et al. 2020
+    reject proposals from a bound). Of eight that are accepted the best is taken. Distances are
+    computed in the precision of the rows, in plain space along a few directions alone, unless too
+    few rows differ along these.
     """
     if count < VERY_MANY:
         return kmeans_plus_plus(affinity, weights, count, rng, nearest=nearest)
     affinity = affinity.in_given_precision()
     few = affinity.along(DIRECTIONS) if nearest is None else affinity
     chosen = _drawn_ahead(few, weights, count, rng, nearest)
-    return chosen if few is affinity or len(chosen) == count else _drawn_ahead(affinity, weights, count, rng, nearest)
+    return (
+        chosen
+        if few is affinity or len(chosen) == count
+        else _drawn_ahead(affinity, weights, count, rng, nearest)
+    )
 
 
-def _drawn_ahead(affinity: Affinity, weights: Float64, count: int, rng: np.random.RandomState, nearest: Float64 | None) -> IntArray:
+def _drawn_ahead(
+    affinity: Affinity,
+    weights: Float64,
+    count: int,
+    rng: np.random.RandomState,
+    nearest: Float64 | None,
+) -> IntArray:
     chosen, nearest = begun(affinity, weights, rng, nearest)
     noise = potential_noise(affinity, weights)
     while len(chosen) < count:
-        ahead = min(max(len(chosen) // AHEAD, 1), max(VALUES // (CANDIDATES * len(weights)), 1), count - len(chosen))
+        ahead = min(
+            max(len(chosen) // AHEAD, 1),
+            max(VALUES // (CANDIDATES * len(weights)), 1),
+            count - len(chosen),
+        )
         draws = proposals(weights * nearest, CANDIDATES * ahead, rng)
         if not len(draws):
             break
@@ -66,7 +86,9 @@ def _drawn_ahead(affinity: Affinity, weights: Float64, count: int, rng: np.rando
     return np.array(chosen, dtype=np.intp)
 
 
-def _accepted(left: list[int], draws: IntArray, nearest: Float64, least: Float64) -> tuple[list[int], list[int]]:
+def _accepted(
+    left: list[int], draws: IntArray, nearest: Float64, least: Float64
+) -> tuple[list[int], list[int]]:
     """Return the candidates of the next draw, and the proposals after them."""
     tried: list[int] = []
     for at, number in enumerate(left):
@@ -112,10 +134,12 @@ def kmeans_plus_plus(
     candidates: int | None = None,
     nearest: Float64 | None = None,  # (p,) squared distances from what is taken already
 ) -> IntArray:
-    """Return up to `count` rows far from each other: each is drawn in proportion to its squared distance from those before it.
+    """Return up to `count` rows far from each other: each is drawn in proportion to its squared
+    distance from those before it.
 
-    Distances are the kernel's own. Of 2 + ln(count) candidates the one that lowers the sum of distances most is taken
-    (greedy k-means++, Arthur & Vassilvitskii 2007). Fewer rows are returned when no further row differs from those taken.
+    Distances are the kernel's own. Of 2 + ln(count) candidates the one that lowers the sum of
+    distances most is taken (greedy k-means++, Arthur & Vassilvitskii 2007). Fewer rows are returned
+    when no further row differs from those taken.
     """
     tries = 2 + int(math.log(max(count, 1))) if candidates is None else candidates
     chosen, nearest = begun(affinity, weights, rng, nearest)
@@ -139,9 +163,11 @@ def max_min(
     *,
     nearest: Float64 | None = None,  # (p,) squared distances from what is taken already
 ) -> IntArray:
-    """Return up to `count` rows far apart: after a drawn row, always the one that is farthest from those taken so far.
+    """Return up to `count` rows far apart: after a drawn row, always the one that is farthest from
+    those taken so far.
 
-    (Gonzalez 1985; Max-Min in Xenaki, Koutroumbas, Rontogiannis 2014.) Fewer are returned when no further row differs.
+    (Gonzalez 1985; Max-Min in Xenaki, Koutroumbas, Rontogiannis 2014.) Fewer are returned when no
+    further row differs.
     """
     chosen, nearest = begun(affinity, weights, rng, nearest)
     noise = 2.0 * affinity.rounding * float(affinity.diag().max())
@@ -152,12 +178,14 @@ def max_min(
 
 
 def proposals(masses: Float64, count: int, rng: np.random.RandomState) -> IntArray:
-    """Draw so many rows (repetitions are possible) in proportion to their masses (p,); none where these are zero."""
+    """Draw so many rows (repetitions are possible) in proportion to their masses (p,); none where
+    these are zero."""
     mass = np.cumsum(masses, dtype=np.float64)
     if not mass[-1] > 0:
         return np.empty(0, dtype=np.intp)
     draws = np.searchsorted(mass, rng.uniform(size=count) * mass[-1], side="right")
-    possible: IntArray = np.minimum(draws, np.searchsorted(mass, mass[-1]))  # never a row of no mass after the last possible one
+    # never a row of no mass after the last possible one
+    possible: IntArray = np.minimum(draws, np.searchsorted(mass, mass[-1]))
     return possible
 
 
@@ -166,8 +194,11 @@ def potential_noise(affinity: Affinity, weights: Float64) -> float:
     return 2.0 * affinity.rounding * float(weights @ affinity.diag())
 
 
-def begun(affinity: Affinity, weights: Float64, rng: np.random.RandomState, nearest: Float64 | None) -> tuple[list[int], Float64]:
-    """Draw the first row, unless distances from what is taken are given; return it with the squared distances (p,) from it."""
+def begun(
+    affinity: Affinity, weights: Float64, rng: np.random.RandomState, nearest: Float64 | None
+) -> tuple[list[int], Float64]:
+    """Draw the first row, unless distances from what is taken are given; return it with the squared
+    distances (p,) from it."""
     if nearest is not None:
         return [], nearest
     row = one_drawn(weights, rng)
@@ -176,7 +207,9 @@ def begun(affinity: Affinity, weights: Float64, rng: np.random.RandomState, near
 
 def _distances_to(affinity: Affinity, row: int, weights: Float64) -> Float64:
     """Squared distances (p,) of all rows to the first one taken."""
-    distances: Float64 = lowered(affinity, np.array([row]), np.full(len(weights), np.inf), weights)[0][0]
+    distances: Float64 = lowered(affinity, np.array([row]), np.full(len(weights), np.inf), weights)[
+        0
+    ][0]
     return distances
 
 
@@ -206,7 +239,8 @@ def lowered(
     nearest: Float64,  # (p,) squared distances to the nearest row taken so far
     weights: Float64,  # (p,)
 ) -> tuple[Float64, Float64]:
-    """Return the squared distances (t, p) to the nearest row once each of the proposed ones is taken, and their weighted sums (t,)."""
+    """Return the squared distances (t, p) to the nearest row once each of the proposed ones is
+    taken, and their weighted sums (t,)."""
     if not native.is_available():
         after = np.minimum(nearest, affinity.squared_distances(proposed).T)
         return after, after @ weights

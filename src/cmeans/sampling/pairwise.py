@@ -1,4 +1,5 @@
-"""Kernel values and distances between rows given by number, for drawing landmarks and initial centres."""
+"""Kernel values and distances between rows given by number, for drawing landmarks and initial
+centres."""
 
 from __future__ import annotations
 
@@ -55,16 +56,18 @@ class Affinity(ABC):
         return rounding(np.float64)
 
     def in_given_precision(self) -> Affinity:
-        """Return the same with values in the precision of the rows as they were given, where that takes less time; itself elsewhere."""
+        """Return the same with values in the precision of the rows as they were given, where that
+        takes less time; itself elsewhere."""
         return self
 
     def along(self, count: int) -> Affinity:
-        """Return the rows along the directions, so many, in which some of them differ most, where they have many more columns; itself
-        elsewhere."""
+        """Return the rows along the directions, so many, in which some of them differ most, where
+        they have many more columns; itself elsewhere."""
         return self
 
     def squared_distances(self, columns: IntArray) -> Float64:
-        """|phi(x_i) - phi(x_j)|^2 (p, len(columns)), in memory column by column; 0 where it is below rounding."""
+        """|phi(x_i) - phi(x_j)|^2 (p, len(columns)), in memory column by column; 0 where it is
+        below rounding."""
         diag = self.diag()
         size = diag[columns][:, None] + diag[None, :]
         d2 = size - 2.0 * self.between(columns)
@@ -88,7 +91,8 @@ class KernelAffinity(Affinity):
         points = take(self.x, rows)
         if self._prepared is not None:
             return host_float64(self._prepared(points))
-        return np.ascontiguousarray(host_float64(self.kernel.prepare(points)(self.x)).T)  # a kernel is symmetric
+        # a kernel is symmetric
+        return np.ascontiguousarray(host_float64(self.kernel.prepare(points)(self.x)).T)
 
     def in_given_precision(self) -> Affinity:
         if not self.given_in_single or not isinstance(self.x, np.ndarray):
@@ -111,8 +115,13 @@ class KernelAffinity(Affinity):
 
     @cached_property
     def _prepared(self) -> Columns | None:
-        """All rows prepared by the kernel once, for all calls; None for CSR and where that would take much memory."""
-        return self.kernel.prepare(self.x) if self.kernel.prepares_lightly and not is_sparse(self.x) else None
+        """All rows prepared by the kernel once, for all calls; None for CSR and where that would
+        take much memory."""
+        return (
+            self.kernel.prepare(self.x)
+            if self.kernel.prepares_lightly and not is_sparse(self.x)
+            else None
+        )
 
 
 @dataclass(frozen=True)
@@ -124,7 +133,8 @@ class SingleAffinity(Affinity):
 
     @property
     def rounding(self) -> float:
-        """That of sums of d products too, which grows as a walk of d random steps: equal rows are at distance 0."""
+        """That of sums of d products too, which grows as a walk of d random steps: equal rows are
+        at distance 0."""
         return max(rounding(np.float32), 1.5 * 2.0**-24 * math.sqrt(self.x.shape[1]))
 
     def along(self, count: int) -> Affinity:
@@ -147,13 +157,21 @@ class SingleAffinity(Affinity):
 
 def _is_wide(rows: KernelAffinity | SingleAffinity, count: int) -> bool:
     """True where rows in plain space have many more columns than that."""
-    return type(rows.kernel) is Linear and isinstance(rows.x, np.ndarray) and rows.x.shape[1] >= WIDE * count
+    return (
+        type(rows.kernel) is Linear
+        and isinstance(rows.x, np.ndarray)
+        and rows.x.shape[1] >= WIDE * count
+    )
 
 
 def _along(x: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
     some = x[directing_rows(len(x))].astype(np.float64)
     some = some[np.isfinite(some).all(axis=1)]
-    return x @ leading_directions(some - some.mean(axis=0), count).T.astype(x.dtype) if len(some) else x
+    return (
+        x @ leading_directions(some - some.mean(axis=0), count).T.astype(x.dtype)
+        if len(some)
+        else x
+    )
 
 
 @dataclass(frozen=True)
@@ -224,7 +242,9 @@ class Metric:
             return MatrixAffinity(self.blocks.x, host_float64(take(self.blocks.kxx, rows)), rows)
         x = in_float64(self.blocks.take(rows).x)
         shift = self._shift(x)
-        return KernelAffinity(self.kernel, x if shift is None else x - shift, itemsize(self.blocks.x) == 4)
+        return KernelAffinity(
+            self.kernel, x if shift is None else x - shift, itemsize(self.blocks.x) == 4
+        )
 
     def nearest_of(self, rows: IntArray) -> NearestOf:
         """Return what tells the nearest of some rows to others."""
@@ -232,7 +252,8 @@ class Metric:
 
     @property
     def shifted(self) -> bool:
-        """True where rows are centred first: time stamps near 1e9 would lose all their digits in products."""
+        """True where rows are centred first: time stamps near 1e9 would lose all their digits in
+        products."""
         return self.kernel.distances_ignore_shifts and not is_sparse(self.blocks.x)
 
     def _shift(self, x: Array) -> Array | None:
@@ -251,8 +272,9 @@ class NearestOf:
 
     @cached_property
     def nearest(self) -> Callable[[Block, int], tuple[IntArray, Float64]]:
-        """A function of a block and the number of the first row of all: the index (b,) of the row nearest to each of the block's,
-        and the squared distance (b,). Each of the rows is nearest to itself, at zero; so are rows that differ from it by rounding only."""
+        """A function of a block and the number of the first row of all: the index (b,) of the row
+        nearest to each of the block's, and the squared distance (b,). Each of the rows is nearest
+        to itself, at zero; so are rows that differ from it by rounding only."""
         products_with, rows = self._products(), self.rows
         _, norms = products_with(self.chosen)
 
@@ -272,10 +294,12 @@ class NearestOf:
         return nearest
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "nearest"}  # made again where it is needed
+        # made again where it is needed
+        return {name: value for name, value in vars(self).items() if name != "nearest"}
 
     def _products(self) -> Callable[[Block], tuple[Float64, Float64]]:
-        """Return a function of a block: its kernel values (b, k) with the rows, and k(x, x) (b,)."""
+        """Return a function of a block: its kernel values (b, k) with the rows, and k(x, x)
+        (b,)."""
         if self.space is not None:
             return _products_in(self.space, self.chosen)
         if self.kernel.takes_kernel_values:
@@ -293,7 +317,9 @@ class NearestOf:
         return by_kernel
 
 
-def affinity(kernel: Kernel, blocks: Blocks, rows: IntArray, space: Space | None = None) -> Affinity:
+def affinity(
+    kernel: Kernel, blocks: Blocks, rows: IntArray, space: Space | None = None
+) -> Affinity:
     """Return the affinity among the given rows; `space`: as of a `Metric`."""
     return Metric(kernel, blocks, space).among(rows)
 

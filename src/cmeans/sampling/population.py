@@ -1,4 +1,5 @@
-"""The rows that may be drawn, and draws in proportion to weight; for a small input independent of the order of its rows."""
+"""The rows that may be drawn, and draws in proportion to weight; for a small input independent of
+the order of its rows."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ SPREADING = 2654435761  # 2^32 over the golden ratio: its multiples fall evenly 
 
 @dataclass(frozen=True)
 class JudgedSample:
-    """Rows on which a kernel and its landmarks are judged: the fixed sample, or an even part of it where all else takes little time."""
+    """Rows on which a kernel and its landmarks are judged: the fixed sample, or an even part of it
+    where all else takes little time."""
 
     within: IntArray  # (q,) their numbers in the fixed sample
     positions: IntArray  # (q,)
@@ -36,13 +38,16 @@ class JudgedSample:
 class Population:
     """Rows that may be drawn.
 
-    For a small input they are its distinct rows, sorted, with the weights of equal rows added. Then a weight of k equals
-    k copies, and shuffling the rows changes nothing, exactly.
+    For a small input they are its distinct rows, sorted, with the weights of equal rows added. Then
+    a weight of k equals k copies, and shuffling the rows changes nothing, exactly.
     """
 
     numbers: IntArray | None  # (p,) of rows; of equal ones, the first; None: all rows in order
-    weights: Float64  # (p,) all positive; a column of other machines, where rows may have no weight and are never drawn then
-    member: IntArray | None  # (n,) entry that each row belongs to (-1: weight zero throughout); None: rows are not grouped
+    # (p,) all positive; a column of other machines, where rows may have no weight and are never
+    # drawn then
+    weights: Float64
+    # (n,) entry that each row belongs to (-1: weight zero throughout); None: rows are not grouped
+    member: IntArray | None
     n_rows: int
     limits: Limits = DEFAULT
 
@@ -64,12 +69,13 @@ class Population:
 
     @cached_property
     def fixed_sample(self) -> tuple[IntArray, Float64]:
-        """Positions and weights of the sample that decides a kernel's width and m: the same for every random_state, so that
-        objectives of different seeds compare."""
+        """Positions and weights of the sample that decides a kernel's width and m: the same for
+        every random_state, so that objectives of different seeds compare."""
         return self._fixed(self.limits.fixed_rows)
 
     def fixed_sample_of(self, size: int) -> tuple[IntArray, Float64]:
-        """Return a part of the fixed sample, or a larger one that is as fixed: positions and weights."""
+        """Return a part of the fixed sample, or a larger one that is as fixed: positions and
+        weights."""
         if size > self.limits.fixed_rows:
             return self._fixed(size)
         part = self.judged_sample(size)
@@ -91,11 +97,14 @@ class Population:
     def weights_of(self, rows: IntArray) -> Float64:
         """Return the weights of the entries that some rows belong to."""
         if self.member is None:
-            return self.weights[rows if self.numbers is None else np.searchsorted(self.numbers, rows)]
+            return self.weights[
+                rows if self.numbers is None else np.searchsorted(self.numbers, rows)
+            ]
         return self.weights[self.member[rows]]
 
     def first_places(self, labels: IntArray, n_clusters: int) -> Float64:
-        """Return the place (c,) of the first entry of each cluster, by the labels (n,) of all rows; infinite where there is none."""
+        """Return the place (c,) of the first entry of each cluster, by the labels (n,) of all rows;
+        infinite where there is none."""
         labels, first = self.of(labels), np.full(n_clusters, np.inf)
         np.minimum.at(first, labels[labels >= 0], np.flatnonzero(labels >= 0))
         return first
@@ -112,7 +121,8 @@ class Population:
 
 
 def population_of(blocks: Blocks, *, comparable: bool = True) -> Population:
-    """Return the rows of an input that may be drawn; `comparable` is False where equal rows cannot be found by their entries."""
+    """Return the rows of an input that may be drawn; `comparable` is False where equal rows cannot
+    be found by their entries."""
     n, weight, limits = blocks.n_rows, blocks.weight, blocks.limits
     if not are_here(weight):
         if n > limits.seeding_rows:
@@ -131,7 +141,8 @@ def population_of(blocks: Blocks, *, comparable: bool = True) -> Population:
 
 
 def fixed_rows(blocks: Blocks) -> tuple[Array, Float64]:
-    """Return the rows (a NumPy array or CSR matrix) and weights of the sample that is the same for every random_state."""
+    """Return the rows (a NumPy array or CSR matrix) and weights of the sample that is the same for
+    every random_state."""
     population = population_of(blocks)
     positions, weights = population.fixed_sample
     x = blocks.take(population.at(positions)).x
@@ -139,7 +150,8 @@ def fixed_rows(blocks: Blocks) -> tuple[Array, Float64]:
 
 
 def some_rows(blocks: Blocks) -> IntArray:
-    """Return numbers of rows of positive weight that show how large all are: of few rows those at even distances, which takes no time."""
+    """Return numbers of rows of positive weight that show how large all are: of few rows those at
+    even distances, which takes no time."""
     if blocks.n_rows <= blocks.limits.subsampled_above:
         rows = np.arange(0, blocks.n_rows, -(-blocks.n_rows // blocks.limits.fixed_rows))
         rows = rows if blocks.alike else rows[blocks.weight[rows] > 0]
@@ -150,13 +162,17 @@ def some_rows(blocks: Blocks) -> IntArray:
 
 
 def draw(population: Population, size: int, rng: np.random.RandomState) -> IntArray:
-    """Draw `size` different entries (positions in the population), one after the other in proportion to weight."""
+    """Draw `size` different entries (positions in the population), one after the other in
+    proportion to weight."""
     return weights_at(population.weights).first_arrivals(size, rng, population.limits.drawn_rows)
 
 
-def sample(population: Population, size: int, rng: np.random.RandomState) -> tuple[IntArray, Float64]:
-    """Draw a fair sample: positions and their weights. All entries if there are at most `size`; else about `size` entries,
-    each drawn in exact proportion to its weight, with its multiplicity as its new weight."""
+def sample(
+    population: Population, size: int, rng: np.random.RandomState
+) -> tuple[IntArray, Float64]:
+    """Draw a fair sample: positions and their weights. All entries if there are at most `size`;
+    else about `size` entries, each drawn in exact proportion to its weight, with its multiplicity
+    as its new weight."""
     p = len(population)
     if p <= size:
         return np.arange(p), population.weights
@@ -167,7 +183,8 @@ def sample(population: Population, size: int, rng: np.random.RandomState) -> tup
 
 
 def distinct_numbers(p: int, size: int, rng: np.random.RandomState) -> IntArray:
-    """Draw `size` different numbers below p, sorted, all sets equally likely, in time and memory that do not grow with p."""
+    """Draw `size` different numbers below p, sorted, all sets equally likely, in time and memory
+    that do not grow with p."""
     chosen = np.empty(0, dtype=np.intp)
     while len(chosen) < size:
         drawn = np.sort(np.concatenate([chosen, rng.randint(p, size=size - len(chosen))]))
@@ -176,7 +193,8 @@ def distinct_numbers(p: int, size: int, rng: np.random.RandomState) -> IntArray:
 
 
 def distinct_rows(x: Array) -> tuple[IntArray, IntArray]:
-    """Return the first row number of each distinct row, in lexicographic order, and the index of its distinct row for each row."""
+    """Return the first row number of each distinct row, in lexicographic order, and the index of
+    its distinct row for each row."""
     order, new = _sorted_sparse(x) if is_sparse(x) else _sorted(to_numpy(x) + 0.0)
     member = np.empty(len(order), dtype=np.intp)
     member[order] = np.cumsum(new) - 1
@@ -184,7 +202,8 @@ def distinct_rows(x: Array) -> tuple[IntArray, IntArray]:
 
 
 def _sorted(rows: npt.NDArray[Any]) -> tuple[IntArray, npt.NDArray[np.bool_]]:
-    """Return the order of the rows, equal ones as they come, and True for each in that order that differs from the one before."""
+    """Return the order of the rows, equal ones as they come, and True for each in that order that
+    differs from the one before."""
     order = np.argsort(rows[:, 0], kind="stable")
     new = _changes(rows[order, :1])
     columns = 1
@@ -216,8 +235,9 @@ def _changes(rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 def _sortable_rows(x: Array) -> list[bytes]:
     """Return one byte string per CSR row; they sort as the dense rows would.
 
-    Where two rows first differ in an entry, a negative one is smaller than none and a positive one larger; so entries are
-    written as (negative, column, value), end, (positive, column backwards, value), each part in an order-preserving encoding.
+    Where two rows first differ in an entry, a negative one is smaller than none and a positive one
+    larger; so entries are written as (negative, column, value), end, (positive, column backwards,
+    value), each part in an order-preserving encoding.
     """
     csr = sparse.csr_array(x, copy=True)
     csr.sum_duplicates()
@@ -228,10 +248,14 @@ def _sortable_rows(x: Array) -> list[bytes]:
     columns = csr.indices.astype(np.int64)
     entry = np.empty((len(values), 17), dtype=np.uint8)
     entry[:, 0] = np.where(positive, 2, 0)
-    entry[:, 1:9] = _big_endian(np.where(positive, -columns - 1, columns).astype(np.int64).view(np.uint64))
+    entry[:, 1:9] = _big_endian(
+        np.where(positive, -columns - 1, columns).astype(np.int64).view(np.uint64)
+    )
     bits = values.view(np.uint64)
     entry[:, 9:] = _big_endian(np.where(positive, bits | np.uint64(1 << 63), ~bits))
-    return [entry[a:b].tobytes() + b"\x01" for a, b in zip(csr.indptr[:-1], csr.indptr[1:], strict=True)]
+    return [
+        entry[a:b].tobytes() + b"\x01" for a, b in zip(csr.indptr[:-1], csr.indptr[1:], strict=True)
+    ]
 
 
 def _big_endian(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint8]:

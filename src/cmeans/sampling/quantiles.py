@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 DIGIT = 13  # bits determined in one pass over the parts
-SHIFTS = (64 - DIGIT, 64 - 2 * DIGIT)  # after which few values are left, all of which the last pass returns
+# after which few values are left, all of which the last pass returns
+SHIFTS = (64 - DIGIT, 64 - 2 * DIGIT)
 
 Numbers = npt.NDArray[np.float64]
 Parts = Iterable[tuple[Numbers, Numbers]]  # values, none negative, and their positive weights
@@ -20,7 +21,8 @@ Parts = Iterable[tuple[Numbers, Numbers]]  # values, none negative, and their po
 
 @dataclass(frozen=True)
 class DigitWeights:
-    """The weight of values by their next bits. Most of these do not occur, and are not sent to another process."""
+    """The weight of values by their next bits. Most of these do not occur, and are not sent to
+    another process."""
 
     weights: Numbers  # (2^DIGIT,)
 
@@ -40,12 +42,16 @@ class ValueWeights:
     weights: Numbers  # (k,)
 
     def __add__(self, other: ValueWeights) -> ValueWeights:
-        return ValueWeights(np.concatenate([self.values, other.values]), np.concatenate([self.weights, other.weights]))
+        return ValueWeights(
+            np.concatenate([self.values, other.values]),
+            np.concatenate([self.weights, other.weights]),
+        )
 
 
 @dataclass(frozen=True)
 class QuantileSearch:
-    """The bits of a quantile that are known; a pass over all parts, wherever they are, sums `weights` to find the next ones."""
+    """The bits of a quantile that are known; a pass over all parts, wherever they are, sums
+    `weights` to find the next ones."""
 
     found: int = 0  # the leading bits
     shift: int = SHIFTS[0]  # how many bits follow the next ones; 0 where all others are next
@@ -57,10 +63,15 @@ class QuantileSearch:
             digits = bits >> np.uint64(self.shift)
             matching = digits >> np.uint64(DIGIT) == np.uint64(self.found)
             digits = (digits[matching] & np.uint64(2**DIGIT - 1)).astype(np.intp)
-            return DigitWeights(np.bincount(digits, weight[matching], minlength=2**DIGIT).astype(np.float64))
+            return DigitWeights(
+                np.bincount(digits, weight[matching], minlength=2**DIGIT).astype(np.float64)
+            )
         matching = bits >> np.uint64(SHIFTS[-1]) == np.uint64(self.found)
         distinct, which = np.unique(values[matching], return_inverse=True)
-        return ValueWeights(distinct, np.bincount(which, weight[matching], minlength=len(distinct)).astype(np.float64))
+        return ValueWeights(
+            distinct,
+            np.bincount(which, weight[matching], minlength=len(distinct)).astype(np.float64),
+        )
 
 
 def _of_digits(digits: npt.NDArray[np.uint16], weights: Numbers) -> DigitWeights:
@@ -70,9 +81,11 @@ def _of_digits(digits: npt.NDArray[np.uint16], weights: Numbers) -> DigitWeights
 
 
 def weighted_quantile(parts: Callable[[], Parts], share: float) -> float:
-    """Return the smallest value that at least a `share` of the weight does not exceed; the minimum for 0.
+    """Return the smallest value that at least a `share` of the weight does not exceed; the minimum
+    for 0.
 
-    Exact: nonnegative numbers are in the order of their bits, of which two passes over `parts()` determine all but the last 38.
+    Exact: nonnegative numbers are in the order of their bits, of which two passes over `parts()`
+    determine all but the last 38.
     """
 
     def sums(search: QuantileSearch) -> Any:
@@ -82,9 +95,11 @@ def weighted_quantile(parts: Callable[[], Parts], share: float) -> float:
 
 
 def quantile_of_sums(sums: Callable[[QuantileSearch], Any], share: float) -> float:
-    """Return the same from a function that sums `QuantileSearch.weights` over all values, wherever they are."""
+    """Return the same from a function that sums `QuantileSearch.weights` over all values, wherever
+    they are."""
     found = 0
-    remaining: float | None = None  # weight still to be passed among the values that begin with these bits
+    # weight still to be passed among the values that begin with these bits
+    remaining: float | None = None
     for shift in SHIFTS:
         weights = sums(QuantileSearch(found, shift)).weights
         reached = np.cumsum(weights)
@@ -100,6 +115,7 @@ def quantile_of_sums(sums: Callable[[QuantileSearch], Any], share: float) -> flo
 
 
 def _first_to_reach(reached: Numbers, weights: Numbers, remaining: float) -> int:
-    """Return the first place where weight has summed to what remains, among those where there is any."""
+    """Return the first place where weight has summed to what remains, among those where there is
+    any."""
     filled = np.flatnonzero(weights > 0)
     return int(filled[min(int(np.searchsorted(reached[filled], remaining)), len(filled) - 1)])

@@ -1,4 +1,5 @@
-"""A few rows in feature space by their inner products: as a matrix, or by coordinates where there are fewer of those."""
+"""A few rows in feature space by their inner products: as a matrix, or by coordinates where there
+are fewer of those."""
 
 from __future__ import annotations
 
@@ -13,13 +14,16 @@ from scipy.sparse import csr_array
 from ..data.arrays import Float64, IntArray
 from .pairwise import Affinity
 
-MANY = 64  # clusters from which on it pays to sum rows by cluster, in place of a product of matrices
+# clusters from which on it pays to sum rows by cluster, in place of a product of matrices
+MANY = 64
 
 
 class SampledRows(Affinity):
-    """Rows of which every inner product is known, and points that are linear combinations of them."""
+    """Rows of which every inner product is known, and points that are linear combinations of
+    them."""
 
-    noise: ClassVar[float]  # of the largest <x, x>: what rounding may leave of a squared distance of 0
+    # of the largest <x, x>: what rounding may leave of a squared distance of 0
+    noise: ClassVar[float]
 
     @abstractmethod
     def products(
@@ -31,12 +35,14 @@ class SampledRows(Affinity):
 
     @abstractmethod
     def scatter_of_directions(self, rows: IntArray, share: Float64) -> tuple[Float64, float]:
-        """Return a matrix with the eigenvalues of  sum_i share_i y_i y_i^T / |y_i|^2,  y_i = x_i - sum_l share_l x_l, and the sum of the
-        shares of rows that differ from their mean: others have no direction and no term."""
+        """Return a matrix with the eigenvalues of  sum_i share_i y_i y_i^T / |y_i|^2,  y_i = x_i -
+        sum_l share_l x_l, and the sum of the shares of rows that differ from their mean: others
+        have no direction and no term."""
 
     @abstractmethod
     def covariance(self, rows: IntArray, share: Float64) -> Float64:
-        """Return a matrix with the eigenvalues of  sum_i share_i y_i y_i^T,  y_i = x_i - sum_l share_l x_l."""
+        """Return a matrix with the eigenvalues of  sum_i share_i y_i y_i^T,  y_i = x_i - sum_l
+        share_l x_l."""
 
     def distances_to_means(
         self,
@@ -46,13 +52,18 @@ class SampledRows(Affinity):
         """Squared distances (p, c) of rows to the means of clusters."""
         mass = members.sum(axis=0)
         norms = np.einsum("ij,ij->j", members, products) / mass**2
-        distances: Float64 = np.maximum(products * (-2.0 / mass) + (self.diag()[:, None] + norms), 0.0)
+        distances: Float64 = np.maximum(
+            products * (-2.0 / mass) + (self.diag()[:, None] + norms), 0.0
+        )
         return distances
 
     def _directions(self, norms: Float64, share: Float64) -> tuple[Float64, float]:
-        """Return the roots of share_i / |y_i|^2, 0 for rows without a direction, and the sum of the shares of the others."""
+        """Return the roots of share_i / |y_i|^2, 0 for rows without a direction, and the sum of the
+        shares of the others."""
         visible = norms > self.noise * max(float(np.abs(self.diag()).max()), np.finfo(float).tiny)
-        return np.sqrt(np.where(visible, share / np.where(visible, norms, 1.0), 0.0)), float(share[visible].sum())
+        return np.sqrt(np.where(visible, share / np.where(visible, norms, 1.0), 0.0)), float(
+            share[visible].sum()
+        )
 
 
 @dataclass(frozen=True)
@@ -75,7 +86,8 @@ class GramRows(SampledRows):
     def products(self, coefficients: Float64, rows: IntArray) -> Float64:
         if coefficients.shape[1] < MANY:
             return self.gram[rows].T @ coefficients  # it is symmetric
-        products: Float64 = np.asarray(csr_array(coefficients.T) @ self.gram[rows])  # of a row in clusters all but one or two are zero
+        # of a row in clusters all but one or two are zero
+        products: Float64 = np.asarray(csr_array(coefficients.T) @ self.gram[rows])
         return products.T
 
     def covariance(self, rows: IntArray, share: Float64) -> Float64:

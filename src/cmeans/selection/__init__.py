@@ -1,1 +1,2 @@
-"""The number of clusters: evidence that compares across numbers of clusters, and the choice by it."""
+"""The number of clusters: evidence that compares across numbers of clusters, and the choice by
+it."""

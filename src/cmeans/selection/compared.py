@@ -1,4 +1,5 @@
-"""Labels of a reference beside those of refits, and bootstrap weights for these: here, or where the rows are."""
+"""Labels of a reference beside those of refits, and bootstrap weights for these: here, or where the
+rows are."""
 
 from __future__ import annotations
 
@@ -28,9 +29,12 @@ class ComparedHere:
         return bootstrap_weights(self._weight, seed, replicate)
 
     def shared(self, model: Any, n_clusters: int) -> Float64:
-        """Return the weights that clusters of the reference share with those of a refit, and note the rows on which the two agree."""
+        """Return the weights that clusters of the reference share with those of a refit, and note
+        the rows on which the two agree."""
         labels = labels_here(model.labels_)
-        shared = shared_weights(self._reference, labels, self._weight, n_clusters, len(model._state.centres))
+        shared = shared_weights(
+            self._reference, labels, self._weight, n_clusters, len(model._state.centres)
+        )
         self._same += _agree(self._reference, labels, np.append(numbers_as_in(shared), -1))
         return shared
 
@@ -40,19 +44,26 @@ class ComparedHere:
 
 
 class ComparedThere:
-    """The same beside rows that Dask holds: weights are drawn, and labels compared, by the workers."""
+    """The same beside rows that Dask holds: weights are drawn, and labels compared, by the
+    workers."""
 
     def __init__(self, reference: DaskColumn, weight: Any) -> None:
         self._reference, self._weight = reference, weight
         self._same = reference.mapped(np.zeros_like, np.int32)
 
     def drawn(self, seed: int, replicate: int) -> Any:
-        return self._reference.mapped(partial(_drawn, seed, replicate), self._reference.rows.first_rows, self._weight)
+        return self._reference.mapped(
+            partial(_drawn, seed, replicate), self._reference.rows.first_rows, self._weight
+        )
 
     def shared(self, model: Any, n_clusters: int) -> Float64:
-        labels = self._reference.rows.column(model.labels_, as_labels, "labels", type(model).__name__)
+        labels = self._reference.rows.column(
+            model.labels_, as_labels, "labels", type(model).__name__
+        )
         sizes = n_clusters, len(model._state.centres)
-        shared: Float64 = reduce(operator.add, self._reference.asked(partial(_shared, *sizes), labels, self._weight))
+        shared: Float64 = reduce(
+            operator.add, self._reference.asked(partial(_shared, *sizes), labels, self._weight)
+        )
         agree = partial(_agree, number=np.append(numbers_as_in(shared), -1))
         self._same = self._same.mapped(operator.add, self._reference.mapped(agree, labels))
         return shared
@@ -76,8 +87,12 @@ def _drawn(seed: int, replicate: int, labels: IntArray, start: int, weight: Any)
     return bootstrap_weights(np.broadcast_to(weight, labels.shape), seed, replicate, start)
 
 
-def _shared(n_reference: int, n_labels: int, reference: IntArray, start: int, labels: IntArray, weight: Any) -> Float64:
-    return shared_weights(reference, labels, np.broadcast_to(weight, labels.shape), n_reference, n_labels)
+def _shared(
+    n_reference: int, n_labels: int, reference: IntArray, start: int, labels: IntArray, weight: Any
+) -> Float64:
+    return shared_weights(
+        reference, labels, np.broadcast_to(weight, labels.shape), n_reference, n_labels
+    )
 
 
 def _agree(reference: IntArray, labels: IntArray, number: IntArray) -> npt.NDArray[np.bool_]:

@@ -1,4 +1,5 @@
-"""Evidence of numbers of clusters, from a sample of the rows: silhouettes beside those of rows without clusters, agreement of refits."""
+"""Evidence of numbers of clusters, from a sample of the rows: silhouettes beside those of rows
+without clusters, agreement of refits."""
 
 from __future__ import annotations
 
@@ -44,11 +45,13 @@ REFIT_TOL = 1e-3
 REFIT_STARTS = 3  # of a refit, in place of a search: half the time, and nearly the same answers
 OF_KERNEL = ("kernel", "gamma", "landmarks", "metric")
 OF_SPACE = (*OF_KERNEL, "n_jobs", "engine", "random_state")
-DEVIATIONS = 3.0  # above the mean of the best that draws without clusters reach, that clusters have to show
+# above the mean of the best that draws without clusters reach, that clusters have to show
+DEVIATIONS = 3.0
 
 
 def corrected(silhouette: Any, chance: Any) -> Any:
-    """The silhouette corrected for chance: 0 for rows without clusters, 1 for clusters that are points."""
+    """The silhouette corrected for chance: 0 for rows without clusters, 1 for clusters that are
+    points."""
     return (silhouette - chance) / (1.0 - chance)
 
 
@@ -78,25 +81,38 @@ class TrialRows:
         if len(self.weights) <= size:
             return self
         rows = np.sort(rng.choice(len(self.weights), size, replace=False))
-        return replace(self, x=self.x[np.ix_(rows, rows)] if self.products else self.x[rows], weights=self.weights[rows])
+        return replace(
+            self,
+            x=self.x[np.ix_(rows, rows)] if self.products else self.x[rows],
+            weights=self.weights[rows],
+        )
 
     def in_coordinates(self, estimator: Any, most_clusters: int) -> tuple[Any, TrialRows]:
-        """Return an estimator and rows of the same problem, so that the landmarks of a space are found once, not for each candidate."""
+        """Return an estimator and rows of the same problem, so that the landmarks of a space are
+        found once, not for each candidate."""
         if self.products:
             return estimator, self
         judge = hard_twin(estimator).set_params(n_clusters=most_clusters, max_iter=1, search=None)
         landmarks = landmarks_from(judge.landmarks, "select")
         if landmarks.number == "auto" and landmarks.points is None:
-            judge.set_params(landmarks__number=min(LANDMARKS_A_CLUSTER * most_clusters, len(self.weights)))
+            judge.set_params(
+                landmarks__number=min(LANDMARKS_A_CLUSTER * most_clusters, len(self.weights))
+            )
         space = judge.fit(self.x, sample_weight=self.weights)._space
         if space.basis_points is None:
             return estimator, self
         whole = landmark_space(space.kernel, space.basis_points, None, numpy_dtype(self.x))
         known = clone(estimator).set_params(kernel="linear", landmarks="auto")
-        return known, replace(self, x=whole.coordinates(Block(self.x, self.weights, 0)), products=False)
+        return known, replace(
+            self, x=whole.coordinates(Block(self.x, self.weights, 0)), products=False
+        )
 
     def fitted(self, estimator: Any, n_clusters: int, **words: Any) -> Any:
-        return clone(estimator).set_params(n_clusters=n_clusters, **words).fit(self.x, sample_weight=self.weights)
+        return (
+            clone(estimator)
+            .set_params(n_clusters=n_clusters, **words)
+            .fit(self.x, sample_weight=self.weights)
+        )
 
     def indices(self, model: Any) -> tuple[float, float]:
         """Return the simplified silhouette and the Xie-Beni index."""
@@ -106,34 +122,51 @@ class TrialRows:
 def given_rows(estimator: Any, X: Any, sample_weight: Any) -> Blocks:
     """Return the rows that are given, as they are sampled."""
     with without_partial():
-        given = read_rows(estimator, X, fitting=True, sparse=not given_kernel(estimator, "select").takes_kernel_values)
+        given = read_rows(
+            estimator,
+            X,
+            fitting=True,
+            sparse=not given_kernel(estimator, "select").takes_kernel_values,
+        )
     if given.holes:
         raise ValueError(
-            "select, silhouette_scorer: X has missing values, and rows without clusters to compare with have none. Impute X for the choice "
+            "select, silhouette_scorer: X has missing values, and rows without clusters to compare "
+            "with have none. Impute X for the choice "
             "(scikit-learn's SimpleImputer, KNNImputer)."
         )
     weight, unit = weights_of(given, sample_weight, "select")
-    blocks, sphere = Blocks(given.x, weight, unit=unit), unit_sphere(estimator, int(given.x.shape[1]))
+    blocks, sphere = (
+        Blocks(given.x, weight, unit=unit),
+        unit_sphere(estimator, int(given.x.shape[1])),
+    )
     if sphere is None:
         return blocks
     with estimator._engine(blocks) as engine:
         return without_empty_rows(blocks, sphere, engine, "select")
 
 
-def trial_rows(estimator: Any, blocks: Blocks, most_clusters: int, rng: np.random.RandomState) -> TrialRows:
+def trial_rows(
+    estimator: Any, blocks: Blocks, most_clusters: int, rng: np.random.RandomState
+) -> TrialRows:
     """Return a fair sample of the rows."""
     products = given_kernel(estimator, "select").takes_kernel_values
     population = population_of(blocks, comparable=not products)
     size = max(ROWS, ROWS_A_CLUSTER * most_clusters)
-    size = min(size, PRODUCTS if products else max(CELLS // max(1, blocks.x.shape[1]), 10 * most_clusters))
+    size = min(
+        size, PRODUCTS if products else max(CELLS // max(1, blocks.x.shape[1]), 10 * most_clusters)
+    )
     positions, weights = sample(population, size, rng)
     order = np.argsort(population.at(positions), kind="stable")
     rows = population.at(positions)[order]
     x = blocks.take(rows).x
-    return TrialRows(np.ascontiguousarray(np.asarray(x)[:, rows]) if products else x, weights[order], products)
+    return TrialRows(
+        np.ascontiguousarray(np.asarray(x)[:, rows]) if products else x, weights[order], products
+    )
 
 
-def _judged(known: Any, numbers: list[int], here: TrialRows, steps: SelectionSteps) -> dict[str, Float64]:
+def _judged(
+    known: Any, numbers: list[int], here: TrialRows, steps: SelectionSteps
+) -> dict[str, Float64]:
     """Return what a sample says of every number of clusters."""
 
     def judged(number: int) -> tuple[float, ...]:
@@ -143,22 +176,39 @@ def _judged(known: Any, numbers: list[int], here: TrialRows, steps: SelectionSte
         return model.objective_, silhouette, index, time.perf_counter() - started
 
     parts = [steps.once(f"judged {number}", partial(judged, number)) for number in numbers]
-    return dict(zip(("objective", "silhouette", "xie_beni", "seconds"), np.array(parts).T, strict=True))
+    return dict(
+        zip(("objective", "silhouette", "xie_beni", "seconds"), np.array(parts).T, strict=True)
+    )
 
 
-def _stability(known: Any, numbers: list[int], here: TrialRows, n_bootstrap: int, steps: SelectionSteps) -> dict[str, Float64]:
+def _stability(
+    known: Any, numbers: list[int], here: TrialRows, n_bootstrap: int, steps: SelectionSteps
+) -> dict[str, Float64]:
     """Return how far refits to other samples agree, for every number of clusters."""
     few = here.part(max(REFIT_ROWS, REFIT_ROWS_A_CLUSTER * numbers[-1]), steps.rng)
     # Each row of the sample is one that was drawn, whatever the user's unit of weight.
     weights, seed = few.weights * (len(few.weights) / few.weights.sum()), steps.rng.randint(2**31)
     given = known.get_params(deep=False)
-    quick = {"search": None, "n_init": max(REFIT_STARTS, given.get("n_init", 1)), "tol": max(REFIT_TOL, known.tol)}
+    quick = {
+        "search": None,
+        "n_init": max(REFIT_STARTS, given.get("n_init", 1)),
+        "tol": max(REFIT_TOL, known.tol),
+    }
 
     def agreed(number: int) -> tuple[float, float]:
         model = few.fitted(known, number)
         own = {**quick, "n_clusters": number, "m": getattr(model, "m_", None)}  # settled once
-        trial = clone(known).set_params(**{name: word for name, word in own.items() if name in given})
-        found = agreement(trial, few.x, ComparedHere(model.labels_, weights), len(model._state.centres), n_bootstrap, seed)
+        trial = clone(known).set_params(
+            **{name: word for name, word in own.items() if name in given}
+        )
+        found = agreement(
+            trial,
+            few.x,
+            ComparedHere(model.labels_, weights),
+            len(model._state.centres),
+            n_bootstrap,
+            seed,
+        )
         return found.overall, found.error
 
     parts = [steps.once(f"refits {number}", partial(agreed, number)) for number in numbers]
@@ -168,18 +218,27 @@ def _stability(known: Any, numbers: list[int], here: TrialRows, n_bootstrap: int
 def evidence(
     estimator: Any, numbers: list[int], drawn: TrialRows, n_bootstrap: int, steps: SelectionSteps
 ) -> tuple[dict[str, Float64], float]:
-    """Return the columns of the table for one setting of the parameters, and the corrected silhouette that chance alone reaches."""
+    """Return the columns of the table for one setting of the parameters, and the corrected
+    silhouette that chance alone reaches."""
     known, here = drawn.in_coordinates(estimator, numbers[-1])
     table = _judged(known, numbers, here, steps)
     chance, limit = chance_of(estimator, numbers, drawn, steps)
     refits = _stability(known, numbers, here, n_bootstrap, steps) if n_bootstrap else {}
-    columns = {**table, **refits, "chance": chance, "corrected": corrected(table["silhouette"], chance)}
+    columns = {
+        **table,
+        **refits,
+        "chance": chance,
+        "corrected": corrected(table["silhouette"], chance),
+    }
     order = ("objective", "silhouette", "chance", "corrected", "xie_beni", *refits, "seconds")
     return {name: columns[name] for name in order}, limit
 
 
-def chance_of(estimator: Any, numbers: list[int], drawn: TrialRows, steps: SelectionSteps) -> tuple[Float64, float]:
-    """Return the mean silhouettes (k,) of hard clusters of rows without any, and the most that such rows reach after correction."""
+def chance_of(
+    estimator: Any, numbers: list[int], drawn: TrialRows, steps: SelectionSteps
+) -> tuple[Float64, float]:
+    """Return the mean silhouettes (k,) of hard clusters of rows without any, and the most that such
+    rows reach after correction."""
     means, tops = [], []
 
     def silhouettes(one: TrialRows) -> list[float]:
@@ -187,19 +246,29 @@ def chance_of(estimator: Any, numbers: list[int], drawn: TrialRows, steps: Selec
         return [here.indices(model)[0] for model in _in_a_row(known, numbers, here, steps.rng)]
 
     for shape, samples in zip(SHAPES, drawn.without_clusters(steps.rng), strict=True):
-        values = np.array([steps.once(f"{shape} {number}", partial(silhouettes, one)) for number, one in enumerate(samples)])
+        values = np.array(
+            [
+                steps.once(f"{shape} {number}", partial(silhouettes, one))
+                for number, one in enumerate(samples)
+            ]
+        )
         means.append(values.mean(axis=0))
         # Each is corrected by the others, as the rows are by all.
-        tops += [corrected(line, np.delete(values, place, axis=0).mean(axis=0)).max() for place, line in enumerate(values)]
+        tops += [
+            corrected(line, np.delete(values, place, axis=0).mean(axis=0)).max()
+            for place, line in enumerate(values)
+        ]
     return np.max(means, axis=0), float(np.mean(tops) + DEVIATIONS * np.std(tops))
 
 
-def _in_a_row(known: Any, numbers: list[int], here: TrialRows, rng: np.random.RandomState) -> Iterator[Any]:
-    """Yield hard fits of rows without clusters: in few columns each begins anew and searches, in many each goes on from the clusters of
-    the one before and rows drawn as k-means++ draws them.
+def _in_a_row(
+    known: Any, numbers: list[int], here: TrialRows, rng: np.random.RandomState
+) -> Iterator[Any]:
+    """Yield hard fits of rows without clusters: in few columns each begins anew and searches, in
+    many each goes on from the clusters of the one before and rows drawn as k-means++ draws them.
 
-    That takes a sixth of the time, and has silhouettes that are 0.002 lower in the mean. For all it would not do: of 30 clouds in four
-    columns three would be taken for clusters.
+    That takes a sixth of the time, and has silhouettes that are 0.002 lower in the mean. For all it
+    would not do: of 30 clouds in four columns three would be taken for clusters.
     """
     former: Any = None
     for number in numbers:
@@ -208,7 +277,9 @@ def _in_a_row(known: Any, numbers: list[int], here: TrialRows, rng: np.random.Ra
             costs, new = former._nearest * here.weights, number - former.n_clusters
             if np.count_nonzero(costs) > new:
                 labels = former.labels_.copy()
-                labels[rng.choice(len(costs), new, replace=False, p=costs / costs.sum())] = np.arange(former.n_clusters, number)
+                labels[rng.choice(len(costs), new, replace=False, p=costs / costs.sum())] = (
+                    np.arange(former.n_clusters, number)
+                )
                 init = labels if len(np.unique(labels)) == number else init
         former = here.fitted(known, number, init=init)
         yield former
@@ -223,7 +294,9 @@ def for_trials(estimator: Any) -> Any:
         words["init"] = "k-means++"
     if "landmarks" in given and landmarks_from(given["landmarks"], "select").points is not None:
         words["landmarks"] = "auto"
-    return clone(estimator).set_params(**{name: value for name, value in words.items() if name in given})
+    return clone(estimator).set_params(
+        **{name: value for name, value in words.items() if name in given}
+    )
 
 
 def hard_twin(estimator: Any) -> KernelKMeans:

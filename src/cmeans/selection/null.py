@@ -15,7 +15,8 @@ WIDTH = 2 * 3**0.5  # of a uniform distribution of variance 1
 
 @dataclass(frozen=True)
 class Null:
-    """One cloud with the mean and covariance of some rows, in the space where its principal axes are."""
+    """One cloud with the mean and covariance of some rows, in the space where its principal axes
+    are."""
 
     mean: Float64  # (d,)
     axes: Float64  # (r, d) principal axes, each as long as its standard deviation
@@ -26,7 +27,11 @@ class Null:
     def draw(self, shape: str, rng: np.random.Generator) -> Any:
         """Return rows (n, d), or their inner products (n, n)."""
         size = self.n_rows, len(self.axes)
-        scores = rng.standard_normal(size) if shape == "normal" else rng.uniform(-WIDTH / 2, WIDTH / 2, size)
+        scores = (
+            rng.standard_normal(size)
+            if shape == "normal"
+            else rng.uniform(-WIDTH / 2, WIDTH / 2, size)
+        )
         rows = scores @ self.axes + self.mean
         return (rows @ rows.T if self.as_products else rows).astype(self.dtype)
 
@@ -53,4 +58,6 @@ def null_of_products(gram: Float64, weights: Float64) -> Null:
     root = np.sqrt(share)
     variances = np.linalg.eigvalsh(root[:, None] * centred * root[None, :])
     variances = variances[variances > 1e-12 * variances[-1]]
-    return Null(np.zeros(len(variances)), np.diag(np.sqrt(variances)), len(gram), numpy_dtype(gram), True)
+    return Null(
+        np.zeros(len(variances)), np.diag(np.sqrt(variances)), len(gram), numpy_dtype(gram), True
+    )

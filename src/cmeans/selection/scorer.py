@@ -17,10 +17,12 @@ from .steps import SelectionSteps
 
 
 def silhouette_scorer(estimator: Any, X: Any, y: Any = None) -> float:
-    """Simplified silhouette of rows, corrected for what rows without clusters would give: the evidence of `select`, for one fit.
+    """Simplified silhouette of rows, corrected for what rows without clusters would give: the
+    evidence of `select`, for one fit.
 
-    Use it as `scoring` of scikit-learn's searches, where an estimator's own `score`, minus the objective, always wants more clusters:
-    it compares across numbers of clusters, m and gamma. Rows without clusters have the mean and covariance of the rows scored.
+    Use it as `scoring` of scikit-learn's searches, where an estimator's own `score`, minus the
+    objective, always wants more clusters: it compares across numbers of clusters, m and gamma. Rows
+    without clusters have the mean and covariance of the rows scored.
 
     Parameters
     ----------
@@ -31,13 +33,15 @@ def silhouette_scorer(estimator: Any, X: Any, y: Any = None) -> float:
     Returns
     -------
     float
-        1 for clusters that are points, about 0 where there are none to see and for one cluster, less for clusters that are cut.
+        1 for clusters that are points, about 0 where there are none to see and for one cluster,
+        less for clusters that are cut.
 
     Raises
     ------
     ValueError
-        For an estimator of another library or one that is not fitted (`NotFittedError`), for precomputed kernels and graphs, of which a
-        part of the rows says nothing, and for no more rows than clusters.
+        For an estimator of another library or one that is not fitted (`NotFittedError`), for
+        precomputed kernels and graphs, of which a part of the rows says nothing, and for no more
+        rows than clusters.
 
     Examples
     --------
@@ -55,10 +59,15 @@ def silhouette_scorer(estimator: Any, X: Any, y: Any = None) -> float:
         rows = estimator[:-1].transform(X) if len(estimator) > 1 else X
         return silhouette_scorer(estimator[-1], rows)
     if not isinstance(estimator, BaseCMeans):
-        raise ValueError(f"silhouette_scorer(estimator={estimator!r}): pass a fitted estimator of this library.")
+        raise ValueError(
+            f"silhouette_scorer(estimator={estimator!r}): pass a fitted estimator of this library."
+        )
     kernel = given_kernel(estimator, "silhouette_scorer")
     if kernel.takes_kernel_values or kernel.takes_affinities:
-        raise ValueError(f"silhouette_scorer(estimator={estimator!r}): rows are needed, not kernel values or a graph; see cmeans.select.")
+        raise ValueError(
+            f"silhouette_scorer(estimator={estimator!r}): rows are needed, not kernel values or a "
+            "graph; see cmeans.select."
+        )
     check_is_fitted(estimator)
     n_clusters = int(estimator.n_clusters_)
     if n_clusters < 2:
@@ -67,7 +76,10 @@ def silhouette_scorer(estimator: Any, X: Any, y: Any = None) -> float:
     rng = check_random_state(estimator.random_state)
     drawn = trial_rows(estimator, given_rows(estimator, X, None), n_clusters, rng)
     if len(drawn.weights) <= n_clusters:
-        raise ValueError(f"silhouette_scorer: there are {len(drawn.weights)} distinct rows for {n_clusters} clusters; score more rows.")
+        raise ValueError(
+            f"silhouette_scorer: there are {len(drawn.weights)} distinct rows for {n_clusters} "
+            "clusters; score more rows."
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of fits to rows without clusters
         chance, _ = chance_of(for_trials(estimator), [n_clusters], drawn, SelectionSteps(rng))

@@ -1,4 +1,5 @@
-"""Choosing the number of clusters by silhouettes, corrected for what rows without clusters would give."""
+"""Choosing the number of clusters by silhouettes, corrected for what rows without clusters would
+give."""
 
 from __future__ import annotations
 
@@ -37,9 +38,10 @@ class Selection:
     params : dict
         The other parameters that were chosen, of `param_grid`.
     table : dict of arrays, one entry a candidate
-        "n_clusters" and the names of `param_grid`, "objective", "silhouette" (simplified), "chance" (the mean silhouette of rows without
-        clusters), "corrected" ((silhouette - chance) / (1 - chance)), "xie_beni", "stability" (adjusted Rand index with refits on
-        bootstrap weights) and "stability_error" (its standard error) where refits were asked for, and "seconds".
+        "n_clusters" and the names of `param_grid`, "objective", "silhouette" (simplified), "chance"
+        (the mean silhouette of rows without clusters), "corrected" ((silhouette - chance) / (1 -
+        chance)), "xie_beni", "stability" (adjusted Rand index with refits on bootstrap weights) and
+        "stability_error" (its standard error) where refits were asked for, and "seconds".
         `pandas.DataFrame(table)` shows it.
     reason : str
         Why, in a sentence.
@@ -53,9 +55,14 @@ class Selection:
     estimator: Any = field(repr=False)
 
     def __str__(self) -> str:
-        columns = [[name, *(_cell(value) for value in values)] for name, values in self.table.items()]
+        columns = [
+            [name, *(_cell(value) for value in values)] for name, values in self.table.items()
+        ]
         widths = [max(map(len, column)) for column in columns]
-        lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in zip(*columns, strict=True)]
+        lines = [
+            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+            for row in zip(*columns, strict=True)
+        ]
         return "\n".join([*lines, self.reason])
 
 
@@ -74,39 +81,48 @@ def select(
 ) -> Selection:
     """Choose the number of clusters, and fit.
 
-    Every number is fitted and judged on a fair sample of at most 5,000 rows (100 for each of the most clusters, if that is more), then the
-    chosen one is fitted to all. The evidence is the simplified silhouette corrected for chance:
+    Every number is fitted and judged on a fair sample of at most 5,000 rows (100 for each of the
+    most clusters, if that is more), then the chosen one is fitted to all. The evidence is the
+    simplified silhouette corrected for chance:
 
-        s  = sum_i w_i (b_i - a_i) / b_i / sum_i w_i,   a_i and b_i: distances, in the estimator's space, to the two nearest centres
-        s' = (s - s0) / (1 - s0),                       s0: the mean of s for rows without clusters
+        s  = sum_i w_i (b_i - a_i) / b_i / sum_i w_i,   a_i and b_i: distances, in the estimator's
+        space, to the two nearest centres s' = (s - s0) / (1 - s0),                       s0: the
+        mean of s for rows without clusters
 
-    Rows without clusters are drawn from one cloud with the mean and covariance of the sample, once normal and once uniform along its
-    principal axes, and k-means in the estimator's space is fitted to each draw; the larger of the two means counts. The number of
-    largest s' is chosen, unless it is no larger than the best of such draws reach (their mean and three standard deviations): then there
-    are no clusters to see, and 1 is the answer.
+    Rows without clusters are drawn from one cloud with the mean and covariance of the sample, once
+    normal and once uniform along its principal axes, and k-means in the estimator's space is fitted
+    to each draw; the larger of the two means counts. The number of largest s' is chosen, unless it
+    is no larger than the best of such draws reach (their mean and three standard deviations): then
+    there are no clusters to see, and 1 is the answer.
 
     Parameters
     ----------
     estimator : an estimator of this library with `n_clusters`; its parameters stay as they are.
     X : rows as its `fit` takes them, files and kernel matrices too.
-    n_clusters : numbers to choose from, default 2 to 20. Those that are not below the number of distinct rows are left out.
+    n_clusters : numbers to choose from, default 2 to 20. Those that are not below the number of
+        distinct rows are left out.
     by : {"auto", "silhouette", "xie_beni", "stability"}, default="auto"
-        What chooses among the numbers, where there are clusters: the corrected silhouette, the silhouette as it is, the Xie-Beni index, or
-        the stability: the largest number whose refits agree as well as those of the best, to its standard error.
+        What chooses among the numbers, where there are clusters: the corrected silhouette, the
+        silhouette as it is, the Xie-Beni index, or the stability: the largest number whose refits
+        agree as well as those of the best, to its standard error.
     n_bootstrap : int, default=20
-        Refits for each number, on at most 1,000 rows (20 for each of the most clusters, if that is more), from three starts and without a
-        search. 0: none, and no such columns. See `stability` for a fitted model's, cluster by cluster.
+        Refits for each number, on at most 1,000 rows (20 for each of the most clusters, if that is
+        more), from three starts and without a search. 0: none, and no such columns. See `stability`
+        for a fitted model's, cluster by cluster.
     param_grid : dict of lists, optional
-        Further parameters to choose, such as {"m": [1.5, 2], "gamma": [0.1, 1]}: all combinations are fitted with every number.
+        Further parameters to choose, such as {"m": [1.5, 2], "gamma": [0.1, 1]}: all combinations
+        are fitted with every number.
     sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
     random_state : int, RandomState or None
         Draws the sample and the rows without clusters. None: `estimator.random_state`.
 
     refit : bool, default=True
-        Whether the choice is fitted to all rows; else `Selection.estimator` has the parameters alone.
+        Whether the choice is fitted to all rows; else `Selection.estimator` has the parameters
+        alone.
     checkpoint : path, Checkpoint or None, default=None
-        A file that keeps every candidate that was judged, and every draw and refit, so that a selection that is killed goes on from
-        there: with the same rows and parameters it ends in the same table. The last fit to all rows is not part of it.
+        A file that keeps every candidate that was judged, and every draw and refit, so that a
+        selection that is killed goes on from there: with the same rows and parameters it ends in
+        the same table. The last fit to all rows is not part of it.
 
     Returns
     -------
@@ -115,21 +131,25 @@ def select(
     Raises
     ------
     ValueError
-        For an estimator that finds the number itself or is not of this library, numbers below 2 or none that is below the number of rows,
-        an unknown `by`, one refit alone or none for by="stability", and whatever `fit` refuses.
+        For an estimator that finds the number itself or is not of this library, numbers below 2 or
+        none that is below the number of rows, an unknown `by`, one refit alone or none for
+        by="stability", and whatever `fit` refuses.
 
     Notes
     -----
-    What it gets wrong: clusters of which pairs lie much closer than others may be taken as one (Iris has 2 by this evidence, and 3
-    species); values that are few and discrete look like clusters; strokes and rings are no clusters of a plain space, so take
-    kernel="landmark_graph" for them; clusters of less than a hundredth of the rows may not be seen. Stability is shown and does not
-    decide: two or three groups of clusters are as stable as the clusters, and one cloud cut along its length is stable too.
+    What it gets wrong: clusters of which pairs lie much closer than others may be taken as one
+    (Iris has 2 by this evidence, and 3 species); values that are few and discrete look like
+    clusters; strokes and rings are no clusters of a plain space, so take kernel="landmark_graph"
+    for them; clusters of less than a hundredth of the rows may not be seen. Stability is shown and
+    does not decide: two or three groups of clusters are as stable as the clusters, and one cloud
+    cut along its length is stable too.
 
     References
     ----------
-    Simplified silhouette: Hruschka, Campello, de Castro: Evolving clusters in gene-expression data. Information Sciences 176, 2006.
-    Comparison with rows without clusters: Tibshirani, Walther, Hastie: Estimating the number of clusters in a data set via the gap
-    statistic. J. Royal Statistical Society B 63, 2001.
+    Simplified silhouette: Hruschka, Campello, de Castro: Evolving clusters in gene-expression data.
+    Information Sciences 176, 2006. Comparison with rows without clusters: Tibshirani, Walther,
+    Hastie: Estimating the number of clusters in a data set via the gap statistic. J. Royal
+    Statistical Society B 63, 2001.
 
     Examples
     --------
@@ -146,23 +166,42 @@ def select(
     numbers = _numbers(n_clusters)
     rng = check_random_state(estimator.random_state if random_state is None else random_state)
     rows = given_rows(estimator, X, sample_weight)
-    log = _log(checkpoint, estimator, rows, rng, {"numbers": numbers, "by": by, "refits": n_bootstrap, "grid": dict(param_grid or {})})
+    log = _log(
+        checkpoint,
+        estimator,
+        rows,
+        rng,
+        {"numbers": numbers, "by": by, "refits": n_bootstrap, "grid": dict(param_grid or {})},
+    )
     steps = SelectionSteps(rng if log is None else log.rng, log)
     drawn = trial_rows(estimator, rows, numbers[-1], steps.rng)
     if numbers[0] >= len(drawn.weights):
-        raise ValueError(f"select(n_clusters={n_clusters!r}): there are {len(drawn.weights)} distinct rows; take fewer clusters than that.")
+        raise ValueError(
+            f"select(n_clusters={n_clusters!r}): there are {len(drawn.weights)} distinct rows; "
+            "take fewer clusters than that."
+        )
     numbers = [number for number in numbers if number < len(drawn.weights)]
     grid = list(ParameterGrid(dict(param_grid or {})))
     trials = [for_trials(estimator).set_params(**params) for params in grid]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of trials; the fit to all rows warns for itself
         scopes = [steps.within(f"setting {number}") for number in range(len(trials))]
-        found = [evidence(trial, numbers, drawn, n_bootstrap, own) for trial, own in zip(trials, scopes, strict=True)]
+        found = [
+            evidence(trial, numbers, drawn, n_bootstrap, own)
+            for trial, own in zip(trials, scopes, strict=True)
+        ]
     tables, limits = zip(*found, strict=True)
     if log is not None:
         log.write()
-    shown = {name: np.repeat(np.array([params[name] for params in grid]), len(numbers)) for name in grid[0]}
-    table = {"n_clusters": np.tile(numbers, len(grid)), **shown, **{name: np.concatenate([t[name] for t in tables]) for name in tables[0]}}
+    shown = {
+        name: np.repeat(np.array([params[name] for params in grid]), len(numbers))
+        for name in grid[0]
+    }
+    table = {
+        "n_clusters": np.tile(numbers, len(grid)),
+        **shown,
+        **{name: np.concatenate([t[name] for t in tables]) for name in tables[0]},
+    }
     judged = table[{"auto": "corrected"}.get(by, by)]
     top = int(np.argmax(table["corrected"] - np.repeat(limits, len(numbers))))
     limit = limits[top // len(numbers)]
@@ -174,16 +213,31 @@ def select(
     return Selection(number, params, table, _reason(number, table, best, limit, by), chosen)
 
 
-def _log(checkpoint: Any, estimator: Any, rows: Blocks, rng: np.random.RandomState, asked: Mapping[str, Any]) -> CheckpointLog | None:
+def _log(
+    checkpoint: Any,
+    estimator: Any,
+    rows: Blocks,
+    rng: np.random.RandomState,
+    asked: Mapping[str, Any],
+) -> CheckpointLog | None:
     """Return the log of a selection, if a checkpoint is set."""
     kept = checked_checkpoint(checkpoint, "select")
     if kept is None:
         return None
-    parameters = {name: value for name, value in estimator.get_params(deep=False).items() if name not in MAY_CHANGE}
+    parameters = {
+        name: value
+        for name, value in estimator.get_params(deep=False).items()
+        if name not in MAY_CHANGE
+    }
     if isinstance(estimator.random_state, (int, np.integer)):  # by which every candidate is fitted
         parameters["random_state"] = int(estimator.random_state)
     with estimator._engine(rows) as engine:
-        identity = {"selection of": type(estimator).__name__, **formatted(parameters), **formatted(asked), **fingerprint(rows, engine)}
+        identity = {
+            "selection of": type(estimator).__name__,
+            **formatted(parameters),
+            **formatted(asked),
+            **fingerprint(rows, engine),
+        }
     return CheckpointLog(kept, identity, rng)
 
 
@@ -198,48 +252,82 @@ def _best(table: dict[str, Any], judged: Any, by: str) -> int:
 
 def _check(estimator: Any, by: str, n_bootstrap: Any) -> None:
     if not isinstance(estimator, BaseCMeans):
-        steps = "; of a pipeline, select(pipeline[-1], pipeline[:-1].transform(X))" if isinstance(estimator, Pipeline) else ""
-        raise ValueError(f"select(estimator={type(estimator).__name__}): pass an estimator of this library, such as FuzzyCMeans(){steps}.")
+        steps = (
+            "; of a pipeline, select(pipeline[-1], pipeline[:-1].transform(X))"
+            if isinstance(estimator, Pipeline)
+            else ""
+        )
+        raise ValueError(
+            f"select(estimator={type(estimator).__name__}): pass an estimator of this library, "
+            f"such as FuzzyCMeans(){steps}."
+        )
     if estimator._procedure().most_clusters is not None:
-        raise ValueError(f"select(estimator={type(estimator).__name__}): it finds the number of clusters itself; fit it.")
+        raise ValueError(
+            f"select(estimator={type(estimator).__name__}): it finds the number of clusters "
+            "itself; fit it."
+        )
     if given_kernel(estimator, "select").takes_affinities:
-        raise ValueError("select: a part of the rows of a graph has another graph; see the fit's n_clusters_suggested_.")
+        raise ValueError(
+            "select: a part of the rows of a graph has another graph; see the fit's "
+            "n_clusters_suggested_."
+        )
     if by not in get_args(Evidence):
         raise ValueError(f"select(by={by!r}): known are {list(get_args(Evidence))}.")
-    if integer(n_bootstrap, "n_bootstrap", "select", 0) == 1 or (by == "stability" and n_bootstrap == 0):
-        raise ValueError(f"select(by={by!r}, n_bootstrap={n_bootstrap}): agreement of refits needs at least 2 of them.")
+    if integer(n_bootstrap, "n_bootstrap", "select", 0) == 1 or (
+        by == "stability" and n_bootstrap == 0
+    ):
+        raise ValueError(
+            f"select(by={by!r}, n_bootstrap={n_bootstrap}): agreement of refits needs at least 2 "
+            "of them."
+        )
 
 
 def _numbers(n_clusters: Iterable[int]) -> list[int]:
     try:
         numbers = sorted({int(number) for number in n_clusters if number == int(number)})
     except TypeError:
-        raise ValueError(f"select(n_clusters={n_clusters!r}): give the numbers to choose from, such as range(2, 21).") from None
+        raise ValueError(
+            f"select(n_clusters={n_clusters!r}): give the numbers to choose from, such as range(2, "
+            "21)."
+        ) from None
     if not numbers or numbers[0] < 2:
-        raise ValueError(f"select(n_clusters={n_clusters!r}): give numbers of at least 2; 1 is the answer where there are no clusters.")
+        raise ValueError(
+            f"select(n_clusters={n_clusters!r}): give numbers of at least 2; 1 is the answer where "
+            "there are no clusters."
+        )
     return numbers
 
 
 def _reason(number: int, table: dict[str, Any], best: int, limit: float, by: str) -> str:
     """Say in a sentence why."""
     numbers, s, after = (table[name] for name in ("n_clusters", "silhouette", "corrected"))
-    seen = f"{s[best]:.3f}, against {table['chance'][best]:.3f} for rows without clusters but of the same covariance"
+    seen = (
+        f"{s[best]:.3f}, against {table['chance'][best]:.3f} for rows without clusters but of "
+        "the same covariance"
+    )
     if number == 1:
         return (
-            f"No clusters: the silhouette of {numbers[best]} is {seen}; corrected for chance that is {after[best]:.3f}, "
+            f"No clusters: the silhouette of {numbers[best]} is {seen}; corrected for chance that "
+            f"is {after[best]:.3f}, "
             f"and chance alone reaches {limit:.3f}."
         )
     said = f"{number} clusters: their silhouette is {seen}"
     if by == "xie_beni":
         return f"{said}; their Xie-Beni index is the smallest, {table['xie_beni'][best]:.3g}."
     if by == "stability":
-        return f"{said}; refits agree on them to {table['stability'][best]:.3f} +- {table['stability_error'][best]:.3f}."
+        return (
+            f"{said}; refits agree on them to {table['stability'][best]:.3f} +- "
+            f"{table['stability_error'][best]:.3f}."
+        )
     values, name = (s, "As it is") if by == "silhouette" else (after, "Corrected for chance")
     others = np.flatnonzero(numbers != number)
     if not len(others):
         return f"{said}."
     second = others[np.argmax(values[others])]
-    return f"{said}. {name} it is the largest, {values[best]:.3f}; that of {numbers[second]} comes next, {values[second]:.3f}."
+    return (
+        f"{said}. {name} it is the largest, {values[best]:.3f}; that of {numbers[second]} comes "
+        f"next, {values[second]:.3f}."
+    )
 
 
 def _cell(value: Any) -> str:

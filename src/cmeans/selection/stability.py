@@ -36,12 +36,13 @@ class Stability:
     error : float
         Standard error of `overall`, from the spread of the refits.
     clusters : (c,) float
-        Mean Jaccard index of each cluster with the one of a refit that is matched with it: the weight of the rows in both over that of
-        the rows in either. NaN for clusters without rows.
+        Mean Jaccard index of each cluster with the one of a refit that is matched with it: the
+        weight of the rows in both over that of the rows in either. NaN for clusters without rows.
     clusters_error : (c,) float
         Standard errors of `clusters`.
     rows : (n,) float
-        Share of the refits in which a row is in the cluster that is matched with its own; a Dask array for a Dask collection.
+        Share of the refits in which a row is in the cluster that is matched with its own; a Dask
+        array for a Dask collection.
     n_bootstrap : int
         Number of refits.
     """
@@ -54,22 +55,43 @@ class Stability:
     n_bootstrap: int
 
     def __str__(self) -> str:
-        lines = [f"agreement of {self.n_bootstrap} refits: {self.overall:.3f} +- {self.error:.3f} (0 by chance)"]
+        lines = [
+            f"agreement of {self.n_bootstrap} refits: {self.overall:.3f} +- {self.error:.3f} (0 by "
+            "chance)"
+        ]
         pairs = zip(self.clusters, self.clusters_error, strict=True)
-        return "\n".join([*lines, *(f"cluster {j}: {value:.3f} +- {error:.3f}" for j, (value, error) in enumerate(pairs))])
+        return "\n".join(
+            [
+                *lines,
+                *(
+                    f"cluster {j}: {value:.3f} +- {error:.3f}"
+                    for j, (value, error) in enumerate(pairs)
+                ),
+            ]
+        )
 
 
-def stability(model: Any, X: Any, *, n_bootstrap: int = 20, sample_weight: Any = None, random_state: Any = None) -> Stability:
+def stability(
+    model: Any,
+    X: Any,
+    *,
+    n_bootstrap: int = 20,
+    sample_weight: Any = None,
+    random_state: Any = None,
+) -> Stability:
     """Agreement of a model with refits to bootstrap samples of the rows.
 
-    A cluster that is in the data comes again in every sample of it; one that an estimator has made by dividing another, or by joining two,
-    comes now here and now there. Values of `clusters` above 0.85 tell of clusters that are there, below 0.6 of such as may not be
-    (Hennig 2007). Few clusters, one above all, come again easily where there are none: see `select` for the number.
+    A cluster that is in the data comes again in every sample of it; one that an estimator has made
+    by dividing another, or by joining two, comes now here and now there. Values of `clusters` above
+    0.85 tell of clusters that are there, below 0.6 of such as may not be (Hennig 2007). Few
+    clusters, one above all, come again easily where there are none: see `select` for the number.
 
-    Row i has a weight drawn from the Poisson distribution of mean w_i in each refit, which is the bootstrap without copies of rows. The
-    draws depend on the seed, the number of the refit and that of the row alone, so that rows in memory, in files and on Dask workers
-    give the same. Refits begin anew, each with a seed of its own, and choose their landmarks and gamma anew; a given start of the model
-    is not used, since it would have all of them end where the model did. All rows are then compared, drawn or not.
+    Row i has a weight drawn from the Poisson distribution of mean w_i in each refit, which is the
+    bootstrap without copies of rows. The draws depend on the seed, the number of the refit and that
+    of the row alone, so that rows in memory, in files and on Dask workers give the same. Refits
+    begin anew, each with a seed of its own, and choose their landmarks and gamma anew; a given
+    start of the model is not used, since it would have all of them end where the model did. All
+    rows are then compared, drawn or not.
 
     Parameters
     ----------
@@ -77,7 +99,8 @@ def stability(model: Any, X: Any, *, n_bootstrap: int = 20, sample_weight: Any =
     X : rows as its `fit` takes them, files and kernel matrices too: those of the fit, or others.
     n_bootstrap : int, default=20
         Number of refits.
-    sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row, so they must not be shares of a total.
+    sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row, so they
+        must not be shares of a total.
     random_state : int, RandomState or None
         Seed of draws and refits. None: the model's.
 
@@ -88,15 +111,15 @@ def stability(model: Any, X: Any, *, n_bootstrap: int = 20, sample_weight: Any =
     Raises
     ------
     ValueError
-        For a model of another library or one that is not fitted (`NotFittedError`), fewer than two refits, weights that sum to no more
-        than the number of clusters, and whatever `fit` refuses.
+        For a model of another library or one that is not fitted (`NotFittedError`), fewer than two
+        refits, weights that sum to no more than the number of clusters, and whatever `fit` refuses.
 
     References
     ----------
-    Hennig: Cluster-wise assessment of cluster stability. Computational Statistics & Data Analysis 52, 2007 (Jaccard by cluster).
-    Ben-Hur, Elisseeff, Guyon: A stability based method for discovering structure in clustered data. Pacific Symposium on Biocomputing,
-    2002.
-    Hubert, Arabie: Comparing partitions. Journal of Classification 2, 1985.
+    Hennig: Cluster-wise assessment of cluster stability. Computational Statistics & Data Analysis
+    52, 2007 (Jaccard by cluster). Ben-Hur, Elisseeff, Guyon: A stability based method for
+    discovering structure in clustered data. Pacific Symposium on Biocomputing, 2002. Hubert,
+    Arabie: Comparing partitions. Journal of Classification 2, 1985.
 
     Examples
     --------
@@ -118,18 +141,23 @@ def stability(model: Any, X: Any, *, n_bootstrap: int = 20, sample_weight: Any =
     c = len(model._state.centres)
     if weight.sum() <= c:
         raise ValueError(
-            f"stability: the rows weigh {weight.sum():g} in all, not more than there are clusters ({c}); give weights that count copies of "
+            f"stability: the rows weigh {weight.sum():g} in all, not more than there are clusters "
+            f"({c}); give weights that count copies of "
             "rows, of which samples are drawn."
         )
     labels = model.predict(X)
     if is_stored(rows) and rows.elsewhere and is_collection(labels):
-        compared: Compared = ComparedThere(rows.partitions.column(labels, as_labels, "labels", "stability"), weight)
+        compared: Compared = ComparedThere(
+            rows.partitions.column(labels, as_labels, "labels", "stability"), weight
+        )
     else:
         compared = ComparedHere(labels_here(labels), weight)
     return agreement(model, rows, compared, c, n_bootstrap, seed)
 
 
-def agreement(estimator: Any, rows: Any, compared: Compared, n_clusters: int, n_bootstrap: int, seed: int) -> Stability:
+def agreement(
+    estimator: Any, rows: Any, compared: Compared, n_clusters: int, n_bootstrap: int, seed: int
+) -> Stability:
     """Return how far refits agree with the labels of a reference."""
     overall, clusters = np.zeros(n_bootstrap), np.zeros((n_bootstrap, n_clusters))
     for replicate in range(n_bootstrap):
@@ -150,19 +178,30 @@ def agreement(estimator: Any, rows: Any, compared: Compared, n_clusters: int, n_
 
 
 def refit(estimator: Any, rows: Any, weight: Float64, seed: int) -> Any:
-    """Return a fit of its own of an estimator's parameters: from no given start, saved and announced nowhere."""
+    """Return a fit of its own of an estimator's parameters: from no given start, saved and
+    announced nowhere."""
     given = estimator.get_params(deep=False)
-    words: dict[str, Any] = {"engine": without_checkpoint(given.get("engine")), "verbose": 0, "random_state": seed % 2**32}
+    words: dict[str, Any] = {
+        "engine": without_checkpoint(given.get("engine")),
+        "verbose": 0,
+        "random_state": seed % 2**32,
+    }
     if not isinstance(given.get("init", ""), str):
         words["init"] = "k-means++"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the model has warned for itself
-        return clone(estimator).set_params(**{name: word for name, word in words.items() if name in given}).fit(rows, sample_weight=weight)
+        return (
+            clone(estimator)
+            .set_params(**{name: word for name, word in words.items() if name in given})
+            .fit(rows, sample_weight=weight)
+        )
 
 
 def _rows_and_weights(model: BaseCMeans, X: Any, sample_weight: Any) -> tuple[Any, Float64]:
     """Return rows that bring no weights of their own, and all weights (n,), in the user's unit."""
-    given = read_rows(model, X, fitting=True, sparse=not given_kernel(model, "select").takes_kernel_values)
+    given = read_rows(
+        model, X, fitting=True, sparse=not given_kernel(model, "select").takes_kernel_values
+    )
     weight, unit = weights_of(given, sample_weight, "stability")
     if given.weight is None:
         return given.x, weight if unit == 1.0 else weight * unit

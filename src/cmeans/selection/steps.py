@@ -14,7 +14,8 @@ from ..solvers.checkpoints import CheckpointLog, set_drawn
 
 @dataclass(frozen=True)
 class SelectionSteps:
-    """Each step gives a few numbers, and draws from the one random state; `scope`: what its keys begin with."""
+    """Each step gives a few numbers, and draws from the one random state; `scope`: what its keys
+    begin with."""
 
     rng: np.random.RandomState
     log: CheckpointLog | None = None
@@ -25,7 +26,8 @@ class SelectionSteps:
         return SelectionSteps(self.rng, self.log, f"{self.scope}{scope}/")
 
     def once(self, key: str, made: Callable[[], Any]) -> Float64:
-        """Return the numbers of a step, which no other step has the key of; where it was made before, as it was, draws included."""
+        """Return the numbers of a step, which no other step has the key of; where it was made
+        before, as it was, draws included."""
         if self.log is None:
             return np.asarray(made(), np.float64)
         section = self.log.section(f"{self.scope}{key}")

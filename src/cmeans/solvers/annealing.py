@@ -1,4 +1,5 @@
-"""Annealing: a solution followed from the temperature at which all centres coincide down to the rule's own (Rose 1990)."""
+"""Annealing: a solution followed from the temperature at which all centres coincide down to the
+rule's own (Rose 1990)."""
 
 from __future__ import annotations
 
@@ -19,15 +20,19 @@ from .solution import Solution
 COOLING = 0.9  # each temperature, as a multiple of the one before
 SWEEPS = 20  # at each of them, at most
 TOLERANCE = 1e-3  # movement of the centres, relative to the typical distance, at which they end
-APART = 0.5  # squared distance, in multiples of the temperature, from which on two centres have parted
-PUSH = 1e-2  # share of the way to a drawn row that each centre is moved by: those that coincide would never part
+# squared distance, in multiples of the temperature, from which on two centres have parted
+APART = 0.5
+# share of the way to a drawn row that each centre is moved by: those that coincide would never part
+PUSH = 1e-2
 
 
 @dataclass(frozen=True)
 class Annealing:
-    """Search by temperature: from a single cluster on, each divides when its rows no longer bear one centre, the widest first.
+    """Search by temperature: from a single cluster on, each divides when its rows no longer bear
+    one centre, the widest first.
 
-    Each cluster has two centres, which part below its own critical temperature and coincide above (Rose 1998).
+    Each cluster has two centres, which part below its own critical temperature and coincide above
+    (Rose 1998).
     """
 
     population: Population | None  # that rows are drawn from; None: all rows
@@ -46,21 +51,42 @@ class Annealing:
         """As of `Searching`."""
         return is_enough(sizes, n_clusters)
 
-    def __call__(self, problem: Problem, solution: Solution, observer: Observer, reach: int = 1) -> Searched:
+    def __call__(
+        self, problem: Problem, solution: Solution, observer: Observer, reach: int = 1
+    ) -> Searched:
         """As of `Searching`."""
         rng, wanted = np.random.RandomState(self.rng.randint(2**31)), len(solution.state.centres)
         centres, temperature, visits = solution.state.centres[:1], self.critical, 0
-        if not solution.converged or solution.ended or wanted < 2 or problem.rule.temperature >= temperature:
+        if (
+            not solution.converged
+            or solution.ended
+            or wanted < 2
+            or problem.rule.temperature >= temperature
+        ):
             return Searched(solution, 0)
-        stopping = replace(problem.stopping, tol=max(problem.stopping.tol, TOLERANCE), max_iter=min(SWEEPS, problem.stopping.max_iter))
+        stopping = replace(
+            problem.stopping,
+            tol=max(problem.stopping.tol, TOLERANCE),
+            max_iter=min(SWEEPS, problem.stopping.max_iter),
+        )
         while temperature > problem.rule.temperature:
-            trial = replace(problem, rule=problem.rule.at_temperature(temperature), stopping=stopping)
+            trial = replace(
+                problem, rule=problem.rule.at_temperature(temperature), stopping=stopping
+            )
             here = observer.within(f"at {temperature:.6g}").without_callbacks().at("search")
             pairs = Centres.stack([centres, centres]) if len(centres) < wanted else centres
             found = solve(trial, State(self._pushed(problem, pairs, rng)), here)
-            centres = parted(found.state.centres, temperature, wanted) if len(centres) < wanted else found.state.centres
+            centres = (
+                parted(found.state.centres, temperature, wanted)
+                if len(centres) < wanted
+                else found.state.centres
+            )
             visits, temperature = visits + found.row_visits, COOLING * temperature
-        return better(problem, solution, centres, visits, observer) if len(centres) == wanted else Searched(solution, visits)
+        return (
+            better(problem, solution, centres, visits, observer)
+            if len(centres) == wanted
+            else Searched(solution, visits)
+        )
 
     def _pushed(self, problem: Problem, centres: Centres, rng: np.random.RandomState) -> Centres:
         """Return centres a little nearer to rows that are drawn in proportion to weight."""
@@ -72,8 +98,11 @@ class Annealing:
 
 
 def parted(pairs: Centres, temperature: float, wanted: int) -> Centres:
-    """Return one centre of each pair, (j, c + j), and both of those that have parted, the farthest first, `wanted` centres at most."""
+    """Return one centre of each pair, (j, c + j), and both of those that have parted, the farthest
+    first, `wanted` centres at most."""
     half = len(pairs) // 2
     apart = (pairs[half:] - pairs[:half]).squared_norms()
     farthest = np.argsort(-apart, kind="stable")[: wanted - half]
-    return Centres.stack([pairs[:half], pairs[half + farthest[apart[farthest] > APART * temperature]]])
+    return Centres.stack(
+        [pairs[:half], pairs[half + farthest[apart[farthest] > APART * temperature]]]
+    )

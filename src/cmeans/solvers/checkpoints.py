@@ -1,8 +1,9 @@
 """Progress of a fit, kept in a file from which it can go on.
 
-A fit is a fixed order of solves (samples, starts, the pilot, clusters that grow), each a loop of sweeps, and everything between them
-hangs on the rows and the random state alone. So a checkpoint is the random state at the beginning and, for each solve by its key,
-where its loop stands: a fit that resumes does the same again, but for the sweeps that it finds done.
+A fit is a fixed order of solves (samples, starts, the pilot, clusters that grow), each a loop of
+sweeps, and everything between them hangs on the rows and the random state alone. So a checkpoint is
+the random state at the beginning and, for each solve by its key, where its loop stands: a fit that
+resumes does the same again, but for the sweeps that it finds done.
 """
 
 from __future__ import annotations
@@ -63,14 +64,15 @@ class FoundBeside:
 class Checkpoint(ParameterObject):
     """A file that keeps how far a fit has come.
 
-    It is written whole, under another name first, so that it is there after whatever happens; also when the fit is interrupted or ends
-    with an error. A fit that resumes needs the same rows and parameters (but for n_jobs, engine and verbose); on one
-    machine it ends in the same bits.
+    It is written whole, under another name first, so that it is there after whatever happens; also
+    when the fit is interrupted or ends with an error. A fit that resumes needs the same rows and
+    parameters (but for n_jobs, engine and verbose); on one machine it ends in the same bits.
 
     Parameters
     ----------
     path : str or path
-        The file. A checkpoint that is there is written over, unless it is resumed from; any other file is refused.
+        The file. A checkpoint that is there is written over, unless it is resumed from; any other
+        file is refused.
     sweeps : int or None, default=None
         Write it every so many sweeps; of a stream, chunks.
     minutes : float or None, default=5.0
@@ -81,10 +83,12 @@ class Checkpoint(ParameterObject):
     Raises
     ------
     ValueError
-        By the fit: for numbers out of range, where the file is something else than a checkpoint, and where there is nothing to resume
-        from, what there is was begun with other rows or parameters, or is damaged.
+        By the fit: for numbers out of range, where the file is something else than a checkpoint,
+        and where there is nothing to resume from, what there is was begun with other rows or
+        parameters, or is damaged.
     OSError
-        By the fit, before it begins: where the file cannot be written. Later that is a warning, and the fit goes on without.
+        By the fit, before it begins: where the file cannot be written. Later that is a warning, and
+        the fit goes on without.
 
     Examples
     --------
@@ -120,7 +124,8 @@ class CheckpointSection:
         return self._latest()
 
     def note(self, packed: Callable[[], Packed], sweeps: int = 1) -> None:
-        """A sweep is over, or several; the function says where the solve stands, whenever it is asked."""
+        """A sweep is over, or several; the function says where the solve stands, whenever it is
+        asked."""
         self._latest = packed
         if self._log is not None:
             self._log.sweeps_ended(sweeps)
@@ -139,13 +144,16 @@ class CheckpointSection:
 class CheckpointLog:
     """All solves of a fit, by their keys, and the file that they are kept in."""
 
-    def __init__(self, checkpoint: Checkpoint, identity: Mapping[str, Any], rng: np.random.RandomState) -> None:
+    def __init__(
+        self, checkpoint: Checkpoint, identity: Mapping[str, Any], rng: np.random.RandomState
+    ) -> None:
         self._checkpoint, self._identity = checkpoint, {"version": __version__, **identity}
         self._path = Path(checkpoint.path)
         self._sections: dict[str, CheckpointSection] = {}
         self._found: dict[str, Packed] = {}
         self._sweeps, self._written = 0, time.monotonic()
-        self._beside: set[str] | None = None  # names of arrays beside the checkpoint that is there, where this fit knows it
+        # names of arrays beside the checkpoint that is there, where this fit knows it
+        self._beside: set[str] | None = None
         self.rng = rng
         check_place(checkpoint)
         if checkpoint.resume:
@@ -154,7 +162,8 @@ class CheckpointLog:
 
     @contextmanager
     def resumed(self) -> Iterator[None]:
-        """Blame the checkpoint for what a fit inside the block stumbles over where no fit should: it may have been changed by hand."""
+        """Blame the checkpoint for what a fit inside the block stumbles over where no fit should:
+        it may have been changed by hand."""
         try:
             yield
         except (LookupError, TypeError, AttributeError, ArithmeticError, AssertionError) as error:
@@ -180,7 +189,13 @@ class CheckpointLog:
         """Write all sections as they stand. A fit does not end because this cannot be written."""
         try:
             with held_back():
-                self._write({key: section.latest for key, section in self._sections.items() if section.latest is not None})
+                self._write(
+                    {
+                        key: section.latest
+                        for key, section in self._sections.items()
+                        if section.latest is not None
+                    }
+                )
         except WriteError as error:
             warn(f"checkpoint: {error} The fit goes on without.", RuntimeWarning)
             if self._beside is not None:
@@ -192,15 +207,25 @@ class CheckpointLog:
         keys = self._began["state"]
         sections, beside = dict[str, Any](), dict[str, dict[str, StoredArray]]()
         for key, packed in latest.items():
-            beside[key] = {name: self._stored(value) for name, value in packed.items() if isinstance(value, (Beside, FoundBeside))}
-            sections[key] = packer.encode({name: value for name, value in packed.items() if name not in beside[key]}, key)
+            beside[key] = {
+                name: self._stored(value)
+                for name, value in packed.items()
+                if isinstance(value, (Beside, FoundBeside))
+            }
+            sections[key] = packer.encode(
+                {name: value for name, value in packed.items() if name not in beside[key]}, key
+            )
         header = {
             "format": FORMAT,
             "identity": self._identity,
             "random": {"key": packer.encode(keys["key"], "random"), "pos": int(keys["pos"])},
             "gauss": [int(self._began["has_gauss"]), float(self._began["gauss"])],
             "sections": sections,
-            "beside": {key: {name: array.packed() for name, array in some.items()} for key, some in beside.items() if some},
+            "beside": {
+                key: {name: array.packed() for name, array in some.items()}
+                for key, some in beside.items()
+                if some
+            },
         }
         write_packed(self._path, KEY, header, packer.arrays)
         self._beside = {array.file for some in beside.values() for array in some.values()}
@@ -208,7 +233,9 @@ class CheckpointLog:
 
     def _stored(self, value: Beside | FoundBeside) -> StoredArray:
         """Return the file of an array, which is written where it is not there from before."""
-        return value.stored if isinstance(value, FoundBeside) else write_array(self._path, value.array)
+        return (
+            value.stored if isinstance(value, FoundBeside) else write_array(self._path, value.array)
+        )
 
     def _resume(self) -> None:
         self._path.open("rb").close()  # where that is not allowed the file is no damaged one
@@ -220,27 +247,46 @@ class CheckpointLog:
                 raise ValueError("it holds something else than was written")
             known = dict(header["identity"])
             self.rng = np.random.RandomState()
-            set_drawn(self.rng, unpacked(header["random"]["key"], arrays), header["random"]["pos"], *header["gauss"])
-            self._found = {key: unpacked(packed, arrays) for key, packed in header["sections"].items()}
+            set_drawn(
+                self.rng,
+                unpacked(header["random"]["key"], arrays),
+                header["random"]["pos"],
+                *header["gauss"],
+            )
+            self._found = {
+                key: unpacked(packed, arrays) for key, packed in header["sections"].items()
+            }
             for key, some in header["beside"].items():
-                self._found[key] |= {name: FoundBeside(self._path, StoredArray.read(array)) for name, array in some.items()}
-            self._beside = {array["file"] for some in header["beside"].values() for array in some.values()}
+                self._found[key] |= {
+                    name: FoundBeside(self._path, StoredArray.read(array))
+                    for name, array in some.items()
+                }
+            self._beside = {
+                array["file"] for some in header["beside"].values() for array in some.values()
+            }
         except UNREADABLE as error:
             raise _damaged(self._path, error) from None
         for word in dict.fromkeys([*self._identity, *known]):
             if known.get(word) != self._identity.get(word):
                 raise ValueError(
-                    f"checkpoint: {self._path} was begun with {word}={known.get(word)!r}, this fit has {self._identity.get(word)!r}; "
+                    f"checkpoint: {self._path} was begun with {word}={known.get(word)!r}, this fit "
+                    f"has {self._identity.get(word)!r}; "
                     "resume with the same rows and parameters, or take resume=False."
                 )
 
 
 def _damaged(path: Path, error: BaseException) -> ValueError:
-    return DamagedError(f"checkpoint: {path} is damaged, or no checkpoint of this version: {one_line(error, most=500)}.")
+    return DamagedError(
+        f"checkpoint: {path} is damaged, or no checkpoint of this version: "
+        f"{one_line(error, most=500)}."
+    )
 
 
-def set_drawn(rng: np.random.RandomState, keys: Any, drawn: Any, has_gauss: Any, gauss: Any) -> None:
-    """Bring a generator to where another had drawn to; IndexError beyond its numbers, where NumPy would read other memory."""
+def set_drawn(
+    rng: np.random.RandomState, keys: Any, drawn: Any, has_gauss: Any, gauss: Any
+) -> None:
+    """Bring a generator to where another had drawn to; IndexError beyond its numbers, where NumPy
+    would read other memory."""
     if not 0 <= int(drawn) <= len(keys):
         raise IndexError(f"{int(drawn)} of {len(keys)} random numbers are drawn")
     rng.set_state(("MT19937", keys, int(drawn), int(has_gauss), float(gauss)))
@@ -253,15 +299,21 @@ def as_list(found: Array) -> list[float]:
 
 
 def check_place(checkpoint: Checkpoint, word: str = "checkpoint") -> None:
-    """Find out before the work whether the file can be resumed from or written: ValueError where it is none of ours, else OSError.
+    """Find out before the work whether the file can be resumed from or written: ValueError where it
+    is none of ours, else OSError.
 
     `word`: what the user calls it.
     """
     path = Path(checkpoint.path)
     if checkpoint.resume and not path.is_file():
-        raise ValueError(f"{word}: there is no {path} to resume from; take resume=False to begin anew.")
+        raise ValueError(
+            f"{word}: there is no {path} to resume from; take resume=False to begin anew."
+        )
     if not checkpoint.resume and path.is_file() and text_in(path, KEY) is None:
-        raise ValueError(f"{word}: {path} is no checkpoint of a fit, and is not written over; give another name, or remove it first.")
+        raise ValueError(
+            f"{word}: {path} is no checkpoint of a fit, and is not written over; give another "
+            "name, or remove it first."
+        )
     if path.exists() and not path.is_file() and not path.is_dir():
         raise ValueError(f"{word}: {path} is no plain file; give another name.")
     try_writing(path)
@@ -274,8 +326,16 @@ def checked_checkpoint(value: Any, estimator_name: str) -> Checkpoint | None:
     kept = Checkpoint(value) if isinstance(value, (str, os.PathLike)) else value
     if not isinstance(kept, Checkpoint):
         raise ValueError(f"{estimator_name}(checkpoint={value!r}): give a path or a Checkpoint.")
-    if kept.sweeps is not None and (isinstance(kept.sweeps, bool) or not isinstance(kept.sweeps, int) or kept.sweeps < 1):
-        raise ValueError(f"{estimator_name}(checkpoint=Checkpoint(sweeps={kept.sweeps!r})): give a whole number of at least 1, or None.")
+    if kept.sweeps is not None and (
+        isinstance(kept.sweeps, bool) or not isinstance(kept.sweeps, int) or kept.sweeps < 1
+    ):
+        raise ValueError(
+            f"{estimator_name}(checkpoint=Checkpoint(sweeps={kept.sweeps!r})): give a whole number "
+            "of at least 1, or None."
+        )
     if kept.minutes is not None and not 0 <= kept.minutes < float("inf"):
-        raise ValueError(f"{estimator_name}(checkpoint=Checkpoint(minutes={kept.minutes!r})): give minutes of at least 0, or None.")
+        raise ValueError(
+            f"{estimator_name}(checkpoint=Checkpoint(minutes={kept.minutes!r})): give minutes of "
+            "at least 0, or None."
+        )
     return kept

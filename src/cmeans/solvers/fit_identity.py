@@ -20,7 +20,11 @@ from ..runtime.parameter_object import ParameterObject
 Hashes = npt.NDArray[np.uint64]
 
 # The odd multipliers of SplitMix64 (Steele, Lea, Flood 2014), and one for weights.
-OF_ROWS, FIRST, SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+OF_ROWS, FIRST, SECOND = (
+    np.uint64(0x9E3779B97F4A7C15),
+    np.uint64(0xBF58476D1CE4E5B9),
+    np.uint64(0x94D049BB133111EB),
+)
 OF_COLUMNS, OF_WEIGHTS = np.uint64(0xD1B54A32D192ED03), np.uint64(0x8CB92BA72F3D8DD7)
 
 
@@ -39,20 +43,28 @@ def fingerprint(blocks: Blocks, engine: Engine) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class HashPass(NumberedPass[Hashes]):
-    """The sums, modulo 2^64, of hashes of all entries and of all weights with their places: they depend on no order and no division."""
+    """The sums, modulo 2^64, of hashes of all entries and of all weights with their places: they
+    depend on no order and no division."""
 
     def work(self, rows: GivenRows, task: int, prepared: None) -> Hashes:
         return np.add.reduce([self._of_block(block) for block in rows.task(task)])  # type: ignore[no-any-return]
 
     def _of_block(self, block: Block) -> Hashes:
-        numbers = np.arange(self.first + block.start, self.first + block.stop, dtype=np.uint64) * OF_ROWS
+        numbers = (
+            np.arange(self.first + block.start, self.first + block.stop, dtype=np.uint64) * OF_ROWS
+        )
         x: Any = block.x
         if is_sparse(x):
-            x, places = x.data, np.repeat(numbers, np.diff(x.indptr)) + x.indices.astype(np.uint64) * OF_COLUMNS
+            x, places = (
+                x.data,
+                np.repeat(numbers, np.diff(x.indptr)) + x.indices.astype(np.uint64) * OF_COLUMNS,
+            )
         else:
             places = numbers[:, None] + np.arange(1, x.shape[1] + 1, dtype=np.uint64) * OF_COLUMNS
         values = _hashed(to_numpy(x), places)
-        return np.array([values, _hashed(np.asarray(block.weight), numbers + OF_WEIGHTS)], np.uint64)
+        return np.array(
+            [values, _hashed(np.asarray(block.weight), numbers + OF_WEIGHTS)], np.uint64
+        )
 
 
 def _hashed(values: npt.NDArray[Any], places: Any) -> np.uint64:
@@ -66,7 +78,9 @@ def _hashed(values: npt.NDArray[Any], places: Any) -> np.uint64:
 
 def digest_of(*columns: Any) -> str:
     """Return what identifies numbers by row, wherever they are."""
-    return hashlib.sha256(b"".join(np.ascontiguousarray(_shown(column)).tobytes() for column in columns)).hexdigest()
+    return hashlib.sha256(
+        b"".join(np.ascontiguousarray(_shown(column)).tobytes() for column in columns)
+    ).hexdigest()
 
 
 def _shown(values: Any) -> Any:
@@ -86,12 +100,17 @@ def _formatted(value: Any) -> str:
         given: dict[Any, Any] = {**dict(enumerate(value.args)), **value.keywords}
         return f"{_formatted(value.func)}({_listed(given)})"
     if hasattr(value, "shape") or isinstance(value, (list, tuple)):
-        digest = hashlib.sha256(np.ascontiguousarray(host_float64(np.asarray(value) if not hasattr(value, "shape") else value)).tobytes())
+        digest = hashlib.sha256(
+            np.ascontiguousarray(
+                host_float64(np.asarray(value) if not hasattr(value, "shape") else value)
+            ).tobytes()
+        )
         return f"array {getattr(value, 'shape', len(value))} {digest.hexdigest()[:16]}"
     return f"function {value.__qualname__}" if hasattr(value, "__qualname__") else repr(value)
 
 
 def _listed(parameters: Mapping[Any, Any]) -> str:
     return ", ".join(
-        f"{name}={repr(value) if isinstance(value, (list, tuple)) else _formatted(value)}" for name, value in parameters.items()
+        f"{name}={repr(value) if isinstance(value, (list, tuple)) else _formatted(value)}"
+        for name, value in parameters.items()
     )

@@ -19,7 +19,8 @@ from .steps import NEXT_CENTRES, Step, Verdict
 from .stopping import cycle_length, is_at_rest, is_rounding_only, rounding_of
 from .sweeps_in_a_row import Course, SweepsInARow
 
-Carried: TypeAlias = Callable[[State], Statistics]  # the sums over rows that have gone by, which every sweep's are added to
+# the sums over rows that have gone by, which every sweep's are added to
+Carried: TypeAlias = Callable[[State], Statistics]
 
 
 class Solver(Protocol):
@@ -38,15 +39,27 @@ def solve(
 ) -> Solution:
     """Sweep from `state` until the centres stand still, or a callback ends it.
 
-    `carried` are the sums over rows that are not there any more, with which a stream's next rows are clustered. `sweep` is what swept the
-    same rows before, from centres near these.
+    `carried` are the sums over rows that are not there any more, with which a stream's next rows
+    are clustered. `sweep` is what swept the same rows before, from centres near these.
     """
     state = problem.feasible(state)
     function = sweep or sweep_for(problem.rows, problem.rule, len(state.centres))
     nothing_added = carried is None and problem.known is None
-    unseen = observer.is_silent and step is NEXT_CENTRES and nothing_added and problem.stopping.criterion is None
+    unseen = (
+        observer.is_silent
+        and step is NEXT_CENTRES
+        and nothing_added
+        and problem.stopping.criterion is None
+    )
     in_a_row = unseen and not _may_mix(problem, step)
-    loop = _Loop(problem, observer, step, carried, function, SweepsInARow.of(problem, state, function) if in_a_row else None)
+    loop = _Loop(
+        problem,
+        observer,
+        step,
+        carried,
+        function,
+        SweepsInARow.of(problem, state, function) if in_a_row else None,
+    )
     section = observer.section()
     if section.found is not None:
         now = SolverState.unpacked(section.found, state)
@@ -89,12 +102,22 @@ class _Loop:
     in_a_row: SweepsInARow | None
 
     def note(self, now: SolverState) -> None:
-        sums, objective = None if now.last is None else now.last[1], now.history[-1] if now.history else math.inf
-        self.observer.note(Progressed(self.problem.rule, lambda: now.state, len(now.history), objective, sums))
+        sums, objective = (
+            None if now.last is None else now.last[1],
+            now.history[-1] if now.history else math.inf,
+        )
+        self.observer.note(
+            Progressed(self.problem.rule, lambda: now.state, len(now.history), objective, sums)
+        )
 
     def advance(self, now: SolverState) -> SolverState:
-        """One sweep, and the step that its sums make; some of them where nothing is asked between them."""
-        course = None if self.in_a_row is None else self.in_a_row.follow(now.at, now.history, now.movements)
+        """One sweep, and the step that its sums make; some of them where nothing is asked between
+        them."""
+        course = (
+            None
+            if self.in_a_row is None
+            else self.in_a_row.follow(now.at, now.history, now.movements)
+        )
         return self._one_sweep(now) if course is None else self._after(now, course)
 
     def _after(self, now: SolverState, course: Course) -> SolverState:
@@ -105,7 +128,8 @@ class _Loop:
             last=(course.at, course.sums),
             history=course.history,
             movements=course.movements,
-            row_visits=now.row_visits + self.problem.n_rows * (len(course.history) - len(now.history)),
+            row_visits=now.row_visits
+            + self.problem.n_rows * (len(course.history) - len(now.history)),
             converged=course.at_rest,
             floor=course.floor,
         )
@@ -121,19 +145,46 @@ class _Loop:
             if not accepted:  # the run stands where it stood
                 history = (*now.history, now.history[-1])
                 ended = self._is_ended(now.state, len(history))
-                return replace(now, at=now.state, mixing=mixing, history=history, row_visits=visits, ended=ended)
+                return replace(
+                    now,
+                    at=now.state,
+                    mixing=mixing,
+                    history=history,
+                    row_visits=visits,
+                    ended=ended,
+                )
         result = self.step(problem, swept, sums, now.last)
         sums = sums if result.sums is None else result.sums
         history = (*now.history, sums.objective)
         new, visits = result.state, visits + result.row_visits
         if result.verdict is not Verdict.GOES_ON:
-            return replace(now, state=new, row_visits=visits, history=history, verdict=result.verdict, converged=True)
+            return replace(
+                now,
+                state=new,
+                row_visits=visits,
+                history=history,
+                verdict=result.verdict,
+                converged=True,
+            )
         ends, movement = is_at_rest(problem, now.before, at, new, sums)
         movements = (*now.movements, movement)
         self._report(len(history), sums.objective, movement)
-        floor = None if ends else is_rounding_only(problem.stopping, movements, history, problem.rows, sums.magnitude)
+        floor = (
+            None
+            if ends
+            else is_rounding_only(
+                problem.stopping, movements, history, problem.rows, sums.magnitude
+            )
+        )
         if not ends and not self.step.keeps_clusters and cycle_length(history) is not None:
-            return replace(now, state=new, row_visits=visits, history=history, verdict=Verdict.CYCLE, converged=True)
+            return replace(
+                now,
+                state=new,
+                row_visits=visits,
+                history=history,
+                verdict=Verdict.CYCLE,
+                converged=True,
+            )
         start = new
         if mixing is not None:
             start, mixing = self._anderson.next(mixing, at, new, sums)
@@ -157,15 +208,23 @@ class _Loop:
         return Anderson(rounding_of(self.problem.rows))
 
     def _reports(self, now: SolverState) -> Callable[[int], None] | None:
-        reporter, rows, max_iter = self.observer.reporter, self.problem.rows, self.problem.stopping.max_iter
+        reporter, rows, max_iter = (
+            self.observer.reporter,
+            self.problem.rows,
+            self.problem.stopping.max_iter,
+        )
         if not reporter.listeners:
             return None
-        return lambda task: reporter.emit(reporter.stage, len(now.history) + 1, max_iter, rows.rows_done(task), rows.n_rows)
+        return lambda task: reporter.emit(
+            reporter.stage, len(now.history) + 1, max_iter, rows.rows_done(task), rows.n_rows
+        )
 
     def _report(self, sweeps: int, objective: float, movement: float) -> None:
         reporter, n = self.observer.reporter, self.problem.n_rows
         if reporter.listeners:
-            reporter.emit(reporter.stage, sweeps, self.problem.stopping.max_iter, n, n, objective, movement)
+            reporter.emit(
+                reporter.stage, sweeps, self.problem.stopping.max_iter, n, n, objective, movement
+            )
 
     def _is_ended(self, state: State, sweeps: int) -> bool:
         """True where a callback says so."""
@@ -174,6 +233,12 @@ class _Loop:
 
 
 def _may_mix(problem: Problem, step: Step) -> bool:
-    """True where the next centres change smoothly with the centres, and the objective says which of two are better."""
+    """True where the next centres change smoothly with the centres, and the objective says which of
+    two are better."""
     stopping = problem.stopping
-    return stopping.acceleration is not None and stopping.criterion is None and problem.rule.is_soft and step.keeps_clusters
+    return (
+        stopping.acceleration is not None
+        and stopping.criterion is None
+        and problem.rule.is_soft
+        and step.keeps_clusters
+    )

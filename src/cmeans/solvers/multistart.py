@@ -1,4 +1,5 @@
-"""A result from starts: the fuzzy pilot where the rule needs one, the best of several starts, the last pass."""
+"""A result from starts: the fuzzy pilot where the rule needs one, the best of several starts, the
+last pass."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ from .solution import Solution
 from .stopping import reason, rounding_of
 from .subsampling import SubsampleSchedule
 
-DIGITS = 6  # of masses and distances, relative to the largest, by which clusters are told apart when they are numbered
+# of masses and distances, relative to the largest, by which clusters are told apart when they are
+# numbered
+DIGITS = 6
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,10 @@ class FitResult:
     rule: Rule
     alive: npt.NDArray[np.bool_]  # (c,) which clusters hold any mass at the end
     row_visits: int
-    approximation: Approximation | None = None  # where the run was on landmarks, and the estimator certifies them
-    size_gap: float | None = None  # where sizes are bounded, the share by which the cost may lie above the least for these centres
+    # where the run was on landmarks, and the estimator certifies them
+    approximation: Approximation | None = None
+    # where sizes are bounded, the share by which the cost may lie above the least for these centres
+    size_gap: float | None = None
 
 
 class Pilot(Protocol):
@@ -56,12 +61,19 @@ class Pilot(Protocol):
         """The rule of the run that goes first."""
 
     def as_final(self, final: Rule) -> AsFinal:
-        """Return the conversion of an interrupted pilot to the final rule; it gives None where there is nothing to convert yet."""
+        """Return the conversion of an interrupted pilot to the final rule; it gives None where
+        there is nothing to convert yet."""
 
     def follow(
-        self, first: BestRun, problem: Problem, observer: Observer, schedule: SubsampleSchedule | None, search: Searching | None
+        self,
+        first: BestRun,
+        problem: Problem,
+        observer: Observer,
+        schedule: SubsampleSchedule | None,
+        search: Searching | None,
     ) -> tuple[Problem, BestRun]:
-        """Solve from the pilot's end; return the problem with the rule that it was solved for, and the run."""
+        """Solve from the pilot's end; return the problem with the rule that it was solved for, and
+        the run."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +86,9 @@ class ScalesPilot:
     def as_final(self, final: Rule) -> AsFinal:
         """As of `Pilot`: there are scales once the first sweep is over."""
 
-        def converted(rule: Rule, state: State, sums: Statistics | None) -> tuple[Rule, State] | None:
+        def converted(
+            rule: Rule, state: State, sums: Statistics | None
+        ) -> tuple[Rule, State] | None:
             return None if sums is None else (final, self.state(state, sums))
 
         return converted
@@ -84,9 +98,15 @@ class ScalesPilot:
         return State(state.centres, possibilistic_scales(sums.spread, sums.mass, self.eta_scale))
 
     def follow(
-        self, first: BestRun, problem: Problem, observer: Observer, schedule: SubsampleSchedule | None, search: Searching | None
+        self,
+        first: BestRun,
+        problem: Problem,
+        observer: Observer,
+        schedule: SubsampleSchedule | None,
+        search: Searching | None,
     ) -> tuple[Problem, BestRun]:
-        """As of `Pilot`. The start comes from the best fuzzy run too, since objectives with different scales do not compare."""
+        """As of `Pilot`. The start comes from the best fuzzy run too, since objectives with
+        different scales do not compare."""
         assert first.sums is not None
         state, visits = self.state(first.solution.state, first.sums), first.row_visits
         if schedule is not None:
@@ -117,16 +137,22 @@ def best_of(
     search: Searching | None = None,
     solver: Solver = solve,
 ) -> BestRun:
-    """Solve from every start and keep the lowest objective; it is `measured` at the end even where there is but one start.
+    """Solve from every start and keep the lowest objective; it is `measured` at the end even where
+    there is but one start.
 
-    With a `schedule` starts are told apart on its samples, and only the best of them sees all rows. With a `search` a better solution
-    is looked for around the best of them: on a sample, where there are any.
+    With a `schedule` starts are told apart on its samples, and only the best of them sees all rows.
+    With a `search` a better solution is looked for around the best of them: on a sample, where
+    there are any.
     """
     best: BestRun | None = None
     visits = 0
-    runs: Iterator[tuple[int, State]] = ((run, State(centres)) for run, centres in enumerate(starts))
+    runs: Iterator[tuple[int, State]] = (
+        (run, State(centres)) for run, centres in enumerate(starts)
+    )
     if schedule is not None:
-        warm = schedule([state for _, state in runs], problem, n_starts, observer.within(stage), search, solver)
+        warm = schedule(
+            [state for _, state in runs], problem, n_starts, observer.within(stage), search, solver
+        )
         runs, visits = iter([(warm.run, warm.state)]), warm.row_visits
     for run, state in runs:
         solution = solver(problem, state, observer.at(stage, run, n_starts))
@@ -135,28 +161,44 @@ def best_of(
         if measured or (n_starts > 1 and schedule is None):
             sums = problem.sweep(solution.state, solution.sweep)
             visits += problem.n_rows
-            solution = replace(solution, sweep=None)  # what it remembers would be there once more while the next start is followed
-        if best is None or (sums is not None and best.sums is not None and _is_lower(sums, best.sums, problem.rows)):
+            # what it remembers would be there once more while the next start is followed
+            solution = replace(solution, sweep=None)
+        if best is None or (
+            sums is not None and best.sums is not None and _is_lower(sums, best.sums, problem.rows)
+        ):
             best = BestRun(solution, sums, 0)
             if sums is not None:
-                observer.best_start(Progressed(problem.rule, known(solution.state), solution.n_iter, sums.objective, sums))
+                observer.best_start(
+                    Progressed(
+                        problem.rule, known(solution.state), solution.n_iter, sums.objective, sums
+                    )
+                )
         if solution.ended:
             break  # no callback wants a further start
     assert best is not None, "there is always a start"
     observer.best_start(None)
-    if search is not None and not (schedule is not None and search.is_settled_by(schedule.sizes, len(best.solution.state.centres))):
-        best = replace(best, solution=replace(best.solution, sweep=None))  # trials have memories of their own
+    if search is not None and not (
+        schedule is not None
+        and search.is_settled_by(schedule.sizes, len(best.solution.state.centres))
+    ):
+        # trials have memories of their own
+        best = replace(best, solution=replace(best.solution, sweep=None))
         searched = search(problem, best.solution, observer.within(stage).at(stage))
         visits += searched.row_visits
         if searched.solution is not best.solution:
-            sums = problem.sweep(searched.solution.state, searched.solution.sweep) if measured else None
+            sums = (
+                problem.sweep(searched.solution.state, searched.solution.sweep)
+                if measured
+                else None
+            )
             visits += problem.n_rows if measured else 0
             best = BestRun(searched.solution, sums, 0)
     return replace(best, row_visits=visits)
 
 
 def _is_lower(sums: Statistics, before: Statistics, rows: RepresentedRows) -> bool:
-    """True where an objective lies below another by more than rounding; starts that end in the same optimum differ by that alone."""
+    """True where an objective lies below another by more than rounding; starts that end in the same
+    optimum differ by that alone."""
     return sums.objective < before.objective - rounding_of(rows) * before.magnitude
 
 
@@ -173,21 +215,25 @@ class Runs:
 
 
 class Solving(Protocol):
-    """How a problem is solved from its starts, and what the end of the best run says of every row."""
+    """How a problem is solved from its starts, and what the end of the best run says of every
+    row."""
 
     takes_fewer_starts: bool = False  # True where several clusters may begin at one centre
 
     def best(self, runs: Runs) -> tuple[Problem, BestRun]:
         """Return the problem that was solved, and the best run."""
 
-    def conclude(self, best: BestRun, problem: Problem, observer: Observer, numbered_along: Population | None) -> FitResult:
+    def conclude(
+        self, best: BestRun, problem: Problem, observer: Observer, numbered_along: Population | None
+    ) -> FitResult:
         """Return the result of the last pass over all rows, as `concluded` does."""
         return concluded(best, problem, observer, numbered_along=numbered_along)
 
 
 @dataclass(frozen=True)
 class FromStarts(Solving):
-    """Sweeps from every start, after those of a pilot where another rule's best run prepares the problem's."""
+    """Sweeps from every start, after those of a pilot where another rule's best run prepares the
+    problem's."""
 
     pilot: Pilot | None = None
 
@@ -196,8 +242,13 @@ class FromStarts(Solving):
         more: dict[str, Any] = {"schedule": runs.schedule, "search": runs.search}
         if self.pilot is None:
             return problem, best_of(runs.starts, runs.n_starts, problem, runs.observer, **more)
-        fuzzy, before = replace(problem, rule=self.pilot.rule), runs.observer.of_pilot(self.pilot.as_final(problem.rule))
-        first = best_of(runs.starts, runs.n_starts, fuzzy, before, stage="pilot", measured=True, **more)
+        fuzzy, before = (
+            replace(problem, rule=self.pilot.rule),
+            runs.observer.of_pilot(self.pilot.as_final(problem.rule)),
+        )
+        first = best_of(
+            runs.starts, runs.n_starts, fuzzy, before, stage="pilot", measured=True, **more
+        )
         return self.pilot.follow(first, problem, runs.observer, runs.schedule, runs.search)
 
 
@@ -212,14 +263,26 @@ def concluded(
 ) -> FitResult:
     """The last pass over all rows, and why the run ended.
 
-    `numbered_along`: the rows in whose order clusters are numbered, where they are not as the start has them (None). `at`: the portable
-    space and the state in it, where it is not the run's last.
+    `numbered_along`: the rows in whose order clusters are numbered, where they are not as the start
+    has them (None). `at`: the portable space and the state in it, where it is not the run's last.
     """
     solution, rows, rule = best.solution, problem.rows, problem.rule
     space, state = portable(best, problem, numbered_along) if at is None else at
-    assignment = assign_all(rows, space, rule, state, problem.engine, observer.at("fit").reporter, observer.taker, moves, here=False)
+    assignment = assign_all(
+        rows,
+        space,
+        rule,
+        state,
+        problem.engine,
+        observer.at("fit").reporter,
+        observer.taker,
+        moves,
+        here=False,
+    )
     if problem.known is not None:
-        assignment = assignment.with_sums(problem.known.final(rule, solution.state), rows.blocks.unit)
+        assignment = assignment.with_sums(
+            problem.known.final(rule, solution.state), rows.blocks.unit
+        )
     return FitResult(
         solution,
         [*solution.history, assignment.objective],
@@ -233,25 +296,40 @@ def concluded(
     )
 
 
-def portable(best: BestRun, problem: Problem, numbered_along: Population | None = None) -> tuple[Space, State]:
-    """The space that a model keeps, and the last state of a run in it; `numbered_along` as of `concluded`."""
+def portable(
+    best: BestRun, problem: Problem, numbered_along: Population | None = None
+) -> tuple[Space, State]:
+    """The space that a model keeps, and the last state of a run in it; `numbered_along` as of
+    `concluded`."""
     last = best.solution.state
     if numbered_along is not None:
         first = FirstRowsPass(State(last.centres), numbered_along.member)
-        last = last[by_decreasing_mass(mass_of(best, problem), last.centres, lambda: np.minimum.reduce(list(problem.map(first))))]
+        last = last[
+            by_decreasing_mass(
+                mass_of(best, problem),
+                last.centres,
+                lambda: np.minimum.reduce(list(problem.map(first))),
+            )
+        ]
     space, centres = problem.rows.space.portable(last.centres)
     return space, State(centres, last.scales)
 
 
-def by_decreasing_mass(mass: Float64, centres: Centres, first_places: Callable[[], Float64]) -> IntArray:
-    """Return the order of clusters by decreasing mass, so that fits from different starts number the clusters that they share alike.
+def by_decreasing_mass(
+    mass: Float64, centres: Centres, first_places: Callable[[], Float64]
+) -> IntArray:
+    """Return the order of clusters by decreasing mass, so that fits from different starts number
+    the clusters that they share alike.
 
-    Those of equal mass are ordered by the places (c,) of the first rows that they have, which are asked for where there are any. Clusters
-    that have no row are ordered by their distance from the mean of all, and then by the sum of their coordinates. Differences in the last
-    digits decide nothing.
+    Those of equal mass are ordered by the places (c,) of the first rows that they have, which are
+    asked for where there are any. Clusters that have no row are ordered by their distance from the
+    mean of all, and then by the sum of their coordinates. Differences in the last digits decide
+    nothing.
     """
     keys = centres.coordinates.sum(axis=1), centres.squared_distances_from_mean(mass), -mass
-    coordinates, distances, sizes = (np.round(key / (np.abs(key).max() or 1.0), DIGITS) for key in keys)
+    coordinates, distances, sizes = (
+        np.round(key / (np.abs(key).max() or 1.0), DIGITS) for key in keys
+    )
     held = sizes[sizes < 0]
     places = first_places() if len(np.unique(held)) < len(held) else np.zeros(len(mass))
     order: IntArray = np.lexsort([coordinates, distances, places, sizes])
@@ -269,9 +347,11 @@ def mass_of(best: BestRun, problem: Problem) -> Float64:
 
 
 def possibilistic_scales(spread: Float64, mass: Float64, eta_scale: float) -> Float64:
-    """eta_j = eta_scale * sum_i w_ij d2_ij / sum_i w_ij (Havens 2011 eq. 11): the mean squared distance within the pilot's cluster j.
+    """eta_j = eta_scale * sum_i w_ij d2_ij / sum_i w_ij (Havens 2011 eq. 11): the mean squared
+    distance within the pilot's cluster j.
 
-    A cluster of coinciding rows would get zero, which lets no other row near; it gets a millionth of the mean instead.
+    A cluster of coinciding rows would get zero, which lets no other row near; it gets a millionth
+    of the mean instead.
     """
     eta = eta_scale * spread / np.where(mass > 0, mass, 1.0)
     mean = float(eta.mean())

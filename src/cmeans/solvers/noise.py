@@ -1,4 +1,5 @@
-"""The squared distance of a noise cluster: settled from the rows in rounds of sweeps, then frozen, so that the objective falls."""
+"""The squared distance of a noise cluster: settled from the rows in rounds of sweeps, then frozen,
+so that the objective falls."""
 
 from __future__ import annotations
 
@@ -20,17 +21,28 @@ from .observer import AsFinal, Observer, as_it_is
 from .search import Searching
 from .subsampling import SubsampleSchedule
 
-HALF = 0.5  # the largest share of noise that is found from the data: more than half of the rows make the clusters
-WIDTH = 7.0  # of a cluster, in steps from the lower quartile to the median of its rows' squared distances
-ROOT_WIDTH = 2.79  # the same in their cube roots, which are nearly normal (Wilson & Hilferty 1931): 3% of the rows lie beyond
-COVERED = 0.7  # share of the rows' weight whose clusters are no wider than the one that noise goes by; the widest may be of noise
-BEYOND = 1.5  # of that one's width: where noise begins, so that clusters without any keep nearly all of their rows
+# the largest share of noise that is found from the data: more than half of the rows make the
+# clusters
+HALF = 0.5
+# of a cluster, in steps from the lower quartile to the median of its rows' squared distances
+WIDTH = 7.0
+# the same in their cube roots, which are nearly normal (Wilson & Hilferty 1931): 3% of the rows lie
+# beyond
+ROOT_WIDTH = 2.79
+# share of the rows' weight whose clusters are no wider than the one that noise goes by; the widest
+# may be of noise
+COVERED = 0.7
+# of that one's width: where noise begins, so that clusters without any keep nearly all of their
+# rows
+BEYOND = 1.5
 LEAST = 1e-6  # of the mean squared distance: no noise cluster is nearer
 OUTLYING = 0.05  # share of the weight that has no part in that mean
 ROUNDS, SWEEPS = 10, 10  # in which the distance is settled, and in each of them
 SETTLED = 1e-2  # relative change at which it is
-FARTHER, ROWS = 16.0, 10  # so many times the distance a search goes by at most, and rows of a mean cluster for each of them
-SHARE_ROUNDS, SHARE_SETTLED = 15, 1e-3  # rounds until a given share of the rows' weight is kept, to so much of the weight
+# so many times the distance a search goes by at most, and rows of a mean cluster for each of them
+FARTHER, ROWS = 16.0, 10
+# rounds until a given share of the rows' weight is kept, to so much of the weight
+SHARE_ROUNDS, SHARE_SETTLED = 15, 1e-3
 
 
 def distance_of_share(
@@ -38,27 +50,34 @@ def distance_of_share(
     weight: Float64,  # (n,)
     share: float,
 ) -> float:
-    """Return the least squared distance that at most a `share` of the weight lies beyond: noise is the largest membership of those rows."""
+    """Return the least squared distance that at most a `share` of the weight lies beyond: noise is
+    the largest membership of those rows."""
     return _Sorted.of(d2, weight).quantile(1.0 - share)
 
 
-def automatic_distance(d2: Float64, weight: Float64, labels: IntArray, covered: float = COVERED) -> float:
-    """Return `BEYOND` times the least width of a cluster such that those no wider have a share of the weight.
+def automatic_distance(
+    d2: Float64, weight: Float64, labels: IntArray, covered: float = COVERED
+) -> float:
+    """Return `BEYOND` times the least width of a cluster such that those no wider have a share of
+    the weight.
 
     `labels` (n,) are the nearest centres.
     """
     order = np.argsort(labels, kind="stable")
     clusters = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
     widths = np.array([cluster_width(d2[own], weight[own]) for own in clusters])
-    return BEYOND * _Sorted.of(widths, np.array([weight[own].sum() for own in clusters])).quantile(covered)
+    return BEYOND * _Sorted.of(widths, np.array([weight[own].sum() for own in clusters])).quantile(
+        covered
+    )
 
 
 def cluster_width(d2: Float64, weight: Float64) -> float:
-    """Return the squared distance within which nearly all rows of a cluster lie: the larger of  q50 + 7 (q50 - q25)  and the cube of
-    r50 + 2.79 (r50 - r25),  lower quartiles and medians of d2, and of its cube root r, being those of the rows no farther than that.
+    """Return the squared distance within which nearly all rows of a cluster lie: the larger of  q50
+    + 7 (q50 - q25)  and the cube of r50 + 2.79 (r50 - r25),  lower quartiles and medians of d2, and
+    of its cube root r, being those of the rows no farther than that.
 
-    It is found from the nearer half of the rows outwards. Of round Gaussian clusters it leaves 6% of the rows out in one dimension, 4%
-    in two, 1% in five, and nearly none in more.
+    It is found from the nearer half of the rows outwards. Of round Gaussian clusters it leaves 6%
+    of the rows out in one dimension, 4% in two, 1% in five, and nearly none in more.
     """
     rows = _Sorted.of(d2, weight)
     width = rows.quantile(HALF)
@@ -66,7 +85,9 @@ def cluster_width(d2: Float64, weight: Float64) -> float:
         near = rows.up_to(width)
         middle, low = near.quantile(0.5), near.quantile(0.25)
         root = float(np.cbrt(middle))
-        wider = max(middle + WIDTH * (middle - low), (root + ROOT_WIDTH * (root - float(np.cbrt(low)))) ** 3)
+        wider = max(
+            middle + WIDTH * (middle - low), (root + ROOT_WIDTH * (root - float(np.cbrt(low)))) ** 3
+        )
         if wider <= width:
             break
         width = wider
@@ -120,7 +141,8 @@ class _Settled:
 
 @dataclass(frozen=True)
 class NoisePilot:
-    """A fuzzy run without noise, from whose centres the distance of the noise cluster is settled."""
+    """A fuzzy run without noise, from whose centres the distance of the noise cluster is
+    settled."""
 
     final: Rule  # with noise, from a distance that is to be found
 
@@ -141,35 +163,69 @@ class NoisePilot:
         return as_it_is
 
     def follow(
-        self, first: BestRun, problem: Problem, observer: Observer, schedule: SubsampleSchedule | None, search: Searching | None
+        self,
+        first: BestRun,
+        problem: Problem,
+        observer: Observer,
+        schedule: SubsampleSchedule | None,
+        search: Searching | None,
     ) -> tuple[Problem, BestRun]:
-        """As of `Pilot`: settle the distance, on a sample where rows are many, then sweep with it as it is."""
+        """As of `Pilot`: settle the distance, on a sample where rows are many, then sweep with it
+        as it is."""
         centres, visits = first.solution.state.centres, first.row_visits
         part = _judged(problem) if schedule is None else schedule.largest(problem)
         here = observer.without_callbacks()
-        settled = self._settled(part, centres, HALF if self.share is None else self.share, here.within("noise"))
+        settled = self._settled(
+            part, centres, HALF if self.share is None else self.share, here.within("noise")
+        )
         visits += settled.row_visits
         if search is not None and len(centres) > 1:
-            trial = replace(part, rule=self.final.at_noise_distance(_times_farther(part, len(centres)) * settled.delta))
+            trial = replace(
+                part,
+                rule=self.final.at_noise_distance(
+                    _times_farther(part, len(centres)) * settled.delta
+                ),
+            )
             solution = solve(trial, State(settled.centres), here.within("noise").at("noise"))
             found = search(trial, replace(solution, sweep=None), here.within("noise").at("noise"))
             visits += solution.row_visits + found.row_visits
             if found.solution.state is not solution.state:
-                settled = self._settled(part, found.solution.state.centres, self.share, here.within("found"))
+                settled = self._settled(
+                    part, found.solution.state.centres, self.share, here.within("found")
+                )
                 visits += settled.row_visits
-        if self.share is not None:  # distances crowd in many columns: until centres rest, a little of them is many rows
-            settled = self._settled(_judged(problem, part), settled.centres, self.share, here.within("share"), at_rest=True)
+        # distances crowd in many columns: until centres rest, a little of them is many rows
+        if self.share is not None:
+            settled = self._settled(
+                _judged(problem, part),
+                settled.centres,
+                self.share,
+                here.within("share"),
+                at_rest=True,
+            )
             visits += settled.row_visits
         centres, delta = settled.centres, settled.delta
-        if self.share is None and schedule is not None and _judged(problem, part) is problem:  # else the sample's will do
-            delta, visits = self._distance(self.nearest(problem, centres), self.share), visits + problem.n_rows
+        # else the sample's will do
+        if self.share is None and schedule is not None and _judged(problem, part) is problem:
+            delta, visits = (
+                self._distance(self.nearest(problem, centres), self.share),
+                visits + problem.n_rows,
+            )
         final = replace(problem, rule=self.final.at_noise_distance(delta))
         solution = solve(final, State(centres), observer.at("fit"))
         return final, BestRun(solution, None, visits + solution.row_visits)
 
-    def _settled(self, part: Problem, centres: Centres, share: float | None, observer: Observer, *, at_rest: bool = False) -> _Settled:
-        """Settle the distance; the first is that of this share. `at_rest`: until the centres rest, and no more than a few rows lie between
-        the distance and the one before."""
+    def _settled(
+        self,
+        part: Problem,
+        centres: Centres,
+        share: float | None,
+        observer: Observer,
+        *,
+        at_rest: bool = False,
+    ) -> _Settled:
+        """Settle the distance; the first is that of this share. `at_rest`: until the centres rest,
+        and no more than a few rows lie between the distance and the one before."""
         stopping = replace(part.stopping, max_iter=min(SWEEPS, part.stopping.max_iter))
         delta, visits = self._distance(self.nearest(part, centres), share), part.n_rows
         before = delta
@@ -180,36 +236,51 @@ class NoisePilot:
             nearest = self.nearest(part, centres)
             before, delta, change = delta, self._distance(nearest, self.share), delta - before
             if self.share is not None and change * (delta - before) < 0:
-                # More noise makes clusters narrower, whose noise is nearer again: a distance and its answer would take turns for ever.
+                # More noise makes clusters narrower, whose noise is nearer again: a distance and
+                # its answer would take turns for ever.
                 delta = 0.5 * (before + delta)
             if not at_rest and abs(delta - before) <= SETTLED * before:
                 break
-            if at_rest and solution.converged and nearest.share_between(before, delta) <= SHARE_SETTLED:
+            if (
+                at_rest
+                and solution.converged
+                and nearest.share_between(before, delta) <= SHARE_SETTLED
+            ):
                 delta = before  # at which the centres rest
                 break
         return _Settled(centres, delta, visits)
 
     @staticmethod
     def _distance(nearest: NearestCentres, share: float | None) -> float:
-        """Return the squared distance of the noise cluster, of a share of the rows or else as they say."""
+        """Return the squared distance of the noise cluster, of a share of the rows or else as they
+        say."""
         labels, d2, weight = nearest
-        delta = automatic_distance(d2, weight, labels) if share is None else distance_of_share(d2, weight, share)
-        near = np.where(d2 <= distance_of_share(d2, weight, OUTLYING), d2, 0.0)  # a row at 10^6 widths of a cluster is no measure
+        delta = (
+            automatic_distance(d2, weight, labels)
+            if share is None
+            else distance_of_share(d2, weight, share)
+        )
+        # a row at 10^6 widths of a cluster is no measure
+        near = np.where(d2 <= distance_of_share(d2, weight, OUTLYING), d2, 0.0)
         mean = float(weight @ (near if near.any() else d2)) / float(weight.sum())
         return max(delta, LEAST * mean) if mean > 0 else 1.0
 
     def nearest(self, problem: Problem, centres: Centres) -> NearestCentres:
         """Return the rows' nearest centres."""
         labels, d2 = zip(*problem.map(NearestRowsPass(self.rule, State(centres))), strict=True)
-        return NearestCentres(np.concatenate(labels), np.concatenate(d2), problem.rows.blocks.weight)
+        return NearestCentres(
+            np.concatenate(labels), np.concatenate(d2), problem.rows.blocks.weight
+        )
 
 
 def _times_farther(problem: Problem, n_clusters: int) -> float:
     """Return how many times the squared distance of noise a search for better centres goes by.
 
-    At the distance itself all rows of a small cluster that lies alone lose less as noise than a large one gains by a second centre: the
-    search would give the small one up. So noise is farther there, and costs more. But a few stray rows must not cost so much that they
-    keep a centre which two clusters share without it: noise is nearer where clusters have few rows, of which the lightest counts as one.
+    At the distance itself all rows of a small cluster that lies alone lose less as noise than a
+    large one gains by a second centre: the search would give the small one up. So noise is farther
+    there, and costs more. But a few stray rows must not cost so much that they keep a centre which
+    two clusters share without it: noise is nearer where clusters have few rows, of which the
+    lightest counts as one.
     """
     weight = problem.rows.blocks.weight
     n_rows = float(weight.sum()) / float(weight[weight > 0].min())
@@ -217,7 +288,8 @@ def _times_farther(problem: Problem, n_clusters: int) -> float:
 
 
 def _judged(problem: Problem, part: Problem | None = None) -> Problem:
-    """Return the problem over the rows that the distance is tuned on: all, or a fixed sample; `part`: that sample, where it is known."""
+    """Return the problem over the rows that the distance is tuned on: all, or a fixed sample;
+    `part`: that sample, where it is known."""
     blocks = problem.rows.blocks
     most = blocks.tuned_on(blocks.limits.last_sample_rows)
     if most is None:

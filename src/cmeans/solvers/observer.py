@@ -1,4 +1,5 @@
-"""Followers of a fit from solve to solve: progress messages, callbacks, the checkpoint log, and the best centres so far."""
+"""Followers of a fit from solve to solve: progress messages, callbacks, the checkpoint log, and the
+best centres so far."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from .checkpoints import CheckpointLog, CheckpointSection
 
-AfterSweep: TypeAlias = Callable[[Rule, State, int], bool]  # takes the new state and how many sweeps made it; True ends the run
+# takes the new state and how many sweeps made it; True ends the run
+AfterSweep: TypeAlias = Callable[[Rule, State, int], bool]
 AsFinal: TypeAlias = Callable[[Rule, State, Statistics | None], "tuple[Rule, State] | None"]
 
 
@@ -72,18 +74,24 @@ class FitRecord:
         self._best = best
 
     def interim(self) -> Interim | None:
-        """Return the best result so far of the solve that is under way; None where there is none."""
+        """Return the best result so far of the solve that is under way; None where there is
+        none."""
         if self._current is None:
             return None
         as_final, current = self._current
-        best = current if self._best is None or self._best.objective > current.objective else self._best
+        best = (
+            current
+            if self._best is None or self._best.objective > current.objective
+            else self._best
+        )
         final = as_final(best.rule, best.state(), best.sums)
         return None if final is None else Interim(*final, current.n_iter)
 
 
 @dataclass(frozen=True)
 class Observer:
-    """Follows the solves of a fit. Each is known by its stage, round and run, which no other solve of the fit shares."""
+    """Follows the solves of a fit. Each is known by its stage, round and run, which no other solve
+    of the fit shares."""
 
     reporter: Reporter = SILENT
     after_sweep: AfterSweep | None = None
@@ -106,7 +114,8 @@ class Observer:
         return replace(self, after_sweep=None)
 
     def of_pilot(self, as_final: AsFinal) -> Observer:
-        """For a run that prepares another: without callbacks, and converted where it is interrupted."""
+        """For a run that prepares another: without callbacks, and converted where it is
+        interrupted."""
         return replace(self, after_sweep=None, as_final=as_final)
 
     @property

@@ -1,8 +1,11 @@
-"""Search: ways out of poor optima, by clusters that come where errors are large and go where they serve least.
+"""Search: ways out of poor optima, by clusters that come where errors are large and go where they
+serve least.
 
-Breathing k-means (Fritzke 2020): b centres are added in the b clusters of largest error, which sweeps settle; then the b clusters of
-least utility go, and sweeps settle the rest. What lowers the objective is kept; b = 5, one less after each failure. Here centres come at
-rows, so that it works in any space, and all else are sums of a pass. Few rows are then looked at one by one (`sweeps/exchange.py`).
+Breathing k-means (Fritzke 2020): b centres are added in the b clusters of largest error, which
+sweeps settle; then the b clusters of least utility go, and sweeps settle the rest. What lowers the
+objective is kept; b = 5, one less after each failure. Here centres come at rows, so that it works
+in any space, and all else are sums of a pass. Few rows are then looked at one by one
+(`sweeps/exchange.py`).
 """
 
 from __future__ import annotations
@@ -32,20 +35,31 @@ from .observer import Observer, Progressed, known
 from .solution import Solution
 
 BREADTH = 5  # clusters that come and go together, at first
-A_FEW = 4  # sweeps in which added clusters find their places, and after which a trial without prospects ends
-MANY = 16  # clusters for each further try of a breadth: of many, others than those of the largest errors may be the ones to divide
-VERY_MANY = 256  # clusters from which on a share of them comes and goes together, and half as many after each failure
+# sweeps in which added clusters find their places, and after which a trial without prospects ends
+A_FEW = 4
+# clusters for each further try of a breadth: of many, others than those of the largest errors may
+# be the ones to divide
+MANY = 16
+# clusters from which on a share of them comes and goes together, and half as many after each
+# failure
+VERY_MANY = 256
 GAIN = 1e-4  # share of the objective that is worth a further try
-TOLERANCE = 1e-2  # movement of the centres, relative to the typical distance, at which a trial is settled well enough to be judged
+# movement of the centres, relative to the typical distance, at which a trial is settled well enough
+# to be judged
+TOLERANCE = 1e-2
 STARTS = 9  # further starts, drawn and swept, whose row visits a search makes at most
 DRAWING = 20  # sweeps over plain rows in the time of drawing a start
-STARTS_OF_MANY, DRAWING_OF_MANY = 2, 3  # the same of very many clusters: a third of the time for .4 percent of the objective
+# the same of very many clusters: a third of the time for .4 percent of the objective
+STARTS_OF_MANY, DRAWING_OF_MANY = 2, 3
 ROWS = 1000  # rows of a sample for each cluster that are enough to search on
 FEW_ROWS = 1000  # rows up to which they are looked at one by one
 TRIALS = 20  # for each cluster, of others that begin anew there, at most
-TRIED_VALUES = 2_000_000  # rows times columns times clusters times trials, at most: some five milliseconds
+# rows times columns times clusters times trials, at most: some five milliseconds
+TRIED_VALUES = 2_000_000
 LEAST_TRIALS = 4  # fewer are not worth the time that it takes to begin
-LEFT_OUT = 1e-4  # share of the sum of a Gram matrix's eigenvalues that points may lack: what is found by them is judged by sweeps
+# share of the sum of a Gram matrix's eigenvalues that points may lack: what is found by them is
+# judged by sweeps
+LEFT_OUT = 1e-4
 NEGATIVE = 1e-8  # share of the largest eigenvalue of a Gram matrix below which it is rounding
 
 
@@ -69,13 +83,19 @@ class Searching(Protocol):
     def is_settled_by(self, sizes: list[int], n_clusters: int) -> bool:
         """True where a sample is so large that all rows would say the same."""
 
-    def __call__(self, problem: Problem, solution: Solution, observer: Observer, reach: int = 1) -> Searched:
-        """Return a better solution, or the same. `reach`: visits of a further start for each of one over these rows alone."""
+    def __call__(
+        self, problem: Problem, solution: Solution, observer: Observer, reach: int = 1
+    ) -> Searched:
+        """Return a better solution, or the same. `reach`: visits of a further start for each of one
+        over these rows alone."""
 
 
 def stage_of(sizes: list[int], n_clusters: int) -> int:
-    """Return which of some growing samples is searched on: the first that shows all clusters well, else the last."""
-    return next((number for number, size in enumerate(sizes) if size >= ROWS * n_clusters), len(sizes) - 1)
+    """Return which of some growing samples is searched on: the first that shows all clusters well,
+    else the last."""
+    return next(
+        (number for number, size in enumerate(sizes) if size >= ROWS * n_clusters), len(sizes) - 1
+    )
 
 
 def is_enough(sizes: list[int], n_clusters: int) -> bool:
@@ -87,14 +107,15 @@ def is_enough(sizes: list[int], n_clusters: int) -> bool:
 class Breathing:
     """Search around a solution.
 
-    By default it looks for the best hard partition, from which the rule's own sweeps go on: in the plain space that finds what a search
-    under a soft rule finds, in less time. It ends once its row visits are more than those of nine further starts,
-    of two from 256 clusters on.
+    By default it looks for the best hard partition, from which the rule's own sweeps go on: in the
+    plain space that finds what a search under a soft rule finds, in less time. It ends once its row
+    visits are more than those of nine further starts, of two from 256 clusters on.
     """
 
     population: Population | None  # that centres are drawn from; None: all rows
     rng: np.random.RandomState
-    thorough: bool = False  # under the rule itself where it has utilities, and for as long as it gains
+    # under the rule itself where it has utilities, and for as long as it gains
+    thorough: bool = False
 
     def on_sample(self) -> Breathing:
         """Search on a sample of the population."""
@@ -108,53 +129,93 @@ class Breathing:
         """As of `Searching`."""
         return is_enough(sizes, n_clusters)
 
-    def __call__(self, problem: Problem, solution: Solution, observer: Observer, reach: int = 1) -> Searched:
+    def __call__(
+        self, problem: Problem, solution: Solution, observer: Observer, reach: int = 1
+    ) -> Searched:
         """As of `Searching`."""
         seed = self.rng.randint(2**31)
         if not solution.converged or solution.ended or len(solution.state.centres) < 2:
             return Searched(solution, 0)
         last = None if solution.last is None else solution.last[1]
         reached = solution.history[-1] / problem.rows.blocks.unit
-        observer.note(Progressed(problem.rule, known(solution.state), solution.n_iter, reached, last))  # should it be interrupted
-        starts, drawing = (STARTS, DRAWING) if len(solution.state.centres) < VERY_MANY else (STARTS_OF_MANY, DRAWING_OF_MANY)
-        most = math.inf if self.thorough else reach * starts * (solution.row_visits + drawing * _sweep_share(problem) * problem.n_rows)
+        # should it be interrupted
+        observer.note(
+            Progressed(problem.rule, known(solution.state), solution.n_iter, reached, last)
+        )
+        starts, drawing = (
+            (STARTS, DRAWING)
+            if len(solution.state.centres) < VERY_MANY
+            else (STARTS_OF_MANY, DRAWING_OF_MANY)
+        )
+        most = (
+            math.inf
+            if self.thorough
+            else reach
+            * starts
+            * (solution.row_visits + drawing * _sweep_share(problem) * problem.n_rows)
+        )
         trial = self._trial(problem)
         found = _Search(trial, self.population, seed, most, observer).run(solution.state.centres)
         observer.solved()
         centres = _exchanged(trial, found, self.population, seed)
         searched = Searched(solution, found.row_visits)
-        # Another rule's sweeps may have led out of a poor optimum alone, before any breath, and further from there than from a better
-        # hard partition.
+        # Another rule's sweeps may have led out of a poor optimum alone, before any breath, and
+        # further from there than from a better hard partition.
         if trial.rule is not problem.rule or (found.gained and centres is None):
             searched = better(problem, solution, found.centres, found.row_visits, observer)
         if centres is None:
             return searched
-        return better(problem, searched.solution, centres, searched.row_visits, observer.within("exchanged"))
+        return better(
+            problem, searched.solution, centres, searched.row_visits, observer.within("exchanged")
+        )
 
     def _trial(self, problem: Problem) -> Problem:
         """The problem whose solutions are compared."""
         rule = problem.rule  # a hard partition would divide the noise too
-        own = not rule.is_soft or ((self.thorough or rule.noise_distance is not None) and rule.has_removal_costs)
-        stopping = replace(problem.stopping, tol=max(problem.stopping.tol, TOLERANCE), criterion=None)
+        own = not rule.is_soft or (
+            (self.thorough or rule.noise_distance is not None) and rule.has_removal_costs
+        )
+        stopping = replace(
+            problem.stopping, tol=max(problem.stopping.tol, TOLERANCE), criterion=None
+        )
         return replace(problem, rule=problem.rule if own else Hard(), stopping=stopping)
 
 
-def _exchanged(problem: Problem, found: _Breath, population: Population | None, seed: int) -> Centres | None:
-    """Return centres of few rows that are better than those found, by rows that change clusters one by one; None where there are none, or
-    no points in which means of rows are means."""
+def _exchanged(
+    problem: Problem, found: _Breath, population: Population | None, seed: int
+) -> Centres | None:
+    """Return centres of few rows that are better than those found, by rows that change clusters one
+    by one; None where there are none, or no points in which means of rows are means."""
     n, c, rows, space = problem.n_rows, len(found.centres), problem.rows, problem.space
-    if n > FEW_ROWS or problem.rule != Hard() or not native.is_available() or not space.norms_are_offsets or space.spherical:
+    if (
+        n > FEW_ROWS
+        or problem.rule != Hard()
+        or not native.is_available()
+        or not space.norms_are_offsets
+        or space.spherical
+    ):
         return None
-    numbers, weights = (population.rows, population.weights) if population is not None else (np.arange(n), rows.blocks.weight)
-    if LEAST_TRIALS * len(numbers) * min(space.size, len(numbers)) * c > TRIED_VALUES or not weights.min() > 0:
+    numbers, weights = (
+        (population.rows, population.weights)
+        if population is not None
+        else (np.arange(n), rows.blocks.weight)
+    )
+    if (
+        LEAST_TRIALS * len(numbers) * min(space.size, len(numbers)) * c > TRIED_VALUES
+        or not weights.min() > 0
+    ):
         return None
     points = _points(space.embed(rows.blocks.take(numbers), numbers))
     if points is None:
         return None
     trials = min(TRIALS * c, TRIED_VALUES // (points.size * c))
-    labels = np.concatenate([nearest for nearest, _ in problem.map(NearestRowsPass(problem.rule, State(found.centres)))])
+    labels = np.concatenate(
+        [nearest for nearest, _ in problem.map(NearestRowsPass(problem.rule, State(found.centres)))]
+    )
     draws = np.random.RandomState([seed, TRIALS]).uniform(size=(trials, 2))
-    end = exchanged(points, weights, labels if population is None else population.of(labels), c, draws)
+    end = exchanged(
+        points, weights, labels if population is None else population.of(labels), c, draws
+    )
     if end is None or end.objective >= (1.0 - GAIN) * end.before:
         return None
     everywhere = end.labels if population is None else end.labels[population.members()]
@@ -162,7 +223,8 @@ def _exchanged(problem: Problem, found: _Breath, population: Population | None, 
 
 
 def _points(rows: Centres) -> Float64 | None:
-    """Return coordinates of rows over an orthonormal basis, the principal ones of a Gram matrix; None where it is indefinite."""
+    """Return coordinates of rows over an orthonormal basis, the principal ones of a Gram matrix;
+    None where it is indefinite."""
     if rows.duals is rows.coordinates:
         return rows.coordinates
     values, vectors = np.linalg.eigh(rows.inner(rows))
@@ -173,8 +235,11 @@ def _points(rows: Centres) -> Float64 | None:
     return points
 
 
-def better(problem: Problem, solution: Solution, centres: Centres, row_visits: int, observer: Observer) -> Searched:
-    """Return where the problem's own sweeps lead from centres that were found in so many visits, or the solution where it is no worse."""
+def better(
+    problem: Problem, solution: Solution, centres: Centres, row_visits: int, observer: Observer
+) -> Searched:
+    """Return where the problem's own sweeps lead from centres that were found in so many visits, or
+    the solution where it is no worse."""
     after = solve(problem, State(centres), observer.within("found").without_callbacks())
     visits = row_visits + after.row_visits
     if after.history[-1] >= solution.history[-1] - GAIN * abs(solution.history[-1]):
@@ -237,7 +302,9 @@ class _Search:
 
     def _first(self, centres: Centres) -> _Breath:
         start = self._settled(centres)
-        return _Breath(*_judged(start, self.problem), first_breadth(len(centres)), row_visits=start.row_visits)
+        return _Breath(
+            *_judged(start, self.problem), first_breadth(len(centres)), row_visits=start.row_visits
+        )
 
     def _breathe(self, now: _Breath, rng: np.random.RandomState) -> _Breath:
         """Add clusters, remove as many, and keep what is better."""
@@ -246,7 +313,9 @@ class _Search:
         if not len(drawn):
             return replace(now, breadth=0, row_visits=now.row_visits + n)
         blocks = self.problem.rows.blocks
-        wide = self._settled(Centres.stack([now.centres, self.problem.space.embed(blocks.take(drawn), drawn)]), A_FEW)
+        wide = self._settled(
+            Centres.stack([now.centres, self.problem.space.embed(blocks.take(drawn), drawn)]), A_FEW
+        )
         costs = self.problem.engine.fold(self.problem.rows, CostPass(self.problem.rule, wide.state))
         kept = kept_clusters(costs.utility, wide.state.centres, len(drawn))
         end = self._settled(wide.state.centres[kept], A_FEW, sweep_of_fewer(wide.sweep, kept))
@@ -262,15 +331,23 @@ class _Search:
             breadth = breadth // 2 if breadth >= 2 * BREADTH else 0
         elif failures > len(centres) // MANY:
             failures, breadth = 0, breadth - 1
-        return replace(now, breadth=breadth, failures=failures, number=now.number + 1, row_visits=visits)
+        return replace(
+            now, breadth=breadth, failures=failures, number=now.number + 1, row_visits=visits
+        )
 
     def _drawn(self, now: _Breath, rng: np.random.RandomState) -> IntArray:
-        """Draw rows to begin clusters at, each within a cluster of large error in proportion to weight and squared distance."""
-        # After a failure, other clusters than those of the largest errors are tried, in proportion to these.
+        """Draw rows to begin clusters at, each within a cluster of large error in proportion to
+        weight and squared distance."""
+        # After a failure, other clusters than those of the largest errors are tried, in proportion
+        # to these.
         keys = rng.exponential(size=len(now.errors)) if now.failures else np.ones(len(now.errors))
         worst = np.sort(ascending(-now.errors / keys)[: now.breadth])
-        few, over = self.population, DrawWithinPass(self.problem.rule, State(now.centres), worst, new_key(rng))
-        if few is not None and few.member is not None:  # in the order of the population, equal ones as one
+        few, over = (
+            self.population,
+            DrawWithinPass(self.problem.rule, State(now.centres), worst, new_key(rng)),
+        )
+        # in the order of the population, equal ones as one
+        if few is not None and few.member is not None:
             parts = self.problem.map(NearestRowsPass(self.problem.rule, State(now.centres)))
             labels, distances = (few.of(np.concatenate(part)) for part in zip(*parts, strict=True))
             drawn = over.drawn(few.rows, few.weights, labels, distances, 0)
@@ -278,28 +355,42 @@ class _Search:
             drawn = self.problem.engine.fold(self.problem.rows, over)
         return drawn.rows[np.isfinite(drawn.times)]
 
-    def _settled(self, centres: Centres, max_iter: int | None = None, sweep: SweepFunction | None = None) -> Solution:
-        """Sweep from some centres until they hardly move; nothing of it is a result of the fit. `sweep` knows them from before."""
+    def _settled(
+        self, centres: Centres, max_iter: int | None = None, sweep: SweepFunction | None = None
+    ) -> Solution:
+        """Sweep from some centres until they hardly move; nothing of it is a result of the fit.
+        `sweep` knows them from before."""
         stopping = self.problem.stopping
-        stopping = stopping if max_iter is None else replace(stopping, max_iter=min(max_iter, stopping.max_iter))
-        return solve(replace(self.problem, stopping=stopping), State(centres), Observer(self.observer.at("search").reporter), sweep=sweep)
+        stopping = (
+            stopping
+            if max_iter is None
+            else replace(stopping, max_iter=min(max_iter, stopping.max_iter))
+        )
+        return solve(
+            replace(self.problem, stopping=stopping),
+            State(centres),
+            Observer(self.observer.at("search").reporter),
+            sweep=sweep,
+        )
 
 
 def first_breadth(n_clusters: int) -> int:
-    """Return how many clusters come and go together at first: of very many a share, as the number of those that are badly placed grows
-    with theirs."""
+    """Return how many clusters come and go together at first: of very many a share, as the number
+    of those that are badly placed grows with theirs."""
     return min(BREADTH, n_clusters) if n_clusters < VERY_MANY else n_clusters // MANY
 
 
 def may_fall_below(objective: float, trial: Solution, unit: float) -> bool:
-    """True where further sweeps could bring a trial below an objective: if each gained three quarters of what the one before it did."""
+    """True where further sweeps could bring a trial below an objective: if each gained three
+    quarters of what the one before it did."""
     before, reached = trial.history[max(len(trial.history) - 2, 0)], trial.history[-1]
     return not trial.converged and reached - 3 * max(before - reached, 0.0) < objective * unit
 
 
 def kept_clusters(utility: Float64, centres: Centres, removed: int) -> IntArray:
-    """Return the clusters that stay when some of least utility go. The neighbour of one that goes stays, as long as others may go:
-    where two share a crowd, each is of little use while the other is there."""
+    """Return the clusters that stay when some of least utility go. The neighbour of one that goes
+    stays, as long as others may go: where two share a crowd, each is of little use while the other
+    is there."""
     apart = centres.squared_distances()
     noise = rounding(np.float64) * float(apart.max())
     np.fill_diagonal(apart, np.inf)
@@ -318,4 +409,8 @@ def kept_clusters(utility: Float64, centres: Centres, removed: int) -> IntArray:
 def _judged(solution: Solution, problem: Problem) -> tuple[Centres, float, Float64]:
     """The centres of a trial, its objective and the errors of its clusters."""
     assert solution.last is not None, "a trial makes a sweep at least"
-    return solution.state.centres, solution.history[-1] / problem.rows.blocks.unit, solution.last[1].spread
+    return (
+        solution.state.centres,
+        solution.history[-1] / problem.rows.blocks.unit,
+        solution.last[1].spread,
+    )

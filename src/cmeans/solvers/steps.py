@@ -26,7 +26,8 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class StepResult:
-    """The next state, the rows that finding it has visited beyond the sweep, the verdict, and the sums as corrected where they are."""
+    """The next state, the rows that finding it has visited beyond the sweep, the verdict, and the
+    sums as corrected where they are."""
 
     state: State
     row_visits: int = 0
@@ -39,7 +40,8 @@ class Step(Protocol):
 
     @property
     def needs_labels(self) -> bool:
-        """True for steps that need the sums over each cluster's own rows, and which rows they are."""
+        """True for steps that need the sums over each cluster's own rows, and which rows they
+        are."""
 
     @property
     def keeps_clusters(self) -> bool:
@@ -61,14 +63,24 @@ class NextCentres:
     needs_labels: bool = False
     keeps_clusters: bool = True
 
-    def __call__(self, problem: Problem, swept: SweepPass, sums: Statistics, last: tuple[State, Statistics] | None) -> StepResult:
+    def __call__(
+        self,
+        problem: Problem,
+        swept: SweepPass,
+        sums: Statistics,
+        last: tuple[State, Statistics] | None,
+    ) -> StepResult:
         state = swept.state
         new, visits = problem.means(state, sums), 0
         empty = np.flatnonzero(sums.mass <= 0)
         if len(empty) and problem.rule.refills_empty_clusters:
             far = farthest_rows(problem, state.centres, len(empty))
             visits = far.passes * problem.n_rows
-            new = problem.space.feasible(new.replaced(empty[: len(far.rows)], far.centres)) if far.centres is not None else new
+            new = (
+                problem.space.feasible(new.replaced(empty[: len(far.rows)], far.centres))
+                if far.centres is not None
+                else new
+            )
         return StepResult(State(new, state.scales), visits)
 
 

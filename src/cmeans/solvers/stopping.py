@@ -1,4 +1,5 @@
-"""The end of a run: centres or memberships at rest, movements that are rounding only; and the reason as a message."""
+"""The end of a run: centres or memberships at rest, movements that are rounding only; and the
+reason as a message."""
 
 from __future__ import annotations
 
@@ -19,11 +20,15 @@ from .steps import Verdict
 
 LONGEST_CYCLE = 100  # sweeps of a cycle that is seen
 SAME = 1e-10  # relative difference of objectives that are the same
-PATIENCE = 10  # sweeps that must look like the ten before them, until it is rounding that moves the centres
+# sweeps that must look like the ten before them, until it is rounding that moves the centres
+PATIENCE = 10
 
 
-def is_at_rest(problem: Problem, before: State | None, at: State, new: State, sums: Statistics) -> tuple[bool, float]:
-    """Return True where the step from `at` to `new` ends a run, and the movement relative to the stopping rule's scale.
+def is_at_rest(
+    problem: Problem, before: State | None, at: State, new: State, sums: Statistics
+) -> tuple[bool, float]:
+    """Return True where the step from `at` to `new` ends a run, and the movement relative to the
+    stopping rule's scale.
 
     `before` is where the last sweep but one started.
     """
@@ -32,13 +37,16 @@ def is_at_rest(problem: Problem, before: State | None, at: State, new: State, su
         ends, change = stopping.criterion(problem, before, at)
         return moved == 0 or ends, change
     scale = sums.scale / sums.weight if sums.weight > 0 else 0.0
-    rests = problem.rule.has_prices or _widening(at, new) <= stopping.tol  # prices rest where centres do
+    # prices rest where centres do
+    rests = problem.rule.has_prices or _widening(at, new) <= stopping.tol
     return ends_by_centres(stopping, moved, scale) and rests, relative_movement(moved, scale)
 
 
 def ends_by_centres(stopping: Stopping, moved: float, scale: float) -> bool:
-    """True where the largest squared movement of a centre ends a run; `scale`: the typical squared distance."""
-    return moved <= stopping.tol * stopping.tol * scale  # a square of Python overflows with an error
+    """True where the largest squared movement of a centre ends a run; `scale`: the typical squared
+    distance."""
+    # a square of Python overflows with an error
+    return moved <= stopping.tol * stopping.tol * scale
 
 
 def relative_movement(moved: float, scale: float) -> float:
@@ -47,34 +55,54 @@ def relative_movement(moved: float, scale: float) -> float:
 
 
 def is_rounding_only(
-    stopping: Stopping, movements: Sequence[float], history: Sequence[float], rows: RepresentedRows, magnitude: float
+    stopping: Stopping,
+    movements: Sequence[float],
+    history: Sequence[float],
+    rows: RepresentedRows,
+    magnitude: float,
 ) -> float | None:
-    """Return the movement below which rounding lets no centre come, where that ends a run; None where it goes on."""
+    """Return the movement below which rounding lets no centre come, where that ends a run; None
+    where it goes on."""
     if stopping.tol == 0 or stopping.criterion is not None or len(movements) < 2 * PATIENCE:
         return None
-    return max(movements[-PATIENCE:]) if only_rounds(movements, history, rounding_of(rows), magnitude) else None
+    return (
+        max(movements[-PATIENCE:])
+        if only_rounds(movements, history, rounding_of(rows), magnitude)
+        else None
+    )
 
 
-def only_rounds(movements: Sequence[float], history: Sequence[float], rounding: float, magnitude: float) -> bool:
-    """True where the last sweeps have shown rounding only: small movements that go up and down but no lower, and an objective, the
-    sum of numbers of this magnitude, that stands. Slow convergence falls from sweep to sweep."""
+def only_rounds(
+    movements: Sequence[float], history: Sequence[float], rounding: float, magnitude: float
+) -> bool:
+    """True where the last sweeps have shown rounding only: small movements that go up and down but
+    no lower, and an objective, the sum of numbers of this magnitude, that stands. Slow convergence
+    falls from sweep to sweep."""
     if len(movements) < 2 * PATIENCE or movements[-1] > math.sqrt(rounding):
         return False
     earlier, late = movements[-2 * PATIENCE : -PATIENCE], movements[-PATIENCE:]
     rises = sum(after > before for before, after in itertools.pairwise(movements[-2 * PATIENCE :]))
-    if rises < PATIENCE // 2 or max(late) > math.sqrt(rounding) or min(late) < 0.7 * min(earlier) or max(late) > 2 * max(earlier):
+    if (
+        rises < PATIENCE // 2
+        or max(late) > math.sqrt(rounding)
+        or min(late) < 0.7 * min(earlier)
+        or max(late) > 2 * max(earlier)
+    ):
         return False
     values = history[-2 * PATIENCE :]
     return max(values) - min(values) <= 2.0 * rounding * magnitude  # each may be off either way
 
 
 def cycle_length(history: Sequence[float]) -> int | None:
-    """Return the length of the cycle in which the objective has gone twice, through different values; None where there is none."""
+    """Return the length of the cycle in which the objective has gone twice, through different
+    values; None where there is none."""
     values = np.array(history[-2 * LONGEST_CYCLE :])
     near = SAME * abs(float(values[-1]))
     for length in range(2, len(values) // 2 + 1):
         late, before = values[-length:], values[-2 * length : -length]
-        if abs(late[-1] - before[-1]) <= near and np.abs(late - before).max() <= near < np.ptp(late):
+        if abs(late[-1] - before[-1]) <= near and np.abs(late - before).max() <= near < np.ptp(
+            late
+        ):
             return length
     return None
 
@@ -86,29 +114,40 @@ def rounding_of(rows: RepresentedRows) -> float:
 
 def _movement(old: State, new: State) -> float:
     """max_j |dv_j|^2; infinite where a cluster went."""
-    return float((new.centres - old.centres).squared_norms().max()) if len(new.centres) == len(old.centres) else math.inf
+    return (
+        float((new.centres - old.centres).squared_norms().max())
+        if len(new.centres) == len(old.centres)
+        else math.inf
+    )
 
 
 def _widening(old: State, new: State) -> float:
     """max_j |d scale_j| / scale_j."""
     if old.scales is None or new.scales is None or new.scales is old.scales:
         return 0.0
-    return float(np.abs(new.scales / old.scales - 1.0).max()) if len(new.scales) == len(old.scales) else math.inf
+    return (
+        float(np.abs(new.scales / old.scales - 1.0).max())
+        if len(new.scales) == len(old.scales)
+        else math.inf
+    )
 
 
 def reason(solution: Solution, stopping: Stopping, last: float) -> str:
-    """Return the reason why a run ended, in words, with advice where it fell short; `last` is the objective of the last pass."""
+    """Return the reason why a run ended, in words, with advice where it fell short; `last` is the
+    objective of the last pass."""
     after = f"after {solution.n_iter} sweep{'' if solution.n_iter == 1 else 's'}"
     if solution.floor is not None:
         return (
-            f"converged: centres move by {solution.floor:.2g} of the typical distance, above tol={stopping.tol:g}, but that is rounding "
+            f"converged: centres move by {solution.floor:.2g} of the typical distance, above "
+            f"tol={stopping.tol:g}, but that is rounding "
             f"({after})"
         )
     if solution.verdict is Verdict.CYCLE:
         values = np.array(solution.history[-(cycle_length(solution.history) or 1) :])
         least, most = in_digits(values.min(), 6), in_digits(values.max(), 6)
         return (
-            f"ended in a cycle of {len(values)} sweeps after {solution.n_iter}: rows go to and fro between clusters whose scales follow "
+            f"ended in a cycle of {len(values)} sweeps after {solution.n_iter}: rows go to and fro "
+            "between clusters whose scales follow "
             f"them, and the objective between {least} and {most}; nothing is gained by more sweeps"
         )
     if solution.converged:
@@ -119,6 +158,7 @@ def reason(solution: Solution, stopping: Stopping, last: float) -> str:
     before = solution.history[-1]
     fall = 100 * max(before - last, 0.0) / abs(before) if before else 0.0
     return (
-        f"stopped at max_iter={stopping.max_iter} with the objective still falling {in_digits(fall, 2)}% a sweep; "
+        f"stopped at max_iter={stopping.max_iter} with the objective still falling "
+        f"{in_digits(fall, 2)}% a sweep; "
         f"raise max_iter or loosen tol={stopping.tol:g}"
     )

@@ -1,4 +1,5 @@
-"""Sweeps over samples that grow fourfold, each from where the one before it ended: near the fixed point at the price of a few rows."""
+"""Sweeps over samples that grow fourfold, each from where the one before it ended: near the fixed
+point at the price of a few rows."""
 
 from __future__ import annotations
 
@@ -18,9 +19,11 @@ from .search import Searching
 from .solution import Solution
 from .stopping import rounding_of
 
-STAGES, GROWTH = 4, 4  # so many samples, each so many times the one before, the last a quarter of the rows
+# so many samples, each so many times the one before, the last a quarter of the rows
+STAGES, GROWTH = 4, 4
 LEAST_ROWS = 20  # a cluster, in the smallest sample
-RESOLVED = 0.2  # share of a sample's own uncertainty of the centres to which it is worth while to settle them
+# share of a sample's own uncertainty of the centres to which it is worth while to settle them
+RESOLVED = 0.2
 
 
 @dataclass(frozen=True)
@@ -49,25 +52,33 @@ class SubsampleSchedule:
         search: Searching | None = None,
         solver: Solver = solve,
     ) -> WarmStart:
-        """Solve from every state on one sample after the other; the lowest objective on the largest of them is kept, or on the one that
-        is searched on.
+        """Solve from every state on one sample after the other; the lowest objective on the largest
+        of them is kept, or on the one that is searched on.
 
-        The centres of n rows' c clusters are known to about sqrt(c / n) of the typical distance, whatever the sweeps: a
-        sample is left as soon as no centre moves by more than a fraction of that.
+        The centres of n rows' c clusters are known to about sqrt(c / n) of the typical distance,
+        whatever the sweeps: a sample is left as soon as no centre moves by more than a fraction of
+        that.
         """
         states, visits, stopping, best = list(states), 0, problem.stopping, 0
         searched = -1 if search is None else search.stage(self.sizes, len(states[0].centres))
         for number, (numbers, weights) in enumerate(self.samples()):
             uncertainty = np.sqrt(len(states[0].centres) / len(numbers))
             # Rows kept for a sample are gone before the next is made.
-            part = problem.on_sample(numbers, weights, replace(stopping, tol=max(stopping.tol, RESOLVED * uncertainty)))
+            part = problem.on_sample(
+                numbers, weights, replace(stopping, tol=max(stopping.tol, RESOLVED * uncertainty))
+            )
             here = observer.without_callbacks().within(f"sample {number}")
-            solutions = [_without_sweep(solver(part, state, here.at("sample", run, n_starts))) for run, state in enumerate(states)]
+            solutions = [
+                _without_sweep(solver(part, state, here.at("sample", run, n_starts)))
+                for run, state in enumerate(states)
+            ]
             states = [solution.state for solution in solutions]
             visits += sum(solution.row_visits for solution in solutions)
             if len(states) > 1 and number in (searched, len(self.sizes) - 1):
                 objectives = np.array([part.sweep(state).objective for state in states])
-                best = first_largest(-objectives, rounding_of(part.rows) * float(np.abs(objectives).max()))
+                best = first_largest(
+                    -objectives, rounding_of(part.rows) * float(np.abs(objectives).max())
+                )
                 visits += len(states) * part.n_rows
                 states, solutions = [states[best]], [solutions[best]]
             if search is not None and number == searched:
@@ -92,15 +103,17 @@ def _without_sweep(solution: Solution) -> Solution:
     return replace(solution, sweep=None)
 
 
-def subsample_schedule(population: Population, n_clusters: int, rng: np.random.RandomState) -> SubsampleSchedule | None:
+def subsample_schedule(
+    population: Population, n_clusters: int, rng: np.random.RandomState
+) -> SubsampleSchedule | None:
     """The samples for a fit; None where it is too small for them to pay."""
     sizes = sample_sizes(len(population), n_clusters, population.limits)
     return SubsampleSchedule(population, sizes, rng) if sizes else None
 
 
 def sample_sizes(n_rows: int, n_clusters: int, limits: Limits) -> list[int]:
-    """Rows of each sample, from small to large: n/256, n/64, n/16 and n/4 of those that give every cluster rows enough; where n/4 are
-    too many, a fixed number of rows in place of n/4."""
+    """Rows of each sample, from small to large: n/256, n/64, n/16 and n/4 of those that give every
+    cluster rows enough; where n/4 are too many, a fixed number of rows in place of n/4."""
     if n_rows <= limits.subsampled_above:
         return []
     last = min(n_rows // GROWTH, limits.last_sample_rows)

@@ -1,6 +1,7 @@
 """Sweeps one after the other where rows stay in memory and nothing is asked between sweeps.
 
-The numbers are those of the loop in `fixed_point.py`, to the bit; what falls away is what would take longer there than such a sweep itself.
+The numbers are those of the loop in `fixed_point.py`, to the bit; what falls away is what would
+take longer there than such a sweep itself.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from ..sweeps.statistics import Statistics
 from .stopping import ends_by_centres, is_rounding_only, relative_movement
 
 MOST = 64  # sweeps in a row: an interrupt loses no more
-MOST_VALUES = 2**28  # numbers of rows and clusters that they multiply together: a few hundredths of a second
+# numbers of rows and clusters that they multiply together: a few hundredths of a second
+MOST_VALUES = 2**28
 
 
 @dataclass(frozen=True)
@@ -41,23 +43,30 @@ class Course:
 class SweepsInARow:
     """Sweeps in a row over the rows of a problem."""
 
-    def __init__(self, problem: Problem, sweep: RepeatedSweep, scales: Float64 | None, most: int) -> None:
+    def __init__(
+        self, problem: Problem, sweep: RepeatedSweep, scales: Float64 | None, most: int
+    ) -> None:
         self._problem, self._sweep, self._scales, self._most = problem, sweep, scales, most
         self._weight = sum(problem.rows.task_weight(task) for task in range(problem.rows.n_tasks))
 
     @classmethod
     def of(cls, problem: Problem, state: State, function: SweepFunction) -> SweepsInARow | None:
-        """Return the sweeps of a problem; None where rows leave memory, or a sweep takes so long that the loop does not show."""
+        """Return the sweeps of a problem; None where rows leave memory, or a sweep takes so long
+        that the loop does not show."""
         rows, c = problem.rows, len(state.centres)
         most = min(MOST, MOST_VALUES // (rows.n_rows * rows.space.size * c))
         if not isinstance(function, NativeSweep) or not rows.stay_in_memory or most < 2:
             return None
-        return cls(problem, RepeatedSweep(function, rows, state, problem.engine), state.scales, most)
+        return cls(
+            problem, RepeatedSweep(function, rows, state, problem.engine), state.scales, most
+        )
 
-    def follow(self, state: State, history: tuple[float, ...], movements: tuple[float, ...]) -> Course | None:
-        """Sweep from a state until the centres are at rest, or the loop must look: some sweeps are over, or the next step is not the
-        plain one, as sums make no centre of a cluster, or are no numbers. None where that is so for the first. Threads join where it
-        takes long."""
+    def follow(
+        self, state: State, history: tuple[float, ...], movements: tuple[float, ...]
+    ) -> Course | None:
+        """Sweep from a state until the centres are at rest, or the loop must look: some sweeps are
+        over, or the next step is not the plain one, as sums make no centre of a cluster, or are no
+        numbers. None where that is so for the first. Threads join where it takes long."""
         try:
             return self._follow(state, list(history), list(movements))
         finally:
@@ -86,7 +95,9 @@ class SweepsInARow:
             moves.append(relative_movement(moved, scale))
             ends = ends_by_centres(stopping, moved, scale)
             if not ends:
-                floor = is_rounding_only(stopping, moves, objectives, self._problem.rows, abs(spread) + abs(penalty))
+                floor = is_rounding_only(
+                    stopping, moves, objectives, self._problem.rows, abs(spread) + abs(penalty)
+                )
                 ends = floor is not None
             last = at, sums
             at = new
@@ -106,4 +117,6 @@ class SweepsInARow:
 
 def _copied(sums: Statistics) -> Statistics:
     """Return sums that no later sweep writes over."""
-    return Statistics(sums.weight, np.array(sums.mass), np.array(sums.moment), np.array(sums.spread), sums.penalty)
+    return Statistics(
+        sums.weight, np.array(sums.mass), np.array(sums.moment), np.array(sums.spread), sums.penalty
+    )

@@ -1,4 +1,5 @@
-"""Interface of spaces: distances of rows to centres, and the centres that the sums of one pass give."""
+"""Interface of spaces: distances of rows to centres, and the centres that the sums of one pass
+give."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ from ..kernels import Columns, Kernel
 from ..runtime.stored_classes import enter, stored
 from .centres import Centres
 
-SPACES: dict[str, type[Space]] = {}  # by the names that `kernel=` gives; a class with one enters itself
+# by the names that `kernel=` gives; a class with one enters itself
+SPACES: dict[str, type[Space]] = {}
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ class View:
 
     coefficients: Array  # (c, r) a_j over the basis
     norms: Array  # (c,) |v_j|^2, or in its place what the space adds to distances
-    duals: Array | None = None  # (c, n) t_j = K a_j, where the rows' products with the centres are computed beforehand
+    # (c, n) t_j = K a_j, where the rows' products with the centres are computed beforehand
+    duals: Array | None = None
 
 
 class RowValues(NamedTuple):
@@ -89,7 +92,8 @@ class Rows(ABC):
         size = self.kxx[:, None] + view.norms[None, :]
         d2 += size
         size *= rounding(d2.dtype)
-        return xp.where(d2 < size, xp.zeros_like(d2), d2)  # a comparison that keeps NaN and infinity, which are reported later
+        # a comparison that keeps NaN and infinity, which are reported later
+        return xp.where(d2 < size, xp.zeros_like(d2), d2)
 
 
 @dataclass(frozen=True)
@@ -235,7 +239,8 @@ class Space(ABC):
 
     @property
     def filling(self) -> Callable[[Array], Array] | None:
-        """Function of rows that puts something in place of what is missing; None where nothing is."""
+        """Function of rows that puts something in place of what is missing; None where nothing
+        is."""
         return None
 
     @property
@@ -347,14 +352,18 @@ class Space(ABC):
         """Project centres of another space onto this one; `basis`: the rows of this space's basis.
         ValueError where that space differs, and this one cannot tell how."""
         if not self.is_same(origin):
-            raise ValueError(f"the centres of another space have no place in {type(self).__name__}.")
+            raise ValueError(
+                f"the centres of another space have no place in {type(self).__name__}."
+            )
         return centres
 
     def is_same(self, other: Space) -> bool:
         """Return True for a space of the same class whose fields are equal."""
         names = [field.name for field in fields(self)]  # type: ignore[arg-type]  # all are dataclasses
         same_class = type(other) is type(self)
-        return same_class and all(_equal(getattr(self, name), getattr(other, name)) for name in names)
+        return same_class and all(
+            _equal(getattr(self, name), getattr(other, name)) for name in names
+        )
 
     # What drawing rows asks.
 
@@ -419,7 +428,8 @@ def columns_of(kernel: Kernel, points: Array) -> Columns:
 
 
 def kernel_room(n_rows: int, columns: int, like: Array) -> Array | None:
-    """Return memory for kernel values of NumPy or CSR rows; None for other libraries, which allocate their own."""
+    """Return memory for kernel values of NumPy or CSR rows; None for other libraries, which
+    allocate their own."""
     return None if is_foreign(like) else np.empty((n_rows, columns), dtype=like.dtype)
 
 

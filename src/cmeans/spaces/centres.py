@@ -16,11 +16,12 @@ ONE = 64 * 2.0**-52  # difference of a squared length from 1 that is rounding
 @stored
 @dataclass(frozen=True)
 class Centres:
-    """c centres as two arrays whose rows pair to inner products: <v_i, v_j> = coordinates_i . duals_j.
+    """c centres as two arrays whose rows pair to inner products: <v_i, v_j> = coordinates_i .
+    duals_j.
 
-    In orthonormal coordinates both are the same array; where no factor of the Gram matrix exists they are
-    coefficients a over the basis and products t = G a with it. Both parts are linear in the centres, so sums,
-    differences and multiples are taken part by part.
+    In orthonormal coordinates both are the same array; where no factor of the Gram matrix exists
+    they are coefficients a over the basis and products t = G a with it. Both parts are linear in
+    the centres, so sums, differences and multiples are taken part by part.
     """
 
     coordinates: Float64  # (c, k)
@@ -28,7 +29,10 @@ class Centres:
 
     def __post_init__(self) -> None:
         if self.coordinates.ndim != 2 or self.coordinates.shape != self.duals.shape:
-            raise ValueError(f"Centres: coordinates {self.coordinates.shape} and duals {self.duals.shape} must both be (c, k)")
+            raise ValueError(
+                f"Centres: coordinates {self.coordinates.shape} and duals {self.duals.shape} must "
+                "both be (c, k)"
+            )
 
     @classmethod
     def orthonormal(cls, coordinates: Float64) -> Centres:
@@ -80,7 +84,8 @@ class Centres:
     def of_length_one(self) -> Centres:
         """Return v_j / |v_j|; zero where v_j is."""
         squares = self.squared_norms()
-        off = (np.abs(squares - 1.0) > ONE) & (squares > 0)  # those of length one stay what they are, to the bit
+        # those of length one stay what they are, to the bit
+        off = (np.abs(squares - 1.0) > ONE) & (squares > 0)
         factors = np.where(off, 1.0 / np.sqrt(np.where(off, squares, 1.0)), 1.0)[:, None]
         return self._map(lambda part: factors * part)
 
@@ -100,10 +105,13 @@ class Centres:
     def squared_distances(self) -> Float64:
         """|v_i - v_j|^2 (c, c)."""
         norms = self.squared_norms()
-        return np.maximum(norms[:, None] + norms[None, :] - self.inner(self) - self.inner(self).T, 0.0)
+        return np.maximum(
+            norms[:, None] + norms[None, :] - self.inner(self) - self.inner(self).T, 0.0
+        )
 
     def squared_distances_from_mean(self, weights: Float64) -> Float64:
-        """|v_j - v|^2 (c,) for v = sum_k weight_k v_k / sum_k weight_k; v is the plain mean where no weight is positive."""
+        """|v_j - v|^2 (c,) for v = sum_k weight_k v_k / sum_k weight_k; v is the plain mean where
+        no weight is positive."""
         shares = weights / weights.sum() if weights.any() else np.full(len(self), 1.0 / len(self))
         mean = self._map(lambda part: np.broadcast_to(shares @ part, part.shape))
         return (self - mean).squared_norms()
@@ -122,4 +130,6 @@ class Centres:
 
     def _map(self, function: Callable[[Float64], Float64]) -> Centres:
         coordinates = function(self.coordinates)
-        return Centres(coordinates, coordinates if self.duals is self.coordinates else function(self.duals))
+        return Centres(
+            coordinates, coordinates if self.duals is self.coordinates else function(self.duals)
+        )

@@ -19,9 +19,11 @@ from .landmark import LARGEST_KEPT_GRAM, LandmarkSpace, landmark_space
 
 @dataclass(frozen=True)
 class TrainingRows(Rows):
-    """Training rows of an exact space, whose products with the centres, t = K a, are part of the last pass's moments.
+    """Training rows of an exact space, whose products with the centres, t = K a, are part of the
+    last pass's moments.
 
-    So a sweep takes one product with K, not two: the moments are [w^T K_B, w_B], from which t and a follow by division.
+    So a sweep takes one product with K, not two: the moments are [w^T K_B, w_B], from which t and a
+    follow by division.
     """
 
     g: Array  # (b, n) rows of K
@@ -31,7 +33,9 @@ class TrainingRows(Rows):
     def inner(self, view: View) -> Array:
         duals = view.duals
         assert duals is not None
-        return namespace(duals).asarray(duals[:, self.start : self.start + self.kxx.shape[0]].T, copy=True)
+        return namespace(duals).asarray(
+            duals[:, self.start : self.start + self.kxx.shape[0]].T, copy=True
+        )
 
     def add_moment(self, w: Array, total: Array) -> None:
         xp, n = namespace(total), self.g.shape[1]
@@ -44,7 +48,8 @@ class TrainingRows(Rows):
 
 @dataclass(frozen=True)
 class CentreRows(Rows):
-    """Centres as rows of an exact space; they add their own coefficients and products to the moments."""
+    """Centres as rows of an exact space; they add their own coefficients and products to the
+    moments."""
 
     centres: Centres
     kxx: Float64  # (c,)
@@ -61,7 +66,8 @@ class CentreRows(Rows):
 
 @dataclass(frozen=True)
 class ExactSpace(Space):
-    """Basis = every row, G = K (Havens 2011 eq. 8-10). Centres are pairs: coefficients a (c, n) and t = K a."""
+    """Basis = every row, G = K (Havens 2011 eq. 8-10). Centres are pairs: coefficients a (c, n) and
+    t = K a."""
 
     kernel: Kernel
     data: Blocks
@@ -115,7 +121,11 @@ class ExactSpace(Space):
 
     def project(self, centres: Centres, origin: Space, basis: Block | None = None) -> Centres:
         tasks = (self.data.task(task, self.size) for task in range(self.data.n_tasks(self.size)))
-        return self._from_products(np.concatenate([origin.inner_products(centres, block) for task in tasks for block in task], axis=1))
+        return self._from_products(
+            np.concatenate(
+                [origin.inner_products(centres, block) for task in tasks for block in task], axis=1
+            )
+        )
 
     def portable(self, centres: Centres, columns: IntArray | None = None) -> tuple[Space, Centres]:
         points = self._points if columns is None else columns
@@ -132,7 +142,9 @@ class ExactSpace(Space):
     def factored(self) -> LandmarkSpace:
         given = self.kernel.takes_kernel_values
         gram = host_float64(self._columns(self.data.cut(0, self.size).x)) if given else None
-        return landmark_space(self.kernel, self._points, gram, self.data.x.dtype, spherical=self.spherical)
+        return landmark_space(
+            self.kernel, self._points, gram, self.data.x.dtype, spherical=self.spherical
+        )
 
     def _from_products(self, t: Float64) -> Centres:
         product = self._gram_product
@@ -142,12 +154,16 @@ class ExactSpace(Space):
             def product(a: Float64) -> Float64:
                 return a @ gram
 
-        a = conjugate_gradients(product, t, self.solver_tolerance, 1e-14 * self.size * self._mean_square)
+        a = conjugate_gradients(
+            product, t, self.solver_tolerance, 1e-14 * self.size * self._mean_square
+        )
         return Centres(a, product(a))
 
     def _gram_product(self, a: Float64) -> Float64:
         tasks = (self.data.task(task, self.size) for task in range(self.data.n_tasks(self.size)))
-        return np.concatenate([a @ host_float64(self._columns(block.x)).T for task in tasks for block in task], axis=1)
+        return np.concatenate(
+            [a @ host_float64(self._columns(block.x)).T for task in tasks for block in task], axis=1
+        )
 
     @cached_property
     def _mean_square(self) -> float:
@@ -156,7 +172,11 @@ class ExactSpace(Space):
 
     @property
     def _points(self) -> Array:
-        return np.arange(self.size) if self.kernel.takes_kernel_values else self.data.cut(0, self.size).x
+        return (
+            np.arange(self.size)
+            if self.kernel.takes_kernel_values
+            else self.data.cut(0, self.size).x
+        )
 
     @cached_property
     def _columns(self) -> Columns:

@@ -21,7 +21,8 @@ class FeatureSpace(Space):
     """Basis = the axes of the features e(x); a row is represented by them."""
 
     kernel: FeatureKernel
-    known: Array | None = None  # (n, k) features of the training rows, where they were found with the kernel
+    # (n, k) features of the training rows, where they were found with the kernel
+    known: Array | None = None
     spherical: bool = False
     empty_row_has = "no edge to a row of positive weight"
 
@@ -59,7 +60,9 @@ class FeatureSpace(Space):
 
     def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
         known = None if self.known is None or numbers is None else self.known[numbers]
-        return Centres.orthonormal(host_float64(self.kernel.features(block.x) if known is None else known))
+        return Centres.orthonormal(
+            host_float64(self.kernel.features(block.x) if known is None else known)
+        )
 
     def project(self, centres: Centres, origin: Space, basis: Block | None = None) -> Centres:
         """Project centres of this kernel's span of some rows, or of the same features."""
@@ -67,10 +70,19 @@ class FeatureSpace(Space):
             return centres
         points = self.kernel.landmarks
         if points is None:
-            raise ValueError("the centres of another space have no place in a graph that is given by affinities or distances.")
+            raise ValueError(
+                "the centres of another space have no place in a graph that is given by affinities "
+                "or distances."
+            )
         rows = Block(points, np.ones(len(points)), 0)
-        e = host_float64(self.kernel.features(rows.x))  # of the landmarks, which span all features unless some of these are theirs alone
-        return Centres.orthonormal(np.asarray(np.linalg.lstsq(e, origin.inner_products(centres, rows).T, rcond=None)[0].T, np.float64))
+        # of the landmarks, which span all features unless some of these are theirs alone
+        e = host_float64(self.kernel.features(rows.x))
+        return Centres.orthonormal(
+            np.asarray(
+                np.linalg.lstsq(e, origin.inner_products(centres, rows).T, rcond=None)[0].T,
+                np.float64,
+            )
+        )
 
     def portable(self, centres: Centres, columns: IntArray | None = None) -> tuple[Space, Centres]:
         return replace(self, known=None), centres

@@ -1,4 +1,5 @@
-"""Centring in feature space, for kernels whose large constant part leaves the clusters only the last digits of their values."""
+"""Centring in feature space, for kernels whose large constant part leaves the clusters only the
+last digits of their values."""
 
 from __future__ import annotations
 
@@ -15,10 +16,12 @@ LARGEST_SCALE = 1e150  # beyond, its square overflows
 @stored
 @dataclass(frozen=True)
 class Centring:
-    """The origin moved to mu = mean of phi over s basis points, which itself joins the basis as element s + 1.
+    """The origin moved to mu = mean of phi over s basis points, which itself joins the basis as
+    element s + 1.
 
-    Without that element the span of the centres would shrink to an affine hull; with it only rounding changes.
-    It is scaled to the size of the others: otherwise its eigenvalue would dominate theirs as the constant part did.
+    Without that element the span of the centres would shrink to an affine hull; with it only
+    rounding changes. It is scaled to the size of the others: otherwise its eigenvalue would
+    dominate theirs as the constant part did.
     """
 
     row_means: Float64  # (s,) mean_i k(b_i, b_l)
@@ -27,7 +30,10 @@ class Centring:
 
     def __post_init__(self) -> None:
         if self.row_means.ndim != 1 or self.scale < 0 or self.scale >= LARGEST_SCALE:
-            raise ValueError(f"Centring: row means {self.row_means.shape} and a scale of {self.scale} are no centring")
+            raise ValueError(
+                f"Centring: row means {self.row_means.shape} and a scale of {self.scale} are no "
+                "centring"
+            )
 
     @classmethod
     def of(cls, gram: Float64) -> Centring:
@@ -46,12 +52,13 @@ class Centring:
         return out
 
     def whitener(self, w: Float64) -> Float64:
-        """Return W (s + 1, k) for the new basis from that of the raw one (s, k), as phi(b_l) is phi(b_l) - mu plus mu."""
+        """Return W (s + 1, k) for the new basis from that of the raw one (s, k), as phi(b_l) is
+        phi(b_l) - mu plus mu."""
         return np.vstack([w, w.sum(axis=0) / self.scale])
 
     def products(self, g: Array, room: Array | None = None) -> Array:
-        """Return the products (b, s + 1) of phi(x) - mu with the new basis, from the raw products g (b, s); in `room`, of which g may
-        be the first columns."""
+        """Return the products (b, s + 1) of phi(x) - mu with the new basis, from the raw products g
+        (b, s); in `room`, of which g may be the first columns."""
         return self._centred_products(g, namespace(g).mean(g, axis=1, keepdims=True), room)
 
     def rows(self, g: Array, kxx: Array, room: Array | None = None) -> tuple[Array, Array]:
@@ -60,7 +67,10 @@ class Centring:
         return self._centred_products(g, mean, room), kxx - 2.0 * mean[:, 0] + self.mean
 
     def _centred_products(self, g: Array, mean: Array, room: Array | None) -> Array:
-        rest, outer = as_like(self.row_means - self.mean, g)[None, :], self.scale * (mean - self.mean)
+        rest, outer = (
+            as_like(self.row_means - self.mean, g)[None, :],
+            self.scale * (mean - self.mean),
+        )
         if room is None:
             return namespace(g).concat([g - mean - rest, outer], axis=1)
         body = room[:, :-1]
@@ -79,7 +89,8 @@ class Centring:
         return np.maximum(squares, 0.0)
 
     def raw_coefficients(self, a: Float64) -> Float64:
-        """Coefficients (c, s) of the centres over the raw basis, from those over the new one (c, s + 1)."""
+        """Coefficients (c, s) of the centres over the raw basis, from those over the new one (c, s
+        + 1)."""
         inner, outer = a[:, :-1], self.scale * a[:, -1:]
         raw: Float64 = inner + (1.0 - inner.sum(axis=1, keepdims=True) + outer) / inner.shape[1]
         return raw

@@ -1,4 +1,5 @@
-"""Centres in the span of s landmarks: approximate kernel k-means, akFCM and akPCM without stored n x s products."""
+"""Centres in the span of s landmarks: approximate kernel k-means, akFCM and akPCM without stored n
+x s products."""
 
 from __future__ import annotations
 
@@ -34,11 +35,15 @@ from .spectrum import estimated_largest_eigenvalue
 from .whiteners import cholesky_whitener, tries_cholesky, whitener
 
 SQUARE = 256  # side of the parts of a Gram matrix that are compared with each other
-LARGEST_KEPT_GRAM = 8192  # landmarks up to which the gradient form keeps K_ss; beyond, its products are computed block by block
+# landmarks up to which the gradient form keeps K_ss; beyond, its products are computed block by
+# block
+LARGEST_KEPT_GRAM = 8192
 
 JITTER = 30.0  # of centres from conjugate gradients, which stop at a residual
-RIDGE = 1e-12  # of the basis' mean square, for every element: what goes on G's diagonal where it is not factored
-# Of the raw values' own: where centring leaves less, they round by more than such a ridge, and G has eigenvalues as far below zero.
+# of the basis' mean square, for every element: what goes on G's diagonal where it is not factored
+RIDGE = 1e-12
+# Of the raw values' own: where centring leaves less, they round by more than such a ridge, and G
+# has eigenvalues as far below zero.
 LEAST_SQUARE = 16.0 * np.finfo(float).eps / RIDGE
 
 
@@ -47,26 +52,35 @@ LEAST_SQUARE = 16.0 * np.finfo(float).eps / RIDGE
 class LandmarkSpace(Space):
     """Basis = the landmarks, G = K_ss (Havens 2011 eq. 12-20, Chitta 2011 eq. 4-7).
 
-    With W from a factor of G the centres have orthonormal coordinates v = W^T t. Without W they are pairs
-    (a, t): a solves G a = t by conjugate gradients, as both papers propose where s is too large to factor.
+    With W from a factor of G the centres have orthonormal coordinates v = W^T t. Without W they are
+    pairs (a, t): a solves G a = t by conjugate gradients, as both papers propose where s is too
+    large to factor.
     """
 
     kernel: Kernel
-    points: Array  # (s, d) the landmarks; for a precomputed kernel the numbers (s,) of their columns
+    # (s, d) the landmarks; for a precomputed kernel the numbers (s,) of their columns
+    points: Array
     gram: Float64 | None = None  # (s, s) raw K_ss, where it is kept
     centring: Centring | None = None
     whitener: Float64 | None = None  # (r, k)
     solver_tolerance: float = 1e-12
-    mean_square: float = 1.0  # mean |b_l|^2 of the basis, the scale of the gradient form's ridge; no less than raw values can tell
+    # mean |b_l|^2 of the basis, the scale of the gradient form's ridge; no less than raw values can
+    # tell
+    mean_square: float = 1.0
     spherical: bool = False
 
     def __post_init__(self) -> None:
         s, numbered = int(self.points.shape[0]), self.kernel.takes_kernel_values
         if self.points.ndim != (1 if numbered else 2):
-            raise ValueError(f"LandmarkSpace: points of shape {tuple(self.points.shape)} are no landmarks of {self.kernel!r}")
+            raise ValueError(
+                f"LandmarkSpace: points of shape {tuple(self.points.shape)} are no landmarks of "
+                f"{self.kernel!r}"
+            )
         fitting = self.centring is None or self.centring.row_means.shape == (s,)
         fitting &= self.gram is None or self.gram.shape == (s, s)
-        fitting &= self.whitener is None or (self.gram is not None and self.whitener.ndim == 2 and len(self.whitener) == self.size)
+        fitting &= self.whitener is None or (
+            self.gram is not None and self.whitener.ndim == 2 and len(self.whitener) == self.size
+        )
         if not fitting:
             raise ValueError(f"LandmarkSpace: its parts do not fit {s} landmarks")
 
@@ -84,8 +98,8 @@ class LandmarkSpace(Space):
 
     @property
     def ridge(self) -> float:
-        """The addition of the gradient form to G's diagonal: its centres minimise the objective and  ridge sum_j mass_j |a_j|^2  together.
-        Zero where G is factored."""
+        """The addition of the gradient form to G's diagonal: its centres minimise the objective and
+        ridge sum_j mass_j |a_j|^2  together. Zero where G is factored."""
         return RIDGE * self.size * self.mean_square if self.whitener is None else 0.0
 
     def room(self, n_rows: int, like: Array) -> Array | None:
@@ -94,13 +108,19 @@ class LandmarkSpace(Space):
     def rows(self, block: Block, room: Array | None = None) -> Rows:
         kxx = self.kernel.diag(block.x) if block.kxx is None else block.kxx
         g = self._columns(block.x, room)
-        return ProductRows(g, kxx) if self.centring is None else ProductRows(*self.centring.rows(g, kxx, room))
+        return (
+            ProductRows(g, kxx)
+            if self.centring is None
+            else ProductRows(*self.centring.rows(g, kxx, room))
+        )
 
     def means(self, mass: Float64, moment: Float64) -> Centres:
         return self._from_products(mean_products(mass, moment))
 
     def coefficients(self, centres: Centres) -> Float64:
-        return centres.coordinates if self.whitener is None else centres.coordinates @ self.whitener.T
+        return (
+            centres.coordinates if self.whitener is None else centres.coordinates @ self.whitener.T
+        )
 
     def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
         return self._from_raw_products(host_float64(self._columns(block.x)))
@@ -110,10 +130,18 @@ class LandmarkSpace(Space):
 
     def norms(self, centres: Centres) -> Float64:
         norms = centres.squared_norms()
-        return norms if self.centring is None else self.centring.raw_squared_norms(self.coefficients(centres), norms)
+        return (
+            norms
+            if self.centring is None
+            else self.centring.raw_squared_norms(self.coefficients(centres), norms)
+        )
 
     def as_rows(self, centres: Centres) -> Rows:
-        products = centres.duals if self.whitener is None else self._gram_product(self.coefficients(centres))
+        products = (
+            centres.duals
+            if self.whitener is None
+            else self._gram_product(self.coefficients(centres))
+        )
         return ProductRows(products, centres.squared_norms())
 
     def project(self, centres: Centres, origin: Space, basis: Block | None = None) -> Centres:
@@ -161,10 +189,21 @@ class LandmarkSpace(Space):
     def check(self, n_features: int, diag: Any) -> None:
         points, d = self.points, n_features
         if not self.kernel.takes_kernel_values:
-            if diag is not None or points.shape[1] != d or not np.issubdtype(points.dtype, np.floating):
-                raise ValueError(f"landmarks of shape {points.shape} and {points.dtype} do not fit {d} features")
+            if (
+                diag is not None
+                or points.shape[1] != d
+                or not np.issubdtype(points.dtype, np.floating)
+            ):
+                raise ValueError(
+                    f"landmarks of shape {points.shape} and {points.dtype} do not fit {d} features"
+                )
             return
-        known = isinstance(diag, np.ndarray) and diag.ndim == 1 and diag.dtype == np.float64 and len(diag) > 0
+        known = (
+            isinstance(diag, np.ndarray)
+            and diag.ndim == 1
+            and diag.dtype == np.float64
+            and len(diag) > 0
+        )
         if not known or not np.isfinite(diag).all():
             raise ValueError("the diagonal of the training rows is missing or damaged")
         if is_sparse(points) or not np.issubdtype(points.dtype, np.integer):
@@ -173,17 +212,24 @@ class LandmarkSpace(Space):
             raise ValueError(f"column numbers beyond the {d} columns")
 
     def coordinates(self, block: Block) -> Float64:
-        """Orthonormal coordinates (b, k) of the projections of any rows, about the origin of feature space."""
+        """Orthonormal coordinates (b, k) of the projections of any rows, about the origin of
+        feature space."""
         return self.embed(block).coordinates + self.origin
 
     @property
     def origin(self) -> Float64:
-        """The space's own origin (k,): zero, or, where features are centred, the mean of the landmarks."""
+        """The space's own origin (k,): zero, or, where features are centred, the mean of the
+        landmarks."""
         assert self.whitener is not None
-        return np.zeros(self.whitener.shape[1]) if self.centring is None else self.centring.mean_products() @ self.whitener
+        return (
+            np.zeros(self.whitener.shape[1])
+            if self.centring is None
+            else self.centring.mean_products() @ self.whitener
+        )
 
     def residuals(self, block: Block) -> Float64:
-        """|phi(x) - its projection|^2 (b,), the part of each row that the landmarks do not represent."""
+        """|phi(x) - its projection|^2 (b,), the part of each row that the landmarks do not
+        represent."""
         rows, projections = self.rows(block).plain(), self.embed(block)
         return np.maximum(host_float64(rows.kxx) - projections.squared_norms(), 0.0)
 
@@ -213,7 +259,9 @@ class LandmarkSpace(Space):
         points = in_float64(self.points)
         columns = self.kernel.prepare(points)
         raw = a if self.centring is None else a[:, :-1]
-        products = np.concatenate([raw @ host_float64(columns(part)).T for part in blocks_of(points, 512)], axis=1)
+        products = np.concatenate(
+            [raw @ host_float64(columns(part)).T for part in blocks_of(points, 512)], axis=1
+        )
         if self.centring is None:
             return products
         means, mean, scale = self.centring.row_means, self.centring.mean, self.centring.scale
@@ -231,7 +279,8 @@ class LandmarkSpace(Space):
         return columns_of(self.kernel, self.points)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Cached properties are computed again: prepared kernels may hold closures, which do not pickle.
+        # Cached properties are computed again: prepared kernels may hold closures, which do not
+        # pickle.
         return {k: v for k, v in self.__dict__.items() if k not in ("_columns", "_basis_gram")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -239,9 +288,16 @@ class LandmarkSpace(Space):
 
 
 def landmark_space(
-    kernel: Kernel, points: Array, gram: Float64 | None, dtype: Any, *, factor: bool = True, spherical: bool = False
+    kernel: Kernel,
+    points: Array,
+    gram: Float64 | None,
+    dtype: Any,
+    *,
+    factor: bool = True,
+    spherical: bool = False,
 ) -> LandmarkSpace:
-    """Return the space over given landmarks for rows of a dtype; `gram` is K_ss where the kernel cannot compute it (precomputed).
+    """Return the space over given landmarks for rows of a dtype; `gram` is K_ss where the kernel
+    cannot compute it (precomputed).
 
     A spherical space is about the origin of feature space, as its centres are.
     """
@@ -250,21 +306,34 @@ def landmark_space(
     centred = kernel.constant_part and not spherical
     if not factor and s > LARGEST_KEPT_GRAM and gram is None and not centred:
         size = float(np.abs(host_float64(kernel.diag(points))).mean())
-        return LandmarkSpace(kernel, points, solver_tolerance=solver_tolerance(dtype), mean_square=size, spherical=spherical)
+        return LandmarkSpace(
+            kernel,
+            points,
+            solver_tolerance=solver_tolerance(dtype),
+            mean_square=size,
+            spherical=spherical,
+        )
     gram = gram_matrix(kernel, points) if gram is None else checked_gram(gram, kernel)
     centring = Centring.of(gram) if centred else None
     basis_gram = gram if centring is None else centring.gram(gram)
     raw, size = (float(np.abs(np.diag(matrix)).mean()) for matrix in (gram, basis_gram))
     scale = max(size, LEAST_SQUARE * raw)
-    space = LandmarkSpace(kernel, points, gram, centring, None, solver_tolerance(dtype), scale, spherical)
+    space = LandmarkSpace(
+        kernel, points, gram, centring, None, solver_tolerance(dtype), scale, spherical
+    )
     if not factor:
         return space
     # Below 1e-11 rounding makes the objective rise by 1e-7 where landmarks are nearly redundant.
     cut = max(10.0 * s * np.finfo(float).eps, 1e-6 if coarse else 1e-11)
-    # Values carry rounding of the size of the raw kernel; in a direction of eigenvalue e it adds noise^2 / e to a squared distance.
+    # Values carry rounding of the size of the raw kernel; in a direction of eigenvalue e it adds
+    # noise^2 / e to a squared distance.
     noise = 30 * resolution(dtype) * raw
     floor = noise * (noise / size) if size > 0 else 0.0
-    w = cholesky_whitener(gram, max(cut * estimated_largest_eigenvalue(basis_gram), floor)) if tries_cholesky(s) else None
+    w = (
+        cholesky_whitener(gram, max(cut * estimated_largest_eigenvalue(basis_gram), floor))
+        if tries_cholesky(s)
+        else None
+    )
     if w is None:
         return replace(space, whitener=whitener(basis_gram, cut, floor))
     return replace(space, whitener=w if centring is None else centring.whitener(w))
@@ -277,23 +346,30 @@ def gram_matrix(kernel: Kernel, points: Array) -> Float64:
 
 
 def checked_gram(gram: Float64, kernel: Kernel) -> Float64:
-    """Return a Gram matrix made exactly symmetric; ValueError where it is not finite, or asymmetric beyond rounding."""
+    """Return a Gram matrix made exactly symmetric; ValueError where it is not finite, or asymmetric
+    beyond rounding."""
     if not np.isfinite(gram).all():
         i, j = np.argwhere(~np.isfinite(gram))[0]
         finite = gram[np.isfinite(gram)]
         others = f", others from {finite.min():.3g} to {finite.max():.3g}" if len(finite) else ""
         raise OutOfRangeError(
-            f"kernel={kernel!r} gives {gram[i, j]} for a pair of rows (landmarks or sample, {i} and {j}){others}: it must be finite. "
-            'Polynomials overflow on large features: scale the data, or use kernel="normalized_polynomial".'
+            f"kernel={kernel!r} gives {gram[i, j]} for a pair of rows (landmarks or sample, {i} "
+            f"and {j}){others}: it must be finite. "
+            "Polynomials overflow on large features: scale the data, or use "
+            'kernel="normalized_polynomial".'
         )
     symmetric, asymmetry = np.empty(gram.shape), 0.0
     parts = list(spans(len(gram), SQUARE))
-    for (first, last), (start, stop) in itertools.combinations_with_replacement(parts, 2):  # squares that stay in the cache
+    # squares that stay in the cache
+    for (first, last), (start, stop) in itertools.combinations_with_replacement(parts, 2):
         one, other = gram[first:last, start:stop], gram[start:stop, first:last].T
         difference = one - other
         asymmetry = max(asymmetry, float(difference.max()), -float(difference.min()))
         mean = (one + other) * 0.5
         symmetric[first:last, start:stop], symmetric[start:stop, first:last] = mean, mean.T
     if asymmetry > ASYMMETRY * max(float(gram.max()), -float(gram.min()), np.finfo(float).tiny):
-        raise ValueError(f"kernel={kernel!r} is not symmetric: k(x, y) and k(y, x) differ by up to {asymmetry:.3g}.")
+        raise ValueError(
+            f"kernel={kernel!r} is not symmetric: k(x, y) and k(y, x) differ by up to "
+            f"{asymmetry:.3g}."
+        )
     return symmetric

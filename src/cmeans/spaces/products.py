@@ -1,4 +1,5 @@
-"""Rows that are given by their products with the basis of a space: any mean of rows is such a row."""
+"""Rows that are given by their products with the basis of a space: any mean of rows is such a
+row."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ from .centres import Centres
 class ProductSpace(Space):
     """A space whose rows x are g, products with its basis, and come with k(x, x).
 
-    Rows of weights w_i that are one row have the weighted means of g and of k(x, x): its squared distance to a centre is the mean of
-    theirs, not that of the mean of the rows.
+    Rows of weights w_i that are one row have the weighted means of g and of k(x, x): its squared
+    distance to a centre is the mean of theirs, not that of the mean of the rows.
     """
 
     of: Space

@@ -1,4 +1,5 @@
-"""The largest eigenvalue of a symmetric matrix, exact or estimated, the sum of its largest ones, and leading directions of points."""
+"""The largest eigenvalue of a symmetric matrix, exact or estimated, the sum of its largest ones,
+and leading directions of points."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ import scipy.sparse.linalg
 
 from ..data.arrays import Float64, IntArray, binary_exponent
 
-OVERSAMPLED, TURNS = 8, 3  # further vectors of the basis of leading directions, and how often it is multiplied
+# further vectors of the basis of leading directions, and how often it is multiplied
+OVERSAMPLED, TURNS = 8, 3
 MORE = 10  # additional vectors, so that the last of those wanted converges
 BLOCKS = 5  # of vectors, each the products of the one before
 POWERS = 12  # of a matrix, from which its largest eigenvalue is known to a factor of two
@@ -21,24 +23,32 @@ DENSE = 200  # rows up to which factoring the whole matrix is no slower
 
 
 def largest_eigenvalue(matrix: Float64) -> float:
-    """Return the largest eigenvalue of a positive semidefinite matrix (n, n), exact up to rounding."""
+    """Return the largest eigenvalue of a positive semidefinite matrix (n, n), exact up to
+    rounding."""
     n = len(matrix)
     if n <= DENSE:
         try:
             return float(scipy.linalg.eigvalsh(matrix, subset_by_index=(n - 1, n - 1))[0])
-        except np.linalg.LinAlgError:  # LAPACK may not find some where many coincide, as of the rows of an identity matrix
+        except np.linalg.LinAlgError:
+            # LAPACK may not find some where many coincide, as of the rows of an identity matrix
             return float(scipy.linalg.eigvalsh(matrix)[-1])
     start = np.random.RandomState(SEED).standard_normal(n)
-    return float(scipy.sparse.linalg.eigsh(matrix, k=1, which="LA", v0=start, return_eigenvectors=False)[0])
+    return float(
+        scipy.sparse.linalg.eigsh(matrix, k=1, which="LA", v0=start, return_eigenvectors=False)[0]
+    )
 
 
 def estimated_largest_eigenvalue(matrix: Float64) -> float:
-    """Return the largest absolute eigenvalue of a symmetric matrix to a factor of two, from below, by power iteration."""
+    """Return the largest absolute eigenvalue of a symmetric matrix to a factor of two, from below,
+    by power iteration."""
     return estimated_largest_eigenvalue_by_products(lambda v: matrix @ v, len(matrix))
 
 
-def estimated_largest_eigenvalue_by_products(product: Callable[[Float64], Float64], n: int) -> float:
-    """Return the same for a matrix (n, n) given by its products; infinite where a number is not finite, or all are zero."""
+def estimated_largest_eigenvalue_by_products(
+    product: Callable[[Float64], Float64], n: int
+) -> float:
+    """Return the same for a matrix (n, n) given by its products; infinite where a number is not
+    finite, or all are zero."""
     v = np.random.RandomState(SEED).normal(size=n)
     size = float(np.linalg.norm(v))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -52,18 +62,21 @@ def estimated_largest_eigenvalue_by_products(product: Callable[[Float64], Float6
 
 
 def leading_sum(
-    product: Callable[[Float64], Float64],  # with a matrix (p, p) of p rows of n, each entry weighted by the roots of two rows' shares
+    # with a matrix (p, p) of p rows of n, each entry weighted by the roots of two rows' shares
+    product: Callable[[Float64], Float64],
     diagonal: Float64,  # (p,) of that matrix
     count: int,
     sampled: float,  # p / n
     near: Float64 | None = None,
 ) -> tuple[float, Float64]:
-    """Return the sum of the `count` largest eigenvalues of the whole matrix (n, n), estimated from some of its rows and columns.
+    """Return the sum of the `count` largest eigenvalues of the whole matrix (n, n), estimated from
+    some of its rows and columns.
 
-    A row weighs more in the sample than in the whole, and so does its diagonal entry, which would appear as an eigenvalue that does not
-    exist; so the diagonal gets its weight in the whole (Koltchinskii & Gine 2000 leave it out). The eigenvalues are those in the span of
-    some vectors and their first few products with the matrix (block Lanczos). Also returned are the vectors (`near`) from which the
-    search in a slightly different matrix starts.
+    A row weighs more in the sample than in the whole, and so does its diagonal entry, which would
+    appear as an eigenvalue that does not exist; so the diagonal gets its weight in the whole
+    (Koltchinskii & Gine 2000 leave it out). The eigenvalues are those in the span of some vectors
+    and their first few products with the matrix (block Lanczos). Also returned are the vectors
+    (`near`) from which the search in a slightly different matrix starts.
     """
     shift = (1.0 - sampled) * float(diagonal.max(initial=0.0))  # keeps it positive semidefinite
     change = (shift - (1.0 - sampled) * diagonal)[:, None]
@@ -78,7 +91,8 @@ def leading_sum(
     for start in range(0, blocks * width, width):
         basis, here = whole[:, :start], slice(start, start + width)
         block = np.linalg.qr(block - basis @ (basis.T @ block))[0]
-        left = basis.T @ block  # by rounding: much where a block is nearly in the span of those before
+        # by rounding: much where a block is nearly in the span of those before
+        left = basis.T @ block
         if np.abs(left).max(initial=0.0) > ORTHOGONAL:
             block = np.linalg.qr(block - basis @ left)[0]
         whole[:, here] = block
@@ -94,10 +108,13 @@ def directing_rows(n: int) -> IntArray:
 
 
 def leading_directions(x: Float64, count: int) -> Float64:
-    """Return at most `count` orthonormal directions (k, d) along which points (s, d), at least one, are longest."""
+    """Return at most `count` orthonormal directions (k, d) along which points (s, d), at least one,
+    are longest."""
     x = x / (np.abs(x).max() or 1.0)
     basis = np.random.default_rng(0).normal(size=(x.shape[1], min(count + OVERSAMPLED, x.shape[1])))
-    for _ in range(TURNS):  # powers of the points' scatter matrix, by which a random basis turns towards its first eigenvectors
+    # powers of the points' scatter matrix, by which a random basis turns towards its first
+    # eigenvectors
+    for _ in range(TURNS):
         basis, _ = np.linalg.qr(x.T @ (x @ basis))
     _, _, turned = np.linalg.svd(x @ basis, full_matrices=False)
     directions: Float64 = (basis @ turned[:count].T).T

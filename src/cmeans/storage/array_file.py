@@ -1,4 +1,5 @@
-"""Large arrays in files of their own, beside a file that names them: written and read a few rows at a time, each with its digest."""
+"""Large arrays in files of their own, beside a file that names them: written and read a few rows at
+a time, each with its digest."""
 
 from __future__ import annotations
 
@@ -32,7 +33,9 @@ class StoredArray:
     def read(cls, packed: Mapping[str, Any]) -> StoredArray:
         """Return what `asdict` has made of one; ValueError where it is none."""
         kinds = {"file": str, "rows": int, "columns": int, "dtype": str, "digest": str}
-        if set(packed) != set(kinds) or not all(type(packed[name]) is kind for name, kind in kinds.items()):
+        if set(packed) != set(kinds) or not all(
+            type(packed[name]) is kind for name, kind in kinds.items()
+        ):
             raise ValueError("what it says of an array beside it is damaged")
         if Path(packed["file"]).name != packed["file"]:
             raise ValueError("an array lies elsewhere")
@@ -43,11 +46,15 @@ class StoredArray:
         return asdict(self)
 
     def read_into(self, folder: Path, out: npt.NDArray[Any]) -> None:
-        """Fill an array of the same shape and type; ValueError where the file has another, or is not as it was written."""
+        """Fill an array of the same shape and type; ValueError where the file has another, or is
+        not as it was written."""
         digest, step = hashlib.sha256(), _rows_at_once(out)
         file = folder / self.file
         if (self.rows, self.columns, self.dtype) != _described(out):
-            raise ValueError(f"{file.name} has {self.rows} x {self.columns} {self.dtype}, where {_described(out)} belong")
+            raise ValueError(
+                f"{file.name} has {self.rows} x {self.columns} {self.dtype}, where "
+                f"{_described(out)} belong"
+            )
         with file.open("rb") as opened:
             known = opened.read(len(MAGIC)) == MAGIC
             for start in range(0, len(out), step):
@@ -56,15 +63,24 @@ class StoredArray:
                 if len(data) != size:
                     raise ValueError(f"{file.name} is truncated, or no such file")
                 digest.update(data)
-                out[start : start + step] = np.frombuffer(data, out.dtype).reshape(out[start : start + step].shape)
+                out[start : start + step] = np.frombuffer(data, out.dtype).reshape(
+                    out[start : start + step].shape
+                )
         if digest.hexdigest() != self.digest:
             raise ValueError(f"{file.name} holds something else than was written")
 
 
 def write_array(beside: Path, array: npt.NDArray[Any]) -> StoredArray:
-    """Write an array to a file that does not exist, beside another; WriteError where that cannot be."""
-    number = 1 + max((int(path.suffix[1:].removeprefix("rows-")) for path in _arrays_of(beside)), default=0)
-    file, digest, step = beside.with_name(f"{beside.name}.rows-{number}"), hashlib.sha256(), _rows_at_once(array)
+    """Write an array to a file that does not exist, beside another; WriteError where that cannot
+    be."""
+    number = 1 + max(
+        (int(path.suffix[1:].removeprefix("rows-")) for path in _arrays_of(beside)), default=0
+    )
+    file, digest, step = (
+        beside.with_name(f"{beside.name}.rows-{number}"),
+        hashlib.sha256(),
+        _rows_at_once(array),
+    )
 
     def write(temporary: str) -> None:
         with open(temporary, "wb") as opened:

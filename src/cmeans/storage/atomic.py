@@ -20,7 +20,8 @@ _PAGE = 4096  # bytes
 
 
 class WriteError(OSError, ValueError):
-    """A file that cannot be written: an OSError with its name and what the system says, and a ValueError, since the user named it."""
+    """A file that cannot be written: an OSError with its name and what the system says, and a
+    ValueError, since the user named it."""
 
     caller = ""  # the argument or method that asked for the file, for the message
 
@@ -30,7 +31,8 @@ class WriteError(OSError, ValueError):
 
 @contextmanager
 def writing_to(file: Path) -> Iterator[None]:
-    """Make what the system says inside the block, which only writes, a WriteError that names the file."""
+    """Make what the system says inside the block, which only writes, a WriteError that names the
+    file."""
     try:
         yield
     except WriteError:
@@ -47,7 +49,8 @@ def write_text(file: Path, text: str) -> None:
 
 
 def try_writing(file: Path) -> None:
-    """Write some bytes beside `file` and remove them: a WriteError before the work is done if nothing can be written there."""
+    """Write some bytes beside `file` and remove them: a WriteError before the work is done if
+    nothing can be written there."""
     with writing_to(file):
         if file.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
@@ -61,14 +64,17 @@ def try_writing(file: Path) -> None:
 
 @contextmanager
 def staged(folder: Path, seal: str) -> Iterator[Path]:
-    """Yield a hidden folder inside `folder`; its files are moved to `folder` at the end of the block, on an exception none is.
+    """Yield a hidden folder inside `folder`; its files are moved to `folder` at the end of the
+    block, on an exception none is.
 
-    Files of the same names from an earlier run are replaced one by one. `seal` is the file that is removed first and moved last:
-    where it exists, all files are of the same run.
+    Files of the same names from an earlier run are replaced one by one. `seal` is the file that is
+    removed first and moved last: where it exists, all files are of the same run.
     """
     with _staging_for(folder, folder) as staging:
         yield staging
-        names = sorted((path.name for path in staging.iterdir()), key=lambda name: (name == seal, name))
+        names = sorted(
+            (path.name for path in staging.iterdir()), key=lambda name: (name == seal, name)
+        )
         for name in names:
             _flush_to_disk(staging / name)
         with _signals_ignored(), writing_to(folder / seal):
@@ -80,7 +86,8 @@ def staged(folder: Path, seal: str) -> Iterator[Path]:
 
 @contextmanager
 def staged_file(file: Path) -> Iterator[Path]:
-    """Yield a path to write to, which is renamed to `file` at the end of the block; on an exception it is removed.
+    """Yield a path to write to, which is renamed to `file` at the end of the block; on an exception
+    it is removed.
 
     WriteError where it cannot be written.
     """
@@ -93,14 +100,16 @@ def staged_file(file: Path) -> Iterator[Path]:
 
 
 def write_atomically(path: Path, write: Callable[[str], object]) -> None:
-    """Call write(temporary path) and rename what it wrote, so that nobody ever sees half a file; WriteError where that cannot be."""
+    """Call write(temporary path) and rename what it wrote, so that nobody ever sees half a file;
+    WriteError where that cannot be."""
     with staged_file(path) as place, writing_to(place):
         write(str(place))
 
 
 @contextmanager
 def _staging_for(folder: Path, wanted: Path) -> Iterator[Path]:
-    """A hidden folder inside `folder`, gone at the end; errors of writing into it name the files that were to be.
+    """A hidden folder inside `folder`, gone at the end; errors of writing into it name the files
+    that were to be.
 
     `wanted`: what is written, for when not even the hidden folder can be.
     """
@@ -125,7 +134,8 @@ def remove_leftovers(folder: Path) -> None:
 
 def new_staging(folder: Path) -> Path:
     """Create a temporary folder inside `folder`."""
-    # Its name has the process and the host, from which a later run finds out whether the process still exists.
+    # Its name has the process and the host, from which a later run finds out whether the process
+    # still exists.
     return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-{_host()}-", dir=folder))
 
 
@@ -133,7 +143,8 @@ def _is_abandoned(path: Path) -> bool:
     pid, _, rest = path.name.removeprefix(PREFIX).partition("-")
     if not pid.isdecimal() or not path.is_dir():
         return False  # not one of these folders
-    if os.name == "nt" or not rest.startswith(f"{_host()}-"):  # processes of another machine cannot be checked
+    # processes of another machine cannot be checked
+    if os.name == "nt" or not rest.startswith(f"{_host()}-"):
         with suppress(FileNotFoundError):
             return time.time() - path.stat().st_mtime > _DAY
         return False
@@ -163,10 +174,13 @@ def _flush_to_disk(path: Path) -> None:
 @contextmanager
 def _signals_ignored() -> Iterator[None]:
     """Ignore Ctrl-C and SIGTERM during a few renames, after which the work is complete."""
-    if threading.current_thread() is not threading.main_thread():  # only the main thread may set handlers
+    # only the main thread may set handlers
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
-    former = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    former = {
+        number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         yield
     finally:

@@ -1,9 +1,11 @@
 """Values in one safetensors file: arrays, and JSON that names them. Nothing in it can be executed.
 
-Frozen objects are stored by class and fields. Reading builds only classes that are imported and say that files may hold them
-(`runtime.stored_classes`), so a hostile file can give wrong values but cannot run code. Values are checked against the types of the
-fields, and each class checks in `__post_init__` that they fit together. A digest in the header tells files that were damaged: numbers
-that are wrong by one bit are numbers too. It is no signature: whoever changes a file can make another.
+Frozen objects are stored by class and fields. Reading builds only classes that are imported and say
+that files may hold them (`runtime.stored_classes`), so a hostile file can give wrong values but
+cannot run code. Values are checked against the types of the fields, and each class checks in
+`__post_init__` that they fit together. A digest in the header tells files that were damaged:
+numbers that are wrong by one bit are numbers too. It is no signature: whoever changes a file can
+make another.
 """
 
 from __future__ import annotations
@@ -37,11 +39,22 @@ DIGEST = "digest"  # the key of a header that holds its digest
 MOST_TEXT = 2**25  # bytes of a header at most: parsed, JSON may take twenty times its size
 DTYPES = {"float32", "float64", "int8", "int16", "int32", "int64", "uint32"}
 # The errors that reading a damaged file may raise; any other is an error of the library.
-UNREADABLE = (SafetensorError, OSError, ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError, MemoryError)
+UNREADABLE = (
+    SafetensorError,
+    OSError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    LookupError,
+    ArithmeticError,
+    RecursionError,
+    MemoryError,
+)
 
 
 def write_packed(path: Path, key: str, header: Mapping[str, Any], arrays: Arrays) -> None:
-    """Write one file atomically, with the header and its digest under a key of the metadata; WriteError where it cannot be written."""
+    """Write one file atomically, with the header and its digest under a key of the metadata;
+    WriteError where it cannot be written."""
     text = json.dumps(header)
     text = json.dumps({**header, DIGEST: digest_of(text, arrays)})
 
@@ -61,7 +74,8 @@ def write_packed(path: Path, key: str, header: Mapping[str, Any], arrays: Arrays
 
 
 def digest_of(text: str, arrays: Arrays) -> str:
-    """Digest of a header in JSON and its arrays, by which a file that is read again is found to be the one written, to the last bit."""
+    """Digest of a header in JSON and its arrays, by which a file that is read again is found to be
+    the one written, to the last bit."""
     digest = hashlib.sha256(json.dumps(json.loads(text), sort_keys=True).encode())
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].dtype.str} {arrays[name].shape}".encode())
@@ -70,7 +84,8 @@ def digest_of(text: str, arrays: Arrays) -> str:
 
 
 def text_in(path: Path, key: str) -> str | None:
-    """Return the metadata of a file under a key; None where it has no such key, or is no such file."""
+    """Return the metadata of a file under a key; None where it has no such key, or is no such
+    file."""
     try:
         with safe_open(path, framework="numpy") as file:
             return _text(file, key)
@@ -79,7 +94,8 @@ def text_in(path: Path, key: str) -> str | None:
 
 
 def _text(file: Any, key: str) -> str | None:
-    """Return the metadata of an open file under a key; ValueError where it is too much to be parsed."""
+    """Return the metadata of an open file under a key; ValueError where it is too much to be
+    parsed."""
     text: str | None = (file.metadata() or {}).get(key)
     if text is not None and len(text) > MOST_TEXT:
         raise ValueError(f"a header of {len(text):,} characters, where {MOST_TEXT:,} are the most")
@@ -87,9 +103,11 @@ def _text(file: Any, key: str) -> str | None:
 
 
 def read_packed(path: Path, key: str) -> tuple[Any, Arrays]:
-    """Return header (None where the file has none under that key) and arrays; damaged files raise one of `UNREADABLE`.
+    """Return header (None where the file has none under that key) and arrays; damaged files raise
+    one of `UNREADABLE`.
 
-    A header that has a digest is that of the file; one without, as earlier versions wrote them, is for callers to refuse or take.
+    A header that has a digest is that of the file; one without, as earlier versions wrote them, is
+    for callers to refuse or take.
     """
     with safe_open(path, framework="numpy") as file:
         text = _text(file, key)
@@ -125,7 +143,10 @@ class Packer:
             return float(value)
         if is_sparse(value):
             csr = value if value.format == "csr" else sparse.csr_array(value)
-            parts = {k: self._array(getattr(csr, k), f"{where}.{k}") for k in ("data", "indices", "indptr")}
+            parts = {
+                k: self._array(getattr(csr, k), f"{where}.{k}")
+                for k in ("data", "indices", "indptr")
+            }
             return {"$csr": parts, "shape": [int(n) for n in csr.shape]}
         if is_foreign(value):
             value = to_numpy(value)
@@ -135,15 +156,21 @@ class Packer:
             return self._array(value, where)
         name = stored_name(type(value)) if dataclasses.is_dataclass(value) else None
         if name is not None:
-            fields = {f.name: self.encode(getattr(value, f.name), f"{where}.{f.name}") for f in stored_fields(type(value))}
+            fields = {
+                f.name: self.encode(getattr(value, f.name), f"{where}.{f.name}")
+                for f in stored_fields(type(value))
+            }
             return {"$object": name, "fields": fields}
         if isinstance(value, (list, tuple)):
-            listed: dict[str, Any] = {"$list": [self.encode(item, f"{where}.{i}") for i, item in enumerate(value)]}
+            listed: dict[str, Any] = {
+                "$list": [self.encode(item, f"{where}.{i}") for i, item in enumerate(value)]
+            }
             return {**listed, "tuple": True} if isinstance(value, tuple) else listed
         if isinstance(value, Mapping):
             return {"$dict": {str(k): self.encode(v, f"{where}.{k}") for k, v in value.items()}}
         raise ValueError(
-            f"save: {where}={value!r} cannot be written to a file that executes nothing; models with callable kernels "
+            f"save: {where}={value!r} cannot be written to a file that executes nothing; models "
+            "with callable kernels "
             "can be pickled instead (load pickles only from sources you trust)."
         )
 
@@ -172,7 +199,9 @@ def unpacked(value: Any, arrays: Arrays) -> Any:
         parts = {k: arrays[value["$csr"][k]["$array"]] for k in ("data", "indices", "indptr")}
         if not all(np.issubdtype(parts[k].dtype, np.integer) for k in ("indices", "indptr")):
             raise ValueError("the indices of a CSR matrix are not integers")
-        matrix = sparse.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=tuple(value["shape"]))
+        matrix = sparse.csr_array(
+            (parts["data"], parts["indices"], parts["indptr"]), shape=tuple(value["shape"])
+        )
         if damage := sparse_damage(matrix):  # SciPy's own check looks at no indptr that ends at 0
             raise ValueError(f"a CSR matrix is damaged: {damage}")
         return matrix
@@ -188,8 +217,13 @@ def unpacked(value: Any, arrays: Arrays) -> Any:
     kinds = _declared(cls)
     for name in (field.name for field in stored_fields(cls)):
         if not _fits(fields.get(name), kinds[name]):
-            raise ValueError(f"{cls.__name__}.{name} is {type(fields.get(name)).__name__} where {kinds[name]} belongs")
-    return cls(**{name: tuple(part) if isinstance(part, list) else part for name, part in fields.items()})
+            raise ValueError(
+                f"{cls.__name__}.{name} is {type(fields.get(name)).__name__} where {kinds[name]} "
+                "belongs"
+            )
+    return cls(
+        **{name: tuple(part) if isinstance(part, list) else part for name, part in fields.items()}
+    )
 
 
 @cache
@@ -199,7 +233,8 @@ def _declared(cls: type[Any]) -> dict[str, Any]:
 
 
 def _fits(value: Any, kind: Any) -> bool:
-    """True where a stored value is of the declared type of a field; its numbers are finite, and its arrays too."""
+    """True where a stored value is of the declared type of a field; its numbers are finite, and its
+    arrays too."""
     parts = get_args(kind)
     aliased = getattr(get_origin(kind), "__value__", None)  # NDArray, from NumPy 2.5 on
     if aliased is not None:
@@ -209,12 +244,22 @@ def _fits(value: Any, kind: Any) -> bool:
     if get_origin(kind) in (Union, UnionType):
         return any(_fits(value, part) for part in parts)
     if get_origin(kind) is tuple:
-        return isinstance(value, list | tuple) and len(value) == len(parts) and all(map(_fits, value, parts))
+        return (
+            isinstance(value, list | tuple)
+            and len(value) == len(parts)
+            and all(map(_fits, value, parts))
+        )
     if get_origin(kind) is Sequence:  # a list of numbers, or an array of them
-        return isinstance(value, list | tuple | np.ndarray) and all(_fits(one, parts[0]) for one in np.asarray(value).tolist())
+        return isinstance(value, list | tuple | np.ndarray) and all(
+            _fits(one, parts[0]) for one in np.asarray(value).tolist()
+        )
     if get_origin(kind) is np.ndarray:  # of a number type
         (number,) = get_args(parts[1])
-        return isinstance(value, np.ndarray) and value.dtype == number and bool(np.isfinite(value).all())
+        return (
+            isinstance(value, np.ndarray)
+            and value.dtype == number
+            and bool(np.isfinite(value).all())
+        )
     if kind is Any:  # an array of any library, which is stored as one of NumPy's
         known = isinstance(value, np.ndarray) or is_sparse(value)
         return known and bool(np.isfinite(value.data if is_sparse(value) else value).all())

@@ -1,4 +1,5 @@
-"""Outputs that would overwrite an input or each other, told by which files they are and not by how they are named.
+"""Outputs that would overwrite an input or each other, told by which files they are and not by how
+they are named.
 
 Symbolic links, hard links, relative paths and other spellings of a name lead to the same file.
 """
@@ -15,7 +16,8 @@ Identity = tuple[object, ...]
 
 
 def refuse_overwriting(outputs: Mapping[str, FileWord], inputs: Iterable[FileWord]) -> None:
-    """ValueError if an output is one of the inputs, or two outputs are one file; nothing has to exist.
+    """ValueError if an output is one of the inputs, or two outputs are one file; nothing has to
+    exist.
 
     `outputs`: by what a message calls them, e.g. "--out labels.csv".
     """

@@ -1,4 +1,5 @@
-"""The file of a model's results by row, written block by block: no table of all rows is in memory."""
+"""The file of a model's results by row, written block by block: no table of all rows is in
+memory."""
 
 from __future__ import annotations
 
@@ -35,8 +36,9 @@ class OutputColumns:
     def of(self, out: RowOutputs) -> Columns:
         """Return the columns of a block of rows.
 
-        All memberships are `u0 ... u{c-1}`. The `top_k` largest are `cluster1, u1, cluster2, u2, ...`, in falling order. Those of at
-        least `threshold` are lists: `clusters`, in rising order, and `u`, with at most `top_k` entries where both are given.
+        All memberships are `u0 ... u{c-1}`. The `top_k` largest are `cluster1, u1, cluster2, u2,
+        ...`, in falling order. Those of at least `threshold` are lists: `clusters`, in rising
+        order, and `u`, with at most `top_k` entries where both are given.
         """
         columns: Columns = {"label": out.labels.astype(np.int32)}
         if not self.memberships:
@@ -44,10 +46,16 @@ class OutputColumns:
         if self.threshold is not None:
             return columns | self._lists(out)
         if self.top_k is None and out.clusters is None:
-            return columns | {f"u{j}": column for j, column in enumerate(np.ascontiguousarray(to_numpy(out.memberships).T))}
+            return columns | {
+                f"u{j}": column
+                for j, column in enumerate(np.ascontiguousarray(to_numpy(out.memberships).T))
+            }
         largest, values = self._largest(out)
         for rank in range(largest.shape[1]):
-            columns |= {f"cluster{rank + 1}": largest[:, rank].astype(np.int32), f"u{rank + 1}": values[:, rank]}
+            columns |= {
+                f"cluster{rank + 1}": largest[:, rank].astype(np.int32),
+                f"u{rank + 1}": values[:, rank],
+            }
         return columns
 
     def _largest(self, out: RowOutputs) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
@@ -63,21 +71,34 @@ class OutputColumns:
 
         clusters, u = self._largest(out)
         by_number = np.argsort(clusters, axis=1)
-        clusters, u = np.take_along_axis(clusters, by_number, axis=1), np.take_along_axis(u, by_number, axis=1)
+        clusters, u = (
+            np.take_along_axis(clusters, by_number, axis=1),
+            np.take_along_axis(u, by_number, axis=1),
+        )
         kept = u >= self.threshold
         counts = kept.sum(axis=1)
-        return {"clusters": lists(clusters[kept].astype(np.int32), counts), "u": lists(u[kept], counts)}
+        return {
+            "clusters": lists(clusters[kept].astype(np.int32), counts),
+            "u": lists(u[kept], counts),
+        }
 
 
 @contextmanager
-def row_file(path: Path, n_rows: int, columns: OutputColumns, dtype: npt.DTypeLike) -> Iterator[Callable[[Columns], None]]:
+def row_file(
+    path: Path, n_rows: int, columns: OutputColumns, dtype: npt.DTypeLike
+) -> Iterator[Callable[[Columns], None]]:
     """Provide a function that appends rows to a file of the kind that the ending says.
 
-    It takes its name when the block ends, and on any exception there is none. WriteError where it cannot be written.
+    It takes its name when the block ends, and on any exception there is none. WriteError where it
+    cannot be written.
     """
     with staged_file(path) as place:
         with writing_to(place):
-            file: Any = _LabelFile(place, n_rows) if path.suffix == ".npy" else _table(place, columns, dtype)
+            file: Any = (
+                _LabelFile(place, n_rows)
+                if path.suffix == ".npy"
+                else _table(place, columns, dtype)
+            )
 
         def append(rows: Columns) -> None:
             with writing_to(place):
@@ -98,7 +119,10 @@ def row_file(path: Path, n_rows: int, columns: OutputColumns, dtype: npt.DTypeLi
 def _table(place: Path, columns: OutputColumns, dtype: npt.DTypeLike) -> Any:
     from ..data.files.arrow import RowTable
 
-    return RowTable(place, columns.of(RowOutputs.empty(0, columns.n_clusters, np.empty(0, dtype), most=columns.most)))
+    return RowTable(
+        place,
+        columns.of(RowOutputs.empty(0, columns.n_clusters, np.empty(0, dtype), most=columns.most)),
+    )
 
 
 class _LabelFile:
@@ -129,28 +153,48 @@ def checked_columns(
     threshold: float | None,
     most: int | None = None,
 ) -> OutputColumns:
-    """Return the columns to write; ValueError where an argument is out of range or the file cannot hold them."""
+    """Return the columns to write; ValueError where an argument is out of range or the file cannot
+    hold them."""
     if path.suffix not in ENDINGS:
-        raise ValueError(f"{method_name}: {path} has an unknown ending; known are {', '.join(ENDINGS)} (.npy: labels only).")
+        raise ValueError(
+            f"{method_name}: {path} has an unknown ending; known are {', '.join(ENDINGS)} (.npy: "
+            "labels only)."
+        )
     if (top_k is not None or threshold is not None) and not memberships:
-        raise ValueError(f"{method_name}: top_k and threshold choose among memberships; take memberships=True.")
+        raise ValueError(
+            f"{method_name}: top_k and threshold choose among memberships; take memberships=True."
+        )
     if top_k is not None and not 1 <= top_k <= n_clusters:
-        raise ValueError(f"{method_name}(top_k={top_k!r}): the model has {n_clusters} clusters; give 1 ... {n_clusters}.")
+        raise ValueError(
+            f"{method_name}(top_k={top_k!r}): the model has {n_clusters} clusters; give 1 ... "
+            f"{n_clusters}."
+        )
     if top_k is not None and most is not None and top_k > most:
         raise ValueError(
-            f"{method_name}(top_k={top_k!r}): rows have memberships in {most} clusters, top_k of the model; give 1 ... {most}."
+            f"{method_name}(top_k={top_k!r}): rows have memberships in {most} clusters, top_k of "
+            f"the model; give 1 ... {most}."
         )
     if threshold is not None and not 0 < threshold <= 1:
-        raise ValueError(f"{method_name}(threshold={threshold!r}): memberships lie between 0 and 1; give a number above 0.")
+        raise ValueError(
+            f"{method_name}(threshold={threshold!r}): memberships lie between 0 and 1; give a "
+            "number above 0."
+        )
     if memberships and path.suffix == ".npy":
-        raise ValueError(f"{method_name}: {path} can hold labels only; take memberships=False, or a .parquet or .csv file.")
+        raise ValueError(
+            f"{method_name}: {path} can hold labels only; take memberships=False, or a .parquet or "
+            ".csv file."
+        )
     if threshold is not None and path.suffix == ".csv":
-        raise ValueError(f"{method_name}(threshold={threshold!r}): a CSV holds no lists; take a .parquet file, or top_k.")
+        raise ValueError(
+            f"{method_name}(threshold={threshold!r}): a CSV holds no lists; take a .parquet file, "
+            "or top_k."
+        )
     return OutputColumns(n_clusters, memberships, top_k, threshold, most)
 
 
 class ResultsFile:
-    """The file to which a model writes the results of rows, in their order. Use it as a context manager, and begin once."""
+    """The file to which a model writes the results of rows, in their order. Use it as a context
+    manager, and begin once."""
 
     def __init__(
         self,
@@ -162,14 +206,16 @@ class ResultsFile:
         *,
         late: bool = False,
     ) -> None:
-        """`caller`: the method, for messages; `memberships`: None writes those of soft rules, where the file can hold them. `late`: an
-        error of writing rows is raised at the end, so that a fit is not lost."""
+        """`caller`: the method, for messages; `memberships`: None writes those of soft rules, where
+        the file can hold them. `late`: an error of writing rows is raised at the end, so that a fit
+        is not lost."""
         self._path, self._caller = Path(out), caller
         self._memberships, self._top_k, self._threshold = memberships, top_k, threshold
         self._open = ExitStack()
         self._late = late
         self._failed: WriteError | None = None
-        self.counts: IntArray | None = None  # (c,) rows of each label; None before the file is begun
+        # (c,) rows of each label; None before the file is begun
+        self.counts: IntArray | None = None
 
     def check(self, n_clusters: int, is_soft: bool = True, most: int | None = None) -> None:
         """Refuse, before the work is done, columns for so many clusters that cannot be written."""
@@ -178,15 +224,31 @@ class ResultsFile:
 
     def _columns(self, n_clusters: int, is_soft: bool, most: int | None) -> OutputColumns:
         chosen = self._top_k is not None or self._threshold is not None
-        soft = chosen or (is_soft and self._path.suffix != ".npy") if self._memberships is None else self._memberships
+        soft = (
+            chosen or (is_soft and self._path.suffix != ".npy")
+            if self._memberships is None
+            else self._memberships
+        )
         return checked_columns(
-            self._path, n_clusters, self._caller, memberships=soft, top_k=self._top_k, threshold=self._threshold, most=most
+            self._path,
+            n_clusters,
+            self._caller,
+            memberships=soft,
+            top_k=self._top_k,
+            threshold=self._threshold,
+            most=most,
         )
 
     def begin(
-        self, n_rows: int, n_clusters: int, dtype: npt.DTypeLike, is_soft: bool, most: int | None = None
+        self,
+        n_rows: int,
+        n_clusters: int,
+        dtype: npt.DTypeLike,
+        is_soft: bool,
+        most: int | None = None,
     ) -> tuple[Callable[[RowOutputs], Any], Any]:
-        """Open the file; return a function that makes columns of some rows' results, and one that appends them.
+        """Open the file; return a function that makes columns of some rows' results, and one that
+        appends them.
 
         Where fewer clusters were found than `top_k`, all of them are written.
         """
@@ -196,7 +258,9 @@ class ResultsFile:
         self.counts = counts = np.zeros(n_clusters, dtype=np.intp)
 
         def made(outputs: RowOutputs) -> tuple[Columns, IntArray]:
-            return columns.of(outputs), np.bincount(outputs.labels[outputs.labels >= 0], minlength=n_clusters)
+            return columns.of(outputs), np.bincount(
+                outputs.labels[outputs.labels >= 0], minlength=n_clusters
+            )
 
         def put(part: tuple[Columns, IntArray]) -> None:
             if self._failed is None:
@@ -213,7 +277,12 @@ class ResultsFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         try:
             with self._open:
                 if (failed := error or self._failed) is not None:

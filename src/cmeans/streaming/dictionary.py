@@ -1,4 +1,5 @@
-"""Landmarks of a stream: chosen on its first chunks, and more of them where later rows are badly represented."""
+"""Landmarks of a stream: chosen on its first chunks, and more of them where later rows are badly
+represented."""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ from ..solvers.solution import Solution
 from ..spaces import LandmarkSpace, Space, landmark_space
 
 LOOKED_AT = 256  # rows of a chunk that test the landmarks
-WELL = 1e-4  # mean residual, as a share of the rows' variance in feature space, at which further landmarks would gain nothing
+# mean residual, as a share of the rows' variance in feature space, at which further landmarks would
+# gain nothing
+WELL = 1e-4
 BADLY = 0.9  # the same share, from which on rows are badly represented whatever is usual
 WORSE = 2.0  # multiple of the usual residual from which on landmarks are taken from the reserve
 
@@ -28,16 +31,22 @@ WORSE = 2.0  # multiple of the usual residual from which on landmarks are taken 
 class LandmarkCandidates:
     """Number of landmarks that a stream may still choose.
 
-    The first chunk takes up to half of them and those after it up to three quarters, as long as rows are not represented well; the
-    rest is held back for rows that are worse represented than usual, half of what is left at a time.
+    The first chunk takes up to half of them and those after it up to three quarters, as long as
+    rows are not represented well; the rest is held back for rows that are worse represented than
+    usual, half of what is left at a time.
     """
 
     limit: int  # landmarks at most
-    usual: float | None = None  # mean residual of the first rows that came after three quarters were taken
+    # mean residual of the first rows that came after three quarters were taken
+    usual: float | None = None
 
     def seeing(self, count: int, residual: float) -> LandmarkCandidates:
         """Record the mean residual of rows over `count` landmarks."""
-        return replace(self, usual=residual) if self.usual is None and 4 * count >= 3 * self.limit else self
+        return (
+            replace(self, usual=residual)
+            if self.usual is None and 4 * count >= 3 * self.limit
+            else self
+        )
 
     def room(self, count: int, residual: float) -> int:
         """Return the number of landmarks beyond `count` that rows of that mean residual may add."""
@@ -50,7 +59,11 @@ class LandmarkCandidates:
 
 
 def first_landmarks(
-    kernel: Kernel, blocks: Blocks, population: Population, reserve: LandmarkCandidates, rng: np.random.RandomState
+    kernel: Kernel,
+    blocks: Blocks,
+    population: Population,
+    reserve: LandmarkCandidates,
+    rng: np.random.RandomState,
 ) -> LandmarkSpace:
     """Return the space over landmarks of a first chunk."""
     points = _chosen(kernel, blocks, population, -(-reserve.limit // 2), rng, None)
@@ -60,9 +73,14 @@ def first_landmarks(
 
 
 def further_landmarks(
-    space: LandmarkSpace, blocks: Blocks, population: Population, reserve: LandmarkCandidates, rng: np.random.RandomState
+    space: LandmarkSpace,
+    blocks: Blocks,
+    population: Population,
+    reserve: LandmarkCandidates,
+    rng: np.random.RandomState,
 ) -> tuple[LandmarkSpace, LandmarkCandidates]:
-    """Return the same space, or one with further landmarks from a chunk that it represents badly."""
+    """Return the same space, or one with further landmarks from a chunk that it represents
+    badly."""
     kernel, count = space.kernel, int(space.points.shape[0])
     if count >= reserve.limit:
         return space, reserve
@@ -72,38 +90,54 @@ def further_landmarks(
     residual = float(weights @ residuals / weights.sum()) / variance if variance > 0 else 0.0
     reserve = reserve.seeing(count, residual)
     room = reserve.room(count, residual)
-    points = _chosen(kernel, blocks, population, room, rng, space) if room else rows_between(space.points, 0, 0)
+    points = (
+        _chosen(kernel, blocks, population, room, rng, space)
+        if room
+        else rows_between(space.points, 0, 0)
+    )
     if not points.shape[0]:
         return space, reserve
     return landmark_space(kernel, stacked(space.points, points), None, blocks.x.dtype), reserve
 
 
 def unknown_share(former: Space, space: Space, solution: Solution, carried: Carried) -> Float64:
-    """Share of the centres that the former landmarks do not represent, from the last chunk's sums after further landmarks joined.
+    """Share of the centres that the former landmarks do not represent, from the last chunk's sums
+    after further landmarks joined.
 
-    It is the share (c,) of the squared norm of each of that chunk's centres outside the former span. Centres of earlier rows lack as
-    much if those rows are like these.
+    It is the share (c,) of the squared norm of each of that chunk's centres outside the former
+    span. Centres of earlier rows lack as much if those rows are like these.
     """
     assert solution.last is not None
     before, sums = solution.last
     past = carried(before)
     centres = space.centres(sums.mass - past.mass, sums.moment - past.moment)
     whole, known = space.norms(centres), former.norms(former.project(centres, space))
-    return np.clip(1.0 - known / np.where(whole > 0, whole, 1.0), 0.0, 1.0) * (sums.mass > past.mass)
+    return np.clip(1.0 - known / np.where(whole > 0, whole, 1.0), 0.0, 1.0) * (
+        sums.mass > past.mass
+    )
 
 
 def _chosen(
-    kernel: Kernel, blocks: Blocks, population: Population, count: int, rng: np.random.RandomState, space: LandmarkSpace | None
+    kernel: Kernel,
+    blocks: Blocks,
+    population: Population,
+    count: int,
+    rng: np.random.RandomState,
+    space: LandmarkSpace | None,
 ) -> Array:
     positions, weights = sample(population, population.limits.seeding_rows, rng)
     rows = population.at(positions)
     known: Float64 | None = None if space is None else space.coordinates(blocks.take(rows))
     enough = WELL * _variance(kernel, blocks, population, rng)
-    picked = rpcholesky(affinity(kernel, blocks, rows), weights, count, rng, known=known, enough=enough)
+    picked = rpcholesky(
+        affinity(kernel, blocks, rows), weights, count, rng, known=known, enough=enough
+    )
     return blocks.take(rows[picked]).x
 
 
-def _variance(kernel: Kernel, blocks: Blocks, population: Population, rng: np.random.RandomState) -> float:
+def _variance(
+    kernel: Kernel, blocks: Blocks, population: Population, rng: np.random.RandomState
+) -> float:
     """Mean squared distance of a few rows from their mean in feature space."""
     positions, weights = sample(population, LOOKED_AT, rng)
     known, p = affinity(kernel, blocks, population.at(positions)), weights / weights.sum()

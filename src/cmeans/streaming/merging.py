@@ -13,7 +13,8 @@ from .summary import StreamSummary
 
 
 def together(one: StreamSummary, other: StreamSummary) -> tuple[StreamSummary, bool]:
-    """Return the sum of two summaries, and True if both had to be moved to the union of their landmarks."""
+    """Return the sum of two summaries, and True if both had to be moved to the union of their
+    landmarks."""
     mine, its = one.space, other.space
     points, others = mine.basis_points, its.basis_points
     if points is None or others is None:
@@ -21,7 +22,8 @@ def together(one: StreamSummary, other: StreamSummary) -> tuple[StreamSummary, b
     if not mine.is_portable and equal(points, others):
         return _added(one, other), False
     rows = stacked(points, others)
-    if mine.is_portable:  # centres over the rows of their last chunks: they lie in the span of these, and do not change
+    # centres over the rows of their last chunks: they lie in the span of these, and do not change
+    if mine.is_portable:
         space = spanning_space(mine.kernel, rows, rows.dtype)
         return _added(_moved(one, space), _moved(other, space)).portable(), False
     different = np.sort(distinct_rows(rows)[0])
@@ -35,7 +37,11 @@ def _added(one: StreamSummary, other: StreamSummary) -> StreamSummary:
 
 def _partners(centres: Centres, others: Centres) -> IntArray:
     """Return the partner of each centre: the matching of least total squared distance."""
-    distances = centres.squared_norms()[:, None] + others.squared_norms()[None, :] - 2.0 * centres.inner(others)
+    distances = (
+        centres.squared_norms()[:, None]
+        + others.squared_norms()[None, :]
+        - 2.0 * centres.inner(others)
+    )
     return np.asarray(linear_sum_assignment(distances)[1], dtype=np.intp)
 
 

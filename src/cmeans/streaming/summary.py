@@ -30,7 +30,9 @@ class StreamSummary:
     def __post_init__(self) -> None:
         c, width = self.centres.coordinates.shape
         if width != self.space.n_coordinates:
-            raise ValueError(f"StreamSummary: centres of {width} coordinates do not lie in the space")
+            raise ValueError(
+                f"StreamSummary: centres of {width} coordinates do not lie in the space"
+            )
         if (
             self.mass.shape != (c,)
             or self.spread.shape != (c,)
@@ -46,12 +48,15 @@ class StreamSummary:
         assert solution.last is not None
         before, sums = solution.last
         centres = solution.state.centres
-        # Distances were measured from the centres one sweep ago; about the means they are smaller by how far these have moved.
+        # Distances were measured from the centres one sweep ago; about the means they are smaller
+        # by how far these have moved.
         spread = sums.spread - sums.mass * (centres - before.centres).squared_norms()
         return cls(space, centres, sums.mass, np.maximum(spread, 0.0), sums.weight, sums.penalty)
 
     def __mul__(self, factor: float) -> StreamSummary:
-        scaled = {name: getattr(self, name) * factor for name in ("mass", "spread", "weight", "penalty")}
+        scaled = {
+            name: getattr(self, name) * factor for name in ("mass", "spread", "weight", "penalty")
+        }
         return replace(self, **scaled)
 
     def __add__(self, other: StreamSummary) -> StreamSummary:
@@ -60,10 +65,19 @@ class StreamSummary:
         centres = self.centres.towards(other.centres, other.mass / np.where(mass > 0, mass, 1.0))
         spread = self.spread + self.mass * (self.centres - centres).squared_norms()
         spread += other.spread + other.mass * (other.centres - centres).squared_norms()
-        return StreamSummary(self.space, centres, mass, spread, self.weight + other.weight, self.penalty + other.penalty)
+        return StreamSummary(
+            self.space,
+            centres,
+            mass,
+            spread,
+            self.weight + other.weight,
+            self.penalty + other.penalty,
+        )
 
     def __getitem__(self, which: IntArray) -> StreamSummary:
-        return replace(self, centres=self.centres[which], mass=self.mass[which], spread=self.spread[which])
+        return replace(
+            self, centres=self.centres[which], mass=self.mass[which], spread=self.spread[which]
+        )
 
     def portable(self) -> StreamSummary:
         """Return the same in a space without factors."""
@@ -76,7 +90,8 @@ class StreamSummary:
         return replace(self, mass=mass, spread=per_mass * mass)
 
     def moved(self, space: Space, centres: Centres) -> tuple[StreamSummary, Float64]:
-        """Return the past with its centres in another space, and the share (c,) of each one's squared norm that this loses."""
+        """Return the past with its centres in another space, and the share (c,) of each one's
+        squared norm that this loses."""
         before, after = self.space.norms(self.centres), space.norms(centres)
         lost = np.maximum(before - after, 0.0)
         moved = replace(self, space=space, centres=centres, spread=self.spread + self.mass * lost)
@@ -94,4 +109,6 @@ class SettledSums:
     def __call__(self, state: State) -> Statistics:
         past = self._past
         away = (state.centres - past.centres).squared_norms()
-        return Statistics(past.weight, past.mass, self._moment, past.spread + past.mass * away, past.penalty)
+        return Statistics(
+            past.weight, past.mass, self._moment, past.spread + past.mass * away, past.penalty
+        )

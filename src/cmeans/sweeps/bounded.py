@@ -1,4 +1,5 @@
-"""Hard sweeps over wide rows that leave out the rows whose cluster cannot have changed (native/bounded.c says how)."""
+"""Hard sweeps over wide rows that leave out the rows whose cluster cannot have changed
+(native/bounded.c says how)."""
 
 from __future__ import annotations
 
@@ -59,7 +60,9 @@ class SearchMemory:
     def within(self, most: int) -> SearchMemory:
         """Return as much of it as there is room for; bounds save more than coordinates do."""
         fits = self.total <= most
-        return SearchMemory(self.bounds if self.bounds <= most else 0, self.coordinates if fits else 0)
+        return SearchMemory(
+            self.bounds if self.bounds <= most else 0, self.coordinates if fits else 0
+        )
 
     @property
     def total(self) -> int:
@@ -78,10 +81,15 @@ class RowBounds:
     @classmethod
     def unknown(cls, n_rows: int, clusters: int, dtype: Any) -> RowBounds:
         """Return bounds before the first sweep."""
-        return cls(np.full(n_rows, -1, np.int32), np.full(n_rows, np.inf, dtype), np.zeros((min(clusters, GROUPS), n_rows), dtype))
+        return cls(
+            np.full(n_rows, -1, np.int32),
+            np.full(n_rows, np.inf, dtype),
+            np.zeros((min(clusters, GROUPS), n_rows), dtype),
+        )
 
     def of_fewer(self, number: Array) -> RowBounds:
-        """Return what is known where clusters have other numbers (c,), which may be in other groups, or are gone (-1)."""
+        """Return what is known where clusters have other numbers (c,), which may be in other
+        groups, or are gone (-1)."""
         label = np.where(self.label < 0, np.int32(-1), number[self.label])
         upper = np.where(label < 0, self.upper.dtype.type(np.inf), self.upper)
         lower = np.tile(self.lower.min(axis=0), (min(int(number.max()) + 1, GROUPS), 1))
@@ -100,13 +108,25 @@ class ClusterSums:
     @classmethod
     def none(cls, clusters: int, columns: int) -> ClusterSums:
         """Return sums of zero."""
-        return cls(np.zeros(clusters, np.int64), np.zeros(clusters), np.zeros(clusters), np.zeros((clusters, columns)))
+        return cls(
+            np.zeros(clusters, np.int64),
+            np.zeros(clusters),
+            np.zeros(clusters),
+            np.zeros((clusters, columns)),
+        )
 
     def __add__(self, other: ClusterSums) -> ClusterSums:
-        return ClusterSums(self.count + other.count, self.mass + other.mass, self.kxx + other.kxx, self.moment + other.moment)
+        return ClusterSums(
+            self.count + other.count,
+            self.mass + other.mass,
+            self.kxx + other.kxx,
+            self.moment + other.moment,
+        )
 
     def __getitem__(self, clusters: IntArray) -> ClusterSums:
-        return ClusterSums(self.count[clusters], self.mass[clusters], self.kxx[clusters], self.moment[clusters])
+        return ClusterSums(
+            self.count[clusters], self.mass[clusters], self.kxx[clusters], self.moment[clusters]
+        )
 
     def statistics(self, space: Space, state: State, weight: float) -> Statistics:
         """Return the statistics of the rows, whose weights sum to `weight`."""
@@ -135,7 +155,9 @@ class BlockMoves:
     @classmethod
     def room(cls, n_rows: int) -> BlockMoves:
         """Return room for the moves of all rows."""
-        return cls(np.empty(n_rows, np.int64), np.empty(n_rows, np.int32), np.empty(n_rows, np.int32))
+        return cls(
+            np.empty(n_rows, np.int64), np.empty(n_rows, np.int32), np.empty(n_rows, np.int32)
+        )
 
     @classmethod
     def into(cls, labels: Array) -> BlockMoves:
@@ -144,7 +166,9 @@ class BlockMoves:
 
     def first(self, count: int) -> BlockMoves:
         """Return a copy of the first moves."""
-        return BlockMoves(self.rows[:count].copy(), self.before[:count].copy(), self.after[:count].copy())
+        return BlockMoves(
+            self.rows[:count].copy(), self.before[:count].copy(), self.after[:count].copy()
+        )
 
     def argument(self, count: int = 0) -> _MovesArgument:
         """Return the moves as C reads them."""
@@ -153,7 +177,8 @@ class BlockMoves:
 
 @dataclass
 class _TaskMemory:
-    """State and bounds of one task after its last sweep, and the moves that its sums lack; both by the first row of a block."""
+    """State and bounds of one task after its last sweep, and the moves that its sums lack; both by
+    the first row of a block."""
 
     state: State
     bounds: dict[int, RowBounds] = field(default_factory=dict)
@@ -186,10 +211,12 @@ class _SweepMemory:
 
 @dataclass(frozen=True)
 class MovedRows:
-    """The statistics of some tasks' rows, whose sums are taken when they are asked for, or added to those of other rows.
+    """The statistics of some tasks' rows, whose sums are taken when they are asked for, or added to
+    those of other rows.
 
-    A task keeps no sums of its own, which at many clusters would be more numbers than its rows: what it adds is to the sums of all tasks
-    that one sweep has seen. `Statistics` take such sums as they take each other, and they travel as `Statistics`.
+    A task keeps no sums of its own, which at many clusters would be more numbers than its rows:
+    what it adds is to the sums of all tasks that one sweep has seen. `Statistics` take such sums as
+    they take each other, and they travel as `Statistics`.
     """
 
     sweep: BoundedSweep
@@ -198,7 +225,12 @@ class MovedRows:
     weight: float
 
     def __add__(self, other: MovedRows | Statistics) -> MovedRows | Statistics:
-        if isinstance(other, MovedRows) and other.sweep is self.sweep and other.rows is self.rows and other.state is self.state:
+        if (
+            isinstance(other, MovedRows)
+            and other.sweep is self.sweep
+            and other.rows is self.rows
+            and other.state is self.state
+        ):
             return replace(self, weight=self.weight + other.weight)
         return self.settled + other.settled
 
@@ -216,13 +248,14 @@ def _itself(sums: Statistics) -> Statistics:
 
 
 def _rows_may_go(space: Space, blocks: Blocks) -> bool:
-    """True where represented rows may be gone after their task and take long to represent again, so that each task keeps its own sums."""
+    """True where represented rows may be gone after their task and take long to represent again, so
+    that each task keeps its own sums."""
     return space.keeps_rows_cheaply and blocks.skipping_pays
 
 
 class BoundedSweep:
-    """The sweep for the hard rule on wide rows; it keeps its last sweep's bounds and sums, so an object is for one run only, or runs that
-    follow each other from near centres."""
+    """The sweep for the hard rule on wide rows; it keeps its last sweep's bounds and sums, so an
+    object is for one run only, or runs that follow each other from near centres."""
 
     def __init__(self, rule: Rule, dtype: Any) -> None:
         self._made_from = rule, dtype
@@ -230,7 +263,9 @@ class BoundedSweep:
         self._pass = native.function("sweep_bounded", dtype, ARGUMENTS, WHOLE)
         self._move = native.function("move_rows", dtype, (ROWS, MOVES, SUMS, WHOLE))
         # On a worker one sweep serves several partitions; what it knows of rows dies with them.
-        self._known: weakref.WeakKeyDictionary[RepresentedRows, _SweepMemory] = weakref.WeakKeyDictionary()
+        self._known: weakref.WeakKeyDictionary[RepresentedRows, _SweepMemory] = (
+            weakref.WeakKeyDictionary()
+        )
         self._latest_drift: tuple[State, State, Drift] | None = None
 
     @staticmethod
@@ -243,15 +278,26 @@ class BoundedSweep:
         return SearchMemory(bounds, coordinate_bytes(space, blocks, n_clusters))
 
     def __call__(
-        self, rows: RepresentedRows, rule: Rule, state: State, task: int, labels: IntArray | None = None
+        self,
+        rows: RepresentedRows,
+        rule: Rule,
+        state: State,
+        task: int,
+        labels: IntArray | None = None,
     ) -> MovedRows | Statistics:
         assert labels is None, "the hard rule needs no labels"
         known = self._known.setdefault(rows, _SweepMemory())
         memory = known.tasks.get(task) or _TaskMemory(state)
         search = self._search.argument(rows, rows.space, state)
-        own = None if rows.blocks.skipping_pays else ClusterSums.none(len(state.centres), rows.space.moment_width)
+        own = (
+            None
+            if rows.blocks.skipping_pays
+            else ClusterSums.none(len(state.centres), rows.space.moment_width)
+        )
         for here in rows.native_task(task):
-            bounds = memory.bounds.get(here.start) or RowBounds.unknown(len(here), len(state.centres), here.dtype)
+            bounds = memory.bounds.get(here.start) or RowBounds.unknown(
+                len(here), len(state.centres), here.dtype
+            )
             if rows.keep_bounds:
                 memory.bounds[here.start] = bounds
             drift = self._drift(memory.state, state, here.dtype)
@@ -261,12 +307,16 @@ class BoundedSweep:
                 here.argument,
                 search,
                 _DriftArgument(address(drift.cluster), address(drift.group)),
-                _BoundsArgument(*map(address, (bounds.label, bounds.upper, bounds.lower)), len(bounds.lower)),
+                _BoundsArgument(
+                    *map(address, (bounds.label, bounds.upper, bounds.lower)), len(bounds.lower)
+                ),
                 address(rows.beside(Directions).coordinates(here, search.size)),
                 argument,
             )
             done(self._pass(*arguments))
-            if own is not None:  # as all rows are read in every sweep, their sums take little more, and do not depend on sweeps before
+            # as all rows are read in every sweep, their sums take little more, and do not depend on
+            # sweeps before
+            if own is not None:
                 self._add(here, BlockMoves.into(bounds.label), own)
             elif argument.count and _rows_may_go(rows.space, rows.blocks):
                 self._add(here, moves.first(argument.count), known.sums_of(rows, state, task))
@@ -279,7 +329,8 @@ class BoundedSweep:
         return MovedRows(self, rows, state, rows.task_weight(task))
 
     def of_fewer(self, kept: IntArray) -> BoundedSweep:
-        """Return the sweep of some of the clusters, numbered anew, which knows what this one does of them after a whole sweep."""
+        """Return the sweep of some of the clusters, numbered anew, which knows what this one does
+        of them after a whole sweep."""
         fewer = BoundedSweep(*self._made_from)
         for rows, known in self._known.items():
             fewer._known[rows] = known.of_fewer(kept)
@@ -298,7 +349,9 @@ class BoundedSweep:
                         self._add(here, memory.moves.pop(here.start), total)
         for task in range(rows.n_tasks):
             total = total + known.sums[task] if task in known.sums else total
-        return replace(total, mass=total.mass.copy(), moment=total.moment.copy()).statistics(rows.space, state, moved.weight)
+        return replace(total, mass=total.mass.copy(), moment=total.moment.copy()).statistics(
+            rows.space, state, moved.weight
+        )
 
     def _add(self, here: NativeRows, moves: BlockMoves, sums: ClusterSums) -> None:
         to = _ClusterSumsArgument(*map(address, (sums.count, sums.mass, sums.kxx, sums.moment)))
@@ -308,7 +361,8 @@ class BoundedSweep:
         """Return the drift between two states, computed once for all tasks of a sweep."""
         latest = self._latest_drift
         if latest is None or latest[0] is not old or latest[1] is not new:
-            moved = np.sqrt((new.centres - old.centres).squared_norms()) * (1 + 1e-6)  # bounds may be float32
+            # bounds may be float32
+            moved = np.sqrt((new.centres - old.centres).squared_norms()) * (1 + 1e-6)
             groups = min(len(moved), GROUPS)
             farthest = np.array([moved[h::groups].max() for h in range(groups)])
             latest = old, new, Drift(moved.astype(dtype), farthest.astype(dtype))
@@ -317,9 +371,15 @@ class BoundedSweep:
 
 
 def sweep_of_fewer(sweep: object, kept: IntArray) -> BoundedSweep | None:
-    """Return the sweep of some of the clusters, with what one of all has found of them; None where that one remembers nothing."""
+    """Return the sweep of some of the clusters, with what one of all has found of them; None where
+    that one remembers nothing."""
     return sweep.of_fewer(kept) if isinstance(sweep, BoundedSweep) else None
 
 
 ROWS, MOVES, SUMS = map(pointer_to, (RowsArgument, _MovesArgument, _ClusterSumsArgument))
-ARGUMENTS = (ROWS, *map(pointer_to, (SearchArgument, _DriftArgument, _BoundsArgument)), ADDRESS, MOVES)
+ARGUMENTS = (
+    ROWS,
+    *map(pointer_to, (SearchArgument, _DriftArgument, _BoundsArgument)),
+    ADDRESS,
+    MOVES,
+)

@@ -1,6 +1,8 @@
-"""Choice of sweeps: native ones where the rows, their space and the rule allow it, generic ones elsewhere.
+"""Choice of sweeps: native ones where the rows, their space and the rule allow it, generic ones
+elsewhere.
 
-The choice looks at shapes, types and the rule only, never at threads or memory, so that these change no bit of a result.
+The choice looks at shapes, types and the rule only, never at threads or memory, so that these
+change no bit of a result.
 """
 
 from __future__ import annotations
@@ -31,24 +33,41 @@ from .state import State
 from .statistics import ClusterCosts, FinalSums, Margins, PriceStatistics, Statistics
 from .top_k import NativeTopKAssign, NativeTopKSweep
 
-LARGEST_CENTRES = 4 * 2**20  # bytes of centres above which a matrix product of the whole block is faster
-LEAST_BOUNDED = 2**23  # rows times columns times clusters below which plain sweeps in a row take less time than the care of bounds
+# bytes of centres above which a matrix product of the whole block is faster
+LARGEST_CENTRES = 4 * 2**20
+# rows times columns times clusters below which plain sweeps in a row take less time than the care
+# of bounds
+LEAST_BOUNDED = 2**23
 SOME_COLUMNS, MANY_CLUSTERS = 64, 256  # from which on together the nearest centres are searched for
 SHARE = 8  # clusters for each in which a row has a membership, from which on these are searched for
 
 
 class SweepFunction(Protocol):
-    """Statistics of the rows of one task. One object serves one run, and may remember its last sweep."""
+    """Statistics of the rows of one task. One object serves one run, and may remember its last
+    sweep."""
 
     def __call__(
-        self, rows: RepresentedRows, rule: Rule, state: State, task: int, labels: IntArray | None = None
+        self,
+        rows: RepresentedRows,
+        rule: Rule,
+        state: State,
+        task: int,
+        labels: IntArray | None = None,
     ) -> MovedRows | Statistics: ...
 
 
 class AssignFunction(Protocol):
     """Memberships and labels of one task's rows."""
 
-    def __call__(self, rows: RepresentedRows, space: Space, rule: Rule, state: State, task: int, out: RowOutputs) -> FinalSums: ...
+    def __call__(
+        self,
+        rows: RepresentedRows,
+        space: Space,
+        rule: Rule,
+        state: State,
+        task: int,
+        out: RowOutputs,
+    ) -> FinalSums: ...
 
 
 class MeasureFunction(Protocol):
@@ -58,61 +77,92 @@ class MeasureFunction(Protocol):
 
 
 class DeviationsFunction(Protocol):
-    """(c,) sums of the distances of the rows of one task from the means of the clusters they belong to."""
+    """(c,) sums of the distances of the rows of one task from the means of the clusters they belong
+    to."""
 
-    def __call__(self, rows: RepresentedRows, means: State, labels: IntArray, power: int, task: int) -> Float64: ...
+    def __call__(
+        self, rows: RepresentedRows, means: State, labels: IntArray, power: int, task: int
+    ) -> Float64: ...
 
 
 class CostsFunction(Protocol):
     """Errors and utilities of the clusters in the rows of one task."""
 
-    def __call__(self, rows: RepresentedRows, rule: Rule, state: State, task: int) -> ClusterCosts: ...
+    def __call__(
+        self, rows: RepresentedRows, rule: Rule, state: State, task: int
+    ) -> ClusterCosts: ...
 
 
 class NearestFunction(Protocol):
     """(b,) the nearest centre of each row of one task, and the squared distance to it."""
 
-    def __call__(self, rows: RepresentedRows, state: State, task: int) -> tuple[IntArray, Float64]: ...
+    def __call__(
+        self, rows: RepresentedRows, state: State, task: int
+    ) -> tuple[IntArray, Float64]: ...
 
 
 class PriceFunction(Protocol):
     """Sums of the rows of one task from which prices follow."""
 
-    def __call__(self, rows: RepresentedRows, rule: Rule, state: State, task: int) -> PriceStatistics: ...
+    def __call__(
+        self, rows: RepresentedRows, rule: Rule, state: State, task: int
+    ) -> PriceStatistics: ...
 
 
 class MarginFunction(Protocol):
-    """Clusters of the rows of one task by price, and the rows that another would have for little more."""
+    """Clusters of the rows of one task by price, and the rows that another would have for little
+    more."""
 
-    def __call__(self, rows: RepresentedRows, space: Space, rule: Rule, state: State, width: float, task: int) -> Margins: ...
+    def __call__(
+        self, rows: RepresentedRows, space: Space, rule: Rule, state: State, width: float, task: int
+    ) -> Margins: ...
 
 
 def sweeps_are_native(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> bool:
-    """True where rows of these blocks, represented in the space, are swept by native code that computes all distances."""
-    wide = space.size > blocks.limits.narrow_columns and rule.most_clusters is None  # else centres are read some at a time
-    return _native_code_reads(space, blocks, rule) and not (wide and space.size * n_clusters * itemsize(blocks.x) > LARGEST_CENTRES)
+    """True where rows of these blocks, represented in the space, are swept by native code that
+    computes all distances."""
+    # else centres are read some at a time
+    wide = space.size > blocks.limits.narrow_columns and rule.most_clusters is None
+    return _native_code_reads(space, blocks, rule) and not (
+        wide and space.size * n_clusters * itemsize(blocks.x) > LARGEST_CENTRES
+    )
 
 
 def searches(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> bool:
-    """True where a hard rule searches for the nearest centres of rows, without most of the distances."""
-    return rule.follows_nearest and _search_pays(space, blocks, n_clusters) and _native_code_reads(space, blocks, rule)
+    """True where a hard rule searches for the nearest centres of rows, without most of the
+    distances."""
+    return (
+        rule.follows_nearest
+        and _search_pays(space, blocks, n_clusters)
+        and _native_code_reads(space, blocks, rule)
+    )
 
 
 def searches_few(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> bool:
     """True where a rule of memberships in a few of many clusters searches for these."""
     few = rule.most_clusters is not None and rule.most_clusters * SHARE <= n_clusters
-    return few and _search_pays(space, blocks, n_clusters) and _native_code_reads(space, blocks, rule)
+    return (
+        few and _search_pays(space, blocks, n_clusters) and _native_code_reads(space, blocks, rule)
+    )
 
 
 def _search_pays(space: Space, blocks: Blocks, n_clusters: int) -> bool:
-    """True over many columns, or some columns and many clusters: of fewer, a distance costs no more than to ask whether it is needed."""
-    many = space.size > blocks.limits.narrow_columns or (space.size >= SOME_COLUMNS and n_clusters >= MANY_CLUSTERS)
+    """True over many columns, or some columns and many clusters: of fewer, a distance costs no more
+    than to ask whether it is needed."""
+    many = space.size > blocks.limits.narrow_columns or (
+        space.size >= SOME_COLUMNS and n_clusters >= MANY_CLUSTERS
+    )
     return many and space.norms_are_offsets
 
 
 def _native_code_reads(space: Space, blocks: Blocks, rule: Rule) -> bool:
     x = blocks.x
-    if rule.native_functions is None or not space.sweeps_products or is_foreign(x) or (is_sparse(x) and space.in_coordinates):
+    if (
+        rule.native_functions is None
+        or not space.sweeps_products
+        or is_foreign(x)
+        or (is_sparse(x) and space.in_coordinates)
+    ):
         return False
     return native.is_available()
 
@@ -121,7 +171,11 @@ def memory_of(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> Sear
     """Bytes that a sweep remembers from one pass to the next, where it may."""
     if searches_few(space, blocks, rule, n_clusters):
         return SearchMemory(coordinates=coordinate_bytes(space, blocks, n_clusters))
-    return BoundedSweep.memory(space, blocks, n_clusters) if searches(space, blocks, rule, n_clusters) else SearchMemory()
+    return (
+        BoundedSweep.memory(space, blocks, n_clusters)
+        if searches(space, blocks, rule, n_clusters)
+        else SearchMemory()
+    )
 
 
 def sweep_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> SweepFunction:
@@ -135,11 +189,14 @@ def sweep_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> SweepFuncti
         return generic.sweep
     if rule.most_clusters is None or rule.most_clusters >= n_clusters:
         return NativeSweep(rule, numpy_dtype(blocks.x))
-    return NativeTopKSweep(rule, numpy_dtype(blocks.x), searches_few(space, blocks, rule, n_clusters))
+    return NativeTopKSweep(
+        rule, numpy_dtype(blocks.x), searches_few(space, blocks, rule, n_clusters)
+    )
 
 
 def assign_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int) -> AssignFunction:
-    """The last pass over represented rows, for centres of `space` (their own, or its portable twin)."""
+    """The last pass over represented rows, for centres of `space` (their own, or its portable
+    twin)."""
     dtype = numpy_dtype(rows.blocks.x)
     if searches(space, rows.blocks, rule, n_clusters):
         return NearestAssign(dtype)
@@ -151,12 +208,16 @@ def assign_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int)
 
 
 def labels_tell(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> bool:
-    """True where the last pass of a hard rule leaves memberships out, which labels tell: for many rows they are most of its work."""
+    """True where the last pass of a hard rule leaves memberships out, which labels tell: for many
+    rows they are most of its work."""
     return searches(space, blocks, rule, n_clusters) and space.represents_by_views
 
 
-def measure_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int) -> MeasureFunction:
-    """The distances of represented rows to centres of `space`, by the same arithmetic as the last pass."""
+def measure_for(
+    rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int
+) -> MeasureFunction:
+    """The distances of represented rows to centres of `space`, by the same arithmetic as the last
+    pass."""
     if not sweeps_are_native(space, rows.blocks, rule, n_clusters):
         return generic.distances
     return NativeMeasure(numpy_dtype(rows.blocks.x))

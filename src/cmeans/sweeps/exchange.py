@@ -1,7 +1,9 @@
-"""Few points whose hard partition is made better by points that change clusters one by one, and by clusters that begin anew elsewhere.
+"""Few points whose hard partition is made better by points that change clusters one by one, and by
+clusters that begin anew elsewhere.
 
-A point changes clusters where that lowers the sum of squared distances to means that move with it (Hartigan 1975), which leads on from
-where sweeps stand still; from there one cluster after the other begins anew at some point, and what is better is kept.
+A point changes clusters where that lowers the sum of squared distances to means that move with it
+(Hartigan 1975), which leads on from where sweeps stand still; from there one cluster after the
+other begins anew at some point, and what is better is kept.
 """
 
 from __future__ import annotations
@@ -30,24 +32,58 @@ class _ExchangeArgument(Structure):
     """struct exchange"""
 
     _fields_ = [
-        *((name, ADDRESS) for name in ("x", "weight", "label", "trial", "count", "near", "mass", "sums", "centres", "d2", "joining")),
+        *(
+            (name, ADDRESS)
+            for name in (
+                "x",
+                "weight",
+                "label",
+                "trial",
+                "count",
+                "near",
+                "mass",
+                "sums",
+                "centres",
+                "d2",
+                "joining",
+            )
+        ),
         *((name, WHOLE) for name in ("points", "columns", "clusters", "pitch")),
         ("before", REAL),
     ]
 
 
-def exchanged(points: Float64, weight: Float64, labels: IntArray, n_clusters: int, draws: Float64) -> Exchanged | None:
-    """Return a partition of points (p, d) of positive weights that is no worse than that by `labels`; None where that has a cluster
-    without points. By native code alone, as a thousand tries take milliseconds there and seconds without.
+def exchanged(
+    points: Float64, weight: Float64, labels: IntArray, n_clusters: int, draws: Float64
+) -> Exchanged | None:
+    """Return a partition of points (p, d) of positive weights that is no worse than that by
+    `labels`; None where that has a cluster without points. By native code alone, as a thousand
+    tries take milliseconds there and seconds without.
 
     `draws` (t, 2): uniform numbers, two for each cluster that begins anew.
     """
     (p, d), c, pitch = points.shape, n_clusters, -(-n_clusters // TOGETHER) * TOGETHER
-    x, draws, weight = (np.ascontiguousarray(values, np.float64) for values in (points, draws, weight))
+    x, draws, weight = (
+        np.ascontiguousarray(values, np.float64) for values in (points, draws, weight)
+    )
     best, trial, count = labels.astype(np.int64), np.empty(p, np.int64), np.empty(c, np.int64)
     near, mass, d2, joining = np.empty(p), np.ones(pitch), np.empty(pitch), np.empty(pitch)
-    arrays = (x, weight, best, trial, count, near, mass, np.empty((d, pitch)), np.zeros((d, pitch)), d2, joining)
-    exchange = native.function("exchange", np.float64, (pointer_to(_ExchangeArgument), ADDRESS, WHOLE), REAL)
+    arrays = (
+        x,
+        weight,
+        best,
+        trial,
+        count,
+        near,
+        mass,
+        np.empty((d, pitch)),
+        np.zeros((d, pitch)),
+        d2,
+        joining,
+    )
+    exchange = native.function(
+        "exchange", np.float64, (pointer_to(_ExchangeArgument), ADDRESS, WHOLE), REAL
+    )
     argument = _ExchangeArgument(*map(address, arrays), p, d, c, pitch)
     objective = exchange(byref(argument), address(draws), len(draws))
     return None if objective < 0 else Exchanged(best, objective, argument.before)

@@ -26,7 +26,8 @@ Put = Callable[[Any], None]
 
 
 class Sink(Protocol[Part]):
-    """Takes labels and memberships: `room` and `made` run where the rows are, `put` where the pass was started."""
+    """Takes labels and memberships: `room` and `made` run where the rows are, `put` where the pass
+    was started."""
 
     def room(self, first: int, last: int) -> RowOutputs:
         """Return the memory that rows first ... last - 1 are written to."""
@@ -57,7 +58,12 @@ class StreamSink(Generic[Part]):
     """Applies a function to each task's rows and hands its results on, one after the other."""
 
     def __init__(
-        self, n_clusters: int, like: Array, function: Callable[[RowOutputs], Part], take: Callable[[Part], None], most: int | None = None
+        self,
+        n_clusters: int,
+        like: Array,
+        function: Callable[[RowOutputs], Part],
+        take: Callable[[Part], None],
+        most: int | None = None,
     ) -> None:
         """`most` as of `RowOutputs.empty`."""
         self._n_clusters, self._like, self._most = n_clusters, like, most
@@ -75,13 +81,19 @@ class RowTaker(Protocol):
     """Takes the results of all rows of a fit in its last pass."""
 
     def check(self, n_clusters: int, *, most: int | None = None) -> object:
-        """Refuse, before the fit begins, what cannot be taken of at most so many clusters; `most` as of `begin`."""
+        """Refuse, before the fit begins, what cannot be taken of at most so many clusters; `most`
+        as of `begin`."""
 
     def begin(
-        self, n_rows: int, n_clusters: int, dtype: npt.DTypeLike, is_soft: bool, most: int | None = None
+        self,
+        n_rows: int,
+        n_clusters: int,
+        dtype: npt.DTypeLike,
+        is_soft: bool,
+        most: int | None = None,
     ) -> tuple[Callable[[RowOutputs], Any], Put]:
-        """Return a function of the results of a task, called where its rows are, and one that takes what it returned, in their order;
-        `most` as of `RowOutputs.empty`."""
+        """Return a function of the results of a task, called where its rows are, and one that takes
+        what it returned, in their order; `most` as of `RowOutputs.empty`."""
 
 
 def _discard(part: Any) -> None:
@@ -111,7 +123,8 @@ class LabelsAnd:
 
 @dataclass(frozen=True)
 class Moves:
-    """Rows that belong to other clusters than the hard rule says, as these would hold too many rows or too few."""
+    """Rows that belong to other clusters than the hard rule says, as these would hold too many rows
+    or too few."""
 
     rows: IntArray  # (q,) numbers of rows, ascending
     sources: IntArray  # (q,) their clusters by the rule
@@ -121,13 +134,21 @@ class Moves:
     def between(self, first: int, last: int) -> Moves:
         """The moves of rows first ... last - 1, counted from the first of them."""
         start, stop = np.searchsorted(self.rows, [first, last])
-        return Moves(self.rows[start:stop] - first, self.sources[start:stop], self.labels[start:stop], self.d2[start:stop])
+        return Moves(
+            self.rows[start:stop] - first,
+            self.sources[start:stop],
+            self.labels[start:stop],
+            self.d2[start:stop],
+        )
 
     def made(self, out: RowOutputs, first: int, weight: Float64, n_clusters: int) -> FinalSums:
-        """Write the moves to the results of rows of these weights, the first of number `first`, and return how their sums change."""
+        """Write the moves to the results of rows of these weights, the first of number `first`, and
+        return how their sums change."""
         mass = np.zeros(n_clusters)
         at, weight = self.rows + (first - out.start), weight[self.rows]
-        for place, old, new in zip(at.tolist(), self.sources.tolist(), self.labels.tolist(), strict=True):
+        for place, old, new in zip(
+            at.tolist(), self.sources.tolist(), self.labels.tolist(), strict=True
+        ):
             out.memberships[place, old], out.memberships[place, new] = 0.0, 1.0
         np.subtract.at(mass, self.sources, weight)
         np.add.at(mass, self.labels, weight)
@@ -137,8 +158,8 @@ class Moves:
 
 @dataclass(frozen=True)
 class FinalPass(Pass[tuple[FinalSums, Any, int]]):
-    """The last pass: its sums, what a sink keeps of the rows, and how many they were. What is known of rows is written over what the rule
-    says of them."""
+    """The last pass: its sums, what a sink keeps of the rows, and how many they were. What is known
+    of rows is written over what the rule says of them."""
 
     sink: Sink[Any]
     rule: Rule
@@ -149,19 +170,27 @@ class FinalPass(Pass[tuple[FinalSums, Any, int]]):
     def prepare(self, rows: RepresentedRows) -> AssignFunction:
         return assign_for(rows, self.space or rows.space, self.rule, len(self.state.centres))
 
-    def work(self, rows: RepresentedRows, task: int, prepared: AssignFunction) -> tuple[FinalSums, Any, int]:
+    def work(
+        self, rows: RepresentedRows, task: int, prepared: AssignFunction
+    ) -> tuple[FinalSums, Any, int]:
         first, last = rows.task_range(task)
         out, space = self.sink.room(first, last), self.space or rows.space
         sums = prepared(rows, space, self.rule, self.state, task, out)
         if self.moves is not None:
-            sums += self.moves.between(first, last).made(out, first, rows.blocks.weight[first:last], len(self.state.centres))
+            sums += self.moves.between(first, last).made(
+                out, first, rows.blocks.weight[first:last], len(self.state.centres)
+            )
         empty, nowhere = rows.empty_rows(task), 0
         if len(empty):
             out.leave_out(empty)
         if rows.blocks.columns and (known := known_of(rows.blocks)) is not None:
             known[first:last].overwrite(out.between(first, last))
         if self.rule.leaves_rows_out:
-            nowhere = int(np.count_nonzero(np.delete(out.labels[out.place(first, last - first)], empty - first) < 0))
+            nowhere = int(
+                np.count_nonzero(
+                    np.delete(out.labels[out.place(first, last - first)], empty - first) < 0
+                )
+            )
         return replace(sums, nowhere=nowhere, empty=len(empty)), self.sink.made(out), last - first
 
     def part(self, start: int, stop: int) -> FinalPass:
@@ -199,7 +228,9 @@ class Assignment:
     """Labels of all rows, and what goes with them."""
 
     labels: Any  # (n,) a Dask array for rows on workers, unless labels are asked for here
-    memberships: Array | None  # (n, c) in the rows' library and dtype; None where labels tell them, and for rows that are not in memory
+    # (n, c) in the rows' library and dtype; None where labels tell them, and for rows that are not
+    # in memory
+    memberships: Array | None
     nearest: Float64 | None  # (n,) squared distance to the centre of the row's label
     objective: float
     total_distance: float  # sum_ij weight_i d2_ij
@@ -210,8 +241,13 @@ class Assignment:
 
     def with_sums(self, sums: FinalSums, unit: float) -> Assignment:
         """Return the same with further sums, in the rows' unit of weight."""
-        objective, distance = self.objective + sums.objective * unit, self.total_distance + sums.total_distance
-        return replace(self, objective=objective, total_distance=distance, mass=self.mass + sums.mass)
+        objective, distance = (
+            self.objective + sums.objective * unit,
+            self.total_distance + sums.total_distance,
+        )
+        return replace(
+            self, objective=objective, total_distance=distance, mass=self.mass + sums.mass
+        )
 
 
 def assign_all(
@@ -226,10 +262,12 @@ def assign_all(
     *,
     here: bool = True,
 ) -> Assignment:
-    """Labels and memberships of all rows for centres of `space` (the rows' own, or its portable twin), after `moves`.
+    """Labels and memberships of all rows for centres of `space` (the rows' own, or its portable
+    twin), after `moves`.
 
-    Of rows that are not in memory labels alone are kept, in the smallest integers that hold them; a taker is given all else. Unless they
-    are needed `here`, labels of rows on other machines stay there.
+    Of rows that are not in memory labels alone are kept, in the smallest integers that hold them; a
+    taker is given all else. Unless they are needed `here`, labels of rows on other machines stay
+    there.
     """
     c, like, most = len(state.centres), dense_like(rows.blocks.x), rule.most_clusters
     if rows.blocks.keep_memberships:
@@ -239,7 +277,15 @@ def assign_all(
         out = whole.outputs
         memberships = None if told else out.memberships
         return Assignment(
-            out.labels, memberships, out.nearest, sums.objective, sums.total_distance, sums.mass, None, out.clusters, sums.empty
+            out.labels,
+            memberships,
+            out.nearest,
+            sums.objective,
+            sums.total_distance,
+            sums.mass,
+            None,
+            out.clusters,
+            sums.empty,
         )
     compact = CompactLabels(label_type(c))
     if not here and taker is None and rows.blocks.answers_stay:
@@ -248,7 +294,17 @@ def assign_all(
         sums, kept = engine.keep(rows, LabelsPass(final))
         sums = sums.checked(rows.blocks.unit)
         labels = kept.answer("labels")
-        return Assignment(labels, None, None, sums.objective, sums.total_distance, sums.mass, sums.nowhere, None, sums.empty)
+        return Assignment(
+            labels,
+            None,
+            None,
+            sums.objective,
+            sums.total_distance,
+            sums.mass,
+            sums.nowhere,
+            None,
+            sums.empty,
+        )
     labels, done = rows.blocks.empty_labels(c), 0
 
     def keep(part: npt.NDArray[Any]) -> None:
@@ -267,7 +323,9 @@ def assign_all(
 
         sink = StreamSink(c, like, LabelsAnd(compact, function), keep_and_put, most)
     sums = assign_into(sink, rows, space, rule, state, engine, reporter, moves)
-    return Assignment(labels, None, None, sums.objective, sums.total_distance, sums.mass, empty=sums.empty)
+    return Assignment(
+        labels, None, None, sums.objective, sums.total_distance, sums.mass, empty=sums.empty
+    )
 
 
 def assign_into(

@@ -14,14 +14,23 @@ from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ..spaces import Rows, Space
 from .represented_rows import RepresentedBlock, RepresentedRows, RowsInSpace
 from .state import State
-from .statistics import ClusterCosts, FinalSums, HardStatistics, Margins, PriceStatistics, Statistics
+from .statistics import (
+    ClusterCosts,
+    FinalSums,
+    HardStatistics,
+    Margins,
+    PriceStatistics,
+    Statistics,
+)
 
 
-def sweep(rows: RowsInSpace, rule: Rule, state: State, task: int, labels: IntArray | None = None) -> Statistics:
+def sweep(
+    rows: RowsInSpace, rule: Rule, state: State, task: int, labels: IntArray | None = None
+) -> Statistics:
     """Statistics of the rows of one task.
 
-    With `labels` (n,), the number of the cluster of each row's largest membership (-1: none) is written to it, and the sums over each
-    cluster's own rows come too.
+    With `labels` (n,), the number of the cluster of each row's largest membership (-1: none) is
+    written to it, and the sums over each cluster's own rows come too.
     """
     sums = _Sums(len(state.centres), rows.space.moment_width)
     for block, block_rows, d2 in _measured(rows, rows.space, state, task, plain=False):
@@ -33,12 +42,17 @@ def sweep(rows: RowsInSpace, rule: Rule, state: State, task: int, labels: IntArr
         if labels is not None:
             here = argmax_labels(rule, u, d2)
             labels[block.start : block.start + len(here)] = here
-            sums.add_hard(block_rows, as_like(here[:, None] == np.arange(len(state.centres))[None, :], d2) * weight[:, None])
+            sums.add_hard(
+                block_rows,
+                as_like(here[:, None] == np.arange(len(state.centres))[None, :], d2)
+                * weight[:, None],
+            )
     return sums.statistics()
 
 
 def gather(rows: RepresentedRows, rule: Rule, memberships: Array, task: int) -> Statistics:
-    """The same sums from given memberships (n, c): how a run starts from a partition. Distances are those from the space's origin."""
+    """The same sums from given memberships (n, c): how a run starts from a partition. Distances are
+    those from the space's origin."""
     sums = _Sums(memberships.shape[1], rows.space.moment_width)
     for block in rows.task(task):
         block_rows = block.rows.prepared()
@@ -52,8 +66,11 @@ def gather(rows: RepresentedRows, rule: Rule, memberships: Array, task: int) -> 
     return sums.statistics()
 
 
-def assign(rows: RepresentedRows, space: Space, rule: Rule, state: State, task: int, out: RowOutputs) -> FinalSums:
-    """Memberships and labels of one task's rows, as any rows (what `predict` would say of them, to the last bit)."""
+def assign(
+    rows: RepresentedRows, space: Space, rule: Rule, state: State, task: int, out: RowOutputs
+) -> FinalSums:
+    """Memberships and labels of one task's rows, as any rows (what `predict` would say of them, to
+    the last bit)."""
     objective = total_distance = 0.0
     mass = np.zeros(len(state.centres))
     for block, _, d2 in _measured(rows, space, state, task, plain=True):
@@ -77,7 +94,8 @@ def assign(rows: RepresentedRows, space: Space, rule: Rule, state: State, task: 
 
 
 def argmax_labels(rule: Rule, u: Array, d2: Array) -> IntArray:
-    """The cluster of the largest membership, ties to the lowest number; -1 where the rule leaves the row out."""
+    """The cluster of the largest membership, ties to the lowest number; -1 where the rule leaves
+    the row out."""
     labels: IntArray = to_numpy(namespace(u).argmax(u, axis=1)).astype(np.intp)
     if rule.leaves_rows_out:
         labels[to_numpy(rule.left_out(u, d2))] = -1
@@ -85,7 +103,8 @@ def argmax_labels(rule: Rule, u: Array, d2: Array) -> IntArray:
 
 
 def _largest(u: Array, most: int) -> tuple[IntArray, Array]:
-    """The clusters (b, k) of the largest memberships of rows, and these in falling order, equal ones by number."""
+    """The clusters (b, k) of the largest memberships of rows, and these in falling order, equal
+    ones by number."""
     values = to_numpy(u)
     order: IntArray = np.argsort(-values, axis=1, kind="stable")[:, :most]
     return order, as_like(np.take_along_axis(values, order, axis=1), u)
@@ -100,8 +119,11 @@ def _label_column(d2: Array, labels: IntArray) -> Float64:
     return own
 
 
-def deviations(rows: RepresentedRows, means: State, labels: IntArray, power: int, task: int) -> Float64:
-    """(c,) sum over each cluster's own rows in one task of  weight |x - mean|^power  for power 1 or 2."""
+def deviations(
+    rows: RepresentedRows, means: State, labels: IntArray, power: int, task: int
+) -> Float64:
+    """(c,) sum over each cluster's own rows in one task of  weight |x - mean|^power  for power 1 or
+    2."""
     total = np.zeros(len(means.centres))
     for block, _, d2 in _measured(rows, rows.space, means, task, plain=False):
         here = labels[block.start : block.start + d2.shape[0]]
@@ -123,8 +145,9 @@ def fuzzy_deviations(rows: RepresentedRows, rule: Rule, state: State, task: int)
 
 
 def silhouettes(rows: RepresentedRows, state: State, task: int) -> Float64:
-    """(2,) sums over the rows of one task of  weight (b - a) / max(a, b)  and of  weight:  a is the squared distance to the
-    row's own cluster, whose |x - v_j|^2 / eta_j is least, and b that to the nearest other centre."""
+    """(2,) sums over the rows of one task of  weight (b - a) / max(a, b)  and of  weight:  a is the
+    squared distance to the row's own cluster, whose |x - v_j|^2 / eta_j is least, and b that to the
+    nearest other centre."""
     total = np.zeros(2)
     for block, _, d2 in _measured(rows, rows.space, state, task, plain=False):
         xp = namespace(d2)
@@ -145,21 +168,31 @@ def cluster_costs(rows: RepresentedRows, rule: Rule, state: State, task: int) ->
     for block, _, d2 in _measured(rows, rows.space, state, task, plain=False):
         xp = namespace(d2)
         weight = as_like(block.weight, d2)[:, None]
-        w, removal = rule.weights(rule.memberships(d2, state.scales)) * weight, rule.removal_costs(d2)
+        w, removal = (
+            rule.weights(rule.memberships(d2, state.scales)) * weight,
+            rule.removal_costs(d2),
+        )
         rises = xp.where(weight > 0, removal * weight, xp.zeros_like(d2))  # which may be infinite
-        costs += ClusterCosts(*(to_numpy(xp.sum(part, axis=0, dtype=xp.float64)) for part in (w * d2, rises)))
+        costs += ClusterCosts(
+            *(to_numpy(xp.sum(part, axis=0, dtype=xp.float64)) for part in (w * d2, rises))
+        )
     return costs
 
 
 def price_sums(rows: RepresentedRows, rule: Rule, state: State, task: int) -> PriceStatistics:
-    """Masses under the prices of a state, and how they change with these, in the rows of one task."""
+    """Masses under the prices of a state, and how they change with these, in the rows of one
+    task."""
     c, prices = len(state.centres), state.known_scales()
     sums = PriceStatistics(0.0, np.zeros(c), np.zeros((c, c)))
     for block, _, d2 in _measured(rows, rows.space, state, task, plain=False):
         xp = namespace(d2)
         weight = as_like(block.weight, d2, xp.float64)[:, None]
         u = rule.memberships(d2, prices)
-        slopes, costs, penalty = rule.slopes(u, d2, prices), xp.sum(rule.weights(u) * d2, axis=1), rule.penalty(u, prices)
+        slopes, costs, penalty = (
+            rule.slopes(u, d2, prices),
+            xp.sum(rule.weights(u) * d2, axis=1),
+            rule.penalty(u, prices),
+        )
         costs = xp.astype(costs if penalty is None else costs + penalty, xp.float64)
         slopes = xp.astype(slopes, xp.float64)
         total = xp.sum(slopes, axis=1, keepdims=True)
@@ -167,12 +200,17 @@ def price_sums(rows: RepresentedRows, rule: Rule, state: State, task: int) -> Pr
         coupling = to_numpy((shares * weight).T @ slopes)
         np.fill_diagonal(coupling, 0.0)
         mass = to_numpy(xp.sum(xp.astype(u, xp.float64) * weight, axis=0))
-        sums += PriceStatistics(float(xp.sum(costs * weight[:, 0])), mass, (coupling + coupling.T) / 2.0)
+        sums += PriceStatistics(
+            float(xp.sum(costs * weight[:, 0])), mass, (coupling + coupling.T) / 2.0
+        )
     return sums
 
 
-def margins(rows: RepresentedRows, space: Space, rule: Rule, state: State, width: float, task: int) -> Margins:
-    """Clusters of the rows of one task by price, and those of them that another cluster would have for less than `width` more."""
+def margins(
+    rows: RepresentedRows, space: Space, rule: Rule, state: State, width: float, task: int
+) -> Margins:
+    """Clusters of the rows of one task by price, and those of them that another cluster would have
+    for less than `width` more."""
     c, prices = len(state.centres), state.known_scales()
     mass, found = np.zeros(c), list[tuple[IntArray, IntArray, Float64]]()
     for block, _, d2 in _measured(rows, space, state, task, plain=space is not rows.space):
@@ -198,7 +236,8 @@ def nearest_rows(rows: RepresentedRows, state: State, task: int) -> tuple[IntArr
 
 
 def distances(rows: RepresentedRows, space: Space, state: State, task: int) -> Array:
-    """(b, c) distances, square roots taken, of the rows of one task to every centre, as any rows."""
+    """(b, c) distances, square roots taken, of the rows of one task to every centre, as any
+    rows."""
     parts = []
     for _, _, d2 in _measured(rows, space, state, task, plain=True):
         xp = namespace(d2)
@@ -209,18 +248,28 @@ def distances(rows: RepresentedRows, space: Space, state: State, task: int) -> A
 
 
 def nearest(rows: RepresentedRows, space: Space, state: State, task: int) -> IntArray:
-    """(b,) numbers of the nearest centres, less their prices where they have some, without k(x, x)."""
+    """(b,) numbers of the nearest centres, less their prices where they have some, without k(x,
+    x)."""
     parts = []
     for block in rows.task(task):
         plain = block.rows.plain()
         view = space.view(state.centres, plain.kxx)
         prices = 0.0 if state.scales is None else as_like(state.scales, plain.kxx)
-        parts.append(to_numpy(namespace(plain.kxx).argmax(2.0 * plain.inner(view) - (view.norms - prices)[None, :], axis=1)))
+        parts.append(
+            to_numpy(
+                namespace(plain.kxx).argmax(
+                    2.0 * plain.inner(view) - (view.norms - prices)[None, :], axis=1
+                )
+            )
+        )
     return np.concatenate(parts)
 
 
-def _measured(rows: RowsInSpace, space: Space, state: State, task: int, *, plain: bool) -> Iterator[tuple[RepresentedBlock, Rows, Array]]:
-    """The blocks of one task with their squared distances to the centres, which are moved to the rows' library and dtype once.
+def _measured(
+    rows: RowsInSpace, space: Space, state: State, task: int, *, plain: bool
+) -> Iterator[tuple[RepresentedBlock, Rows, Array]]:
+    """The blocks of one task with their squared distances to the centres, which are moved to the
+    rows' library and dtype once.
 
     `plain` rows are measured as anybody's rows, others by what training rows know.
     """
@@ -233,7 +282,8 @@ def _measured(rows: RowsInSpace, space: Space, state: State, task: int, *, plain
 
 
 class _Sums:
-    """The sums of one task while they grow: float64, in the rows' own library, moved to the host once."""
+    """The sums of one task while they grow: float64, in the rows' own library, moved to the host
+    once."""
 
     def __init__(self, n_clusters: int, width: int) -> None:
         self._shape = (n_clusters, width)
@@ -254,7 +304,9 @@ class _Sums:
             self._spread = xp.zeros(self._shape[0], dtype=xp.float64, device=device(like))
         return self._moment
 
-    def add(self, w: Array, d2: Array, penalty: Array | None, weight: Float64, weight_like: Array) -> None:
+    def add(
+        self, w: Array, d2: Array, penalty: Array | None, weight: Float64, weight_like: Array
+    ) -> None:
         xp = namespace(w)
         self._mass += xp.sum(w, axis=0, dtype=xp.float64)
         self._spread += xp.sum(w * d2, axis=0, dtype=xp.float64)
@@ -278,5 +330,7 @@ class _Sums:
             to_numpy(self._moment),
             to_numpy(self._spread),
             float(self._penalty),
-            None if self._hard_moment is None else HardStatistics(to_numpy(self._hard_mass), to_numpy(self._hard_moment)),
+            None
+            if self._hard_moment is None
+            else HardStatistics(to_numpy(self._hard_mass), to_numpy(self._hard_moment)),
         )

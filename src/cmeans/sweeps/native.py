@@ -9,14 +9,32 @@ import numpy as np
 from .. import native
 from ..data.arrays import Array, Float64, IntArray, rounding
 from ..data.outputs import RowOutputs
-from ..native.calls import ADDRESS, INT, REAL, TEXT, WHOLE, Structure, address, byref, done, pointer_to
+from ..native.calls import (
+    ADDRESS,
+    INT,
+    REAL,
+    TEXT,
+    WHOLE,
+    Structure,
+    address,
+    byref,
+    done,
+    pointer_to,
+)
 from ..rules import NativeFunctions, Rule
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ..spaces import Space
 from .native_rows import RowsArgument
 from .represented_rows import RepresentedRows
 from .state import State
-from .statistics import ClusterCosts, FinalSums, HardStatistics, Margins, PriceStatistics, Statistics
+from .statistics import (
+    ClusterCosts,
+    FinalSums,
+    HardStatistics,
+    Margins,
+    PriceStatistics,
+    Statistics,
+)
 
 
 class CentresArgument(Structure):
@@ -38,13 +56,18 @@ class CentresArgument(Structure):
 class SumsArgument(Structure):
     """struct sums"""
 
-    _fields_ = [(name, ADDRESS) for name in ("mass", "spread", "moment", "penalty", "labels", "hard_mass", "hard_moment")]
+    _fields_ = [
+        (name, ADDRESS)
+        for name in ("mass", "spread", "moment", "penalty", "labels", "hard_mass", "hard_moment")
+    ]
 
 
 class _AssignmentArgument(Structure):
     """struct assignment"""
 
-    _fields_ = [(name, ADDRESS) for name in ("labels", "memberships", "nearest", "mass", "spread", "totals")]
+    _fields_ = [
+        (name, ADDRESS) for name in ("labels", "memberships", "nearest", "mass", "spread", "totals")
+    ]
 
 
 class _MarginsArgument(Structure):
@@ -73,7 +96,8 @@ class CentresCache:
         return argument
 
     def new_argument(self, space: Space, state: State, dtype: Any) -> CentresArgument:
-        """Return the same, made anew; `kept` holds what it points to: values (c, r), offsets (c,), numbers of the scales (k, c)."""
+        """Return the same, made anew; `kept` holds what it points to: values (c, r), offsets (c,),
+        numbers of the scales (k, c)."""
         values = np.ascontiguousarray(space.coefficients(state.centres), dtype)
         norms = space.offsets(state.centres).astype(dtype, copy=False)
         scales = np.zeros((1, len(state.centres)), dtype)
@@ -81,7 +105,9 @@ class CentresCache:
             scales = np.ascontiguousarray(self._rule.numbers(state.scales), dtype)
         f = self.functions
         places = address(values), address(norms), address(scales)
-        argument = CentresArgument(*places, len(state.centres), f.m, f.power, f.p, f.noise, rounding(dtype))
+        argument = CentresArgument(
+            *places, len(state.centres), f.m, f.power, f.p, f.noise, rounding(dtype)
+        )
         argument.kept = values, norms, scales  # as long as a thread uses it
         return argument
 
@@ -95,9 +121,15 @@ class NewSums:
     def __init__(self, clusters: int, width: int) -> None:
         self.memory = np.zeros(2 * clusters + 1 + clusters * width)
         self.mass, self.spread = self.memory[:clusters], self.memory[clusters : 2 * clusters]
-        self.penalty, self.moment = self.memory[2 * clusters : 2 * clusters + 1], self.memory[2 * clusters + 1 :].reshape(clusters, width)
+        self.penalty, self.moment = (
+            self.memory[2 * clusters : 2 * clusters + 1],
+            self.memory[2 * clusters + 1 :].reshape(clusters, width),
+        )
         first = address(self.memory) or 0
-        places = (first + self.memory.itemsize * start for start in (0, clusters, 2 * clusters + 1, 2 * clusters))
+        places = (
+            first + self.memory.itemsize * start
+            for start in (0, clusters, 2 * clusters + 1, 2 * clusters)
+        )
         self.argument = SumsArgument(*places)
 
     def statistics(self, weight: float, hard: HardStatistics | None = None) -> Statistics:
@@ -110,18 +142,37 @@ class NativeSweep:
 
     def __init__(self, rule: Rule, dtype: Any) -> None:
         self.cache = CentresCache(rule)
-        self._pass = native.function("sweep", dtype, (ROWS, CENTRES, TEXT, pointer_to(SumsArgument)), INT)
+        self._pass = native.function(
+            "sweep", dtype, (ROWS, CENTRES, TEXT, pointer_to(SumsArgument)), INT
+        )
 
-    def __call__(self, rows: RepresentedRows, rule: Rule, state: State, task: int, labels: IntArray | None = None) -> Statistics:
+    def __call__(
+        self,
+        rows: RepresentedRows,
+        rule: Rule,
+        state: State,
+        task: int,
+        labels: IntArray | None = None,
+    ) -> Statistics:
         c, width = len(state.centres), rows.space.moment_width
         sums, hard = NewSums(c, width), None
         if labels is not None:
             hard = HardStatistics(np.zeros(c), np.zeros((c, width)))
-            sums.argument.hard_mass, sums.argument.hard_moment = address(hard.mass), address(hard.moment)
+            sums.argument.hard_mass, sums.argument.hard_moment = (
+                address(hard.mass),
+                address(hard.moment),
+            )
         for here in rows.native_task(task):
             if labels is not None:
                 sums.argument.labels = address(labels[here.start : here.start + len(here)])
-            done(self._pass(here.argument, self.cache.argument(rows.space, state, here.dtype), self.cache.rule_name, sums.argument))
+            done(
+                self._pass(
+                    here.argument,
+                    self.cache.argument(rows.space, state, here.dtype),
+                    self.cache.rule_name,
+                    sums.argument,
+                )
+            )
         return sums.statistics(rows.task_weight(task), hard)
 
 
@@ -130,14 +181,38 @@ class NativeAssign:
 
     def __init__(self, rule: Rule, dtype: Any) -> None:
         self._cache = CentresCache(rule)
-        self._pass = native.function("assign", dtype, (ROWS, CENTRES, TEXT, pointer_to(_AssignmentArgument)), INT)
+        self._pass = native.function(
+            "assign", dtype, (ROWS, CENTRES, TEXT, pointer_to(_AssignmentArgument)), INT
+        )
 
-    def __call__(self, rows: RepresentedRows, space: Space, rule: Rule, state: State, task: int, out: RowOutputs) -> FinalSums:
-        mass, spread, totals = np.zeros(len(state.centres)), np.zeros(len(state.centres)), np.zeros(2)
+    def __call__(
+        self,
+        rows: RepresentedRows,
+        space: Space,
+        rule: Rule,
+        state: State,
+        task: int,
+        out: RowOutputs,
+    ) -> FinalSums:
+        mass, spread, totals = (
+            np.zeros(len(state.centres)),
+            np.zeros(len(state.centres)),
+            np.zeros(2),
+        )
         for here in rows.native_task(task):
             place = out.place(here.start, len(here))
-            written = out.labels[place], out.memberships[place], out.nearest[place], mass, spread, totals
-            to, centres = _AssignmentArgument(*map(address, written)), self._cache.argument(space, state, here.dtype)
+            written = (
+                out.labels[place],
+                out.memberships[place],
+                out.nearest[place],
+                mass,
+                spread,
+                totals,
+            )
+            to, centres = (
+                _AssignmentArgument(*map(address, written)),
+                self._cache.argument(space, state, here.dtype),
+            )
             done(self._pass(here.argument, centres, self._cache.rule_name, to))
         penalty, distance = totals
         return FinalSums(float(spread.sum() + penalty), float(distance), mass)
@@ -173,7 +248,15 @@ class NativeCosts:
         costs = ClusterCosts(np.zeros(len(state.centres)), np.zeros(len(state.centres)))
         for here in rows.native_task(task):
             centres = self._cache.argument(rows.space, state, here.dtype)
-            done(self._pass(here.argument, centres, self._cache.rule_name, address(costs.error), address(costs.utility)))
+            done(
+                self._pass(
+                    here.argument,
+                    centres,
+                    self._cache.rule_name,
+                    address(costs.error),
+                    address(costs.utility),
+                )
+            )
         return costs
 
 
@@ -201,7 +284,9 @@ class NativeDeviations:
         self._cache = CentresCache(None)
         self._pass = native.function("deviate", dtype, (ROWS, CENTRES, ADDRESS, INT, ADDRESS), INT)
 
-    def __call__(self, rows: RepresentedRows, means: State, labels: IntArray, power: int, task: int) -> Float64:
+    def __call__(
+        self, rows: RepresentedRows, means: State, labels: IntArray, power: int, task: int
+    ) -> Float64:
         total = np.zeros(len(means.centres))
         for here in rows.native_task(task):
             centres = self._cache.argument(rows.space, means, here.dtype)
@@ -215,30 +300,57 @@ class NativePrices:
 
     def __init__(self, rule: Rule, dtype: Any) -> None:
         self._cache = CentresCache(rule)
-        self._pass = native.function("price", dtype, (ROWS, CENTRES, TEXT, ADDRESS, ADDRESS, ADDRESS), INT)
+        self._pass = native.function(
+            "price", dtype, (ROWS, CENTRES, TEXT, ADDRESS, ADDRESS, ADDRESS), INT
+        )
 
-    def __call__(self, rows: RepresentedRows, rule: Rule, state: State, task: int) -> PriceStatistics:
+    def __call__(
+        self, rows: RepresentedRows, rule: Rule, state: State, task: int
+    ) -> PriceStatistics:
         c = len(state.centres)
         cost, mass, coupling = np.zeros(1), np.zeros(c), np.zeros((c, c))
         for here in rows.native_task(task):
             centres = self._cache.argument(rows.space, state, here.dtype)
-            done(self._pass(here.argument, centres, self._cache.rule_name, address(cost), address(mass), address(coupling)))
+            done(
+                self._pass(
+                    here.argument,
+                    centres,
+                    self._cache.rule_name,
+                    address(cost),
+                    address(mass),
+                    address(coupling),
+                )
+            )
         return PriceStatistics(float(cost[0]), mass, coupling + coupling.T)
 
 
 class NativeMargins:
-    """Clusters of one task's rows by price, and the rows that another cluster would have for little more."""
+    """Clusters of one task's rows by price, and the rows that another cluster would have for little
+    more."""
 
     def __init__(self, rule: Rule, dtype: Any) -> None:
         self._cache = CentresCache(rule)
-        self._pass = native.function("find_margins", dtype, (ROWS, CENTRES, TEXT, REAL, pointer_to(_MarginsArgument)), WHOLE)
+        self._pass = native.function(
+            "find_margins", dtype, (ROWS, CENTRES, TEXT, REAL, pointer_to(_MarginsArgument)), WHOLE
+        )
 
-    def __call__(self, rows: RepresentedRows, space: Space, rule: Rule, state: State, width: float, task: int) -> Margins:
+    def __call__(
+        self, rows: RepresentedRows, space: Space, rule: Rule, state: State, width: float, task: int
+    ) -> Margins:
         c = len(state.centres)
         mass, found = np.zeros(c), list[tuple[IntArray, IntArray, Float64]]()
         for here in rows.native_task(task):
-            near, labels, d2 = np.empty(len(here), np.int64), np.empty(len(here), np.int64), np.empty((len(here), c), here.dtype)
-            to, centres = _MarginsArgument(*map(address, (mass, near, labels, d2))), self._cache.argument(space, state, here.dtype)
+            near, labels, d2 = (
+                np.empty(len(here), np.int64),
+                np.empty(len(here), np.int64),
+                np.empty((len(here), c), here.dtype),
+            )
+            to, centres = (
+                _MarginsArgument(*map(address, (mass, near, labels, d2))),
+                self._cache.argument(space, state, here.dtype),
+            )
             count = done(self._pass(here.argument, centres, self._cache.rule_name, width, to))
-            found.append((here.start + near[:count], labels[:count].copy(), d2[:count].astype(np.float64)))
+            found.append(
+                (here.start + near[:count], labels[:count].copy(), d2[:count].astype(np.float64))
+            )
         return Margins(mass, *(np.concatenate(part) for part in zip(*found, strict=True)))

@@ -10,7 +10,9 @@ from ..data.arrays import Float64, in_order
 from ..native.calls import ADDRESS, WHOLE, Structure, address, pitch
 from ..spaces import RowValues
 
-SUMMED_ROWS = 1024  # rows whose sums native code takes in their own precision: blocks of a multiple of them add up as if they were one
+# rows whose sums native code takes in their own precision: blocks of a multiple of them add up as
+# if they were one
+SUMMED_ROWS = 1024
 
 
 class RowsArgument(Structure):
@@ -30,12 +32,18 @@ class RowsArgument(Structure):
 
 
 class NativeRows:
-    """`argument` for native functions, and the arrays that it points to; `start` is the number of the first row."""
+    """`argument` for native functions, and the arrays that it points to; `start` is the number of
+    the first row."""
 
     def __init__(self, rows: RowValues, weight: Float64, start: int) -> None:
         x, weights = in_order(rows.x), in_order(weight[:, None])
         shift, kxx = (None if one is None else in_order(one) for one in (rows.shift, rows.kxx))
-        self.start, self.count, self.dtype, self._kept = start, len(x), x.dtype, (x, shift, kxx, weights)
+        self.start, self.count, self.dtype, self._kept = (
+            start,
+            len(x),
+            x.dtype,
+            (x, shift, kxx, weights),
+        )
         parts = address(x), address(shift), address(kxx), address(weights), None
         self.argument = RowsArgument(*parts, len(x), x.shape[1], pitch(x), pitch(weights))
 
@@ -44,10 +52,13 @@ class NativeRows:
 
 
 class NativeTable:
-    """All rows of a table for native functions: the blocks of its tasks, one task after the other, from `first` (tasks + 1,) on."""
+    """All rows of a table for native functions: the blocks of its tasks, one task after the other,
+    from `first` (tasks + 1,) on."""
 
     def __init__(self, tasks: Sequence[Sequence[NativeRows]]) -> None:
         self.blocks = [block for task in tasks for block in task]
         self.dtype, self.n_tasks = self.blocks[0].dtype, len(tasks)
         self.first = np.cumsum([0, *map(len, tasks)])
-        self.arguments = (RowsArgument * len(self.blocks))(*(block.argument for block in self.blocks))
+        self.arguments = (RowsArgument * len(self.blocks))(
+            *(block.argument for block in self.blocks)
+        )

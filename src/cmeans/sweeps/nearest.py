@@ -1,4 +1,5 @@
-"""The search for the nearest of many centres in native code (native/search.h says how), and the last pass of hard rules by it."""
+"""The search for the nearest of many centres in native code (native/search.h says how), and the
+last pass of hard rules by it."""
 
 from __future__ import annotations
 
@@ -11,7 +12,18 @@ from .. import native
 from ..data.arrays import Array, Float64, IntArray, itemsize, numpy_dtype, rounding
 from ..data.blocks import Blocks
 from ..data.outputs import RowOutputs
-from ..native.calls import ADDRESS, INT, LINE, REAL, WHOLE, Structure, address, aligned, done, pointer_to
+from ..native.calls import (
+    ADDRESS,
+    INT,
+    LINE,
+    REAL,
+    WHOLE,
+    Structure,
+    address,
+    aligned,
+    done,
+    pointer_to,
+)
 from ..rules import Rule
 from ..spaces import Space
 from ..spaces.centres import Centres
@@ -25,7 +37,8 @@ STATES = 2  # whose centres are kept as C reads them
 COLUMNS_A_DIRECTION = 12  # columns that a row has for each direction along which bounds are taken
 MOST_DIRECTIONS = 128
 LEAST_CLUSTERS = 48  # from which bounds can leave out enough to pay
-LEAST_WORK = 2**30  # products of numbers of rows and centres, for which directions take less time than they save
+# products of numbers of rows and centres, for which directions take less time than they save
+LEAST_WORK = 2**30
 
 
 class SearchArgument(Structure):
@@ -47,11 +60,14 @@ class SearchArgument(Structure):
 class _FoundArgument(Structure):
     """struct found"""
 
-    _fields_ = [(name, ADDRESS) for name in ("labels", "d2", "memberships", "mass", "totals", "moment")]
+    _fields_ = [
+        (name, ADDRESS) for name in ("labels", "d2", "memberships", "mass", "totals", "moment")
+    ]
 
 
 def direction_count(space: Space, n_rows: int, n_clusters: int) -> int:
-    """Number of directions along which distances of so many rows are bounded; 0 where that does not pay."""
+    """Number of directions along which distances of so many rows are bounded; 0 where that does not
+    pay."""
     if n_clusters < LEAST_CLUSTERS or n_rows * n_clusters * space.size < LEAST_WORK:
         return 0
     even = 8 * round(space.size / (8 * COLUMNS_A_DIRECTION))
@@ -65,25 +81,29 @@ def coordinate_bytes(space: Space, blocks: Blocks, n_clusters: int) -> int:
 
 
 class Directions:
-    """Directions along which rows differ most, and the coordinates of the rows along them, which searches leave beside the rows."""
+    """Directions along which rows differ most, and the coordinates of the rows along them, which
+    searches leave beside the rows."""
 
     def __init__(self, rows: RepresentedRows) -> None:
         self._space, self._blocks, self._training = rows.space, rows.blocks, rows.training
         self._kept = rows.keep_coordinates and rows.training
         self._found: dict[int, Centres | None] = {}
-        self._coordinates: dict[tuple[int, int], Array] = {}  # by the first row of a block and the number of directions
+        # by the first row of a block and the number of directions
+        self._coordinates: dict[tuple[int, int], Array] = {}
         self._lock = threading.Lock()
 
     def most(self, count: int) -> Centres | None:
-        """At most `count` orthonormal directions, those of a sample; None in spaces without orthonormal coordinates."""
+        """At most `count` orthonormal directions, those of a sample; None in spaces without
+        orthonormal coordinates."""
         with self._lock:
             if count not in self._found:
                 self._found[count] = self._principal(count)
             return self._found[count]
 
     def coordinates(self, block: NativeRows, count: int) -> Array | None:
-        """Room (b, count + 2) for the coordinates of a block's rows along so many directions, which a search fills and finds again: zeros
-        where it has not been yet. None for rows that are read once, and where there is no room."""
+        """Room (b, count + 2) for the coordinates of a block's rows along so many directions, which
+        a search fills and finds again: zeros where it has not been yet. None for rows that are read
+        once, and where there is no room."""
         if not self._kept or not count:
             return None
         key = block.start, count
@@ -101,7 +121,8 @@ class Directions:
 
 
 class SearchCache:
-    """The centres of the latest states as the search reads them, made once for all tasks of a pass."""
+    """The centres of the latest states as the search reads them, made once for all tasks of a
+    pass."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -127,7 +148,10 @@ def _search_argument(rows: RepresentedRows, space: Space, state: State) -> Searc
     margin = _margin(dtype, values.shape[1], size)
     kept = [values, aligned(norms.astype(dtype))]
     if directions is not None:
-        kept += [_in_lines(space.coefficients(directions), dtype), _panels(centres, norms, directions, dtype, margin)]
+        kept += [
+            _in_lines(space.coefficients(directions), dtype),
+            _panels(centres, norms, directions, dtype, margin),
+        ]
     places = [*map(address, kept), None, None][:4]
     argument = SearchArgument(*places, len(centres), values.shape[1], size, rounding(dtype), margin)
     argument.kept = kept  # as long as a thread uses it
@@ -135,17 +159,22 @@ def _search_argument(rows: RepresentedRows, space: Space, state: State) -> Searc
 
 
 def _margin(dtype: Any, columns: int, size: int) -> float:
-    """Share of k(x, x) + |v|^2 by which rounding may change the bound of a squared distance, and that below which distances tie.
+    """Share of k(x, x) + |v|^2 by which rounding may change the bound of a squared distance, and
+    that below which distances tie.
 
-    A product over `columns` is summed in lanes, so that at most terms = columns / lanes + 5 roundings of 2^-24 (float32) follow each other;
-    each coordinate errs by so much of |x|, all of them by sqrt(size) times that; the bound is summed over them one after the other.
+    A product over `columns` is summed in lanes, so that at most terms = columns / lanes + 5
+    roundings of 2^-24 (float32) follow each other; each coordinate errs by so much of |x|, all of
+    them by sqrt(size) times that; the bound is summed over them one after the other.
     """
     unit, terms = float(np.finfo(dtype).eps) / 2.0, columns * np.dtype(dtype).itemsize / LINE + 5.0
     return float(rounding(dtype) + 2.0 * unit * ((1.0 + size**0.5) * terms + size + 8.0))
 
 
-def _panels(centres: Centres, norms: Float64, directions: Centres, dtype: Any, margin: float) -> Array:
-    """Centres (panels, 2 + size, lanes): |v|^2, and -2 times their coordinates along the directions and the lengths of their rests."""
+def _panels(
+    centres: Centres, norms: Float64, directions: Centres, dtype: Any, margin: float
+) -> Array:
+    """Centres (panels, 2 + size, lanes): |v|^2, and -2 times their coordinates along the directions
+    and the lengths of their rests."""
     along = centres.coordinates @ directions.duals.T
     rest = np.sqrt(np.maximum(norms - np.einsum("ij,ij->i", along, along), 0.0) + margin * norms)
     lanes = LINE // np.dtype(dtype).itemsize
@@ -172,33 +201,59 @@ class _FoundSums:
 
     def argument(self, labels: IntArray, d2: Float64, memberships: Array | None) -> _FoundArgument:
         """Return the place of what is found of some rows."""
-        return _FoundArgument(*map(address, (labels, d2, memberships, self.mass, self.totals, self.moment)))
+        return _FoundArgument(
+            *map(address, (labels, d2, memberships, self.mass, self.totals, self.moment))
+        )
 
 
-def total_distance(space: Space, state: State, weight: float, square: float, moment: Float64) -> float:
-    """The weighted squared distances of rows to all centres, by the sums of weight, weight k(x, x) and weight g(x)."""
+def total_distance(
+    space: Space, state: State, weight: float, square: float, moment: Float64
+) -> float:
+    """The weighted squared distances of rows to all centres, by the sums of weight, weight k(x, x)
+    and weight g(x)."""
     norms, total = state.centres.squared_norms(), space.coefficients(state.centres).sum(axis=0)
-    # sum_ij w_i |x_i - v_j|^2 = c sum_i w_i k(x_i, x_i) - 2 (sum_i w_i g(x_i)) . (sum_j a_j) + sum_i w_i sum_j |v_j|^2
+    # sum_ij w_i |x_i - v_j|^2 = c sum_i w_i k(x_i, x_i) - 2 (sum_i w_i g(x_i)) . (sum_j a_j) +
+    # sum_i w_i sum_j |v_j|^2
     return max(float(len(norms) * square - 2.0 * moment @ total + weight * norms.sum()), 0.0)
 
 
 class NearestAssign:
-    """The last pass of the hard rule: labels of one task's rows, and memberships where there is room for them."""
+    """The last pass of the hard rule: labels of one task's rows, and memberships where there is
+    room for them."""
 
     def __init__(self, dtype: Any) -> None:
         self._cache = SearchCache()
         self._pass = native.function("assign_nearest", dtype, ARGUMENTS, INT)
 
-    def __call__(self, rows: RepresentedRows, space: Space, rule: Rule, state: State, task: int, out: RowOutputs) -> FinalSums:
+    def __call__(
+        self,
+        rows: RepresentedRows,
+        space: Space,
+        rule: Rule,
+        state: State,
+        task: int,
+        out: RowOutputs,
+    ) -> FinalSums:
         search = self._cache.argument(rows, space, state)
         sums = _FoundSums(len(state.centres), space.size)
         for here in rows.native_task(task):
             place = out.place(here.start, len(here))
             memberships = out.memberships[place] if out.memberships.shape[1] else None
             to = sums.argument(out.labels[place], out.nearest[place], memberships)
-            done(self._pass(here.argument, search, address(rows.beside(Directions).coordinates(here, search.size)), to))
+            done(
+                self._pass(
+                    here.argument,
+                    search,
+                    address(rows.beside(Directions).coordinates(here, search.size)),
+                    to,
+                )
+            )
         objective, square = sums.totals
-        return FinalSums(float(objective), total_distance(space, state, sums.mass.sum(), square, sums.moment), sums.mass)
+        return FinalSums(
+            float(objective),
+            total_distance(space, state, sums.mass.sum(), square, sums.moment),
+            sums.mass,
+        )
 
 
 class NearestSearch:
@@ -209,18 +264,29 @@ class NearestSearch:
         self._pass = native.function("assign_nearest", dtype, ARGUMENTS, INT)
 
     def __call__(self, rows: RepresentedRows, state: State, task: int) -> tuple[IntArray, Float64]:
-        search, sums = self._cache.argument(rows, rows.space, state), _FoundSums(len(state.centres), rows.space.size)
+        search, sums = (
+            self._cache.argument(rows, rows.space, state),
+            _FoundSums(len(state.centres), rows.space.size),
+        )
         labels, distances = [], []
         for here in rows.native_task(task):
             labels.append(np.empty(len(here), np.int64))
             distances.append(np.empty(len(here)))
             to = sums.argument(labels[-1], distances[-1], None)
-            done(self._pass(here.argument, search, address(rows.beside(Directions).coordinates(here, search.size)), to))
+            done(
+                self._pass(
+                    here.argument,
+                    search,
+                    address(rows.beside(Directions).coordinates(here, search.size)),
+                    to,
+                )
+            )
         return np.concatenate(labels), np.concatenate(distances)
 
 
 class SearchedCosts:
-    """Errors and utilities of the clusters in one task's rows, each of which would go to its second nearest centre."""
+    """Errors and utilities of the clusters in one task's rows, each of which would go to its second
+    nearest centre."""
 
     def __init__(self, dtype: Any) -> None:
         self._cache = SearchCache()
@@ -231,8 +297,17 @@ class SearchedCosts:
         costs = ClusterCosts(np.zeros(len(state.centres)), np.zeros(len(state.centres)))
         for here in rows.native_task(task):
             coordinates = address(rows.beside(Directions).coordinates(here, search.size))
-            done(self._pass(here.argument, search, coordinates, address(costs.error), address(costs.utility)))
+            done(
+                self._pass(
+                    here.argument, search, coordinates, address(costs.error), address(costs.utility)
+                )
+            )
         return costs
 
 
-ARGUMENTS = (pointer_to(RowsArgument), pointer_to(SearchArgument), ADDRESS, pointer_to(_FoundArgument))
+ARGUMENTS = (
+    pointer_to(RowsArgument),
+    pointer_to(SearchArgument),
+    ADDRESS,
+    pointer_to(_FoundArgument),
+)

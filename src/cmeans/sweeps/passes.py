@@ -38,7 +38,8 @@ from .statistics import ClusterCosts, Margins, PriceStatistics, Statistics
 
 
 class OwnLabels:
-    """The cluster of each row's largest membership, as labelling sweeps leave it beside the rows."""
+    """The cluster of each row's largest membership, as labelling sweeps leave it beside the
+    rows."""
 
     def __init__(self, rows: RepresentedRows) -> None:
         self.labels = np.full(rows.n_rows, -1, dtype=np.intp)  # (n,) -1: none
@@ -47,12 +48,14 @@ class OwnLabels:
 
 @dataclass(frozen=True)
 class SweepPass(Pass[Statistics]):
-    """One sweep from a state. A labelling one also writes `OwnLabels` of the rows, and sums over each cluster's own rows."""
+    """One sweep from a state. A labelling one also writes `OwnLabels` of the rows, and sums over
+    each cluster's own rows."""
 
     rule: Rule
     state: State
     labelling: bool = False
-    function: SweepFunction | None = None  # of the sweeps before, which may remember them; it does not travel
+    # of the sweeps before, which may remember them; it does not travel
+    function: SweepFunction | None = None
 
     def prepare(self, rows: RepresentedRows) -> SweepFunction:
         return self.function or sweep_for(rows, self.rule, len(self.state.centres))
@@ -84,7 +87,8 @@ class SweepPass(Pass[Statistics]):
 
 @dataclass(frozen=True)
 class DeviationPass(Pass[Float64]):
-    """(c,) sums of weight |x - mean|^power over each cluster's own rows, as a labelling sweep has found them."""
+    """(c,) sums of weight |x - mean|^power over each cluster's own rows, as a labelling sweep has
+    found them."""
 
     labelled: SweepPass
     means: State
@@ -95,7 +99,8 @@ class DeviationPass(Pass[Float64]):
 
     def work(self, rows: RepresentedRows, task: int, prepared: DeviationsFunction) -> Float64:
         own = rows.beside(OwnLabels)
-        if own.written_by.get(task) != self.labelled.key:  # the rows were represented anew since, after a worker was lost
+        # the rows were represented anew since, after a worker was lost
+        if own.written_by.get(task) != self.labelled.key:
             self.labelled.work(rows, task, self.labelled.prepare(rows))
         return prepared(rows, self.means, own.labels, self.power, task)
 
@@ -113,7 +118,8 @@ class FuzzyDeviationPass(Pass[Float64]):
 
 @dataclass(frozen=True)
 class SilhouettePass(Pass[Float64]):
-    """(2,) sums of the weighted simplified silhouettes of rows, by squared distances to two centres or more, and of their weights."""
+    """(2,) sums of the weighted simplified silhouettes of rows, by squared distances to two centres
+    or more, and of their weights."""
 
     state: State
 
@@ -156,7 +162,8 @@ class PricePass(Pass[PriceStatistics]):
 
 @dataclass(frozen=True)
 class MarginPass(NumberedPass[Margins]):
-    """Clusters of the rows by price, and the rows that another cluster would have for less than `width` more."""
+    """Clusters of the rows by price, and the rows that another cluster would have for less than
+    `width` more."""
 
     rule: Rule
     state: State
@@ -181,13 +188,16 @@ class NearestRowsPass(Pass[tuple[IntArray, Float64]]):
     def prepare(self, rows: RepresentedRows) -> NearestFunction:
         return nearest_for(rows, self.rule, len(self.state.centres))
 
-    def work(self, rows: RepresentedRows, task: int, prepared: NearestFunction) -> tuple[IntArray, Float64]:
+    def work(
+        self, rows: RepresentedRows, task: int, prepared: NearestFunction
+    ) -> tuple[IntArray, Float64]:
         return prepared(rows, self.state, task)
 
 
 @dataclass(frozen=True)
 class FirstRowsPass(NumberedPass[Float64]):
-    """(c,) the place of the first row of a weight that is nearest to each centre, infinite where there is none."""
+    """(c,) the place of the first row of a weight that is nearest to each centre, infinite where
+    there is none."""
 
     state: State
     places: IntArray | None  # (n,) of the rows; None: their numbers
@@ -197,14 +207,20 @@ class FirstRowsPass(NumberedPass[Float64]):
 
     def work(self, rows: RepresentedRows, task: int, prepared: NearestFunction) -> Float64:
         start, stop = rows.task_range(task)
-        places = np.arange(self.first + start, self.first + stop) if self.places is None else self.places[start:stop]
+        places = (
+            np.arange(self.first + start, self.first + stop)
+            if self.places is None
+            else self.places[start:stop]
+        )
         labels, weighs = prepared(rows, self.state, task)[0], rows.blocks.weight[start:stop] > 0
         found = np.full(len(self.state.centres), np.inf)
         np.minimum.at(found, labels[weighs], places[weighs])
         return found
 
     def part(self, start: int, stop: int) -> FirstRowsPass:
-        return replace(self, first=start, places=None if self.places is None else self.places[start:stop])
+        return replace(
+            self, first=start, places=None if self.places is None else self.places[start:stop]
+        )
 
 
 @dataclass(frozen=True)
@@ -233,12 +249,15 @@ class KnownPass(Pass[Statistics]):
     def work(self, rows: RepresentedRows, task: int, prepared: None) -> Statistics:
         known = known_of(rows.blocks)
         assert known is not None, "labels travel with the rows"
-        return gather(rows, self.rule, Partition(known.labels, self.n_clusters, rows.blocks.x), task)
+        return gather(
+            rows, self.rule, Partition(known.labels, self.n_clusters, rows.blocks.x), task
+        )
 
 
 @dataclass(frozen=True)
 class DistancePass(Pass[Array]):
-    """(b, c) distances to every centre, square roots taken, by the arithmetic of the last pass; NaN for rows that say nothing."""
+    """(b, c) distances to every centre, square roots taken, by the arithmetic of the last pass; NaN
+    for rows that say nothing."""
 
     rule: Rule
     state: State
@@ -256,7 +275,8 @@ class DistancePass(Pass[Array]):
 
 @dataclass(frozen=True)
 class NearestPass(Pass[IntArray]):
-    """(b,) numbers of the nearest centres, less their prices where they have some, without k(x, x); -1 for rows that say nothing."""
+    """(b,) numbers of the nearest centres, less their prices where they have some, without k(x, x);
+    -1 for rows that say nothing."""
 
     state: State
 
@@ -271,4 +291,7 @@ class TotalNormPass(Pass[float]):
     """sum_l w_l k(x_l, x_l)."""
 
     def work(self, rows: RepresentedRows, task: int, prepared: None) -> float:
-        return sum(float(to_numpy(block.rows.kxx).astype("float64") @ block.weight) for block in rows.task(task))
+        return sum(
+            float(to_numpy(block.rows.kxx).astype("float64") @ block.weight)
+            for block in rows.task(task)
+        )

@@ -30,17 +30,19 @@ class Criterion(Protocol):
         """What stands still, in the plural: "memberships"."""
 
     def __call__(self, problem: Problem, before: State | None, at: State) -> tuple[bool, float]:
-        """Return True where it stands still to `problem.stopping.tol`, and how far it moved from the state `before`, where the last sweep
-        but one started (None: there was none), to the state `at`, where the last one did."""
+        """Return True where it stands still to `problem.stopping.tol`, and how far it moved from
+        the state `before`, where the last sweep but one started (None: there was none), to the
+        state `at`, where the last one did."""
 
 
 @dataclass(frozen=True)
 class Stopping:
     """Conditions under which a run ends.
 
-    By itself max_j |dv_j|^2 <= tol^2 objective / sum of weights, that is, no centre moves by more than tol times the
-    typical distance; a penalty that is negative does not count. A `criterion` takes the place of that.
-    Anderson mixing serves rules whose next centres change smoothly with the centres: soft ones.
+    By itself max_j |dv_j|^2 <= tol^2 objective / sum of weights, that is, no centre moves by more
+    than tol times the typical distance; a penalty that is negative does not count. A `criterion`
+    takes the place of that. Anderson mixing serves rules whose next centres change smoothly with
+    the centres: soft ones.
     """
 
     max_iter: int = 300
@@ -51,13 +53,15 @@ class Stopping:
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows in their space, the rule by which they belong to clusters, who runs the passes, and when to stop."""
+    """Rows in their space, the rule by which they belong to clusters, who runs the passes, and when
+    to stop."""
 
     rows: RepresentedRows
     rule: Rule
     engine: Engine
     stopping: Stopping = Stopping()
-    known: KnownSums | None = None  # the sums of what is known of the rows; `rows` weigh what is left to the rule
+    # the sums of what is known of the rows; `rows` weigh what is left to the rule
+    known: KnownSums | None = None
 
     @property
     def space(self) -> Space:
@@ -74,8 +78,11 @@ class Problem:
         return self.engine.map(self.rows, over)
 
     def sweep(self, state: State, function: SweepFunction | None = None) -> Statistics:
-        """The sums of one sweep; `function` of the sweeps before, where they were over these rows."""
-        return self.with_known(self.engine.fold(self.rows, SweepPass(self.rule, state, function=function)), state)
+        """The sums of one sweep; `function` of the sweeps before, where they were over these
+        rows."""
+        return self.with_known(
+            self.engine.fold(self.rows, SweepPass(self.rule, state, function=function)), state
+        )
 
     def with_known(self, sums: Statistics, state: State) -> Statistics:
         """Return the sums of a sweep from a state with what is known of the rows."""
@@ -97,16 +104,23 @@ class Problem:
         return self.space.centres(sums.mass, sums.moment)
 
     def moment_of(self, numbers: IntArray, mass: Float64) -> Float64:
-        """The moments (c, moment_width) that some rows make with masses (q, c) of any sign in the clusters, for rules whose weights are
-        their memberships."""
+        """The moments (c, moment_width) that some rows make with masses (q, c) of any sign in the
+        clusters, for rules whose weights are their memberships."""
         if self.space.sweeps_products:
-            return replace(self, rows=self.rows.part(numbers, np.ones(len(numbers)))).sums_of(mass).moment
+            return (
+                replace(self, rows=self.rows.part(numbers, np.ones(len(numbers))))
+                .sums_of(mass)
+                .moment
+            )
         moment = np.zeros((mass.shape[1], self.space.moment_width))
-        self.space.as_rows(self.space.embed(self.rows.blocks.take(numbers), numbers)).add_moment(mass, moment)
+        self.space.as_rows(self.space.embed(self.rows.blocks.take(numbers), numbers)).add_moment(
+            mass, moment
+        )
         return moment
 
     def means(self, state: State, sums: Statistics) -> Centres:
-        """The centres that the sums of a sweep make; those of clusters without mass, or of no direction, stay where they are."""
+        """The centres that the sums of a sweep make; those of clusters without mass, or of no
+        direction, stay where they are."""
         return self.space.next_centres(sums.mass, sums.moment, state.centres)
 
     def feasible(self, state: State) -> State:

@@ -1,4 +1,5 @@
-"""Sweeps over rows that stay in memory, from one set of centres after the other, which threads share in native code."""
+"""Sweeps over rows that stay in memory, from one set of centres after the other, which threads
+share in native code."""
 
 from __future__ import annotations
 
@@ -46,14 +47,19 @@ class _RowsForC:
     def of(self, rows: RepresentedRows, engine: Engine) -> NativeTable:
         """Return the table, by the engine's threads where it is not there yet."""
         if self._table is None:
-            self._table = NativeTable(list(engine.run(lambda task: list(rows.native_task(task)), rows.n_tasks)))
+            self._table = NativeTable(
+                list(engine.run(lambda task: list(rows.native_task(task)), rows.n_tasks))
+            )
         return self._table
 
 
 class RepeatedSweep:
-    """A native sweep whose memory is taken once: that of its last sums is used again by the next sweep but one."""
+    """A native sweep whose memory is taken once: that of its last sums is used again by the next
+    sweep but one."""
 
-    def __init__(self, sweep: NativeSweep, rows: RepresentedRows, state: State, engine: Engine) -> None:
+    def __init__(
+        self, sweep: NativeSweep, rows: RepresentedRows, state: State, engine: Engine
+    ) -> None:
         """The scales are those of `state`."""
         table = rows.beside(_RowsForC).of(rows, engine)
         centres = sweep.cache.new_argument(rows.space, state, table.dtype)
@@ -63,7 +69,13 @@ class RepeatedSweep:
         self._totals = [NewSums(len(norms), rows.space.moment_width) for _ in range(2)]
         numbers = len(self._totals[0].memory)
         sums = np.empty((table.n_tasks, numbers))
-        places = table.arguments, address(table.first), pointer(centres), sweep.cache.rule_name, address(sums)
+        places = (
+            table.arguments,
+            address(table.first),
+            pointer(centres),
+            sweep.cache.rule_name,
+            address(sums),
+        )
         self._shared = _SharedSweep(*places, table.n_tasks, numbers, next=table.n_tasks, over=1)
         self._kept = table, scales, sums  # which it points to
         self._engine, self._n_tasks = engine, table.n_tasks

@@ -1,4 +1,5 @@
-"""Rows as a space sees them, task by task: kept between sweeps while memory allows, made again where it does not."""
+"""Rows as a space sees them, task by task: kept between sweeps while memory allows, made again
+where it does not."""
 
 from __future__ import annotations
 
@@ -17,7 +18,9 @@ from .native_rows import SUMMED_ROWS, NativeRows
 
 Beside = TypeVar("Beside")
 NO_ROWS = np.empty(0, np.intp)
-PIECE = 2**23  # bytes of memory that is taken at once: NumPy asks for large pages from half as much on, and rows are found sooner in them
+# bytes of memory that is taken at once: NumPy asks for large pages from half as much on, and rows
+# are found sooner in them
+PIECE = 2**23
 
 
 @dataclass(frozen=True)
@@ -56,11 +59,14 @@ class RepresentationSpec:
 
     def bytes_to_keep(self, x: Array) -> int:
         """Bytes of rows as represented, where it pays to keep them."""
-        return int(x.shape[0]) * _bytes_of_a_row(self.space, x) if self.space.keeps_rows_cheaply else 0
+        return (
+            int(x.shape[0]) * _bytes_of_a_row(self.space, x) if self.space.keeps_rows_cheaply else 0
+        )
 
 
 class RepresentedRows:
-    """The blocks of a fit in its space. Which of them are kept changes time and memory, never a result."""
+    """The blocks of a fit in its space. Which of them are kept changes time and memory, never a
+    result."""
 
     def __init__(
         self,
@@ -72,32 +78,40 @@ class RepresentedRows:
         keep_bounds: bool = False,
         keep_coordinates: bool = False,
     ) -> None:
-        """`keep_bounds`, `keep_coordinates`: whether hard sweeps may remember bounds of rows that are not in memory, and their coordinates
-        along a few directions; of those in memory they may."""
+        """`keep_bounds`, `keep_coordinates`: whether hard sweeps may remember bounds of rows that
+        are not in memory, and their coordinates along a few directions; of those in memory they
+        may."""
         self.space = space
         self.blocks = blocks
         self.n_rows, self.n_tasks = blocks.n_rows, blocks.n_tasks(space.size)
         self.keep_bounds = blocks.may_keep(keep_bounds)
         self.keep_coordinates = blocks.may_keep(keep_coordinates)
         self.training = training
-        self._left = self.room_to_keep = keep_bytes if space.keeps_rows_cheaply or not blocks.skipping_pays else 0
-        self._views = blocks.are_views and space.represents_by_views  # which take no memory, and are always kept
+        self._left = self.room_to_keep = (
+            keep_bytes if space.keeps_rows_cheaply or not blocks.skipping_pays else 0
+        )
+        # which take no memory, and are always kept
+        self._views = blocks.are_views and space.represents_by_views
         self._kept: dict[int, list[RepresentedBlock]] = {}
         self._spare: Array | None = None  # memory for rows that will be kept
         self._native_views: dict[int, NativeRows] = {}
         self._weights: dict[int, float] = {}
-        self._empty: dict[int, dict[int, IntArray]] = {}  # of each task, by the first row of a block
+        # of each task, by the first row of a block
+        self._empty: dict[int, dict[int, IntArray]] = {}
         self._beside: dict[Any, Any] = {}  # what passes keep, by what makes it
         self._lock = threading.RLock()
 
     @property
     def kept_share(self) -> float:
         """The share of the rows that there is room to keep represented between sweeps."""
-        return min(1.0, self.room_to_keep / (self.n_rows * _bytes_of_a_row(self.space, self.blocks.x)))
+        return min(
+            1.0, self.room_to_keep / (self.n_rows * _bytes_of_a_row(self.space, self.blocks.x))
+        )
 
     @property
     def stay_in_memory(self) -> bool:
-        """True where all rows, once they are represented, stay so between sweeps, in this process."""
+        """True where all rows, once they are represented, stay so between sweeps, in this
+        process."""
         return self._views or (self.kept_share == 1.0 and not self.blocks.elsewhere)
 
     @property
@@ -106,8 +120,8 @@ class RepresentedRows:
         return RepresentationSpec(self.space, self.blocks.spec)
 
     def beside(self, make: Callable[[RepresentedRows], Beside]) -> Beside:
-        """Return what a pass keeps beside the rows, made of them when it is first asked for: an object of the pass alone, which dies
-        with the rows."""
+        """Return what a pass keeps beside the rows, made of them when it is first asked for: an
+        object of the pass alone, which dies with the rows."""
         with self._lock:
             if make not in self._beside:
                 self._beside[make] = make(self)
@@ -119,7 +133,8 @@ class RepresentedRows:
         return self.blocks.task_range(task, self.space.size)
 
     def task(self, task: int) -> Iterator[RepresentedBlock]:
-        """The represented blocks of one task, in order; where they are not kept, each holds only until the next is asked for."""
+        """The represented blocks of one task, in order; where they are not kept, each holds only
+        until the next is asked for."""
         if task in self._kept:
             yield from self._kept[task]
             return
@@ -127,12 +142,21 @@ class RepresentedRows:
         x, size = self.blocks.x, self.space.size
         first, last = self.task_range(task)
         keep = self._views or self._reserve((last - first) * _bytes_of_a_row(self.space, x))
-        # One piece of memory for all: asking the system for block after block can take longer than filling them.
-        room = self._room_to_stay(last - first) if keep else self.space.room(min(self.blocks.block_rows(size), last - first), x)
+        # One piece of memory for all: asking the system for block after block can take longer than
+        # filling them.
+        room = (
+            self._room_to_stay(last - first)
+            if keep
+            else self.space.room(min(self.blocks.block_rows(size), last - first), x)
+        )
         kept: list[RepresentedBlock] = []
         for block in self.blocks.task(task, size):
             start = block.start - first if keep else 0
-            piece = self._piece(task, represent(block, None if room is None else room[start : start + len(block.weight)]), block)
+            piece = self._piece(
+                task,
+                represent(block, None if room is None else room[start : start + len(block.weight)]),
+                block,
+            )
             if keep:
                 kept.append(piece)
             yield piece
@@ -140,7 +164,8 @@ class RepresentedRows:
             self._kept[task] = kept
 
     def _piece(self, task: int, rows: Rows, block: Block) -> RepresentedBlock:
-        """Return a represented block, in which rows that say nothing weigh nothing, and remember which these are."""
+        """Return a represented block, in which rows that say nothing weigh nothing, and remember
+        which these are."""
         weight = block.weight
         if self.space.may_hold_empty_rows and len(empty := self.space.empty_rows(rows)):
             self._empty.setdefault(task, {})[block.start] = block.start + empty
@@ -149,12 +174,14 @@ class RepresentedRows:
         return RepresentedBlock(rows, weight, block.start)
 
     def empty_rows(self, task: int) -> IntArray:
-        """Return the numbers of the rows of a task that say nothing of where they belong, once they have been represented."""
+        """Return the numbers of the rows of a task that say nothing of where they belong, once they
+        have been represented."""
         found = self._empty.get(task)
         return NO_ROWS if found is None else np.concatenate(list(found.values()))
 
     def native_task(self, task: int) -> Iterator[NativeRows]:
-        """The rows of one task for native code, block by block; views at once, where that gives the same sums."""
+        """The rows of one task for native code, block by block; views at once, where that gives the
+        same sums."""
         if not self._views or self.blocks.block_rows(self.space.size) % SUMMED_ROWS:
             yield from (block.native for block in self.task(task))
             return
@@ -164,20 +191,33 @@ class RepresentedRows:
         yield self._native_views[task]
 
     def part(self, rows: IntArray, weights: Float64) -> RepresentedRows:
-        """Some of the rows, with weights of their own, as a table in the same space and within the same memory; for spaces that
-        know no more of training rows than of others."""
+        """Some of the rows, with weights of their own, as a table in the same space and within the
+        same memory; for spaces that know no more of training rows than of others."""
         space, blocks = self.space.of_part(rows), self.blocks.part(rows, weights)
-        return RepresentedRows(space, blocks, self._left, keep_bounds=self.keep_bounds, keep_coordinates=self.keep_coordinates)
+        return RepresentedRows(
+            space,
+            blocks,
+            self._left,
+            keep_bounds=self.keep_bounds,
+            keep_coordinates=self.keep_coordinates,
+        )
 
     def over(self, blocks: Blocks) -> RepresentedRows:
         """Return as many rows of other weights in the same space and within the same memory."""
         keep = {"keep_bounds": self.keep_bounds, "keep_coordinates": self.keep_coordinates}
-        return RepresentedRows(self.space, blocks, self.room_to_keep, training=self.training, **keep)
+        return RepresentedRows(
+            self.space, blocks, self.room_to_keep, training=self.training, **keep
+        )
 
     def in_scale(self) -> RepresentedRows:
-        """Return the rows in the space in which distances of those with missing values compare with those of others."""
+        """Return the rows in the space in which distances of those with missing values compare with
+        those of others."""
         space = self.space.in_scale()
-        return self if space is self.space else RepresentedRows(space, self.blocks, self.room_to_keep, training=self.training)
+        return (
+            self
+            if space is self.space
+            else RepresentedRows(space, self.blocks, self.room_to_keep, training=self.training)
+        )
 
     def task_weight(self, task: int) -> float:
         """The sum of the sample weights of one task's rows."""

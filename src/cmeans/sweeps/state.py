@@ -19,7 +19,9 @@ class State:
 
     def __post_init__(self) -> None:
         if self.scales is not None and self.scales.shape != (len(self.centres),):
-            raise ValueError(f"State: scales {self.scales.shape} do not fit {len(self.centres)} centres")
+            raise ValueError(
+                f"State: scales {self.scales.shape} do not fit {len(self.centres)} centres"
+            )
 
     def __getitem__(self, which: IntArray) -> State:
         return State(self.centres[which], None if self.scales is None else self.scales[which])

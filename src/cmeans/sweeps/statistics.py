@@ -20,7 +20,8 @@ from .state import State
 @stored
 @dataclass(frozen=True)
 class HardStatistics:
-    """Sums over each cluster's own rows: those that belong to it more than to any other, and each of them fully."""
+    """Sums over each cluster's own rows: those that belong to it more than to any other, and each
+    of them fully."""
 
     mass: Float64  # (c,) sum of the rows' sample weights
     moment: Float64  # (c, moment_width)
@@ -49,15 +50,20 @@ class PriceStatistics:
 
     cost: float  # sum of the objective
     mass: Float64  # (c,) sum_i weight_i u_ij
-    coupling: Float64  # (c, c) between two clusters, the mass that goes from one to the other by a unit of the price; 0 on the diagonal
+    # (c, c) between two clusters, the mass that goes from one to the other by a unit of the price;
+    # 0 on the diagonal
+    coupling: Float64
 
     def __add__(self, other: PriceStatistics) -> PriceStatistics:
-        return PriceStatistics(self.cost + other.cost, self.mass + other.mass, self.coupling + other.coupling)
+        return PriceStatistics(
+            self.cost + other.cost, self.mass + other.mass, self.coupling + other.coupling
+        )
 
 
 @dataclass(frozen=True)
 class Margins:
-    """The clusters of all rows by price, and the rows that some other cluster would have for little more."""
+    """The clusters of all rows by price, and the rows that some other cluster would have for little
+    more."""
 
     mass: Float64  # (c,) sum of the weights of each cluster's rows
     rows: IntArray  # (q,) numbers of rows
@@ -65,20 +71,24 @@ class Margins:
     d2: Float64  # (q, c) and squared distances
 
     def __add__(self, other: Margins) -> Margins:
-        parts = zip((self.rows, self.labels, self.d2), (other.rows, other.labels, other.d2), strict=True)
+        parts = zip(
+            (self.rows, self.labels, self.d2), (other.rows, other.labels, other.d2), strict=True
+        )
         return Margins(self.mass + other.mass, *(np.concatenate(both) for both in parts))
 
 
 @stored
 @dataclass(frozen=True)
 class Statistics:
-    """Sums over rows, always float64 on the host. `+` merges threads, files and machines; `*` forgets in streams."""
+    """Sums over rows, always float64 on the host. `+` merges threads, files and machines; `*`
+    forgets in streams."""
 
     weight: float  # sum of the rows' sample weights
     mass: Float64  # (c,) sum_i w_ij, w = sample_weight u^m
     moment: Float64  # (c, moment_width) sum_i w_ij g(x_i), in the space's own terms
     spread: Float64  # (c,) sum_i w_ij d2_ij
-    penalty: float = 0.0  # what the rule adds to its objective; negative for one that rewards entropy
+    # what the rule adds to its objective; negative for one that rewards entropy
+    penalty: float = 0.0
     hard: HardStatistics | None = None  # where whoever makes the next state asks for it
 
     @cached_property
@@ -92,12 +102,14 @@ class Statistics:
 
     @property
     def scale(self) -> float:
-        """The objective without a penalty that is negative: what movements are compared with, as the objective itself may be near zero."""
+        """The objective without a penalty that is negative: what movements are compared with, as
+        the objective itself may be near zero."""
         return self._total_spread + max(self.penalty, 0.0)
 
     @property
     def magnitude(self) -> float:
-        """Of what size the numbers are whose sum is the objective: what its rounding is compared with."""
+        """Of what size the numbers are whose sum is the objective: what its rounding is compared
+        with."""
         return abs(self._total_spread) + abs(self.penalty)
 
     def __add__(self, other: Statistics) -> Statistics:
@@ -114,7 +126,11 @@ class Statistics:
     def __iadd__(self, other: Statistics) -> Statistics:
         """Add in place, for sums that are nobody else's."""
         other = other.settled
-        for mine, theirs in ((self.mass, other.mass), (self.moment, other.moment), (self.spread, other.spread)):
+        for mine, theirs in (
+            (self.mass, other.mass),
+            (self.moment, other.moment),
+            (self.spread, other.spread),
+        ):
             mine += theirs
         weight, penalty = self.weight + other.weight, self.penalty + other.penalty
         hard = None if self.hard is None or other.hard is None else self.hard + other.hard
@@ -137,8 +153,13 @@ class Statistics:
 
     def is_finite(self) -> bool:
         """True where every sum is a number: NaN or infinity from a kernel shows here first."""
-        total = self.objective + float(self.mass.sum()) + float(self.moment.sum())  # which may overflow by itself
-        return math.isfinite(total) or bool(np.isfinite(self.objective) and np.isfinite(self.mass).all() and np.isfinite(self.moment).all())
+        # which may overflow by itself
+        total = self.objective + float(self.mass.sum()) + float(self.moment.sum())
+        return math.isfinite(total) or bool(
+            np.isfinite(self.objective)
+            and np.isfinite(self.mass).all()
+            and np.isfinite(self.moment).all()
+        )
 
 
 @dataclass(frozen=True)
@@ -153,10 +174,17 @@ class FinalSums:
 
     def __add__(self, other: FinalSums) -> FinalSums:
         distance, nowhere = self.total_distance + other.total_distance, self.nowhere + other.nowhere
-        return FinalSums(self.objective + other.objective, distance, self.mass + other.mass, nowhere, self.empty + other.empty)
+        return FinalSums(
+            self.objective + other.objective,
+            distance,
+            self.mass + other.mass,
+            nowhere,
+            self.empty + other.empty,
+        )
 
     def checked(self, unit: float) -> FinalSums:
-        """Return the sums with the objective in the user's unit of weight; refuse what is no number."""
+        """Return the sums with the objective in the user's unit of weight; refuse what is no
+        number."""
         if not math.isfinite(self.objective):
             raise OutOfRangeError(NOT_FINITE)
         return replace(self, objective=self.objective * unit)
@@ -164,10 +192,12 @@ class FinalSums:
 
 @dataclass(frozen=True)
 class KnownSums:
-    """Sums that rows whose weight belongs to a known cluster each add to those of a sweep, whatever the centres are.
+    """Sums that rows whose weight belongs to a known cluster each add to those of a sweep, whatever
+    the centres are.
 
-    A row of weight w and strength s is two rows: one of weight (1 - s) w, whose memberships the rule finds, and one of weight s w that
-    belongs fully to its known cluster. For m = 2 that is the objective of Pedrycz & Waletzky 1997 (eq. 1), alpha = s / (1 - s).
+    A row of weight w and strength s is two rows: one of weight (1 - s) w, whose memberships the
+    rule finds, and one of weight s w that belongs fully to its known cluster. For m = 2 that is the
+    objective of Pedrycz & Waletzky 1997 (eq. 1), alpha = s / (1 - s).
     """
 
     space: Space
@@ -177,11 +207,18 @@ class KnownSums:
     square: Float64  # (c,) sums of weight k(x, x)
 
     def __mul__(self, factor: float) -> KnownSums:
-        return KnownSums(self.space, self.weight * factor, self.mass * factor, self.moment * factor, self.square * factor)
+        return KnownSums(
+            self.space,
+            self.weight * factor,
+            self.mass * factor,
+            self.moment * factor,
+            self.square * factor,
+        )
 
     def sums(self, rule: Rule, state: State) -> Statistics:
         """Return what the rows add to the sums of a sweep."""
-        penalty = rule.penalty(np.eye(len(self.mass)), state.scales)  # of a row that belongs to one cluster alone
+        # of a row that belongs to one cluster alone
+        penalty = rule.penalty(np.eye(len(self.mass)), state.scales)
         added = 0.0 if penalty is None else float(self.mass @ host_float64(penalty))
         spread = self._distances(state.centres).diagonal()
         return Statistics(self.weight, self.mass, self.moment, spread, added)
@@ -198,5 +235,9 @@ class KnownSums:
     def _distances(self, centres: Centres) -> Float64:
         """(c, c) sums of the squared distances of the known rows of each cluster to each centre."""
         products = self.moment[:, : self.space.size] @ self.space.coefficients(centres).T
-        distances: Float64 = self.square[:, None] - 2.0 * products + self.mass[:, None] * self.space.offsets(centres)[None, :]
+        distances: Float64 = (
+            self.square[:, None]
+            - 2.0 * products
+            + self.mass[:, None] * self.space.offsets(centres)[None, :]
+        )
         return np.maximum(distances, 0.0)

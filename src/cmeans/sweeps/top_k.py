@@ -24,7 +24,19 @@ from .statistics import FinalSums, Statistics
 class _TopAssignmentArgument(Structure):
     """struct top_assignment"""
 
-    _fields_ = [(name, ADDRESS) for name in ("labels", "clusters", "memberships", "nearest", "mass", "spread", "totals", "moment")]
+    _fields_ = [
+        (name, ADDRESS)
+        for name in (
+            "labels",
+            "clusters",
+            "memberships",
+            "nearest",
+            "mass",
+            "spread",
+            "totals",
+            "moment",
+        )
+    ]
 
 
 class _Finding:
@@ -37,27 +49,55 @@ class _Finding:
         """Return the search for rows in the clusters of a state."""
         return None if self._cache is None else self._cache.argument(rows, space, state)
 
-    def arguments(self, rows: RepresentedRows, here: NativeRows, search: SearchArgument | None) -> tuple[Any, Any]:
+    def arguments(
+        self, rows: RepresentedRows, here: NativeRows, search: SearchArgument | None
+    ) -> tuple[Any, Any]:
         """Return what C reads of it, for one block."""
-        return (None, None) if search is None else (byref(search), address(rows.beside(Directions).coordinates(here, search.size)))
+        return (
+            (None, None)
+            if search is None
+            else (byref(search), address(rows.beside(Directions).coordinates(here, search.size)))
+        )
 
 
 class NativeTopKSweep:
-    """The sums over the rows of one task, for a rule that gives rows memberships in fewer clusters than there are."""
+    """The sums over the rows of one task, for a rule that gives rows memberships in fewer clusters
+    than there are."""
 
     def __init__(self, rule: Rule, dtype: Any, searched: bool = False) -> None:
         self._cache, self._finding = CentresCache(rule), _Finding(searched)
-        self._pass = native.function("sweep_top_k", dtype, (*ARGUMENTS, pointer_to(SumsArgument)), INT)
+        self._pass = native.function(
+            "sweep_top_k", dtype, (*ARGUMENTS, pointer_to(SumsArgument)), INT
+        )
 
-    def __call__(self, rows: RepresentedRows, rule: Rule, state: State, task: int, labels: IntArray | None = None) -> Statistics:
+    def __call__(
+        self,
+        rows: RepresentedRows,
+        rule: Rule,
+        state: State,
+        task: int,
+        labels: IntArray | None = None,
+    ) -> Statistics:
         if labels is not None:  # which hardly anybody asks for
             return generic.sweep(rows, rule, state, task, labels)
         assert rule.most_clusters is not None, "the rule gives memberships in some clusters alone"
-        sums, search = NewSums(len(state.centres), rows.space.moment_width), self._finding.argument(rows, rows.space, state)
+        sums, search = (
+            NewSums(len(state.centres), rows.space.moment_width),
+            self._finding.argument(rows, rows.space, state),
+        )
         for here in rows.native_task(task):
             centres = self._cache.argument(rows.space, state, here.dtype)
             found = self._finding.arguments(rows, here, search)
-            done(self._pass(here.argument, centres, self._cache.rule_name, rule.most_clusters, *found, sums.argument))
+            done(
+                self._pass(
+                    here.argument,
+                    centres,
+                    self._cache.rule_name,
+                    rule.most_clusters,
+                    *found,
+                    sums.argument,
+                )
+            )
         return sums.statistics(rows.task_weight(task))
 
 
@@ -66,16 +106,43 @@ class NativeTopKAssign:
 
     def __init__(self, rule: Rule, dtype: Any, searched: bool = False) -> None:
         self._cache, self._finding = CentresCache(rule), _Finding(searched)
-        self._pass = native.function("assign_top_k", dtype, (*ARGUMENTS, pointer_to(_TopAssignmentArgument)), INT)
+        self._pass = native.function(
+            "assign_top_k", dtype, (*ARGUMENTS, pointer_to(_TopAssignmentArgument)), INT
+        )
 
-    def __call__(self, rows: RepresentedRows, space: Space, rule: Rule, state: State, task: int, out: RowOutputs) -> FinalSums:
+    def __call__(
+        self,
+        rows: RepresentedRows,
+        space: Space,
+        rule: Rule,
+        state: State,
+        task: int,
+        out: RowOutputs,
+    ) -> FinalSums:
         assert out.clusters is not None, "there is room for the numbers of the clusters"
         search, most = self._finding.argument(rows, space, state), out.clusters.shape[1]
-        mass, spread, totals, moment = np.zeros(len(state.centres)), np.zeros(1), np.zeros(2), np.zeros(space.size)
+        mass, spread, totals, moment = (
+            np.zeros(len(state.centres)),
+            np.zeros(1),
+            np.zeros(2),
+            np.zeros(space.size),
+        )
         for here in rows.native_task(task):
             place = out.place(here.start, len(here))
-            written = out.labels[place], out.clusters[place], out.memberships[place], out.nearest[place], mass, spread, totals, moment
-            to, centres = _TopAssignmentArgument(*map(address, written)), self._cache.argument(space, state, here.dtype)
+            written = (
+                out.labels[place],
+                out.clusters[place],
+                out.memberships[place],
+                out.nearest[place],
+                mass,
+                spread,
+                totals,
+                moment,
+            )
+            to, centres = (
+                _TopAssignmentArgument(*map(address, written)),
+                self._cache.argument(space, state, here.dtype),
+            )
             found = self._finding.arguments(rows, here, search)
             done(self._pass(here.argument, centres, self._cache.rule_name, most, *found, to))
         penalty, distance = map(float, totals)

@@ -1,1 +1,2 @@
-"""Parameters estimated from a sample: fuzzifier, initial scales; and warnings about unsuitable kernels."""
+"""Parameters estimated from a sample: fuzzifier, initial scales; and warnings about unsuitable
+kernels."""

@@ -11,8 +11,11 @@ from ..data.arrays import Float64
 from ..spaces.centres import Centres
 
 COLLAPSED = 1e-2  # separation below which all centres count as one
-VANISHING = 128.0  # factor by which kernel values may lie below the smallest normal number: seven bits are lost there
-COINCIDENT = 1e-3  # squared distance of two centres, as a fraction of that of rows to theirs, below which they count as one
+# factor by which kernel values may lie below the smallest normal number: seven bits are lost there
+VANISHING = 128.0
+# squared distance of two centres, as a fraction of that of rows to theirs, below which they count
+# as one
+COINCIDENT = 1e-3
 ROUNDING = 1e-15  # of squared distances, relative to the centres' squared norms
 
 
@@ -28,17 +31,23 @@ def kernel_complaints(
     diag = np.diag(gram)
     if not known_definite and not diag.any() and gram.any():
         return [
-            "the kernel is 0 of a row with itself, as a distance is, and a kernel is largest there. Make one of the distances D, for "
-            'instance np.exp(-(D / np.median(D)) ** 2), or give those to some landmarks: kernel="landmark_graph" with '
+            "the kernel is 0 of a row with itself, as a distance is, and a kernel is largest "
+            "there. Make one of the distances D, for "
+            "instance np.exp(-(D / np.median(D)) ** 2), or give those to some landmarks: "
+            'kernel="landmark_graph" with '
             'kernel=LandmarkGraphKernel(metric="precomputed").'
         ]
     if not known_definite and len(gram) > 1:
         values = scipy.linalg.eigvalsh(gram)
-        negative = float(-values[values < 0].sum() / max(np.abs(values).sum(), np.finfo(float).tiny))
+        negative = float(
+            -values[values < 0].sum() / max(np.abs(values).sum(), np.finfo(float).tiny)
+        )
         if negative > max(1e-6, 100 * rounding):
             messages.append(
-                f"the kernel is indefinite on these rows: {100 * negative:.3g}% of its spectrum (by absolute value) is negative. "
-                "With landmarks the negative part is clipped; without them negative squared distances count as zero and the "
+                f"the kernel is indefinite on these rows: {100 * negative:.3g}% of its spectrum "
+                "(by absolute value) is negative. "
+                "With landmarks the negative part is clipped; without them negative squared "
+                "distances count as zero and the "
                 "objective may rise. Prefer landmarks or a positive definite kernel."
             )
     if len(gram) < 3 or (diag <= 0).any():
@@ -52,13 +61,16 @@ def kernel_complaints(
     variance = float(p @ diag - p @ gram @ p) / float(p @ diag)
     if nearest < 0.02:
         messages.append(
-            f"the kernel is nearly the identity on these rows (nine rows in ten have no neighbour more similar than {nearest:.2g}): "
+            "the kernel is nearly the identity on these rows (nine rows in ten have no neighbour "
+            f"more similar than {nearest:.2g}): "
             'every row is a cluster of its own. Take a smaller gamma, for instance gamma="median".'
         )
     elif variance < max(1e-6, 50 * rounding):
         messages.append(
-            f"the kernel is nearly constant on these rows (they differ by {variance:.2g} of its size): "
-            'rounding hides the clusters. Take a larger gamma, for instance gamma="median", or centre the data.'
+            f"the kernel is nearly constant on these rows (they differ by {variance:.2g} of its "
+            "size): "
+            'rounding hides the clusters. Take a larger gamma, for instance gamma="median", or '
+            "centre the data."
         )
     return messages
 
@@ -68,13 +80,24 @@ def out_of_range(
     dtype: Any,  # of the rows, and so of the kernel values in sweeps
     total_weight: float,  # weight of the rows that a sum in that type covers
 ) -> str | None:
-    """Return the reason for which the type cannot hold the values of a kernel, or sums of them; None where it can."""
-    limits, size = np.finfo(dtype), max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    """Return the reason for which the type cannot hold the values of a kernel, or sums of them;
+    None where it can."""
+    limits, size = (
+        np.finfo(dtype),
+        max(float(values.max(initial=0.0)), -float(values.min(initial=0.0))),
+    )
     least, most = float(limits.tiny) / VANISHING, float(limits.max) / max(total_weight, 4.0)
     if size == 0.0 or least <= size <= most:
         return None
-    beyond = f"below {least:.3g}, where digits are lost" if size < least else f"above {most:.3g}, where sums of them overflow"
-    return f"its values on these rows run from {values.min():.3g} to {values.max():.3g}, in {limits.dtype} {beyond}"
+    beyond = (
+        f"below {least:.3g}, where digits are lost"
+        if size < least
+        else f"above {most:.3g}, where sums of them overflow"
+    )
+    return (
+        f"its values on these rows run from {values.min():.3g} to {values.max():.3g}, in "
+        f"{limits.dtype} {beyond}"
+    )
 
 
 def separation(
@@ -82,10 +105,11 @@ def separation(
     within: Float64,  # (c,) mean squared distance of the rows of each cluster to its centre
     mass: Float64,  # (c,) what each of these counts
 ) -> float:
-    """max_j |v_j - mean v|^2 over the mean squared distance between a row and a centre: near zero when all centres coincide.
+    """max_j |v_j - mean v|^2 over the mean squared distance between a row and a centre: near zero
+    when all centres coincide.
 
-    That is what rows lie from their own centres plus, for clusters of one size, twice what centres lie from their mean. So a row that
-    belongs nowhere has no part in it, however far it is.
+    That is what rows lie from their own centres plus, for clusters of one size, twice what centres
+    lie from their mean. So a row that belongs nowhere has no part in it, however far it is.
     """
     apart = centres.squared_distances_from_mean(np.ones(len(centres)))
     typical = float(mass @ within) / float(mass.sum()) + 2.0 * float(apart.mean())
@@ -93,7 +117,11 @@ def separation(
 
 
 def coincident_pairs(centres: Centres, within: Float64) -> int:
-    """Number of pairs of centres that practically coincide: beside the wider of their clusters, they are no distance apart."""
-    distances, rounding = centres.squared_distances(), ROUNDING * float(centres.squared_norms().max())
+    """Number of pairs of centres that practically coincide: beside the wider of their clusters,
+    they are no distance apart."""
+    distances, rounding = (
+        centres.squared_distances(),
+        ROUNDING * float(centres.squared_norms().max()),
+    )
     near = np.maximum(COINCIDENT * np.maximum(within[:, None], within[None, :]), rounding)
     return int(np.sum(np.triu(distances <= near, k=1)))

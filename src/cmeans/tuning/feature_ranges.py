@@ -1,4 +1,5 @@
-"""Factors that bring all features to one range inside a fit, by a pass over the rows. No few rows decide a range alone."""
+"""Factors that bring all features to one range inside a fit, by a pass over the rows. No few rows
+decide a range alone."""
 
 from __future__ import annotations
 
@@ -6,7 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, host_float64, is_foreign, is_sparse, numpy_dtype, take, to_numpy
+from ..data.arrays import (
+    Array,
+    Float64,
+    host_float64,
+    is_foreign,
+    is_sparse,
+    numpy_dtype,
+    take,
+    to_numpy,
+)
 from ..data.blocks import Blocks, GivenRows, mapped, spans
 from ..data.scaling import FeatureUnits, extremes
 from ..engines import Engine, Pass
@@ -54,13 +64,17 @@ class _ExtremesPass(Pass[Extremes]):
 
     def work(self, rows: GivenRows, task: int, prepared: None) -> Extremes:
         found = [Extremes(*extremes(block.x, block.weight)) for block in rows.task(task)]
-        return Extremes(np.min([one.low for one in found], axis=0), np.max([one.high for one in found], axis=0))
+        return Extremes(
+            np.min([one.low for one in found], axis=0), np.max([one.high for one in found], axis=0)
+        )
 
 
 def factors_to_ten(blocks: Blocks, engine: Engine, estimator_name: str) -> Float64:
-    """Return the factors (d,) that give every feature of the rows of positive weight the range 10; 1 for constant features.
+    """Return the factors (d,) that give every feature of the rows of positive weight the range 10;
+    1 for constant features.
 
-    Rows that lie apart from all others have no part in it: one of them would press all others together.
+    Rows that lie apart from all others have no part in it: one of them would press all others
+    together.
     """
     found = engine.fold(GivenRows(blocks, int(blocks.x.shape[1])), _ExtremesPass())
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -86,14 +100,17 @@ def _usual(blocks: Blocks, found: Extremes) -> Extremes:
     if not (varied & (found.width > WIDE * middle.width)).any():
         return found
     near = found.within(middle.stretched(np.where(varied, REACH, np.inf)))
-    scaled = Metric(Linear(), replace(blocks, x=mapped(blocks.x, FeatureUnits(_factors(blocks, near.width)))))
+    scaled = Metric(
+        Linear(), replace(blocks, x=mapped(blocks.x, FeatureUnits(_factors(blocks, near.width))))
+    )
     others = np.flatnonzero(~isolated_rows(scaled, rows, weight))
     usual = Extremes(*extremes(take(x, others), None))
     return near.within(usual if len(rows) == len(population) else usual.stretched(STRETCH))
 
 
 def _middle(x: Array, weight: Float64) -> Extremes:
-    """Return the ends of the features' middle values, beyond which a `TAIL` of the weight lies on either side."""
+    """Return the ends of the features' middle values, beyond which a `TAIL` of the weight lies on
+    either side."""
     columns = (x[:, start:stop] for start, stop in spans(x.shape[1], max(1, CELLS // x.shape[0])))
     parts = [_middle_of(some.toarray() if is_sparse(some) else some, weight) for some in columns]
     return Extremes(*(np.concatenate(ends) for ends in zip(*parts, strict=True)))
@@ -101,6 +118,9 @@ def _middle(x: Array, weight: Float64) -> Extremes:
 
 def _middle_of(x: Array, weight: Float64) -> tuple[Float64, Float64]:
     order = np.argsort(x, axis=0, kind="stable")
-    values, reached = np.take_along_axis(host_float64(x), order, axis=0), np.cumsum(weight[order], axis=0)
+    values, reached = (
+        np.take_along_axis(host_float64(x), order, axis=0),
+        np.cumsum(weight[order], axis=0),
+    )
     low, high = ((reached < share * reached[-1]).sum(axis=0)[None] for share in (TAIL, 1.0 - TAIL))
     return np.take_along_axis(values, low, axis=0)[0], np.take_along_axis(values, high, axis=0)[0]

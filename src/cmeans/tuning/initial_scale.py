@@ -1,4 +1,5 @@
-"""The initial scale of a cluster that starts at a single row, from distances between neighbouring rows."""
+"""The initial scale of a cluster that starts at a single row, from distances between neighbouring
+rows."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ EQUAL = 1e-7  # of the largest distance: distances that differ by less are equal
 
 @dataclass(frozen=True)
 class Spacing:
-    """Distances among a sample of rows, in a kernel's own geometry (SeqSAPCM of Xenaki et al. 2014, initialization of eta)."""
+    """Distances among a sample of rows, in a kernel's own geometry (SeqSAPCM of Xenaki et al. 2014,
+    initialization of eta)."""
 
     kernel: Kernel
     blocks: Blocks
@@ -28,7 +30,8 @@ class Spacing:
 
     @cached_property
     def largest_gap(self) -> float:
-        """d_max: the largest distance of a row to the nearest row that differs from it; 0 where all are equal."""
+        """d_max: the largest distance of a row to the nearest row that differs from it; 0 where all
+        are equal."""
         among = affinity(self.kernel, self.blocks, self.rows, self.space)
         largest = 0.0
         for start, stop in spans(len(self.rows), COLUMNS):
@@ -38,10 +41,12 @@ class Spacing:
         return float(np.sqrt(largest))
 
     def slope(self, row: int, n_neighbors: int) -> float:
-        """d_slope: among the sorted different distances to the nearest rows, the one behind the largest step."""
+        """d_slope: among the sorted different distances to the nearest rows, the one behind the
+        largest step."""
         among = affinity(self.kernel, self.blocks, np.append(self.rows, row), self.space)
         distances = np.sort(np.sqrt(among.squared_distances(np.array([len(self.rows)]))[:, 0]))
-        other = np.diff(distances, prepend=0.0) > EQUAL * distances[-1]  # equal distances may differ by rounding
+        # equal distances may differ by rounding
+        other = np.diff(distances, prepend=0.0) > EQUAL * distances[-1]
         nearest: Float64 = distances[other][:n_neighbors]
         if len(nearest) < 2:
             return float(nearest[0]) if len(nearest) else 0.0

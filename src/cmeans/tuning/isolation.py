@@ -11,7 +11,9 @@ from ..sampling.pairwise import Metric
 from ..sampling.population import FIXED_SEED, distinct_numbers
 
 NEIGHBOURS = 10  # that a row is compared with
-FEW = 9  # rows for each neighbour at least: clusters of fewer rows than there are neighbours would all lie apart
+# rows for each neighbour at least: clusters of fewer rows than there are neighbours would all lie
+# apart
+FEW = 9
 APART = 3.0  # distance to the last of them, over what it is for these themselves
 OUTERMOST = 0.1  # share of the rows that may lie apart: more are of a kind of their own
 MIDDLE = 100  # rows by which the outermost are told
@@ -23,12 +25,17 @@ def isolated_rows(
     rows: IntArray,  # (p,)
     weight: Float64,  # (p,)
 ) -> npt.NDArray[np.bool_]:
-    """Return True (p,) for outer rows much farther from their nearest neighbours than these are from theirs (a simple form of local outlier
-    factors, Breunig et al. 2000). Neighbours are rows that differ from them, of a fixed sample where they are many. Rows of which there
-    are more copies than neighbours, by the lightest row, are a cluster of their own."""
+    """Return True (p,) for outer rows much farther from their nearest neighbours than these are
+    from theirs (a simple form of local outlier factors, Breunig et al. 2000). Neighbours are rows
+    that differ from them, of a fixed sample where they are many. Rows of which there are more
+    copies than neighbours, by the lightest row, are a cluster of their own."""
     found, most = np.zeros(len(rows), dtype=bool), metric.blocks.limits.fixed_rows
     few = len(rows) <= most
-    some = np.arange(len(rows)) if few else distinct_numbers(len(rows), most, np.random.RandomState(FIXED_SEED))
+    some = (
+        np.arange(len(rows))
+        if few
+        else distinct_numbers(len(rows), most, np.random.RandomState(FIXED_SEED))
+    )
     among, copies = rows[some], weight[some] / weight[weight > 0].min(initial=np.inf)
     k = min(NEIGHBOURS, len(among) // FEW)
     if k < 2:
@@ -36,13 +43,21 @@ def isolated_rows(
     outer = _outermost(metric, rows, among)
     near, distance, equal = _nearest(metric, rows[outer], among, k)
     neighbours, place = np.unique(near, return_inverse=True)
-    theirs = np.median(_nearest(metric, among[neighbours], among, k)[1][place.reshape(near.shape)], axis=1)
-    found[outer] = np.isfinite(distance) & (distance > APART**2 * theirs) & (theirs > 0) & (equal @ copies <= k)
+    theirs = np.median(
+        _nearest(metric, among[neighbours], among, k)[1][place.reshape(near.shape)], axis=1
+    )
+    found[outer] = (
+        np.isfinite(distance)
+        & (distance > APART**2 * theirs)
+        & (theirs > 0)
+        & (equal @ copies <= k)
+    )
     return found
 
 
 def _outermost(metric: Metric, rows: IntArray, among: IntArray) -> IntArray:
-    """Return the positions of the rows that lie farthest from others, by the median of their distances to some of these."""
+    """Return the positions of the rows that lie farthest from others, by the median of their
+    distances to some of these."""
     middle, distance = among[:: -(-len(among) // MIDDLE)], np.empty(len(rows))
     q, columns = len(middle), np.arange(len(middle))
     for start, stop in spans(len(rows), 8 * TOGETHER):
@@ -51,15 +66,22 @@ def _outermost(metric: Metric, rows: IntArray, among: IntArray) -> IntArray:
     return np.flatnonzero(distance >= np.quantile(distance, 1.0 - OUTERMOST))
 
 
-def _nearest(metric: Metric, rows: IntArray, among: IntArray, k: int) -> tuple[IntArray, Float64, npt.NDArray[np.bool_]]:
-    """Return the k nearest of some rows (q,) that differ from each row (p, k), the squared distance (p,) to the last of them, and which
-    do not differ (p, q)."""
+def _nearest(
+    metric: Metric, rows: IntArray, among: IntArray, k: int
+) -> tuple[IntArray, Float64, npt.NDArray[np.bool_]]:
+    """Return the k nearest of some rows (q,) that differ from each row (p, k), the squared distance
+    (p,) to the last of them, and which do not differ (p, q)."""
     near, distance, q = np.empty((len(rows), k), dtype=np.intp), np.empty(len(rows)), len(among)
     equal = np.empty((len(rows), q), dtype=bool)
     for start, stop in spans(len(rows), TOGETHER):
-        d2 = metric.among(np.concatenate([among, rows[start:stop]])).squared_distances(np.arange(q, q + stop - start))[:q]
+        d2 = metric.among(np.concatenate([among, rows[start:stop]])).squared_distances(
+            np.arange(q, q + stop - start)
+        )[:q]
         equal[start:stop] = (d2 <= 0).T
         d2 = np.where(d2 > 0, d2, np.inf).T
         first = np.argpartition(d2, k - 1, axis=1)[:, :k]
-        near[start:stop], distance[start:stop] = first, np.take_along_axis(d2, first, axis=1).max(axis=1)
+        near[start:stop], distance[start:stop] = (
+            first,
+            np.take_along_axis(d2, first, axis=1).max(axis=1),
+        )
     return near, distance, equal

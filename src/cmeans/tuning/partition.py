@@ -1,7 +1,8 @@
 """The best hard partition of a few rows, off which parameters of softer ones are read.
 
-Its sweeps take the products of rows that have changed sides alone. The solvers' search instead, on 64 coordinates of these rows and from
-three starts, leads to an m that serves as well, in 1.6 times the time where rows are few and in 1.06 times where they are 1,000.
+Its sweeps take the products of rows that have changed sides alone. The solvers' search instead, on
+64 coordinates of these rows and from three starts, leads to an m that serves as well, in 1.6 times
+the time where rows are few and in 1.06 times where they are 1,000.
 """
 
 from __future__ import annotations
@@ -27,15 +28,23 @@ def best_partition(
     n_clusters: int,
     starts: int = STARTS,
 ) -> tuple[IntArray, Float64]:
-    """Return labels (p,), and squared distances (p, c) to the means, of the best hard partition that several starts lead to.
+    """Return labels (p,), and squared distances (p, c) to the means, of the best hard partition
+    that several starts lead to.
 
-    There are fewer clusters where no further row differs from those that start them. The same for every random_state.
+    There are fewer clusters where no further row differs from those that start them. The same for
+    every random_state.
     """
     rng = np.random.RandomState(SEED)
-    tried = [_Lloyd.begun(rows, weights, kmeans_plus_plus(rows, weights, n_clusters, rng)) for _ in range(starts)]
+    tried = [
+        _Lloyd.begun(rows, weights, kmeans_plus_plus(rows, weights, n_clusters, rng))
+        for _ in range(starts)
+    ]
     for one in tried:
         one.sweep(TRIED_SWEEPS)
-    tried = [tried[number] for number in ascending(np.array([one.objective() for one in tried]))[:FOLLOWED]]
+    tried = [
+        tried[number]
+        for number in ascending(np.array([one.objective() for one in tried]))[:FOLLOWED]
+    ]
     for one in tried:
         one.sweep(MOST_SWEEPS)
     best = tried[ascending(np.array([one.objective() for one in tried]))[0]]
@@ -44,7 +53,8 @@ def best_partition(
 
 @dataclass
 class _Lloyd:
-    """Sweeps of k-means over rows that are given by inner products; a sweep takes the products of rows that have changed sides."""
+    """Sweeps of k-means over rows that are given by inner products; a sweep takes the products of
+    rows that have changed sides."""
 
     rows: SampledRows
     weights: Float64  # (p,)
@@ -76,9 +86,11 @@ class _Lloyd:
             self.d2 = self.rows.distances_to_means(self.members, self.products)
 
     def _nearest(self) -> IntArray:
-        """Return the nearest mean of every row; a cluster that no row is nearest to takes the one that costs most."""
+        """Return the nearest mean of every row; a cluster that no row is nearest to takes the one
+        that costs most."""
         noise = 2.0 * rounding(np.float64) * self.rows.diag()
-        behind = noise[:, None] * np.arange(self.d2.shape[1])  # of equal means the first is nearest, whatever rounding makes of them
+        # of equal means the first is nearest, whatever rounding makes of them
+        behind = noise[:, None] * np.arange(self.d2.shape[1])
         labels: IntArray = np.argmin(self.d2 + behind, axis=1)
         empty = np.flatnonzero(np.bincount(labels, minlength=self.d2.shape[1]) == 0)
         if len(empty):

@@ -1,4 +1,5 @@
-"""The start and the scales of possibilistic clusters where some rows may be noise: no cluster of them, no part in the scales."""
+"""The start and the scales of possibilistic clusters where some rows may be noise: no cluster of
+them, no part in the scales."""
 
 from __future__ import annotations
 
@@ -16,18 +17,21 @@ from ..solvers.subsampling import SubsampleSchedule
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
 
-OWN = 0.95  # share of the weight in clusters that are no wider than the one by which rows are judged: the others may be of outliers
+# share of the weight in clusters that are no wider than the one by which rows are judged: the
+# others may be of outliers
+OWN = 0.95
 GROSS = 4.0  # squared distance of rows that nobody takes for that cluster's own, over its width
 LIGHT = 0.5  # of an average cluster's weight: less may be of rows that are far from all others
 
 
 @dataclass(frozen=True)
 class ScalesBesideNoise:
-    """A fuzzy run that gives another rule its start and its clusters' scales, which is followed by one with a noise cluster where rows
-    lie far out or a cluster has few of them.
+    """A fuzzy run that gives another rule its start and its clusters' scales, which is followed by
+    one with a noise cluster where rows lie far out or a cluster has few of them.
 
-    The second run is taken where its centres serve the rows better, as an objective says by which no row costs more than a few widths of a
-    cluster: one centre among outliers is paid for by two clusters that share another.
+    The second run is taken where its centres serve the rows better, as an objective says by which
+    no row costs more than a few widths of a cluster: one centre among outliers is paid for by two
+    clusters that share another.
     """
 
     fuzzy: Rule
@@ -51,39 +55,67 @@ class ScalesBesideNoise:
         return self._scales.as_final(final)
 
     def follow(
-        self, first: BestRun, problem: Problem, observer: Observer, schedule: SubsampleSchedule | None, search: Searching | None
+        self,
+        first: BestRun,
+        problem: Problem,
+        observer: Observer,
+        schedule: SubsampleSchedule | None,
+        search: Searching | None,
     ) -> tuple[Problem, BestRun]:
         """As of `Pilot`."""
         before = observer.of_pilot(self.as_final(problem.rule)).within("beside noise")
-        prepared = self._prepared(first, replace(problem, rule=self.fuzzy), before, schedule, search)
+        prepared = self._prepared(
+            first, replace(problem, rule=self.fuzzy), before, schedule, search
+        )
         return self._scales.follow(prepared, problem, observer, schedule, search)
 
     def _prepared(
-        self, first: BestRun, problem: Problem, observer: Observer, schedule: SubsampleSchedule | None, search: Searching | None
+        self,
+        first: BestRun,
+        problem: Problem,
+        observer: Observer,
+        schedule: SubsampleSchedule | None,
+        search: Searching | None,
     ) -> BestRun:
-        noise, part, plain = NoisePilot(NoiseFuzzy(self._m)), _part_of(problem), first.solution.state
+        noise, part, plain = (
+            NoisePilot(NoiseFuzzy(self._m)),
+            _part_of(problem),
+            first.solution.state,
+        )
         near, visits = noise.nearest(part, plain.centres), first.row_visits + part.n_rows
         gross = GROSS * automatic_distance(near.d2, near.weight, near.labels, OWN)
         if gross == 0 or not _has_stray_rows(near, len(plain.centres), gross):
             return replace(first, row_visits=visits)
-        beside, found = noise.follow(replace(first, row_visits=visits), problem, observer, schedule, search)
-        compared, visits = replace(part, rule=NoiseFuzzy(self._m, delta=gross)), found.row_visits + 2 * part.n_rows
-        cost, cost_beside = (compared.sweep(State(state.centres)).objective for state in (plain, found.solution.state))
+        beside, found = noise.follow(
+            replace(first, row_visits=visits), problem, observer, schedule, search
+        )
+        compared, visits = (
+            replace(part, rule=NoiseFuzzy(self._m, delta=gross)),
+            found.row_visits + 2 * part.n_rows,
+        )
+        cost, cost_beside = (
+            compared.sweep(State(state.centres)).objective
+            for state in (plain, found.solution.state)
+        )
         if cost <= cost_beside:
             return replace(first, row_visits=visits)
         return BestRun(found.solution, beside.sweep(found.solution.state), visits + problem.n_rows)
 
 
 def _has_stray_rows(near: NearestCentres, n_clusters: int, gross: float) -> bool:
-    """Return True where a row is far beyond the width of clusters, or a cluster has so few rows that they may be such."""
+    """Return True where a row is far beyond the width of clusters, or a cluster has so few rows
+    that they may be such."""
     mass = np.bincount(near.labels, near.weight, minlength=n_clusters)
     return bool((mass < LIGHT * mass.mean()).any() or near.d2[near.weight > 0].max() > gross)
 
 
 def _part_of(problem: Problem) -> Problem:
-    """Return the problem over all rows, or over a fixed sample of very many, in which a cluster of one row among a million has none."""
+    """Return the problem over all rows, or over a fixed sample of very many, in which a cluster of
+    one row among a million has none."""
     blocks, most = problem.rows.blocks, problem.rows.blocks.limits.adaptive_rows
-    if blocks.tuned_on(most) is None and (blocks.n_rows <= most or not problem.space.sweeps_products):
+    if blocks.tuned_on(most) is None and (
+        blocks.n_rows <= most or not problem.space.sweeps_products
+    ):
         return problem
     population = population_of(blocks)
     positions, weights = sample(population, most, np.random.RandomState(FIXED_SEED))

@@ -1,4 +1,5 @@
-"""Softness of maximum entropy c-means: the temperature above which centres collapse to one, and a choice that keeps them apart."""
+"""Softness of maximum entropy c-means: the temperature above which centres collapse to one, and a
+choice that keeps them apart."""
 
 from __future__ import annotations
 
@@ -18,13 +19,20 @@ def critical_temperature(
     *,
     spherical: bool = False,
 ) -> float:
-    """T* = 2 lambda_max of the rows' covariance in the kernel's space: Rose, Gurewitz, Fox 1990, from one linearised step.
+    """T* = 2 lambda_max of the rows' covariance in the kernel's space: Rose, Gurewitz, Fox 1990,
+    from one linearised step.
 
-    Where all centres are the mean and move apart by e_j, sum_j e_j = 0, the next ones are (2 / T) covariance e_j away from it. Centres of
-    length one move 1 / |mean| times as far at most, along the sphere, so that T* / |mean| is an upper bound for them.
+    Where all centres are the mean and move apart by e_j, sum_j e_j = 0, the next ones are (2 / T)
+    covariance e_j away from it. Centres of length one move 1 / |mean| times as far at most, along
+    the sphere, so that T* / |mean| is an upper bound for them.
     """
-    highest, share = 2.0 * _largest_variance(GramRows(gram), weights, np.arange(len(weights))), weights / weights.sum()
-    return highest / max(float(share @ gram @ share), LEAST_MEAN**2) ** 0.5 if spherical else highest
+    highest, share = (
+        2.0 * _largest_variance(GramRows(gram), weights, np.arange(len(weights))),
+        weights / weights.sum(),
+    )
+    return (
+        highest / max(float(share @ gram @ share), LEAST_MEAN**2) ** 0.5 if spherical else highest
+    )
 
 
 def automatic_temperature(
@@ -35,9 +43,11 @@ def automatic_temperature(
     """Return the temperature that keeps the clusters of the best hard partition apart, the least of
 
     - T* / 2;
-    - median_j lambda_max of the covariance of cluster j, half of where a pair of centres in one of them falls together;
-    - min_j U_j / (2 ln 2 max_j W_j): two centres in one cluster of mass W share its rows by halves, which is rewarded by T W ln 2; U_j,
-      what cluster j is good for, is the sum of its rows' squared distances to the nearest other mean, less that to their own.
+    - median_j lambda_max of the covariance of cluster j, half of where a pair of centres in one of
+      them falls together;
+    - min_j U_j / (2 ln 2 max_j W_j): two centres in one cluster of mass W share its rows by halves,
+      which is rewarded by T W ln 2; U_j, what cluster j is good for, is the sum of its rows'
+      squared distances to the nearest other mean, less that to their own.
 
     1 where all rows are the same.
     """
@@ -47,11 +57,20 @@ def automatic_temperature(
     bounds = [critical / 2.0]
     if n_clusters > 1:
         labels, d2 = best_partition(rows, weights, n_clusters)
-        nearest, second = np.partition(d2, min(1, d2.shape[1] - 1), axis=1)[:, [0, min(1, d2.shape[1] - 1)]].T
+        nearest, second = np.partition(d2, min(1, d2.shape[1] - 1), axis=1)[
+            :, [0, min(1, d2.shape[1] - 1)]
+        ].T
         useful = np.bincount(labels, weights * (second - nearest)).min()
-        variances = [_largest_variance(rows, weights, np.flatnonzero(labels == j)) for j in range(labels.max() + 1)]
-        bounds += [float(np.median(variances)), float(useful / (2.0 * np.log(2.0) * np.bincount(labels, weights).max()))]
-    return max(min(bounds), rounding(np.float64) * critical)  # not zero, where clusters are of equal rows
+        variances = [
+            _largest_variance(rows, weights, np.flatnonzero(labels == j))
+            for j in range(labels.max() + 1)
+        ]
+        bounds += [
+            float(np.median(variances)),
+            float(useful / (2.0 * np.log(2.0) * np.bincount(labels, weights).max())),
+        ]
+    # not zero, where clusters are of equal rows
+    return max(min(bounds), rounding(np.float64) * critical)
 
 
 def _largest_variance(rows: SampledRows, weights: Float64, members: np.ndarray) -> float:

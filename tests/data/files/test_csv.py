@@ -35,11 +35,15 @@ def written(folder: Path, content: str | bytes, name: str = "x.csv") -> Path:
 def everywhere(file: Path, columns: str = "") -> list[np.ndarray]:
     """The rows in memory, and those of blocks."""
     words = tuple(columns.split(",")) if columns else ()
-    return [read_rows(ReadOptions(file, words)).x, cmeans.open_blocks(file, columns=list(words) or None).read(0, 10**9)]
+    return [
+        read_rows(ReadOptions(file, words)).x,
+        cmeans.open_blocks(file, columns=list(words) or None).read(0, 10**9),
+    ]
 
 
 def refused(file: Path, columns: str = "") -> str:
-    """What is said in memory and in blocks, which is the same but for the way to write an argument."""
+    """What is said in memory and in blocks, which is the same but for the way to write an
+    argument."""
     with pytest.raises(RowsError) as one:
         read_rows(ReadOptions(file, tuple(columns.split(",")) if columns else ()))
     with pytest.raises(RowsError) as other:
@@ -95,7 +99,11 @@ def test_truths_that_turn_out_to_be_numbers(tmp_path: Path) -> None:
 
 
 def test_names_alone_are_a_file_of_no_rows(tmp_path: Path) -> None:
-    files = [written(tmp_path, TEXT, "1.csv"), written(tmp_path, "a,b", "2.csv"), written(tmp_path, TEXT, "3.csv")]
+    files = [
+        written(tmp_path, TEXT, "1.csv"),
+        written(tmp_path, "a,b", "2.csv"),
+        written(tmp_path, TEXT, "3.csv"),
+    ]
     assert cmeans.open_blocks(files).read(0, 10).tolist() == ROWS + ROWS
 
 
@@ -108,7 +116,9 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("small_pieces")
 def test_line_breaks_in_quotes_at_the_ends_of_blocks(tmp_path: Path) -> None:
     n = 20_000
-    file = written(tmp_path, "a,t,b\n" + "".join(f'{a},"words\nand {a}",{a % 7}\n' for a in range(n)))
+    file = written(
+        tmp_path, "a,t,b\n" + "".join(f'{a},"words\nand {a}",{a % 7}\n' for a in range(n))
+    )
     assert file.stat().st_size > 3 << 17
     for x in everywhere(file, "a,b"):
         assert np.array_equal(x, np.column_stack([np.arange(n), np.arange(n) % 7]))
@@ -127,7 +137,9 @@ def test_a_quote_that_is_open_over_several_blocks(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "text"), [(200_000, 1), (1, 200_000)])
 def test_lines_longer_than_blocks(tmp_path: Path, name: int, text: int) -> None:
     """As those of a hundred thousand columns are."""
-    file = written(tmp_path, f"{'t' * name},a,b\n" + "".join(f"{'t' * text},{a},{b}\n" for a, b in ROWS))
+    file = written(
+        tmp_path, f"{'t' * name},a,b\n" + "".join(f"{'t' * text},{a},{b}\n" for a, b in ROWS)
+    )
     for x in everywhere(file, "a,b"):
         assert x.tolist() == ROWS
 
@@ -135,25 +147,45 @@ def test_lines_longer_than_blocks(tmp_path: Path, name: int, text: int) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("größe,b\n1,2\n".encode("latin1"), f"is not text in UTF-8 (byte 0xF6 at place 3 of line 1); convert it first, e.g. {CONVERT}."),
-        ("\r\rä,b\r1,2\r".encode("latin1"), f"is not text in UTF-8 (byte 0xE4 at place 1 of line 3); convert it first, e.g. {CONVERT}."),
+        (
+            "größe,b\n1,2\n".encode("latin1"),
+            "is not text in UTF-8 (byte 0xF6 at place 3 of line 1); convert it first, e.g. "
+            f"{CONVERT}.",
+        ),
+        (
+            "\r\rä,b\r1,2\r".encode("latin1"),
+            "is not text in UTF-8 (byte 0xE4 at place 1 of line 3); convert it first, e.g. "
+            f"{CONVERT}.",
+        ),
         (
             TEXT.encode() + b"1,\xe4\n",
-            f"line 5: column 'b' is not text in UTF-8 (byte 0xE4; convert it first, e.g. {CONVERT}).",
+            "line 5: column 'b' is not text in UTF-8 (byte 0xE4; convert it first, e.g. "
+            f"{CONVERT}).",
         ),
         (
             TEXT.encode() + LONG.encode() + b"\xe41,2\n",
-            f"line 3005: column 'a' is not text in UTF-8 (byte 0xE4; convert it first, e.g. {CONVERT}).",
+            "line 3005: column 'a' is not text in UTF-8 (byte 0xE4; convert it first, e.g. "
+            f"{CONVERT}).",
         ),
-        (TEXT.encode("utf-16"), "is text in UTF-16, not UTF-8; convert it first, e.g. iconv -f utf-16 -t utf-8 FILE > NEW."),
+        (
+            TEXT.encode("utf-16"),
+            "is text in UTF-16, not UTF-8; convert it first, e.g. iconv -f utf-16 -t utf-8 FILE > "
+            "NEW.",
+        ),
         (
             b"\xfe\xff" + TEXT.encode("utf-16-be"),
-            "is text in UTF-16, not UTF-8; convert it first, e.g. iconv -f utf-16 -t utf-8 FILE > NEW.",
+            "is text in UTF-16, not UTF-8; convert it first, e.g. iconv -f utf-16 -t utf-8 FILE > "
+            "NEW.",
         ),
-        (TEXT.encode("utf-32"), "is text in UTF-32, not UTF-8; convert it first, e.g. iconv -f utf-32 -t utf-8 FILE > NEW."),
+        (
+            TEXT.encode("utf-32"),
+            "is text in UTF-32, not UTF-8; convert it first, e.g. iconv -f utf-32 -t utf-8 FILE > "
+            "NEW.",
+        ),
         (
             TEXT.encode("utf-16-le"),
-            "is not text in UTF-8 (NUL bytes in line 1); if it is UTF-16, convert it first, e.g. iconv -f utf-16le -t utf-8 FILE > NEW.",
+            "is not text in UTF-8 (NUL bytes in line 1); if it is UTF-16, convert it first, e.g. "
+            "iconv -f utf-16le -t utf-8 FILE > NEW.",
         ),
         (TEXT + "\0" * 300, "line 5: has 1 field where 2 belong."),
         (TEXT + "1,\0002\n", "line 5: column 'b' holds '\\x002', no number."),
@@ -183,11 +215,15 @@ def test_what_cannot_be_read(tmp_path: Path, content: str | bytes, message: str)
 
 def test_a_first_line_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cmeans.data.files.csv.LONGEST", 1 << 20)
-    assert refused(written(tmp_path, "7" * (3 << 20))).endswith("x.csv: the first line is longer than 1 MiB; it is no CSV.")
+    assert refused(written(tmp_path, "7" * (3 << 20))).endswith(
+        "x.csv: the first line is longer than 1 MiB; it is no CSV."
+    )
 
 
 @pytest.mark.parametrize("read", [lambda file: read_rows(ReadOptions(file)), cmeans.open_blocks])
-def test_a_file_that_grows_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: Callable[[Path], object]) -> None:
+def test_a_file_that_grows_while_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: Callable[[Path], object]
+) -> None:
     """Its last line may have come in half."""
     file, opened = written(tmp_path, TEXT), pyarrow.input_stream
     calls = []
@@ -200,7 +236,9 @@ def test_a_file_that_grows_while_it_is_read(tmp_path: Path, monkeypatch: pytest.
         return opened(*words, **more)
 
     monkeypatch.setattr("pyarrow.input_stream", input_stream)
-    with pytest.raises(RowsError, match=r"x\.csv: changed \(or disappeared\) while it was being read"):
+    with pytest.raises(
+        RowsError, match=r"x\.csv: changed \(or disappeared\) while it was being read"
+    ):
         read(file)
 
 

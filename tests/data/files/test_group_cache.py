@@ -35,7 +35,9 @@ class Decoder:
         self._before = before
         starts = np.cumsum([0, *sizes])
         self.n_rows = int(starts[-1])
-        self.groups = [Group(size, self._filling(at, int(starts[at]))) for at, size in enumerate(sizes)]
+        self.groups = [
+            Group(size, self._filling(at, int(starts[at]))) for at, size in enumerate(sizes)
+        ]
 
     def _filling(self, number: int, start: int) -> Callable[[RowArray], None]:
         def fill(x: RowArray) -> None:
@@ -48,7 +50,8 @@ class Decoder:
         return fill
 
     def rows(self) -> RowGroups:
-        return RowGroups("somewhere", "abc", np.float64, self.groups, least=10 * WIDE * 8)  # 10 rows
+        # 10 rows
+        return RowGroups("somewhere", "abc", np.float64, self.groups, least=10 * WIDE * 8)
 
 
 def waited_for(what: Callable[[], bool]) -> None:
@@ -61,14 +64,22 @@ def waited_for(what: Callable[[], bool]) -> None:
 def test_tiny_groups_are_joined_and_large_ones_stand_alone() -> None:
     decoder = Decoder([1] * 25 + [40] + [3] * 4)
     rows = decoder.rows()
-    assert group_cache.joined([group.rows for group in decoder.groups], 10) == [(0, 10), (10, 20), (20, 26), (26, 30)]
+    assert group_cache.joined([group.rows for group in decoder.groups], 10) == [
+        (0, 10),
+        (10, 20),
+        (20, 26),
+        (26, 30),
+    ]
     assert group_cache.joined([], 10) == []
     assert np.array_equal(rows.read(0, decoder.n_rows)[:, 0], np.arange(decoder.n_rows))
 
 
 @pytest.mark.parametrize("kind", ["arrow", "parquet"])
-def test_a_file_is_opened_once_for_its_tiny_groups(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each time all that is said of all groups is read again: 50,000 of one row took half a minute, columns of 20,000 as long."""
+def test_a_file_is_opened_once_for_its_tiny_groups(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each time all that is said of all groups is read again: 50,000 of one row took half a minute,
+    columns of 20,000 as long."""
     x = np.random.default_rng(0).normal(size=(300, 600))
     file = (formats.ipc if kind == "arrow" else formats.parquet)(tmp_path, x[:, :3])
     assert len(opened_times(file, monkeypatch)) == 1
@@ -84,7 +95,12 @@ def opened_times(file: Path, monkeypatch: pytest.MonkeyPatch) -> list[object]:
     with monkeypatch.context() as patch:
         for kind in (IpcTable, ParquetTable):
 
-            def blocks(self: FileTable, places: object, groups: object = None, whole: Callable = kind.blocks) -> object:
+            def blocks(
+                self: FileTable,
+                places: object,
+                groups: object = None,
+                whole: Callable = kind.blocks,
+            ) -> object:
                 seen.append(places)
                 return whole(self, places, groups)
 
@@ -100,14 +116,18 @@ def test_passes_decode_each_group_once(n_threads: int) -> None:
     rows = decoder.rows()
 
     def walked(begin: int) -> bool:
-        return all(rows.read(start, min(start + 4, begin + 50))[0, 0] == start for start in range(begin, begin + 50, 4))
+        return all(
+            rows.read(start, min(start + 4, begin + 50))[0, 0] == start
+            for start in range(begin, begin + 50, 4)
+        )
 
     for number in (1, 2, 3):
         with ThreadPoolExecutor(n_threads) as pool:
             assert all(pool.map(walked, range(0, 800, 50)))
         if n_threads == 1:
             assert decoder.count == dict.fromkeys(range(80), number)
-        assert decoder.count.total() <= number * (80 + 16)  # a thread may look beyond the end of its own stretch
+        # a thread may look beyond the end of its own stretch
+        assert decoder.count.total() <= number * (80 + 16)
 
 
 def test_nobody_looks_ahead_to_where_another_thread_has_just_been() -> None:
@@ -123,7 +143,10 @@ def test_threads_that_want_the_same_wait_for_one_of_them() -> None:
     decoder = Decoder([10] * 3, lambda _: time.sleep(0.02))
     rows = decoder.rows()
     with ThreadPoolExecutor(8) as pool:
-        assert len({block.tobytes() for block in pool.map(lambda _: rows.read(12, 18), range(16))}) == 1
+        assert (
+            len({block.tobytes() for block in pool.map(lambda _: rows.read(12, 18), range(16))})
+            == 1
+        )
     assert decoder.count[1] == 1
 
 
@@ -172,9 +195,17 @@ def test_what_fails_for_a_reason_of_the_system_is_tried_again() -> None:
             failing[0] -= 1
             raise OSError(5, "Input/output error", "the-file")
 
-    assert Decoder([10] * 4, lambda number: flaky(number) if failing[0] == 1 else None).rows().read(20, 22)[0, 0] == 20
+    assert (
+        Decoder([10] * 4, lambda number: flaky(number) if failing[0] == 1 else None)
+        .rows()
+        .read(20, 22)[0, 0]
+        == 20
+    )
     rows = Decoder([10] * 4, flaky).rows()
-    with pytest.raises(RowsError, match=r"the-file: rows 20 to 21 cannot be read, tried twice \(Input/output error\)"):
+    with pytest.raises(
+        RowsError,
+        match=r"the-file: rows 20 to 21 cannot be read, tried twice \(Input/output error\)",
+    ):
         rows.read(20, 22)
     assert rows.read(20, 22)[0, 0] == 20
 

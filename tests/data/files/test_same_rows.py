@@ -51,22 +51,37 @@ class TestEveryFormat:
         assert found.dtype.isnative
         assert np.array_equal(found.astype(x.dtype), x)
 
-    def test_blocks_anywhere_from_many_threads(self, written: Written, tmp_path: Path, x: np.ndarray) -> None:
+    def test_blocks_anywhere_from_many_threads(
+        self, written: Written, tmp_path: Path, x: np.ndarray
+    ) -> None:
         rows = opened(written(tmp_path, x), dtype=x.dtype.name)
         rng = np.random.default_rng(1)
-        ranges = [tuple(sorted(pair)) for pair in rng.integers(0, len(x) + 1, size=(60, 2)).tolist()]
+        ranges = [
+            tuple(sorted(pair)) for pair in rng.integers(0, len(x) + 1, size=(60, 2)).tolist()
+        ]
         with ThreadPoolExecutor(4) as pool:
-            for (start, stop), found in zip(ranges, pool.map(lambda pair: rows.read(*pair), ranges), strict=True):
+            for (start, stop), found in zip(
+                ranges, pool.map(lambda pair: rows.read(*pair), ranges), strict=True
+            ):
                 assert np.array_equal(found, x[start:stop])
 
-    def test_one_after_the_other_from_many_threads(self, written: Written, tmp_path: Path, x: np.ndarray) -> None:
+    def test_one_after_the_other_from_many_threads(
+        self, written: Written, tmp_path: Path, x: np.ndarray
+    ) -> None:
         rows = opened(written(tmp_path, x), dtype=x.dtype.name)
 
         def walked(begin: int) -> np.ndarray:
-            return np.concatenate([rows.read(start, min(start + 17, begin + 251)) for start in range(begin, begin + 251, 17)])
+            return np.concatenate(
+                [
+                    rows.read(start, min(start + 17, begin + 251))
+                    for start in range(begin, begin + 251, 17)
+                ]
+            )
 
         with ThreadPoolExecutor(4) as pool:
-            assert np.array_equal(np.concatenate(list(pool.map(walked, range(0, 1_003, 251))))[: len(x)], x)
+            assert np.array_equal(
+                np.concatenate(list(pool.map(walked, range(0, 1_003, 251))))[: len(x)], x
+            )
 
     def test_some_rows(self, written: Written, tmp_path: Path, x: np.ndarray) -> None:
         rows = opened(written(tmp_path, x), dtype=x.dtype.name)
@@ -77,7 +92,13 @@ class TestEveryFormat:
     def test_columns_and_a_weight(self, written: Written, tmp_path: Path, x: np.ndarray) -> None:
         names = "abcde" if written in NAMED else range(5)
         path = written(tmp_path, x)
-        for columns, places in (([3, 0], [3, 0]), ("1-3", [1, 2, 3]), ([names[4], "0-1"], [4, 0, 1]), (2, [2]), (range(2), [0, 1])):
+        for columns, places in (
+            ([3, 0], [3, 0]),
+            ("1-3", [1, 2, 3]),
+            ([names[4], "0-1"], [4, 0, 1]),
+            (2, [2]),
+            (range(2), [0, 1]),
+        ):
             rows = opened(path, columns=columns)
             assert rows.columns == tuple(names[at] for at in places)
             assert np.array_equal(rows.read(5, 400).astype(x.dtype), x[5:400, places])
@@ -89,7 +110,9 @@ class TestEveryFormat:
         assert np.array_equal(rows.weight.astype(x.dtype), x[:, 1])
 
     @pytest.mark.parametrize("dtype", ["float32", "float64", np.float32])
-    def test_the_type_that_is_asked_for(self, written: Written, tmp_path: Path, x: np.ndarray, dtype: object) -> None:
+    def test_the_type_that_is_asked_for(
+        self, written: Written, tmp_path: Path, x: np.ndarray, dtype: object
+    ) -> None:
         rows = opened(written(tmp_path, x), dtype=dtype)
         assert rows.dtype == dtype
         some = x[100:200]
@@ -100,12 +123,18 @@ class TestEveryFormat:
     def test_a_hole_has_a_place(self, written: Written, tmp_path: Path, x: np.ndarray) -> None:
         x[777, 2] = np.nan
         path = written(tmp_path, x)
-        with pytest.raises(ValueError, match=r": column ('c'|2) is empty or not a number \(NaN\) in row \d+ \(rows count from 0") as caught:
+        with pytest.raises(
+            ValueError,
+            match=r": column ('c'|2) is empty or not a number \(NaN\) in row \d+ \(rows count from "
+            r"0",
+        ) as caught:
             opened(path).read(700, 800)
         if isinstance(path, Path) and path.is_file():
             assert " in row 777 " in str(caught.value)
 
-    def test_memory_is_told_and_bounded(self, written: Written, tmp_path: Path, x: np.ndarray) -> None:
+    def test_memory_is_told_and_bounded(
+        self, written: Written, tmp_path: Path, x: np.ndarray
+    ) -> None:
         rows = opened(written(tmp_path, x))
         assert 0 <= rows.memory(1) <= rows.memory(4) < 2**30
         assert rows.nbytes == rows.shape[0] * rows.shape[1] * rows.dtype.itemsize
@@ -128,7 +157,9 @@ def test_weights_beside_the_rows_of_an_npz(tmp_path: Path) -> None:
     assert rows.columns == (0, 1, 2)
     assert rows.weight is not None
     assert rows.weight.tolist() == list(range(50))
-    with pytest.raises(ValueError, match=r"holds 3 arrays .*; say which holds the rows, e\.g\. array='rows'"):
+    with pytest.raises(
+        ValueError, match=r"holds 3 arrays .*; say which holds the rows, e\.g\. array='rows'"
+    ):
         cmeans.open_blocks(tmp_path / "x.npz")
 
 

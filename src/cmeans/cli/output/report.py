@@ -1,4 +1,5 @@
-"""Summaries for people: how clear the clusters of a fit are, what to try next, and the text of both."""
+"""Summaries for people: how clear the clusters of a fit are, what to try next, and the text of
+both."""
 
 from __future__ import annotations
 
@@ -19,80 +20,153 @@ SAMPLE = 5_000  # rows that are looked at, evenly spaced
 FIRST = 4_096  # rows that are looked at where they stay in their files
 UNEQUAL = 30.0  # ratio of the columns' spreads from which on a scale is advised
 MANY = 0.3  # share of the rows that are unclear, or noise, from which on there is advice
-SHOWN, BAR, LIKE = 20, 20, 48  # clusters, and characters of the longest bar and of what a cluster is like
+# clusters, and characters of the longest bar and of what a cluster is like
+SHOWN, BAR, LIKE = 20, 20, 48
 
 Part = str | list[Sequence[str]]  # a line, or a table whose first row names its columns
 
 
 def clearness(model: Any, x: Any) -> dict[str, Any] | None:
-    """Return how clear the clusters are; None where that would take another pass over rows that are not in memory.
+    """Return how clear the clusters are; None where that would take another pass over rows that are
+    not in memory.
 
-    Of soft clusters the mean over a cluster's rows of their largest membership, of hard ones of the simplified silhouette, 1 - a / b,
-    a and b being the distances to the nearest and the second nearest centre. `unclear` is the share of the rows whose largest membership
-    is below 1/2, where these sum to one.
+    Of soft clusters the mean over a cluster's rows of their largest membership, of hard ones of the
+    simplified silhouette, 1 - a / b, a and b being the distances to the nearest and the second
+    nearest centre. `unclear` is the share of the rows whose largest membership is below 1/2, where
+    these sum to one.
     """
     labels, n_clusters, unclear = model.labels_, len(model.get_feature_names_out()), None
     if model.rule_.is_soft and "_nearest" in vars(model):
         top = vars(model).get("memberships_top_k_")
-        measure, clear = "mean largest membership", (model.memberships_ if top is None else top.values).max(axis=1)
-        unclear = float(((clear < 0.5) & (labels >= 0)).mean()) if model.rule_.rows_sum_to_one else None
+        measure, clear = (
+            "mean largest membership",
+            (model.memberships_ if top is None else top.values).max(axis=1),
+        )
+        unclear = (
+            float(((clear < 0.5) & (labels >= 0)).mean()) if model.rule_.rows_sum_to_one else None
+        )
     elif not model.rule_.is_soft and as_source(x) is None and n_clusters > 1:
         step = -(-x.shape[0] // SAMPLE)
-        nearest = np.partition(np.asarray(model.transform(x[::step]), dtype=np.float64), 1, axis=1)[:, :2]
+        nearest = np.partition(np.asarray(model.transform(x[::step]), dtype=np.float64), 1, axis=1)[
+            :, :2
+        ]
         far = np.where(nearest[:, 1] == 0, 1.0, nearest[:, 1])
-        measure, clear, labels = "mean simplified silhouette", 1 - nearest[:, 0] / far, labels[::step]
+        measure, clear, labels = (
+            "mean simplified silhouette",
+            1 - nearest[:, 0] / far,
+            labels[::step],
+        )
     else:
         return None
     own = labels >= 0
     rows = np.bincount(labels[own], minlength=n_clusters)
     sums = np.bincount(labels[own], weights=clear[own], minlength=n_clusters)
-    means = [total / count if count else None for total, count in zip(sums.tolist(), rows.tolist(), strict=True)]
-    return {"measure": measure, "mean": clear[own].mean() if own.any() else None, "clusters": means, "unclear": unclear}
+    means = [
+        total / count if count else None
+        for total, count in zip(sums.tolist(), rows.tolist(), strict=True)
+    ]
+    return {
+        "measure": measure,
+        "mean": clear[own].mean() if own.any() else None,
+        "clusters": means,
+        "unclear": unclear,
+    }
 
 
 def spreads(x: Any, columns: Sequence[ColumnLabel], n_left: int) -> dict[ColumnLabel, float]:
-    """Return the deviation of each column that is not constant, from some of the rows; the last `n_left` are left out."""
+    """Return the deviation of each column that is not constant, from some of the rows; the last
+    `n_left` are left out."""
     if scipy.sparse.issparse(x):
         return {}
     source = as_source(x)
-    rows = x[:: -(-x.shape[0] // SAMPLE)] if source is None else source.read(0, min(FIRST, len(source)))
+    rows = (
+        x[:: -(-x.shape[0] // SAMPLE)]
+        if source is None
+        else source.read(0, min(FIRST, len(source)))
+    )
     observed = np.ma.masked_invalid(rows) if np.isnan(rows).any() else rows
-    deviations = np.ma.filled(observed.std(axis=0, dtype=np.float64), 0.0).tolist()[: len(columns) - n_left]
-    return {label: deviation for label, deviation in zip(columns, deviations, strict=False) if deviation > 0}
+    deviations = np.ma.filled(observed.std(axis=0, dtype=np.float64), 0.0).tolist()[
+        : len(columns) - n_left
+    ]
+    return {
+        label: deviation
+        for label, deviation in zip(columns, deviations, strict=False)
+        if deviation > 0
+    }
 
 
-def next_steps(arguments: Sequence[str], summary: Mapping[str, Any], spread: Mapping[ColumnLabel, float]) -> list[dict[str, str]]:
-    """Return what to try next and why, each as a command to copy; `arguments` are those of this fit."""
+def next_steps(
+    arguments: Sequence[str], summary: Mapping[str, Any], spread: Mapping[ColumnLabel, float]
+) -> list[dict[str, str]]:
+    """Return what to try next and why, each as a command to copy; `arguments` are those of this
+    fit."""
     found, size, method = list[tuple[str, str]](), len(summary["sizes"]), METHODS[summary["method"]]
-    own, noise, clear = summary["method_options"], summary["noise"] / summary["rows"], summary["clearness"] or {}
+    own, noise, clear = (
+        summary["method_options"],
+        summary["noise"] / summary["rows"],
+        summary["clearness"] or {},
+    )
 
     def again(why: str, option: str, value: object) -> None:
-        found.append((why, shlex.join(["cmeans", *_without(arguments, option), option, str(value)])))
+        found.append(
+            (why, shlex.join(["cmeans", *_without(arguments, option), option, str(value)]))
+        )
 
     if summary["scale"] == "none" and own.get("scaling") != "range" and spread:
         widest, least = max(spread, key=spread.__getitem__), min(spread, key=spread.__getitem__)
         ratio = spread[widest] / spread[least]
         if ratio > UNEQUAL:
-            why = f"{widest!r} varies {ratio:,.0f} times as much as {least!r} and outweighs it; bring columns to one scale"
+            why = (
+                f"{widest!r} varies {ratio:,.0f} times as much as {least!r} and outweighs it; "
+                "bring columns to one scale"
+            )
             again(why, "--scale", "standard")
     if not summary["converged"]:
-        again("the fit had not converged; give it more sweeps", "--max-iter", 4 * max(summary["n_iter"], 75))
+        again(
+            "the fit had not converged; give it more sweeps",
+            "--max-iter",
+            4 * max(summary["n_iter"], 75),
+        )
     if size > summary["n_clusters_found"] > 0 and not method.finds_number:
-        again(f"{size - summary['n_clusters_found']} clusters hold no row; take fewer", "-c", summary["n_clusters_found"])
-    elif size > 1 and any("coincide" in text or "collapsed" in text for text in summary["warnings"]):
+        again(
+            f"{size - summary['n_clusters_found']} clusters hold no row; take fewer",
+            "-c",
+            summary["n_clusters_found"],
+        )
+    elif size > 1 and any(
+        "coincide" in text or "collapsed" in text for text in summary["warnings"]
+    ):
         fuzzy = summary["method"] == "fuzzy" and own["m"] != "auto"
-        again(f"centres coincide; take {'a smaller m' if fuzzy else 'fewer clusters'}", *(("--m", "auto") if fuzzy else ("-c", size - 1)))
+        again(
+            f"centres coincide; take {'a smaller m' if fuzzy else 'fewer clusters'}",
+            *(("--m", "auto") if fuzzy else ("-c", size - 1)),
+        )
     elif (clear.get("unclear") or 0) > MANY:
-        why = f"{percent(clear['unclear'])} of the rows belong to no cluster by more than half; take "
+        why = (
+            f"{percent(clear['unclear'])} of the rows belong to no cluster by more than half; take "
+        )
         if summary["method"] == "fuzzy":
             again(why + "a smaller m", "--m", f"{1 + (summary['m'] - 1) / 2:.3g}")
         if size > 2:
             again(why + "fewer clusters", "-c", size - 1)
     if noise > MANY and "sparsity" in method.parameters:
-        again(f"{percent(noise)} of the rows belong to no cluster; a smaller sparsity leaves fewer out", "--sparsity", 0)
+        again(
+            f"{percent(noise)} of the rows belong to no cluster; a smaller sparsity leaves fewer "
+            "out",
+            "--sparsity",
+            0,
+        )
     new = f"NEW{Path(summary['file']).suffix or '.csv'}"
     names = [] if summary["id"] is None else ["--id", summary["id"]]
-    command = ["cmeans", "predict", summary["outputs"]["model"], new, *names, "--out", "labels-of-new.parquet"]
+    command = [
+        "cmeans",
+        "predict",
+        summary["outputs"]["model"],
+        new,
+        *names,
+        "--out",
+        "labels-of-new.parquet",
+    ]
     found.append(("label new rows", shlex.join(command)))
     return [{"why": why, "command": command} for why, command in found]
 
@@ -114,25 +188,49 @@ def of_fit(summary: Mapping[str, Any]) -> Iterator[Part]:
     found = f"{len(summary['sizes']):,} cluster{'s' if len(summary['sizes']) != 1 else ''}"
     settings = {"kernel": summary["kernel"], "gamma": summary["gamma"], "m": summary["m"]}
     used = ", ".join(
-        f"{name} {in_digits(value)}" if isinstance(value, float) else f"{name} {value}" for name, value in settings.items() if value
+        f"{name} {in_digits(value)}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in settings.items()
+        if value
     )
     yield f"{found} in {summary['rows']:,} rows of {summary['file']}"
-    yield f"  columns: {some}" + ("" if summary["scale"] == "none" else f"; scale: {summary['scale']}")
+    yield f"  columns: {some}" + (
+        "" if summary["scale"] == "none" else f"; scale: {summary['scale']}"
+    )
     if summary["left_out"]:
         yield f"  left out, being no numbers: {', '.join(map(str, summary['left_out']))}"
     yield f"  method: {summary['method']} ({used}), {summary['reason']}"
     yield ""
-    yield _clusters(summary["sizes"], summary["noise"], None if clear is None else clear["clusters"], summary.get("like"))
+    yield _clusters(
+        summary["sizes"],
+        summary["noise"],
+        None if clear is None else clear["clusters"],
+        summary.get("like"),
+    )
     if clear is None:
-        yield "  how clear they are is not computed, as that takes another pass over rows that are not in memory"
+        yield (
+            "  how clear they are is not computed, as that takes another pass over rows that are "
+            "not in memory"
+        )
     else:
-        meaning = "1: beyond doubt" if "silhouette" not in clear["measure"] else "1: far from the others, 0: between two"
-        yield f"  clear: {clear['measure']} of a cluster's rows ({meaning}); {_number(clear['mean'])} over all"
+        meaning = (
+            "1: beyond doubt"
+            if "silhouette" not in clear["measure"]
+            else "1: far from the others, 0: between two"
+        )
+        yield (
+            f"  clear: {clear['measure']} of a cluster's rows ({meaning}); "
+            f"{_number(clear['mean'])} over all"
+        )
     if summary["approximation"] is not None:
         certificate = summary["approximation"]
         error = certificate["comparison_error"]
-        compare = "" if error is None else f"; costs of two clusterings compare to {100 * error:.2g}%"
-        yield f"  {certificate['n_landmarks']:,} landmarks leave out {100 * certificate['residual']:.2g}% of the kernel{compare}"
+        compare = (
+            "" if error is None else f"; costs of two clusterings compare to {100 * error:.2g}%"
+        )
+        yield (
+            f"  {certificate['n_landmarks']:,} landmarks leave out "
+            f"{100 * certificate['residual']:.2g}% of the kernel{compare}"
+        )
     yield from _end(summary)
 
 
@@ -152,13 +250,25 @@ def of_report(summary: Mapping[str, Any]) -> Iterator[Part]:
 
 def of_select(summary: Mapping[str, Any]) -> Iterator[Part]:
     """Yield what numbers of clusters were judged, and the choice."""
-    known = {"n_clusters": "clusters", "silhouette": "silhouette", "chance": "by chance", "corrected": "corrected", "xie_beni": "Xie-Beni"}
+    known = {
+        "n_clusters": "clusters",
+        "silhouette": "silhouette",
+        "chance": "by chance",
+        "corrected": "corrected",
+        "xie_beni": "Xie-Beni",
+    }
     known |= {"stability": "stability", "stability_error": "+-"}
     names = {name: title for name, title in known.items() if name in summary["table"]}
     rows = zip(*(summary["table"][name] for name in names), strict=True)
-    yield f"{summary['n_clusters']} cluster{'s' if summary['n_clusters'] != 1 else ''} in {summary['rows']:,} rows of {summary['file']}"
+    yield (
+        f"{summary['n_clusters']} cluster{'s' if summary['n_clusters'] != 1 else ''} in "
+        f"{summary['rows']:,} rows of {summary['file']}"
+    )
     yield ""
-    yield [tuple(names.values()), *((str(number), *(in_digits(value, 3) for value in values)) for number, *values in rows)]
+    yield [
+        tuple(names.values()),
+        *((str(number), *(in_digits(value, 3) for value in values)) for number, *values in rows),
+    ]
     yield summary["reason"]
     yield from (f"warning: {text}" for text in summary["warnings"])
     if "outputs" in summary:
@@ -167,10 +277,20 @@ def of_select(summary: Mapping[str, Any]) -> Iterator[Part]:
 
 
 def of_model(facts: Mapping[str, Any]) -> Iterator[Part]:
-    """Yield what a model file holds, without the arrays and entries for the library alone; unset ones are left out."""
+    """Yield what a model file holds, without the arrays and entries for the library alone; unset
+    ones are left out."""
     own = {name: value for name, value in facts["fitted"].items() if not name.startswith("_")}
     yield facts["model"]
-    yield [("", ""), *_flat({name: value for name, value in {**facts, "fitted": own}.items() if name not in ("arrays", "model")})]
+    yield [
+        ("", ""),
+        *_flat(
+            {
+                name: value
+                for name, value in {**facts, "fitted": own}.items()
+                if name not in ("arrays", "model")
+            }
+        ),
+    ]
 
 
 def _end(summary: Mapping[str, Any]) -> Iterator[Part]:
@@ -189,18 +309,46 @@ def _steps(summary: Mapping[str, Any]) -> Iterator[Part]:
         yield f"    {step['command']}"
 
 
-def _clusters(sizes: Sequence[int], noise: int, clear: Sequence[float | None] | None, like: Sequence[str] | None = None) -> Part:
+def _clusters(
+    sizes: Sequence[int],
+    noise: int,
+    clear: Sequence[float | None] | None,
+    like: Sequence[str] | None = None,
+) -> Part:
     """Return the table of clusters, the largest of them where there are many."""
     total, longest = max(1, sum(sizes) + noise), max(1, *sizes, noise)
     shown = sorted(sorted(range(len(sizes)), key=lambda at: -sizes[at])[:SHOWN])
-    rows = [(str(at), sizes[at], "" if clear is None else _number(clear[at]), "" if like is None else _shortened(like[at])) for at in shown]
+    rows = [
+        (
+            str(at),
+            sizes[at],
+            "" if clear is None else _number(clear[at]),
+            "" if like is None else _shortened(like[at]),
+        )
+        for at in shown
+    ]
     if len(sizes) > SHOWN:
-        rows.append((f"{len(sizes) - SHOWN:,} more", sum(sizes) - sum(sizes[at] for at in shown), "", ""))
+        rows.append(
+            (f"{len(sizes) - SHOWN:,} more", sum(sizes) - sum(sizes[at] for at in shown), "", "")
+        )
     if noise:
         rows.append(("none", noise, "", ""))
     bars = ["█" * math.ceil(BAR * min(1.0, size / longest)) for _, size, *_ in rows]
-    lines = [(name, f"{size:,}", percent(size / total, 1), bar, *more) for (name, size, *more), bar in zip(rows, bars, strict=True)]
-    return [("cluster", "rows", "share", "", "" if clear is None else "clear", "" if like is None else "like"), *lines]
+    lines = [
+        (name, f"{size:,}", percent(size / total, 1), bar, *more)
+        for (name, size, *more), bar in zip(rows, bars, strict=True)
+    ]
+    return [
+        (
+            "cluster",
+            "rows",
+            "share",
+            "",
+            "" if clear is None else "clear",
+            "" if like is None else "like",
+        ),
+        *lines,
+    ]
 
 
 def _shortened(text: str) -> str:

@@ -1,4 +1,5 @@
-"""Results of a command: folders and files prepared before any work is done, and the summary in JSON."""
+"""Results of a command: folders and files prepared before any work is done, and the summary in
+JSON."""
 
 from __future__ import annotations
 
@@ -32,32 +33,50 @@ def write_columns(file: Path, columns: Mapping[str, NDArray[Any]]) -> None:
         pa.parquet.write_table(pa.table(dict(columns)), file)
 
 
-def add_names(labels: Path, out: Path, column: str, names: Sequence[Callable[[], Iterator[Any]]]) -> None:
-    """Write the table of labels to `out` with the names of its rows as the first column, some rows at a time, and remove `labels`.
+def add_names(
+    labels: Path, out: Path, column: str, names: Sequence[Callable[[], Iterator[Any]]]
+) -> None:
+    """Write the table of labels to `out` with the names of its rows as the first column, some rows
+    at a time, and remove `labels`.
 
     `names`: what reads them from each file.
     """
     try:
         _add_names(labels, out, column, names)
     except pa.ArrowException as error:
-        raise InputError(f"--id {column}: cannot be written to {out.suffix} ({one_line(error)}); take another column.") from error
+        raise InputError(
+            f"--id {column}: cannot be written to {out.suffix} ({one_line(error)}); take another "
+            "column."
+        ) from error
     labels.unlink()
 
 
-def _add_names(labels: Path, out: Path, column: str, names: Sequence[Callable[[], Iterator[Any]]]) -> None:
+def _add_names(
+    labels: Path, out: Path, column: str, names: Sequence[Callable[[], Iterator[Any]]]
+) -> None:
     kinds = {_array(part).type for read in names for part in islice(read(), 1)}
     whole = all(map(pa.types.is_integer, kinds))
     kind = kinds.pop() if len(kinds) == 1 else pa.int64() if whole else pa.string()  # of all files
-    parts, first = (_array(part).cast(kind) for read in names for part in read()), pa.array([], kind)
+    parts, first = (
+        (_array(part).cast(kind) for read in names for part in read()),
+        pa.array([], kind),
+    )
     with writing_to(out), pa.parquet.ParquetFile(labels) as table:
         schema = table.schema_arrow.insert(0, pa.field(column, kind))
-        with pa.csv.CSVWriter(out, schema) if out.suffix == ".csv" else pa.parquet.ParquetWriter(out, schema) as writer:
+        with (
+            pa.csv.CSVWriter(out, schema)
+            if out.suffix == ".csv"
+            else pa.parquet.ParquetWriter(out, schema) as writer
+        ):
             for number in range(table.num_row_groups):
                 rows = table.read_row_group(number)
                 while len(first) < len(rows):
                     part = next(parts, None)
                     if part is None:
-                        raise InputError(f"--id {column}: there are fewer rows now than were clustered; the file has changed.")
+                        raise InputError(
+                            f"--id {column}: there are fewer rows now than were clustered; the "
+                            "file has changed."
+                        )
                     first = pa.concat_arrays([first, part])
                 writer.write_table(rows.add_column(0, schema.field(0), first[: len(rows)]))
                 first = first[len(rows) :]
@@ -75,9 +94,11 @@ def read_labels(file: Path) -> NDArray[np.int32]:
 
 @contextmanager
 def results_folder(folder: Path) -> Iterator[None]:
-    """Prepare `folder` before any work is done, so that a folder that cannot be written fails first.
+    """Prepare `folder` before any work is done, so that a folder that cannot be written fails
+    first.
 
-    Files left by a killed run are removed; on any exception the folder is removed if this call made it.
+    Files left by a killed run are removed; on any exception the folder is removed if this call made
+    it.
     """
     missing = [path for path in (folder, *folder.parents) if not path.exists()]  # deepest first
     try:
@@ -86,7 +107,9 @@ def results_folder(folder: Path) -> Iterator[None]:
             remove_leftovers(folder)
             new_staging(folder).rmdir()
         except OSError as error:
-            raise InputError(f"--out {folder}: cannot be written ({error.strerror or error}).") from error
+            raise InputError(
+                f"--out {folder}: cannot be written ({error.strerror or error})."
+            ) from error
         yield
     except BaseException:
         _remove_empty(missing)
@@ -95,17 +118,21 @@ def results_folder(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def staged_file(file: Path, option: str = "--out") -> Iterator[Path]:
-    """Provide a path to write to, renamed to `file` on success only. `option` is the one that gave the file."""
+    """Provide a path to write to, renamed to `file` on success only. `option` is the one that gave
+    the file."""
     try:
         new_staging(file.parent).rmdir()
     except OSError as error:
-        raise InputError(f"{option} {file}: cannot be written ({error.strerror or error}).") from error
+        raise InputError(
+            f"{option} {file}: cannot be written ({error.strerror or error})."
+        ) from error
     with staging.staged_file(file) as place:
         yield place
 
 
 def refuse_unwritable(option: str, file: Path, *, in_place: bool = False) -> None:
-    """Refuse a file that cannot be written: into its folder, or in place where it is there already."""
+    """Refuse a file that cannot be written: into its folder, or in place where it is there
+    already."""
     if not file.parent.is_dir():
         raise InputError(f"{option} {file}: cannot be written (no such folder).")
     if not os.access(file if in_place else file.parent, os.W_OK):
@@ -118,14 +145,22 @@ def _remove_empty(folders: list[Path]) -> None:
             folder.rmdir()
 
 
-_OTHERS_BUSINESS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
+_OTHERS_BUSINESS = (
+    DeprecationWarning,
+    PendingDeprecationWarning,
+    FutureWarning,
+    ImportWarning,
+    ResourceWarning,
+)
 
 
 def as_json(summary: Mapping[str, Any]) -> str:
-    """Return a summary in JSON, all but printable characters as its escapes: a terminal would obey some, and names of files need not be
-    UTF-8."""
+    """Return a summary in JSON, all but printable characters as its escapes: a terminal would obey
+    some, and names of files need not be UTF-8."""
     text = json.dumps(plain(summary), indent=2, allow_nan=False, ensure_ascii=False)
-    return "\n".join(line if line.isprintable() else "".join(map(_shown, line)) for line in text.split("\n"))
+    return "\n".join(
+        line if line.isprintable() else "".join(map(_shown, line)) for line in text.split("\n")
+    )
 
 
 def _shown(letter: str) -> str:
@@ -133,7 +168,8 @@ def _shown(letter: str) -> str:
 
 
 def show(summary: Mapping[str, Any], needed: bool = False) -> None:
-    """Write the summary to stdout; where stdout is closed, an error if the command has no other output."""
+    """Write the summary to stdout; where stdout is closed, an error if the command has no other
+    output."""
     if sys.stdout is None and not needed:
         return
     with standard_output() as stream:
@@ -141,7 +177,8 @@ def show(summary: Mapping[str, Any], needed: bool = False) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Convert NumPy numbers and arrays to Python's; values that JSON lacks (NaN, infinity) become None."""
+    """Convert NumPy numbers and arrays to Python's; values that JSON lacks (NaN, infinity) become
+    None."""
     if isinstance(value, Mapping):
         return {str(name): plain(part) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
@@ -155,7 +192,10 @@ def plain(value: Any) -> Any:
 
 def sizes(labels: NDArray[Any], n_clusters: int) -> dict[str, Any]:
     """Number of rows of each label, and of noise."""
-    return {"sizes": np.bincount(labels[labels >= 0], minlength=n_clusters), "noise": int((labels < 0).sum())}
+    return {
+        "sizes": np.bincount(labels[labels >= 0], minlength=n_clusters),
+        "noise": int((labels < 0).sum()),
+    }
 
 
 class Stopwatch:
@@ -173,7 +213,8 @@ class Stopwatch:
 
 @contextmanager
 def caught_warnings(tell: Callable[[str], None]) -> Iterator[list[str]]:
-    """Collect warnings for the user, each once; when the block ends, even by an error, they are reported and in the list."""
+    """Collect warnings for the user, each once; when the block ends, even by an error, they are
+    reported and in the list."""
     texts: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -15,9 +15,11 @@ NAME = "standard output"
 
 
 def open_closed_streams() -> None:
-    """Open the null device in place of closed standard streams, else the next file opened would take their descriptor and be written to.
+    """Open the null device in place of closed standard streams, else the next file opened would
+    take their descriptor and be written to.
 
-    Python's own `sys.stdout` stays None: writing what must go there is an error, see `standard_output`.
+    Python's own `sys.stdout` stays None: writing what must go there is an error, see
+    `standard_output`.
     """
     with suppress(OSError):
         while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
@@ -29,7 +31,8 @@ def open_closed_streams() -> None:
 
 @contextmanager
 def standard_output() -> Iterator[TextIO]:
-    """Provide standard output for writing inside the block; errors name it, and are not reported again when the process ends."""
+    """Provide standard output for writing inside the block; errors name it, and are not reported
+    again when the process ends."""
     if sys.stdout is None:
         raise InputError(f"{NAME}: is closed.")
     try:
@@ -45,7 +48,8 @@ def at_terminal() -> bool:
 
 
 def message(text: str) -> None:
-    """Print a line on standard error, control characters escaped; work goes on if it cannot be written."""
+    """Print a line on standard error, control characters escaped; work goes on if it cannot be
+    written."""
     try:
         print(printable(text), file=sys.stderr, flush=True)
     except OSError:

@@ -9,7 +9,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ...runtime.progress import listening
-from ...runtime.progress_bar import Bar, Console, Painter, Table, Text, TextColumn, TimeElapsedColumn, columns_of_bar
+from ...runtime.progress_bar import (
+    Bar,
+    Console,
+    Painter,
+    Table,
+    Text,
+    TextColumn,
+    TimeElapsedColumn,
+    columns_of_bar,
+)
 from ...runtime.user_warnings import one_line, printable
 from .standard_streams import at_terminal, message, standard_output
 
@@ -46,29 +55,50 @@ class Screen:
 
     @contextmanager
     def progress(self, tol: float) -> Iterator[None]:
-        """Draw the progress of every fit inside the block, where stderr is a terminal and `quiet` is not set."""
+        """Draw the progress of every fit inside the block, where stderr is a terminal and `quiet`
+        is not set."""
         console = Console(stderr=True)
         if self.quiet or not console.is_terminal:
             yield
             return
-        with Bar(*columns_of_bar(), console=console, transient=True) as bar, listening(Painter(bar, tol)):
+        with (
+            Bar(*columns_of_bar(), console=console, transient=True) as bar,
+            listening(Painter(bar, tol)),
+        ):
             yield
 
     @contextmanager
     def counting(self) -> Iterator[Callable[[int, int], None]]:
-        """Provide a function that draws the counts of rows and clusters where `progress` would; not over labels on the same terminal."""
+        """Provide a function that draws the counts of rows and clusters where `progress` would; not
+        over labels on the same terminal."""
         console = Console(stderr=True)
         if self.quiet or not console.is_terminal or at_terminal():
             yield lambda _rows, _clusters: None
             return
-        columns = (TextColumn("{task.completed:,} rows in {task.fields[n_clusters]} clusters, {task.fields[speed]}"), TimeElapsedColumn())
+        columns = (
+            TextColumn(
+                "{task.completed:,} rows in {task.fields[n_clusters]} clusters, "
+                "{task.fields[speed]}"
+            ),
+            TimeElapsedColumn(),
+        )
         with Bar(*columns, console=console, transient=True) as bar:
-            task, first = bar.add_task("", total=None, n_clusters=0, speed="", visible=False), list[tuple[int, float]]()
+            task, first = (
+                bar.add_task("", total=None, n_clusters=0, speed="", visible=False),
+                list[tuple[int, float]](),
+            )
 
             def draw(n_rows: int, n_clusters: int) -> None:
-                first[:] = first or [(n_rows, time.monotonic())]  # earlier runs and the wait for the first rows do not count for the speed
+                # earlier runs and the wait for the first rows do not count for the speed
+                first[:] = first or [(n_rows, time.monotonic())]
                 speed = (n_rows - first[0][0]) / max(time.monotonic() - first[0][1], 1e-3)
-                bar.update(task, completed=n_rows, n_clusters=n_clusters, speed=f"{speed:,.0f} rows/s", visible=True)
+                bar.update(
+                    task,
+                    completed=n_rows,
+                    n_clusters=n_clusters,
+                    speed=f"{speed:,.0f} rows/s",
+                    visible=True,
+                )
 
             yield draw
 
@@ -83,9 +113,11 @@ class _Saying(logging.Handler):
 
 
 def print_report(parts: Iterable[str | list[Sequence[str]]]) -> None:
-    """Print lines, and tables whose first row names the columns, on stdout. Lines are not broken, so that commands can be copied."""
+    """Print lines, and tables whose first row names the columns, on stdout. Lines are not broken,
+    so that commands can be copied."""
     with standard_output() as stream:
-        console = Console(file=stream, highlight=False, markup=False, emoji=False)  # text is shown to the letter
+        # text is shown to the letter
+        console = Console(file=stream, highlight=False, markup=False, emoji=False)
         block = "█" if console.encoding.startswith("utf") else "#"
         for part in parts:
             if isinstance(part, str):

@@ -1,1 +1,2 @@
-"""`cmeans stream`: rows in as they arrive, labels out as they are computed, and a state that is saved between runs."""
+"""`cmeans stream`: rows in as they arrive, labels out as they are computed, and a state that is
+saved between runs."""

@@ -1,4 +1,5 @@
-"""Batches of rows of a stream, with their numbers and the faults of malformed rows; batches joined into chunks of one size."""
+"""Batches of rows of a stream, with their numbers and the faults of malformed rows; batches joined
+into chunks of one size."""
 
 from __future__ import annotations
 
@@ -21,19 +22,29 @@ _SHOWN = 5  # messages of one kind
 
 @dataclass(frozen=True)
 class Batch:
-    """Some consecutive rows. They are numbered from the first row of the stream on, malformed ones included."""
+    """Some consecutive rows. They are numbered from the first row of the stream on, malformed ones
+    included."""
 
     x: NDArray[Any]  # (b, d)
     weight: NDArray[np.float64] | None  # (b,)
     rows: NDArray[np.int64]  # (b,) their numbers
     stop: int  # the number of the next row
-    faults: tuple[tuple[int, str], ...] = ()  # numbers of malformed rows among them, each with what is wrong
+    # numbers of malformed rows among them, each with what is wrong
+    faults: tuple[tuple[int, str], ...] = ()
 
     @classmethod
-    def of(cls, read: ReadLines, first: int, choice: ColumnChoice, numbers: Sequence[int], place: Callable[[int], str]) -> Batch:
+    def of(
+        cls,
+        read: ReadLines,
+        first: int,
+        choice: ColumnChoice,
+        numbers: Sequence[int],
+        place: Callable[[int], str],
+    ) -> Batch:
         """Return the sound rows of what was read.
 
-        `first` is the number of its first row in the stream; `place` makes a message's words for where a row is of its number in `numbers`.
+        `first` is the number of its first row in the stream; `place` makes a message's words for
+        where a row is of its number in `numbers`.
         """
         x, why = np.empty((len(read.kept), len(choice.columns)), choice.dtype), dict(read.faults)
         copy_columns(read.block, x)
@@ -99,23 +110,32 @@ class FirstOnes:
             self._tell(text)
 
 
-def with_few_faults(batches: Iterable[Batch | None], most: int, found: FirstOnes) -> Iterator[Batch | None]:
+def with_few_faults(
+    batches: Iterable[Batch | None], most: int, found: FirstOnes
+) -> Iterator[Batch | None]:
     """Yield the batches; InputError after the last sound row before one malformed row too many."""
     for batch in batches:
         for row, text in () if batch is None else batch.faults:
             if found.count == most:
                 assert batch is not None
                 yield batch.part(0, row)
-                which = f"more malformed rows than --max-errors {most} forgives" if most else "a malformed row"
+                which = (
+                    f"more malformed rows than --max-errors {most} forgives"
+                    if most
+                    else "a malformed row"
+                )
                 raise InputError(f"{which}; {text}.")
             found.note(text)
         yield batch
 
 
-def chunks(batches: Iterable[Batch | None], size: int, wait: float | None, least: int) -> Iterator[Batch]:
+def chunks(
+    batches: Iterable[Batch | None], size: int, wait: float | None, least: int
+) -> Iterator[Batch]:
     """Yield rows in chunks of `size`; the last one may be small, or have malformed rows only.
 
-    A chunk is smaller where None comes, or a row has waited for `wait` seconds; the first one has at least `least` rows.
+    A chunk is smaller where None comes, or a row has waited for `wait` seconds; the first one has
+    at least `least` rows.
     """
     waiting, count, since = list[Batch](), 0, 0.0
     for batch in batches:

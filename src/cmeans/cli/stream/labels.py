@@ -33,10 +33,17 @@ class Written:
 
 
 class LabelWriter:
-    """Writer of labels. A file is opened with the first label; until then one of an earlier run is unchanged."""
+    """Writer of labels. A file is opened with the first label; until then one of an earlier run is
+    unchanged."""
 
-    def __init__(self, out: Path, memberships: bool, continued: tuple[Path | None, Written | None] | None = None) -> None:
-        """`continued`: the file of the state that a run is resumed from, and its labels; a file that holds them is continued."""
+    def __init__(
+        self,
+        out: Path,
+        memberships: bool,
+        continued: tuple[Path | None, Written | None] | None = None,
+    ) -> None:
+        """`continued`: the file of the state that a run is resumed from, and its labels; a file
+        that holds them is continued."""
         self.to_file = out != STDOUT
         self._out, self._memberships, self._resumes = out, memberships, continued is not None
         self._file: BinaryIO | None = None
@@ -53,11 +60,16 @@ class LabelWriter:
         """Record for the state to continue the file from; None where there is no file."""
         return Written(self._out.name, self._size, self._memberships) if self.to_file else None
 
-    def write(self, rows: NDArray[np.int64], labels: NDArray[Any], memberships: NDArray[Any] | None) -> None:
-        """The labels (b,) of rows with these numbers (b,), and memberships (b, c) if requested; readers get them at once."""
+    def write(
+        self, rows: NDArray[np.int64], labels: NDArray[Any], memberships: NDArray[Any] | None
+    ) -> None:
+        """The labels (b,) of rows with these numbers (b,), and memberships (b, c) if requested;
+        readers get them at once."""
         columns = {"row": rows, "label": labels.astype(np.int32)}
         if memberships is not None:
-            columns |= {f"u{j}": column for j, column in enumerate(np.ascontiguousarray(memberships.T))}
+            columns |= {
+                f"u{j}": column for j, column in enumerate(np.ascontiguousarray(memberships.T))
+            }
         text = pa.BufferOutputStream()
         pa.csv.write_csv(pa.table(columns), text, _WITHOUT_NAMES)
         with self._named():
@@ -75,7 +87,8 @@ class LabelWriter:
                 os.fsync(self._file.fileno())
 
     def finish(self) -> None:
-        """End the labels of this run: those of a file that the state does not record go, also where nothing was added."""
+        """End the labels of this run: those of a file that the state does not record go, also where
+        nothing was added."""
         if self._file is None and self._size:
             self._file = self._opened()
 
@@ -95,7 +108,9 @@ class LabelWriter:
         except OSError as error:
             if not self.to_file:
                 silence(sys.stdout)
-            raise OSError(error.errno, error.strerror, str(self._out) if self.to_file else NAME) from error
+            raise OSError(
+                error.errno, error.strerror, str(self._out) if self.to_file else NAME
+            ) from error
 
     def _put(self, data: bytes) -> None:
         assert self._file is not None
@@ -119,24 +134,42 @@ class LabelWriter:
 
     def _check(self) -> None:
         if self._out.suffix != ".csv":
-            raise InputError(f"--out {self._out}: unknown ending; give a .csv file, or - for standard output.")
+            raise InputError(
+                f"--out {self._out}: unknown ending; give a .csv file, or - for standard output."
+            )
         if self._out.is_dir():
-            raise InputError(f"--out {self._out}: is a folder; give a file, e.g. {self._out / 'labels.csv'}.")
+            raise InputError(
+                f"--out {self._out}: is a folder; give a file, e.g. {self._out / 'labels.csv'}."
+            )
         if self._out.exists() and not self._out.is_file():
-            raise InputError(f"--out {self._out}: is no plain file; use - and let the shell send that there.")
+            raise InputError(
+                f"--out {self._out}: is no plain file; use - and let the shell send that there."
+            )
         refuse_unwritable("--out", self._out, in_place=self._out.exists())
 
     def _known(self, state: Path | None, former: Written | None) -> int:
-        """Return the size of the labels that a state records; InputError where this file does not hold them."""
+        """Return the size of the labels that a state records; InputError where this file does not
+        hold them."""
         if former is None or former.name != self._out.name:
-            went = f"the labels so far went to {'standard output' if former is None else former.name}, by the state {state}"
-            raise InputError(f"--out {self._out}: exists, but {went}; name that, or a file that does not exist.")
+            went = (
+                "the labels so far went to "
+                f"{'standard output' if former is None else former.name}, by the state {state}"
+            )
+            raise InputError(
+                f"--out {self._out}: exists, but {went}; name that, or a file that does not exist."
+            )
         if former.memberships != self._memberships:
             began = "with" if former.memberships else "without"
-            raise InputError(f"--memberships: {self._out} was begun {began} them; go on with it {began} them, or name a new file.")
+            raise InputError(
+                f"--memberships: {self._out} was begun {began} them; go on with it {began} them, "
+                "or name a new file."
+            )
         size = self._out.stat().st_size
         if size < former.bytes:
-            raise InputError(f"--out {self._out}: has {size:,} bytes, but the state had written {former.bytes:,}; it is another file now.")
+            raise InputError(
+                f"--out {self._out}: has {size:,} bytes, but the state had written "
+                f"{former.bytes:,}; it is another file now."
+            )
         return former.bytes
 
 

@@ -1,4 +1,5 @@
-"""`cmeans stream`: one run, from the request to the summary; labels out chunk by chunk, and a state to resume from."""
+"""`cmeans stream`: one run, from the request to the summary; labels out chunk by chunk, and a state
+to resume from."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ from .state import SavedStream, StreamPlace, refuse_no_state, refuse_other_words
 
 @dataclass(frozen=True)
 class StreamRequest:
-    """All options of one `cmeans stream`. `words` are the constructor parameters that were given."""
+    """All options of one `cmeans stream`. `words` are the constructor parameters that were
+    given."""
 
     reading: ReadOptions  # the source, and the selection of its columns
     words: dict[str, Any]
@@ -47,14 +49,18 @@ class StreamRequest:
 
 
 def refuse_clashes(request: StreamRequest, source: Path) -> None:
-    """Refuse options that are invalid whatever the rows are, and an output that is the input or another output."""
+    """Refuse options that are invalid whatever the rows are, and an output that is the input or
+    another output."""
     clusters = request.words.get("n_clusters")
     if request.resume and request.checkpoint is None:
         raise InputError("--resume: needs --checkpoint FILE, the state to go on from.")
     if clusters is None and not request.resume:
         raise InputError("--clusters: say how many clusters there are, e.g. -c 3.")
     if clusters is not None and request.chunk_size < clusters:
-        raise InputError(f"--chunk-size {request.chunk_size}: a chunk must hold at least --clusters {clusters} rows.")
+        raise InputError(
+            f"--chunk-size {request.chunk_size}: a chunk must hold at least --clusters {clusters} "
+            "rows."
+        )
     outputs: dict[str, FileWord] = {}
     for word, kept in (("--checkpoint", request.checkpoint), ("--summary", request.summary)):
         if kept is not None:
@@ -72,8 +78,15 @@ def refuse_clashes(request: StreamRequest, source: Path) -> None:
     elif source.is_dir():
         inputs = [*parquet_files(source)]
         for option, file in outputs.items():
-            if isinstance(file, Path) and file.suffix == ".parquet" and file.parent.resolve() == source.resolve():
-                raise InputError(f"{option}: lies in {source}, whose .parquet files are read as rows; choose another name.")
+            if (
+                isinstance(file, Path)
+                and file.suffix == ".parquet"
+                and file.parent.resolve() == source.resolve()
+            ):
+                raise InputError(
+                    f"{option}: lies in {source}, whose .parquet files are read as rows; choose "
+                    "another name."
+                )
     refuse_overwriting(outputs, [file for file in inputs if file is not None])
 
 
@@ -87,10 +100,15 @@ class StreamRun:
         self._place = begun if source == begun.source else replace(begun, source=source, files={})
         reading, recipe, place = request.reading, None, (self._place.rows, dict(self._place.files))
         if former is not None:
-            reading, recipe = replace(reading, weight=reading.weight or former.weight), former.recipe
+            reading, recipe = (
+                replace(reading, weight=reading.weight or former.weight),
+                former.recipe,
+            )
         self._source = Source(reading, recipe, place, screen.warn, request.follow, request.wait)
         self.warned = FirstOnes(screen.warn, "further warnings are not shown.")
-        self._faults = FirstOnes(screen.warn, "further malformed rows are skipped and only counted.")
+        self._faults = FirstOnes(
+            screen.warn, "further malformed rows are skipped and only counted."
+        )
         continued = None if former is None else (request.checkpoint, former.written)
         self.labels = LabelWriter(request.out, request.memberships, continued)
         self._rows_saved, self._clustered_before = begun.rows, begun.clustered
@@ -98,7 +116,8 @@ class StreamRun:
         self._whole = True  # True where the labels of all rows in model and place are written
 
     def to_the_end(self) -> SavedStream:
-        """Read until the source ends. The state is saved at any end, unless the labels of some of its rows could not be written."""
+        """Read until the source ends. The state is saved at any end, unless the labels of some of
+        its rows could not be written."""
         with self.labels:
             try:
                 self._read()
@@ -116,7 +135,10 @@ class StreamRun:
         return replace(self._stream, place=self._place)
 
     def _read(self) -> None:
-        request, least = self._request, 1 if self._stream else int(self._request.words["n_clusters"])
+        request, least = (
+            self._request,
+            1 if self._stream else int(self._request.words["n_clusters"]),
+        )
         self._screen.say(f"reading {self._source.where}")
         with closing(self._source.batches()) as batches, self._screen.counting() as tell:
             sound = with_few_faults(batches, request.max_errors, self._faults)
@@ -160,11 +182,18 @@ class StreamRun:
         assert choice is not None, "rows come after their columns"
         if len(chunk) < words["n_clusters"]:
             came = f"{len(chunk):,} row{'' if len(chunk) == 1 else 's'} came"
-            raise InputError(f"{self._source.where}: {came}, too few for --clusters {words['n_clusters']}.")
+            raise InputError(
+                f"{self._source.where}: {came}, too few for --clusters {words['n_clusters']}."
+            )
         scaling = learn_scaling(self._request.scale or "none", chunk.x, chunk.weight)
         recipe = Preprocessing(choice.columns, scaling, choice.dtype.name)
-        self._screen.say(f"looking for {words['n_clusters']:,} clusters in {len(choice.columns):,} columns of {recipe.dtype}")
-        return SavedStream(StreamingFuzzyCMeans().set_params(**words), recipe, self._request.reading.weight)
+        self._screen.say(
+            f"looking for {words['n_clusters']:,} clusters in {len(choice.columns):,} columns of "
+            f"{recipe.dtype}"
+        )
+        return SavedStream(
+            StreamingFuzzyCMeans().set_params(**words), recipe, self._request.reading.weight
+        )
 
     def _keep(self) -> None:
         """Complete the labels, and save the state for a later run."""
@@ -182,11 +211,18 @@ class StreamRun:
 
     def _account(self) -> str:
         """Say what an interrupt leaves."""
-        file, waiting = self._request.checkpoint, self._clustered_before + self._source.n_rows - self._place.clustered
-        account = f"interrupted; {self._place.clustered:,} rows were clustered, {waiting:,} more read but not yet clustered"
+        file, waiting = (
+            self._request.checkpoint,
+            self._clustered_before + self._source.n_rows - self._place.clustered,
+        )
+        account = (
+            f"interrupted; {self._place.clustered:,} rows were clustered, {waiting:,} more "
+            "read but not yet clustered"
+        )
         if self._stream is None:
             return f"{account}; there is no state yet."
-        return f"{account}; {'without --checkpoint their state is gone' if file is None else f'their state is in {file}'}."
+        gone = "without --checkpoint their state is gone"
+        return f"{account}; {gone if file is None else f'their state is in {file}'}."
 
 
 def stream(request: StreamRequest, screen: Screen) -> dict[str, Any] | None:
@@ -197,8 +233,14 @@ def stream(request: StreamRequest, screen: Screen) -> dict[str, Any] | None:
         state = run.to_the_end()
     outputs = {"labels": request.out, "model": request.checkpoint, "summary": request.summary}
     written = {name: str(file) for name, file in outputs.items() if file is not None}
-    summary = _summary(request, state) | {"seconds": watch.seconds, "warnings": run.warned.texts, "outputs": written}
-    skipped = f", {summary['rows_malformed']:,} malformed skipped" if summary["rows_malformed"] else ""
+    summary = _summary(request, state) | {
+        "seconds": watch.seconds,
+        "warnings": run.warned.texts,
+        "outputs": written,
+    }
+    skipped = (
+        f", {summary['rows_malformed']:,} malformed skipped" if summary["rows_malformed"] else ""
+    )
     screen.say(f"{state.place.clustered:,} rows clustered{skipped}")
     if request.summary is not None:
         with staged_file(request.summary, "--summary") as place:
@@ -212,11 +254,19 @@ def _former(request: StreamRequest, screen: Screen) -> SavedStream | None:
     if file is None or not request.resume:
         if file is not None and file.exists():
             refuse_no_state(file)
-            screen.say(f"the stream begins anew, and its state replaces {file}; --resume would have gone on from there")
+            screen.say(
+                f"the stream begins anew, and its state replaces {file}; --resume would have gone "
+                "on from there"
+            )
         return None
     former = SavedStream.load(file)
-    began = former.model.get_params(deep=False) | {"scale": former.recipe.scaling.kind, "dtype": former.recipe.dtype}
-    refuse_other_words(file, began, request.words | {"scale": request.scale, "dtype": request.reading.dtype})
+    began = former.model.get_params(deep=False) | {
+        "scale": former.recipe.scaling.kind,
+        "dtype": former.recipe.dtype,
+    }
+    refuse_other_words(
+        file, began, request.words | {"scale": request.scale, "dtype": request.reading.dtype}
+    )
     former.model.set_params(**request.words)
     screen.say(f"going on after {former.place.rows:,} rows")
     if source != str(STDIN) and former.place.source not in (None, source):
@@ -224,7 +274,17 @@ def _former(request: StreamRequest, screen: Screen) -> SavedStream | None:
     return former
 
 
-_OF_MODEL = ("rule", "n_clusters_", "m_", "decay", "kernel", "gamma_", "n_landmarks_", "projection_loss_", "converged_")
+_OF_MODEL = (
+    "rule",
+    "n_clusters_",
+    "m_",
+    "decay",
+    "kernel",
+    "gamma_",
+    "n_landmarks_",
+    "projection_loss_",
+    "converged_",
+)
 
 
 def _summary(request: StreamRequest, state: SavedStream) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""Where the rows of a stream come from: lines of CSV in a pipe, a file, or the Parquet files of a folder, also while more arrive."""
+"""Where the rows of a stream come from: lines of CSV in a pipe, a file, or the Parquet files of a
+folder, also while more arrive."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ from .waiting import arrives
 STDIN = Path("-")
 _BLOCK = 1 << 20  # bytes that are read of a pipe at a time, at most
 Batches = Generator[Batch | None, None, None]  # None: no rows came for a while
-Parts = Iterable[tuple[ReadLines, Sequence[int]] | None]  # some rows, and the numbers that messages give them
+# some rows, and the numbers that messages give them
+Parts = Iterable[tuple[ReadLines, Sequence[int]] | None]
 
 
 class Source:
@@ -43,15 +45,20 @@ class Source:
         follow: bool = False,
         wait: float | None = None,
     ) -> None:
-        """`recipe`: the preparation of rows for a model that goes on. `begun`: the number of the first row that is new, and the files
-        so far with the number of the first row of each. `wait`: seconds without rows after which None is yielded."""
+        """`recipe`: the preparation of rows for a model that goes on. `begun`: the number of the
+        first row that is new, and the files so far with the number of the first row of each.
+        `wait`: seconds without rows after which None is yielded."""
         self.path = Path(str(reading.file))
         self.where = "standard input" if self.path == STDIN else str(self.path)
         self.choice: ColumnChoice | None = None  # of the last file
         self.n_rows = 0  # so far, in this run
         self._fresh, self.files = begun[0], dict(begun[1])
         self._next = self._fresh  # the number of the first row of the next file
-        reading = reading if recipe is None else replace(reading, dtype=recipe.dtype, known=recipe.columns)
+        reading = (
+            reading
+            if recipe is None
+            else replace(reading, dtype=recipe.dtype, known=recipe.columns)
+        )
         self._reading = replace(reading, spell=as_option)
         self._warn, self._follow, self._wait = warn, follow, wait
 
@@ -73,7 +80,10 @@ class Source:
         else:
             table = open_file(self.path, self._reading)
             if not isinstance(table, FileTable):
-                raise InputError(f"{self.path}: is no CSV, Arrow or Parquet, which cmeans stream reads; cmeans fit reads it.")
+                raise InputError(
+                    f"{self.path}: is no CSV, Arrow or Parquet, which cmeans stream reads; cmeans "
+                    "fit reads it."
+                )
             yield from self._of_table(table, self.path.name)
 
     def _pieces(self, pipe: int) -> Iterator[bytes | None]:
@@ -88,9 +98,15 @@ class Source:
                 return
             packer, kind = (None, None) if begun else (packer_of(piece), kind_of_bytes(piece))
             if packer is not None:
-                raise InputError(f"{self.where}: is packed by {packer.name}; unpack it on the way: {packer.cat} FILE | cmeans stream.")
+                raise InputError(
+                    f"{self.where}: is packed by {packer.name}; unpack it on the way: {packer.cat} "
+                    "FILE | cmeans stream."
+                )
             if kind is not None:
-                raise InputError(f"{self.where}: is {kind}, which cannot be read from a pipe; give the name of a file.")
+                raise InputError(
+                    f"{self.where}: is {kind}, which cannot be read from a pipe; give the name of "
+                    "a file."
+                )
             begun = True
             yield piece
 
@@ -100,7 +116,12 @@ class Source:
             text = CsvText.of(self.where, pieces, self._reading.header, as_option)
             if text is not None:
                 choice, reader = self._picked(text.header), text.reader
-                read = ((reader.read(lines, choice.places), lines.numbers) if lines is not None else None for lines in text.data)
+                read = (
+                    (reader.read(lines, choice.places), lines.numbers)
+                    if lines is not None
+                    else None
+                    for lines in text.data
+                )
                 yield from self._new(name, choice, read, "line {}".format)
 
     def _of_table(self, table: FileTable, name: str) -> Batches:
@@ -109,13 +130,18 @@ class Source:
         yield from self._new(name, choice, parts, lambda row: f"{name}, row {row} (counted from 0)")
 
     def _picked(self, header: Header) -> ColumnChoice:
-        """Return the columns of the user or the model in the first file, and those of the same names in all later ones."""
+        """Return the columns of the user or the model in the first file, and those of the same
+        names in all later ones."""
         self.choice = choice = header.choose(self._reading)
         weight, dtype = choice.weight_label, choice.dtype.name
-        self._reading = replace(self._reading, columns=(), known=choice.columns, weight=weight, dtype=dtype)
+        self._reading = replace(
+            self._reading, columns=(), known=choice.columns, weight=weight, dtype=dtype
+        )
         return choice
 
-    def _new(self, name: str | None, choice: ColumnChoice, parts: Parts, place: Callable[[int], str]) -> Batches:
+    def _new(
+        self, name: str | None, choice: ColumnChoice, parts: Parts, place: Callable[[int], str]
+    ) -> Batches:
         """Yield the rows of one file or pipe that are new."""
         first = row = self._next if name is None else self.files.setdefault(name, self._next)
         for part in parts:
@@ -128,19 +154,26 @@ class Source:
             yield new
         if row < self._fresh:
             raise InputError(
-                f"{name}: holds {row - first:,} rows, but {self._fresh - first:,} were read from it before; it is another file now."
+                f"{name}: holds {row - first:,} rows, but {self._fresh - first:,} were read from "
+                "it before; it is another file now."
                 " Begin anew without --resume, or give what is new under another name."
             )
         self._next = row
 
     def _in_folder(self) -> Batches:
         if self._reading.header is not None:
-            raise InputError(f"--header, --no-header: {self.path} is a folder, of which the Parquet files are read.")
+            raise InputError(
+                f"--header, --no-header: {self.path} is a folder, of which the Parquet files are "
+                "read."
+            )
         last, *whole = [*reversed(self.files), None]  # the last one may have been read in part
         files, done, complained = parquet_files(self.path), set[str | None](whole), set[str]()
         if last is not None and last not in [file.name for file in files]:
             rows = self._fresh - self.files[last]
-            self._warn(f"{last}: is gone; an earlier run has read {rows:,} rows of it, and whatever else it held is left out.")
+            self._warn(
+                f"{last}: is gone; an earlier run has read {rows:,} rows of it, and whatever else "
+                "it held is left out."
+            )
         if not (files or self.files or self._follow):
             raise InputError(f"{self.path}: holds no .parquet files; --follow waits for some.")
         while True:
@@ -160,7 +193,8 @@ class Source:
             files = parquet_files(self.path)
 
     def _opened(self, file: Path, complained: set[str]) -> ParquetTable | None:
-        """Open a file; None where the folder is followed and the file cannot be read, as it may be incomplete."""
+        """Open a file; None where the folder is followed and the file cannot be read, as it may be
+        incomplete."""
         try:
             return ParquetTable(file, as_option)
         except RowsError:
@@ -174,7 +208,10 @@ class Source:
 
 def parquet_files(folder: Path) -> list[Path]:
     """Return the Parquet files of a folder, but hidden ones, which may be incomplete."""
-    return sorted((path for path in folder.glob("*.parquet") if not path.name.startswith(".")), key=lambda path: path.name)
+    return sorted(
+        (path for path in folder.glob("*.parquet") if not path.name.startswith(".")),
+        key=lambda path: path.name,
+    )
 
 
 def _numbered(table: FileTable, places: Sequence[int]) -> Parts:

@@ -1,4 +1,5 @@
-"""State saved between runs: the model, the preparation of its rows, and how far the stream and its labels have come."""
+"""State saved between runs: the model, the preparation of its rows, and how far the stream and its
+labels have come."""
 
 from __future__ import annotations
 
@@ -33,17 +34,35 @@ class StreamPlace:
 
     rows: int = 0  # before this place
     source: str | None = None  # their source, as the user names it
-    files: Mapping[str, int] = field(default_factory=dict)  # its files in reading order, with the number of the first row of each
+    # its files in reading order, with the number of the first row of each
+    files: Mapping[str, int] = field(default_factory=dict)
     clustered: int = 0
     sizes: tuple[int, ...] = ()  # rows assigned to each cluster on arrival
     noise: int = 0  # rows that were in none
 
-    def after(self, stop: int, files: Mapping[str, int], labels: NDArray[Any] = NO_LABELS, n_clusters: int = 0) -> StreamPlace:
-        """Return the place before the row of number `stop`, after rows of which the sound ones have these labels."""
+    def after(
+        self,
+        stop: int,
+        files: Mapping[str, int],
+        labels: NDArray[Any] = NO_LABELS,
+        n_clusters: int = 0,
+    ) -> StreamPlace:
+        """Return the place before the row of number `stop`, after rows of which the sound ones have
+        these labels."""
         came = np.bincount(labels[labels >= 0], minlength=max(n_clusters, len(self.sizes)))
         came[: len(self.sizes)] += np.array(self.sizes, came.dtype)
-        begun, noise = {name: first for name, first in files.items() if first <= stop}, int(np.count_nonzero(labels < 0))
-        return StreamPlace(stop, self.source, begun, self.clustered + len(labels), tuple(came.tolist()), self.noise + noise)
+        begun, noise = (
+            {name: first for name, first in files.items() if first <= stop},
+            int(np.count_nonzero(labels < 0)),
+        )
+        return StreamPlace(
+            stop,
+            self.source,
+            begun,
+            self.clustered + len(labels),
+            tuple(came.tolist()),
+            self.noise + noise,
+        )
 
 
 @dataclass(frozen=True)
@@ -64,20 +83,29 @@ class SavedStream:
             "weight": self.weight,
             "scaling": self.recipe.scaling.to_json(),
             "dtype": self.recipe.dtype,
-            METHOD: {**asdict(self.place), "written": None if self.written is None else asdict(self.written)},
+            METHOD: {
+                **asdict(self.place),
+                "written": None if self.written is None else asdict(self.written),
+            },
         }
         write_packed(file, KEY, *packed(self.model, rows=False, metadata=plain(metadata)))
 
     @classmethod
     def load(cls, file: Path) -> SavedStream:
-        """Return the state in a model file. The file is not trusted, so its contents are checked."""
+        """Return the state in a model file. The file is not trusted, so its contents are
+        checked."""
         if not file.exists():
-            raise InputError(f"--resume: there is no {file}; without --resume the stream begins anew.")
+            raise InputError(
+                f"--resume: there is no {file}; without --resume the stream begins anew."
+            )
         try:
             stored = open_model(file)
             beside = stored.get("metadata") or {}
             place, written = _place_in(file, beside)
-            if METHOD in (beside.get("method"), *beside) and DIGEST not in read_packed(file, KEY)[0]:
+            if (
+                METHOD in (beside.get("method"), *beside)
+                and DIGEST not in read_packed(file, KEY)[0]
+            ):
                 raise ValueError("it holds something else than was written.")
             if stored["estimator"] != StreamingFuzzyCMeans.__name__ or "steps" in stored:
                 held = "a pipeline" if "steps" in stored else stored["estimator"]
@@ -87,7 +115,9 @@ class SavedStream:
         except InputError:
             raise
         except ValueError as error:
-            raise InputError(f"--resume: {file} is damaged, or no state of a stream: {error}") from error
+            raise InputError(
+                f"--resume: {file} is damaged, or no state of a stream: {error}"
+            ) from error
 
 
 def refuse_no_state(file: Path) -> None:
@@ -98,7 +128,10 @@ def refuse_no_state(file: Path) -> None:
     except (ValueError, LookupError, TypeError, RecursionError):
         is_state = False
     if not is_state:
-        raise InputError(f"--checkpoint {file}: is no state of a stream, and is not written over; give another name, or remove it first.")
+        raise InputError(
+            f"--checkpoint {file}: is no state of a stream, and is not written over; give another "
+            "name, or remove it first."
+        )
 
 
 def refuse_other_words(file: Path, began: Mapping[str, Any], words: Mapping[str, Any]) -> None:
@@ -107,7 +140,10 @@ def refuse_other_words(file: Path, began: Mapping[str, Any], words: Mapping[str,
         name, _, field = word.partition("__")
         former = getattr(OBJECTS[name](began[name], ""), field) if field else began[name]
         if word not in FREE and value is not None and value != former:
-            raise InputError(f"{option_of(word)} {value}: {file} was begun with {former}; leave the option out to go on with that.")
+            raise InputError(
+                f"{option_of(word)} {value}: {file} was begun with {former}; leave the option out "
+                "to go on with that."
+            )
 
 
 def _place_in(file: Path, beside: Mapping[str, Any]) -> tuple[StreamPlace, Written | None]:
@@ -118,9 +154,26 @@ def _place_in(file: Path, beside: Mapping[str, Any]) -> tuple[StreamPlace, Writt
         rows, clustered, noise = (int(stored[name]) for name in ("rows", "clustered", "noise"))
         files = {str(name): int(row) for name, row in stored["files"].items()}
         sizes, written = tuple(int(size) for size in stored["sizes"]), stored["written"]
-        labels = None if written is None else Written(str(written["name"]), int(written["bytes"]), bool(written["memberships"]))
-        if min(rows, rows - clustered, clustered, noise, *files.values(), *sizes, 0 if labels is None else labels.bytes) < 0:
+        labels = (
+            None
+            if written is None
+            else Written(str(written["name"]), int(written["bytes"]), bool(written["memberships"]))
+        )
+        if (
+            min(
+                rows,
+                rows - clustered,
+                clustered,
+                noise,
+                *files.values(),
+                *sizes,
+                0 if labels is None else labels.bytes,
+            )
+            < 0
+        ):
             raise ValueError("counts below zero")
         return StreamPlace(rows, stored["source"], files, clustered, sizes, noise), labels
     except (TypeError, KeyError, ValueError, AttributeError, OverflowError) as error:
-        raise InputError(f"--resume: what {file} says of its stream cannot be read ({error!r}); it is damaged.") from error
+        raise InputError(
+            f"--resume: what {file} says of its stream cannot be read ({error!r}); it is damaged."
+        ) from error

@@ -1,4 +1,5 @@
-"""Files read and written through PyArrow: Parquet and Arrow, of whose groups of rows only the wanted columns are read."""
+"""Files read and written through PyArrow: Parquet and Arrow, of whose groups of rows only the
+wanted columns are read."""
 
 from __future__ import annotations
 
@@ -59,22 +60,37 @@ def release() -> None:
     pa.default_memory_pool().release_unused()
 
 
-def header_of(where: str, schema: pa.Schema, spell: Spelling = in_python, lengths: Mapping[str, int] | None = None) -> Header:
-    """Return the columns of a schema. One of lists of numbers, all of one length, is as many columns as they hold; `lengths`: of lists
-    whose type does not say it."""
+def header_of(
+    where: str,
+    schema: pa.Schema,
+    spell: Spelling = in_python,
+    lengths: Mapping[str, int] | None = None,
+) -> Header:
+    """Return the columns of a schema. One of lists of numbers, all of one length, is as many
+    columns as they hold; `lengths`: of lists whose type does not say it."""
     check_columns(where, len(schema.names))
     index = _index_columns(where, schema)
     fields = list[Field]()
     for name, kind in zip(schema.names, schema.types, strict=True):
         length = _length_of(kind) or (lengths or {}).get(name)
         if length is None:
-            fields.append(Field(name, kind_of(kind), _is_numeric(kind), kind in _SINGLES, name in index))
+            fields.append(
+                Field(name, kind_of(kind), _is_numeric(kind), kind in _SINGLES, name in index)
+            )
             continue
         if length > _LONGEST:
-            raise RowsError(f"{where}: column {name!r} holds lists of {length:,} numbers, and at most {_LONGEST:,} are read.")
+            raise RowsError(
+                f"{where}: column {name!r} holds lists of {length:,} numbers, and at most "
+                f"{_LONGEST:,} are read."
+            )
         single = kind.value_type in _SINGLES
         check_columns(where, len(fields) + length)
-        fields += [Field(f"{name}[{at}]", f"one of {length} numbers", True, single, name in index, name, at) for at in range(length)]
+        fields += [
+            Field(
+                f"{name}[{at}]", f"one of {length} numbers", True, single, name in index, name, at
+            )
+            for at in range(length)
+        ]
     return Header(where, tuple(fields), spell)
 
 
@@ -96,7 +112,11 @@ _LONGEST = 2**17  # numbers of a list: a damaged file must not ask for any numbe
 def _is_list(kind: pa.DataType) -> bool:
     """True for lists of numbers."""
     lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
-    return any(test(kind) for test in lists) and _is_numeric(kind.value_type) and not pa.types.is_null(kind.value_type)
+    return (
+        any(test(kind) for test in lists)
+        and _is_numeric(kind.value_type)
+        and not pa.types.is_null(kind.value_type)
+    )
 
 
 def _length_of(kind: pa.DataType) -> int | None:
@@ -106,17 +126,34 @@ def _length_of(kind: pa.DataType) -> int | None:
 
 def _of_unsaid_length(schema: pa.Schema) -> list[str]:
     """Return the columns of lists of numbers whose type does not say how many they hold."""
-    return [name for name, kind in zip(schema.names, schema.types, strict=True) if _is_list(kind) and _length_of(kind) is None]
+    return [
+        name
+        for name, kind in zip(schema.names, schema.types, strict=True)
+        if _is_list(kind) and _length_of(kind) is None
+    ]
 
 
 def _lengths(batch: Any) -> dict[str, int]:
     """Return the length of the first list in each column of a record batch, where it has any."""
-    found = ((name, pa.compute.list_value_length(batch.column(name)).drop_null()) for name in batch.schema.names)
-    return {name: lengths[0].as_py() for name, lengths in found if len(lengths) and lengths[0].as_py() > 0}
+    found = (
+        (name, pa.compute.list_value_length(batch.column(name)).drop_null())
+        for name in batch.schema.names
+    )
+    return {
+        name: lengths[0].as_py()
+        for name, lengths in found
+        if len(lengths) and lengths[0].as_py() > 0
+    }
 
 
 def _is_numeric(kind: pa.DataType) -> bool:
-    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)
+    tests = (
+        pa.types.is_integer,
+        pa.types.is_floating,
+        pa.types.is_boolean,
+        pa.types.is_decimal,
+        pa.types.is_null,
+    )
     return any(test(kind) for test in tests)
 
 
@@ -125,20 +162,25 @@ def kind_of(kind: pa.DataType) -> str:
 
 
 def values(column: pa.Array) -> NDArray[Any]:
-    """Return one column of a batch as a NumPy array; empty cells become NaN, which is refused later with its position."""
+    """Return one column of a batch as a NumPy array; empty cells become NaN, which is refused later
+    with its position."""
     if pa.types.is_decimal(column.type) or pa.types.is_null(column.type):
         column = column.cast(pa.float64())
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
-def list_values(column: pa.Array, length: int, label: str, where: str, first_row: int) -> NDArray[Any]:
-    """Return a column of lists of one length as an array (b, length); a missing list becomes NaN, which is refused later."""
+def list_values(
+    column: pa.Array, length: int, label: str, where: str, first_row: int
+) -> NDArray[Any]:
+    """Return a column of lists of one length as an array (b, length); a missing list becomes NaN,
+    which is refused later."""
     lengths = pa.compute.list_value_length(column)
     wrong = pa.compute.fill_null(pa.compute.not_equal(lengths, length), False)
     if pa.compute.any(wrong).as_py():
         row = wrong.index(True).as_py()
         raise RowsError(
-            f"{where}: column {label!r} holds a list of {lengths[row].as_py()} numbers in row {first_row + row} (rows count from 0), where "
+            f"{where}: column {label!r} holds a list of {lengths[row].as_py()} numbers in row "
+            f"{first_row + row} (rows count from 0), where "
             f"others hold {length}; all must be of one length."
         )
     numbers = values(column.flatten()).reshape(-1, length)  # which passes over missing lists
@@ -151,26 +193,35 @@ def list_values(column: pa.Array, length: int, label: str, where: str, first_row
 
 @contextmanager
 def readable(where: object, kind: str) -> Iterator[None]:
-    """Turn pyarrow's errors inside the block into one line about the file, and name the file in errors of the system."""
+    """Turn pyarrow's errors inside the block into one line about the file, and name the file in
+    errors of the system."""
     try:
         yield
     except (RowsError, pa.ArrowCancelled):
         raise
     except MemoryError as error:  # damaged bytes may ask for petabytes
         asked = one_line(error) or "out of memory"
-        raise RowsError(f"{where}: asks for more memory than there is ({asked}); it is damaged, or too large to be read.") from error
+        raise RowsError(
+            f"{where}: asks for more memory than there is ({asked}); it is damaged, or too large "
+            "to be read."
+        ) from error
     except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
         if isinstance(error, OSError) and error.errno:
             error.filename = str(where)
             raise
         text = one_line(error, most=300)
-        hint = "has values of mixed types" if "conversion error" in text else f"cannot be read as {kind}; it is damaged or not such a file"
+        hint = (
+            "has values of mixed types"
+            if "conversion error" in text
+            else f"cannot be read as {kind}; it is damaged or not such a file"
+        )
         raise RowsError(f"{where}: {hint} ({text}).") from error
 
 
 @contextmanager
 def reading(file: StampedFile, kind: str) -> Iterator[None]:
-    """Do as `readable` for a file that must not change; where it changed, the error is about that."""
+    """Do as `readable` for a file that must not change; where it changed, the error is about
+    that."""
     file.check()
     try:
         with readable(file.path, kind):
@@ -181,13 +232,17 @@ def reading(file: StampedFile, kind: str) -> Iterator[None]:
 
 
 def sound(batch: Any) -> Any:
-    """Return a record batch from anybody, once its buffers are known to hold what it says. PyArrow would read beyond their ends."""
+    """Return a record batch from anybody, once its buffers are known to hold what it says. PyArrow
+    would read beyond their ends."""
     batch.validate(full=True)
     return batch
 
 
-def blocks_of(batch: Any, header: Header, places: Sequence[int], first_row: int = 0) -> Iterator[Block]:
-    """The columns of a header at `places`, from a record batch that begins at a row of its file, some rows at a time."""
+def blocks_of(
+    batch: Any, header: Header, places: Sequence[int], first_row: int = 0
+) -> Iterator[Block]:
+    """The columns of a header at `places`, from a record batch that begins at a row of its file,
+    some rows at a time."""
     rows = batch_rows(len(places), 1_024)
     for start in range(0, batch.num_rows, rows):
         yield _block(batch.slice(start, rows), header, places, first_row + start)
@@ -200,12 +255,19 @@ def _block(batch: Any, header: Header, places: Sequence[int], first_row: int) ->
         if label is not None:
             length = sum(field.within == label for field in header.fields)
             lists[label] = list_values(batch.column(label), length, label, header.where, first_row)
-    return [values(batch.column(str(field.label))) if field.within is None else lists[field.within][:, field.element] for field in fields]
+    return [
+        values(batch.column(str(field.label)))
+        if field.within is None
+        else lists[field.within][:, field.element]
+        for field in fields
+    ]
 
 
 def stored_names(header: Header, places: Sequence[int]) -> list[str]:
     """Return the names of the columns of a file in which those at `places` of its header are."""
-    return list(dict.fromkeys(header.fields[at].within or str(header.fields[at].label) for at in places))
+    return list(
+        dict.fromkeys(header.fields[at].within or str(header.fields[at].label) for at in places)
+    )
 
 
 class IpcTable(FileTable):
@@ -225,9 +287,12 @@ class IpcTable(FileTable):
         if unsaid:
             with self._opened(unsaid) as opened:
                 first = next(self._batches(opened, None), None)
-            self.header = header_of(str(file), schema, spell, None if first is None else _lengths(first))
+            self.header = header_of(
+                str(file), schema, spell, None if first is None else _lengths(first)
+            )
         if self._footed and self.header.fields:
-            with self._opened(self._names[:1]) as opened:  # the footer has no row counts, so one column of each batch is read
+            # the footer has no row counts, so one column of each batch is read
+            with self._opened(self._names[:1]) as opened:
                 self.groups = tuple(batch.num_rows for batch in self._batches(opened, None))
         self._largest = max(self.groups or (0,))
 
@@ -251,25 +316,36 @@ class IpcTable(FileTable):
     def _batches(self, opened: Any, groups: Sequence[int] | None) -> Iterator[Any]:
         if not self._footed:
             return map(sound, opened)
-        return (sound(opened.get_batch(at)) for at in (range(opened.num_record_batches) if groups is None else groups))
+        return (
+            sound(opened.get_batch(at))
+            for at in (range(opened.num_record_batches) if groups is None else groups)
+        )
 
     @contextmanager
     def _opened(self, names: Sequence[str]) -> Iterator[Any]:
         places = [self._names.index(name) for name in names]
         options = pa.ipc.IpcReadOptions(included_fields=places, use_threads=False)
         open_it = pa.ipc.open_file if self._footed else pa.ipc.open_stream
-        with reading(self._file, self.kind), file_bytes(self._file.path) as file, open_it(file, options=options) as opened:
+        with (
+            reading(self._file, self.kind),
+            file_bytes(self._file.path) as file,
+            open_it(file, options=options) as opened,
+        ):
             yield opened
 
 
-_BUFFER = 1 << 17  # bytes of a column that are read at a time; without a buffer, all of a column's chunk of a group is read at once
-_SMALL = 1 << 20  # bytes of a file that is read without: a buffer grows to what pages claim to be, up to 2 GB
+# bytes of a column that are read at a time; without a buffer, all of a column's chunk of a group is
+# read at once
+_BUFFER = 1 << 17
+# bytes of a file that is read without: a buffer grows to what pages claim to be, up to 2 GB
+_SMALL = 1 << 20
 _PAGE = 1 << 20  # bytes of a decompressed page, as files are commonly written
 _CELLS = 1 << 20  # numbers that are decoded at a time
 
 
 class ParquetTable(FileTable):
-    """One Parquet file. Its footer is read once; it is not mapped, as a map of a file that shrinks kills the process."""
+    """One Parquet file. Its footer is read once; it is not mapped, as a map of a file that shrinks
+    kills the process."""
 
     kind = "Parquet"
     groups: tuple[int, ...]
@@ -281,7 +357,8 @@ class ParquetTable(FileTable):
         with self._opened() as opened:
             self._metadata = opened.metadata
             schema = opened.schema_arrow
-            self.header, unsaid = header_of(str(file), schema, spell), _of_unsaid_length(schema)  # refuses two columns of one name
+            # refuses two columns of one name
+            self.header, unsaid = header_of(str(file), schema, spell), _of_unsaid_length(schema)
             first = next(opened.iter_batches(1_024, columns=unsaid), None) if unsaid else None
             if first is not None:
                 self.header = header_of(str(file), schema, spell, _lengths(first))
@@ -289,10 +366,15 @@ class ParquetTable(FileTable):
         self.groups = tuple(group.num_rows for group in groups)
 
     def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None) -> Iterator[Block]:
-        row, rows = sum(self.groups[: groups[0]]) if groups else 0, batch_rows(len(places), 1_024, _CELLS)
+        row, rows = (
+            sum(self.groups[: groups[0]]) if groups else 0,
+            batch_rows(len(places), 1_024, _CELLS),
+        )
         names = stored_names(self.header, places)
         with self._opened() as opened:
-            for batch in opened.iter_batches(rows, row_groups=groups, columns=names, use_threads=groups is None):
+            for batch in opened.iter_batches(
+                rows, row_groups=groups, columns=names, use_threads=groups is None
+            ):
                 yield _block(batch, self.header, places, row)
                 row += batch.num_rows
         if groups is None:
@@ -300,7 +382,9 @@ class ParquetTable(FileTable):
 
     def column(self, at: int) -> Iterator[pa.Array]:
         with self._opened() as opened:
-            for batch in opened.iter_batches(batch_rows(1, 1_024), columns=stored_names(self.header, [at])):
+            for batch in opened.iter_batches(
+                batch_rows(1, 1_024), columns=stored_names(self.header, [at])
+            ):
                 yield batch.column(0)
 
     def transient(self, n_columns: int) -> int:
@@ -312,13 +396,16 @@ class ParquetTable(FileTable):
         with (
             reading(self._file, self.kind),
             file_bytes(self._file.path) as file,
-            pa.parquet.ParquetFile(file, metadata=self._metadata, buffer_size=self._buffer, pre_buffer=False) as opened,
+            pa.parquet.ParquetFile(
+                file, metadata=self._metadata, buffer_size=self._buffer, pre_buffer=False
+            ) as opened,
         ):
             yield opened
 
 
 class RowTable:
-    """A file of results by row, as Parquet or CSV; small parts are joined into groups of a reasonable size. Complete when it is closed."""
+    """A file of results by row, as Parquet or CSV; small parts are joined into groups of a
+    reasonable size. Complete when it is closed."""
 
     def __init__(self, file: Path, blank: Mapping[str, Any]) -> None:
         """`blank`: the columns without rows, whose names and types are those of the table."""
@@ -347,6 +434,7 @@ class RowTable:
 
 
 def lists(values: NDArray[Any], counts: NDArray[Any]) -> pa.Array:
-    """Return an array of lists, from all their values one after the other and the length of each list."""
+    """Return an array of lists, from all their values one after the other and the length of each
+    list."""
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values))

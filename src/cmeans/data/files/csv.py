@@ -1,4 +1,5 @@
-"""CSV: lines of text as columns of numbers, and what is wrong with each line that is no row. Files and streams are read alike."""
+"""CSV: lines of text as columns of numbers, and what is wrong with each line that is no row. Files
+and streams are read alike."""
 
 from __future__ import annotations
 
@@ -23,12 +24,26 @@ from .claims import check_unpacked
 from .discovery import PACKED
 from .schema import Field, Header, Spelling, in_python
 from .tables import Block, FileTable
-from .text import CONVERT, LONGEST, MARK, Dialect, Lines, OpenQuoteError, brief, fields, first_text, number_in, numbered_lines, split
+from .text import (
+    CONVERT,
+    LONGEST,
+    MARK,
+    Dialect,
+    Lines,
+    OpenQuoteError,
+    brief,
+    fields,
+    first_text,
+    number_in,
+    numbered_lines,
+    split,
+)
 from .unchanged_files import StampedFile
 
 _PIECE = 1 << 21  # bytes of a file that are parsed together
 _AHEAD = 2  # pieces that are parsed ahead, each in a thread of its own
-_NAMES = 20  # lines that names go over, at most; with more of them, a quote too many has swallowed rows
+# lines that names go over, at most; with more of them, a quote too many has swallowed rows
+_NAMES = 20
 _SWALLOWED = 1 << 20  # lines that other rows go over, at most
 _JUDGED = 10  # lines that are checked before a column counts as text
 _KEPT = 1_000  # lines that are buffered for that, malformed ones included
@@ -51,11 +66,13 @@ class ReadLines:
 
 @dataclass(frozen=True)
 class LineReader:
-    """Lines in, columns out. Both ways of reading find the same rows and the same numbers in them."""
+    """Lines in, columns out. Both ways of reading find the same rows and the same numbers in
+    them."""
 
     dialect: Dialect
     truths: frozenset[int] = frozenset()  # columns that hold true and false
-    kinds: Mapping[int, pa.DataType] = field(default_factory=dict)  # types of columns that are not read as numbers
+    # types of columns that are not read as numbers
+    kinds: Mapping[int, pa.DataType] = field(default_factory=dict)
     made: Callable[[pa.Array], Any] = values  # of each column
     few: int = 32  # lines that are read sooner one by one than at once
     longest: int = LONGEST  # bytes of a line
@@ -71,16 +88,23 @@ class LineReader:
                 rows.append(self._cells(line, places))
             except LineError as error:
                 faults[at] = str(error)
-        columns = [self._column(place, [row[at] for row in rows]) for at, place in enumerate(places)]
+        columns = [
+            self._column(place, [row[at] for row in rows]) for at, place in enumerate(places)
+        ]
         return ReadLines(columns, np.delete(np.arange(len(lines)), list(faults)), faults)
 
     def at_once(self, lines: Lines, places: Sequence[int]) -> Block | None:
-        """Return the columns at `places` where each line is a row, and there are more than a few; else None."""
+        """Return the columns at `places` where each line is a row, and there are more than a few;
+        else None."""
         if len(lines) <= self.few or len(lines.text) > self.longest:
             return None
-        types = {**{at: pa.bool_() if at in self.truths else pa.float64() for at in places}, **self.kinds}
+        types = {
+            **{at: pa.bool_() if at in self.truths else pa.float64() for at in places},
+            **self.kinds,
+        }
         try:
-            self.cells_of(lines.text[lines.text.rfind(b"\n", 0, -1) + 1 : -1])  # an open quote in the last line goes unnoticed by pyarrow
+            # an open quote in the last line goes unnoticed by pyarrow
+            self.cells_of(lines.text[lines.text.rfind(b"\n", 0, -1) + 1 : -1])
             table = self._table(lines, places, {str(at): types[at] for at in places})
         except (pa.ArrowInvalid, LineError):
             return None
@@ -89,25 +113,38 @@ class LineReader:
         return [self.made(column.combine_chunks()) for column in table.columns]
 
     def guessed(self, lines: Lines, places: Sequence[int]) -> dict[int, pa.DataType]:
-        """Return the types that columns seem to have, by some lines; text where they are not clear."""
+        """Return the types that columns seem to have, by some lines; text where they are not
+        clear."""
         try:
             types = self._table(lines, places, {}).schema.types
         except pa.ArrowInvalid:
             types = [pa.null()] * len(places)
         unclear = (pa.types.is_null, pa.types.is_binary)
-        return {at: pa.string() if any(test(kind) for test in unclear) else kind for at, kind in zip(places, types, strict=True)}
+        return {
+            at: pa.string() if any(test(kind) for test in unclear) else kind
+            for at, kind in zip(places, types, strict=True)
+        }
 
-    def _table(self, lines: Lines, places: Sequence[int], types: dict[str, pa.DataType]) -> pa.Table:
+    def _table(
+        self, lines: Lines, places: Sequence[int], types: dict[str, pa.DataType]
+    ) -> pa.Table:
         names = [str(at) for at in range(len(self.dialect.cells))]
         return pa.csv.read_csv(
             pa.BufferReader(lines.text),
-            read_options=pa.csv.ReadOptions(use_threads=False, block_size=len(lines.text) + 1, column_names=names),
-            parse_options=pa.csv.ParseOptions(delimiter=self.dialect.delimiter, ignore_empty_lines=False),
-            convert_options=pa.csv.ConvertOptions(column_types=types, include_columns=[names[at] for at in places]),
+            read_options=pa.csv.ReadOptions(
+                use_threads=False, block_size=len(lines.text) + 1, column_names=names
+            ),
+            parse_options=pa.csv.ParseOptions(
+                delimiter=self.dialect.delimiter, ignore_empty_lines=False
+            ),
+            convert_options=pa.csv.ConvertOptions(
+                column_types=types, include_columns=[names[at] for at in places]
+            ),
         )
 
     def cells_of(self, line: bytes) -> list[str]:
-        """The fields of one line. Bytes that are not UTF-8 are kept as surrogates; they do no harm in columns that are not data."""
+        """The fields of one line. Bytes that are not UTF-8 are kept as surrogates; they do no harm
+        in columns that are not data."""
         if len(line) > self.longest:
             raise LineError(f"is longer than {self.longest >> 20} MiB")
         belong, count = len(self.dialect.cells), line.count(self.dialect.delimiter.encode()) + 1
@@ -135,11 +172,16 @@ class LineReader:
         if at not in self.kinds:
             return np.array(cells, np.float64)
         kind = self.kinds[at]
-        known = [None if cell in _MISSING and not pa.types.is_string(kind) else cell for cell in cells]
+        known = [
+            None if cell in _MISSING and not pa.types.is_string(kind) else cell for cell in cells
+        ]
         try:
             return self.made(pa.array(known, pa.string()).cast(kind))
         except (pa.ArrowInvalid, UnicodeEncodeError) as error:
-            raise RowsError(f"column {self.dialect.labels[at]!r} begins as {kind} and goes on otherwise ({error}).") from None
+            raise RowsError(
+                f"column {self.dialect.labels[at]!r} begins as {kind} and goes on otherwise "
+                f"({error})."
+            ) from None
 
 
 def number(cell: str) -> float | None:
@@ -166,53 +208,91 @@ class CsvText:
 
     header: Header
     reader: LineReader
-    data: Iterator[Lines | None]  # the lines of data, of a stream without empty ones; None is passed on from the blocks of bytes
+    # the lines of data, of a stream without empty ones; None is passed on from the blocks of bytes
+    data: Iterator[Lines | None]
     seen: Sequence[Lines]  # the first of them
 
     @classmethod
     def of(
-        cls, where: str, blocks: Iterator[bytes | None], header: bool | None, spell: Spelling = in_python, several: bool = False
+        cls,
+        where: str,
+        blocks: Iterator[bytes | None],
+        header: bool | None,
+        spell: Spelling = in_python,
+        several: bool = False,
     ) -> CsvText | None:
-        """Look at the first lines of what comes in blocks of bytes; None where no line holds anything.
+        """Look at the first lines of what comes in blocks of bytes; None where no line holds
+        anything.
 
-        `header`: whether the first line holds names; None looks for itself, and asks where it cannot tell. `several`: whether line
-        breaks in quotes belong to a row. In a stream they do not: a quote too many costs one line, and no row waits for later ones.
+        `header`: whether the first line holds names; None looks for itself, and asks where it
+        cannot tell. `several`: whether line breaks in quotes belong to a row. In a stream they do
+        not: a quote too many costs one line, and no row waits for later ones.
         """
         lines = numbered_lines(blocks, LONGEST)
         first = _first_filled(lines)
         if first is None:
             return None
         if len(first.texts[0]) > LONGEST:
-            raise RowsError(f"{where}: the first line is longer than {LONGEST >> 20} MiB; it is no CSV.")
+            raise RowsError(
+                f"{where}: the first line is longer than {LONGEST >> 20} MiB; it is no CSV."
+            )
         begin = zip(first.texts[: _NAMES if several else 1], first.numbers, strict=False)
         texts = (first_text(where, line, number) for line, number in begin)
         dialect, height = Dialect.of(where, texts, header, spell)
         rest = chain([first[height:] if dialect.named else first], lines)
-        data = rest if several or dialect.blank_is_missing else (part and part.filled() for part in rest)
+        data = (
+            rest
+            if several or dialect.blank_is_missing
+            else (part and part.filled() for part in rest)
+        )
         reader = LineReader(dialect)
         seen, numeric, truths = _judged(data, reader, several)
-        others, kinds = [at for at, counts in enumerate(numeric) if not counts], dict[int, pa.DataType]()
+        others, kinds = (
+            [at for at, counts in enumerate(numeric) if not counts],
+            dict[int, pa.DataType](),
+        )
         if several and others:
             kinds = reader.guessed(seen[0][:_KEPT].joined(dialect.delimiter)[0].filled(), others)
         described = enumerate(zip(dialect.labels, numeric, strict=True))
-        columns = (Field(label, "double" if counts else kind_of(kinds.get(at, pa.string())), counts) for at, (label, counts) in described)
-        return cls(Header(where, tuple(columns), spell), LineReader(dialect, truths, kinds), chain(seen, data), seen)
+        columns = (
+            Field(label, "double" if counts else kind_of(kinds.get(at, pa.string())), counts)
+            for at, (label, counts) in described
+        )
+        return cls(
+            Header(where, tuple(columns), spell),
+            LineReader(dialect, truths, kinds),
+            chain(seen, data),
+            seen,
+        )
 
     def guessed(self, at: int) -> pa.DataType:
         """Return the type that the first values of a column have."""
-        return self.reader.guessed(self.seen[0][:_KEPT].joined(self.reader.dialect.delimiter)[0].filled(), [at])[at]
+        return self.reader.guessed(
+            self.seen[0][:_KEPT].joined(self.reader.dialect.delimiter)[0].filled(), [at]
+        )[at]
 
     def column(self, at: int) -> Iterator[pa.Array]:
         """Yield one column as text."""
         text = self.with_text([at])
-        return (block[0] for block in replace(text, reader=replace(text.reader, made=lambda column: column)).blocks([at]))
+        return (
+            block[0]
+            for block in replace(
+                text, reader=replace(text.reader, made=lambda column: column)
+            ).blocks([at])
+        )
 
     def with_text(self, places: Iterable[int]) -> CsvText:
         """Return the same with the columns at `places` as text."""
-        return replace(self, reader=replace(self.reader, kinds={**self.reader.kinds, **dict.fromkeys(places, pa.string())}))
+        return replace(
+            self,
+            reader=replace(
+                self.reader, kinds={**self.reader.kinds, **dict.fromkeys(places, pa.string())}
+            ),
+        )
 
     def blocks(self, places: Sequence[int]) -> Iterator[Block]:
-        """Yield the columns at `places` of a CSV whose rows may have several lines; RowsError at the first line that is no row."""
+        """Yield the columns at `places` of a CSV whose rows may have several lines; RowsError at
+        the first line that is no row."""
         waiting = Lines(b"", [])
         for lines, block in self._parsed_ahead(places):
             if block is not None and not waiting:
@@ -220,7 +300,9 @@ class CsvText:
                 continue
             lines = Lines(waiting.text + lines.text, [*waiting.numbers, *lines.numbers], lines.open)
             lines, waiting = lines.joined(self.reader.dialect.delimiter)
-            yield self._sound(lines if self.reader.dialect.blank_is_missing else lines.filled(), places)
+            yield self._sound(
+                lines if self.reader.dialect.blank_is_missing else lines.filled(), places
+            )
             if len(waiting.text) > LONGEST or len(waiting) > _SWALLOWED:
                 break
         yield self._sound(waiting[:1], places)  # an open quote
@@ -233,7 +315,8 @@ class CsvText:
         return read.block
 
     def _parsed_ahead(self, places: Sequence[int]) -> Iterator[tuple[Lines, Block | None]]:
-        """Yield lines and what they hold as far as each of them is a row; they are parsed in threads while the caller is busy."""
+        """Yield lines and what they hold as far as each of them is a row; they are parsed in
+        threads while the caller is busy."""
         with ThreadPoolExecutor(_AHEAD) as pool:
             begun = deque[tuple[Lines, Future[Block | None]]]()
             for lines in self.data:
@@ -259,8 +342,11 @@ def _first_filled(lines: Iterator[Lines | None]) -> Lines | None:
     return None
 
 
-def _judged(data: Iterator[Lines | None], reader: LineReader, several: bool) -> tuple[list[Lines], list[bool], frozenset[int]]:
-    """Return the first lines of data; True for each column that holds numbers in any of them, or nothing at all; those of truths."""
+def _judged(
+    data: Iterator[Lines | None], reader: LineReader, several: bool
+) -> tuple[list[Lines], list[bool], frozenset[int]]:
+    """Return the first lines of data; True for each column that holds numbers in any of them, or
+    nothing at all; those of truths."""
     seen, judged, wide = list[Lines](), 0, len(reader.dialect.cells)
     numbers, texts, truths = set[int](), set[int](), set[int]()
     for part in data:
@@ -289,14 +375,16 @@ def _judged(data: Iterator[Lines | None], reader: LineReader, several: bool) -> 
 
 
 def _codes(column: NDArray[Any]) -> NDArray[Any]:
-    """Return codes (b,) as they are written, empty where they are missing; 7.0 is 7, as programs write it beside missing ones."""
+    """Return codes (b,) as they are written, empty where they are missing; 7.0 is 7, as programs
+    write it beside missing ones."""
     texts = (cell.strip() for cell in column.tolist())
     codes = ["" if text in _MISSING else re.sub(r"^(-?\d+)\.0+$", r"\1", text) for text in texts]
     return np.array(codes, dtype=object)
 
 
 def _typed(texts: pa.Array, kind: pa.DataType) -> pa.Array | None:
-    """Return text as another type; None where that would change any of it, such as 007, 1.10 or numbers that are too long."""
+    """Return text as another type; None where that would change any of it, such as 007, 1.10 or
+    numbers that are too long."""
     if pa.types.is_string(kind):
         return texts
     filled = pa.compute.if_else(pa.compute.equal(texts, ""), pa.scalar(None, pa.string()), texts)
@@ -309,8 +397,11 @@ def _typed(texts: pa.Array, kind: pa.DataType) -> pa.Array | None:
 
 @contextmanager
 def unpacked(file: StampedFile) -> Iterator[Iterator[bytes]]:
-    """Provide the bytes of a file, some at a time, unpacked where its name ends as that of a compressed one."""
-    packer = next((packer.name for packer in PACKED.values() if packer.ending == file.path.suffix), None)
+    """Provide the bytes of a file, some at a time, unpacked where its name ends as that of a
+    compressed one."""
+    packer = next(
+        (packer.name for packer in PACKED.values() if packer.ending == file.path.suffix), None
+    )
     with pa.input_stream(file_bytes(file.path), compression=packer) as stream:
         blocks = iter(lambda: stream.read(_PIECE), b"")
         yield blocks if packer is None else _believed(file, blocks)
@@ -326,29 +417,42 @@ def _believed(file: StampedFile, blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 class CsvTable(FileTable):
-    """One CSV file, with names in its first line or without any. Also separated by semicolons, tabs or bars; also compressed."""
+    """One CSV file, with names in its first line or without any. Also separated by semicolons, tabs
+    or bars; also compressed."""
 
     kind = "CSV"
     groups = None
 
     def __init__(self, file: Path, header: bool | None = None, spell: Spelling = in_python) -> None:
-        """`header`: whether the first line holds names; None looks for itself, and asks where it cannot tell."""
-        self._file, self._options, self._codes = StampedFile.of(file), (header, spell), frozenset[int]()
+        """`header`: whether the first line holds names; None looks for itself, and asks where it
+        cannot tell."""
+        self._file, self._options, self._codes = (
+            StampedFile.of(file),
+            (header, spell),
+            frozenset[int](),
+        )
         with self._text() as text:
             self.header = text.header
 
     def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None) -> Iterator[Block]:
         with self._text() as text:
-            codes = {at for at in self._codes.intersection(places) if self.header.fields[at].numeric} - text.reader.truths
+            codes = {
+                at for at in self._codes.intersection(places) if self.header.fields[at].numeric
+            } - text.reader.truths
             for block in text.with_text(codes).blocks(places):
-                yield [_codes(column) if at in codes else column for at, column in zip(places, block, strict=True)]
+                yield [
+                    _codes(column) if at in codes else column
+                    for at, column in zip(places, block, strict=True)
+                ]
         self._file.check()  # of a file that grew, the last line may have come in half
         release()
 
     def column(self, at: int) -> Iterator[pa.Array]:
         with self._text() as text:
             kind = text.guessed(at)
-        if kind != pa.string() and not all(_typed(part, kind) is not None for part in self._column_of_text(at)):
+        if kind != pa.string() and not all(
+            _typed(part, kind) is not None for part in self._column_of_text(at)
+        ):
             kind = pa.string()
         yield from (_typed(part, kind) for part in self._column_of_text(at))
 

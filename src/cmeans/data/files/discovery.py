@@ -16,9 +16,17 @@ from ..row_source import RowsError, as_source
 from .schema import PathWord
 from .unchanged_files import StampedFile, naming
 
-PARQUET, NPY, ZIP, IPC_FILE, IPC_STREAM = b"PAR1", b"\x93NUMPY", b"PK\x03\x04", b"ARROW1", b"\xff\xff\xff\xff"  # their first bytes
+# their first bytes
+PARQUET, NPY, ZIP, IPC_FILE, IPC_STREAM = (
+    b"PAR1",
+    b"\x93NUMPY",
+    b"PK\x03\x04",
+    b"ARROW1",
+    b"\xff\xff\xff\xff",
+)
 _MAGIC = {PARQUET: "parquet", NPY: "npy", ZIP: "npz", IPC_FILE: "arrow", IPC_STREAM: "arrow"}
-_ENDINGS = {  # of files and, but for those that notes have as well, of what is looked for in a folder
+# of files and, but for those that notes have as well, of what is looked for in a folder
+_ENDINGS = {
     "parquet": {".parquet", ".pq"},
     "arrow": {".arrow", ".arrows", ".feather", ".ipc"},
     "npy": {".npy"},
@@ -29,7 +37,8 @@ _NOTES = {".txt", ".data"}
 
 
 def know_format(kind: str, endings: Iterable[str], magic: bytes | None = None) -> None:
-    """Know files of a kind by these endings, such as ".orc", and by their first bytes, of which ten are read."""
+    """Know files of a kind by these endings, such as ".orc", and by their first bytes, of which ten
+    are read."""
     _ENDINGS[kind] = set(endings)
     if magic is not None:
         _MAGIC[magic] = kind
@@ -54,7 +63,8 @@ PACKED = {  # by their first bytes
 
 
 def found(path: PathWord | Sequence[PathWord]) -> list[Path]:
-    """The files of a path, a pattern, a folder, or of a list of them, in that order; those of one word in the order of their names."""
+    """The files of a path, a pattern, a folder, or of a list of them, in that order; those of one
+    word in the order of their names."""
     if not isinstance(path, (str, os.PathLike)):
         files = [file for word in path for file in found(word)]
         if not files:
@@ -69,14 +79,17 @@ def found(path: PathWord | Sequence[PathWord]) -> list[Path]:
         raise RowsError(f"{file}: no such file.")
     matching = sorted(Path(name) for name in glob.glob(str(path), recursive=True))
     _refuse_loops(str(path), matching)
-    files = [file for match in matching if not match.name.startswith(("_", ".")) for file in found(match)]
+    files = [
+        file for match in matching if not match.name.startswith(("_", ".")) for file in found(match)
+    ]
     if not files:
         raise RowsError(f"{path}: matches no file.")
     return files
 
 
 def files_of(x: Any) -> Sequence[PathWord]:
-    """Return the files that rows come from, as far as known: those of a path, of opened files, of a memory map or a part of one."""
+    """Return the files that rows come from, as far as known: those of a path, of opened files, of a
+    memory map or a part of one."""
     if isinstance(x, (str, os.PathLike)):
         return found(x)
     source = as_source(x)
@@ -100,11 +113,20 @@ def kind_of_file(file: Path) -> str:
     if kind is not None:
         return kind
     if packer is not None and packer.ending != file.suffix:
-        name = "" if packer.ending is None else f", or give it a name that ends in {packer.ending} if it is CSV"
-        raise RowsError(f"{file}: is packed by {packer.name}; unpack it first ({packer.cat} FILE > NEW){name}.")
+        name = (
+            ""
+            if packer.ending is None
+            else f", or give it a name that ends in {packer.ending} if it is CSV"
+        )
+        raise RowsError(
+            f"{file}: is packed by {packer.name}; unpack it first ({packer.cat} FILE > NEW){name}."
+        )
     named = _by_ending(file)
     if named is None:
-        raise RowsError(f"{file}: unknown kind of file; known are Parquet, CSV (.csv, .tsv, .txt), Arrow, npy and npz.")
+        raise RowsError(
+            f"{file}: unknown kind of file; known are Parquet, CSV (.csv, .tsv, .txt), Arrow, npy "
+            "and npz."
+        )
     return named
 
 
@@ -125,12 +147,16 @@ def keys_of(file: Path) -> dict[str, str]:
 
 
 def _refuse_loops(pattern: str, matching: Sequence[Path]) -> None:
-    """Refuse what comes through a link to a folder that the link itself lies in: `**` would find the same files again and again there."""
+    """Refuse what comes through a link to a folder that the link itself lies in: `**` would find
+    the same files again and again there."""
     for folder in sorted({folder for file in matching for folder in file.parents}):
         if folder.is_symlink():
             inside, target = os.path.realpath(folder.parent), os.path.realpath(folder)
             if os.path.commonpath([inside, target]) == target:
-                raise RowsError(f"{pattern}: {folder} is a link to a folder that it lies in; remove it, or give a pattern without it.")
+                raise RowsError(
+                    f"{pattern}: {folder} is a link to a folder that it lies in; remove it, or "
+                    "give a pattern without it."
+                )
 
 
 def _by_ending(file: Path) -> str | None:
@@ -139,23 +165,30 @@ def _by_ending(file: Path) -> str | None:
 
 
 def _inside(folder: Path) -> list[Path]:
-    """The files of rows in a folder and the folders in it; hidden ones are those that somebody is still writing."""
+    """The files of rows in a folder and the folders in it; hidden ones are those that somebody is
+    still writing."""
     files = dict[str, list[Path]]()
     for file in sorted(_below(folder)):
         kind = None if file.suffix.lower() in _NOTES else _by_ending(file)
         if kind is not None:
             files.setdefault(kind, []).append(file)
     if not files:
-        raise RowsError(f"{folder}: holds no files of rows; known are .parquet, .arrow, .csv, .npy and .npz.")
+        raise RowsError(
+            f"{folder}: holds no files of rows; known are .parquet, .arrow, .csv, .npy and .npz."
+        )
     if len(files) > 1:
         pattern = folder / "**" / f"*{next(iter(files.values()))[0].suffix}"
-        raise RowsError(f"{folder}: holds files of several kinds ({', '.join(sorted(files))}); give a pattern, e.g. {pattern}.")
+        raise RowsError(
+            f"{folder}: holds files of several kinds ({', '.join(sorted(files))}); give a pattern, "
+            f"e.g. {pattern}."
+        )
     [alike] = files.values()
     return alike
 
 
 def _below(folder: Path, above: tuple[Path, ...] = ()) -> Iterator[Path]:
-    """All in a folder and the folders in it that is not hidden; links to folders are followed, but not back to where they are."""
+    """All in a folder and the folders in it that is not hidden; links to folders are followed, but
+    not back to where they are."""
     here = folder.resolve()
     if here in above:
         return

@@ -40,9 +40,12 @@ class RowGroups(StoredRows):
         transient: int = 0,
         least: int = LEAST,
     ) -> None:
-        """`transient`: bytes that decoding takes beside the rows; `least`: bytes of a slab, into which smaller groups are joined."""
+        """`transient`: bytes that decoding takes beside the rows; `least`: bytes of a slab, into
+        which smaller groups are joined."""
         super().__init__(where, columns, dtype, sum(group.rows for group in groups))
-        together = joined([group.rows for group in groups], max(1, least // (self.shape[1] * self.dtype.itemsize)))
+        together = joined(
+            [group.rows for group in groups], max(1, least // (self.shape[1] * self.dtype.itemsize))
+        )
         slabs = [groups[first:stop] for first, stop in together]
         sizes = [sum(group.rows for group in slab) for slab in slabs]
         self._starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
@@ -61,7 +64,8 @@ class RowGroups(StoredRows):
         weakref.finalize(self, self._kept.close)
 
     def memory(self, n_threads: int) -> int:
-        # One slab for each thread and for the one that opened the rows, the next one, and one decoded ahead that is no longer needed.
+        # One slab for each thread and for the one that opened the rows, the next one, and one
+        # decoded ahead that is no longer needed.
         return (n_threads + 3 + _SPARE) * self._largest + (n_threads + 1) * self._transient
 
     def _read(self, start: int, stop: int) -> RowArray:
@@ -77,7 +81,8 @@ class RowGroups(StoredRows):
 
 
 class _Kept:
-    """Cache of decoded slabs: those in use, the next one, and a spare. It has no reference to its rows, so that its reader can end."""
+    """Cache of decoded slabs: those in use, the next one, and a spare. It has no reference to its
+    rows, so that its reader can end."""
 
     def __init__(self, decode: Callable[[int], RowArray], n_slabs: int) -> None:
         self._decode, self._n_slabs = decode, n_slabs
@@ -92,7 +97,8 @@ class _Kept:
         self._closed = False
 
     def slab(self, number: int) -> RowArray:
-        """Return one slab, decoded by the first thread that requests it; it must not be written to."""
+        """Return one slab, decoded by the first thread that requests it; it must not be written
+        to."""
         me = threading.current_thread()
         with self._changed:
             moved = self._at.get(me) != number
@@ -134,15 +140,20 @@ class _Kept:
             slab.set_exception(error)
 
     def _look_ahead(self, number: int) -> None:
-        """Request a slab from the reader, unless a thread is still to reach the last one it decoded, or the slab was decoded in this very
-        pass: then the calling thread is at the end of its own range of rows."""
+        """Request a slab from the reader, unless a thread is still to reach the last one it
+        decoded, or the slab was decoded in this very pass: then the calling thread is at the end of
+        its own range of rows."""
         coming = self._ahead is not None and self._ahead - 1 in self._at.values()
-        passed = number in self._made_at and self._n_made - self._made_at[number] < self._n_slabs // 2
+        passed = (
+            number in self._made_at and self._n_made - self._made_at[number] < self._n_slabs // 2
+        )
         if number >= self._n_slabs or number in self._slabs or coming or passed:
             return
         self._wish = self._ahead = number
         if self._reader is None or not self._reader.is_alive():  # threads do not survive a fork
-            self._reader = threading.Thread(target=self._read_ahead, name="cmeans-reader", daemon=True)
+            self._reader = threading.Thread(
+                target=self._read_ahead, name="cmeans-reader", daemon=True
+            )
             self._reader.start()
         self._changed.notify_all()
 
@@ -160,7 +171,8 @@ class _Kept:
 
 
 def joined(rows: Sequence[int], least: int) -> list[tuple[int, int]]:
-    """Return the spans of consecutive groups of so many rows that make at least `least` rows together, but for the last."""
+    """Return the spans of consecutive groups of so many rows that make at least `least` rows
+    together, but for the last."""
     starts, found = list[int](), least
     for at, more in enumerate(rows):
         if found >= least:

@@ -35,8 +35,19 @@ _SPARSE_PARTS = {"data", "format", "shape"}  # members that scipy.sparse.save_np
 _WIDEST = 2**24  # columns of an array that takes no bytes, so that no file bounds them
 
 
-_DAMAGED = (  # what NumPy, SciPy and zipfile raise for files that are not what they say: of other types, versions, lengths; encrypted
-    *(ValueError, TypeError, AttributeError, LookupError, ArithmeticError, EOFError, SyntaxError, TokenError),
+# what NumPy, SciPy and zipfile raise for files that are not what they say: of other types,
+# versions, lengths; encrypted
+_DAMAGED = (
+    *(
+        ValueError,
+        TypeError,
+        AttributeError,
+        LookupError,
+        ArithmeticError,
+        EOFError,
+        SyntaxError,
+        TokenError,
+    ),
     *(NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error),
 )
 
@@ -60,9 +71,14 @@ class RawFormat:
 
     @classmethod
     def of_npy(cls, file: Any) -> RawFormat:
-        """Return the layout in an npy header, at which `file` is positioned; ValueError where there is none."""
+        """Return the layout in an npy header, at which `file` is positioned; ValueError where there
+        is none."""
         major, _ = np.lib.format.read_magic(file)
-        read = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
+        read = (
+            np.lib.format.read_array_header_1_0
+            if major == 1
+            else np.lib.format.read_array_header_2_0
+        )
         shape, by_columns, dtype = read(file)
         if dtype.hasobject:
             raise ValueError("it holds Python objects")
@@ -84,11 +100,19 @@ class RawFormat:
         if not self.by_columns and out.dtype == self.dtype and picked == tuple(range(d)):
             source.read_into((out, self.offset + rows.start * d * wide))
             return
-        for start, stop in spans(len(out), max(1, _PIECE // ((len(picked) if self.by_columns else d) * wide))):
+        for start, stop in spans(
+            len(out), max(1, _PIECE // ((len(picked) if self.by_columns else d) * wide))
+        ):
             begin = rows.start + start
             if self.by_columns:
                 columns = np.empty((len(picked), stop - start), self.dtype)
-                source.read_into(*zip(columns, (self.offset + (at * n + begin) * wide for at in picked), strict=True))
+                source.read_into(
+                    *zip(
+                        columns,
+                        (self.offset + (at * n + begin) * wide for at in picked),
+                        strict=True,
+                    )
+                )
                 raw = columns.T
             else:
                 whole = np.empty((stop - start, d), self.dtype)
@@ -136,10 +160,15 @@ class RawArray:
                 size = self.file.size
             else:
                 archive = stack.enter_context(zipfile.ZipFile(self.file.path))
-                file, size = stack.enter_context(archive.open(self.member)), archive.getinfo(self.member).file_size
+                file, size = (
+                    stack.enter_context(archive.open(self.member)),
+                    archive.getinfo(self.member).file_size,
+                )
             layout = RawFormat.of_npy(file)
             if layout.stop > size:
-                raise ValueError(f"{layout.stop - size:,} bytes are missing at the end of {self.member or 'it'}")
+                raise ValueError(
+                    f"{layout.stop - size:,} bytes are missing at the end of {self.member or 'it'}"
+                )
             check_unpacked(self.file.path, size, self.file.size)
             yield file, layout
 
@@ -149,7 +178,8 @@ class RawArray:
             return layout
 
     def bytes(self) -> tuple[Bytes, RawFormat]:
-        """Return the bytes in place where they are not compressed, else decompressed into scratch."""
+        """Return the bytes in place where they are not compressed, else decompressed into
+        scratch."""
         self.file.check()
         with self.opened() as (unpacked, layout):
             if self.member is None:
@@ -157,14 +187,17 @@ class RawArray:
             with zipfile.ZipFile(self.file.path) as archive:
                 found = archive.getinfo(self.member)
             if found.compress_type == zipfile.ZIP_STORED:
-                return self.file, replace(layout, offset=layout.offset + self._start(found.header_offset))
+                return self.file, replace(
+                    layout, offset=layout.offset + self._start(found.header_offset)
+                )
             scratch = Scratch(found.file_size - layout.offset)
             while piece := unpacked.read(_PIECE):
                 scratch.write(piece)
         return scratch, replace(layout, offset=0)
 
     def _start(self, header: int) -> int:
-        """Return the offset of a member's bytes: after a local header of 30 bytes, its name and extra fields."""
+        """Return the offset of a member's bytes: after a local header of 30 bytes, its name and
+        extra fields."""
         local = np.empty(30, np.uint8)
         self.file.read_into((local, header))
         signature, name, extra = struct.unpack("<I22xHH", local.tobytes())
@@ -183,25 +216,41 @@ def readable(where: str, kind: str) -> Iterator[None]:
     except OSError as error:
         if error.errno != errno.EINVAL:
             raise
-        raise RowsError(f"{where}: cannot be read as {kind}; it says that bytes lie where there are none.") from error
+        raise RowsError(
+            f"{where}: cannot be read as {kind}; it says that bytes lie where there are none."
+        ) from error
     except _DAMAGED as error:
-        raise RowsError(f"{where}: cannot be read as {kind}; it is truncated or not such a file ({one_line(error, most=300)}).") from error
+        raise RowsError(
+            f"{where}: cannot be read as {kind}; it is truncated or not such a file "
+            f"({one_line(error, most=300)})."
+        ) from error
 
 
 class ArrayFile:
     """A dense array of rows; its columns have positions, no names."""
 
-    def __init__(self, array: RawArray, kind: str, spell: Spelling, aside: tuple[str, NDArray[Any]] | None = None) -> None:
+    def __init__(
+        self,
+        array: RawArray,
+        kind: str,
+        spell: Spelling,
+        aside: tuple[str, NDArray[Any]] | None = None,
+    ) -> None:
         """`aside`: name and values of a separate array of weights."""
         self.kind, self._array, self._aside = kind, array, aside
         where = str(array.file.path)
         with readable(where, kind):
             layout = array.layout
         if len(layout.shape) != 2:
-            raise RowsError(f"{where}: holds an array of shape {layout.shape}; rows and columns are needed.")
+            raise RowsError(
+                f"{where}: holds an array of shape {layout.shape}; rows and columns are needed."
+            )
         self.n_rows, d = layout.shape
         if aside is not None and aside[1].shape != (self.n_rows,):
-            raise RowsError(f"{where}: the weights {aside[0]!r} have shape {aside[1].shape}, but there are {self.n_rows} rows.")
+            raise RowsError(
+                f"{where}: the weights {aside[0]!r} have shape {aside[1].shape}, but there are "
+                f"{self.n_rows} rows."
+            )
         self.header = _header(where, layout.dtype, d, spell)
 
     @property
@@ -236,11 +285,16 @@ class SparseFile:
         where = choice.where
         if choice.weight is not None:
             weight = self.header.spell("weight")
-            raise RowsError(f"{where}: {weight}: a sparse matrix has no column of weights; weigh sparse rows by sample_weight from Python.")
+            raise RowsError(
+                f"{where}: {weight}: a sparse matrix has no column of weights; weigh sparse rows "
+                "by sample_weight from Python."
+            )
         if not self._x.shape[0]:
             raise RowsError(f"{where}: has no rows.")
         picked = list(choice.picked)
-        x = (self._x if picked == list(range(self._x.shape[1])) else self._x[:, picked]).astype(choice.dtype)
+        x = (self._x if picked == list(range(self._x.shape[1])) else self._x[:, picked]).astype(
+            choice.dtype
+        )
         finite = np.isfinite(x.data)
         if not finite.all():
             row = int(np.searchsorted(x.indptr, int(np.argmin(finite)), side="right")) - 1
@@ -252,10 +306,16 @@ def open_npy(file: Path, spell: Spelling = in_python) -> ArrayFile:
     return ArrayFile(RawArray(StampedFile.of(file)), "npy", spell)
 
 
-def open_npz(file: Path, name: str | None, weight: str | int | None, spell: Spelling = in_python) -> ArrayFile | SparseFile:
+def open_npz(
+    file: Path, name: str | None, weight: str | int | None, spell: Spelling = in_python
+) -> ArrayFile | SparseFile:
     """Return the rows of an npz file; `weight` names one of its arrays, else a column."""
     stamped = StampedFile.of(file)
-    with readable(str(file), "npz"), file.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
+    with (
+        readable(str(file), "npz"),
+        file.open("rb") as opened,
+        np.load(opened, allow_pickle=False) as archive,
+    ):
         names = list(archive.files)
         if set(names) >= _SPARSE_PARTS and name is None:
             return SparseFile(str(file), _loaded(stamped), spell)
@@ -275,22 +335,27 @@ def _numbers(array: RawArray, name: str) -> NDArray[Any]:
     """Return the weights in an array beside the rows."""
     with array.opened() as (file, layout):
         if layout.dtype.kind not in "biuf":
-            raise RowsError(f"{array.file.path}: the weights {name!r} are {layout.dtype}, no numbers.")
+            raise RowsError(
+                f"{array.file.path}: the weights {name!r} are {layout.dtype}, no numbers."
+            )
         values = np.frombuffer(file.read(), layout.dtype, math.prod(layout.shape))
     return values.reshape(layout.shape, order="F" if layout.by_columns else "C")
 
 
 def _loaded(file: StampedFile) -> Any:
-    """Return a sparse matrix, checked for entries beyond its indptr, which SciPy would drop silently."""
+    """Return a sparse matrix, checked for entries beyond its indptr, which SciPy would drop
+    silently."""
     with zipfile.ZipFile(file.path) as archive:
         check_unpacked(file.path, sum(member.file_size for member in archive.infolist()), file.size)
     x: Any = scipy.sparse.load_npz(file.path)
     check_columns(file.path, x.shape[1])
-    check_unpacked(file.path, np.dtype(np.int64).itemsize * x.shape[0], file.size)  # the pointers to its rows as CSR
+    # the pointers to its rows as CSR
+    check_unpacked(file.path, np.dtype(np.int64).itemsize * x.shape[0], file.size)
     stored = RawArray(file, "data.npy").layout.shape
     if x.format in ("csr", "csc", "bsr") and stored[:1] != x.data.shape[:1]:
         raise RowsError(
-            f"{file.path}: is a damaged sparse {x.format.upper()} matrix: its indptr reaches {len(x.data)} of {stored[0]} entries."
+            f"{file.path}: is a damaged sparse {x.format.upper()} matrix: its indptr reaches "
+            f"{len(x.data)} of {stored[0]} entries."
         )
     return x
 
@@ -300,15 +365,24 @@ def _header(where: str, dtype: np.dtype[Any], d: int, spell: Spelling) -> Header
     half = is_bfloat16(dtype)
     single = half or (dtype.kind == "f" and dtype.itemsize <= 4)  # in either byte order
     name = "bfloat16" if half else dtype.name
-    return Header(where, tuple(Field(at, name, half or dtype.kind in "biuf", single) for at in range(d)), spell)
+    return Header(
+        where,
+        tuple(Field(at, name, half or dtype.kind in "biuf", single) for at in range(d)),
+        spell,
+    )
 
 
 def _which(file: Path, names: list[str], name: str | None, spell: Spelling) -> str:
     if not names:
         raise RowsError(f"{file}: holds no arrays.")
     if name is not None and name not in names:
-        raise RowsError(f"{file}: {spell('array', name)}: there is no such array; it holds {', '.join(names)}.")
+        raise RowsError(
+            f"{file}: {spell('array', name)}: there is no such array; it holds {', '.join(names)}."
+        )
     if name is None and "X" not in names and len(names) > 1:
         example = spell("array", names[0])
-        raise RowsError(f"{file}: holds {len(names)} arrays ({', '.join(names)}); say which holds the rows, e.g. {example}.")
+        raise RowsError(
+            f"{file}: holds {len(names)} arrays ({', '.join(names)}); say which holds the rows, "
+            f"e.g. {example}."
+        )
     return name or ("X" if "X" in names else names[0])

@@ -22,11 +22,19 @@ if TYPE_CHECKING:
     import scipy.sparse
 
 OpenedFile = FileTable | ArrayFile | SparseFile
-_WITHOUT = {"parquet": "Parquet", "arrow": "Arrow", "csv": "CSV"}  # formats that NumPy does not read
-_ADDED: dict[str, Callable[[Path, Spelling], FileTable]] = {}  # what opens a file of a format that add_format has added
+# formats that NumPy does not read
+_WITHOUT = {"parquet": "Parquet", "arrow": "Arrow", "csv": "CSV"}
+# what opens a file of a format that add_format has added
+_ADDED: dict[str, Callable[[Path, Spelling], FileTable]] = {}
 
 
-def add_format(kind: str, opens: Callable[[Path, Spelling], FileTable], *, endings: Iterable[str], magic: bytes | None = None) -> None:
+def add_format(
+    kind: str,
+    opens: Callable[[Path, Spelling], FileTable],
+    *,
+    endings: Iterable[str],
+    magic: bytes | None = None,
+) -> None:
     """Let files of another format be read wherever files of rows are.
 
     Parameters
@@ -34,7 +42,8 @@ def add_format(kind: str, opens: Callable[[Path, Spelling], FileTable], *, endin
     kind : str
         A word for the format, such as "orc".
     opens : function
-        Opens one file as a `FileTable`: of a path, and of what spells words of the user in messages.
+        Opens one file as a `FileTable`: of a path, and of what spells words of the user in
+        messages.
     endings : iterable of str
         Endings of its files' names, such as ".orc".
     magic : bytes, default None
@@ -48,9 +57,14 @@ def open_file(file: Path, asked: ReadOptions) -> OpenedFile:
     """Open one file by its first bytes or its ending: its columns are read, its rows are not."""
     kind = kind_of_file(file)
     if asked.array is not None and kind != "npz":
-        raise RowsError(f"{asked.spell('array', asked.array)}: only npz files hold several arrays, and {file} is {kind}.")
+        raise RowsError(
+            f"{asked.spell('array', asked.array)}: only npz files hold several arrays, and {file} "
+            f"is {kind}."
+        )
     if asked.header is not None and kind != "csv":
-        raise RowsError(f"{asked.spell('header')}: only CSV files need to be told, and {file} is {kind}.")
+        raise RowsError(
+            f"{asked.spell('header')}: only CSV files need to be told, and {file} is {kind}."
+        )
     if kind == "npy":
         return open_npy(file, asked.spell)
     if kind == "npz":
@@ -70,7 +84,9 @@ def _table(file: Path, kind: str, asked: ReadOptions) -> FileTable:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "pyarrow":
             raise
-        advice = f"{file}: {_WITHOUT[kind]} is read through pyarrow; run: python -m pip install pyarrow"
+        advice = (
+            f"{file}: {_WITHOUT[kind]} is read through pyarrow; run: python -m pip install pyarrow"
+        )
         raise ModuleNotFoundError(advice, name=error.name) from error
     if kind == "csv":
         return CsvTable(file, asked.header, asked.spell)
@@ -87,45 +103,55 @@ def open_blocks(
     header: bool | None = None,
     missing: str = "error",
 ) -> StoredRows | scipy.sparse.csr_array[Any, tuple[int, int]]:
-    """Open files of rows that need not fit in memory: n rows of d numbers, read block by block on demand.
+    """Open files of rows that need not fit in memory: n rows of d numbers, read block by block on
+    demand.
 
-    Use it for Parquet, Arrow (files and streams), CSV, npy and npz. Footers and headers are read now, rows later. What cannot be
-    sought in (CSV, Arrow streams, packed npz members, Parquet groups that decode to more than 64 MiB) is written once, now, to a
-    temporary file of raw numbers in `tempfile.gettempdir()`, which has no name and is gone with the rows; TMPDIR says where.
+    Use it for Parquet, Arrow (files and streams), CSV, npy and npz. Footers and headers are read
+    now, rows later. What cannot be sought in (CSV, Arrow streams, packed npz members, Parquet
+    groups that decode to more than 64 MiB) is written once, now, to a temporary file of raw numbers
+    in `tempfile.gettempdir()`, which has no name and is gone with the rows; TMPDIR says where.
 
     Parameters
     ----------
     path : str, path, or a sequence of them
-        A file, a folder (the files of rows in it and its folders, sorted by path; names that begin with `_` or `.` are left out), or a
-        pattern such as ``"rows-*.parquet"``. The rows of several files follow each other; all must have the picked columns.
+        A file, a folder (the files of rows in it and its folders, sorted by path; names that begin
+        with `_` or `.` are left out), or a pattern such as ``"rows-*.parquet"``. The rows of
+        several files follow each other; all must have the picked columns.
     columns : str, int, or a sequence of them, default None
-        Names, positions (from 0) and ranges such as ``"0-9"``; None: all but the weight, each of which must hold numbers. In folders
-        named key=value, a key is a column only if it is named here. A column of lists of numbers, all of one length, is as many columns,
-        ``"name[0]"``, ``"name[1]"``, ...; its name means all of them, and is needed where there are other numbers.
+        Names, positions (from 0) and ranges such as ``"0-9"``; None: all but the weight, each of
+        which must hold numbers. In folders named key=value, a key is a column only if it is named
+        here. A column of lists of numbers, all of one length, is as many columns, ``"name[0]"``,
+        ``"name[1]"``, ...; its name means all of them, and is needed where there are other numbers.
     weight : str or int, default None
-        The column of sample weights, which comes as ``.weight``; in an npz also the name of an array of shape (n,).
+        The column of sample weights, which comes as ``.weight``; in an npz also the name of an
+        array of shape (n,).
     dtype : {"float32", "float64"}, default None
-        Into which type rows are converted. None: float32 where every picked column is float16, bfloat16 or float32, else float64.
+        Into which type rows are converted. None: float32 where every picked column is float16,
+        bfloat16 or float32, else float64.
     array : str, default None
         Which array of an npz holds the rows. None: X, or the only one.
     header : bool, default None
-        Whether the first line of a CSV holds names. None: numbers are data and text is names; a mixture of both, and numbers that count
-        columns (0,1,2 or years, 2001,2002,2003), are refused, as either may be meant.
+        Whether the first line of a CSV holds names. None: numbers are data and text is names; a
+        mixture of both, and numbers that count columns (0,1,2 or years, 2001,2002,2003), are
+        refused, as either may be meant.
     missing : {"error", "partial"}, default "error"
-        Empty cells, nulls and NaN. "error": refused; "partial": they come as NaN, for estimators with missing="partial".
+        Empty cells, nulls and NaN. "error": refused; "partial": they come as NaN, for estimators
+        with missing="partial".
 
     Returns
     -------
     StoredRows
-        With ``shape`` (n, d), ``dtype``, ``columns``, ``weight`` (n,) or None, ``read(start, stop)`` and ``take(rows)``, which any thread
-        may call. A sparse matrix saved by `scipy.sparse.save_npz` comes as a CSR array in memory instead.
+        With ``shape`` (n, d), ``dtype``, ``columns``, ``weight`` (n,) or None, ``read(start,
+        stop)`` and ``take(rows)``, which any thread may call. A sparse matrix saved by
+        `scipy.sparse.save_npz` comes as a CSR array in memory instead.
 
     Raises
     ------
     ValueError
-        `RowsError`, of one line, that names the file: it is missing, truncated, damaged, empty or of an unknown kind; it lacks a
-        column, or the column holds no numbers; a number is missing or not finite (at once, or when that block is read); weights are
-        negative or all zero; a file changed while it was read; the disk has no room for scratch.
+        `RowsError`, of one line, that names the file: it is missing, truncated, damaged, empty or
+        of an unknown kind; it lacks a column, or the column holds no numbers; a number is missing
+        or not finite (at once, or when that block is read); weights are negative or all zero; a
+        file changed while it was read; the disk has no room for scratch.
     ImportError
         pyarrow is not installed and the file is Parquet, Arrow or CSV.
 
@@ -143,14 +169,17 @@ def open_blocks(
     """
     if missing not in ("error", "partial"):
         raise RowsError(f'missing={missing!r}: give "error" or "partial".')
-    asked = ReadOptions(path, _words(columns), _word(weight), array, dtype, header, missing == "partial")
+    asked = ReadOptions(
+        path, _words(columns), _word(weight), array, dtype, header, missing == "partial"
+    )
     return open_rows(asked)[0]
 
 
 def open_rows(
     asked: ReadOptions, in_memory: int = 0
 ) -> tuple[StoredRows | scipy.sparse.csr_array[Any, tuple[int, int]], tuple[ColumnLabel, ...]]:
-    """Return the rows that are asked for, and their columns. Tables whose rows take no more than `in_memory` bytes are read at once."""
+    """Return the rows that are asked for, and their columns. Tables whose rows take no more than
+    `in_memory` bytes are read at once."""
     paths = found(asked.file)
     files = [open_file(file, asked) for file in paths]
     first = files[0]
@@ -162,11 +191,19 @@ def open_rows(
         return first.read(choice), choice.columns
     where = first.header.where if len(files) == 1 else _name(asked.file)
     choices = [found_again(choice, header, file.header) for file in files]
-    rows = _joined(where, files, choices, in_memory if sum(path.stat().st_size for path in paths) <= in_memory else 0)
+    rows = _joined(
+        where,
+        files,
+        choices,
+        in_memory if sum(path.stat().st_size for path in paths) <= in_memory else 0,
+    )
     if not len(rows):
         raise RowsError(f"{where}: has no rows.")
     rows.files, rows.holes = tuple(map(os.path.abspath, paths)), asked.holes
-    rows.again = partial(_open_again, replace(asked, file=_absolute(asked.file), columns=rows.columns, dtype=rows.dtype.name))
+    rows.again = partial(
+        _open_again,
+        replace(asked, file=_absolute(asked.file), columns=rows.columns, dtype=rows.dtype.name),
+    )
     if rows.weight is not None and not rows.weight.any():
         raise RowsError(f"{where}: weight column {asked.weight!r} is zero in every row.")
     return rows, rows.columns
@@ -180,28 +217,46 @@ def _open_again(asked: ReadOptions) -> StoredRows:
 
 def _absolute(path: PathWord | Sequence[PathWord]) -> str | list[str]:
     """Return absolute paths, as another process may have another working folder."""
-    return os.path.abspath(path) if isinstance(path, (str, os.PathLike)) else [os.path.abspath(word) for word in path]
+    return (
+        os.path.abspath(path)
+        if isinstance(path, (str, os.PathLike))
+        else [os.path.abspath(word) for word in path]
+    )
 
 
 def _refuse_other(file: OpenedFile, first: OpenedFile) -> None:
     """Refuse a file whose rows cannot follow those of the first file."""
     where = file.header.where
     if file.kind != first.kind:
-        raise RowsError(f"{where}: is {file.kind}, but {first.header.where} is {first.kind}; give files of one kind.")
+        raise RowsError(
+            f"{where}: is {file.kind}, but {first.header.where} is {first.kind}; give files of one "
+            "kind."
+        )
     if isinstance(file, SparseFile) or isinstance(first, SparseFile):
         raise RowsError(f"{where}: a sparse matrix is opened alone.")
-    if not (file.header.named or first.header.named) and len(file.header.fields) != len(first.header.fields):
+    if not (file.header.named or first.header.named) and len(file.header.fields) != len(
+        first.header.fields
+    ):
         has, had = len(file.header.fields), len(first.header.fields)
         raise RowsError(f"{where}: has {has} columns, but {first.header.where} has {had}.")
     if file.aside != first.aside:
-        raise RowsError(f"{where}: the weights lie beside the rows in one of it and {first.header.where}, and not in the other.")
+        raise RowsError(
+            f"{where}: the weights lie beside the rows in one of it and {first.header.where}, and "
+            "not in the other."
+        )
 
 
-def _joined(where: str, files: Sequence[OpenedFile], choices: Sequence[ColumnChoice], in_memory: int) -> StoredRows:
+def _joined(
+    where: str, files: Sequence[OpenedFile], choices: Sequence[ColumnChoice], in_memory: int
+) -> StoredRows:
     tables = [file for file in files if isinstance(file, FileTable)]
     if tables:
         return joined_tables(where, tables, choices, in_memory)
-    pairs = [(file, choice) for file, choice in zip(files, choices, strict=True) if isinstance(file, ArrayFile)]
+    pairs = [
+        (file, choice)
+        for file, choice in zip(files, choices, strict=True)
+        if isinstance(file, ArrayFile)
+    ]
     filled = [(file, choice) for file, choice in pairs if file.n_rows] or pairs[:1]
     parts = [file.stored(choice) for file, choice in filled]
     return parts[0] if len(parts) == 1 else JoinedRows(where, parts)
@@ -210,7 +265,11 @@ def _joined(where: str, files: Sequence[OpenedFile], choices: Sequence[ColumnCho
 def _words(columns: ColumnLabel | Sequence[ColumnLabel] | None) -> tuple[ColumnLabel, ...]:
     if columns is None:
         return ()
-    several = columns if isinstance(columns, (Sequence, np.ndarray)) and not isinstance(columns, str) else [columns]
+    several = (
+        columns
+        if isinstance(columns, (Sequence, np.ndarray)) and not isinstance(columns, str)
+        else [columns]
+    )
     words = tuple(word for word in map(_word, several) if word is not None)
     if not words:
         raise RowsError(f"columns={columns!r}: names no column; None takes all.")

@@ -26,7 +26,8 @@ class ReadOptions:
     """Options for reading a file of rows, as the caller has written them."""
 
     file: PathWord | Sequence[PathWord]
-    columns: Sequence[ColumnLabel] = ()  # names, positions, ranges, lists with commas; none means those of `known`, or all
+    # names, positions, ranges, lists with commas; none means those of `known`, or all
+    columns: Sequence[ColumnLabel] = ()
     weight: ColumnLabel | None = None  # a column, or an array of an npz
     array: str | None = None  # name of an array of an npz
     dtype: Any = None  # None: float32 where every column is of single precision, else float64
@@ -49,7 +50,8 @@ class ColumnChoice:
     columns: tuple[ColumnLabel, ...]  # their names
     dtype: np.dtype[Any]
     weight: int | None = None  # position of the column of weights
-    weight_label: ColumnLabel | None = None  # its name, or that of an array of weights beside the rows
+    # its name, or that of an array of weights beside the rows
+    weight_label: ColumnLabel | None = None
     holes: bool = False  # values may be missing
     spell: Spelling = in_python  # formats arguments in messages
 
@@ -61,7 +63,12 @@ class ColumnChoice:
     def moved(self, where: str, places: Sequence[int]) -> ColumnChoice:
         """Return the same columns at other positions of another file."""
         d = len(self.picked)
-        return replace(self, where=where, picked=tuple(places[:d]), weight=None if self.weight is None else places[d])
+        return replace(
+            self,
+            where=where,
+            picked=tuple(places[:d]),
+            weight=None if self.weight is None else places[d],
+        )
 
 
 @dataclass(frozen=True)
@@ -73,7 +80,8 @@ class Field:
     numeric: bool
     single: bool = False  # single precision holds all its values
     aside: bool = False  # a row index, which is not data
-    within: str | None = None  # the column of lists of numbers that it is one of, as an embedding is stored
+    # the column of lists of numbers that it is one of, as an embedding is stored
+    within: str | None = None
     element: int = 0  # its place in them
 
 
@@ -89,7 +97,10 @@ class Header:
         counts = Counter(field.label for field in self.fields)
         twice = sorted((label for label, count in counts.items() if count > 1), key=str)
         if twice:
-            raise RowsError(f"{self.where}: column {twice[0]!r} occurs {counts[twice[0]]} times; every column needs a name of its own.")
+            raise RowsError(
+                f"{self.where}: column {twice[0]!r} occurs {counts[twice[0]]} times; every column "
+                "needs a name of its own."
+            )
 
     @property
     def named(self) -> bool:
@@ -99,39 +110,66 @@ class Header:
         return tuple(self.fields[at].label for at in picked)
 
     def position(self, word: ColumnLabel) -> int:
-        """Return the position of a column given by name or position. Positions count from 0; text is a position only where no
-        column has a number for its name."""
+        """Return the position of a column given by name or position. Positions count from 0; text
+        is a position only where no column has a number for its name."""
         labels = [field.label for field in self.fields]
         if word in labels:
             return labels.index(word)
         text = str(word)
         if any(field.within == text for field in self.fields):
-            raise RowsError(f"{self.where}: column {text!r} holds lists of numbers, of which one is needed, e.g. '{text}[0]'.")
+            raise RowsError(
+                f"{self.where}: column {text!r} holds lists of numbers, of which one is needed, "
+                f"e.g. '{text}[0]'."
+            )
         if isinstance(word, int) and 0 <= word < len(labels):
             return word
-        if text.isdecimal() and not any(isinstance(label, str) and label.isdecimal() for label in labels):
+        if text.isdecimal() and not any(
+            isinstance(label, str) and label.isdecimal() for label in labels
+        ):
             if int(text) < len(labels):
                 return int(text)
-            raise RowsError(f"{self.where}: there is no column {text}; it has {len(labels)} columns, counted from 0.")
+            raise RowsError(
+                f"{self.where}: there is no column {text}; it has {len(labels)} columns, counted "
+                "from 0."
+            )
         raise RowsError(f"{self.where}: there is no column {text!r}; it has {shortened(labels)}.")
 
     def choose(self, asked: ReadOptions) -> ColumnChoice:
-        """Return the columns of data: the requested ones, else those of a model, else all but the weight."""
+        """Return the columns of data: the requested ones, else those of a model, else all but the
+        weight."""
         known, weight = asked.known, None if asked.weight is None else self.weighing(asked.weight)
         if asked.columns:
             picked = self.pick(asked.columns)
             if weight in picked:
                 columns = self.spell("columns")
-                raise RowsError(f"{self.spell('weight')}: column {asked.weight!r} is also in {columns}; it is a weight or it is data.")
+                raise RowsError(
+                    f"{self.spell('weight')}: column {asked.weight!r} is also in {columns}; it is "
+                    "a weight or it is data."
+                )
         else:
-            apart = [at for at, field in enumerate(self.fields) if at == weight or field.label in asked.leave_out]
+            apart = [
+                at
+                for at, field in enumerate(self.fields)
+                if at == weight or field.label in asked.leave_out
+            ]
             picked = self.every(leave_out=apart) if known is None else self._as_in_model(known)
         if known is not None and len(picked) != len(known):
             names = f"{self.spell('columns')}: names {len(picked)} columns"
-            raise RowsError(f"{names}, but the model was fitted on {len(known)} ({shortened(known)}).")
+            raise RowsError(
+                f"{names}, but the model was fitted on {len(known)} ({shortened(known)})."
+            )
         label = None if weight is None else self.fields[weight].label
         dtype = self._number_type(picked, asked.dtype)
-        return ColumnChoice(self.where, tuple(picked), self.labels(picked), dtype, weight, label, asked.holes, self.spell)
+        return ColumnChoice(
+            self.where,
+            tuple(picked),
+            self.labels(picked),
+            dtype,
+            weight,
+            label,
+            asked.holes,
+            self.spell,
+        )
 
     def _number_type(self, picked: Sequence[int], dtype: Any) -> np.dtype[Any]:
         """Return float32 or float64: the requested one, else the narrower that holds all values."""
@@ -144,7 +182,8 @@ class Header:
             raise RowsError(f"{self.spell('dtype', dtype)}: rows are float32 or float64.") from None
 
     def _as_in_model(self, known: Sequence[ColumnLabel]) -> list[int]:
-        """Return the columns of a model's fit, found by name, or by position where neither side has names."""
+        """Return the columns of a model's fit, found by name, or by position where neither side has
+        names."""
         labels, columns = [field.label for field in self.fields], self.spell("columns")
         missing = [label for label in known if label not in labels]
         if not missing:
@@ -156,7 +195,9 @@ class Header:
             raise RowsError(f"{self.where}: {lacks}. Name the right ones with {columns}.")
         with_names, without = ("the file", "the model") if self.named else ("the model", "the file")
         advice = f"say with {columns} which columns stand for {shortened(known)}, in that order."
-        raise RowsError(f"{self.where}: {with_names} names its columns, {without} does not; {advice}")
+        raise RowsError(
+            f"{self.where}: {with_names} names its columns, {without} does not; {advice}"
+        )
 
     def weighing(self, word: ColumnLabel) -> int:
         """Return the position of the column of weights."""
@@ -165,7 +206,10 @@ class Header:
         except RowsError as error:
             raise RowsError(f"{self.spell('weight', word)}: {error}") from error
         if not self.fields[at].numeric:
-            raise RowsError(f"{self.spell('weight', word)}: the column holds {self.fields[at].kind}, no numbers.")
+            raise RowsError(
+                f"{self.spell('weight', word)}: the column holds {self.fields[at].kind}, no "
+                "numbers."
+            )
         return at
 
     def pick(self, words: Sequence[ColumnLabel]) -> list[int]:
@@ -173,37 +217,59 @@ class Header:
         picked = [at for word in words for at in self._listed(word)]
         if not picked:
             few, many = self.spell("columns", ["a", "b", "c"]), self.spell("columns", ["0-9"])
-            raise RowsError(f"{self.spell('columns')}: names no column; give names or positions, e.g. {few} or {many}.")
+            raise RowsError(
+                f"{self.spell('columns')}: names no column; give names or positions, e.g. {few} or "
+                f"{many}."
+            )
         twice = {self.fields[at].label for at in picked if picked.count(at) > 1}
         if twice:
-            raise RowsError(f"{self.spell('columns')}: {shortened(sorted(twice, key=str))} named twice.")
+            raise RowsError(
+                f"{self.spell('columns')}: {shortened(sorted(twice, key=str))} named twice."
+            )
         self.refuse_text(picked)
         return picked
 
     def every(self, leave_out: Iterable[int] = ()) -> list[int]:
-        """Return all columns of data but those left out; one without numbers is an error that names a remedy."""
-        kept = [at for at in range(len(self.fields)) if at not in set(leave_out) and not self.fields[at].aside]
+        """Return all columns of data but those left out; one without numbers is an error that names
+        a remedy."""
+        kept = [
+            at
+            for at in range(len(self.fields))
+            if at not in set(leave_out) and not self.fields[at].aside
+        ]
         numeric = [at for at in kept if self.fields[at].numeric]
         if not numeric:
-            raise RowsError(f"{self.where}: no numeric columns (it has {described(self.fields[at] for at in kept)}).")
+            raise RowsError(
+                f"{self.where}: no numeric columns (it has "
+                f"{described(self.fields[at] for at in kept)})."
+            )
         sources = dict.fromkeys(self.fields[at].within for at in numeric)
         if len(sources) > 1:
             lists = [within for within in sources if within is not None]
             raise RowsError(
-                f"{self.where}: column {lists[0]!r} holds lists of numbers, and there are numbers beside it; say which columns are data, "
+                f"{self.where}: column {lists[0]!r} holds lists of numbers, and there are numbers "
+                "beside it; say which columns are data, "
                 f"e.g. {self.spell('columns', lists[:1])}."
             )
         nameless = [at for at in kept if self.fields[at].label == ""]
         if nameless:
             rest = self._to_copy(at for at in numeric if at not in nameless)
-            raise RowsError(f"{self.where}: column {nameless[0]} has no name (a row index?); say which columns are data, e.g. {rest}.")
-        self.refuse_text(kept, advice=f" Choose the columns that are data, e.g. {self._to_copy(numeric)}.")
+            raise RowsError(
+                f"{self.where}: column {nameless[0]} has no name (a row index?); say which columns "
+                f"are data, e.g. {rest}."
+            )
+        self.refuse_text(
+            kept, advice=f" Choose the columns that are data, e.g. {self._to_copy(numeric)}."
+        )
         return kept
 
     def refuse_text(self, picked: Iterable[int], advice: str = "") -> None:
         text = [self.fields[at] for at in picked if not self.fields[at].numeric]
         if text:
-            raise RowsError(f"{self.where}: {described(text)} {'holds' if len(text) == 1 else 'hold'} no numbers.{advice}")
+            raise RowsError(
+                f"{self.where}: {described(text)} {'holds' if len(text) == 1 else 'hold'} no "
+                f"numbers.{advice}"
+            )
 
     def _listed(self, word: ColumnLabel) -> list[int]:
         if isinstance(word, int):
@@ -226,10 +292,14 @@ class Header:
         return [self.position(parts[0])] if parts[0] else []
 
     def _to_copy(self, picked: Iterable[int]) -> str:
-        """Return an argument that can be copied: names if few and simple, else ranges of positions; in Python also whose it is."""
+        """Return an argument that can be copied: names if few and simple, else ranges of positions;
+        in Python also whose it is."""
         places = list(picked)
-        reader = " of cmeans.open_blocks" if self.spell is in_python else ""  # a fit that was given a path has no such argument
-        names = list(dict.fromkeys(self.fields[at].within or str(self.fields[at].label) for at in places))
+        # a fit that was given a path has no such argument
+        reader = " of cmeans.open_blocks" if self.spell is in_python else ""
+        names = list(
+            dict.fromkeys(self.fields[at].within or str(self.fields[at].label) for at in places)
+        )
         if len(names) <= 8 and all(name.replace("_", "").isalnum() for name in names):
             return f"{self.spell('columns', names)}{reader}"
         runs: list[list[int]] = []
@@ -247,10 +317,17 @@ def described(fields: Iterable[Field]) -> str:
     found = list(fields)
     words = [f"{field.label!r} ({field.kind})" for field in found[:6]]
     more = f" and {len(found) - 6} more" if len(found) > 6 else ""
-    return f"column{'' if len(found) == 1 else 's'} {', '.join(words)}{more}" if found else "no columns"
+    return (
+        f"column{'' if len(found) == 1 else 's'} {', '.join(words)}{more}"
+        if found
+        else "no columns"
+    )
 
 
 def shortened(labels: Sequence[ColumnLabel]) -> str:
     """Columns by name only, for a message."""
     more = f" and {len(labels) - 12} more" if len(labels) > 12 else ""
-    return f"column{'' if len(labels) == 1 else 's'} {', '.join(repr(label) for label in labels[:12])}{more}"
+    return (
+        f"column{'' if len(labels) == 1 else 's'} "
+        f"{', '.join(repr(label) for label in labels[:12])}{more}"
+    )

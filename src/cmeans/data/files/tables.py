@@ -1,4 +1,5 @@
-"""Files of named columns, read in batches: the interface of each format, checked numbers, and many files as one."""
+"""Files of named columns, read in batches: the interface of each format, checked numbers, and many
+files as one."""
 
 from __future__ import annotations
 
@@ -21,14 +22,21 @@ from .group_cache import Group, RowGroups, joined
 from .schema import ColumnChoice, Field, Header, shortened
 from .text import is_number
 
-AT_ONCE = 8  # columns of a group that are decoded together, or one of lists: a column reader holds pages in memory
-_OPENINGS = 64  # of a group, at most; where there are many columns, more of them are decoded together
-_MEND = "Fill such cells (in pandas: frame.fillna(frame.median(numeric_only=True))) or drop their rows (frame.dropna()) first"
+# columns of a group that are decoded together, or one of lists: a column reader holds pages in
+# memory
+AT_ONCE = 8
+# of a group, at most; where there are many columns, more of them are decoded together
+_OPENINGS = 64
+_MEND = (
+    "Fill such cells (in pandas: frame.fillna(frame.median(numeric_only=True))) or drop their "
+    "rows (frame.dropna()) first"
+)
 Block = Sequence[NDArray[Any]]  # some rows of a file: one 1-D array per picked column
 
 
 def or_partial(spelt: str) -> str:
-    """Return the advice to fit rows as they are; `spelt`: the parameter that asks for it, or the command's option."""
+    """Return the advice to fit rows as they are; `spelt`: the parameter that asks for it, or the
+    command's option."""
     return f", or fit with {spelt} and the linear kernel"
 
 
@@ -48,13 +56,19 @@ def rows_of(block: Block, first_row: int, choice: ColumnChoice) -> RowArray:
 
 
 def check_finite(x: NDArray[Any], first_row: int, choice: ColumnChoice) -> None:
-    """Refuse rows (b, d) with infinite values, or missing ones unless there may be some, naming the first one."""
+    """Refuse rows (b, d) with infinite values, or missing ones unless there may be some, naming the
+    first one."""
     finite = ~np.isinf(x) if choice.holes else np.isfinite(x)
     if not finite.all():
         row, place = np.argwhere(~finite)[0]
         wrong = f"column {choice.columns[place]!r} {fault(x[row, place], x.dtype)}"
-        otherwise = or_partial(choice.spell("missing", "partial")) if np.isnan(x[row, place]) else ""
-        raise RowsError(f"{choice.where}: {wrong} in row {first_row + row} (rows count from 0). {_MEND}{otherwise}.")
+        otherwise = (
+            or_partial(choice.spell("missing", "partial")) if np.isnan(x[row, place]) else ""
+        )
+        raise RowsError(
+            f"{choice.where}: {wrong} in row {first_row + row} (rows count from 0). "
+            f"{_MEND}{otherwise}."
+        )
 
 
 def weights_of(values: NDArray[Any], first_row: int, choice: ColumnChoice) -> NDArray[np.float64]:
@@ -63,14 +77,21 @@ def weights_of(values: NDArray[Any], first_row: int, choice: ColumnChoice) -> ND
     wrong = ~are_weights(weights)
     if wrong.any():
         row = int(np.argmax(wrong))
-        which = f"weight column {choice.weight_label!r} {weight_fault(weights[row])} in row {first_row + row}"
+        which = (
+            f"weight column {choice.weight_label!r} {weight_fault(weights[row])} in row "
+            f"{first_row + row}"
+        )
         raise RowsError(f"{choice.where}: {which} (rows count from 0); weights are 0 or more.")
     return weights
 
 
 def fault(value: Any, dtype: np.dtype[Any]) -> str:
     """Describe a number that is not finite."""
-    return "is empty or not a number (NaN)" if np.isnan(value) else f"is infinite or too large for {dtype.name}"
+    return (
+        "is empty or not a number (NaN)"
+        if np.isnan(value)
+        else f"is infinite or too large for {dtype.name}"
+    )
 
 
 def are_weights(values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -88,7 +109,8 @@ class FileTable(ABC):
 
     kind: str  # for messages
     header: Header
-    groups: tuple[int, ...] | None  # rows of each group that can be read alone; None: only from the beginning to the end
+    # rows of each group that can be read alone; None: only from the beginning to the end
+    groups: tuple[int, ...] | None
     aside = None  # weights are never a separate array
 
     @abstractmethod
@@ -97,14 +119,16 @@ class FileTable(ABC):
 
     @abstractmethod
     def column(self, at: int) -> Iterator[Any]:
-        """Yield one column as it is stored, text and dates too: PyArrow's arrays or lists, all of one type, some rows at a time."""
+        """Yield one column as it is stored, text and dates too: PyArrow's arrays or lists, all of
+        one type, some rows at a time."""
 
     @abstractmethod
     def transient(self, n_columns: int) -> int:
         """Bytes of memory at most while a group is decoded, beside the decoded rows."""
 
     def with_codes(self, places: Collection[int]) -> FileTable:
-        """Return the table with codes, such as 007, as they are written in these columns, where they are read as numbers elsewhere."""
+        """Return the table with codes, such as 007, as they are written in these columns, where
+        they are read as numbers elsewhere."""
         return self
 
     @property
@@ -114,13 +138,17 @@ class FileTable(ABC):
 
 
 class KeyedTable(FileTable):
-    """A table in folders named key=value: every key is one more column, of one value, which is data only where it is requested."""
+    """A table in folders named key=value: every key is one more column, of one value, which is data
+    only where it is requested."""
 
     def __init__(self, table: FileTable, keys: Mapping[str, str]) -> None:
         self.kind, self.groups = table.kind, table.groups
         own = table.header.labels(range(len(table.header.fields)))
         fresh = {key: value for key, value in keys.items() if key not in own}
-        fields = (Field(key, f"key of a folder, {value!r}", is_number(value), aside=True) for key, value in fresh.items())
+        fields = (
+            Field(key, f"key of a folder, {value!r}", is_number(value), aside=True)
+            for key, value in fresh.items()
+        )
         self.header = replace(table.header, fields=(*table.header.fields, *fields))
         self._table, self._own = table, len(own)
         self._texts = tuple(fresh.values())
@@ -130,7 +158,12 @@ class KeyedTable(FileTable):
         stored = [at for at in places if at < self._own]
         for block in self._table.blocks(stored or [0], groups):
             read = iter(block)
-            yield [next(read) if at < self._own else np.full(len(block[0]), self._values[at - self._own]) for at in places]
+            yield [
+                next(read)
+                if at < self._own
+                else np.full(len(block[0]), self._values[at - self._own])
+                for at in places
+            ]
 
     def column(self, at: int) -> Iterator[Any]:
         for stored in self._table.column(min(at, self._own - 1)):
@@ -140,7 +173,9 @@ class KeyedTable(FileTable):
         same = copy(self)
         same._table = self._table.with_codes(places)
         pairs = zip(self._texts, self._values, strict=True)
-        same._values = tuple(text if at in places else value for at, (text, value) in enumerate(pairs, self._own))
+        same._values = tuple(
+            text if at in places else value for at, (text, value) in enumerate(pairs, self._own)
+        )
         return same
 
     def transient(self, n_columns: int) -> int:
@@ -150,12 +185,25 @@ class KeyedTable(FileTable):
 def common_header(headers: Sequence[Header]) -> Header:
     """Return the first header; a column is of single precision where it is in all files."""
     first, *others = headers
-    double = {field.label for header in others if header.fields != first.fields for field in header.fields if not field.single}
-    return replace(first, fields=tuple(replace(field, single=field.single and field.label not in double) for field in first.fields))
+    double = {
+        field.label
+        for header in others
+        if header.fields != first.fields
+        for field in header.fields
+        if not field.single
+    }
+    return replace(
+        first,
+        fields=tuple(
+            replace(field, single=field.single and field.label not in double)
+            for field in first.fields
+        ),
+    )
 
 
 def decoded_together(header: Header, picked: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the spans of picked columns that are decoded together: few columns, or the numbers of one of lists."""
+    """Return the spans of picked columns that are decoded together: few columns, or the numbers of
+    one of lists."""
     starts, list_before, most = list[int](), None, max(AT_ONCE, -(-len(picked) // _OPENINGS))
     for at, field in enumerate(header.fields[place] for place in picked):
         full = field.within is None and at - starts[-1] >= most if starts else True
@@ -173,17 +221,27 @@ def found_again(choice: ColumnChoice, first: Header, header: Header) -> ColumnCh
     for field in (first.fields[at] for at in choice.places):
         if field.label not in places:
             has = shortened(list(places))
-            raise RowsError(f"{header.where}: lacks column {field.label!r}, which {first.where} has; it has {has}.")
+            raise RowsError(
+                f"{header.where}: lacks column {field.label!r}, which {first.where} has; it has "
+                f"{has}."
+            )
         here = header.fields[places[field.label]]
         if not here.numeric or (here.kind != field.kind and field.within is not None):
-            raise RowsError(f"{header.where}: column {field.label!r} is {here.kind} here and {field.kind} in {first.where}.")
+            raise RowsError(
+                f"{header.where}: column {field.label!r} is {here.kind} here and {field.kind} in "
+                f"{first.where}."
+            )
     return choice.moved(header.where, [places[first.fields[at].label] for at in choice.places])
 
 
-def joined_tables(where: str, tables: Sequence[FileTable], choices: Sequence[ColumnChoice], in_memory: int) -> StoredRows:
-    """Return rows that are read from their tables; those of tables without random access are copied to scratch once.
+def joined_tables(
+    where: str, tables: Sequence[FileTable], choices: Sequence[ColumnChoice], in_memory: int
+) -> StoredRows:
+    """Return rows that are read from their tables; those of tables without random access are copied
+    to scratch once.
 
-    `choices`: the columns of each table. `in_memory`: bytes up to which all rows are copied, and into memory.
+    `choices`: the columns of each table. `in_memory`: bytes up to which all rows are copied, and
+    into memory.
     """
     columns, dtype, weighted = choices[0].columns, choices[0].dtype, choices[0].weight is not None
     width, known = len(columns) * dtype.itemsize, [table.n_rows for table in tables]
@@ -204,7 +262,10 @@ def joined_tables(where: str, tables: Sequence[FileTable], choices: Sequence[Col
     if scratch is not None and all(copied):
         rows: StoredRows = scratch
     else:
-        parts = (decoded_together(table.header, choice.picked) for table, choice in zip(tables, choices, strict=True))
+        parts = (
+            decoded_together(table.header, choice.picked)
+            for table, choice in zip(tables, choices, strict=True)
+        )
         widest = (max(stop - start for start, stop in together) for together in parts)
         transient = max(table.transient(width) for table, width in zip(tables, widest, strict=True))
         rows = RowGroups(where, columns, dtype, groups, transient, group_cache.LEAST)
@@ -213,11 +274,14 @@ def joined_tables(where: str, tables: Sequence[FileTable], choices: Sequence[Col
 
 
 def _sought(table: FileTable, width: int) -> bool:
-    """True where blocks of rows can be decoded one by one without too much memory; `width`: bytes of a row."""
+    """True where blocks of rows can be decoded one by one without too much memory; `width`: bytes
+    of a row."""
     return table.groups is not None and max(table.groups, default=0) * width <= group_cache.LARGEST
 
 
-def _copied(table: FileTable, choice: ColumnChoice, scratch: ScratchRows) -> Iterator[NDArray[np.float64]]:
+def _copied(
+    table: FileTable, choice: ColumnChoice, scratch: ScratchRows
+) -> Iterator[NDArray[np.float64]]:
     """Append the rows of a table to scratch, and yield their weights."""
     row = 0
     for block in table.blocks(choice.places):
@@ -229,7 +293,10 @@ def _copied(table: FileTable, choice: ColumnChoice, scratch: ScratchRows) -> Ite
 
 def _stretches(scratch: ScratchRows, start: int) -> Iterator[Group]:
     """Rows in scratch from a number on, as groups."""
-    for first, stop in spans(len(scratch) - start, max(1, group_cache.LEAST // (scratch.shape[1] * scratch.dtype.itemsize))):
+    for first, stop in spans(
+        len(scratch) - start,
+        max(1, group_cache.LEAST // (scratch.shape[1] * scratch.dtype.itemsize)),
+    ):
         yield Group(stop - first, partial(_copy_from, scratch, start + first))
 
 
@@ -255,7 +322,9 @@ def _groups(table: FileTable, choice: ColumnChoice) -> Iterator[Group]:
         first_row += rows
 
 
-def _decode(table: FileTable, choice: ColumnChoice, groups: Sequence[int], first_row: int, x: RowArray) -> None:
+def _decode(
+    table: FileTable, choice: ColumnChoice, groups: Sequence[int], first_row: int, x: RowArray
+) -> None:
     """Decode groups of a table to the rows x (b, d), few columns at a time."""
     for first, stop in decoded_together(table.header, choice.picked):
         some = replace(choice, picked=choice.picked[first:stop], columns=choice.columns[first:stop])
@@ -268,7 +337,10 @@ def _decode(table: FileTable, choice: ColumnChoice, groups: Sequence[int], first
             copy_columns(block, part)
             check_finite(part, first_row + done - len(part), some)
         if done != len(x):
-            raise RowsError(f"{choice.where}: rows {first_row} and on are not as many as it says; it is damaged.")
+            raise RowsError(
+                f"{choice.where}: rows {first_row} and on are not as many as it says; it is "
+                "damaged."
+            )
 
 
 class JoinedRows(StoredRows):

@@ -18,8 +18,10 @@ from .schema import Spelling, in_python
 MARK = codecs.BOM_UTF8  # some programs write it before the first character
 LONGEST = 64 << 20  # bytes of a line; the rest of a longer one is not kept
 _DELIMITERS = ",;\t|"
-_QUOTED = re.compile(r'(^|[,;\t|])"[^"]*+(?:""[^"]*+)*+"')  # without ways back, which would take a hundred bytes a letter
-_NAN = re.compile(r"(nan)\(\w*\)$", re.IGNORECASE | re.ASCII)  # as C may print it, -nan(ind) for one
+# without ways back, which would take a hundred bytes a letter
+_QUOTED = re.compile(r'(^|[,;\t|])"[^"]*+(?:""[^"]*+)*+"')
+# as C may print it, -nan(ind) for one
+_NAN = re.compile(r"(nan)\(\w*\)$", re.IGNORECASE | re.ASCII)
 CONVERT = "iconv -f latin1 -t utf-8 FILE > NEW"
 _OTHERS = {  # the longer marks first: that of UTF-32 begins with that of UTF-16
     codecs.BOM_UTF32_LE: "utf-32",
@@ -33,22 +35,29 @@ def first_text(where: str, line: bytes, number: int) -> str:
     """Return the first non-empty line of a file as text; its byte order mark is removed already."""
     for mark, name in _OTHERS.items():
         if line.startswith(mark):
-            raise RowsError(f"{where}: is text in {name.upper()}, not UTF-8; convert it first, e.g. iconv -f {name} -t utf-8 FILE > NEW.")
+            raise RowsError(
+                f"{where}: is text in {name.upper()}, not UTF-8; convert it first, e.g. iconv -f "
+                f"{name} -t utf-8 FILE > NEW."
+            )
     if b"\0" in line:
         raise RowsError(
-            f"{where}: is not text in UTF-8 (NUL bytes in line {number}); if it is UTF-16, convert it first, e.g."
+            f"{where}: is not text in UTF-8 (NUL bytes in line {number}); if it is UTF-16, convert "
+            "it first, e.g."
             " iconv -f utf-16le -t utf-8 FILE > NEW."
         )
     try:
         return line.decode()
     except UnicodeDecodeError as error:
         wrong = f"byte 0x{line[error.start]:02X} at place {error.start + 1} of line {number}"
-        raise RowsError(f"{where}: is not text in UTF-8 ({wrong}); convert it first, e.g. {CONVERT}.") from None
+        raise RowsError(
+            f"{where}: is not text in UTF-8 ({wrong}); convert it first, e.g. {CONVERT}."
+        ) from None
 
 
 @dataclass(frozen=True)
 class Lines:
-    """Some lines, each ended by a line feed, and their numbers, counted from 1. A line feed inside quotes is written as `\\r`."""
+    """Some lines, each ended by a line feed, and their numbers, counted from 1. A line feed inside
+    quotes is written as `\\r`."""
 
     text: bytes
     numbers: range | list[int]
@@ -61,7 +70,11 @@ class Lines:
         if rows.indices(len(self)) == (0, len(self), 1):
             return self
         numbers = self.numbers[rows]
-        return Lines(ended(self.texts[rows]), numbers, self.open and len(numbers) > 0 and numbers[-1] == self.numbers[-1])
+        return Lines(
+            ended(self.texts[rows]),
+            numbers,
+            self.open and len(numbers) > 0 and numbers[-1] == self.numbers[-1],
+        )
 
     @cached_property
     def texts(self) -> list[bytes]:
@@ -73,18 +86,26 @@ class Lines:
         if not self.text.startswith(b"\n") and b"\n\n" not in self.text:
             return self
         kept = [at for at, text in enumerate(self.texts) if text]
-        return Lines(ended(self.texts[at] for at in kept), [self.numbers[at] for at in kept], self.open)
+        return Lines(
+            ended(self.texts[at] for at in kept), [self.numbers[at] for at in kept], self.open
+        )
 
     def joined(self, delimiter: str) -> tuple[Lines, Lines]:
-        """Join lines that are one record as quotes go over their ends; also return those from a quote on that none of them closes."""
-        quoted = rb'(?<![^%b\n])"[^"]*+(?:""[^"]*+)*+(?:"|\Z)' % re.escape(delimiter.encode())  # a field, or all that follows its quote
+        """Join lines that are one record as quotes go over their ends; also return those from a
+        quote on that none of them closes."""
+        # a field, or all that follows its quote
+        quoted = rb'(?<![^%b\n])"[^"]*+(?:""[^"]*+)*+(?:"|\Z)' % re.escape(delimiter.encode())
         changed = bytearray(self.text)
         for field in re.finditer(quoted, self.text):
             if b"\n" in field[0]:
                 changed[field.start() : field.end()] = field[0].replace(b"\n", b"\r")
         text = bytes(changed[: changed.rfind(b"\n") + 1])
-        *starts, stop = accumulate((line.count(b"\r") + 1 for line in text.split(b"\n")[:-1]), initial=0)
-        return Lines(text, [self.numbers[at] for at in starts], self.open and stop == len(self)), self[stop:]
+        *starts, stop = accumulate(
+            (line.count(b"\r") + 1 for line in text.split(b"\n")[:-1]), initial=0
+        )
+        return Lines(
+            text, [self.numbers[at] for at in starts], self.open and stop == len(self)
+        ), self[stop:]
 
 
 def ended(lines: Iterable[bytes]) -> bytes:
@@ -92,15 +113,20 @@ def ended(lines: Iterable[bytes]) -> bytes:
     return b"".join(line + b"\n" for line in lines)
 
 
-def numbered_lines(blocks: Iterator[bytes | None], longest: int = LONGEST) -> Iterator[Lines | None]:
-    """Yield lines once they are complete; of a line of more than `longest` bytes its beginning, once it is too long. None is passed on."""
-    open_line, cut = bytearray(), False  # the incomplete line so far; True once the beginning of a too long line was yielded
+def numbered_lines(
+    blocks: Iterator[bytes | None], longest: int = LONGEST
+) -> Iterator[Lines | None]:
+    """Yield lines once they are complete; of a line of more than `longest` bytes its beginning,
+    once it is too long. None is passed on."""
+    # the incomplete line so far; True once the beginning of a too long line was yielded
+    open_line, cut = bytearray(), False
     count, after_cr = 0, False
     for block in blocks:
         if block is None:
             yield None
             continue
-        text = block.removeprefix(b"\n") if after_cr else block  # CR LF may be split between two blocks
+        # CR LF may be split between two blocks
+        text = block.removeprefix(b"\n") if after_cr else block
         after_cr = block.endswith(b"\r")
         if b"\r" in text:
             text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -108,10 +134,13 @@ def numbered_lines(blocks: Iterator[bytes | None], longest: int = LONGEST) -> It
         if not cut:
             open_line += text[: end if last else None][: longest + 1 - len(open_line)]
         if last:
-            whole = b"".join((b"" if cut else bytes(open_line) + b"\n", memoryview(text)[end + 1 : last]))
+            whole = b"".join(
+                (b"" if cut else bytes(open_line) + b"\n", memoryview(text)[end + 1 : last])
+            )
             count += cut
             if whole:
-                found = int(np.count_nonzero(np.frombuffer(whole, np.uint8) == ord("\n")))  # much faster than bytes.count
+                # much faster than bytes.count
+                found = int(np.count_nonzero(np.frombuffer(whole, np.uint8) == ord("\n")))
                 yield Lines(whole, range(count + 1, count + found + 1))
                 count += found
             open_line, cut = bytearray(text[last : last + longest + 1]), False
@@ -136,7 +165,8 @@ class Dialect:
 
     @property
     def blank_is_missing(self) -> bool:
-        """True for a single column, where an empty line is a missing value; elsewhere it is skipped."""
+        """True for a single column, where an empty line is a missing value; elsewhere it is
+        skipped."""
         return len(self.cells) == 1
 
     @property
@@ -145,10 +175,17 @@ class Dialect:
         return self.cells if self.named else range(len(self.cells))
 
     @classmethod
-    def of(cls, where: str, lines: Iterable[str], header: bool | None = None, spell: Spelling = in_python) -> tuple[Dialect, int]:
+    def of(
+        cls,
+        where: str,
+        lines: Iterable[str],
+        header: bool | None = None,
+        spell: Spelling = in_python,
+    ) -> tuple[Dialect, int]:
         """Return the dialect of the first of some lines, and how many of them its quotes make one.
 
-        `header`: True where it holds names; None detects it, and raises an error where it is ambiguous.
+        `header`: True where it holds names; None detects it, and raises an error where it is
+        ambiguous.
         """
         text = ""
         for height, line in enumerate(lines, 1):
@@ -160,12 +197,15 @@ class Dialect:
                 cells = tuple(cell.strip() for cell in split(text, delimiter))
             except OpenQuoteError:
                 continue
-            return cls(delimiter, cells, _holds_names(where, cells, spell) if header is None else header), height
+            return cls(
+                delimiter, cells, _holds_names(where, cells, spell) if header is None else header
+            ), height
         raise RowsError(f"{where}: the first line has a quote that is not closed.")
 
 
 def split(line: str, delimiter: str) -> list[str]:
-    """Return the fields of a line. In quotes, which enclose a whole field, delimiters are text, and two quotes are one."""
+    """Return the fields of a line. In quotes, which enclose a whole field, delimiters are text, and
+    two quotes are one."""
     if '"' not in line:
         return line.split(delimiter)
     cells, at = list[str](), 0
@@ -181,7 +221,8 @@ def split(line: str, delimiter: str) -> list[str]:
 def number_in(cell: str) -> float | None:
     """Return the number that a field holds, None for other text."""
     text = _NAN.sub(r"\1", cell.strip(" \t"))
-    if "_" in text or not (text.isascii() and text.isprintable()):  # Python's float reads more than numbers as files have them
+    # Python's float reads more than numbers as files have them
+    if "_" in text or not (text.isascii() and text.isprintable()):
         return None
     try:
         return float(text)
@@ -215,15 +256,23 @@ def _quoted(line: str, at: int) -> tuple[str, int]:
 
 
 def _holds_names(where: str, cells: tuple[str, ...], spell: Spelling) -> bool:
-    """True where the fields are names, False where they are numbers; an error where only the user can decide."""
+    """True where the fields are names, False where they are numbers; an error where only the user
+    can decide."""
     numbers = [is_number(cell) for cell in cells]
     if not any(numbers):
         return True
     # 0,1,2 are the default names of columns in pandas, 2001,2002,2003 those of a table by years
     first = int(cells[0]) if re.fullmatch(r"0|(?:1[89]|20)\d\d", cells[0]) else None
-    counted = first is not None and len(cells) > 2 and cells == tuple(str(first + at) for at in range(len(cells)))
+    counted = (
+        first is not None
+        and len(cells) > 2
+        and cells == tuple(str(first + at) for at in range(len(cells)))
+    )
     if all(numbers) and not counted:
         return False
     start = ",".join(cells[:6])
     start += ",..." if len(cells) > 6 else ""
-    raise RowsError(f"{where}: the first line ({start}) may be names or data; add {spell('header', True)} or {spell('header', False)}.")
+    raise RowsError(
+        f"{where}: the first line ({start}) may be names or data; add {spell('header', True)} or "
+        f"{spell('header', False)}."
+    )

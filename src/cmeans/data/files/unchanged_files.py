@@ -1,4 +1,5 @@
-"""Files that must not change while they are read. Bytes are read without a memory map, which fails where a file shrinks."""
+"""Files that must not change while they are read. Bytes are read without a memory map, which fails
+where a file shrinks."""
 
 from __future__ import annotations
 
@@ -43,7 +44,13 @@ class StampedFile:
         except FileNotFoundError:
             raise RowsError(f"{path}: no such file.") from None
         if not stat.S_ISREG(found.st_mode):
-            what = "a pipe" if stat.S_ISFIFO(found.st_mode) else "a folder" if stat.S_ISDIR(found.st_mode) else "a device or the like"
+            what = (
+                "a pipe"
+                if stat.S_ISFIFO(found.st_mode)
+                else "a folder"
+                if stat.S_ISDIR(found.st_mode)
+                else "a device or the like"
+            )
             raise RowsError(f"{path}: is {what}, no plain file; write the rows to a file first.")
         return cls(path, found.st_size, found.st_mtime_ns, found.st_ino)
 
@@ -64,7 +71,8 @@ class StampedFile:
             yield file
 
     def read_into(self, *parts: tuple[NDArray[Any], int]) -> None:
-        """Fill contiguous arrays with the bytes from an offset on, each its own, and have the system read ahead as many more."""
+        """Fill contiguous arrays with the bytes from an offset on, each its own, and have the
+        system read ahead as many more."""
         with self.opened() as file:
             for out, offset in parts:
                 left = bytes_of(out)
@@ -75,4 +83,6 @@ class StampedFile:
                         raise RowsError(f"{self.path}: is truncated.")
                     left = left[done:]
                 if hasattr(os, "posix_fadvise"):
-                    os.posix_fadvise(file.fileno(), offset + out.nbytes, out.nbytes, os.POSIX_FADV_WILLNEED)
+                    os.posix_fadvise(
+                        file.fileno(), offset + out.nbytes, out.nbytes, os.POSIX_FADV_WILLNEED
+                    )

@@ -1,4 +1,5 @@
-"""Numbers by row that Dask holds, such as weights and labels: part by part on the workers that hold the rows."""
+"""Numbers by row that Dask holds, such as weights and labels: part by part on the workers that hold
+the rows."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ class Partitions:
 
     client: Any
     starts: npt.NDArray[Any]  # the number of the first row of each partition, and of all rows
-    answers_stay: bool = True  # what is said of each row is an array on the workers too, as a collection is asked about
+    # what is said of each row is an array on the workers too, as a collection is asked about
+    answers_stay: bool = True
 
     @property
     def n_rows(self) -> int:
@@ -48,13 +50,20 @@ class Partitions:
         return futures
 
     def between(self, start: int, stop: int) -> list[tuple[int, slice]]:
-        """Return the partitions that hold rows start ... stop - 1, and which of their rows these are."""
-        first, last = (int(n) for n in np.searchsorted(self.starts, [start, stop - 1], side="right") - 1)
+        """Return the partitions that hold rows start ... stop - 1, and which of their rows these
+        are."""
+        first, last = (
+            int(n) for n in np.searchsorted(self.starts, [start, stop - 1], side="right") - 1
+        )
         begins = [(number, int(self.starts[number])) for number in range(first, last + 1)]
-        return [(k, slice(max(start - at, 0), min(stop, int(self.starts[k + 1])) - at)) for k, at in begins]
+        return [
+            (k, slice(max(start - at, 0), min(stop, int(self.starts[k + 1])) - at))
+            for k, at in begins
+        ]
 
     def parts_of(self, values: Any) -> list[Any]:
-        """Return one argument for each partition: a column's parts, an array's (n,), those of a list, or the same value for all."""
+        """Return one argument for each partition: a column's parts, an array's (n,), those of a
+        list, or the same value for all."""
         if isinstance(values, DaskColumn):
             return values.parts
         if isinstance(values, list):
@@ -64,7 +73,8 @@ class Partitions:
         return [values[start:stop] for start, stop in pairwise(self.starts)]
 
     def bring(self, parts: list[Any], which: Any) -> npt.NDArray[Any]:
-        """Return some rows of parted futures, by numbers or a slice; they are selected on the workers."""
+        """Return some rows of parted futures, by numbers or a slice; they are selected on the
+        workers."""
         if isinstance(which, slice):
             start, stop, _ = which.indices(self.n_rows)
             pieces = self._brought(self.between(start, stop), parts)
@@ -73,7 +83,10 @@ class Partitions:
         order = np.argsort(numbers, kind="stable")
         bounds = np.searchsorted(numbers[order], np.arange(len(parts) + 1))
         places = [(number, order[a:b]) for number, (a, b) in enumerate(pairwise(bounds)) if b > a]
-        pieces = self._brought([(number, np.asarray(which)[place] - self.starts[number]) for number, place in places], parts)
+        pieces = self._brought(
+            [(number, np.asarray(which)[place] - self.starts[number]) for number, place in places],
+            parts,
+        )
         out = np.empty((len(which), *pieces[0].shape[1:]), pieces[0].dtype)
         for (_, place), piece in zip(places, pieces, strict=True):
             out[place] = piece
@@ -83,19 +96,28 @@ class Partitions:
         if not wanted:
             return [np.empty(0)]
         numbers, which = zip(*wanted, strict=True)
-        brought: list[Any] = self.client.gather(self.map(some_rows, [parts[number] for number in numbers], which))
+        brought: list[Any] = self.client.gather(
+            self.map(some_rows, [parts[number] for number in numbers], which)
+        )
         return [np.ascontiguousarray(piece) for piece in brought]
 
-    def column(self, values: Any, check: Callable[[Any, int], Any], name: str, estimator_name: str) -> DaskColumn:
-        """Return a Dask array or series as numbers beside the rows; `check` makes them of each part, from the number of its first row."""
+    def column(
+        self, values: Any, check: Callable[[Any, int], Any], name: str, estimator_name: str
+    ) -> DaskColumn:
+        """Return a Dask array or series as numbers beside the rows; `check` makes them of each
+        part, from the number of its first row."""
         parts = column_in_parts(self.client, values, self.sizes)
         if isinstance(parts, tuple):
-            raise ValueError(f"{estimator_name}: {name} has shape {parts}; one entry for each of the {self.n_rows} rows is needed.")
+            raise ValueError(
+                f"{estimator_name}: {name} has shape {parts}; one entry for each of the "
+                f"{self.n_rows} rows is needed."
+            )
         return DaskColumn(self, self.map(check, parts, self.first_rows))
 
 
 class DaskColumn:
-    """Numbers (n,) beside the rows of a Dask collection. They stand in an array's place where few of them, or sums, are asked for.
+    """Numbers (n,) beside the rows of a Dask collection. They stand in an array's place where few
+    of them, or sums, are asked for.
 
     Parts are futures with the graph that made them: those lost with a worker are computed again.
     """
@@ -142,16 +164,25 @@ class DaskColumn:
 
     def __getitem__(self, which: Any) -> npt.NDArray[Any]:
         """Return some of the numbers, brought here."""
-        return self.rows.bring(self.parts, which) if isinstance(which, slice) or len(which) else np.empty(0)
+        return (
+            self.rows.bring(self.parts, which)
+            if isinstance(which, slice) or len(which)
+            else np.empty(0)
+        )
 
     def mapped(self, function: Callable[..., Any], *others: Any) -> DaskColumn:
-        """Return a function of each part, and of the parts of others: columns, arrays (n,), lists of one value for each part, or one value
-        for all."""
-        return DaskColumn(self.rows, self.rows.map(function, self.parts, *map(self.rows.parts_of, others)))
+        """Return a function of each part, and of the parts of others: columns, arrays (n,), lists
+        of one value for each part, or one value for all."""
+        return DaskColumn(
+            self.rows, self.rows.map(function, self.parts, *map(self.rows.parts_of, others))
+        )
 
     def asked(self, function: Callable[..., Any], *others: Any) -> list[Any]:
-        """Return what a function says of each part, from the part, the number of its first row, and the parts of others."""
-        return list(self.rows.client.gather(self.mapped(function, self.rows.first_rows, *others).parts))
+        """Return what a function says of each part, from the part, the number of its first row, and
+        the parts of others."""
+        return list(
+            self.rows.client.gather(self.mapped(function, self.rows.first_rows, *others).parts)
+        )
 
     def lazily(self) -> Any:
         """Return the numbers as a Dask array whose chunks stay where they are."""
@@ -160,7 +191,8 @@ class DaskColumn:
 
 @dataclass(frozen=True)
 class DaskKept:
-    """Numbers by row that a pass keeps beside partitions: futures that follow from those before, so that lost ones are made again."""
+    """Numbers by row that a pass keeps beside partitions: futures that follow from those before, so
+    that lost ones are made again."""
 
     rows: Partitions
     parts: list[Any]
@@ -168,7 +200,9 @@ class DaskKept:
     def column(self, name: str) -> DaskColumn:
         """Return an attribute of what is kept, numbers by row."""
         parts = self.rows.map(getattr, self.parts, [name] * len(self.parts))
-        return DaskColumn(self.rows, parts, self.rows.client.submit(_empty_like, parts[0], pure=False).result())
+        return DaskColumn(
+            self.rows, parts, self.rows.client.submit(_empty_like, parts[0], pure=False).result()
+        )
 
     def answer(self, name: str) -> Any:
         """Return the same as a Dask array, or here where answers are not left on the workers."""
@@ -177,7 +211,8 @@ class DaskKept:
 
 
 def columns_of(blocks: Blocks) -> list[Any]:
-    """Return the numbers by row of blocks: weights, None where all rows have the same, and whatever else is known of rows."""
+    """Return the numbers by row of blocks: weights, None where all rows have the same, and whatever
+    else is known of rows."""
     return [None if blocks.alike else blocks.weight, *blocks.columns.values()]
 
 

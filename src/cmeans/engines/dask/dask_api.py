@@ -20,7 +20,8 @@ def is_collection(x: Any) -> bool:
     graph = getattr(type(x), "__dask_graph__", None)
     if not callable(graph):
         return False
-    # Dask's own always have a graph, which may take long to make; what others wrap need not be Dask's.
+    # Dask's own always have a graph, which may take long to make; what others wrap need not be
+    # Dask's.
     return type(x).__module__.startswith("dask") or graph(x) is not None
 
 
@@ -55,7 +56,10 @@ def default_client() -> Any | None:
 
 def is_client(value: Any) -> bool:
     """True where a value can run tasks as a Dask client does."""
-    return all(callable(getattr(value, name, None)) for name in ("submit", "map", "gather", "cancel", "who_has", "nthreads"))
+    return all(
+        callable(getattr(value, name, None))
+        for name in ("submit", "map", "gather", "cancel", "who_has", "nthreads")
+    )
 
 
 class WorkerPlacement:
@@ -70,7 +74,8 @@ class WorkerPlacement:
 
 @contextmanager
 def placed(workers: dict[str, list[str]]) -> Iterator[None]:
-    """Run graphs that are sent inside on these workers, elsewhere only where these are gone; else the scheduler would move large results.
+    """Run graphs that are sent inside on these workers, elsewhere only where these are gone; else
+    the scheduler would move large results.
 
     Graphs that contain a space or a state are large on purpose, and sent once.
     """
@@ -82,7 +87,8 @@ def placed(workers: dict[str, list[str]]) -> Iterator[None]:
 
 
 def settled(client: Any, futures: list[Any], seconds: float | None = None) -> bool:
-    """Wait until all futures of a client have finished, failed or been cancelled, so many seconds at most; True where they have."""
+    """Wait until all futures of a client have finished, failed or been cancelled, so many seconds
+    at most; True where they have."""
     from distributed import wait
 
     with client.as_current():
@@ -117,7 +123,8 @@ def has_killed_workers(error: BaseException) -> bool:
 
 
 def started(client: Any, x: Any, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-    """Return futures of a function of each partition of a collection of rows, in order; lost ones are computed again."""
+    """Return futures of a function of each partition of a collection of rows, in order; lost ones
+    are computed again."""
     import dask
 
     whole = x if is_frame(x) else x.rechunk({1: -1})
@@ -128,7 +135,8 @@ def started(client: Any, x: Any, function: Callable[..., Any], *arguments: Any) 
 
 
 def column_in_parts(client: Any, values: Any, sizes: list[int]) -> list[Any] | tuple[Any, ...]:
-    """Return futures of arrays of these sizes that a Dask array or series is made of; its shape where that is another."""
+    """Return futures of arrays of these sizes that a Dask array or series is made of; its shape
+    where that is another."""
     with client.as_current():
         whole = values.to_dask_array() if is_frame(values) else values
         if any(size != size for size in whole.shape):  # not known yet
@@ -139,15 +147,27 @@ def column_in_parts(client: Any, values: Any, sizes: list[int]) -> list[Any] | t
         return futures
 
 
-def row_by_row(x: Any, function: Callable[..., Any], n_columns: int | None, dtype: Any, **words: Any) -> Any:
-    """Return a Dask array of a function of blocks of rows, (n,) or (n, n_columns), computed lazily."""
+def row_by_row(
+    x: Any, function: Callable[..., Any], n_columns: int | None, dtype: Any, **words: Any
+) -> Any:
+    """Return a Dask array of a function of blocks of rows, (n,) or (n, n_columns), computed
+    lazily."""
     import dask
 
     whole = (x.to_dask_array() if is_frame(x) else x).rechunk({1: -1})
-    words = {name: dask.delayed(word, pure=False) for name, word in words.items()}  # in the graph once, not once a block
+    # in the graph once, not once a block
+    words = {name: dask.delayed(word, pure=False) for name, word in words.items()}
     if n_columns is None:
-        return whole.map_blocks(function, **words, dtype=dtype, drop_axis=1, meta=np.empty(0, dtype))
-    return whole.map_blocks(function, **words, dtype=dtype, chunks=(whole.chunks[0], (n_columns,)), meta=np.empty((0, 0), dtype))
+        return whole.map_blocks(
+            function, **words, dtype=dtype, drop_axis=1, meta=np.empty(0, dtype)
+        )
+    return whole.map_blocks(
+        function,
+        **words,
+        dtype=dtype,
+        chunks=(whole.chunks[0], (n_columns,)),
+        meta=np.empty((0, 0), dtype),
+    )
 
 
 def by_row(parts: list[Any], sizes: list[int], client: Any) -> Any:
@@ -156,7 +176,10 @@ def by_row(parts: list[Any], sizes: list[int], client: Any) -> Any:
 
     with client.as_current():
         dtype = client.submit(_dtype_of, parts[0], pure=False).result()
-        arrays = [dask.array.from_delayed(part, (size,), dtype) for part, size in zip(parts, sizes, strict=True)]
+        arrays = [
+            dask.array.from_delayed(part, (size,), dtype)
+            for part, size in zip(parts, sizes, strict=True)
+        ]
         return dask.array.concatenate(arrays)
 
 
@@ -165,7 +188,8 @@ def _dtype_of(part: Any) -> Any:
 
 
 def in_parts(function: Callable[..., Any], rows: StoredRows, step: int) -> Any:
-    """Return a Dask array of stored rows; `function` reads each part, from the way to open the rows and two row numbers."""
+    """Return a Dask array of stored rows; `function` reads each part, from the way to open the rows
+    and two row numbers."""
     import dask
     import dask.array
 
@@ -173,7 +197,11 @@ def in_parts(function: Callable[..., Any], rows: StoredRows, step: int) -> Any:
     read = dask.delayed(function, pure=False)
     parts = [(start, min(start + step, n)) for start in range(0, n, step)]
     return dask.array.concatenate(
-        [dask.array.from_delayed(read(again, start, stop), (stop - start, d), rows.dtype) for start, stop in parts], axis=0
+        [
+            dask.array.from_delayed(read(again, start, stop), (stop - start, d), rows.dtype)
+            for start, stop in parts
+        ],
+        axis=0,
     )
 
 

@@ -11,10 +11,11 @@ from typing import Any
 
 @contextmanager
 def unraised_interrupts() -> Iterator[list[bool]]:
-    """Collect each KeyboardInterrupt raised while an object is finalised, which Python prints and ignores.
+    """Collect each KeyboardInterrupt raised while an object is finalised, which Python prints and
+    ignores.
 
-    A pass over a cluster releases many futures, each with a finaliser, so that Ctrl-C may well fall into one. Signals reach the main
-    thread only.
+    A pass over a cluster releases many futures, each with a finaliser, so that Ctrl-C may well fall
+    into one. Signals reach the main thread only.
     """
     struck: list[bool] = []
     if threading.current_thread() is not threading.main_thread():

@@ -21,13 +21,16 @@ AT_ONCE = 4  # a worker's memory, divided by this, may be partitions that one ta
 
 
 class DaskRows(StoredRows):
-    """The rows of a Dask array or data frame, persisted on the workers; only rows requested by number are transferred here.
+    """The rows of a Dask array or data frame, persisted on the workers; only rows requested by
+    number are transferred here.
 
-    Partitions are futures with the graph that made them: partitions lost with a worker are computed again.
+    Partitions are futures with the graph that made them: partitions lost with a worker are computed
+    again.
     """
 
     elsewhere = True
-    function: Callable[[RowArray], RowArray] | None = None  # applied to partitions where they are read
+    # applied to partitions where they are read
+    function: Callable[[RowArray], RowArray] | None = None
 
     def __init__(
         self,
@@ -39,20 +42,30 @@ class DaskRows(StoredRows):
         holes: bool = False,
         answers_stay: bool = True,
     ) -> None:
-        where, (dtype, columns) = "a Dask data frame" if is_frame(x) else "a Dask array", type_and_columns(x, estimator_name)
+        where, (dtype, columns) = (
+            "a Dask data frame" if is_frame(x) else "a Dask array",
+            type_and_columns(x, estimator_name),
+        )
         parts = started(client, x, as_rows, np.dtype(dtype), estimator_name)
         looks = client.gather(client.map(look, parts, holes=holes, pure=False))
         kept = [number for number, seen in enumerate(looks) if seen.shape[0]]
         if not kept:
-            raise ValueError(f"{estimator_name}: X is {where} without rows; at least one row is needed.")
+            raise ValueError(
+                f"{estimator_name}: X is {where} without rows; at least one row is needed."
+            )
         super().__init__(where, columns, dtype, sum(looks[number].shape[0] for number in kept))
         self.client, self.memory_per_worker = client, memory_per_worker
         self.holes = any(seen.holes for seen in looks)
         starts = [0, *accumulate(seen.shape[0] for seen in looks)]
         for number in kept:
             self._complain(estimator_name, number, starts[number], looks[number])
-        self.parts = [parts[number] for number in kept]  # futures of (b, d) arrays, none of them empty
-        self.partitions = Partitions(client, np.array([0, *accumulate(looks[number].shape[0] for number in kept)]), answers_stay)
+        # futures of (b, d) arrays, none of them empty
+        self.parts = [parts[number] for number in kept]
+        self.partitions = Partitions(
+            client,
+            np.array([0, *accumulate(looks[number].shape[0] for number in kept)]),
+            answers_stay,
+        )
 
         self.answers_stay = answers_stay
 
@@ -64,31 +77,58 @@ class DaskRows(StoredRows):
     def mapped(self, function: Callable[[RowArray], RowArray]) -> DaskRows:
         rows = copy(self)
         rows._samples = {}
-        rows.function = function if self.function is None else partial(_both, self.function, function)
+        rows.function = (
+            function if self.function is None else partial(_both, self.function, function)
+        )
         return rows
 
     def places(self) -> list[str]:
-        """Return a worker for each partition: the one that holds it, unless its load would far exceed the others'."""
+        """Return a worker for each partition: the one that holds it, unless its load would far
+        exceed the others'."""
         settled(self.client, self.parts)  # those of a lost worker are being recomputed
         if any(part.cancelled() for part in self.parts):
-            raise RowsError(f"the rows of {self.where} are lost: their scheduler was restarted; fit again.")
-        where, threads, sizes = self.client.who_has(self.parts), self.client.nthreads(), np.diff(self.starts)
+            raise RowsError(
+                f"the rows of {self.where} are lost: their scheduler was restarted; fit again."
+            )
+        where, threads, sizes = (
+            self.client.who_has(self.parts),
+            self.client.nthreads(),
+            np.diff(self.starts),
+        )
         if not threads:
-            raise RowsError("no Dask worker is left; start some, with enough memory for the partitions, and fit again.")
+            raise RowsError(
+                "no Dask worker is left; start some, with enough memory for the partitions, and "
+                "fit again."
+            )
         enough = FAIR * self.shape[0] / sum(threads.values())
         load, places = dict.fromkeys(threads, 0.0), []
         for part, size in zip(self.parts, map(int, sizes), strict=True):
-            holders = [worker for worker in where.get(part.key) or () if worker in load and load[worker] + size / threads[worker] <= enough]
-            place = holders[0] if holders else min(load, key=lambda worker: load[worker] + size / threads[worker])
+            holders = [
+                worker
+                for worker in where.get(part.key) or ()
+                if worker in load and load[worker] + size / threads[worker] <= enough
+            ]
+            place = (
+                holders[0]
+                if holders
+                else min(load, key=lambda worker: load[worker] + size / threads[worker])
+            )
             load[place] += size / threads[place]
             places.append(place)
         return places
 
     def groups(self, places: list[str]) -> list[list[int]]:
-        """Return the partitions that one task sums: all of a worker, or, where they may not all be in its memory at once, some of them."""
-        limits, size, groups = memory_limits(self.client), self.shape[1] * self.dtype.itemsize, dict[str, list[list[int]]]()
+        """Return the partitions that one task sums: all of a worker, or, where they may not all be
+        in its memory at once, some of them."""
+        limits, size, groups = (
+            memory_limits(self.client),
+            self.shape[1] * self.dtype.itemsize,
+            dict[str, list[list[int]]](),
+        )
         held = dict.fromkeys(places, 0)  # bytes of the last group of each worker
-        for number, (place, n_rows) in enumerate(zip(places, np.diff(self.starts).tolist(), strict=True)):
+        for number, (place, n_rows) in enumerate(
+            zip(places, np.diff(self.starts).tolist(), strict=True)
+        ):
             most, there = limits.get(place) or np.inf, groups.setdefault(place, [[]])
             if there[-1] and AT_ONCE * (held[place] + n_rows * size) > most:
                 there.append([])
@@ -118,13 +158,15 @@ class DaskRows(StoredRows):
         d = self.shape[1]
         if len(seen.shape) != 2 or seen.shape[1] != d:
             raise RowsError(
-                f"{estimator_name}: partition {number} of {self.where} has shape {seen.shape}, where {d} columns were announced."
+                f"{estimator_name}: partition {number} of {self.where} has shape {seen.shape}, "
+                f"where {d} columns were announced."
             )
         if seen.bad is not None:
             row, column, what = seen.bad
             partial = ', or take kernel="linear" and missing="partial"' if what == "NaN" else ""
             raise ValueError(
-                f"{estimator_name}: Input X contains {what}, first in partition {number} at its row {row} (row {start + row} of all), "
+                f"{estimator_name}: Input X contains {what}, first in partition {number} at its "
+                f"row {row} (row {start + row} of all), "
                 "column "
                 f"{self.columns[column]!r}. Remove or impute such rows, mend the column{partial}."
             )
@@ -135,30 +177,49 @@ def _both(first: Callable[[Any], Any], second: Callable[[Any], Any], x: Any) -> 
 
 
 def type_and_columns(x: Any, estimator_name: str) -> tuple[Any, tuple[Any, ...]]:
-    """Return the float type that holds a collection's numbers, and the names or positions of its columns."""
+    """Return the float type that holds a collection's numbers, and the names or positions of its
+    columns."""
     if is_frame(x):
         if getattr(x, "ndim", 2) != 2:
-            raise ValueError(f"{estimator_name}: X is a Dask series; pass a data frame of features, e.g. series.to_frame().")
+            raise ValueError(
+                f"{estimator_name}: X is a Dask series; pass a data frame of features, e.g. "
+                "series.to_frame()."
+            )
         kinds = dict(zip(x.columns, x.dtypes, strict=True))
         others = [name for name, kind in kinds.items() if getattr(kind, "kind", "O") not in NUMBERS]
         if others:
             named = ", ".join(f"{name!r} ({kinds[name]})" for name in others[:10])
-            raise ValueError(f"{estimator_name}: columns of X that are not numbers: {named}. Drop or encode them.")
+            raise ValueError(
+                f"{estimator_name}: columns of X that are not numbers: {named}. Drop or encode "
+                "them."
+            )
         single = all(kind.kind == "f" and kind.itemsize == 4 for kind in kinds.values())
         names = list(x.columns)
         named_all = all(isinstance(name, str) for name in names)
-        return (np.float32 if single else np.float64), tuple(names if named_all else range(len(names)))
+        return (np.float32 if single else np.float64), tuple(
+            names if named_all else range(len(names))
+        )
     if not is_array(x):
-        raise ValueError(f"{estimator_name}: X is a {type(x).__name__} of Dask; pass a Dask array or data frame, or what it computes.")
+        raise ValueError(
+            f"{estimator_name}: X is a {type(x).__name__} of Dask; pass a Dask array or data "
+            "frame, or what it computes."
+        )
     if x.ndim != 2:
-        raise ValueError(f"{estimator_name}: expected a 2-D array of rows and features, got one of shape {x.shape}. Reshape your data.")
+        raise ValueError(
+            f"{estimator_name}: expected a 2-D array of rows and features, got one of shape "
+            f"{x.shape}. Reshape your data."
+        )
     if x.dtype.kind not in NUMBERS:
         raise ValueError(f"{estimator_name}: X has dtype {x.dtype}; real numbers are needed.")
     kind = type(empty_chunk(x))
     if not issubclass(kind, np.ndarray):
-        raise ValueError(f"{estimator_name}: X has chunks of {kind.__name__}; NumPy arrays are needed, x.map_blocks(...) makes them.")
+        raise ValueError(
+            f"{estimator_name}: X has chunks of {kind.__name__}; NumPy arrays are needed, "
+            "x.map_blocks(...) makes them."
+        )
     if not np.isfinite(x.shape[1]) or x.shape[1] == 0:
         raise ValueError(
-            f"{estimator_name}: X has shape {x.shape}; the number of features must be known and not 0: call x.compute_chunk_sizes()."
+            f"{estimator_name}: X has shape {x.shape}; the number of features must be known and "
+            "not 0: call x.compute_chunk_sizes()."
         )
     return (np.float32 if x.dtype == np.float32 else np.float64), tuple(range(x.shape[1]))

@@ -39,19 +39,24 @@ PATIENCE = 2  # seconds between checks that all workers are alive
 LOSSES = 5  # times that a pass is submitted
 LOST_AFTER = 30.0  # seconds without a connection from which on a scheduler is gone
 PAUSE = 0.1  # seconds between two looks at it
-SENT_FOR = 1.0  # seconds of chunks after which the state of a stream comes here; what a lost worker had done since is done again
+# seconds of chunks after which the state of a stream comes here; what a lost worker had done since
+# is done again
+SENT_FOR = 1.0
 MOST_CHUNKS = 64  # of a stream, that are sent at once
 SCHEDULER_GONE = (
-    "the Dask scheduler is gone, and with it the rows on its workers; start a cluster and fit again, from a checkpoint where the fit had "
+    "the Dask scheduler is gone, and with it the rows on its workers; start a cluster and fit "
+    "again, from a checkpoint where the fit had "
     "one (engine=cmeans.DaskEngine(checkpoint=cmeans.Checkpoint(path, resume=True)))."
 )
 GIVE_MEMORY = "give them more memory, or smaller partitions"
 
-Graph = dict[str, Any]  # tasks by their keys, which end in the number of the partition that they run beside
+# tasks by their keys, which end in the number of the partition that they run beside
+Graph = dict[str, Any]
 
 
 class DaskSession(Engine):
-    """The engine of one fit: passes over its rows run on the workers, all others in threads here."""
+    """The engine of one fit: passes over its rows run on the workers, all others in threads
+    here."""
 
     def __init__(self, here: Engine, rows: DaskRows) -> None:
         self._here = here
@@ -85,10 +90,18 @@ class DaskSession(Engine):
     def map(self, rows: HasTasks, over: Pass[Result]) -> Iterator[Result]:
         return self._map_on_workers(rows, over) if self._holds(rows) else self._here.map(rows, over)
 
-    def fold(self, rows: HasTasks, over: Pass[Sum], done: Callable[[int], None] | None = None, kept: Any = None) -> Sum:
+    def fold(
+        self,
+        rows: HasTasks,
+        over: Pass[Sum],
+        done: Callable[[int], None] | None = None,
+        kept: Any = None,
+    ) -> Sum:
         if not self._holds(rows):
             return super().fold(rows, over, done, kept)
-        total = self._added(self._results(lambda: self._wanted(self._fold_graph(rows, over, folded, kept))))
+        total = self._added(
+            self._results(lambda: self._wanted(self._fold_graph(rows, over, folded, kept)))
+        )
         if done is not None:
             done(rows.n_tasks - 1)
         return over.conclude(total)
@@ -101,36 +114,64 @@ class DaskSession(Engine):
         def submit() -> list[Any]:
             tasks = self._fold_graph(rows, over, folded_and_kept, kept)
             sums = {key.replace("folded", "sums"): (itemgetter(0), key) for key in tasks}
-            parts = {f"{key.replace('folded', 'kept')}-{k}": (_of_one, key, k) for key, task in tasks.items() for k in task[2]}
+            parts = {
+                f"{key.replace('folded', 'kept')}-{k}": (_of_one, key, k)
+                for key, task in tasks.items()
+                for k in task[2]
+            }
             order = sorted(parts, key=lambda key: int(key.rpartition("-")[2]))
             started = self._started(tasks | sums | parts, [*sums, *order])
             beside[:] = started[len(sums) :]
             return started[: len(sums)]
 
-        return over.conclude(self._added(self._results(submit))), DaskKept(self._rows.partitions, beside)
+        return over.conclude(self._added(self._results(submit))), DaskKept(
+            self._rows.partitions, beside
+        )
 
-    def follow(self, rows: HasTasks, chain: Chain[Result], state: Result, kept: Any = None) -> Iterator[tuple[Result, Any]]:
+    def follow(
+        self, rows: HasTasks, chain: Chain[Result], state: Result, kept: Any = None
+    ) -> Iterator[tuple[Result, Any]]:
         if not self._holds(rows):
             yield from super().follow(rows, chain, state, kept)
             return
         n_steps = rows.n_tasks if isinstance(rows, ChunkedRows) else len(self._rows.parts)
         at, count = 0, 1 if kept is None else n_steps  # what is kept is written by one graph
         while at < n_steps:
-            begun, beside, steps = time.monotonic(), list[Any](), range(at, min(at + count, n_steps))
-            (answer,) = self._results(partial(self._follow, rows, steps, chain, Answer(state), kept, beside))
+            begun, beside, steps = (
+                time.monotonic(),
+                list[Any](),
+                range(at, min(at + count, n_steps)),
+            )
+            (answer,) = self._results(
+                partial(self._follow, rows, steps, chain, Answer(state), kept, beside)
+            )
             state, at = answer.told(), at + count
             kept = None if kept is None else DaskKept(self._rows.partitions, beside)
-            count = max(1, min(2 * count, int(count * SENT_FOR / (time.monotonic() - begun)), MOST_CHUNKS))
+            count = max(
+                1, min(2 * count, int(count * SENT_FOR / (time.monotonic() - begun)), MOST_CHUNKS)
+            )
             yield state, kept
 
-    def _follow(self, rows: Any, steps: range, chain: Chain[Any], before: Any, kept: Any, beside: list[Any]) -> list[Any]:
-        """Send consecutive steps of a chain; return the state after them, and put what they keep into `beside`."""
+    def _follow(
+        self, rows: Any, steps: range, chain: Chain[Any], before: Any, kept: Any, beside: list[Any]
+    ) -> list[Any]:
+        """Send consecutive steps of a chain; return the state after them, and put what they keep
+        into `beside`."""
         name, written = self._new_name(), list[str]()
         shared = f"cmeans-chain-{name}-all"
         tasks: Graph = {shared: (unchanged, chain)}
         for shard, number, home in self._steps_of(rows, steps, name, tasks):
-            step, state = f"cmeans-followed-{name}-{number}-{home}", f"cmeans-state-{name}-{number}-{home}"
-            tasks[step] = (followed, shard, shared, None if kept is None else kept.parts[number], before)
+            step, state = (
+                f"cmeans-followed-{name}-{number}-{home}",
+                f"cmeans-state-{name}-{number}-{home}",
+            )
+            tasks[step] = (
+                followed,
+                shard,
+                shared,
+                None if kept is None else kept.parts[number],
+                before,
+            )
             tasks[state], before = (itemgetter(0), step), state
             if kept is not None:
                 written.append(f"cmeans-kept-{name}-{number}-{home}")
@@ -139,8 +180,11 @@ class DaskSession(Engine):
         beside[:] = started[1:]
         return started[:1]
 
-    def _steps_of(self, rows: Any, steps: range, name: str, tasks: Graph) -> list[tuple[Any, int, int]]:
-        """Return the shard of each step, its number and its partition; consecutive chunks of the same partitions are one step."""
+    def _steps_of(
+        self, rows: Any, steps: range, name: str, tasks: Graph
+    ) -> list[tuple[Any, int, int]]:
+        """Return the shard of each step, its number and its partition; consecutive chunks of the
+        same partitions are one step."""
         if not isinstance(rows, ChunkedRows):
             held = self._shards_of(rows)
             return [(held[k], k, k) for k in steps]
@@ -149,22 +193,34 @@ class DaskSession(Engine):
         groups = groupby(steps, key=lambda k: [part for part, _ in between(*rows.spans[k])])
         return [self._chunk_shard(rows, list(some), name, tasks) for _, some in groups]
 
-    def _chunk_shard(self, rows: ChunkedRows, some: list[int], name: str, tasks: Graph) -> tuple[str, int, int]:
-        """Add the tasks that cut consecutive chunks out of the partitions; return the key of their shard, the number of the first chunk,
-        and the partition that holds most of their rows."""
+    def _chunk_shard(
+        self, rows: ChunkedRows, some: list[int], name: str, tasks: Graph
+    ) -> tuple[str, int, int]:
+        """Add the tasks that cut consecutive chunks out of the partitions; return the key of their
+        shard, the number of the first chunk, and the partition that holds most of their rows."""
         (start, _), (_, stop) = rows.spans[some[0]], rows.spans[some[-1]]
         wanted, pieces = self._rows.partitions.between(start, stop), list[Any]()
         for what, values in enumerate([self._rows, *columns_of(rows.blocks)]):
             if hasattr(values, "parts"):
                 keys = [f"cmeans-cut{what}-{name}-{some[0]}-{part}" for part, _ in wanted]
-                tasks |= {key: (some_rows, values.parts[part], which) for key, (part, which) in zip(keys, wanted, strict=True)}
+                tasks |= {
+                    key: (some_rows, values.parts[part], which)
+                    for key, (part, which) in zip(keys, wanted, strict=True)
+                }
                 pieces.append(keys)
             else:
                 pieces.append(None if values is None else [values[start:stop]])
         home = max(wanted, key=lambda piece: piece[1].stop - piece[1].start)[0]
         spans = [(first - start, last - start) for first, last in (rows.spans[k] for k in some)]
         key = f"cmeans-chunks-{name}-{some[0]}-{home}"
-        tasks[key] = (chunk_shard, rows.blocks.spec, rows.blocks.x.function, spans, [rows.numbers[k] for k in some], *pieces)
+        tasks[key] = (
+            chunk_shard,
+            rows.blocks.spec,
+            rows.blocks.x.function,
+            spans,
+            [rows.numbers[k] for k in some],
+            *pieces,
+        )
         return key, some[0], home
 
     def _map_on_workers(self, rows: Any, over: Pass[Result]) -> Iterator[Result]:
@@ -180,7 +236,8 @@ class DaskSession(Engine):
         return int(2 * max(1, sum(self._client.nthreads().values())))
 
     def _submit_map(self, rows: Any, over: Pass[Any], some: range) -> list[Any]:
-        """Send a pass over some shards: to each worker once, unless it holds data of single rows."""
+        """Send a pass over some shards: to each worker once, unless it holds data of single
+        rows."""
         name, chunked = self._new_name(), isinstance(rows, ChunkedRows)
         shared, passes = f"cmeans-pass-{name}-all", [] if chunked else self._parts_of(over)
         tasks: Graph = {} if passes else {shared: (unchanged, PreparedOnce(over))}
@@ -196,15 +253,25 @@ class DaskSession(Engine):
         sums = {node: one for part in parts for node, one in part.items()}
         return next(iter(climbed(sums, len(self._rows.parts)).values()))
 
-    def _fold_graph(self, rows: Any, over: Pass[Any], function: Callable[..., Any], kept: Any) -> Graph:
-        """Return the tasks of a pass: one a worker, told the pass and asked for its sums in one message each."""
+    def _fold_graph(
+        self, rows: Any, over: Pass[Any], function: Callable[..., Any], kept: Any
+    ) -> Graph:
+        """Return the tasks of a pass: one a worker, told the pass and asked for its sums in one
+        message each."""
         held, name, count = self._shards_of(rows), self._new_name(), len(self._rows.parts)
         passes, whole = self._parts_of(over), PreparedOnce(over)
         tasks = Graph()
         for group in self._groups:
             sent = [PreparedOnce(passes[k]) for k in group] if passes else whole
             beside = None if kept is None else [kept.parts[k] for k in group]
-            tasks[f"cmeans-folded-{name}-{group[0]}"] = (function, [held[k] for k in group], group, sent, count, beside)
+            tasks[f"cmeans-folded-{name}-{group[0]}"] = (
+                function,
+                [held[k] for k in group],
+                group,
+                sent,
+                count,
+                beside,
+            )
         return tasks
 
     def _parts_of(self, over: Pass[Any]) -> list[Pass[Any]]:
@@ -213,7 +280,8 @@ class DaskSession(Engine):
         return [] if all(part is over for part in parts) else parts
 
     def _results(self, submit: Callable[[], list[Any]]) -> list[Any]:
-        """Return the results of futures, submitted again where workers are lost; cancelled where they will not be read."""
+        """Return the results of futures, submitted again where workers are lost; cancelled where
+        they will not be read."""
         if self._struck:
             self._struck.clear()
             raise KeyboardInterrupt
@@ -222,7 +290,8 @@ class DaskSession(Engine):
             futures: list[Any] = []
             try:
                 futures = submit()
-                self._read.clear()  # now, as a message that says so would hold up the one that asks for results
+                # now, as a message that says so would hold up the one that asks for results
+                self._read.clear()
                 if self._wait_for(futures):
                     results: list[Any] = self._client.gather(futures)
                     self._read = futures
@@ -232,7 +301,9 @@ class DaskSession(Engine):
                 if isinstance(error, Exception):
                     self._require_scheduler()
                 if has_killed_workers(error):
-                    raise RowsError(f"workers died again and again of the same partitions; {GIVE_MEMORY}.") from error
+                    raise RowsError(
+                        f"workers died again and again of the same partitions; {GIVE_MEMORY}."
+                    ) from error
                 raise
             self._drop(futures)
             self._forget_places()
@@ -267,7 +338,10 @@ class DaskSession(Engine):
 
     def _holds(self, rows: Any) -> bool:
         """True for rows that lie on the workers."""
-        return getattr(rows, "blocks", None) is not None and getattr(rows.blocks.x, "parts", None) is self._rows.parts
+        return (
+            getattr(rows, "blocks", None) is not None
+            and getattr(rows.blocks.x, "parts", None) is self._rows.parts
+        )
 
     def _new_name(self) -> str:
         """Return what makes the keys of one graph its own."""
@@ -279,7 +353,11 @@ class DaskSession(Engine):
 
     def _started(self, tasks: Graph, wanted: list[str]) -> list[Any]:
         """Return futures of the wanted keys of a graph, whose tasks run where the shards are."""
-        where = {key: [self._places[int(number)]] for key in tasks if (number := key.rpartition("-")[2]).isdigit()}
+        where = {
+            key: [self._places[int(number)]]
+            for key in tasks
+            if (number := key.rpartition("-")[2]).isdigit()
+        }
         with placed(where):
             started: list[Any] = self._client.get(tasks, wanted, sync=False)
         return started
@@ -291,14 +369,16 @@ class DaskSession(Engine):
     def _place(self) -> None:
         """Find the workers of the partitions, at first and where one is lost."""
         if self._places and time.monotonic() - self._looked > PATIENCE and not self._all_there():
-            self._forget_places()  # tasks of a lost worker have run elsewhere since: all are placed anew
+            # tasks of a lost worker have run elsewhere since: all are placed anew
+            self._forget_places()
         if not self._places:
             self._require_scheduler()
             self._places = self._rows.places()
             self._groups = self._rows.groups(self._places)
 
     def _shards_of(self, rows: Any) -> list[Any]:
-        """Return futures of the partitions in their space, which stay on their workers as long as the rows are in use."""
+        """Return futures of the partitions in their space, which stay on their workers as long as
+        the rows are in use."""
         self._place()
         if rows not in self._shards:
             parts, name = self._rows.parts, self._new_name()
@@ -306,7 +386,14 @@ class DaskSession(Engine):
             spec = f"cmeans-spec-{name}-all"
             of_one = replace(rows.spec, blocks=rows.spec.blocks.one_of(len(parts)))
             tasks = {
-                f"cmeans-shard-{name}-{k}": (Shard, part, rows.blocks.x.function, spec, self._rows.memory_per_worker, *beside)
+                f"cmeans-shard-{name}-{k}": (
+                    Shard,
+                    part,
+                    rows.blocks.x.function,
+                    spec,
+                    self._rows.memory_per_worker,
+                    *beside,
+                )
                 for k, (part, *beside) in enumerate(zip(parts, *columns, strict=True))
             }
             self._shards[rows] = self._started({spec: (unchanged, of_one), **tasks}, list(tasks))

@@ -30,7 +30,8 @@ def as_rows(partition: Any, dtype: Any, estimator_name: str) -> Any:
     hidden = masked_entries(partition)
     if hidden:
         raise ValueError(
-            f"{estimator_name}: X has masked entries ({hidden} in one of its chunks). Impute them (x.map_blocks(...)), or drop their rows."
+            f"{estimator_name}: X has masked entries ({hidden} in one of its chunks). Impute them "
+            "(x.map_blocks(...)), or drop their rows."
         )
     return np.ascontiguousarray(partition, dtype=dtype)
 
@@ -64,7 +65,9 @@ def look(rows: Any, holes: bool) -> PartitionCheck:
     if not len(bad):
         return PartitionCheck(rows.shape, None, holes and bool(np.isnan(rows).any()))
     row, column = map(int, bad[0])
-    return PartitionCheck(rows.shape, (row, column, "NaN" if np.isnan(rows[row, column]) else "infinity"))
+    return PartitionCheck(
+        rows.shape, (row, column, "NaN" if np.isnan(rows[row, column]) else "infinity")
+    )
 
 
 def some_rows(rows: Any, which: Any) -> Any:
@@ -108,14 +111,24 @@ class WorkerMemory:
             self._used -= taken
 
 
-_memories: weakref.WeakKeyDictionary[Any, WorkerMemory] = weakref.WeakKeyDictionary()  # by worker: several may live in one process
+# by worker: several may live in one process
+_memories: weakref.WeakKeyDictionary[Any, WorkerMemory] = weakref.WeakKeyDictionary()
 _making = threading.Lock()
 
 
 class Shard:
-    """One partition in its space, on its worker. Sent to another worker, it is rebuilt by the first task there that needs it."""
+    """One partition in its space, on its worker. Sent to another worker, it is rebuilt by the first
+    task there that needs it."""
 
-    def __init__(self, partition: Any, function: Any, spec: Any, limit: int | None, weight: Any, *columns: Any) -> None:
+    def __init__(
+        self,
+        partition: Any,
+        function: Any,
+        spec: Any,
+        limit: int | None,
+        weight: Any,
+        *columns: Any,
+    ) -> None:
         self._made_of = partition, function, spec, limit, weight, *columns
         self._lock = threading.Lock()
         self._rows: Any = None
@@ -129,7 +142,9 @@ class Shard:
                 worker = this_worker()
                 with _making:
                     memory = _memories.setdefault(worker, WorkerMemory())
-                kept = memory.take(spec.bytes_to_keep(partition), limit, lambda: spare_memory(worker))
+                kept = memory.take(
+                    spec.bytes_to_keep(partition), limit, lambda: spare_memory(worker)
+                )
                 weakref.finalize(self, memory.give_back, kept)
                 partition = partition if function is None else function(partition)
                 self._rows = spec.over(spec.blocks.over(partition, weight, *columns), kept)
@@ -150,10 +165,17 @@ class ChunkShard:
     rows: ChunkedRows
 
 
-def chunk_shard(spec: BlocksSpec, function: Any, spans: Any, numbers: Any, *pieces: Any) -> ChunkShard:
+def chunk_shard(
+    spec: BlocksSpec, function: Any, spans: Any, numbers: Any, *pieces: Any
+) -> ChunkShard:
     """Join pieces of partitions, and of the columns beside them, as chunks."""
-    x, *columns = (None if some is None else some[0] if len(some) == 1 else np.concatenate(some) for some in pieces)
-    return ChunkShard(ChunkedRows(spec.over(x if function is None else function(x), *columns), spans, numbers))
+    x, *columns = (
+        None if some is None else some[0] if len(some) == 1 else np.concatenate(some)
+        for some in pieces
+    )
+    return ChunkShard(
+        ChunkedRows(spec.over(x if function is None else function(x), *columns), spans, numbers)
+    )
 
 
 def engine_here(n_threads: int | None = None) -> AbstractContextManager[Engine]:
@@ -187,17 +209,22 @@ def unchanged(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Node:
-    """A place in the tree by which sums of partitions are added: two neighbours make one of the next level, whoever holds them."""
+    """A place in the tree by which sums of partitions are added: two neighbours make one of the
+    next level, whoever holds them."""
 
     level: int
     number: int
 
 
 def climbed(sums: dict[Node, Any], n_leaves: int) -> dict[Node, Any]:
-    """Return the same sums with every two neighbours added, as far up as they are here; the tree depends on the number of leaves alone."""
+    """Return the same sums with every two neighbours added, as far up as they are here; the tree
+    depends on the number of leaves alone."""
     level, width, found = 0, n_leaves, dict(sums)
     while width > 1:
-        for node in sorted((node for node in found if node.level == level and node.number % 2 == 0), key=lambda node: node.number):
+        for node in sorted(
+            (node for node in found if node.level == level and node.number % 2 == 0),
+            key=lambda node: node.number,
+        ):
             other = Node(level, node.number + 1)
             if node.number + 1 == width:  # the last one has no neighbour
                 found[Node(level + 1, node.number // 2)] = found.pop(node)
@@ -208,9 +235,14 @@ def climbed(sums: dict[Node, Any], n_leaves: int) -> dict[Node, Any]:
 
 
 def folded(
-    shards: list[Shard], numbers: list[int], over: PreparedOnce | list[PreparedOnce], n_leaves: int, kept: list[Any] | None = None
+    shards: list[Shard],
+    numbers: list[int],
+    over: PreparedOnce | list[PreparedOnce],
+    n_leaves: int,
+    kept: list[Any] | None = None,
 ) -> dict[Node, Any]:
-    """Return the sums over some shards of one worker by the threads it has, each over its tasks in their order; `kept` beside each."""
+    """Return the sums over some shards of one worker by the threads it has, each over its tasks in
+    their order; `kept` beside each."""
     passes = over if isinstance(over, list) else [over] * len(shards)
     places = [(at, task) for at, shard in enumerate(shards) for task in range(shard.rows.n_tasks)]
     sums: dict[Node, Any] = {}
@@ -219,7 +251,9 @@ def folded(
         def work(place: int) -> Any:
             at, task = places[place]
             rows = shards[at].rows
-            return passes[at].over.work(rows, task, passes[at].prepared(rows) if kept is None else kept[at])
+            return passes[at].over.work(
+                rows, task, passes[at].prepared(rows) if kept is None else kept[at]
+            )
 
         for (at, _), result in zip(places, engine.run(work, len(places)), strict=True):
             node = Node(0, numbers[at])
@@ -228,15 +262,28 @@ def folded(
 
 
 def folded_and_kept(
-    shards: list[Shard], numbers: list[int], over: PreparedOnce | list[PreparedOnce], n_leaves: int, kept: list[Any] | None
+    shards: list[Shard],
+    numbers: list[int],
+    over: PreparedOnce | list[PreparedOnce],
+    n_leaves: int,
+    kept: list[Any] | None,
 ) -> tuple[dict[Node, Any], dict[int, Any]]:
-    """Return the same sums, and what the pass has written beside each shard: to copies, as tasks may run again."""
+    """Return the same sums, and what the pass has written beside each shard: to copies, as tasks
+    may run again."""
     passes = over if isinstance(over, list) else [over] * len(shards)
-    written = [one.over.begin(shard.rows) for one, shard in zip(passes, shards, strict=True)] if kept is None else copy.deepcopy(kept)
-    return folded(shards, numbers, over, n_leaves, written), dict(zip(numbers, written, strict=True))
+    written = (
+        [one.over.begin(shard.rows) for one, shard in zip(passes, shards, strict=True)]
+        if kept is None
+        else copy.deepcopy(kept)
+    )
+    return folded(shards, numbers, over, n_leaves, written), dict(
+        zip(numbers, written, strict=True)
+    )
 
 
-def followed(shard: Shard | ChunkShard, chain: Chain[Any], kept: Any, before: Answer) -> tuple[Answer, Any]:
+def followed(
+    shard: Shard | ChunkShard, chain: Chain[Any], kept: Any, before: Answer
+) -> tuple[Answer, Any]:
     """Return the state of a chain after a shard, and what it has written beside it."""
     written = Kept(copy.deepcopy(kept))
     with engine_here() as engine, collected() as messages:
@@ -248,5 +295,7 @@ def mapped(shard: Shard | ChunkShard, over: PreparedOnce) -> Answer:
     """Return the results of a shard's tasks, in their order."""
     with engine_here(1) as engine, collected() as messages:
         prepared = over.prepared(shard.rows)
-        results = list(engine.run(lambda task: over.over.work(shard.rows, task, prepared), shard.rows.n_tasks))
+        results = list(
+            engine.run(lambda task: over.over.work(shard.rows, task, prepared), shard.rows.n_tasks)
+        )
     return Answer(results, tuple(messages))

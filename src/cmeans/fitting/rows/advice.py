@@ -14,23 +14,45 @@ from ...data.files.schema import shortened
 
 
 def _has(*names: str) -> Callable[[Any], bool]:
-    """Return whether something offers all of these, as the objects of a library do that need not be installed."""
+    """Return whether something offers all of these, as the objects of a library do that need not be
+    installed."""
     return lambda x: all(hasattr(type(x), name) for name in names)
 
 
-KINDS: tuple[tuple[Callable[[Any], bool], str, str], ...] = (  # how to tell one, what it is, and what to pass instead
+# how to tell one, what it is, and what to pass instead
+KINDS: tuple[tuple[Callable[[Any], bool], str, str], ...] = (
     (lambda x: x is None, "None", "rows of numbers"),
     (lambda x: isinstance(x, type) or isroutine(x), "{name}", "rows, not what makes them"),
-    (_has("data_vars", "to_dataframe"), "an xarray.Dataset", "a table of its variables, X.to_dataframe()"),
-    (_has("obsm", "varm"), "AnnData", 'its values, X.X, or coordinates that it holds, such as X.obsm["X_pca"]'),
+    (
+        _has("data_vars", "to_dataframe"),
+        "an xarray.Dataset",
+        "a table of its variables, X.to_dataframe()",
+    ),
+    (
+        _has("obsm", "varm"),
+        "AnnData",
+        'its values, X.X, or coordinates that it holds, such as X.obsm["X_pca"]',
+    ),
     (_has("fetchnumpy", "fetchall"), "a {name} of DuckDB, whose rows are not there yet", "X.df()"),
     (_has("collect", "collect_schema"), "a LazyFrame, whose rows are not there yet", "X.collect()"),
-    (_has("read_all", "schema"), "an Arrow stream, which can be read only once", "a table of its batches, X.read_all()"),
+    (
+        _has("read_all", "schema"),
+        "an Arrow stream, which can be read only once",
+        "a table of its batches, X.read_all()",
+    ),
     (_has("to_table", "schema"), "an Arrow dataset, whose rows are not there yet", "X.to_table()"),
     (_has("read", "readline"), "an open file", "its name"),
     (lambda x: isinstance(x, Mapping), "a mapping ({name})", "a data frame, pandas.DataFrame(X)"),
-    (lambda x: isinstance(x, list) and bool(x) and isinstance(x[0], Mapping), "a list of mappings", "a data frame, pandas.DataFrame(X)"),
-    (lambda x: isinstance(x, Iterator), "an iterator ({name}), which can be read only once", "its rows, list(X)"),
+    (
+        lambda x: isinstance(x, list) and bool(x) and isinstance(x[0], Mapping),
+        "a list of mappings",
+        "a data frame, pandas.DataFrame(X)",
+    ),
+    (
+        lambda x: isinstance(x, Iterator),
+        "an iterator ({name}), which can be read only once",
+        "its rows, list(X)",
+    ),
     (lambda x: isinstance(x, Set), "a set, which has no order", "a list of rows"),
     (lambda x: isinstance(x, np.matrix), "a numpy.matrix", "an array, numpy.asarray(X)"),
 )
@@ -42,10 +64,15 @@ def refuse_no_rows(X: Any, estimator_name: str) -> None:
         for is_one, what, instead in KINDS:
             if is_one(X):
                 name = X.__name__ if isinstance(X, type) or isroutine(X) else type(X).__name__
-                raise ValueError(f"{estimator_name}: X is {what.format(name=name)}; pass {instead}.")
+                raise ValueError(
+                    f"{estimator_name}: X is {what.format(name=name)}; pass {instead}."
+                )
     if isinstance(X, np.ndarray) and X.dtype.kind in "cmMV":
         kind, instead = {
-            "c": ("complex numbers", "their real and imaginary parts, numpy.hstack([X.real, X.imag])"),
+            "c": (
+                "complex numbers",
+                "their real and imaginary parts, numpy.hstack([X.real, X.imag])",
+            ),
             "V": ("records", "numpy.lib.recfunctions.structured_to_unstructured(X)"),
         }.get(X.dtype.kind, ("dates", 'days, (X - X.min()) / numpy.timedelta64(1, "D")'))
         also = ". Complex data not supported" if X.dtype.kind == "c" else ""
@@ -62,20 +89,33 @@ def _refuse_shape(shape: tuple[int, ...], estimator_name: str) -> None:
     if len(shape) == 1:
         advice += ": X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if it is one row"
     elif shape:
-        advice += f": X.reshape(-1, {shape[-1]}) if the last axis holds the features, as the channels of an image"
+        advice += (
+            f": X.reshape(-1, {shape[-1]}) if the last axis holds the features, as the "
+            "channels of an image"
+        )
         advice += f", X.reshape({shape[0]}, -1) if each X[i] is one row"
-    raise ValueError(f"{estimator_name}: expected a 2-D array of rows and features, got one of shape {shape}. {advice}.")
+    raise ValueError(
+        f"{estimator_name}: expected a 2-D array of rows and features, got one of shape {shape}. "
+        f"{advice}."
+    )
 
 
 def refuse_text(X: Any, error: TypeError | ValueError, estimator_name: str) -> None:
-    """Refuse rows of which no array of numbers can be made, for an error that says so; columns of a data frame by name."""
+    """Refuse rows of which no array of numbers can be made, for an error that says so; columns of a
+    data frame by name."""
     labels = labels_of(X)
     if hasattr(X, "to_list") and _is_nested(X[:1]):
-        raise ValueError(f"{estimator_name}: X is a column of lists; pass these as an array, numpy.array(X.to_list()).") from error
+        raise ValueError(
+            f"{estimator_name}: X is a column of lists; pass these as an array, "
+            "numpy.array(X.to_list())."
+        ) from error
     nested = [label for label in labels if _is_nested(X[:1][label])]
     if nested:
         rows = f"numpy.array(X[{nested[0]!r}].to_list())"
-        raise ValueError(f"{estimator_name}: {shortened(nested)} of X holds lists of numbers; pass these as an array, {rows}.") from error
+        raise ValueError(
+            f"{estimator_name}: {shortened(nested)} of X holds lists of numbers; pass these as an "
+            f"array, {rows}."
+        ) from error
     numbers = [label for label in labels if _holds_numbers(np.asarray(X[label]))]
     if len(numbers) < len(labels):
         raise ValueError(_advice_on_text(estimator_name, X, labels, numbers)) from error
@@ -83,12 +123,20 @@ def refuse_text(X: Any, error: TypeError | ValueError, estimator_name: str) -> N
     if message.startswith(("Expected 2D", "Expected a 2-dim", "Found array with dim")):
         _refuse_shape(np.shape(X), estimator_name)
     if message.startswith("could not convert string"):
-        made = "OneHotEncoder makes numbers of categories, TfidfVectorizer of documents, both of scikit-learn"
+        made = (
+            "OneHotEncoder makes numbers of categories, TfidfVectorizer of documents, both of "
+            "scikit-learn"
+        )
         raise ValueError(f"{estimator_name}: X holds text ({message}); {made}.") from error
     if "inhomogeneous" in message or "array element with a sequence" in message:
-        raise ValueError(f"{estimator_name}: X is no array of rows of as many numbers each; pass rows of one length.") from error
+        raise ValueError(
+            f"{estimator_name}: X is no array of rows of as many numbers each; pass rows of one "
+            "length."
+        ) from error
     if isinstance(error, TypeError):
-        raise TypeError(f"{estimator_name}: X holds something else than numbers ({message}).") from error
+        raise TypeError(
+            f"{estimator_name}: X holds something else than numbers ({message})."
+        ) from error
 
 
 def labels_of(X: Any) -> list[Any]:
@@ -104,7 +152,11 @@ def holds_dates(X: Any) -> bool:
 def _is_nested(column: Any) -> bool:
     """True of the first row of a column where it is a list."""
     values = np.asarray(column)
-    return values.ndim > 1 or (values.dtype == object and values.size > 0 and isinstance(values[0], (list, tuple, np.ndarray)))
+    return values.ndim > 1 or (
+        values.dtype == object
+        and values.size > 0
+        and isinstance(values[0], (list, tuple, np.ndarray))
+    )
 
 
 def _holds_numbers(values: npt.NDArray[Any]) -> bool:
@@ -119,10 +171,24 @@ def _advice_on_text(estimator_name: str, X: Any, labels: list[Any], numbers: lis
     others = [label for label in labels if label not in numbers]
     dates = [label for label in others if np.asarray(X[label]).dtype.kind in "mM"]
     texts = [label for label in others if label not in dates]
-    take = f"take those of numbers alone, e.g. X[{numbers[:6]!r}]" if numbers else "take columns of numbers"
-    text = f"{estimator_name}: {shortened(others)} of X hold{'s' if len(others) == 1 else ''} text or dates, no numbers; {take}"
+    take = (
+        f"take those of numbers alone, e.g. X[{numbers[:6]!r}]"
+        if numbers
+        else "take columns of numbers"
+    )
+    text = (
+        f"{estimator_name}: {shortened(others)} of X hold{'s' if len(others) == 1 else ''} text "
+        f"or dates, no numbers; {take}"
+    )
     if texts:
         rest = ", remainder=StandardScaler()" if numbers and not dates else ""
         encoder = f"make_column_transformer((OneHotEncoder(), {texts[:6]!r}){rest})"
-        text += f", or encode categories: make_pipeline({encoder}, {estimator_name}(...)).fit(X), all but the last of scikit-learn"
-    return text + (f"; dates become days by (X[{dates[0]!r}] - X[{dates[0]!r}].min()).dt.days." if dates else ".")
+        text += (
+            f", or encode categories: make_pipeline({encoder}, {estimator_name}(...)).fit(X), "
+            "all but the last of scikit-learn"
+        )
+    return text + (
+        f"; dates become days by (X[{dates[0]!r}] - X[{dates[0]!r}].min()).dt.days."
+        if dates
+        else "."
+    )

@@ -1,4 +1,5 @@
-"""Answers about rows in Dask collections: made where the rows are, block by block, when they are asked for."""
+"""Answers about rows in Dask collections: made where the rows are, block by block, when they are
+asked for."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ HEAVY_WORDS = {"engine", "init", "landmarks", "random_state"}  # nor are the par
 
 
 def lazily(method: Method) -> Method:
-    """Wrap a method (rows, d) -> (rows, c), or (rows,) for labels and scores, to return Dask arrays for Dask collections, and empty ones
-    for the chunks of a stream that have no rows."""
+    """Wrap a method (rows, d) -> (rows, c), or (rows,) for labels and scores, to return Dask arrays
+    for Dask collections, and empty ones for the chunks of a stream that have no rows."""
 
     @wraps(describes_arguments(method))
     def answered(self: Any, X: Any, *, diag: Any = None) -> Any:
@@ -36,17 +37,30 @@ def lazily(method: Method) -> Method:
             return method(self, X, diag=diag)
         check_is_fitted(self)
         estimator_name, name = type(self).__name__, method.__name__
-        width = None if name in ("predict", "outlier_score") else 2 * self._most if name == "_top_columns" else len(self._state.centres)
-        nothing = np.empty((0,) if width is None else (0, width), np.int64 if name == "predict" else np.float64)
+        width = (
+            None
+            if name in ("predict", "outlier_score")
+            else 2 * self._most
+            if name == "_top_columns"
+            else len(self._state.centres)
+        )
+        nothing = np.empty(
+            (0,) if width is None else (0, width), np.int64 if name == "predict" else np.float64
+        )
         if is_none:
             refuse_other_width(self, X)
             return foreign_like(nothing, X)
         if diag is not None:
-            raise ValueError(f"{estimator_name}: diag cannot be given with a Dask collection; pass arrays, part by part.")
+            raise ValueError(
+                f"{estimator_name}: diag cannot be given with a Dask collection; pass arrays, part "
+                "by part."
+            )
         dtype, columns = type_and_columns(X, estimator_name)
         check_columns(self, columns, "the Dask data frame")
         dtype = np.int64 if name == "predict" else dtype
-        return row_by_row(X, _answer, width, dtype, model=_portable(self), asked=name, nothing=nothing)
+        return row_by_row(
+            X, _answer, width, dtype, model=_portable(self), asked=name, nothing=nothing
+        )
 
     return answered  # type: ignore[return-value]
 

@@ -40,7 +40,8 @@ def hollow(X: Any) -> Any:
 
 @contextmanager
 def without_partial(takes_partial: bool = False) -> Iterator[None]:
-    """Leave the advice of missing="partial" out of errors raised inside the block, where that is no way out."""
+    """Leave the advice of missing="partial" out of errors raised inside the block, where that is no
+    way out."""
     try:
         yield
     except ValueError as error:
@@ -54,16 +55,20 @@ def without_partial(takes_partial: bool = False) -> Iterator[None]:
 
 def way_out(estimator: BaseEstimator) -> str:
     """Return, for messages, the ways to impute missing values, and what to do else."""
-    partial = OR_TAKE if "missing" in vars(estimator) else ', or take FuzzyCMeans(missing="partial")'
+    partial = (
+        OR_TAKE if "missing" in vars(estimator) else ', or take FuzzyCMeans(missing="partial")'
+    )
     return f"(scikit-learn's SimpleImputer, KNNImputer){partial}"
 
 
 def has_holes(x: Array, estimator: BaseEstimator, names: npt.NDArray[Any] | None) -> bool:
-    """True where values of rows in memory are missing, and may be; others that are not finite are refused by the `names` of columns."""
+    """True where values of rows in memory are missing, and may be; others that are not finite are
+    refused by the `names` of columns."""
     estimator_name = type(estimator).__name__
     values = x.data if is_sparse(x) else x
     xp = namespace(values)
-    # A sum shows NaN or infinity without a temporary; it may overflow by itself, so then the entries are checked.
+    # A sum shows NaN or infinity without a temporary; it may overflow by itself, so then the
+    # entries are checked.
     with np.errstate(over="ignore", invalid="ignore"):
         if bool(xp.isfinite(xp.sum(values))):
             return False
@@ -81,8 +86,14 @@ def has_holes(x: Array, estimator: BaseEstimator, names: npt.NDArray[Any] | None
             label = column if names is None else repr(str(names[column]))
             advice = "Remove or impute such rows, or mend the column"
             if what == "NaN" and takes_holes(estimator):
-                advice = "Entries that a sparse matrix does not hold are zeros; pass dense rows where values are missing"
+                advice = (
+                    "Entries that a sparse matrix does not hold are zeros; pass dense rows "
+                    "where values are missing"
+                )
             elif what == "NaN":
                 advice = f"Remove or impute such rows {way_out(estimator)}"
-            raise ValueError(f"{estimator_name}: Input X contains {what}, first at row {start + row}, column {label}. {advice}.")
+            raise ValueError(
+                f"{estimator_name}: Input X contains {what}, first at row {start + row}, column "
+                f"{label}. {advice}."
+            )
     return holes

@@ -28,13 +28,15 @@ class Entry:
 
 @dataclass(frozen=True)
 class Entries:
-    """The first row whose sum of squares its type cannot hold, and the row of the largest number."""
+    """The first row whose sum of squares its type cannot hold, and the row of the largest
+    number."""
 
     first: Entry | None
     largest: Entry
 
     def __add__(self, other: Entries) -> Entries:
-        largest = max(self.largest, other.largest, key=lambda entry: abs(entry.value))  # the first of equal ones
+        # the first of equal ones
+        largest = max(self.largest, other.largest, key=lambda entry: abs(entry.value))
         return Entries(self.first or other.first, largest)
 
 
@@ -46,7 +48,11 @@ class EntriesPass(NumberedPass[Entries]):
         return reduce(add, (self._of(block) for block in rows.task(task)))
 
     def _of(self, block: Block) -> Entries:
-        x = block.x if is_sparse(block.x) else np.nan_to_num(to_numpy(block.x), posinf=np.inf, neginf=-np.inf)
+        x = (
+            block.x
+            if is_sparse(block.x)
+            else np.nan_to_num(to_numpy(block.x), posinf=np.inf, neginf=-np.inf)
+        )
         sizes = abs(x).max(axis=1).toarray().ravel() if is_sparse(x) else np.abs(x).max(axis=1)
         with np.errstate(over="ignore", under="ignore"):
             squares = squared_norms(x)
@@ -70,4 +76,6 @@ def naming_the_row(blocks: Blocks, engine: Engine, names: list[str] | None) -> I
         entry = found.first or found.largest
         column = f"column {entry.column if names is None else repr(names[entry.column])}"
         what = "is the first such one, with" if found.first else "holds the largest number of X,"
-        raise ValueError(f"{error} Row {entry.row} {what} {entry.value:.5g} in {column} (rows count from 0).") from error
+        raise ValueError(
+            f"{error} Row {entry.row} {what} {entry.value:.5g} in {column} (rows count from 0)."
+        ) from error

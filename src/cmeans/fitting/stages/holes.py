@@ -1,4 +1,5 @@
-"""Values of X that are missing: distances over those that are there, about the means of the columns."""
+"""Values of X that are missing: distances over those that are there, about the means of the
+columns."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ MOSTLY = 0.5  # share of a column's weight without a value from which on a warni
 class Holes(Stage):
     """Rows with missing values lie in a space of their own, which counts what is observed."""
 
-    missing: IntArray | None = None  # (d,) rows without a value in each column, known once the rows are
+    # (d,) rows without a value in each column, known once the rows are
+    missing: IntArray | None = None
 
     name = 'missing="partial"'
 
@@ -35,7 +37,8 @@ class Holes(Stage):
         if sums.missing.any():
             labels = vars(context.estimator).get("feature_names_in_", np.arange(len(sums.mass)))
             sums.complain(labels, name)
-            means = (sums.moment / sums.mass).astype(numpy_dtype(blocks.x))  # as of `EuclideanSpace.about`
+            # as of `EuclideanSpace.about`
+            means = (sums.moment / sums.mass).astype(numpy_dtype(blocks.x))
             context = replace(context, space=PartialSpace(means.astype(np.float64)))
         return context.with_stage(Holes(sums.missing))
 
@@ -62,15 +65,21 @@ class ObservedSums:
         )
 
     def complain(self, labels: Any, estimator_name: str) -> None:
-        """Refuse columns (d,) in which nothing is observed; warn of those in which hardly anything is."""
-        never, mostly = labels[self.mass <= 0].tolist(), labels[self.mass < (1.0 - MOSTLY) * self.weight].tolist()
+        """Refuse columns (d,) in which nothing is observed; warn of those in which hardly anything
+        is."""
+        never, mostly = (
+            labels[self.mass <= 0].tolist(),
+            labels[self.mass < (1.0 - MOSTLY) * self.weight].tolist(),
+        )
         if never:
             raise ValueError(
-                f"{estimator_name}: X has no value in {shortened(never)}, in any row of positive weight; drop what is never observed."
+                f"{estimator_name}: X has no value in {shortened(never)}, in any row of positive "
+                "weight; drop what is never observed."
             )
         if mostly:
             warn(
-                f"{estimator_name}: X has no value in {shortened(mostly)} in more than half of the rows; the others alone say where "
+                f"{estimator_name}: X has no value in {shortened(mostly)} in more than half of the "
+                "rows; the others alone say where "
                 "centres are there. Find out why, or leave it out."
             )
 
@@ -86,7 +95,9 @@ class ObservedPass(Pass[ObservedSums]):
             x = to_numpy(block.x).astype(np.float64, copy=False)
             holes = np.isnan(x)
             values, weight = np.where(holes, 0.0, x), float(block.weight @ ~holes.all(axis=1))
-            sums += ObservedSums(holes.sum(axis=0), block.weight @ ~holes, block.weight @ values, weight)
+            sums += ObservedSums(
+                holes.sum(axis=0), block.weight @ ~holes, block.weight @ values, weight
+            )
         return sums
 
 

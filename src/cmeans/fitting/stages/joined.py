@@ -10,7 +10,18 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ... import native
-from ...data.arrays import Array, Float64, IntArray, in_order, is_foreign, is_sparse, one_hot, stacked, take, to_numpy
+from ...data.arrays import (
+    Array,
+    Float64,
+    IntArray,
+    in_order,
+    is_foreign,
+    is_sparse,
+    one_hot,
+    stacked,
+    take,
+    to_numpy,
+)
 from ...data.blocks import NUMBER, Blocks, rows_between, spans
 from ...data.known_labels import LABEL, STRENGTH
 from ...data.outputs import RowOutputs
@@ -23,7 +34,8 @@ from ..together import JOINING, first_apart
 Members = npt.NDArray[np.int32]
 
 LEAST_CAPACITY = 4096  # distinct rows that a table has room for at first
-REPEATED = 0.05  # share of repeated rows in a sample from which on it is asked how many rows are distinct
+# share of repeated rows in a sample from which on it is asked how many rows are distinct
+REPEATED = 0.05
 FEWER = 4  # times fewer distinct rows than rows, as estimated, pay for finding them
 LEAST_FEWER = 2  # times fewer, as found, pay for working with them
 
@@ -46,7 +58,10 @@ class EqualRows(Stage):
             obstacle = apart.said_of(estimator)
         elif _speaks_of_rows(estimator.init, blocks, context.settings.n_clusters):
             name = context.estimator_name
-            obstacle = f"{name}({JOINING}, init=...): init speaks of single rows before they are joined (give points)"
+            obstacle = (
+                f"{name}({JOINING}, init=...): init speaks of single rows before they are "
+                "joined (give points)"
+            )
         else:
             joined = joined_rows(blocks) if self.asked else joined_if_worth_it(blocks)
             count = context.settings.landmarks.count
@@ -65,45 +80,71 @@ class EqualRows(Stage):
         assert self.rows is not None, "rows come first"
         assert self.given is not None, "rows come first"
         result = outcome.result
-        everywhere = self.rows.everywhere(result.assignment, self.given, self.taker, is_soft=result.rule.is_soft)
+        everywhere = self.rows.everywhere(
+            result.assignment, self.given, self.taker, is_soft=result.rule.is_soft
+        )
         return replace(outcome, result=replace(result, assignment=everywhere))
 
 
 @dataclass(frozen=True)
 class GroupedRows:
-    """Rows that stand for several rows of an input each: the distinct ones, in the order in which they come, or the means of groups."""
+    """Rows that stand for several rows of an input each: the distinct ones, in the order in which
+    they come, or the means of groups."""
 
     blocks: Blocks  # (p, d) in memory, with the sums of the weights of the rows that they stand for
     member: Members  # (n,)
 
     def of(self, values: Array) -> Array:
-        """Return values (n, ...) of all rows, from those of the rows (p, ...) that stand for them."""
+        """Return values (n, ...) of all rows, from those of the rows (p, ...) that stand for
+        them."""
         if not isinstance(values, np.ndarray):
             return take(values, self.member.astype(np.intp))
         everywhere = np.empty((len(self.member), *values.shape[1:]), values.dtype)
-        return np.take(values, self.member, axis=0, out=everywhere, mode="clip")  # "raise" would be copied once more
+        # "raise" would be copied once more
+        return np.take(values, self.member, axis=0, out=everywhere, mode="clip")
 
-    def everywhere(self, assignment: Assignment, given: Blocks, taker: RowTaker | None, *, is_soft: bool) -> Assignment:
-        """Return labels and memberships of all rows, from those of the rows that stand for them; of rows that are not in memory labels
-        alone, and all else to a taker."""
-        labels, u, nearest, top = assignment.labels, assignment.memberships, assignment.nearest, assignment.clusters
+    def everywhere(
+        self, assignment: Assignment, given: Blocks, taker: RowTaker | None, *, is_soft: bool
+    ) -> Assignment:
+        """Return labels and memberships of all rows, from those of the rows that stand for them; of
+        rows that are not in memory labels alone, and all else to a taker."""
+        labels, u, nearest, top = (
+            assignment.labels,
+            assignment.memberships,
+            assignment.nearest,
+            assignment.clusters,
+        )
         assert nearest is not None, "distinct rows are in memory"
         if assignment.empty:
-            assignment = replace(assignment, empty=int(np.count_nonzero(np.isnan(nearest)[self.member])))
+            assignment = replace(
+                assignment, empty=int(np.count_nonzero(np.isnan(nearest)[self.member]))
+            )
         if given.keep_memberships:
             clusters = None if top is None else self.of(top)
             memberships = None if u is None else self.of(u)
-            return replace(assignment, labels=self.of(labels), memberships=memberships, nearest=self.of(nearest), clusters=clusters)
+            return replace(
+                assignment,
+                labels=self.of(labels),
+                memberships=memberships,
+                nearest=self.of(nearest),
+                clusters=clusters,
+            )
         u = one_hot(labels, len(assignment.mass), self.blocks.x) if u is None else u
         c, most = len(assignment.mass), None if top is None else top.shape[1]
-        function, put = (None, None) if taker is None else taker.begin(given.n_rows, c, u.dtype, is_soft, most)
+        function, put = (
+            (None, None) if taker is None else taker.begin(given.n_rows, c, u.dtype, is_soft, most)
+        )
         everywhere = given.empty_labels(c)
         for start, stop in spans(given.n_rows, given.limits.rows_at_once):
             here = replace(self, member=self.member[start:stop])
             everywhere[start:stop] = here.of(labels)
             if function is not None and put is not None:
                 clusters = None if top is None else here.of(top)
-                put(function(RowOutputs(here.of(labels), here.of(u), here.of(nearest), start, clusters)))
+                put(
+                    function(
+                        RowOutputs(here.of(labels), here.of(u), here.of(nearest), start, clusters)
+                    )
+                )
         return replace(assignment, labels=everywhere, memberships=None, nearest=None, clusters=None)
 
 
@@ -112,20 +153,26 @@ def _speaks_of_rows(init: Any, blocks: Blocks, n_clusters: int) -> bool:
     if isinstance(init, str) or is_sparse(init) or hasattr(init, "predict"):
         return False
     shape = np.shape(init)
-    return len(shape) == 1 or (shape[0] == blocks.n_rows and shape != (n_clusters, blocks.x.shape[1]))
+    return len(shape) == 1 or (
+        shape[0] == blocks.n_rows and shape != (n_clusters, blocks.x.shape[1])
+    )
 
 
 def joined_if_worth_it(blocks: Blocks) -> GroupedRows | None:
-    """Return the rows with equal ones joined where that pays: those of images, counts, categories. A sample says if it is tried at all."""
+    """Return the rows with equal ones joined where that pays: those of images, counts, categories.
+    A sample says if it is tried at all."""
     n, limits = blocks.n_rows, blocks.limits
     if n <= limits.canonical_rows or not blocks.may_gather:
         return None
-    rows = blocks.take(distinct_numbers(n, min(limits.fixed_rows, n // FEWER), np.random.RandomState(FIXED_SEED))).x
+    rows = blocks.take(
+        distinct_numbers(n, min(limits.fixed_rows, n // FEWER), np.random.RandomState(FIXED_SEED))
+    ).x
     return joined_rows(blocks, n // LEAST_FEWER) if _estimated_distinct(rows) * FEWER <= n else None
 
 
 def _estimated_distinct(rows: Array) -> float:
-    """Estimate, from a sample of rows, how many distinct ones there are: infinitely many where hardly any is repeated (Chao 1984)."""
+    """Estimate, from a sample of rows, how many distinct ones there are: infinitely many where
+    hardly any is repeated (Chao 1984)."""
     counts = np.bincount(distinct_rows(rows)[1])
     if len(counts) > (1 - REPEATED) * counts.sum():
         return np.inf
@@ -134,7 +181,8 @@ def _estimated_distinct(rows: Array) -> float:
 
 
 def joined_rows(blocks: Blocks, most: int | None = None) -> GroupedRows | None:
-    """Return the rows with equal ones joined; None where there are more than `most` distinct rows."""
+    """Return the rows with equal ones joined; None where there are more than `most` distinct
+    rows."""
     most = blocks.n_rows if most is None else most
     facts = [blocks.columns[name] for name in (LABEL, STRENGTH) if name in blocks.columns]
     marks = np.column_stack(facts).astype(np.float64) if facts else np.empty((blocks.n_rows, 0))
@@ -153,9 +201,15 @@ def joined_rows(blocks: Blocks, most: int | None = None) -> GroupedRows | None:
         if table.found > most:
             return None
     x, first, weight = table.distinct()
-    x = take(blocks.x, first) if is_foreign(blocks.x) or is_sparse(blocks.x) else np.ascontiguousarray(x[:, : blocks.x.shape[1]])
+    x = (
+        take(blocks.x, first)
+        if is_foreign(blocks.x) or is_sparse(blocks.x)
+        else np.ascontiguousarray(x[:, : blocks.x.shape[1]])
+    )
     columns = {name: column[first] for name, column in blocks.columns.items()}
-    return GroupedRows(replace(blocks, x=x, weight=weight, columns=columns | {NUMBER: first}), member)
+    return GroupedRows(
+        replace(blocks, x=x, weight=weight, columns=columns | {NUMBER: first}), member
+    )
 
 
 def _marked(x: Array, marks: Float64) -> Array:
@@ -164,12 +218,18 @@ def _marked(x: Array, marks: Float64) -> Array:
     if not marks.shape[1]:
         return x
     marks = marks.astype(x.dtype)
-    return sparse.csr_array(sparse.hstack([sparse.csr_array(x), sparse.csr_array(marks)])) if is_sparse(x) else np.column_stack([x, marks])
+    return (
+        sparse.csr_array(sparse.hstack([sparse.csr_array(x), sparse.csr_array(marks)]))
+        if is_sparse(x)
+        else np.column_stack([x, marks])
+    )
 
 
 def _projections(x: Array) -> Float64:
     """Return a number (n, 1) for each CSR row, the same for equal rows."""
-    return np.asarray(x @ np.random.RandomState(FIXED_SEED).normal(size=(x.shape[1], 1)), np.float64)
+    return np.asarray(
+        x @ np.random.RandomState(FIXED_SEED).normal(size=(x.shape[1], 1)), np.float64
+    )
 
 
 class _Table(Protocol):
@@ -179,15 +239,21 @@ class _Table(Protocol):
     def found(self) -> int: ...
 
     def add(self, x: Array, weight: Float64, start: int, member: Members) -> None:
-        """Write which distinct row each of some further rows is, the first of which has the number `start`."""
+        """Write which distinct row each of some further rows is, the first of which has the number
+        `start`."""
 
     def distinct(self) -> tuple[Array, IntArray, Float64]:
-        """Return the distinct rows (p, d), the numbers of the first rows equal to them, and their weights."""
+        """Return the distinct rows (p, d), the numbers of the first rows equal to them, and their
+        weights."""
 
 
 def _table_of(blocks: Blocks, marks: int) -> _Table:
     dense = not is_sparse(blocks.x)
-    return _NativeTable(blocks.x.shape[1] + marks) if dense and native.is_available() else _SortedTable()
+    return (
+        _NativeTable(blocks.x.shape[1] + marks)
+        if dense and native.is_available()
+        else _SortedTable()
+    )
 
 
 class _SortedTable:
@@ -208,7 +274,9 @@ class _SortedTable:
         self.found = old + len(new)
         self._kept = take(rows, np.concatenate([np.arange(old), new]))
         self._first = np.concatenate([self._first, new - old + start])
-        total: Float64 = np.bincount(member, weights=weight, minlength=self.found).astype(np.float64)
+        total: Float64 = np.bincount(member, weights=weight, minlength=self.found).astype(
+            np.float64
+        )
         total[:old] += self._weight
         self._weight = total
 
@@ -255,7 +323,10 @@ class _NativeTable:
 
     def _make(self, dtype: Any, capacity: int) -> None:
         bits = (2 * capacity - 1).bit_length()
-        self._kept, self._first = np.empty((capacity, self._columns), dtype), np.empty(capacity, np.int64)
+        self._kept, self._first = (
+            np.empty((capacity, self._columns), dtype),
+            np.empty(capacity, np.int64),
+        )
         self._weight, self._slots = np.empty(capacity), np.full(2**bits, -1, np.int32)
         places = map(address, (self._kept, self._first, self._weight, self._slots))
         self._argument = _DistinctArgument(*places, 0, capacity, self._columns, bits)

@@ -27,7 +27,8 @@ from ..validation import host_array, real
 
 @dataclass(frozen=True)
 class KnownRows(Stage):
-    """A share of a row's weight belongs to its known cluster whatever its distances are; the rule divides the rest."""
+    """A share of a row's weight belongs to its known cluster whatever its distances are; the rule
+    divides the rest."""
 
     labels: Any  # as the user gives them
     strength: Any = None
@@ -36,7 +37,13 @@ class KnownRows(Stage):
     name = "known_labels"
 
     def settle(self, context: FitContext) -> FitContext:
-        found = checked_labels(self.labels, self.strength, context.blocks, context.settings.n_clusters, context.estimator_name)
+        found = checked_labels(
+            self.labels,
+            self.strength,
+            context.blocks,
+            context.settings.n_clusters,
+            context.estimator_name,
+        )
         if found is None:
             return context
         if (groups := context.blocks.columns.get(GROUP)) is not None:
@@ -53,18 +60,28 @@ class KnownRows(Stage):
         c = swept.context.settings.n_clusters
         problem, rows = beside_known(swept.problem, c), swept.starting.rows
         rows = problem.rows if rows is swept.problem.rows else rows.over(free_part(rows.blocks))
-        return replace(swept, problem=problem, starting=replace(swept.starting, rows=rows, known=problem.known))
+        return replace(
+            swept, problem=problem, starting=replace(swept.starting, rows=rows, known=problem.known)
+        )
 
 
 def beside_known(problem: Problem, n_clusters: int) -> Problem:
-    """Return the problem with what is known of its rows taken out of their weights, and added to the sums of every sweep."""
+    """Return the problem with what is known of its rows taken out of their weights, and added to
+    the sums of every sweep."""
     rows = problem.rows
     sums = sums_of_known(rows.space, rows.blocks, n_clusters, problem.engine)
-    return problem if sums is None else replace(problem, rows=rows.over(free_part(rows.blocks)), known=sums)
+    return (
+        problem
+        if sums is None
+        else replace(problem, rows=rows.over(free_part(rows.blocks)), known=sums)
+    )
 
 
-def sums_of_known(space: Space, blocks: Blocks, n_clusters: int, engine: Engine) -> KnownSums | None:
-    """Return the sums of the part of some rows that belongs to known clusters, by one pass over them; None where nothing is known."""
+def sums_of_known(
+    space: Space, blocks: Blocks, n_clusters: int, engine: Engine
+) -> KnownSums | None:
+    """Return the sums of the part of some rows that belongs to known clusters, by one pass over
+    them; None where nothing is known."""
     known = known_of(blocks)
     if known is None:
         return None
@@ -73,19 +90,39 @@ def sums_of_known(space: Space, blocks: Blocks, n_clusters: int, engine: Engine)
     return KnownSums(space, sums.weight, sums.mass, sums.moment, sums.spread)
 
 
-def checked_labels(labels: Any, strength: Any, blocks: Blocks, n_clusters: int, estimator_name: str) -> KnownLabels | None:
+def checked_labels(
+    labels: Any, strength: Any, blocks: Blocks, n_clusters: int, estimator_name: str
+) -> KnownLabels | None:
     """Return what is known of the clusters of rows, checked; None where nothing is."""
     if labels is None:
         if strength is not None:
-            raise ValueError(f"{estimator_name}: label_strength is given without known_labels; give both, or neither.")
+            raise ValueError(
+                f"{estimator_name}: label_strength is given without known_labels; give both, or "
+                "neither."
+            )
         return None
     if strength is not None and np.ndim(strength) == 0 and not is_collection(strength):
         strength = real(strength, "label_strength", estimator_name)
         if strength > 1:
-            raise ValueError(f"{estimator_name}(label_strength={strength!r}): it is a share of the rows' weights, from 0 to 1.")
+            raise ValueError(
+                f"{estimator_name}(label_strength={strength!r}): it is a share of the rows' "
+                "weights, from 0 to 1."
+            )
     elif strength is not None:
-        strength = _by_row(strength, partial(_checked_strengths, estimator_name), "label_strength", blocks, estimator_name)
-    numbers = _by_row(labels, partial(_whole_labels, estimator_name, n_clusters), "known_labels", blocks, estimator_name)
+        strength = _by_row(
+            strength,
+            partial(_checked_strengths, estimator_name),
+            "label_strength",
+            blocks,
+            estimator_name,
+        )
+    numbers = _by_row(
+        labels,
+        partial(_whole_labels, estimator_name, n_clusters),
+        "known_labels",
+        blocks,
+        estimator_name,
+    )
     if not isinstance(numbers, np.ndarray):
         shares = numbers.mapped(_shares, 1.0 if strength is None else strength)
     elif isinstance(strength, float | np.ndarray | None):
@@ -111,17 +148,20 @@ def _whole_labels(estimator_name: str, n_clusters: int, numbers: Any, start: int
         if not np.isfinite(numbers).all() or (numbers != np.rint(numbers)).any():
             row = int(np.flatnonzero(~np.isfinite(numbers) | (numbers != np.rint(numbers)))[0])
             raise ValueError(
-                f"{estimator_name}: known_labels[{start + row}] is {numbers[row]}; give whole numbers, -1 where a label is not known."
+                f"{estimator_name}: known_labels[{start + row}] is {numbers[row]}; give whole "
+                "numbers, -1 where a label is not known."
             )
     elif numbers.dtype.kind not in "iu":
         raise ValueError(
-            f"{estimator_name}: known_labels are {numbers.dtype}; give whole numbers from 0, -1 where a label is not known (scikit-learn's "
+            f"{estimator_name}: known_labels are {numbers.dtype}; give whole numbers from 0, -1 "
+            "where a label is not known (scikit-learn's "
             "LabelEncoder numbers names)."
         )
     wrong = np.flatnonzero((numbers < -1) | (numbers >= n_clusters))
     if len(wrong):
         raise ValueError(
-            f"{estimator_name}(n_clusters={n_clusters}): known_labels[{start + wrong[0]}] is {numbers[wrong[0]]:g}; labels are 0 ... "
+            f"{estimator_name}(n_clusters={n_clusters}): known_labels[{start + wrong[0]}] is "
+            f"{numbers[wrong[0]]:g}; labels are 0 ... "
             f"{n_clusters - 1}, or -1 where they are not known."
         )
     return np.asarray(numbers, np.intp)
@@ -130,17 +170,23 @@ def _whole_labels(estimator_name: str, n_clusters: int, numbers: Any, start: int
 def _checked_strengths(estimator_name: str, shares: Any, start: int = 0) -> Float64:
     """Return strengths of labels in float64, those from row `start` on."""
     if shares.dtype.kind not in "iuf":
-        raise ValueError(f"{estimator_name}: label_strength is {shares.dtype}; give numbers from 0 to 1.")
+        raise ValueError(
+            f"{estimator_name}: label_strength is {shares.dtype}; give numbers from 0 to 1."
+        )
     wrong = np.flatnonzero(~((shares >= 0) & (shares <= 1)))  # NaN too
     if len(wrong):
         raise ValueError(
-            f"{estimator_name}: label_strength[{start + wrong[0]}] is {shares[wrong[0]]:g}; it is a share of the weight, from 0 to 1."
+            f"{estimator_name}: label_strength[{start + wrong[0]}] is {shares[wrong[0]]:g}; it is "
+            "a share of the weight, from 0 to 1."
         )
     return np.asarray(shares, np.float64)
 
 
-def _by_row(value: Any, check: Callable[..., Any], name: str, blocks: Blocks, estimator_name: str) -> Any:
-    """Return one checked entry for each row: an array, or a column that stays where the rows are."""
+def _by_row(
+    value: Any, check: Callable[..., Any], name: str, blocks: Blocks, estimator_name: str
+) -> Any:
+    """Return one checked entry for each row: an array, or a column that stays where the rows
+    are."""
     value = unlabelled(value)
     if is_collection(value):
         if blocks.elsewhere:
@@ -149,9 +195,15 @@ def _by_row(value: Any, check: Callable[..., Any], name: str, blocks: Blocks, es
     try:
         values = host_array(value, name, estimator_name)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{estimator_name}: {name} must be one number for each of the {blocks.n_rows} rows ({error}).") from None
+        raise ValueError(
+            f"{estimator_name}: {name} must be one number for each of the {blocks.n_rows} rows "
+            f"({error})."
+        ) from None
     if values.shape != (blocks.n_rows,):
-        raise ValueError(f"{estimator_name}: {name} has shape {values.shape}; one entry for each of the {blocks.n_rows} rows is needed.")
+        raise ValueError(
+            f"{estimator_name}: {name} has shape {values.shape}; one entry for each of the "
+            f"{blocks.n_rows} rows is needed."
+        )
     return check(values)
 
 
@@ -162,9 +214,12 @@ def _shared(known: KnownLabels, groups: IntArray, estimator_name: str) -> KnownL
     label[groups[told]] = known.labels[told]
     clash = told[label[groups[told]] != known.labels[told]]
     if len(clash):
-        other = told[(groups[told] == groups[clash[0]]) & (known.labels[told] != known.labels[clash[0]])][0]
+        other = told[
+            (groups[told] == groups[clash[0]]) & (known.labels[told] != known.labels[clash[0]])
+        ][0]
         raise ValueError(
-            f"{estimator_name}: must_link joins rows {min(clash[0], other)} and {max(clash[0], other)}, whose known_labels are "
+            f"{estimator_name}: must_link joins rows {min(clash[0], other)} and "
+            f"{max(clash[0], other)}, whose known_labels are "
             f"{known.labels[min(clash[0], other)]} and {known.labels[max(clash[0], other)]}."
         )
     np.maximum.at(strength, groups[told], known.strength[told])

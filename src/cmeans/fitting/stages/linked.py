@@ -1,4 +1,5 @@
-"""Rows that must share a cluster joined to one, with the weighted means of their products with the basis and of k(x, x)."""
+"""Rows that must share a cluster joined to one, with the weighted means of their products with the
+basis and of k(x, x)."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ from .joined import GroupedRows
 
 @dataclass(frozen=True)
 class LinkedRows(Stage):
-    """Rows of a group are one row, whose squared distance to a centre is the weighted mean of theirs."""
+    """Rows of a group are one row, whose squared distance to a centre is the weighted mean of
+    theirs."""
 
     must_link: Any  # as the user gives it
     groups: Any = None  # (n,) the group of each row, once the rows are known
@@ -55,7 +57,9 @@ class LinkedRows(Stage):
     def prepare(self, swept: Swept) -> Swept:
         geometry, engine = swept.geometry, swept.problem.engine
         space, blocks = linked_rows(geometry.space, geometry.blocks, self.groups, engine)
-        return replace(swept, problem=replace(swept.problem, rows=RepresentedRows(space, blocks, 0)))
+        return replace(
+            swept, problem=replace(swept.problem, rows=RepresentedRows(space, blocks, 0))
+        )
 
     def restore(self, outcome: Outcome) -> Outcome:
         given, result = outcome.geometry.blocks, outcome.result
@@ -66,37 +70,62 @@ class LinkedRows(Stage):
 
 @dataclass(frozen=True)
 class MeansPass(Pass[list[tuple[IntArray, Any, Float64]]]):
-    """Additions of the blocks of a task to groups of rows: numbers of groups, and sums of share times g and k(x, x) over their rows."""
+    """Additions of the blocks of a task to groups of rows: numbers of groups, and sums of share
+    times g and k(x, x) over their rows."""
 
     groups: IntArray  # (n,)
     share: Float64  # (n,) of a row in its group; a group's shares sum to one
 
-    def work(self, rows: RepresentedRows, task: int, prepared: None) -> list[tuple[IntArray, Any, Float64]]:
+    def work(
+        self, rows: RepresentedRows, task: int, prepared: None
+    ) -> list[tuple[IntArray, Any, Float64]]:
         added = []
         for block in rows.task(task):
             plain = block.rows.plain()
             g, kxx = plain.g if is_sparse(plain.g) else to_numpy(plain.g), to_numpy(plain.kxx)
             here = slice(block.start, block.start + len(kxx))
             groups, place = np.unique(self.groups[here], return_inverse=True)
-            shares = sparse.csr_array((self.share[here], (place, np.arange(len(kxx)))), shape=(len(groups), len(kxx)))
+            shares = sparse.csr_array(
+                (self.share[here], (place, np.arange(len(kxx)))), shape=(len(groups), len(kxx))
+            )
             added.append((groups, shares @ g, shares @ kxx))
         return added
 
 
-def linked_rows(space: Space, blocks: Blocks, groups: IntArray, engine: Engine) -> tuple[ProductSpace, Blocks]:
-    """Return the rows of a fit with those of each group (n,) as one, and the space that they lie in."""
+def linked_rows(
+    space: Space, blocks: Blocks, groups: IntArray, engine: Engine
+) -> tuple[ProductSpace, Blocks]:
+    """Return the rows of a fit with those of each group (n,) as one, and the space that they lie
+    in."""
     first = np.unique(groups, return_index=True)[1]
     weight: Float64 = np.bincount(groups, weights=blocks.weight).astype(np.float64)
     by_weight = weight[groups] > 0
-    share = np.where(by_weight, blocks.weight / np.where(by_weight, weight[groups], 1.0), 1.0 / np.bincount(groups)[groups])
-    parts = [part for task in engine.map(RepresentedRows(space, blocks, 0), MeansPass(groups, share)) for part in task]
+    share = np.where(
+        by_weight,
+        blocks.weight / np.where(by_weight, weight[groups], 1.0),
+        1.0 / np.bincount(groups)[groups],
+    )
+    parts = [
+        part
+        for task in engine.map(RepresentedRows(space, blocks, 0), MeansPass(groups, share))
+        for part in task
+    ]
     kxx = np.zeros(len(weight))
     for numbers, _, squares in parts:
         kxx[numbers] += squares
     g: Any
     if is_sparse(parts[0][1]):
-        numbers, rows = np.concatenate([part[0] for part in parts]), sparse.vstack([part[1] for part in parts], format="csr")
-        g = sparse.csr_array((np.ones(len(numbers)), (numbers, np.arange(len(numbers)))), shape=(len(weight), len(numbers))) @ rows
+        numbers, rows = (
+            np.concatenate([part[0] for part in parts]),
+            sparse.vstack([part[1] for part in parts], format="csr"),
+        )
+        g = (
+            sparse.csr_array(
+                (np.ones(len(numbers)), (numbers, np.arange(len(numbers)))),
+                shape=(len(weight), len(numbers)),
+            )
+            @ rows
+        )
     else:
         g = np.zeros((len(weight), space.size))
         for numbers, products, _ in parts:
@@ -114,36 +143,57 @@ def loaded_rows(blocks: Blocks, budget: int | None, estimator_name: str) -> Bloc
         return blocks
     where = blocks.x.where
     if blocks.x.elsewhere:
-        raise ValueError(f"{estimator_name}: must_link needs rows in memory; load {where} and pass the array, or leave it out.")
+        raise ValueError(
+            f"{estimator_name}: must_link needs rows in memory; load {where} and pass the array, "
+            "or leave it out."
+        )
     advice = "linked rows are read into memory; allow for more, or leave out must_link"
     require(budget, estimator_name, blocks.x.nbytes, f"all rows of {where}", advice)
     return blocks.in_memory()
 
 
 def _groups(value: Any, n_rows: int, estimator_name: str) -> IntArray | None:
-    """Return the number of its group (n,) for each row, of groups in the order of their first rows; None where no rows are linked."""
+    """Return the number of its group (n,) for each row, of groups in the order of their first rows;
+    None where no rows are linked."""
     if value is None:
         return None
     try:
-        numbers = host_array(value.compute() if is_collection(value) else value, "must_link", estimator_name)
+        numbers = host_array(
+            value.compute() if is_collection(value) else value, "must_link", estimator_name
+        )
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{estimator_name}: must_link must be pairs of row numbers, or a group for each row ({error}).") from None
+        raise ValueError(
+            f"{estimator_name}: must_link must be pairs of row numbers, or a group for each row "
+            f"({error})."
+        ) from None
     pairs = numbers.ndim == 2 and numbers.shape[1] == 2
     if not pairs and numbers.shape not in ((n_rows,), (0,)):
         raise ValueError(
-            f"{estimator_name}: must_link has shape {numbers.shape}; give (k, 2) row numbers of pairs, or ({n_rows},) numbers of groups."
+            f"{estimator_name}: must_link has shape {numbers.shape}; give (k, 2) row numbers of "
+            f"pairs, or ({n_rows},) numbers of groups."
         )
     if numbers.size and numbers.dtype.kind not in "iu":
-        raise ValueError(f"{estimator_name}: must_link are {numbers.dtype}; give whole numbers: rows of pairs, or groups, -1 for none.")
+        raise ValueError(
+            f"{estimator_name}: must_link are {numbers.dtype}; give whole numbers: rows of pairs, "
+            "or groups, -1 for none."
+        )
     numbers = numbers.astype(np.intp)
     if pairs:
         wrong = numbers[(numbers < 0) | (numbers >= n_rows)]
         if len(wrong):
-            raise ValueError(f"{estimator_name}: must_link names row {wrong[0]}, which does not exist; there are {n_rows} rows, from 0.")
-        graph = sparse.coo_array((np.ones(len(numbers)), (numbers[:, 0], numbers[:, 1])), shape=(n_rows, n_rows))
+            raise ValueError(
+                f"{estimator_name}: must_link names row {wrong[0]}, which does not exist; there "
+                f"are {n_rows} rows, from 0."
+            )
+        graph = sparse.coo_array(
+            (np.ones(len(numbers)), (numbers[:, 0], numbers[:, 1])), shape=(n_rows, n_rows)
+        )
         numbers = connected_components(graph, directed=False)[1]
     elif numbers.size and numbers.min() < -1:
-        raise ValueError(f"{estimator_name}: must_link holds the group {numbers.min()}; groups are numbered from 0, -1 for rows in none.")
+        raise ValueError(
+            f"{estimator_name}: must_link holds the group {numbers.min()}; groups are numbered "
+            "from 0, -1 for rows in none."
+        )
     elif not numbers.size:
         return None
     own = np.where(numbers < 0, numbers.max() + 1 + np.arange(n_rows), numbers)

@@ -23,7 +23,8 @@ from ..procedure import FitContext, Outcome, Stage, Swept
 
 @dataclass(frozen=True)
 class RefinedCut(Stage):
-    """Labels from the leading eigenvectors are moved between clusters while that lowers the normalised cut."""
+    """Labels from the leading eigenvectors are moved between clusters while that lowers the
+    normalised cut."""
 
     name = "refine"
 
@@ -43,7 +44,9 @@ class RefinedCut(Stage):
             rows: RepresentedRows = context.estimator._rows_for(context, geometry, problem.rule)
             return rows
 
-        return replace(swept, solving=Refining(swept.solving, kernel, swept.geometry.blocks.x, rows_of))
+        return replace(
+            swept, solving=Refining(swept.solving, kernel, swept.geometry.blocks.x, rows_of)
+        )
 
     def restore(self, outcome: Outcome) -> Outcome:
         """The eigenvectors are those of the graph in which the cut is lower."""
@@ -55,7 +58,8 @@ class RefinedCut(Stage):
 
 @dataclass(frozen=True)
 class Refining(Solving):
-    """Solves for the eigenvectors of a graph, and then for those of a graph in which a lower cut shows."""
+    """Solves for the eigenvectors of a graph, and then for those of a graph in which a lower cut
+    shows."""
 
     first: Solving
     kernel: PrecomputedGraphKernel
@@ -76,5 +80,7 @@ class Refining(Solving):
         refined = best_of([start], 1, again, runs.observer, stage="refined")
         return again, replace(refined, row_visits=best.row_visits + refined.row_visits)
 
-    def conclude(self, best: BestRun, problem: Problem, observer: Observer, numbered_along: Population | None) -> FitResult:
+    def conclude(
+        self, best: BestRun, problem: Problem, observer: Observer, numbered_along: Population | None
+    ) -> FitResult:
         return self.first.conclude(best, problem, observer, numbered_along)

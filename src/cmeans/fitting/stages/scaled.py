@@ -15,14 +15,17 @@ from ..procedure import FitContext, Stage
 
 @dataclass(frozen=True)
 class ScaledFeatures(Stage):
-    """Every feature has the range 10 among the rows that are swept; points go in and come out in the user's units."""
+    """Every feature has the range 10 among the rows that are swept; points go in and come out in
+    the user's units."""
 
     scaling: FeatureUnits | None = None  # known once the rows are
 
     name = "scaling"
 
     def settle(self, context: FitContext) -> FitContext:
-        scaling = FeatureUnits(factors_to_ten(context.blocks, context.engine, context.estimator_name))
+        scaling = FeatureUnits(
+            factors_to_ten(context.blocks, context.engine, context.estimator_name)
+        )
         rows = replace(context.blocks, x=mapped(context.blocks.x, scaling))
         return replace(context, blocks=rows, units=scaling).with_stage(ScaledFeatures(scaling))
 

@@ -11,7 +11,17 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.exceptions import ConvergenceWarning
 
-from ...data.arrays import Array, Float64, IntArray, as_like, host_float64, in_form_of, is_foreign, namespace, to_numpy
+from ...data.arrays import (
+    Array,
+    Float64,
+    IntArray,
+    as_like,
+    host_float64,
+    in_form_of,
+    is_foreign,
+    namespace,
+    to_numpy,
+)
 from ...data.blocks import Blocks
 from ...data.column_facts import asked
 from ...data.known_labels import KnownLabels
@@ -41,11 +51,17 @@ def with_weight(blocks: Blocks) -> Blocks:
     return blocks if len(rows) == blocks.n_rows else blocks.part(rows, blocks.weight[rows])
 
 
-def renumbered(absorbed: ChunkResult, former: StreamState, known: KnownLabels | None, engine: Engine) -> ChunkResult:
-    """Renumber newly found clusters like the former ones that share most of the held rows with them; those of known labels have theirs."""
+def renumbered(
+    absorbed: ChunkResult, former: StreamState, known: KnownLabels | None, engine: Engine
+) -> ChunkResult:
+    """Renumber newly found clusters like the former ones that share most of the held rows with
+    them; those of known labels have theirs."""
     assert former.held is not None
     rows = Blocks(former.held.x, former.held.weight, limits=absorbed.geometry.blocks.limits)
-    before, now = (memberships(past, rule, rows, engine) for past, rule in ((former.past, former.rule), (absorbed.past, absorbed.rule)))
+    before, now = (
+        memberships(past, rule, rows, engine)
+        for past, rule in ((former.past, former.rule), (absorbed.past, absorbed.rule))
+    )
     shared = (before * rows.weight[:, None]).T @ now
     for label in () if known is None else np.unique(known.labels[known.strength > 0]):
         shared[label, label] += 2 * rows.weight.sum()  # more than all others can share
@@ -56,7 +72,11 @@ def renumbered(absorbed: ChunkResult, former: StreamState, known: KnownLabels | 
 
 def memberships(past: StreamSummary, rule: Rule, rows: Blocks, engine: Engine) -> Float64:
     space, centres = past.space.portable(past.centres)
-    return host_float64(assign_all(RepresentedRows(space, rows, 0, training=False), space, rule, State(centres), engine).memberships)
+    return host_float64(
+        assign_all(
+            RepresentedRows(space, rows, 0, training=False), space, rule, State(centres), engine
+        ).memberships
+    )
 
 
 def new_seed(settings: FitSettings) -> int:
@@ -65,12 +85,19 @@ def new_seed(settings: FitSettings) -> int:
 
 
 def cut(blocks: Blocks, step: int, least: int) -> list[Span]:
-    """Return consecutive chunks of about `step` rows and at least `least`, those with any weight; of even size, since little can be
-    projected into a short last one."""
+    """Return consecutive chunks of about `step` rows and at least `least`, those with any weight;
+    of even size, since little can be projected into a short last one."""
     count = min(-(-blocks.n_rows // step), max(1, blocks.n_rows // least))
     bounds = np.linspace(0, blocks.n_rows, count + 1).astype(int)
     spans = list(itertools.pairwise(bounds.tolist()))
-    return spans if blocks.alike else [spans[k] for k in np.unique(np.concatenate(asked(blocks.weight, partial(_weighed, bounds))))]
+    return (
+        spans
+        if blocks.alike
+        else [
+            spans[k]
+            for k in np.unique(np.concatenate(asked(blocks.weight, partial(_weighed, bounds))))
+        ]
+    )
 
 
 def _weighed(bounds: IntArray, weight: Float64, start: int) -> IntArray:
@@ -83,7 +110,10 @@ def reason_of_chunk(solution: Solution, settings: FitSettings) -> str:
     if solution.converged or solution.ended:
         return reason(solution, settings.stopping, solution.history[-1])
     max_iter, tol = settings.stopping.max_iter, settings.stopping.tol
-    return f"stopped at max_iter={max_iter} with centres still moving; raise max_iter or loosen tol={tol:g}"
+    return (
+        f"stopped at max_iter={max_iter} with centres still moving; raise max_iter or loosen "
+        f"tol={tol:g}"
+    )
 
 
 def of_all_chunks(result: FitResult, settings: FitSettings, summary: FitSummary) -> FitResult:
@@ -91,16 +121,26 @@ def of_all_chunks(result: FitResult, settings: FitSettings, summary: FitSummary)
     tol, fell_short, n = settings.stopping.tol, summary.fell_short, summary.stream.n_chunks
     message = f"converged: centres stand still to tol={tol:g} in each of {n} chunks"
     if fell_short:
-        message = f"stopped at max_iter={settings.stopping.max_iter} in {fell_short} of {n} chunks; raise max_iter or loosen tol={tol:g}"
-    return replace(result, solution=replace(result.solution, converged=not fell_short), reason=message)
+        message = (
+            f"stopped at max_iter={settings.stopping.max_iter} in {fell_short} of {n} "
+            f"chunks; raise max_iter or loosen tol={tol:g}"
+        )
+    return replace(
+        result, solution=replace(result.solution, converged=not fell_short), reason=message
+    )
 
 
 def like_first(x: Array, stream: StreamState) -> Array:
-    """Return rows in the float type of the first chunk and the array library of the stream's state."""
+    """Return rows in the float type of the first chunk and the array library of the stream's
+    state."""
     space = stream.past.space
     like = space.basis_points if stream.held is None else stream.held.x
     if like is not None and is_foreign(like):
-        return as_like(to_numpy(x), like) if is_foreign(x) and namespace(x) is not namespace(like) else in_form_of(x, like)
+        return (
+            as_like(to_numpy(x), like)
+            if is_foreign(x) and namespace(x) is not namespace(like)
+            else in_form_of(x, like)
+        )
     if like is not None and is_foreign(x):
         x = to_numpy(x)
     if is_foreign(x):
@@ -112,17 +152,26 @@ def like_first(x: Array, stream: StreamState) -> Array:
 def warn_of_loss(loss: Float64, estimator_name: str) -> None:
     if len(loss) and loss.max() > MUCH_LOST:
         warn(
-            f"{estimator_name}: on the way from chunk to chunk up to {100 * loss.max():.0f}% of a centre's squared norm was lost, because "
-            "rows of one chunk do not span what those before had to say; take larger chunks, rows in random order, or more landmarks.",
+            f"{estimator_name}: on the way from chunk to chunk up to {100 * loss.max():.0f}% of a "
+            "centre's squared norm was lost, because "
+            "rows of one chunk do not span what those before had to say; take larger chunks, rows "
+            "in random order, or more landmarks.",
             ConvergenceWarning,
         )
 
 
 def checked_chunk_size(size: Any, word: str, n_clusters: Any, estimator_name: str) -> int:
-    """Return the checked number of rows of a chunk; the first chunk needs a row for each cluster."""
-    least, step = integer(n_clusters, "n_clusters", estimator_name, 1), integer(size, word, estimator_name, 1)
+    """Return the checked number of rows of a chunk; the first chunk needs a row for each
+    cluster."""
+    least, step = (
+        integer(n_clusters, "n_clusters", estimator_name, 1),
+        integer(size, word, estimator_name, 1),
+    )
     if step < least:
-        raise ValueError(f"{estimator_name}({word}={step}): the first one needs at least n_clusters={least} rows.")
+        raise ValueError(
+            f"{estimator_name}({word}={step}): the first one needs at least n_clusters={least} "
+            "rows."
+        )
     return step
 
 
@@ -130,5 +179,6 @@ def refuse_kernel_values(kernel: Any, estimator_name: str) -> None:
     """Refuse a precomputed kernel."""
     if kernel_of(kernel, estimator_name).takes_kernel_values:
         raise ValueError(
-            f'{estimator_name}(kernel="precomputed"): a stream computes the kernel of rows it has just seen; pass rows and a kernel.'
+            f'{estimator_name}(kernel="precomputed"): a stream computes the kernel of rows it has '
+            "just seen; pass rows and a kernel."
         )

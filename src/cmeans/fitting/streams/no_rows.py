@@ -21,11 +21,22 @@ def refuse_other_width(model: Any, X: Any) -> None:
     """Refuse no rows of other columns than those of the fit."""
     known = vars(model).get("n_features_in_")
     if known is not None and hasattr(X, "shape") and X.shape[1] != known:
-        raise ValueError(f"X has {X.shape[1]} features, but {type(model).__name__} is expecting {known} features as input.")
+        raise ValueError(
+            f"X has {X.shape[1]} features, but {type(model).__name__} is expecting {known} "
+            "features as input."
+        )
 
 
 def of_no_cluster(X: Any, n_rows: int, n_clusters: int, dtype: Any) -> dict[str, Any]:
-    """Return the attributes of rows that are in no cluster yet, or are none, in the array library of X."""
+    """Return the attributes of rows that are in no cluster yet, or are none, in the array library
+    of X."""
     u = np.zeros((n_rows, n_clusters), dtype)
-    found = {"labels_": np.full(n_rows, -1, np.int64), "memberships_": u, "noise_membership_": np.zeros(n_rows, dtype)}
-    return {**{name: foreign_like(value, X) for name, value in found.items()}, "_nearest": np.full(n_rows, np.nan)}
+    found = {
+        "labels_": np.full(n_rows, -1, np.int64),
+        "memberships_": u,
+        "noise_membership_": np.zeros(n_rows, dtype),
+    }
+    return {
+        **{name: foreign_like(value, X) for name, value in found.items()},
+        "_nearest": np.full(n_rows, np.nan),
+    }

@@ -22,9 +22,12 @@ def tied_numbers(stream: StreamState | None, known: KnownLabels | None) -> IntAr
     return here if before is None else np.union1d(before, here)
 
 
-def numbers_of_labels(stream: StreamState, rows: Blocks, memberships: Callable[[Blocks], Float64]) -> IntArray:
-    """Return the order (c,) in which the clusters take the numbers of labels that are new to the stream: each label that of the cluster to
-    which most of its rows belong, among those that are no label's yet. `memberships` (k, c) are those of some of the rows."""
+def numbers_of_labels(
+    stream: StreamState, rows: Blocks, memberships: Callable[[Blocks], Float64]
+) -> IntArray:
+    """Return the order (c,) in which the clusters take the numbers of labels that are new to the
+    stream: each label that of the cluster to which most of its rows belong, among those that are no
+    label's yet. `memberships` (k, c) are those of some of the rows."""
     c = len(stream.past.mass)
     order = np.arange(c)
     known = known_of(rows)

@@ -1,4 +1,5 @@
-"""Base class of estimators of streams: chunks in, the state of a stream and outputs for a chunk's rows out."""
+"""Base class of estimators of streams: chunks in, the state of a stream and outputs for a chunk's
+rows out."""
 
 from __future__ import annotations
 
@@ -65,7 +66,8 @@ OF_SWEEPS = ("n_iter_", "converged_", "stop_reason_")
 
 @dataclass(frozen=True)
 class EachChunk(Chain[Any]):
-    """A stream: its state after each chunk, by a function of the state before, the rows of the chunk, and an engine of their place."""
+    """A stream: its state after each chunk, by a function of the state before, the rows of the
+    chunk, and an engine of their place."""
 
     step: Callable[[Any, Blocks, Engine], Any]
 
@@ -74,7 +76,8 @@ class EachChunk(Chain[Any]):
 
 
 class StreamingBase(BaseCMeans):
-    """Base of streaming estimators: `fit` cuts rows into chunks, `partial_fit` takes one; subclasses define how to cluster a chunk."""
+    """Base of streaming estimators: `fit` cuts rows into chunks, `partial_fit` takes one;
+    subclasses define how to cluster a chunk."""
 
     rule: str | Rule
     m: Literal["auto"] | float
@@ -83,7 +86,10 @@ class StreamingBase(BaseCMeans):
     _answers_no_rows = True
     _takes = frozenset[str]()
     _is_bounded = False
-    _too_few = "the first rows are fewer than the clusters, n_samples={n}; start with a larger chunk, or take fewer clusters."
+    _too_few = (
+        "the first rows are fewer than the clusters, n_samples={n}; start with a larger "
+        "chunk, or take fewer clusters."
+    )
 
     @abstractmethod
     def _begin(self, chunk: Chunk) -> ChunkResult:
@@ -104,36 +110,55 @@ class StreamingBase(BaseCMeans):
         return Procedure(partial(method_of, rule), self._by_chunks)
 
     def _rule_asked(self, name: str) -> Rule:
-        """Return the rule of the parameters: a name has `m` and `noise` beside it, an object its own."""
+        """Return the rule of the parameters: a name has `m` and `noise` beside it, an object its
+        own."""
         if self.rule == Fuzzy.name:
             with parameters_of(name, share="noise"):
                 return Fuzzy(self.m) if self.noise is None else NoiseFuzzy(self.m, self.noise)
         rule = rule_of(self.rule, name, get_args(StreamRule))
         if self.rule == Hard.name and self.noise is not None:
-            raise ValueError(f'{name}(noise={self.noise!r}): there is no hard rule with noise; take rule="fuzzy", or noise=None.')
+            raise ValueError(
+                f"{name}(noise={self.noise!r}): there is no hard rule with noise; take "
+                'rule="fuzzy", or noise=None.'
+            )
         if rule is self.rule:
             for word in changed_among({"m", "noise"}, self):
-                raise ValueError(f"{name}({word}={getattr(self, word)!r}): rule={rule!r} is an object that holds its own parameters.")
+                raise ValueError(
+                    f"{name}({word}={getattr(self, word)!r}): rule={rule!r} is an object that "
+                    "holds its own parameters."
+                )
         if rule.needs_pilot or rule.has_prices or rule.most_clusters is not None:
-            raise ValueError(f"{name}(rule={rule!r}): a stream keeps no scales, prices or nearest clusters of rows; give another rule.")
+            raise ValueError(
+                f"{name}(rule={rule!r}): a stream keeps no scales, prices or nearest clusters of "
+                "rows; give another rule."
+            )
         return rule
 
     def partial_fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, known_labels: Any = None, label_strength: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        known_labels: Any = None,
+        label_strength: Any = None,
     ) -> Self:
         """Cluster the next rows of a stream together with what is kept of those before.
 
-        `labels_`, `memberships_` and `objective_` are then those of these rows, of a chunk without rows empty. Where rows are held until
-        there are enough to begin with (`warm_up`), those that come before there are as many as clusters have the label -1. A chunk that
-        is refused leaves everything as it was.
+        `labels_`, `memberships_` and `objective_` are then those of these rows, of a chunk without
+        rows empty. Where rows are held until there are enough to begin with (`warm_up`), those that
+        come before there are as many as clusters have the label -1. A chunk that is refused leaves
+        everything as it was.
 
         Parameters
         ----------
-        X : (n, d) rows, as `fit` takes them; where none are held, the first chunk needs at least n_clusters of them.
+        X : (n, d) rows, as `fit` takes them; where none are held, the first chunk needs at least
+            n_clusters of them.
         y : not used.
         sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
-        known_labels, label_strength : as for `fit`, of these rows. The first time that rows of a label come, the cluster to which most of
-            them belong takes its number, unless that is a label's already; from then on it keeps it. `StreamingFuzzyCMeans` only.
+        known_labels, label_strength : as for `fit`, of these rows. The first time that rows of a
+            label come, the cluster to which most of them belong takes its number, unless that is a
+            label's already; from then on it keeps it. `StreamingFuzzyCMeans` only.
 
         Returns
         -------
@@ -145,19 +170,27 @@ class StreamingBase(BaseCMeans):
             For bad parameters, rows or weights, naming the argument, what came and what to do.
         """
         with restored_on_failure(self, FitRecord()):
-            return self._take(X, sample_weight, known_labels=known_labels, label_strength=label_strength)
+            return self._take(
+                X, sample_weight, known_labels=known_labels, label_strength=label_strength
+            )
 
     def _checkpoint_log(self, context: FitContext, blocks: Blocks) -> CheckpointLog | None:
-        """Refuse what would not go on as it is: the state of a stream holds its kernel, and rows as arrays of NumPy or CSR."""
+        """Refuse what would not go on as it is: the state of a stream holds its kernel, and rows as
+        arrays of NumPy or CSR."""
         if self._engine_of(blocks.x).checkpoint is not None:
             name = type(self).__name__
             try:
                 Packer().encode(given_kernel(self, name), "kernel")
             except ValueError:
                 wanted = "take the library's, or no checkpoint"
-                raise ValueError(f"{name}(checkpoint=): no file can hold kernel={self.kernel!r}; {wanted}.") from None
+                raise ValueError(
+                    f"{name}(checkpoint=): no file can hold kernel={self.kernel!r}; {wanted}."
+                ) from None
             if is_foreign(blocks.x):
-                raise ValueError(f"{name}(checkpoint=): a file holds rows of NumPy alone; give those, or no checkpoint.")
+                raise ValueError(
+                    f"{name}(checkpoint=): a file holds rows of NumPy alone; give those, or no "
+                    "checkpoint."
+                )
         return super()._checkpoint_log(context, blocks)
 
     def _take(self, X: Any, sample_weight: Any, **told: Any) -> Self:
@@ -167,7 +200,9 @@ class StreamingBase(BaseCMeans):
         early = vars(self).get("_early")
         if has_no_rows(X):
             refuse_other_width(self, X)
-            self._keep_no_clusters(X, 0, settings.n_clusters, "float64" if stream is None else stream.dtype)
+            self._keep_no_clusters(
+                X, 0, settings.n_clusters, "float64" if stream is None else stream.dtype
+            )
             return self
         begins = stream is None and early is None
         given = read_rows(self, X, fitting=begins)
@@ -176,25 +211,48 @@ class StreamingBase(BaseCMeans):
         weight, unit = weights_of(given, sample_weight, estimator_name)
         blocks = Blocks(given.x, weight, unit=unit, limits=self._limits)
         with verbose_log(self.verbose, estimator_name, self.tol), self._engine(blocks) as engine:
-            context = FitContext(self, procedure, settings, given, blocks, engine, None, current_listeners(), None, FitRecord())
+            context = FitContext(
+                self,
+                procedure,
+                settings,
+                given,
+                blocks,
+                engine,
+                None,
+                current_listeners(),
+                None,
+                FitRecord(),
+            )
             for stage in self._stages(procedure, settings, blocks, **told):
                 context = stage.settle(context)
             if stream is None:
                 rows = context.blocks if early is None else early.before(context.blocks)
                 if rows.n_rows < settings.n_clusters <= self._rows_to_begin_with(settings):
-                    self._keep_no_clusters(given.x, blocks.n_rows, settings.n_clusters, numpy_dtype(rows.x))
+                    self._keep_no_clusters(
+                        given.x, blocks.n_rows, settings.n_clusters, numpy_dtype(rows.x)
+                    )
                     self._early = EarlyRows.of(rows, 1 if early is None else early.n_chunks + 1)
                     return self
                 n_clusters = self._clusters_for(procedure, settings.n_clusters, rows.n_rows)
                 context = replace(context, settings=replace(settings, n_clusters=n_clusters))
-            reporter = Reporter(context.listeners, f"chunk {1 if stream is None else stream.n_chunks + 1}")
+            reporter = Reporter(
+                context.listeners, f"chunk {1 if stream is None else stream.n_chunks + 1}"
+            )
             seed = new_seed(settings) if stream is None else stream.seed
             stream, absorbed = self._absorb(stream, context, reporter, seed, early)
-            result = self._result_of(absorbed.rows, replace(context, blocks=absorbed.geometry.blocks), absorbed, stream)
+            result = self._result_of(
+                absorbed.rows, replace(context, blocks=absorbed.geometry.blocks), absorbed, stream
+            )
             self._keep(absorbed.geometry, Method(absorbed.rule), result, absorbed.geometry.blocks)
             self._keep_stream(stream, absorbed.loss)
             if self.verbose:
-                logger.info("%s: chunk %d: %s, objective %.8g", estimator_name, stream.n_chunks, self.stop_reason_, self.objective_)
+                logger.info(
+                    "%s: chunk %d: %s, objective %.8g",
+                    estimator_name,
+                    stream.n_chunks,
+                    self.stop_reason_,
+                    self.objective_,
+                )
         warn_of_result(absorbed.geometry, result, estimator_name)
         warn_of_loss(self.projection_loss_, estimator_name)
         return self
@@ -211,9 +269,14 @@ class StreamingBase(BaseCMeans):
         return Outcome(replace(summary.last.geometry, blocks=blocks), Method(result.rule), result)
 
     def _summed_up(self, spans: list[Span], context: FitContext) -> FitSummary:
-        """Cluster all chunks, one after the other, those before the last only where a checkpoint has not kept them."""
+        """Cluster all chunks, one after the other, those before the last only where a checkpoint
+        has not kept them."""
         section, seed = context.section("chunks"), new_seed(context.settings)
-        found = None if section.found is None else FitSummary(*(section.found[name] for name in ("stream", "loss", "fell_short")))
+        found = (
+            None
+            if section.found is None
+            else FitSummary(*(section.found[name] for name in ("stream", "loss", "fell_short")))
+        )
         summary, done = found, 0 if found is None else found.stream.n_chunks
         model, sent = self._as_sent(context)
         chunks = ChunkedRows(context.blocks, spans[done:], range(done, len(spans)))
@@ -231,45 +294,85 @@ class StreamingBase(BaseCMeans):
         return summary
 
     def _as_sent(self, context: FitContext) -> tuple[Self, FitContext]:
-        """Return what clusters chunks where they are: itself and its fit, or what of them can go to other machines."""
+        """Return what clusters chunks where they are: itself and its fit, or what of them can go to
+        other machines."""
         if not context.blocks.elsewhere:
             return self, context
         model = type(self)(**self.get_params(deep=False))
         return model, context.sent(model)
 
     def _after(
-        self, context: FitContext, seed: int, n_chunks: int, before: FitSummary | None, blocks: Blocks, engine: Engine
+        self,
+        context: FitContext,
+        seed: int,
+        n_chunks: int,
+        before: FitSummary | None,
+        blocks: Blocks,
+        engine: Engine,
     ) -> FitSummary:
         """Return the summary of a fit after a further chunk: the step of a stream."""
         stream = None if before is None else before.stream
-        reporter = Reporter(context.listeners, "chunk", 0 if stream is None else stream.n_chunks, n_chunks)
-        return FitSummary.after(before, *self._absorb(stream, context.over(blocks, engine), reporter, seed))
+        reporter = Reporter(
+            context.listeners, "chunk", 0 if stream is None else stream.n_chunks, n_chunks
+        )
+        return FitSummary.after(
+            before, *self._absorb(stream, context.over(blocks, engine), reporter, seed)
+        )
 
     def _told(self, summary: FitSummary, spans: list[Span], context: FitContext) -> FitSummary:
-        """Report the last of some chunks that were clustered on other machines, as its last sweep; callbacks may end the fit there."""
+        """Report the last of some chunks that were clustered on other machines, as its last sweep;
+        callbacks may end the fit there."""
         absorbed, number = summary.last, summary.stream.n_chunks - 1
         solution, n_rows = absorbed.solution, spans[number][1] - spans[number][0]
-        reporter, max_iter = Reporter(context.listeners, "chunk", number, len(spans)), context.settings.stopping.max_iter
-        reporter.emit(reporter.stage, solution.n_iter, max_iter, n_rows, n_rows, solution.history[-1] / summary.stream.unit)
+        reporter, max_iter = (
+            Reporter(context.listeners, "chunk", number, len(spans)),
+            context.settings.stopping.max_iter,
+        )
+        reporter.emit(
+            reporter.stage,
+            solution.n_iter,
+            max_iter,
+            n_rows,
+            n_rows,
+            solution.history[-1] / summary.stream.unit,
+        )
         after = self._after_sweep(context.hook, absorbed.geometry, Method(absorbed.rule))
-        if after is not None and after(absorbed.rule, State(absorbed.past.centres), solution.n_iter):
-            return replace(summary, absorbed=replace(absorbed, solution=replace(solution, converged=False, ended=True)))
+        if after is not None and after(
+            absorbed.rule, State(absorbed.past.centres), solution.n_iter
+        ):
+            return replace(
+                summary,
+                absorbed=replace(absorbed, solution=replace(solution, converged=False, ended=True)),
+            )
         return summary
 
     def _absorb(
-        self, stream: StreamState | None, context: FitContext, reporter: Reporter, seed: int, early: EarlyRows | None = None
+        self,
+        stream: StreamState | None,
+        context: FitContext,
+        reporter: Reporter,
+        seed: int,
+        early: EarlyRows | None = None,
     ) -> tuple[StreamState, ChunkResult]:
-        """Return the stream after a further chunk; `seed` is that of a new one, which `early` rows have been waiting for."""
+        """Return the stream after a further chunk; `seed` is that of a new one, which `early` rows
+        have been waiting for."""
         blocks = context.blocks.in_memory()
         held = None if stream is None else stream.held
         if stream is None:
             blocks, held = (blocks, None) if early is None else (early.alike(blocks), early.buffer)
             unit, dtype = blocks.unit, np.dtype(numpy_dtype(blocks.x)).name
-            number, before, visits = (0, 0, 0) if early is None else (early.n_chunks, early.n_rows, 0)
+            number, before, visits = (
+                (0, 0, 0) if early is None else (early.n_chunks, early.n_rows, 0)
+            )
         else:
             seed, unit, dtype = stream.seed, stream.unit, stream.dtype
             number, before, visits = stream.n_chunks, stream.n_samples, stream.row_visits
-            blocks = replace(blocks, x=like_first(blocks.x, stream), weight=blocks.weight * (blocks.unit / unit), unit=unit)
+            blocks = replace(
+                blocks,
+                x=like_first(blocks.x, stream),
+                weight=blocks.weight * (blocks.unit / unit),
+                unit=unit,
+            )
         seen = before + blocks.n_rows
         rows = blocks if held is None else held.before(blocks)
         if isinstance(self.init, str) or stream is not None:
@@ -281,22 +384,31 @@ class StreamingBase(BaseCMeans):
         if stream is None or stream.held is not None:
             absorbed = self._begin(chunk)
             if stream is None:
-                absorbed = self._numbered(absorbed, rows, context.engine) if known is None else absorbed
+                absorbed = (
+                    self._numbered(absorbed, rows, context.engine) if known is None else absorbed
+                )
             else:
                 absorbed = renumbered(absorbed, stream, known, context.engine)
             held = WarmupBuffer.of(rows) if rows.n_rows < enough else None
         else:
-            order = numbers_of_labels(stream, rows, lambda part: memberships(stream.past, stream.rule, part, context.engine))
+            order = numbers_of_labels(
+                stream,
+                rows,
+                lambda part: memberships(stream.past, stream.rule, part, context.engine),
+            )
             absorbed = self._go_on(replace(stream, past=stream.past[order]), chunk)
         if absorbed.geometry.blocks is not blocks:
             geometry = replace(absorbed.geometry, blocks=blocks, former=None)
             absorbed = replace(absorbed, geometry=geometry, rows=None)
         visits += absorbed.solution.row_visits
         counts = number + 1, seen, visits
-        return StreamState(absorbed.past, absorbed.rule, seed, unit, dtype, *counts, absorbed.reserve, held, tied), absorbed
+        return StreamState(
+            absorbed.past, absorbed.rule, seed, unit, dtype, *counts, absorbed.reserve, held, tied
+        ), absorbed
 
     def _numbered(self, absorbed: ChunkResult, rows: Blocks, engine: Engine) -> ChunkResult:
-        """Number the clusters of the rows of a first chunk by decreasing mass, unless a start was given."""
+        """Number the clusters of the rows of a first chunk by decreasing mass, unless a start was
+        given."""
         if not isinstance(self.init, str):
             return absorbed
         past = absorbed.past
@@ -305,7 +417,9 @@ class StreamingBase(BaseCMeans):
             labels = memberships(past, absorbed.rule, rows, engine).argmax(axis=1)
             return population_of(rows).first_places(labels, len(past.mass))
 
-        return replace(absorbed, past=past[by_decreasing_mass(past.mass, past.centres, first_places)])
+        return replace(
+            absorbed, past=past[by_decreasing_mass(past.mass, past.centres, first_places)]
+        )
 
     def _rows_to_begin_with(self, settings: FitSettings) -> int:
         """Number of rows to hold before the first of them are released."""
@@ -325,33 +439,63 @@ class StreamingBase(BaseCMeans):
         """Return the graph of the first rows, in which all later ones are embedded."""
         landmarks = chunk.context.settings.landmarks
         if landmarks.count is not None:  # at most: there will be more of them with more rows
-            landmarks = replace(landmarks, number=max(min(landmarks.count, chunk.blocks.n_rows // 2), 1))
-        request = replace(self._space_request(chunk.context, chunk.blocks), landmarks=landmarks, rng=chunk.rng("landmarks"))
+            landmarks = replace(
+                landmarks, number=max(min(landmarks.count, chunk.blocks.n_rows // 2), 1)
+            )
+        request = replace(
+            self._space_request(chunk.context, chunk.blocks),
+            landmarks=landmarks,
+            rng=chunk.rng("landmarks"),
+        )
         return cast(LandmarkGraphKernel, estimator_graph(request).kernel)
 
     def _later_geometry(self, chunk: Chunk, space: Space) -> Geometry:
         """Return the geometry of a further chunk in its space."""
-        return Geometry(chunk.blocks, space.kernel, space, chunk.context.settings.n_clusters, getattr(space.kernel, "gamma", None))
+        return Geometry(
+            chunk.blocks,
+            space.kernel,
+            space,
+            chunk.context.settings.n_clusters,
+            getattr(space.kernel, "gamma", None),
+        )
 
     def _found(self, chunk: Chunk, geometry: Geometry, method: Method) -> tuple[Problem, Solution]:
-        """Return the best of the starts on a first chunk, and the problem with the rule that it leads to."""
-        problem, settings = self._chunk_problem(chunk, geometry, method.rule), chunk.context.settings
+        """Return the best of the starts on a first chunk, and the problem with the rule that it
+        leads to."""
+        problem, settings = (
+            self._chunk_problem(chunk, geometry, method.rule),
+            chunk.context.settings,
+        )
         init_context = InitContext(type(self).__name__, settings.n_clusters, geometry, problem)
         first = starts(self.init, settings.n_init, init_context, chunk.rng("start"))
         observer = self._chunk_observer(chunk, geometry, method.rule)
-        search = self._breathing(geometry, settings.search.method, chunk.rng("search")) if problem.known is None else None
+        search = (
+            self._breathing(geometry, settings.search.method, chunk.rng("search"))
+            if problem.known is None
+            else None
+        )
         if method.pilot is None:
             best = best_of(first, settings.n_init, problem, observer, stage="chunk", search=search)
         else:
-            problem, best = FromStarts(method.pilot).best(Runs(first, settings.n_init, problem, observer, search=search))
+            problem, best = FromStarts(method.pilot).best(
+                Runs(first, settings.n_init, problem, observer, search=search)
+            )
         return problem, replace(best.solution, row_visits=best.row_visits)
 
     def _followed(
-        self, chunk: Chunk, geometry: Geometry, rule: Rule, centres: Centres, carried: Carried | None = None
+        self,
+        chunk: Chunk,
+        geometry: Geometry,
+        rule: Rule,
+        centres: Centres,
+        carried: Carried | None = None,
     ) -> tuple[Problem, Solution]:
-        """Cluster a further chunk from the current centres, with the sums of the chunks before it."""
+        """Cluster a further chunk from the current centres, with the sums of the chunks before
+        it."""
         problem = self._chunk_problem(chunk, geometry, rule)
-        return problem, solve(problem, State(centres), self._chunk_observer(chunk, geometry, rule), carried=carried)
+        return problem, solve(
+            problem, State(centres), self._chunk_observer(chunk, geometry, rule), carried=carried
+        )
 
     def _chunk_problem(self, chunk: Chunk, geometry: Geometry, rule: Rule) -> Problem:
         settings, engine = chunk.context.settings, chunk.context.engine
@@ -359,12 +503,20 @@ class StreamingBase(BaseCMeans):
         return beside_known(Problem(rows, rule, engine, settings.stopping), settings.n_clusters)
 
     def _chunk_observer(self, chunk: Chunk, geometry: Geometry, rule: Rule) -> Observer:
-        return Observer(chunk.reporter, self._after_sweep(chunk.context.hook, geometry, Method(rule)))
+        return Observer(
+            chunk.reporter, self._after_sweep(chunk.context.hook, geometry, Method(rule))
+        )
 
     def _require_square(self, chunk: Chunk, n_rows: int, word: str) -> None:
         """Refuse a chunk whose kernel matrix does not fit in memory."""
         advice = f"their kernel matrix is factored; take a smaller {word}"
-        require(chunk.context.settings.budget, type(self).__name__, 3 * 8 * n_rows**2, f"{n_rows} rows at once", advice)
+        require(
+            chunk.context.settings.budget,
+            type(self).__name__,
+            3 * 8 * n_rows**2,
+            f"{n_rows} rows at once",
+            advice,
+        )
 
     def _method(self, geometry: Geometry) -> Method:
         return method_of(self._rule_asked(type(self).__name__), geometry)
@@ -374,13 +526,32 @@ class StreamingBase(BaseCMeans):
         kernel = given_kernel(self, type(self).__name__)
         return isinstance(kernel, LandmarkGraphKernel) and not kernel.is_made
 
-    def _result_of(self, rows: RepresentedRows | None, context: FitContext, absorbed: ChunkResult, stream: StreamState) -> FitResult:
+    def _result_of(
+        self,
+        rows: RepresentedRows | None,
+        context: FitContext,
+        absorbed: ChunkResult,
+        stream: StreamState,
+    ) -> FitResult:
         """Return the fit result of the centres for rows, in the form that the model keeps."""
-        past, rule, solution, blocks = absorbed.past, absorbed.rule, absorbed.solution, context.blocks
+        past, rule, solution, blocks = (
+            absorbed.past,
+            absorbed.rule,
+            absorbed.solution,
+            context.blocks,
+        )
         space, centres = past.space.portable(past.centres)
         if rows is None:
             rows = RepresentedRows(space, free_part(blocks), 0, training=False)
-        assignment = assign_all(rows, space, rule, State(centres), context.engine, Reporter(context.listeners), here=False)
+        assignment = assign_all(
+            rows,
+            space,
+            rule,
+            State(centres),
+            context.engine,
+            Reporter(context.listeners),
+            here=False,
+        )
         known = sums_of_known(space, blocks, len(centres), context.engine)
         if known is not None:
             assignment = assignment.with_sums(known.final(rule, State(centres)), blocks.unit)

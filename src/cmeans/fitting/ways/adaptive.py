@@ -1,4 +1,5 @@
-"""Base class of the estimators that find their own number of clusters: checked parameters, scales that adapt, and the best of several."""
+"""Base class of the estimators that find their own number of clusters: checked parameters, scales
+that adapt, and the best of several."""
 
 from __future__ import annotations
 
@@ -40,8 +41,11 @@ NARROW = 2.0  # alpha of the first stage, over the concentration of distances
 STAGES = 9  # at most: alpha ends at an eighth of the concentration
 APART = 0.2  # mean silhouette below which no clusters are apart
 CRUMB = 0.1  # of an average cluster's weight: less is no cluster of its own
-FAR = 2.5  # standard deviations of a cluster's distances beyond their mean within which its rows are, at least
-LEAST_REACH = 3.0  # squared radius over the squared mean distance, at least: centres on their way are no means of their rows
+# standard deviations of a cluster's distances beyond their mean within which its rows are, at least
+FAR = 2.5
+# squared radius over the squared mean distance, at least: centres on their way are no means of
+# their rows
+LEAST_REACH = 3.0
 
 
 @dataclass(frozen=True)
@@ -55,19 +59,29 @@ class AdaptiveProblem:
     rule: SparsePossibilistic
     observer: Observer
 
-    def solve(self, state: State, step: Adaptation, scope: str = "", *, everywhere: bool = False) -> Solution:
-        """Return the fixed point of sparse adaptive clusters on the part or on all rows; `scope` distinguishes the solves of a fit."""
+    def solve(
+        self, state: State, step: Adaptation, scope: str = "", *, everywhere: bool = False
+    ) -> Solution:
+        """Return the fixed point of sparse adaptive clusters on the part or on all rows; `scope`
+        distinguishes the solves of a fit."""
         problem = replace(self.whole if everywhere else self.part, rule=self.rule)
         return solve(problem, state, self.observer.within(scope).at("fit"), step)
 
-    def found_from(self, state: State, step: Adaptation, visits: int) -> tuple[BestRun, SparsePossibilistic]:
-        """Return the clusters that are found from a state, and the rule; `visits` were the rows visited on the way there."""
+    def found_from(
+        self, state: State, step: Adaptation, visits: int
+    ) -> tuple[BestRun, SparsePossibilistic]:
+        """Return the clusters that are found from a state, and the rule; `visits` were the rows
+        visited on the way there."""
         solution = self.solve(state, step)
         return self.settled(BestRun(solution, None, visits + solution.row_visits), step), self.rule
 
     def settled(self, found: BestRun, step: Adaptation) -> BestRun:
         """Return clusters found on the part, refined on all rows."""
-        if self.part is self.whole or found.solution.ended or found.solution.verdict is Verdict.EMPTY:
+        if (
+            self.part is self.whole
+            or found.solution.ended
+            or found.solution.verdict is Verdict.EMPTY
+        ):
             return found
         solution = self.solve(found.solution.state, step, "settled", everywhere=True)
         return BestRun(solution, None, found.row_visits + solution.row_visits)
@@ -87,8 +101,11 @@ class OneScale:
         return self.found.solution.verdict is Verdict.EMPTY
 
 
-def best_separated(given: AdaptiveProblem, state: State, widths: PilotWidths) -> tuple[OneScale, bool]:
-    """Return the clusters of the largest mean silhouette, and True where none are apart: then they are the last, the widest.
+def best_separated(
+    given: AdaptiveProblem, state: State, widths: PilotWidths
+) -> tuple[OneScale, bool]:
+    """Return the clusters of the largest mean silhouette, and True where none are apart: then they
+    are the last, the widest.
 
     The start has scales for alpha = 1. Row visits are those of all stages.
     """
@@ -97,7 +114,9 @@ def best_separated(given: AdaptiveProblem, state: State, widths: PilotWidths) ->
     nothing = best.silhouette < APART
     if nothing:
         best = ([stage for stage in stages if not stage.is_empty] or stages)[-1]
-    return replace(best, found=replace(best.found, row_visits=sum(stage.found.row_visits for stage in stages))), nothing
+    return replace(
+        best, found=replace(best.found, row_visits=sum(stage.found.row_visits for stage in stages))
+    ), nothing
 
 
 def _stages(given: AdaptiveProblem, state: State, widths: PilotWidths) -> Iterator[OneScale]:
@@ -118,7 +137,8 @@ def _stages(given: AdaptiveProblem, state: State, widths: PilotWidths) -> Iterat
 
 
 def _without_crumbs(stage: OneScale, scope: str) -> OneScale:
-    """Return the stage settled without clusters that own much less than others: they are of a few rows between or beside these."""
+    """Return the stage settled without clusters that own much less than others: they are of a few
+    rows between or beside these."""
     solution, part = stage.found.solution, stage.given.part
     labelling = SweepPass(stage.given.rule, solution.state, labelling=True)
     mass = hard_sums(part.engine.fold(part.rows, labelling)).mass
@@ -127,7 +147,11 @@ def _without_crumbs(stage: OneScale, scope: str) -> OneScale:
         return stage
     again = stage.given.solve(solution.state[kept], stage.step, scope)
     visits = stage.found.row_visits + part.n_rows + again.row_visits
-    return stage if again.verdict is Verdict.EMPTY else replace(stage, found=BestRun(again, None, visits))
+    return (
+        stage
+        if again.verdict is Verdict.EMPTY
+        else replace(stage, found=BestRun(again, None, visits))
+    )
 
 
 def _judged(stage: OneScale) -> OneScale:
@@ -136,13 +160,19 @@ def _judged(stage: OneScale) -> OneScale:
     if len(state.centres) == 1:
         return stage
     total, weight = part.engine.fold(part.rows, SilhouettePass(state))
-    return replace(stage, found=replace(stage.found, row_visits=stage.found.row_visits + part.n_rows), silhouette=float(total / weight))
+    return replace(
+        stage,
+        found=replace(stage.found, row_visits=stage.found.row_visits + part.n_rows),
+        silhouette=float(total / weight),
+    )
 
 
 def _reaching(given: AdaptiveProblem, step: Adaptation, concentration: float) -> AdaptiveProblem:
-    """Return the problem with an automatic sparsity that leaves out rows far beyond a cluster's own alone.
+    """Return the problem with an automatic sparsity that leaves out rows far beyond a cluster's own
+    alone.
 
-    A cluster's radius is at least its mean distance plus so many standard deviations, which are mean / (2 concentration) each.
+    A cluster's radius is at least its mean distance plus so many standard deviations, which are
+    mean / (2 concentration) each.
     """
     if given.rule.sparsity is not None:
         return given
@@ -150,7 +180,8 @@ def _reaching(given: AdaptiveProblem, step: Adaptation, concentration: float) ->
     return replace(given, rule=replace(given.rule, reach=squared / step.length**2))
 
 
-Search = Callable[[AdaptiveProblem, Method], tuple[BestRun, SparsePossibilistic]]  # to the clusters, and the rule that found them
+# to the clusters, and the rule that found them
+Search = Callable[[AdaptiveProblem, Method], tuple[BestRun, SparsePossibilistic]]
 
 
 class BaseAdaptive(BaseCMeans):
@@ -169,16 +200,20 @@ class BaseAdaptive(BaseCMeans):
 
     @describes_arguments
     def typicality(self, X: Any, *, diag: Any = None) -> Array:
-        """Typicalities (rows, clusters found) of new rows in [0, 1]; 0 beyond a cluster's radius."""
+        """Typicalities (rows, clusters found) of new rows in [0, 1]; 0 beyond a cluster's
+        radius."""
         return self.memberships(X, diag=diag)
 
-    def _adaptive_procedure(self, method: Callable[[Geometry], Method], search: Search) -> Procedure:
+    def _adaptive_procedure(
+        self, method: Callable[[Geometry], Method], search: Search
+    ) -> Procedure:
         """Return the procedure of a search for clusters of whose number `n_clusters` is a bound."""
         name, value = type(self).__name__, self.n_clusters
         most_clusters = self._most_clusters(name)
         if isinstance(value, numbers.Integral):  # as scikit-learn's checks give it
             warn(
-                f"{name}(n_clusters={value}): the number of clusters is a result here, and {value} is taken for the "
+                f"{name}(n_clusters={value}): the number of clusters is a result here, and {value} "
+                "is taken for the "
                 f'most there may be; give the range n_clusters=(1, {value}), or "auto".',
                 ParameterWarning,
             )
@@ -201,11 +236,18 @@ class BaseAdaptive(BaseCMeans):
             return self._usual_most
         given = f"{estimator_name}(n_clusters={value!r})"
         one = isinstance(value, numbers.Integral)  # for which `_adaptive_procedure` warns
-        first, most = (1, value) if one else value if isinstance(value, tuple | list) and len(value) == 2 else (0, 0)
+        first, most = (
+            (1, value)
+            if one
+            else value
+            if isinstance(value, tuple | list) and len(value) == 2
+            else (0, 0)
+        )
         whole = isinstance(most, numbers.Integral) and not isinstance(most, bool)
         if not whole or first != 1 or int(most) < 1:
             raise ValueError(
-                f'{given}: the number of clusters is a result here; give "auto", or a range (1, most), such as '
+                f'{given}: the number of clusters is a result here; give "auto", or a range (1, '
+                "most), such as "
                 f"n_clusters=(1, {self._usual_most})."
             )
         return int(most)
@@ -214,53 +256,86 @@ class BaseAdaptive(BaseCMeans):
         """Return the checked rule; `automatic_share` is K of sparsity="auto"."""
         estimator_name = type(self).__name__
         automatic = isinstance(self.sparsity, str) and self.sparsity == "auto"
-        sparsity = None if automatic else real(self.sparsity, "sparsity", estimator_name, others='"auto" or ')
+        sparsity = (
+            None
+            if automatic
+            else real(self.sparsity, "sparsity", estimator_name, others='"auto" or ')
+        )
         p = real(self.p, "p", estimator_name)
         if not 0 < p < 1:
-            raise ValueError(f"{estimator_name}(p={self.p!r}): p must lie between 0 and 1, both left out.")
+            raise ValueError(
+                f"{estimator_name}(p={self.p!r}): p must lie between 0 and 1, both left out."
+            )
         rule = SparsePossibilistic(sparsity, 0.0, p)
-        return replace(rule, share=automatic_share * min(1.0, rule.largest_share)) if sparsity is None else rule
+        return (
+            replace(rule, share=automatic_share * min(1.0, rule.largest_share))
+            if sparsity is None
+            else rule
+        )
 
     def _by_adaptation(self, context: FitContext, search: Search) -> Outcome:
         settings, blocks = context.settings, context.blocks
         geometry = context.placed(build_geometry(self._space_request(context, blocks)))
         rule = context.procedure.method(geometry).rule
         assert isinstance(rule, SparsePossibilistic)
-        rows = self._rows_for(context, geometry, rule, remembered=blocks.n_rows * np.dtype(np.intp).itemsize)
+        rows = self._rows_for(
+            context, geometry, rule, remembered=blocks.n_rows * np.dtype(np.intp).itemsize
+        )
         whole = Problem(rows, rule, context.engine, settings.stopping)
         sought, part = _part_of(geometry, whole, settings.rng, spare=self._spares_isolated_rows)
         method = context.described(context.procedure.method(sought))
         observer = self._observer(context, geometry, method)
         with self._interruptible(context, geometry, method):
-            best, found_rule = search(AdaptiveProblem(settings, sought, whole, part, rule, observer), method)
+            best, found_rule = search(
+                AdaptiveProblem(settings, sought, whole, part, rule, observer), method
+            )
         if best.solution.verdict is Verdict.EMPTY:
             raise ValueError(self._too_sparse(rule, best.solution.state))
         whole = replace(whole, rule=found_rule)
         along = geometry.population if isinstance(vars(self).get("init"), str) else None
-        return Outcome(geometry, method, certified(concluded(best, whole, observer, numbered_along=along), best, geometry, whole))
+        return Outcome(
+            geometry,
+            method,
+            certified(
+                concluded(best, whole, observer, numbered_along=along), best, geometry, whole
+            ),
+        )
 
     def _too_sparse(self, rule: SparsePossibilistic, state: State) -> str:
         scales = state.known_scales()
         strength, limit = rule.strength(scales), rule.largest_strength(scales)
         advice = "." if self.sparsity == "auto" else ', or "auto".'
         return (
-            f"{type(self).__name__}(sparsity={self.sparsity!r}, p={rule.p:g}): no cluster wants any row. lambda is {strength:.4g}, and the "
-            f"widest cluster (eta {scales.max():.4g}) bears 0 <= lambda < {limit:.4g}. Take a smaller sparsity{advice}"
+            f"{type(self).__name__}(sparsity={self.sparsity!r}, p={rule.p:g}): no cluster wants "
+            f"any row. lambda is {strength:.4g}, and the "
+            f"widest cluster (eta {scales.max():.4g}) bears 0 <= lambda < {limit:.4g}. Take a "
+            f"smaller sparsity{advice}"
         )
 
 
-def _part_of(geometry: Geometry, whole: Problem, rng: np.random.RandomState, *, spare: bool) -> tuple[Geometry, Problem]:
-    """Return the problem over a fair sample of the rows, and their geometry; the same problem for few rows, or where a row is given by its
-    kernel values with all others.
+def _part_of(
+    geometry: Geometry, whole: Problem, rng: np.random.RandomState, *, spare: bool
+) -> tuple[Geometry, Problem]:
+    """Return the problem over a fair sample of the rows, and their geometry; the same problem for
+    few rows, or where a row is given by its kernel values with all others.
 
-    With `spare` rows that lie apart from all others are no part of it: no cluster begins there, and no scale is theirs.
+    With `spare` rows that lie apart from all others are no part of it: no cluster begins there, and
+    no scale is theirs.
     """
     population, most = geometry.population, geometry.blocks.limits.adaptive_rows
-    if geometry.is_precomputed or not whole.space.sweeps_products or (len(population) <= most and not spare):
+    if (
+        geometry.is_precomputed
+        or not whole.space.sweeps_products
+        or (len(population) <= most and not spare)
+    ):
         return geometry, whole
     positions, weights = sample(population, most, rng)
     numbers = population.at(positions)
-    apart = isolated_rows(geometry.metric, numbers, weights) if spare else np.zeros(len(numbers), dtype=bool)
+    apart = (
+        isolated_rows(geometry.metric, numbers, weights)
+        if spare
+        else np.zeros(len(numbers), dtype=bool)
+    )
     if len(population) <= most and not apart.any():
         return geometry, whole
     rows = whole.rows.part(numbers[~apart], weights[~apart])

@@ -1,4 +1,5 @@
-"""The way from rows to a solution: their space, what is kept of them within the memory budget, starts, search, and the solvers."""
+"""The way from rows to a solution: their space, what is kept of them within the memory budget,
+starts, search, and the solvers."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ OF_INIT = {"k-means||": 12}  # bytes per row for starts that keep something of a
 
 
 class BySweeps:
-    """Mixin of the way that estimators have in common, sweeps from every start, and of its parts, of which others make their own."""
+    """Mixin of the way that estimators have in common, sweeps from every start, and of its parts,
+    of which others make their own."""
 
     n_clusters: int
     kernel: str | Kernel | Callable[..., Any]
@@ -58,27 +60,47 @@ class BySweeps:
 
     def _by_sweeps(self, context: FitContext) -> Outcome:
         """Sweep from every start, and return the best result."""
-        settings, placed = context.settings, context.placed(build_geometry(self._space_request(context, context.blocks)))
+        settings, placed = (
+            context.settings,
+            context.placed(build_geometry(self._space_request(context, context.blocks))),
+        )
         geometry, method = context.procedure.in_its_space(placed)
         method = context.described(method)
         rows = self._rows_for(context, geometry, method.rule)
         problem = Problem(rows, method.rule, context.engine, settings.stopping)
         starting = problem if method.pilot is None else replace(problem, rule=method.pilot.rule)
-        swept = context.prepared(Swept(context, geometry, problem, starting, FromStarts(method.pilot)))
+        swept = context.prepared(
+            Swept(context, geometry, problem, starting, FromStarts(method.pilot))
+        )
         fewer = swept.solving.takes_fewer_starts
-        init = InitContext(type(self).__name__, settings.n_clusters, geometry, swept.starting, at_most=fewer)
+        init = InitContext(
+            type(self).__name__, settings.n_clusters, geometry, swept.starting, at_most=fewer
+        )
         first = starts(self.init, settings.n_init, init, settings.rng)
         schedule, search = self._schedule(settings, swept), self._searching(swept, settings)
         observer = self._observer(context, geometry, method)
         with self._interruptible(context, geometry, method):
-            problem, best = swept.solving.best(Runs(first, settings.n_init, swept.problem, observer, schedule, search))
-        numbered_along = swept.population if isinstance(self.init, str) and problem.known is None else None
+            problem, best = swept.solving.best(
+                Runs(first, settings.n_init, swept.problem, observer, schedule, search)
+            )
+        numbered_along = (
+            swept.population if isinstance(self.init, str) and problem.known is None else None
+        )
         result = swept.solving.conclude(best, problem, observer, numbered_along)
         return Outcome(geometry, method, certified(result, best, geometry, problem))
 
     def _space_request(self, context: FitContext, blocks: Blocks) -> SpaceRequest:
         settings, name, engine = context.settings, type(self).__name__, context.engine
-        request = SpaceRequest(self, name, blocks, settings.n_clusters, settings.rng, engine, settings.landmarks, settings.budget)
+        request = SpaceRequest(
+            self,
+            name,
+            blocks,
+            settings.n_clusters,
+            settings.rng,
+            engine,
+            settings.landmarks,
+            settings.budget,
+        )
         made = context.space is not None or context.units is not None
         return replace(request, space=context.space, units=context.units) if made else request
 
@@ -86,49 +108,82 @@ class BySweeps:
         """Return the subsamples to fit first; None for a given start, which uses all rows."""
         problem, progressive = swept.problem, settings.search.progressive
         few = problem.n_rows <= problem.rows.blocks.limits.subsampled_above
-        if few or not progressive or not isinstance(self.init, str) or not problem.space.sweeps_products:
+        if (
+            few
+            or not progressive
+            or not isinstance(self.init, str)
+            or not problem.space.sweeps_products
+        ):
             return None
         return subsample_schedule(swept.population, settings.n_clusters, settings.rng)
 
     def _searching(self, swept: Swept, settings: FitSettings) -> Searching | None:
-        """Return the search for a better optimum; None for a given start, whose own is meant, and for clusters of known rows."""
+        """Return the search for a better optimum; None for a given start, whose own is meant, and
+        for clusters of known rows."""
         if swept.problem.known is not None:
             return None
         if settings.search.method == "annealing":
             return Annealing(swept.population, settings.rng, swept.geometry.critical_temperature)
         return self._breathing(swept, settings.search.method, settings.rng)
 
-    def _breathing(self, rows: Geometry | Swept, method: str | None, rng: np.random.RandomState) -> Breathing | None:
+    def _breathing(
+        self, rows: Geometry | Swept, method: str | None, rng: np.random.RandomState
+    ) -> Breathing | None:
         """Return the search by clusters that come and go."""
         if method is None or (method == "auto" and not isinstance(self.init, str)):
             return None
         return Breathing(rows.population, rng, thorough=method == "breathing")
 
-    def _rows_for(self, context: FitContext, geometry: Geometry, rule: Rule, remembered: int = 0) -> RepresentedRows:
+    def _rows_for(
+        self, context: FitContext, geometry: Geometry, rule: Rule, remembered: int = 0
+    ) -> RepresentedRows:
         """Return the represented rows of a fit, within the memory budget."""
         space, blocks, c = geometry.space, geometry.blocks, context.settings.n_clusters
         known = memory_of(space, blocks, rule, c)
         remembered += space.bytes_of_rows + (
-            known.total if not blocks.read_anew else self._known_of_sample(context.settings, space, blocks, rule)
+            known.total
+            if not blocks.read_anew
+            else self._known_of_sample(context.settings, space, blocks, rule)
         )
         if isinstance(init := vars(self).get("init"), str):
             remembered += of_start(blocks, OF_INIT.get(init, 0))
         memory = self._memory_plan(context, space, blocks, remembered, rule.most_clusters)
         if blocks.read_anew:
-            memory = memory.with_bounds(known, blocks.limits.bounds_bytes if context.settings.budget is None else memory.for_rows)
+            memory = memory.with_bounds(
+                known,
+                blocks.limits.bounds_bytes if context.settings.budget is None else memory.for_rows,
+            )
         rows = RepresentedRows(space, blocks, memory.for_rows, **memory.kept)
         memory_logger.info("%s: %s", type(self).__name__, memory.said_of(rows.kept_share, blocks))
         return rows
 
-    def _known_of_sample(self, settings: FitSettings, space: Space, blocks: Blocks, rule: Rule) -> int:
-        """Bytes that sweeps remember of the largest sample of stored rows that is in memory, whatever they remember of all rows."""
+    def _known_of_sample(
+        self, settings: FitSettings, space: Space, blocks: Blocks, rule: Rule
+    ) -> int:
+        """Bytes that sweeps remember of the largest sample of stored rows that is in memory,
+        whatever they remember of all rows."""
         d, n_clusters = int(blocks.x.shape[1]), settings.n_clusters
-        sizes = sample_sizes(blocks.n_rows, n_clusters, blocks.limits) if settings.search.progressive else []
-        size = max((size for size in sizes if size * d * itemsize(blocks.x) <= blocks.limits.array_bytes), default=0)
-        like = np.broadcast_to(np.zeros(1, numpy_dtype(blocks.x)), (size, d))  # which takes no memory
+        sizes = (
+            sample_sizes(blocks.n_rows, n_clusters, blocks.limits)
+            if settings.search.progressive
+            else []
+        )
+        size = max(
+            (size for size in sizes if size * d * itemsize(blocks.x) <= blocks.limits.array_bytes),
+            default=0,
+        )
+        # which takes no memory
+        like = np.broadcast_to(np.zeros(1, numpy_dtype(blocks.x)), (size, d))
         return memory_of(space, replace(blocks, x=like), rule, n_clusters).total if size else 0
 
-    def _memory_plan(self, context: FitContext, space: Space, blocks: Blocks, remembered: int = 0, most: int | None = None) -> MemoryPlan:
+    def _memory_plan(
+        self,
+        context: FitContext,
+        space: Space,
+        blocks: Blocks,
+        remembered: int = 0,
+        most: int | None = None,
+    ) -> MemoryPlan:
         return plan(
             context.settings.budget,
             type(self).__name__,
@@ -142,7 +197,9 @@ class BySweeps:
             most_clusters=most,
         )
 
-    def _after_sweep(self, hook: SweepHook | None, geometry: Geometry, method: Method) -> AfterSweep | None:
+    def _after_sweep(
+        self, hook: SweepHook | None, geometry: Geometry, method: Method
+    ) -> AfterSweep | None:
         if hook is None or not hook.listens:
             return None
 
@@ -150,13 +207,20 @@ class BySweeps:
             def fitted() -> dict[str, Any]:
                 space, centres = geometry.portable(state.centres)
                 state_there = State(centres, state.scales)
-                return {**self._model_attributes(geometry, replace(method, rule=rule), space, state_there), "n_iter_": sweeps}
+                return {
+                    **self._model_attributes(
+                        geometry, replace(method, rule=rule), space, state_there
+                    ),
+                    "n_iter_": sweeps,
+                }
 
             return hook.sweep_ended(fitted)
 
         return after_sweep
 
-    def _model_attributes(self, geometry: Geometry, method: Method, space: Space, state: State) -> dict[str, Any]:
+    def _model_attributes(
+        self, geometry: Geometry, method: Method, space: Space, state: State
+    ) -> dict[str, Any]:
         """Attributes needed for prediction, and the parameters determined by the data."""
         attributes = {**model_attributes(geometry, method.rule, space, state), **method.attributes}
         if "m" in vars(self) or "rule" in vars(self):
@@ -166,11 +230,20 @@ class BySweeps:
     def _observer(self, context: FitContext, geometry: Geometry, method: Method) -> Observer:
         """Return the observer of the solves of a fit."""
         after_sweep = self._after_sweep(context.hook, geometry, method)
-        return Observer(Reporter(context.listeners), after_sweep, context.log, context.record, taker=context.taker)
+        return Observer(
+            Reporter(context.listeners),
+            after_sweep,
+            context.log,
+            context.record,
+            taker=context.taker,
+        )
 
     @contextmanager
-    def _interruptible(self, context: FitContext, geometry: Geometry, method: Method) -> Iterator[None]:
-        """Leave an interrupted fit with a model of its best centres so far, if there are any, which holds nothing of its rows."""
+    def _interruptible(
+        self, context: FitContext, geometry: Geometry, method: Method
+    ) -> Iterator[None]:
+        """Leave an interrupted fit with a model of its best centres so far, if there are any, which
+        holds nothing of its rows."""
         try:
             yield
         except KeyboardInterrupt:
@@ -179,10 +252,17 @@ class BySweeps:
                 space, centres = geometry.portable(interim.state.centres)
                 for name in (*OF_ROWS, "row_visits_"):
                     self.__dict__.pop(name, None)
-                state, method = State(centres, interim.state.scales), replace(method, rule=interim.rule)
+                state, method = (
+                    State(centres, interim.state.scales),
+                    replace(method, rule=interim.rule),
+                )
                 for name, value in self._model_attributes(geometry, method, space, state).items():
                     setattr(self, name, value)
-                self.converged_, self.stop_reason_, self.n_iter_ = False, f"interrupted after {interim.n_iter} sweeps", interim.n_iter
+                self.converged_, self.stop_reason_, self.n_iter_ = (
+                    False,
+                    f"interrupted after {interim.n_iter} sweeps",
+                    interim.n_iter,
+                )
                 self.n_clusters_, self.approximation_ = len(centres), None
                 context.record.kept = True
             raise

@@ -1,4 +1,5 @@
-"""What displays share: how they are plotted, checked labels and memberships, and names of clusters."""
+"""What displays share: how they are plotted, checked labels and memberships, and names of
+clusters."""
 
 from __future__ import annotations
 
@@ -17,12 +18,14 @@ ROWS_OF_A_PICTURE = 2_000  # of heat maps and profiles: more than pixels show
 
 
 class Display(ABC):
-    """A picture on axes of matplotlib: it is made by a class method `from_...`, which draws it too, and can be drawn again elsewhere."""
+    """A picture on axes of matplotlib: it is made by a class method `from_...`, which draws it too,
+    and can be drawn again elsewhere."""
 
     def __init_subclass__(cls) -> None:
         for name, method in vars(cls).items():
             if name.startswith("from_"):
-                method.__doc__ = describes_arguments(method.__func__).__doc__  # a class method has a copy
+                # a class method has a copy
+                method.__doc__ = describes_arguments(method.__func__).__doc__
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw on `ax`, or on a new figure."""
@@ -39,8 +42,16 @@ class Display(ABC):
 def checked_labels(labels: Any, caller: str) -> IntArray:
     """Return labels (n,), whole numbers from -1 on."""
     values = host_array(labels, "labels", caller)
-    if values.ndim != 1 or not len(values) or not np.issubdtype(values.dtype, np.integer) or values.min() < -1:
-        raise ValueError(f"{caller}: labels have shape {values.shape} and type {values.dtype}; whole numbers (n,) from -1 on are needed.")
+    if (
+        values.ndim != 1
+        or not len(values)
+        or not np.issubdtype(values.dtype, np.integer)
+        or values.min() < -1
+    ):
+        raise ValueError(
+            f"{caller}: labels have shape {values.shape} and type {values.dtype}; whole numbers "
+            "(n,) from -1 on are needed."
+        )
     return values.astype(np.intp)
 
 
@@ -49,7 +60,10 @@ def checked_memberships(memberships: Any, caller: str, n_rows: int | None = None
     u = host_float64(host_array(memberships, "memberships", caller))
     if u.ndim != 2 or not u.size or (n_rows is not None and len(u) != n_rows):
         wanted = "(n, c)" if n_rows is None else f"({n_rows}, c)"
-        raise ValueError(f"{caller}: memberships have shape {u.shape}; {wanted}, one row for each row of X, is needed.")
+        raise ValueError(
+            f"{caller}: memberships have shape {u.shape}; {wanted}, one row for each row of X, is "
+            "needed."
+        )
     if not (np.isfinite(u).all() and u.min() >= 0 and u.max() <= 1 + 1e-4):
         raise ValueError(f"{caller}: memberships must lie between 0 and 1.")
     return u
@@ -60,12 +74,15 @@ def cluster_names(names: Sequence[Any] | None, n_clusters: int, caller: str) -> 
     if names is None:
         return [str(cluster) for cluster in range(n_clusters)]
     if len(names) != n_clusters:
-        raise ValueError(f"{caller}(cluster_names=...): {len(names)} names for {n_clusters} clusters.")
+        raise ValueError(
+            f"{caller}(cluster_names=...): {len(names)} names for {n_clusters} clusters."
+        )
     return [str(name) for name in names]
 
 
 def by_cluster(labels: IntArray, value: Float64) -> IntArray:
-    """Return the order of the rows cluster by cluster, those of the largest value first; noise last."""
+    """Return the order of the rows cluster by cluster, those of the largest value first; noise
+    last."""
     place = np.where(labels < 0, np.iinfo(np.int32).max, labels)
     return np.lexsort((-value, place))
 

@@ -20,10 +20,11 @@ NUMBERED = 200  # cells of a heat map at most in which the number is written
 
 
 class CentresDisplay(Display):
-    """Means of the clusters over the columns of the input, in deviations of each column from its mean, as parallel lines or a heat map.
+    """Means of the clusters over the columns of the input, in deviations of each column from its
+    mean, as parallel lines or a heat map.
 
-    Of every space: a cluster's mean is that of its rows, weighted by their memberships. Of more than 40 columns those in which the means
-    differ most are shown.
+    Of every space: a cluster's mean is that of its rows, weighted by their memberships. Of more
+    than 40 columns those in which the means differ most are shown.
 
     Parameters
     ----------
@@ -47,7 +48,14 @@ class CentresDisplay(Display):
     [0, 1, 2, 3]
     """
 
-    def __init__(self, values: Float64, feature_names: Sequence[str], *, kind: str = "heatmap", names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        values: Float64,
+        feature_names: Sequence[str],
+        *,
+        kind: str = "heatmap",
+        names: Sequence[str] | None = None,
+    ) -> None:
         self.values, self.feature_names, self.kind = values, tuple(feature_names), kind
         self.names = cluster_names(names, len(values), type(self).__name__)
 
@@ -69,33 +77,58 @@ class CentresDisplay(Display):
         seen = inspected(model, X, caller, sample_weight=sample_weight)
         contrast = contrast_of(seen, named_features(feature_names, seen, caller))
         if contrast is None:
-            raise ValueError(f"{caller}: rows of a precomputed kernel have no columns over which centres could be drawn.")
-        return cls(contrast.standardized, contrast.feature_names, kind=kind, names=names).plot(ax=ax)
+            raise ValueError(
+                f"{caller}: rows of a precomputed kernel have no columns over which centres could "
+                "be drawn."
+            )
+        return cls(contrast.standardized, contrast.feature_names, kind=kind, names=names).plot(
+            ax=ax
+        )
 
     @classmethod
     def from_predictions(
-        cls, centres: Any, *, feature_names: Any = None, kind: Kind = "heatmap", names: Any = None, ax: Any = None
+        cls,
+        centres: Any,
+        *,
+        feature_names: Any = None,
+        kind: Kind = "heatmap",
+        names: Any = None,
+        ax: Any = None,
     ) -> Self:
         """Draw given centres (c, d), which should be standardised."""
         caller = f"{cls.__name__}.from_predictions"
         one_of(kind, "kind", caller, get_args(Kind))
         values = host_float64(host_array(centres, "centres", caller))
         if values.ndim != 2 or not values.size or not np.isfinite(values).all():
-            raise ValueError(f"{caller}: centres have shape {values.shape}; finite numbers (c, d) are needed.")
-        columns = [f"column {k}" for k in range(values.shape[1])] if feature_names is None else list(feature_names)
+            raise ValueError(
+                f"{caller}: centres have shape {values.shape}; finite numbers (c, d) are needed."
+            )
+        columns = (
+            [f"column {k}" for k in range(values.shape[1])]
+            if feature_names is None
+            else list(feature_names)
+        )
         if len(columns) != values.shape[1]:
-            raise ValueError(f"{caller}(feature_names=...): {len(columns)} names for {values.shape[1]} columns.")
+            raise ValueError(
+                f"{caller}(feature_names=...): {len(columns)} names for {values.shape[1]} columns."
+            )
         return cls(values, columns, kind=kind, names=names).plot(ax=ax)
 
     def _draw(self) -> None:
         spread = np.ptp(self.values, axis=0)
         self.shown_ = np.sort(np.argsort(-spread, kind="stable")[:SHOWN])
-        values, columns = self.values[:, self.shown_], [plain(self.feature_names[k], 24) for k in self.shown_]
+        values, columns = (
+            self.values[:, self.shown_],
+            [plain(self.feature_names[k], 24) for k in self.shown_],
+        )
         clusters = [plain(name, 30) for name in self.names]
         places = np.arange(len(columns))
         if self.kind == "lines":
             self.lines_ = [
-                self.ax_.plot(places, line, color=colour(j), marker=marker(j), ms=4, label=clusters[j])[0] for j, line in enumerate(values)
+                self.ax_.plot(
+                    places, line, color=colour(j), marker=marker(j), ms=4, label=clusters[j]
+                )[0]
+                for j, line in enumerate(values)
             ]
             self.ax_.axhline(0, color="0.7", lw=0.8)
             self.ax_.set(ylabel="deviations from the mean of all rows")
@@ -103,7 +136,14 @@ class CentresDisplay(Display):
                 self.ax_.legend(title="cluster", fontsize=8)
         else:
             most = float(np.abs(values).max()) or 1.0
-            self.image_ = self.ax_.imshow(values, cmap=DIVERGING, vmin=-most, vmax=most, aspect="auto", interpolation="nearest")
+            self.image_ = self.ax_.imshow(
+                values,
+                cmap=DIVERGING,
+                vmin=-most,
+                vmax=most,
+                aspect="auto",
+                interpolation="nearest",
+            )
             self.figure_.colorbar(self.image_, ax=self.ax_, label="deviations from the mean")
             self.ax_.set(ylabel="cluster")
             if len(clusters) <= 40:
@@ -111,9 +151,24 @@ class CentresDisplay(Display):
             if values.size <= NUMBERED:
                 for (j, k), value in np.ndenumerate(values):
                     dark = abs(value) > 0.6 * most
-                    self.ax_.text(k, j, f"{value:.1f}", ha="center", va="center", fontsize=7, color="white" if dark else "black")
+                    self.ax_.text(
+                        k,
+                        j,
+                        f"{value:.1f}",
+                        ha="center",
+                        va="center",
+                        fontsize=7,
+                        color="white" if dark else "black",
+                    )
         self.ax_.set_xticks(
-            places, columns, rotation=45 if len(columns) <= 6 else 90, ha="right" if len(columns) <= 6 else "center", fontsize=8
+            places,
+            columns,
+            rotation=45 if len(columns) <= 6 else 90,
+            ha="right" if len(columns) <= 6 else "center",
+            fontsize=8,
         )
         if len(self.shown_) < self.values.shape[1]:
-            self.ax_.set_title(f"{len(self.shown_)} of {self.values.shape[1]:,} columns, those that differ most", fontsize=9)
+            self.ax_.set_title(
+                f"{len(self.shown_)} of {self.values.shape[1]:,} columns, those that differ most",
+                fontsize=9,
+            )

@@ -15,7 +15,8 @@ from .base import Display
 
 
 class CertificateDisplay(Display):
-    """Bounds of the cost of a partition with the whole kernel, and the part of the kernel that landmarks leave out.
+    """Bounds of the cost of a partition with the whole kernel, and the part of the kernel that
+    landmarks leave out.
 
     Parameters
     ----------
@@ -45,48 +46,83 @@ class CertificateDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, model: Any, X: Any = None, *, n_landmarks: Sequence[int] = (), sample_weight: Any = None, ax: Any = None
+        cls,
+        model: Any,
+        X: Any = None,
+        *,
+        n_landmarks: Sequence[int] = (),
+        sample_weight: Any = None,
+        ax: Any = None,
     ) -> Self:
         """Draw the certificate of a fitted model, and of fits with other numbers of landmarks.
 
         Parameters
         ----------
         model : a fitted estimator of this library on landmarks, whose `approximation_` is drawn.
-        X, sample_weight : rows and weights that the model was fitted to; needed where `n_landmarks` is given.
-        n_landmarks : further numbers of landmarks, with each of which a copy of the estimator is fitted.
+        X, sample_weight : rows and weights that the model was fitted to; needed where `n_landmarks`
+            is given.
+        n_landmarks : further numbers of landmarks, with each of which a copy of the estimator is
+            fitted.
         ax : Axes of matplotlib, default=None: of a new figure.
 
         Raises
         ------
         ValueError
-            For models without a certificate: in the plain space, exact, on graphs, or of kernels that are not positive semidefinite.
+            For models without a certificate: in the plain space, exact, on graphs, or of kernels
+            that are not positive semidefinite.
         """
         caller = f"{cls.__name__}.from_estimator"
         check_is_fitted(model)
         found = [vars(model).get("approximation_")]
         if n_landmarks and X is None:
-            raise ValueError(f"{caller}(n_landmarks={n_landmarks!r}): fits with other numbers of landmarks need X.")
+            raise ValueError(
+                f"{caller}(n_landmarks={n_landmarks!r}): fits with other numbers of landmarks need "
+                "X."
+            )
         for number in n_landmarks:
-            other = clone(model).set_params(landmarks__number=integer(number, "n_landmarks", caller, 1))
+            other = clone(model).set_params(
+                landmarks__number=integer(number, "n_landmarks", caller, 1)
+            )
             found.append(other.fit(X, sample_weight=sample_weight).approximation_)
         if any(one is None for one in found):
             raise ValueError(
-                f"{caller}: there is no certificate (approximation_ is None): the fit is exact, in the plain space or on a graph, or its "
+                f"{caller}: there is no certificate (approximation_ is None): the fit is exact, in "
+                "the plain space or on a graph, or its "
                 "kernel is not positive semidefinite. Fit with landmarks: landmarks=300."
             )
         found.sort(key=lambda one: one.n_landmarks)
         numbers = np.array([one.n_landmarks for one in found])
-        return cls(numbers, np.array([one.cost_bounds for one in found]), np.array([one.residual for one in found])).plot(ax=ax)
+        return cls(
+            numbers,
+            np.array([one.cost_bounds for one in found]),
+            np.array([one.residual for one in found]),
+        ).plot(ax=ax)
 
     def _draw(self) -> None:
         self.bounds_ = self.ax_.vlines(
-            self.n_landmarks, self.cost[:, 0], self.cost[:, 1], color="#0072B2", lw=4, label="bounds of the true cost"
+            self.n_landmarks,
+            self.cost[:, 0],
+            self.cost[:, 1],
+            color="#0072B2",
+            lw=4,
+            label="bounds of the true cost",
         )
         low, high = float(self.cost.min()), float(self.cost.max())
         margin = 0.1 * (high - low) or 0.01 * abs(high) or 1.0
-        self.ax_.set(xlabel="landmarks", ylabel="cost with the whole kernel", ylim=(low - margin, high + margin))
+        self.ax_.set(
+            xlabel="landmarks",
+            ylabel="cost with the whole kernel",
+            ylim=(low - margin, high + margin),
+        )
         other = self.ax_.twinx()
-        (self.residual_,) = other.plot(self.n_landmarks, 100 * self.residual, "o--", color="#E69F00", ms=4, label="left out of the kernel")
+        (self.residual_,) = other.plot(
+            self.n_landmarks,
+            100 * self.residual,
+            "o--",
+            color="#E69F00",
+            ms=4,
+            label="left out of the kernel",
+        )
         other.set_ylabel("left out of the kernel, %")
         other.set_ylim(bottom=0)
         self.ax_.legend(handles=[self.bounds_, self.residual_], fontsize=8)

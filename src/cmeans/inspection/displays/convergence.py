@@ -48,17 +48,22 @@ class ConvergenceDisplay(Display):
 
     @classmethod
     def from_predictions(cls, history: Any, *, reason: str = "", ax: Any = None) -> Self:
-        """Draw a given `history` of objectives (k,), one a sweep, below the `reason` why the fit ended."""
+        """Draw a given `history` of objectives (k,), one a sweep, below the `reason` why the fit
+        ended."""
         caller = f"{cls.__name__}.from_predictions"
         values = host_float64(host_array(history, "history", caller))
         if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
-            raise ValueError(f"{caller}: history has shape {values.shape}; finite numbers (k,) are needed.")
+            raise ValueError(
+                f"{caller}: history has shape {values.shape}; finite numbers (k,) are needed."
+            )
         return cls(values, reason=reason).plot(ax=ax)
 
     def _draw(self) -> None:
         scale = abs(self.history[-1]) or 1.0
         excess = (self.history - self.history[-1]) / scale
-        (self.line_,) = self.ax_.plot(np.arange(1, len(excess) + 1), excess, marker="o", ms=3, color="#0072B2")
+        (self.line_,) = self.ax_.plot(
+            np.arange(1, len(excess) + 1), excess, marker="o", ms=3, color="#0072B2"
+        )
         positive = excess[excess > 0]
         if len(positive):
             self.ax_.set_yscale("symlog", linthresh=max(float(positive.min()), 1e-12))

@@ -17,12 +17,14 @@ MAPS = 8  # memberships at most that are drawn beside the labels
 
 
 class ImageDisplay:
-    """The clusters of an image's pixels: a picture of labels, and one of the memberships in each cluster.
+    """The clusters of an image's pixels: a picture of labels, and one of the memberships in each
+    cluster.
 
     Parameters
     ----------
     labels : (h, w) -1 for noise.
-    memberships : (h, w, c), optional; soft ones are drawn, one picture a cluster, of the eight largest clusters.
+    memberships : (h, w, c), optional; soft ones are drawn, one picture a cluster, of the eight
+        largest clusters.
     colours : (c, 3) from 0 to 1, optional: of the clusters; None: those of all displays.
 
     Attributes
@@ -42,13 +44,25 @@ class ImageDisplay:
     (4, 6)
     """
 
-    def __init__(self, labels: IntArray, memberships: Float64 | None = None, *, colours: Float64 | None = None) -> None:
+    def __init__(
+        self,
+        labels: IntArray,
+        memberships: Float64 | None = None,
+        *,
+        colours: Float64 | None = None,
+    ) -> None:
         self.labels, self.memberships, self.colours = labels, memberships, colours
 
     @classmethod
     @describes_arguments
     def from_estimator(
-        cls, model: Any, image: Any, *, features: Callable[[Any], Any] | None = None, own_colours: bool = False, figure: Any = None
+        cls,
+        model: Any,
+        image: Any,
+        *,
+        features: Callable[[Any], Any] | None = None,
+        own_colours: bool = False,
+        figure: Any = None,
     ) -> Self:
         """Draw what a fitted model says of each pixel.
 
@@ -56,7 +70,8 @@ class ImageDisplay:
         ----------
         model : a fitted estimator of this library.
         image : (h, w, channels) or (h, w) numbers.
-        features : function of the image that returns rows (h w, d) as the model was fitted to; None: the channels.
+        features : function of the image that returns rows (h w, d) as the model was fitted to;
+            None: the channels.
         own_colours : bool, default=False
             True: each cluster in the mean colour of its pixels, for images of three channels.
         figure : Figure of matplotlib, default=None: a new one.
@@ -69,27 +84,48 @@ class ImageDisplay:
         caller = f"{cls.__name__}.from_estimator"
         pixels = host_array(image, "image", caller)
         if pixels.ndim not in (2, 3) or not pixels.size:
-            raise ValueError(f"{caller}: the image has shape {pixels.shape}; (h, w, channels) or (h, w) is needed.")
+            raise ValueError(
+                f"{caller}: the image has shape {pixels.shape}; (h, w, channels) or (h, w) is "
+                "needed."
+            )
         height, width = pixels.shape[:2]
         flat = pixels.reshape(height * width, -1)
         rows = flat if features is None else features(image)
         if len(rows) != height * width:
-            raise ValueError(f"{caller}(features=...): it returned {len(rows)} rows for {height} x {width} pixels; one a pixel is needed.")
+            raise ValueError(
+                f"{caller}(features=...): it returned {len(rows)} rows for {height} x {width} "
+                "pixels; one a pixel is needed."
+            )
         labels = np.asarray(model.predict(rows))
-        colours = _mean_colours(flat, labels, len(model._state.centres), caller) if own_colours else None
-        u = host_float64(model.memberships(rows)).reshape(height, width, -1) if model.rule_.is_soft else None
+        colours = (
+            _mean_colours(flat, labels, len(model._state.centres), caller) if own_colours else None
+        )
+        u = (
+            host_float64(model.memberships(rows)).reshape(height, width, -1)
+            if model.rule_.is_soft
+            else None
+        )
         return cls(labels.reshape(height, width), u, colours=colours).plot(figure=figure)
 
     @classmethod
     @describes_arguments
-    def from_predictions(cls, labels: Any, shape: tuple[int, int], *, memberships: Any = None, figure: Any = None) -> Self:
-        """Draw labels (h w,) and memberships (h w, c) of the pixels of an image of `shape` (h, w)."""
+    def from_predictions(
+        cls, labels: Any, shape: tuple[int, int], *, memberships: Any = None, figure: Any = None
+    ) -> Self:
+        """Draw labels (h w,) and memberships (h w, c) of the pixels of an image of `shape` (h,
+        w)."""
         caller = f"{cls.__name__}.from_predictions"
         own = checked_labels(labels, caller)
         height, width = shape
         if height * width != len(own):
-            raise ValueError(f"{caller}(shape={shape!r}): {len(own)} labels are no image of that shape.")
-        u = None if memberships is None else checked_memberships(memberships, caller, len(own)).reshape(height, width, -1)
+            raise ValueError(
+                f"{caller}(shape={shape!r}): {len(own)} labels are no image of that shape."
+            )
+        u = (
+            None
+            if memberships is None
+            else checked_memberships(memberships, caller, len(own)).reshape(height, width, -1)
+        )
         return cls(own.reshape(height, width), u).plot(figure=figure)
 
     def plot(self, *, figure: Any = None) -> Self:
@@ -112,7 +148,15 @@ class ImageDisplay:
         self.axes_[0].set_title("labels", fontsize=9)
         for axis, cluster in zip(self.axes_[1:], maps, strict=False):
             assert self.memberships is not None
-            self.images_.append(axis.imshow(self.memberships[..., cluster], vmin=0, vmax=1, cmap=SEQUENTIAL, interpolation="nearest"))
+            self.images_.append(
+                axis.imshow(
+                    self.memberships[..., cluster],
+                    vmin=0,
+                    vmax=1,
+                    cmap=SEQUENTIAL,
+                    interpolation="nearest",
+                )
+            )
             axis.set_title(f"membership in {cluster}", fontsize=9)
         for axis in self.axes_:
             axis.set_axis_off()
@@ -122,9 +166,17 @@ class ImageDisplay:
 def _mean_colours(pixels: Any, labels: IntArray, n_clusters: int, caller: str) -> Float64:
     """Return the mean colour (c, 3) of each cluster's pixels."""
     if pixels.shape[1] != 3:
-        raise ValueError(f"{caller}(own_colours=True): the image has {pixels.shape[1]} channels; three are needed for colours.")
+        raise ValueError(
+            f"{caller}(own_colours=True): the image has {pixels.shape[1]} channels; three are "
+            "needed for colours."
+        )
     values = pixels.astype(np.float64) / (255.0 if np.issubdtype(pixels.dtype, np.integer) else 1.0)
     inside = labels >= 0
     counts = np.bincount(labels[inside], minlength=n_clusters)
-    sums = np.column_stack([np.bincount(labels[inside], weights=values[inside, k], minlength=n_clusters) for k in range(3)])
+    sums = np.column_stack(
+        [
+            np.bincount(labels[inside], weights=values[inside, k], minlength=n_clusters)
+            for k in range(3)
+        ]
+    )
     return np.clip(sums / np.maximum(counts, 1)[:, None], 0, 1)

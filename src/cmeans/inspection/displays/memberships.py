@@ -18,8 +18,9 @@ Kind = Literal["profiles", "heatmap"]
 class MembershipDisplay(Display):
     """Memberships of rows in each cluster.
 
-    As profiles: of each cluster, its memberships in falling order; a steep fall is a clear cluster, a slope one that overlaps others. As a
-    heat map: rows cluster by cluster, the clearest first, and their memberships in all clusters.
+    As profiles: of each cluster, its memberships in falling order; a steep fall is a clear cluster,
+    a slope one that overlaps others. As a heat map: rows cluster by cluster, the clearest first,
+    and their memberships in all clusters.
 
     Parameters
     ----------
@@ -44,31 +45,61 @@ class MembershipDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, model: Any, X: Any, *, kind: Kind = "profiles", diag: Any = None, max_rows: int = 50_000, ax: Any = None
+        cls,
+        model: Any,
+        X: Any,
+        *,
+        kind: Kind = "profiles",
+        diag: Any = None,
+        max_rows: int = 50_000,
+        ax: Any = None,
     ) -> Self:
-        """Draw the memberships of rows X in the clusters of a fitted model; of many rows `max_rows`, evenly spaced."""
+        """Draw the memberships of rows X in the clusters of a fitted model; of many rows
+        `max_rows`, evenly spaced."""
         caller = f"{cls.__name__}.from_estimator"
         one_of(kind, "kind", caller, get_args(Kind))
-        return cls(inspected(model, X, caller, diag=diag, most=max_rows).memberships, kind=kind).plot(ax=ax)
+        return cls(
+            inspected(model, X, caller, diag=diag, most=max_rows).memberships, kind=kind
+        ).plot(ax=ax)
 
     @classmethod
     def from_predictions(cls, memberships: Any, *, kind: Kind = "profiles", ax: Any = None) -> Self:
         """Draw memberships (n, c) of any clustering."""
         caller = f"{cls.__name__}.from_predictions"
-        return cls(checked_memberships(memberships, caller), kind=one_of(kind, "kind", caller, get_args(Kind))).plot(ax=ax)
+        return cls(
+            checked_memberships(memberships, caller),
+            kind=one_of(kind, "kind", caller, get_args(Kind)),
+        ).plot(ax=ax)
 
     def _draw(self) -> None:
         n, c = self.memberships.shape
         if self.kind == "heatmap":
-            order = thinned(by_cluster(np.argmax(self.memberships, axis=1), self.memberships.max(axis=1)))
-            self.image_ = self.ax_.imshow(self.memberships[order], aspect="auto", vmin=0, vmax=1, cmap=SEQUENTIAL, interpolation="nearest")
-            self.ax_.set(xlabel="cluster", ylabel="rows, cluster by cluster", xticks=range(c) if c <= 30 else [], yticks=[])
+            order = thinned(
+                by_cluster(np.argmax(self.memberships, axis=1), self.memberships.max(axis=1))
+            )
+            self.image_ = self.ax_.imshow(
+                self.memberships[order],
+                aspect="auto",
+                vmin=0,
+                vmax=1,
+                cmap=SEQUENTIAL,
+                interpolation="nearest",
+            )
+            self.ax_.set(
+                xlabel="cluster",
+                ylabel="rows, cluster by cluster",
+                xticks=range(c) if c <= 30 else [],
+                yticks=[],
+            )
             self.figure_.colorbar(self.image_, ax=self.ax_, label="membership")
             return
         falling = -np.sort(-self.memberships, axis=0)
         shown = thinned(np.arange(n))
         share = (shown + 1) / n
-        self.lines_ = [self.ax_.plot(share, falling[shown, j], color=colour(j), label=str(j))[0] for j in range(c)]
+        self.lines_ = [
+            self.ax_.plot(share, falling[shown, j], color=colour(j), label=str(j))[0]
+            for j in range(c)
+        ]
         self.ax_.axhline(0.5, color="0.7", lw=0.8, ls=":")
         self.ax_.set(xlabel="share of the rows", ylabel="membership", xlim=(0, 1), ylim=(0, 1.02))
         if c <= 14:

@@ -25,8 +25,9 @@ LEGEND = 14  # clusters at most that a legend names
 class ScatterDisplay(Display):
     """Rows over two of their columns, or over the plane in which centres lie apart most.
 
-    The colour is the cluster, the opacity the largest membership, grey is noise; a cross and a number mark the row nearest to each
-    centre. Beyond 50,000 rows cells are shown, mixed from the colours of their rows.
+    The colour is the cluster, the opacity the largest membership, grey is noise; a cross and a
+    number mark the row nearest to each centre. Beyond 50,000 rows cells are shown, mixed from the
+    colours of their rows.
 
     Parameters
     ----------
@@ -106,36 +107,70 @@ class ScatterDisplay(Display):
             positions, names = _columns(seen, columns, caller)
         nearest = {j: int(at) for j, at in enumerate(seen.nearest_rows(1)[:, 0]) if at >= 0}
         if row_names is not None and len(row_names) != seen.n_rows:
-            raise ValueError(f"{caller}(row_names=...): {len(row_names)} names for {seen.n_rows} rows.")
-        texts = {j: str(seen.numbers[at]) if row_names is None else str(row_names[seen.numbers[at]]) for j, at in nearest.items()}
+            raise ValueError(
+                f"{caller}(row_names=...): {len(row_names)} names for {seen.n_rows} rows."
+            )
+        texts = {
+            j: str(seen.numbers[at]) if row_names is None else str(row_names[seen.numbers[at]])
+            for j, at in nearest.items()
+        }
         named = {j: (positions[at], texts[j]) for j, at in nearest.items()}
         strength = seen.memberships.max(axis=1)
-        return cls(positions, seen.labels, strength=strength, axis_names=names, representatives=named).plot(ax=ax)
+        return cls(
+            positions, seen.labels, strength=strength, axis_names=names, representatives=named
+        ).plot(ax=ax)
 
     @classmethod
     def from_predictions(
-        cls, X: Any, labels: Any, *, memberships: Any = None, columns: Sequence[int] = (0, 1), axis_names: Any = None, ax: Any = None
+        cls,
+        X: Any,
+        labels: Any,
+        *,
+        memberships: Any = None,
+        columns: Sequence[int] = (0, 1),
+        axis_names: Any = None,
+        ax: Any = None,
     ) -> Self:
-        """Draw rows X (n, d) over two columns, with labels (n,) and memberships (n, c) of any clustering.
+        """Draw rows X (n, d) over two columns, with labels (n,) and memberships (n, c) of any
+        clustering.
 
         `axis_names`: those two columns' names.
         """
         caller = f"{cls.__name__}.from_predictions"
         x, own = host_float64(host_array(X, "X", caller)), checked_labels(labels, caller)
         if x.ndim != 2 or len(x) != len(own):
-            raise ValueError(f"{caller}: X has shape {x.shape}; ({len(own)}, d), one row for each label, is needed.")
-        if len(columns) != 2 or not all(isinstance(one, int) and 0 <= one < x.shape[1] for one in columns):
-            raise ValueError(f"{caller}(columns={columns!r}): give two column numbers from 0 to {x.shape[1] - 1}.")
-        strength = None if memberships is None else checked_memberships(memberships, caller, len(own)).max(axis=1)
+            raise ValueError(
+                f"{caller}: X has shape {x.shape}; ({len(own)}, d), one row for each label, is "
+                "needed."
+            )
+        if len(columns) != 2 or not all(
+            isinstance(one, int) and 0 <= one < x.shape[1] for one in columns
+        ):
+            raise ValueError(
+                f"{caller}(columns={columns!r}): give two column numbers from 0 to "
+                f"{x.shape[1] - 1}."
+            )
+        strength = (
+            None
+            if memberships is None
+            else checked_memberships(memberships, caller, len(own)).max(axis=1)
+        )
         names = [f"column {one}" for one in columns] if axis_names is None else axis_names
         return cls(x[:, list(columns)], own, strength=strength, axis_names=names).plot(ax=ax)
 
     def _draw(self) -> None:
-        self.points_ = [self._cells()] if len(self.labels) > BINNED else [self._points(int(j)) for j in np.unique(self.labels)]
+        self.points_ = (
+            [self._cells()]
+            if len(self.labels) > BINNED
+            else [self._points(int(j)) for j in np.unique(self.labels)]
+        )
         for cluster, (position, text) in self.representatives.items():
-            self.ax_.plot(*position, marker="P", ms=8, mfc=colour(cluster), mec="black", ls="none", zorder=4)
+            self.ax_.plot(
+                *position, marker="P", ms=8, mfc=colour(cluster), mec="black", ls="none", zorder=4
+            )
             self.ax_.annotate(
-                f"{cluster}: {plain(text, 20)}", position, (6, 6), textcoords="offset points", fontsize=8, zorder=5,
+                f"{cluster}: {plain(text, 20)}", position, (6, 6), textcoords="offset "
+"points", fontsize=8, zorder=5,
                 bbox={"boxstyle": "round,pad=0.15", "fc": "white", "alpha": 0.75, "lw": 0},
             )  # fmt: skip
         self.ax_.set(xlabel=plain(self.axis_names[0], 80), ylabel=plain(self.axis_names[1], 80))
@@ -146,16 +181,30 @@ class ScatterDisplay(Display):
 
     def _points(self, cluster: int) -> Any:
         own = self.labels == cluster
-        opacity = np.ones(own.sum()) if self.strength is None else FAINTEST + (1 - FAINTEST) * np.clip(self.strength[own], 0, 1)
+        opacity = (
+            np.ones(own.sum())
+            if self.strength is None
+            else FAINTEST + (1 - FAINTEST) * np.clip(self.strength[own], 0, 1)
+        )
         colours = np.column_stack([np.tile(rgb(cluster), (len(opacity), 1)), opacity])
         size = float(np.clip(6000 / len(self.labels), 3, 24))
         x, y = self.positions[own].T
         name = "noise" if cluster < 0 else str(cluster)
         many = len(self.labels) > ROWS_AS_VECTORS
-        return self.ax_.scatter(x, y, s=size, c=colours, marker=marker(cluster), label=name, linewidths=0, rasterized=many)
+        return self.ax_.scatter(
+            x,
+            y,
+            s=size,
+            c=colours,
+            marker=marker(cluster),
+            label=name,
+            linewidths=0,
+            rasterized=many,
+        )
 
     def _cells(self) -> Any:
-        """Draw an image: each cell in the mean colour of its rows, the more opaque the more rows it holds."""
+        """Draw an image: each cell in the mean colour of its rows, the more opaque the more rows it
+        holds."""
         low, high = self.positions.min(axis=0), self.positions.max(axis=0)
         extent = np.where(high > low, high - low, 1.0)
         places = np.minimum(((self.positions - low) / extent * CELLS).astype(np.intp), CELLS - 1)
@@ -165,16 +214,27 @@ class ScatterDisplay(Display):
         colours = palette[self.labels + 1]
         picture = np.zeros((CELLS**2, 4))
         for channel in range(3):
-            picture[:, channel] = np.bincount(flat, weights=colours[:, channel], minlength=CELLS**2) / np.maximum(counts, 1)
-        picture[:, 3] = np.where(counts > 0, 0.25 + 0.75 * np.log1p(counts) / np.log1p(counts.max()), 0)
+            picture[:, channel] = np.bincount(
+                flat, weights=colours[:, channel], minlength=CELLS**2
+            ) / np.maximum(counts, 1)
+        picture[:, 3] = np.where(
+            counts > 0, 0.25 + 0.75 * np.log1p(counts) / np.log1p(counts.max()), 0
+        )
         shown = picture.reshape(CELLS, CELLS, 4)
         box = (low[0], low[0] + extent[0], low[1], low[1] + extent[1])
-        return self.ax_.imshow(shown, origin="lower", extent=box, aspect="auto", interpolation="nearest")
+        return self.ax_.imshow(
+            shown, origin="lower", extent=box, aspect="auto", interpolation="nearest"
+        )
 
 
-def _columns(seen: InspectedRows, columns: Sequence[Any], caller: str) -> tuple[Float64, tuple[str, str]]:
+def _columns(
+    seen: InspectedRows, columns: Sequence[Any], caller: str
+) -> tuple[Float64, tuple[str, str]]:
     if seen.x is None:
-        raise ValueError(f"{caller}(columns={columns!r}): rows of a precomputed kernel have no columns to draw; leave columns out.")
+        raise ValueError(
+            f"{caller}(columns={columns!r}): rows of a precomputed kernel have no columns to draw; "
+            "leave columns out."
+        )
     if isinstance(columns, str) or len(columns) != 2:
         raise ValueError(f"{caller}(columns={columns!r}): give two names or numbers of columns.")
     found = []
@@ -185,6 +245,12 @@ def _columns(seen: InspectedRows, columns: Sequence[Any], caller: str) -> tuple[
             found.append(int(column))
         else:
             known = ", ".join(seen.feature_names[:10])
-            raise ValueError(f"{caller}(columns={columns!r}): X has no column {column!r}; it has {len(seen.feature_names)}: {known}.")
+            raise ValueError(
+                f"{caller}(columns={columns!r}): X has no column {column!r}; it has "
+                f"{len(seen.feature_names)}: {known}."
+            )
     x = seen.x[:, found]
-    return host_float64(x) if is_sparse(x) else x, (seen.feature_names[found[0]], seen.feature_names[found[1]])
+    return host_float64(x) if is_sparse(x) else x, (
+        seen.feature_names[found[0]],
+        seen.feature_names[found[1]],
+    )

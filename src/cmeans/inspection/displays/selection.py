@@ -49,11 +49,14 @@ class SelectionDisplay(Display):
 
     @classmethod
     def from_selection(cls, selection: Any, *, ax: Any = None) -> Self:
-        """Draw a `selection`, what `cmeans.select` returned. Of several settings of other parameters, the chosen one is shown."""
+        """Draw a `selection`, what `cmeans.select` returned. Of several settings of other
+        parameters, the chosen one is shown."""
         caller = f"{cls.__name__}.from_selection"
         table = getattr(selection, "table", None)
         if not isinstance(table, Mapping) or "n_clusters" not in table:
-            raise ValueError(f"{caller}(selection={selection!r}): give what cmeans.select returned.")
+            raise ValueError(
+                f"{caller}(selection={selection!r}): give what cmeans.select returned."
+            )
         own = np.ones(len(table["n_clusters"]), dtype=bool)
         for name, value in selection.params.items():
             own &= np.asarray(table[name] == value)
@@ -64,11 +67,25 @@ class SelectionDisplay(Display):
         numbers, self.lines_ = np.asarray(self.table["n_clusters"]), {}
         for column, (name, colour, style) in LINES.items():
             if column in self.table:
-                (self.lines_[column],) = self.ax_.plot(numbers, self.table[column], style, color=colour, label=name, marker="o", ms=3)
+                (self.lines_[column],) = self.ax_.plot(
+                    numbers, self.table[column], style, color=colour, label=name, marker="o", ms=3
+                )
         if "stability" in self.table and "stability_error" in self.table:
-            middle, error = (np.asarray(self.table[name], dtype=float) for name in ("stability", "stability_error"))
-            self.ax_.fill_between(numbers, middle - error, middle + error, color=LINES["stability"][1], alpha=0.2, lw=0)
-        self.choice_ = self.ax_.axvline(self.n_clusters, color="0.2", lw=1, label=f"chosen: {self.n_clusters}")
+            middle, error = (
+                np.asarray(self.table[name], dtype=float)
+                for name in ("stability", "stability_error")
+            )
+            self.ax_.fill_between(
+                numbers,
+                middle - error,
+                middle + error,
+                color=LINES["stability"][1],
+                alpha=0.2,
+                lw=0,
+            )
+        self.choice_ = self.ax_.axvline(
+            self.n_clusters, color="0.2", lw=1, label=f"chosen: {self.n_clusters}"
+        )
         self.ax_.xaxis.get_major_locator().set_params(integer=True)
         self.ax_.set(xlabel="number of clusters", ylabel="evidence")
         self.ax_.legend(fontsize=8)

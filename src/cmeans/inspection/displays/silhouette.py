@@ -16,9 +16,11 @@ GAP = 0.02  # of the rows, between clusters
 
 
 class SilhouetteDisplay(Display):
-    """Simplified silhouettes, 1 - a / b of the distances to the own and the nearest other centre, cluster by cluster, in falling order.
+    """Simplified silhouettes, 1 - a / b of the distances to the own and the nearest other centre,
+    cluster by cluster, in falling order.
 
-    A full block is a clear cluster; values below zero (to the left) are rows that are nearer to another centre.
+    A full block is a clear cluster; values below zero (to the left) are rows that are nearer to
+    another centre.
 
     Parameters
     ----------
@@ -33,9 +35,9 @@ class SilhouetteDisplay(Display):
 
     References
     ----------
-    Rousseeuw: Silhouettes: a graphical aid to the interpretation and validation of cluster analysis. J. Computational and Applied
-    Mathematics 20, 1987. By centres: Hruschka, Campello, de Castro: Evolving clusters in gene-expression data. Information Sciences 176,
-    2006.
+    Rousseeuw: Silhouettes: a graphical aid to the interpretation and validation of cluster
+    analysis. J. Computational and Applied Mathematics 20, 1987. By centres: Hruschka, Campello, de
+    Castro: Evolving clusters in gene-expression data. Information Sciences 176, 2006.
 
     Examples
     --------
@@ -44,34 +46,58 @@ class SilhouetteDisplay(Display):
     0.5
     """
 
-    def __init__(self, silhouettes: Float64, labels: IntArray, *, weight: Float64 | None = None) -> None:
+    def __init__(
+        self, silhouettes: Float64, labels: IntArray, *, weight: Float64 | None = None
+    ) -> None:
         self.silhouettes, self.labels = silhouettes, labels
         self.weight = np.ones(len(labels)) if weight is None else weight
 
     @classmethod
     def from_estimator(
-        cls, model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None, max_rows: int = 50_000, ax: Any = None
+        cls,
+        model: Any,
+        X: Any,
+        *,
+        sample_weight: Any = None,
+        diag: Any = None,
+        max_rows: int = 50_000,
+        ax: Any = None,
     ) -> Self:
-        """Draw silhouettes of rows X by the centres of a fitted model, in its space; of many rows `max_rows`, evenly spaced."""
+        """Draw silhouettes of rows X by the centres of a fitted model, in its space; of many rows
+        `max_rows`, evenly spaced."""
         caller = f"{cls.__name__}.from_estimator"
         seen = inspected(model, X, caller, sample_weight=sample_weight, diag=diag, most=max_rows)
         if seen.n_clusters < 2:
-            raise ValueError(f"{caller}: the model has one cluster, and silhouettes compare two; fit at least two.")
+            raise ValueError(
+                f"{caller}: the model has one cluster, and silhouettes compare two; fit at least "
+                "two."
+            )
         return cls(seen.silhouettes, seen.labels, weight=seen.weight).plot(ax=ax)
 
     @classmethod
     def from_predictions(cls, silhouettes: Any, labels: Any, *, ax: Any = None) -> Self:
-        """Draw given silhouettes (n,), such as scikit-learn's `silhouette_samples`, with labels (n,)."""
+        """Draw given silhouettes (n,), such as scikit-learn's `silhouette_samples`, with labels
+        (n,)."""
         caller = f"{cls.__name__}.from_predictions"
-        own, values = checked_labels(labels, caller), host_float64(host_array(silhouettes, "silhouettes", caller))
+        own, values = (
+            checked_labels(labels, caller),
+            host_float64(host_array(silhouettes, "silhouettes", caller)),
+        )
         if values.shape != own.shape or not (np.abs(values) <= 1).all():
-            raise ValueError(f"{caller}: silhouettes have shape {values.shape}; ({len(own)},) numbers from -1 to 1 are needed.")
+            raise ValueError(
+                f"{caller}: silhouettes have shape {values.shape}; ({len(own)},) numbers from -1 "
+                "to 1 are needed."
+            )
         return cls(values, own).plot(ax=ax)
 
     def _draw(self) -> None:
         inside = np.flatnonzero(self.labels >= 0)
         weight = self.weight[inside]
-        self.mean_ = float(weight @ self.silhouettes[inside] / weight.sum()) if weight.sum() > 0 else float("nan")
+        self.mean_ = (
+            float(weight @ self.silhouettes[inside] / weight.sum())
+            if weight.sum() > 0
+            else float("nan")
+        )
         order = inside[by_cluster(self.labels[inside], self.silhouettes[inside])]
         clusters, places, start = np.unique(self.labels[inside]), [], 0.0
         gap, self.areas_ = GAP * len(inside), []
@@ -79,11 +105,22 @@ class SilhouetteDisplay(Display):
             rows = order[self.labels[order] == cluster]
             shown = thinned(np.arange(len(rows)), 1000)
             height = start + (shown + 0.5)
-            self.areas_.append(self.ax_.fill_betweenx(height, 0, self.silhouettes[rows][shown], color=colour(int(cluster)), lw=0.5))
+            self.areas_.append(
+                self.ax_.fill_betweenx(
+                    height, 0, self.silhouettes[rows][shown], color=colour(int(cluster)), lw=0.5
+                )
+            )
             places.append(start + len(rows) / 2)
             start += len(rows) + gap
         self.ax_.axvline(self.mean_, color="0.2", lw=1, ls="--", label=f"mean {self.mean_:.2f}")
-        self.ax_.set(xlabel="simplified silhouette", ylabel="cluster", xlim=(min(0.0, float(self.silhouettes.min(initial=0))), 1))
-        self.ax_.set_yticks(places if len(places) <= 40 else [], [str(cluster) for cluster in clusters] if len(places) <= 40 else [])
+        self.ax_.set(
+            xlabel="simplified silhouette",
+            ylabel="cluster",
+            xlim=(min(0.0, float(self.silhouettes.min(initial=0))), 1),
+        )
+        self.ax_.set_yticks(
+            places if len(places) <= 40 else [],
+            [str(cluster) for cluster in clusters] if len(places) <= 40 else [],
+        )
         self.ax_.invert_yaxis()
         self.ax_.legend(fontsize=8)

@@ -38,19 +38,42 @@ class SizesDisplay(Display):
     [2.0, 1.0, 1.0]
     """
 
-    def __init__(self, sizes: Float64, noise: float = 0.0, *, names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, sizes: Float64, noise: float = 0.0, *, names: Sequence[str] | None = None
+    ) -> None:
         self.sizes, self.noise = sizes, noise
         self.names = cluster_names(names, len(sizes), type(self).__name__)
 
     @classmethod
-    def from_estimator(cls, model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None, names: Any = None, ax: Any = None) -> Self:
-        """Draw the sizes of the clusters of a fitted model among rows X, all of them (of more than 200,000, as many evenly spaced)."""
-        seen = inspected(model, X, f"{cls.__name__}.from_estimator", sample_weight=sample_weight, diag=diag, most=200_000)
+    def from_estimator(
+        cls,
+        model: Any,
+        X: Any,
+        *,
+        sample_weight: Any = None,
+        diag: Any = None,
+        names: Any = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw the sizes of the clusters of a fitted model among rows X, all of them (of more than
+        200,000, as many evenly spaced)."""
+        seen = inspected(
+            model,
+            X,
+            f"{cls.__name__}.from_estimator",
+            sample_weight=sample_weight,
+            diag=diag,
+            most=200_000,
+        )
         factor = seen.n_rows / len(seen.numbers)
-        return cls(seen.masses * factor, float(seen.weight[seen.labels < 0].sum()) * factor, names=names).plot(ax=ax)
+        return cls(
+            seen.masses * factor, float(seen.weight[seen.labels < 0].sum()) * factor, names=names
+        ).plot(ax=ax)
 
     @classmethod
-    def from_predictions(cls, labels: Any, *, sample_weight: Any = None, names: Any = None, ax: Any = None) -> Self:
+    def from_predictions(
+        cls, labels: Any, *, sample_weight: Any = None, names: Any = None, ax: Any = None
+    ) -> Self:
         """Draw the sizes of clusters by labels (n,), -1 for noise."""
         caller = f"{cls.__name__}.from_predictions"
         own = checked_labels(labels, caller)
@@ -62,12 +85,18 @@ class SizesDisplay(Display):
         values, names = list(map(float, self.sizes)), list(self.names)
         colours = [colour(j) for j in range(len(values))]
         if self.noise:
-            values, names, colours = [*values, float(self.noise)], [*names, "noise"], [*colours, colour(-1)]
+            values, names, colours = (
+                [*values, float(self.noise)],
+                [*names, "noise"],
+                [*colours, colour(-1)],
+            )
         places = np.arange(len(values))
         self.bars_ = self.ax_.barh(places, values, color=colours)
         total = max(sum(values), np.finfo(float).tiny)
         if len(values) <= NAMED:
-            self.ax_.bar_label(self.bars_, [percent(value / total) for value in values], padding=2, fontsize=8)
+            self.ax_.bar_label(
+                self.bars_, [percent(value / total) for value in values], padding=2, fontsize=8
+            )
             self.ax_.set_yticks(places, [plain(name, 30) for name in names])
         self.ax_.invert_yaxis()
         self.ax_.margins(x=0.12)

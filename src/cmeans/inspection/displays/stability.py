@@ -10,11 +10,13 @@ from ...data.arrays import Float64
 from ..figure import colour
 from .base import Display
 
-THERE, DOUBTFUL = 0.85, 0.6  # Jaccard indices above which a cluster is there, and below which it may not be (Hennig 2007)
+# Jaccard indices above which a cluster is there, and below which it may not be (Hennig 2007)
+THERE, DOUBTFUL = 0.85, 0.6
 
 
 class StabilityDisplay(Display):
-    """Jaccard indices of the clusters with those of refits, with standard errors; lines at 0.85 and 0.6 (Hennig 2007).
+    """Jaccard indices of the clusters with those of refits, with standard errors; lines at 0.85 and
+    0.6 (Hennig 2007).
 
     Parameters
     ----------
@@ -29,7 +31,8 @@ class StabilityDisplay(Display):
 
     References
     ----------
-    Hennig: Cluster-wise assessment of cluster stability. Computational Statistics & Data Analysis 52, 2007.
+    Hennig: Cluster-wise assessment of cluster stability. Computational Statistics & Data Analysis
+    52, 2007.
 
     Examples
     --------
@@ -50,16 +53,31 @@ class StabilityDisplay(Display):
         """Draw what `cmeans.stability` returned."""
         clusters = getattr(stability, "clusters", None)
         if clusters is None:
-            raise ValueError(f"{cls.__name__}.from_stability(stability={stability!r}): give what cmeans.stability returned.")
-        return cls(np.asarray(clusters), np.asarray(stability.clusters_error), overall=float(stability.overall)).plot(ax=ax)
+            raise ValueError(
+                f"{cls.__name__}.from_stability(stability={stability!r}): give what "
+                "cmeans.stability returned."
+            )
+        return cls(
+            np.asarray(clusters),
+            np.asarray(stability.clusters_error),
+            overall=float(stability.overall),
+        ).plot(ax=ax)
 
     def _draw(self) -> None:
         places = np.arange(len(self.clusters))
         colours = [colour(j) for j in range(len(places))]
-        self.bars_ = self.ax_.barh(places, np.nan_to_num(self.clusters), xerr=np.nan_to_num(self.error), color=colours, capsize=3)
+        self.bars_ = self.ax_.barh(
+            places,
+            np.nan_to_num(self.clusters),
+            xerr=np.nan_to_num(self.error),
+            color=colours,
+            capsize=3,
+        )
         for limit, style in ((THERE, "--"), (DOUBTFUL, ":")):
             self.ax_.axvline(limit, color="0.3", lw=1, ls=style, label=f"{limit:g}")
-        self.ax_.set(xlabel="Jaccard index with the clusters of refits", ylabel="cluster", xlim=(0, 1.02))
+        self.ax_.set(
+            xlabel="Jaccard index with the clusters of refits", ylabel="cluster", xlim=(0, 1.02)
+        )
         self.ax_.set_yticks(places if len(places) <= 40 else [])
         self.ax_.invert_yaxis()
         self.ax_.legend(fontsize=8, loc="lower left")

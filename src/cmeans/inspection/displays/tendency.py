@@ -19,10 +19,11 @@ MOST_ROWS = 500
 
 
 class TendencyDisplay(Display):
-    """Visual assessment of cluster tendency (VAT): distances between rows, in the order in which a minimum spanning tree takes them up.
+    """Visual assessment of cluster tendency (VAT): distances between rows, in the order in which a
+    minimum spanning tree takes them up.
 
-    Dark squares along the diagonal are clusters; where there are none, rows show none. Distances are those of the model's own space,
-    between some rows.
+    Dark squares along the diagonal are clusters; where there are none, rows show none. Distances
+    are those of the model's own space, between some rows.
 
     Parameters
     ----------
@@ -50,11 +51,14 @@ class TendencyDisplay(Display):
         self.distances = distances
 
     @classmethod
-    def from_estimator(cls, model: Any, X: Any, *, max_rows: int = MOST_ROWS, ax: Any = None) -> Self:
-        """Draw distances between rows X, in the space of a fitted model; of more than `max_rows` as many, evenly spaced.
+    def from_estimator(
+        cls, model: Any, X: Any, *, max_rows: int = MOST_ROWS, ax: Any = None
+    ) -> Self:
+        """Draw distances between rows X, in the space of a fitted model; of more than `max_rows` as
+        many, evenly spaced.
 
-        `model.landmarks_` as X shows the landmarks. Raises ValueError for precomputed kernels, which know no distances between new rows:
-        give theirs to `from_predictions`.
+        `model.landmarks_` as X shows the landmarks. Raises ValueError for precomputed kernels,
+        which know no distances between new rows: give theirs to `from_predictions`.
         """
         caller = f"{cls.__name__}.from_estimator"
         most = integer(max_rows, "max_rows", caller, 2)
@@ -63,7 +67,8 @@ class TendencyDisplay(Display):
         kernel = model.kernel_
         if kernel.takes_kernel_values or seen.x is None:
             raise ValueError(
-                f"{caller}: a precomputed kernel gives no distances between rows of X; pass them, sqrt(K_ii + K_jj - 2 K_ij), to "
+                f"{caller}: a precomputed kernel gives no distances between rows of X; pass them, "
+                "sqrt(K_ii + K_jj - 2 K_ij), to "
                 f"{cls.__name__}.from_predictions."
             )
         x = in_float64(seen.x)
@@ -78,19 +83,34 @@ class TendencyDisplay(Display):
         """Draw given distances (s, s), symmetric and zero on the diagonal."""
         caller = f"{cls.__name__}.from_predictions"
         d = host_float64(host_array(distances, "distances", caller))
-        if d.ndim != 2 or d.shape[0] != d.shape[1] or not d.size or not np.isfinite(d).all() or (d < 0).any() or not np.allclose(d, d.T):
-            raise ValueError(f"{caller}: distances have shape {d.shape}; a symmetric matrix (s, s) of finite numbers from 0 on is needed.")
+        if (
+            d.ndim != 2
+            or d.shape[0] != d.shape[1]
+            or not d.size
+            or not np.isfinite(d).all()
+            or (d < 0).any()
+            or not np.allclose(d, d.T)
+        ):
+            raise ValueError(
+                f"{caller}: distances have shape {d.shape}; a symmetric matrix (s, s) of finite "
+                "numbers from 0 on is needed."
+            )
         return cls(d).plot(ax=ax)
 
     def _draw(self) -> None:
         self.order_ = tree_order(self.distances)
-        self.image_ = self.ax_.imshow(self.distances[np.ix_(self.order_, self.order_)], cmap=SEQUENTIAL, interpolation="nearest")
+        self.image_ = self.ax_.imshow(
+            self.distances[np.ix_(self.order_, self.order_)],
+            cmap=SEQUENTIAL,
+            interpolation="nearest",
+        )
         self.figure_.colorbar(self.image_, ax=self.ax_, label="distance")
         self.ax_.set(xlabel="rows, ordered by a minimum spanning tree", xticks=[], yticks=[])
 
 
 def tree_order(distances: Float64) -> IntArray:
-    """Return the order in which Prim's algorithm takes rows up, from one of the two farthest rows on."""
+    """Return the order in which Prim's algorithm takes rows up, from one of the two farthest rows
+    on."""
     n = len(distances)
     first = int(np.argmax(distances)) // n
     order, left, nearest = [first], np.ones(n, dtype=bool), distances[first].copy()

@@ -1,7 +1,9 @@
-"""Projected gradients over tables of any size: in each sweep a share of the rows fix their least likely cluster.
+"""Projected gradients over tables of any size: in each sweep a share of the rows fix their least
+likely cluster.
 
-The feasible set is a product and the objective concave, so every row may go its own way, none farther than a quantile of how far they
-could: quantile 0 is the paper's algorithm, 1 makes every row fix a cluster in every sweep.
+The feasible set is a product and the objective concave, so every row may go its own way, none
+farther than a quantile of how far they could: quantile 0 is the paper's algorithm, 1 makes every
+row fix a cluster in every sweep.
 """
 
 from __future__ import annotations
@@ -32,14 +34,16 @@ from ...sweeps.state import State
 from .distributions import Distributions, GivenStart, LargestPass, OntoPartition, PathSums, Start
 from .projection import Path
 
-AfterStep: TypeAlias = Callable[[Callable[[], Centres], int, float], bool]  # takes what is asked for the centres, and the same numbers
+# takes what is asked for the centres, and the same numbers
+AfterStep: TypeAlias = Callable[[Callable[[], Centres], int, float], bool]
 SETTLED = 1e-7  # a membership below this is none
 SELECTED = 0.7  # of a block's rows: fewer are worth picking out
 
 
 @dataclass(frozen=True)
 class _LookPass(Pass[Any]):
-    """Directions and reaches of the active rows, written down; the sum begins the search of a quantile of these."""
+    """Directions and reaches of the active rows, written down; the sum begins the search of a
+    quantile of these."""
 
     centres: Centres
 
@@ -61,16 +65,24 @@ class _LookPass(Pass[Any]):
             free = p > 0
             mean = np.where(free, d2, 0.0).sum(axis=1) / free.sum(axis=1)
             direction = np.where(free, mean[:, None] - d2, 0.0).astype(p.dtype)
-            size = to_numpy(some.kxx if picked else some.kxx[which]) + float(to_numpy(view.norms).max())
-            direction[np.abs(direction).max(axis=1) <= rounding_of(rows) * size] = 0.0  # equal distances, which differ by rounding alone
+            size = to_numpy(some.kxx if picked else some.kxx[which]) + float(
+                to_numpy(view.norms).max()
+            )
+            # equal distances, which differ by rounding alone
+            direction[np.abs(direction).max(axis=1) <= rounding_of(rows) * size] = 0.0
             ratio = np.where(direction < 0, p / np.where(direction < 0, -direction, 1.0), np.inf)
-            kept.direction[numbers], kept.labels[numbers], kept.reach[numbers] = direction, ratio.argmin(axis=1), ratio.min(axis=1)
+            kept.direction[numbers], kept.labels[numbers], kept.reach[numbers] = (
+                direction,
+                ratio.argmin(axis=1),
+                ratio.min(axis=1),
+            )
         return _ReachPass(QuantileSearch()).work(rows, task, kept)
 
 
 @dataclass(frozen=True)
 class _ReachPass(NumberedPass[Any]):
-    """The weights of reaches, for the search of their quantile; where no row has a reach, of the numbers of active rows."""
+    """The weights of reaches, for the search of their quantile; where no row has a reach, of the
+    numbers of active rows."""
 
     search: QuantileSearch
     flat: bool = False
@@ -79,14 +91,17 @@ class _ReachPass(NumberedPass[Any]):
         start, stop = rows.blocks.task_range(task, rows.space.size)
         numbers = start + np.flatnonzero(kept.active[start:stop])
         if self.flat:
-            return self.search.weights((self.first + numbers).astype(np.float64), np.ones(len(numbers)))
+            return self.search.weights(
+                (self.first + numbers).astype(np.float64), np.ones(len(numbers))
+            )
         numbers = numbers[np.isfinite(kept.reach[numbers])]
         return self.search.weights(kept.reach[numbers], rows.blocks.weight[numbers])
 
 
 @dataclass(frozen=True)
 class _StepPass(NumberedPass[PathSums]):
-    """All active rows move, none beyond its reach; where no row has one, those up to a number settle at any vertex."""
+    """All active rows move, none beyond its reach; where no row has one, those up to a number
+    settle at any vertex."""
 
     flat: bool
     longest: float
@@ -99,7 +114,9 @@ class _StepPass(NumberedPass[PathSums]):
             like, here = block.rows.kxx, slice(block.start, block.start + block.rows.kxx.shape[0])
             if moment is None:
                 xp = namespace(like)
-                moment = xp.zeros((len(mass), self.moment_width), dtype=xp.float64, device=device(like))
+                moment = xp.zeros(
+                    (len(mass), self.moment_width), dtype=xp.float64, device=device(like)
+                )
             which = _active(block, kept)
             if len(which):
                 numbers = block.start + which
@@ -121,7 +138,9 @@ class _StepPass(NumberedPass[PathSums]):
         new = before.copy()
         if self.flat:  # the objective is concave, so any vertex will do
             chosen = new[self.first + numbers <= self.longest]
-            new[: len(chosen)] = np.arange(new.shape[1])[None, :] == (chosen > 0).argmax(axis=1)[:, None]
+            new[: len(chosen)] = (
+                np.arange(new.shape[1])[None, :] == (chosen > 0).argmax(axis=1)[:, None]
+            )
         else:
             reach = kept.reach[numbers]
             length = np.where(np.isfinite(reach), np.minimum(reach, self.longest), 0.0)
@@ -135,7 +154,8 @@ class _StepPass(NumberedPass[PathSums]):
 
 @dataclass(frozen=True)
 class _RefillPass(NumberedPass[PathSums]):
-    """Rows put wholly into clusters that have lost all mass; those for which there is none are given up."""
+    """Rows put wholly into clusters that have lost all mass; those for which there is none are
+    given up."""
 
     rule: Rule
     rows: IntArray  # (k,) numbers
@@ -145,7 +165,9 @@ class _RefillPass(NumberedPass[PathSums]):
     def work(self, rows: RepresentedRows, task: int, kept: Distributions) -> PathSums:
         start, stop = rows.blocks.task_range(task, rows.space.size)
         here = (self.rows >= self.first + start) & (self.rows < self.first + stop)
-        kept.p[self.rows[here] - self.first] = self.clusters[here, None] == np.arange(kept.p.shape[1])
+        kept.p[self.rows[here] - self.first] = self.clusters[here, None] == np.arange(
+            kept.p.shape[1]
+        )
         kept.p[start:stop, self.given_up] = 0.0
         n_active = kept.find_active(rows.blocks.weight[start:stop], slice(start, stop))
         sums = gather(rows, self.rule, kept.p, task)
@@ -182,7 +204,13 @@ class _BatchedWalk:
 
         def weights(search: QuantileSearch) -> Any:
             known = search == QuantileSearch() and not flat
-            return looked if known else self.problem.engine.fold(self.problem.rows, _ReachPass(search, flat), kept=self.kept)
+            return (
+                looked
+                if known
+                else self.problem.engine.fold(
+                    self.problem.rows, _ReachPass(search, flat), kept=self.kept
+                )
+            )
 
         longest, before = quantile_of_sums(weights, quantile), self.sums
         self.row_visits += before.n_active
@@ -200,7 +228,9 @@ class _BatchedWalk:
         far = farthest_rows(self.problem, self.centres[others], len(empty))
         self.row_visits += (far.passes + 1) * self.problem.n_rows
         count = len(far.rows)
-        self.sums = self.written(_RefillPass(self.problem.rule, far.rows, empty[:count], empty[count:]))
+        self.sums = self.written(
+            _RefillPass(self.problem.rule, far.rows, empty[:count], empty[count:])
+        )
 
 
 @dataclass
@@ -225,13 +255,21 @@ class _BatchedCourse:
             labels = walk.problem.rows.blocks.by_row(label_type(len(walk.sums.mass)))
             found["labels"].read_into(labels)
             n_active = walk.written(OntoPartition(labels))
-        walk.sums, walk.row_visits = PathSums(found["mass"], found["moment"], n_active), found["visits"]
+        walk.sums, walk.row_visits = (
+            PathSums(found["mass"], found["moment"], n_active),
+            found["visits"],
+        )
         return cls(walk, as_list(found["history"]), as_list(found["steps"]), found["ended"])
 
     def packed(self) -> Packed:
         """Return what a checkpoint keeps: P, or labels where it is a partition."""
         walk = self.walk
-        numbers = {"history": np.array(self.history), "steps": np.array(self.steps), "ended": self.ended, "visits": walk.row_visits}
+        numbers = {
+            "history": np.array(self.history),
+            "steps": np.array(self.steps),
+            "ended": self.ended,
+            "visits": walk.row_visits,
+        }
         sums = {"mass": walk.sums.mass, "moment": walk.sums.moment}
         if walk.sums.n_active:
             return {"p": Beside(walk.kept.column("p")), **sums, **numbers}
@@ -248,7 +286,8 @@ def follow_batched(
     after_step: AfterStep | None = None,
     observer: Observer = UNOBSERVED,
 ) -> tuple[Path, int]:
-    """From a start to a partition, and how many rows were visited; `after_step` may end the walk. P stays where the rows are."""
+    """From a start to a partition, and how many rows were visited; `after_step` may end the walk. P
+    stays where the rows are."""
     section = observer.within("path").section()
     if section.found is not None and "p" in section.found:
         p = problem.rows.blocks.by_row(numpy_dtype(problem.rows.blocks.x), start.n_clusters)
@@ -256,7 +295,11 @@ def follow_batched(
         start = GivenStart(start.rule, start.n_clusters, p)
     sums, kept = problem.engine.keep(problem.rows, start)
     walk = _BatchedWalk(problem, kept, sums, sums.least, constant, problem.n_rows)
-    course = _BatchedCourse.begun(walk) if section.found is None else _BatchedCourse.found(walk, section.found)
+    course = (
+        _BatchedCourse.begun(walk)
+        if section.found is None
+        else _BatchedCourse.found(walk, section.found)
+    )
     centres, history, steps, between = walk.centres, course.history, course.steps, True
     _note(observer, problem, centres, len(steps), history[-1] if steps else math.inf)
     try:
@@ -268,7 +311,9 @@ def follow_batched(
             history.append(walk.objective(centres))
             between = True
             _note(observer, problem, centres, len(steps), history[-1])
-            course.ended = after_step is not None and after_step(lambda: walk.centres, len(steps), history[-1])
+            course.ended = after_step is not None and after_step(
+                lambda: walk.centres, len(steps), history[-1]
+            )
             section.note(course.packed)
     except BaseException:
         if between:
@@ -280,7 +325,9 @@ def follow_batched(
     return Path(walk.kept, history, len(steps), not walk.sums.n_active, steps), walk.row_visits
 
 
-def _note(observer: Observer, problem: Problem, centres: Centres, steps: int, objective: float) -> None:
+def _note(
+    observer: Observer, problem: Problem, centres: Centres, steps: int, objective: float
+) -> None:
     observer.note(Progressed(problem.rule, lambda: State(centres), steps, objective))
 
 
@@ -290,7 +337,8 @@ def _active(block: RepresentedBlock, kept: Distributions) -> IntArray:
 
 
 def _picked(block: RepresentedBlock, which: IntArray) -> tuple[Rows, bool]:
-    """Return the given rows of a block alone where they are few and can be picked out (True), else all of its rows."""
+    """Return the given rows of a block alone where they are few and can be picked out (True), else
+    all of its rows."""
     rows = block.rows
     some = rows.some(which) if len(which) < SELECTED * rows.kxx.shape[0] else None
     return (rows, False) if some is None else (some, True)

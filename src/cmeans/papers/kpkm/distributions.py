@@ -1,4 +1,5 @@
-"""Distributions of rows over clusters, P, kept beside the rows wherever they are: where they begin, their sums, and partitions."""
+"""Distributions of rows over clusters, P, kept beside the rows wherever they are: where they begin,
+their sums, and partitions."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ class Distributions:
     p: Array  # (n, c) in the rows' dtype
     direction: Array  # (n, c) where to
     reach: Float64  # (n,) how long a step the row can make; infinite where no way leads down
-    labels: npt.NDArray[Any]  # (n,) the cluster that it would lose there; at the end, that of its largest membership
+    # (n,) the cluster that it would lose there; at the end, that of its largest membership
+    labels: npt.NDArray[Any]
     active: npt.NDArray[np.bool_]  # (n,) rows with more than one cluster left
 
     def memberships(self, rows: RepresentedRows) -> Array:
@@ -64,7 +66,12 @@ class PathSums:
 
     def __add__(self, other: PathSums) -> PathSums:
         least = min(self.least, other.least)
-        return PathSums(self.mass + other.mass, self.moment + other.moment, self.n_active + other.n_active, least)
+        return PathSums(
+            self.mass + other.mass,
+            self.moment + other.moment,
+            self.n_active + other.n_active,
+            least,
+        )
 
 
 @dataclass(frozen=True)
@@ -78,14 +85,18 @@ class Start(Pass[PathSums]):
         blocks, dtype = rows.blocks, numpy_dtype(rows.blocks.x)
         p, direction = (blocks.by_row(dtype, self.n_clusters) for _ in range(2))
         labels = blocks.by_row(label_type(self.n_clusters))
-        return Distributions(p, direction, blocks.by_row(np.float64), labels, blocks.by_row(np.bool_))
+        return Distributions(
+            p, direction, blocks.by_row(np.float64), labels, blocks.by_row(np.bool_)
+        )
 
     def work(self, rows: RepresentedRows, task: int, kept: Distributions) -> PathSums:
         first, last = rows.blocks.task_range(task, rows.space.size)
         here, weight = slice(first, last), rows.blocks.weight[first:last]
         self.write(kept.p[here], rows, task, weight)
         active, sums = kept.find_active(weight, here), gather(rows, self.rule, kept.p, task)
-        return PathSums(sums.mass, sums.moment, active, float(np.min(weight, where=weight > 0, initial=np.inf)))
+        return PathSums(
+            sums.mass, sums.moment, active, float(np.min(weight, where=weight > 0, initial=np.inf))
+        )
 
     @abstractmethod
     def write(self, p: Array, rows: RepresentedRows, task: int, weight: Float64) -> None:
@@ -94,7 +105,8 @@ class Start(Pass[PathSums]):
 
 @dataclass(frozen=True)
 class DrawnStart(Start, NumberedPass[PathSums]):
-    """Random distributions, uniform, and the same for a row wherever it lies; equal shares for rows of zero weight."""
+    """Random distributions, uniform, and the same for a row wherever it lies; equal shares for rows
+    of zero weight."""
 
     key: int
 
@@ -168,7 +180,9 @@ class LabelPass(Pass[int]):
 
     def work(self, rows: RepresentedRows, task: int, kept: KeptLabels) -> int:
         here = slice(*rows.blocks.task_range(task, rows.space.size))
-        kept.labels[here] = _labels(rows, self.rule, self.state, task) if self.given is None else self.given[here]
+        kept.labels[here] = (
+            _labels(rows, self.rule, self.state, task) if self.given is None else self.given[here]
+        )
         return 0
 
     def part(self, start: int, stop: int) -> LabelPass:
@@ -181,7 +195,9 @@ class SumsPass(Pass[Statistics]):
 
     rule: Rule
 
-    def work(self, rows: RepresentedRows, task: int, kept: Distributions | KeptLabels) -> Statistics:
+    def work(
+        self, rows: RepresentedRows, task: int, kept: Distributions | KeptLabels
+    ) -> Statistics:
         return gather(rows, self.rule, kept.memberships(rows), task)
 
 

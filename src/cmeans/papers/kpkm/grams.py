@@ -71,9 +71,13 @@ class FeatureGram(Gram):
 
 
 def gram_of(table: RepresentedRows, rows: IntArray) -> Gram:
-    """Rows of a table, in memory and float64: their coordinates where the space has orthonormal ones, else their kernel matrix."""
+    """Rows of a table, in memory and float64: their coordinates where the space has orthonormal
+    ones, else their kernel matrix."""
     space, blocks = table.space, table.blocks
-    parts = [space.embed(blocks.take(rows[a:b]), rows[a:b]) for a, b in spans(len(rows), blocks.limits.block_rows)]
+    parts = [
+        space.embed(blocks.take(rows[a:b]), rows[a:b])
+        for a, b in spans(len(rows), blocks.limits.block_rows)
+    ]
     points = Centres.stack(parts)
     if points.coordinates is points.duals:
         return FeatureGram(points.coordinates, points.squared_norms())

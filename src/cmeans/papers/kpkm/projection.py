@@ -1,8 +1,10 @@
-"""Projected gradients over the distributions of all rows, in closed form and in memory (Liu et al. 2021, AGP and FAGP).
+"""Projected gradients over the distributions of all rows, in closed form and in memory (Liu et al.
+2021, AGP and FAGP).
 
-The feasible set is a product of simplices, so Rosen's projector needs no matrix: with g_lk = |phi(x_l) - v_k|^2 and F_l the free clusters
-of row l, the direction is d_lk = -(g_lk - mean_F g_l) for k in F_l, 0 elsewhere. Where every row has one free cluster, the multiplier of
-a fixed one is g_lk - g_l,own; a negative one is freed again, the most negative first.
+The feasible set is a product of simplices, so Rosen's projector needs no matrix: with g_lk =
+|phi(x_l) - v_k|^2 and F_l the free clusters of row l, the direction is d_lk = -(g_lk - mean_F g_l)
+for k in F_l, 0 elsewhere. Where every row has one free cluster, the multiplier of a fixed one is
+g_lk - g_l,own; a negative one is freed again, the most negative first.
 """
 
 from __future__ import annotations
@@ -17,9 +19,11 @@ from ...data.arrays import Array, Float64, IntArray, first_largest
 from ...solvers.checkpoints import CheckpointSection, Packed, as_list
 from .grams import Gram
 
-AfterStep: TypeAlias = Callable[[Array, int, float], bool]  # takes P, the number of steps and the objective after each; True ends it
+# takes P, the number of steps and the objective after each; True ends it
+AfterStep: TypeAlias = Callable[[Array, int, float], bool]
 FEWER = 0.85  # of the rows whose products are kept up: from there on only those that still move are
-FLAT = 1e-11  # of k(x, x) and its mean: differences of distances that are rounding, and count as none
+# of k(x, x) and its mean: differences of distances that are rounding, and count as none
+FLAT = 1e-11
 
 
 @dataclass(frozen=True)
@@ -35,18 +39,21 @@ class Path:
 
 @dataclass
 class _Walk:
-    """P with all that depends on it, kept up step by step: for all rows while one moves, for those that move while many do."""
+    """P with all that depends on it, kept up step by step: for all rows while one moves, for those
+    that move while many do."""
 
     gram: Gram
     weight: Float64  # (n,)
     p: Float64  # (n, c)
-    free: np.ndarray[tuple[int, int], np.dtype[np.bool_]]  # (n, c) constraints that do not hold p at 0
+    # (n, c) constraints that do not hold p at 0
+    free: np.ndarray[tuple[int, int], np.dtype[np.bool_]]
 
     constant: float  # of the objective
 
     def __post_init__(self) -> None:
         self.every_row = np.arange(len(self.p))
-        self.near, self._among = self.every_row, self.gram  # the rows whose products are kept up while many move, and their gram
+        # the rows whose products are kept up while many move, and their gram
+        self.near, self._among = self.every_row, self.gram
         mean = float(self.weight @ self.gram.diag) / float(self.weight.sum())
         self.flat = FLAT * (self.gram.diag + mean)  # (n,)
         self.renew()
@@ -61,15 +68,21 @@ class _Walk:
 
     @property
     def objective(self) -> float:
-        return max(self.constant - float((self.squares / np.where(self.mass > 0, self.mass, 1.0)).sum()), 0.0)
+        return max(
+            self.constant - float((self.squares / np.where(self.mass > 0, self.mass, 1.0)).sum()),
+            0.0,
+        )
 
     def gradient(self, rows: IntArray) -> Float64:
         """g (rows, c) but for k(x, x); infinite for clusters without mass."""
         mass = np.where(self.mass > 0, self.mass, 1.0)
-        return np.where(self.mass > 0, self.squares / mass**2 - 2.0 * self.products[rows] / mass, np.inf)
+        return np.where(
+            self.mass > 0, self.squares / mass**2 - 2.0 * self.products[rows] / mass, np.inf
+        )
 
     def add(self, rows: IntArray, change: Float64) -> None:
-        """P[rows] += change for rows that fewer and fewer are, and what follows from it for them."""
+        """P[rows] += change for rows that fewer and fewer are, and what follows from it for
+        them."""
         if len(rows) <= FEWER * len(self.near):
             self.keep_up(rows)
         weighted = np.zeros((len(self.near), change.shape[1]))
@@ -83,7 +96,10 @@ class _Walk:
 
     def keep_up(self, rows: IntArray) -> None:
         """From now on keep up the products of these rows, while many of them move."""
-        self.near, self._among = rows, self.gram if len(rows) == len(self.p) else self.gram.among(rows)
+        self.near, self._among = (
+            rows,
+            self.gram if len(rows) == len(self.p) else self.gram.among(rows),
+        )
 
     def undecided(self) -> IntArray:
         """Rows that count and have more than one free cluster."""
@@ -114,8 +130,11 @@ class _Walk:
         if len(lost):
             self.renew()
         for cluster in lost:
-            distance = self.gram.diag + (np.where(self.mass >= least, self.gradient(self.every_row), 0.0) * self.p).sum(axis=1)
-            alone = self.weight[:, None] * self.p >= 0.999 * self.mass  # who is all there is of a cluster stays
+            distance = self.gram.diag + (
+                np.where(self.mass >= least, self.gradient(self.every_row), 0.0) * self.p
+            ).sum(axis=1)
+            # who is all there is of a cluster stays
+            alone = self.weight[:, None] * self.p >= 0.999 * self.mass
             distance = np.where((self.weight > 0) & ~alone.any(axis=1), distance, -np.inf)
             row = first_largest(distance, float(self.flat.max()))
             if not np.isfinite(distance[row]):
@@ -144,19 +163,41 @@ class _GradientCourse:
     @classmethod
     def found(cls, walk: _Walk, found: Packed) -> _GradientCourse:
         """Return the walk as a checkpoint has kept it."""
-        walk.p, walk.free, walk.products = found["p"], found["free"].astype(np.bool_), found["products"]
+        walk.p, walk.free, walk.products = (
+            found["p"],
+            found["free"].astype(np.bool_),
+            found["products"],
+        )
         walk.mass, walk.squares, walk.stale = found["mass"], found["squares"], found["stale"]
         walk.keep_up(found["near"])
         numbers = found["lowest"], found["ended"], found["finished"]
-        return cls(walk, found["active"], as_list(found["history"]), as_list(found["steps"]), *numbers)
+        return cls(
+            walk, found["active"], as_list(found["history"]), as_list(found["steps"]), *numbers
+        )
 
     def packed(self) -> Packed:
         """Return what a checkpoint keeps."""
         walk = self.walk
-        of_walk = {"p": walk.p, "free": walk.free.astype(np.int8), "products": walk.products, "near": walk.near}
+        of_walk = {
+            "p": walk.p,
+            "free": walk.free.astype(np.int8),
+            "products": walk.products,
+            "near": walk.near,
+        }
         sums = {"mass": walk.mass, "squares": walk.squares, "stale": walk.stale}
-        own = {"active": self.active, "history": np.array(self.history), "steps": np.array(self.steps)}
-        return {**of_walk, **sums, **own, "lowest": self.lowest, "ended": self.ended, "finished": self.finished}
+        own = {
+            "active": self.active,
+            "history": np.array(self.history),
+            "steps": np.array(self.steps),
+        }
+        return {
+            **of_walk,
+            **sums,
+            **own,
+            "lowest": self.lowest,
+            "ended": self.ended,
+            "finished": self.finished,
+        }
 
 
 def follow(
@@ -171,11 +212,16 @@ def follow(
 ) -> Path:
     """From `start` to a partition, one constraint after the other.
 
-    Each step is as long as all distributions allow (FAGP), or `step` if that is shorter (AGP). `after_step` may end the walk.
+    Each step is as long as all distributions allow (FAGP), or `step` if that is shorter (AGP).
+    `after_step` may end the walk.
     """
     section = section or CheckpointSection()
     walk = _Walk(gram, weight, start.copy(), start > 0, constant)
-    course = _GradientCourse.begun(walk) if section.found is None else _GradientCourse.found(walk, section.found)
+    course = (
+        _GradientCourse.begun(walk)
+        if section.found is None
+        else _GradientCourse.found(walk, section.found)
+    )
     between = True
     try:
         while len(course.steps) < max_iter and not course.ended and not course.finished:
@@ -183,7 +229,9 @@ def follow(
             _advance(course, np.inf if step is None else step)
             between = True
             if not course.finished:
-                course.ended = after_step is not None and after_step(walk.p, len(course.steps), course.history[-1])
+                course.ended = after_step is not None and after_step(
+                    walk.p, len(course.steps), course.history[-1]
+                )
                 section.note(course.packed)
     except BaseException:
         if between:
@@ -194,7 +242,8 @@ def follow(
         course.finished = len(course.active) == 0 and _most_negative(walk) is None
     kept = course.packed()
     section.end(lambda: kept)
-    # Where all distances are rounding, steps along them are long, and rows that were cut short on their way do not quite sum to one.
+    # Where all distances are rounding, steps along them are long, and rows that were cut short on
+    # their way do not quite sum to one.
     p = walk.p if course.finished else walk.p / walk.p.sum(axis=1, keepdims=True)
     return Path(p, course.history, len(course.steps), course.finished, course.steps)
 
@@ -206,7 +255,8 @@ def _advance(course: _GradientCourse, longest: float) -> None:
         if walk.stale:
             walk.renew()
         dropped = _most_negative(walk)
-        if dropped is None or course.history[-1] >= course.lowest:  # a kernel that is not definite could lead round in circles
+        # a kernel that is not definite could lead round in circles
+        if dropped is None or course.history[-1] >= course.lowest:
             course.finished = True
             return
         course.lowest = course.history[-1]
@@ -229,7 +279,8 @@ def _step(walk: _Walk, active: IntArray, longest: float) -> float:
     ratio = np.where(d < 0, -p / np.where(d < 0, d, -1.0), np.inf)
     first = int(np.argmin(ratio))
     row, cluster = divmod(first, ratio.shape[1])
-    if not np.isfinite(ratio[row, cluster]):  # no way leads down at first sight: the objective is concave, so any vertex will do
+    # no way leads down at first sight: the objective is concave, so any vertex will do
+    if not np.isfinite(ratio[row, cluster]):
         walk.put(int(active[0]), int(np.argmax(free[0])))
         return np.inf
     length = float(min(ratio[row, cluster], longest))
@@ -248,11 +299,14 @@ def _step(walk: _Walk, active: IntArray, longest: float) -> float:
 
 
 def _most_negative(walk: _Walk) -> tuple[int, int] | None:
-    """The fixed constraint of a partition that leads down most steeply when freed, of equal ones the first; None if none does."""
+    """The fixed constraint of a partition that leads down most steeply when freed, of equal ones
+    the first; None if none does."""
     g = walk.gradient(walk.every_row)
     own = walk.p.argmax(axis=1)
     multiplier = g - g[walk.every_row, own][:, None]
     multiplier[(walk.weight == 0)[:, None] | (multiplier >= -walk.flat[:, None])] = 0.0
     steepest = int(np.argmin(multiplier)) // multiplier.shape[1]
-    row, cluster = divmod(first_largest(-multiplier, float(walk.flat[steepest])), multiplier.shape[1])
+    row, cluster = divmod(
+        first_largest(-multiplier, float(walk.flat[steepest])), multiplier.shape[1]
+    )
     return (row, cluster) if multiplier[row, cluster] < 0 else None

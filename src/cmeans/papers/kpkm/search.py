@@ -1,4 +1,5 @@
-"""The search for a partition from one start: projected gradients, k-means from where they end, and single moves."""
+"""The search for a partition from one start: projected gradients, k-means from where they end, and
+single moves."""
 
 from __future__ import annotations
 
@@ -33,8 +34,11 @@ PASSES = 100  # of single moves over all rows
 class Found:
     """The result of one start."""
 
-    memberships: Array | None  # (n, c) on the host, where the search was cut short and rows are in memory
-    labels: Any  # (n,) the largest of them, ties to the lowest number, wherever rows are; None where it came to a partition
+    # (n, c) on the host, where the search was cut short and rows are in memory
+    memberships: Array | None
+    # (n,) the largest of them, ties to the lowest number, wherever rows are; None where it came to
+    # a partition
+    labels: Any
     centres: Centres
     objective: float  # in blocks' units of weight
     history: list[float]  # the objective at the start and after each step or sweep
@@ -68,14 +72,24 @@ class PartitionProblem:
         return float(sum(self.problem.map(TotalNormPass())))
 
     def after_step(self, observer: Observer, max_iter: int) -> AfterStep | None:
-        """Return the function that reports each step, and returns True where a callback ends the search."""
+        """Return the function that reports each step, and returns True where a callback ends the
+        search."""
         reporter, after_sweep, rows = observer.reporter, observer.after_sweep, self.problem.rows
         if after_sweep is None and not reporter.listeners:
             return None
 
         def step_ended(centres: Callable[[], Centres], steps: int, objective: float) -> bool:
-            reporter.emit(reporter.stage, steps, max_iter, rows.n_rows, rows.n_rows, objective * rows.blocks.unit)
-            return after_sweep is not None and after_sweep(self.problem.rule, State(centres()), steps)
+            reporter.emit(
+                reporter.stage,
+                steps,
+                max_iter,
+                rows.n_rows,
+                rows.n_rows,
+                objective * rows.blocks.unit,
+            )
+            return after_sweep is not None and after_sweep(
+                self.problem.rule, State(centres()), steps
+            )
 
         return step_ended
 
@@ -97,7 +111,9 @@ class PartitionSearch:
         stopping = Stopping(self.max_iter, problem.stopping.tol)
         if self.solver == "lloyd":
             sums, _ = problem.engine.keep(problem.rows, start)
-            return self._partition(problem.space.centres(sums.mass, sums.moment), given, stopping, observer, [], 0, 0)
+            return self._partition(
+                problem.space.centres(sums.mass, sums.moment), given, stopping, observer, [], 0, 0
+            )
         path, visits = self._path(start, given, observer)
         centres = given.centres_of(path.memberships)
         if not path.finished:
@@ -105,18 +121,32 @@ class PartitionSearch:
             _, kept = problem.engine.keep(problem.rows, LargestPass(), path.memberships)
             soft = kept.column("p") if problem.rows.blocks.keep_memberships else None
             observer.solved()
-            return Found(soft, kept.answer("labels"), centres, path.history[-1], path.history, path.n_iter, visits, False, ended)
+            return Found(
+                soft,
+                kept.answer("labels"),
+                centres,
+                path.history[-1],
+                path.history,
+                path.n_iter,
+                visits,
+                False,
+                ended,
+            )
         # What FAGP and AGP end in is a fixed point of k-means already.
         stopping = stopping if self.solver == "batched" else Stopping(1, stopping.tol)
         history, n_iter = path.history, path.n_iter
         del path  # P is as large as all that k-means needs
-        return self._partition(centres, given, stopping, observer.without_callbacks(), history, n_iter, visits)
+        return self._partition(
+            centres, given, stopping, observer.without_callbacks(), history, n_iter, visits
+        )
 
     def _path(self, start: Start, given: PartitionProblem, observer: Observer) -> tuple[Path, int]:
         problem, population, constant = given.problem, given.population, given.total_norm()
         after_step = given.after_step(observer, self.max_iter)
         if self.solver == "batched":
-            return follow_batched(problem, start, self.quantile, self.max_iter, constant, after_step, observer)
+            return follow_batched(
+                problem, start, self.quantile, self.max_iter, constant, after_step, observer
+            )
         step = self.step if self.solver == "agp" else None
         limit = min(self.max_iter, MOST_STEPS)
         p = problem.engine.keep(problem.rows, start)[1].column("p")
@@ -130,9 +160,20 @@ class PartitionSearch:
             return after_step is not None and after_step(centres, steps, objective)
 
         first = of_all_rows.of_population(p)
-        path = follow(given.gram, population.weights, first, limit, constant, step, step_ended, observer.within("path").section())
+        path = follow(
+            given.gram,
+            population.weights,
+            first,
+            limit,
+            constant,
+            step,
+            step_ended,
+            observer.within("path").section(),
+        )
         end = GivenStart(problem.rule, p.shape[1], of_all_rows(path.memberships))
-        return replace(path, memberships=problem.engine.keep(problem.rows, end)[1]), path.n_iter * len(population)
+        return replace(
+            path, memberships=problem.engine.keep(problem.rows, end)[1]
+        ), path.n_iter * len(population)
 
     def _partition(
         self,
@@ -157,11 +198,18 @@ class PartitionSearch:
         if self.polish and not solution.ended:
             if population.member is not None:  # few rows, of which equal ones stay together
                 labels, c = kept.column("labels")[:], len(start)
-                own = transfer_in_memory(given.gram, population.weights, population.of(labels), c, PASSES)
-                labels, visits = np.where(population.member >= 0, own[population.member], labels), visits + rows.n_rows
+                own = transfer_in_memory(
+                    given.gram, population.weights, population.of(labels), c, PASSES
+                )
+                labels, visits = (
+                    np.where(population.member >= 0, own[population.member], labels),
+                    visits + rows.n_rows,
+                )
                 _, kept = engine.keep(rows, LabelPass(problem.rule, solution.state, labels))
             else:
-                moved = transfer(problem, solution.state, kept, PASSES, observer.within("polish").section())
+                moved = transfer(
+                    problem, solution.state, kept, PASSES, observer.within("polish").section()
+                )
                 kept, visits = moved.kept, visits + moved.row_visits
         centres = given.centres_of(kept)
         sums = problem.sweep(State(centres))
@@ -170,8 +218,23 @@ class PartitionSearch:
         finished, soft, labels = solution.converged or self.solver in ("fagp", "agp"), None, None
         if not finished:
             labels = kept.answer("labels")
-            soft = to_numpy(one_hot(labels, len(start), rows.blocks.x)) if rows.blocks.keep_memberships else None
-        return Found(soft, labels, centres, sums.objective, [*history, sums.objective], n_iter, visits, finished, solution.ended, sums)
+            soft = (
+                to_numpy(one_hot(labels, len(start), rows.blocks.x))
+                if rows.blocks.keep_memberships
+                else None
+            )
+        return Found(
+            soft,
+            labels,
+            centres,
+            sums.objective,
+            [*history, sums.objective],
+            n_iter,
+            visits,
+            finished,
+            solution.ended,
+            sums,
+        )
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,8 @@
-"""Single rows of a partition moved to other clusters until no move lowers the objective (Hartigan's test, Telgarsky & Vattani 2010).
+"""Single rows of a partition moved to other clusters until no move lowers the objective (Hartigan's
+test, Telgarsky & Vattani 2010).
 
-A row of weight w in cluster a of mass s_a, at the squared distances d_a and d_b within the span of the centres, moves to b where
+A row of weight w in cluster a of mass s_a, at the squared distances d_a and d_b within the span of
+the centres, moves to b where
 
     s_a w / (s_a - w) d_a > s_b w / (s_b + w) d_b,
 
@@ -15,7 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from ...data.arrays import Float64, IntArray, as_like, ascending, device, host_float64, namespace, rounding_of_sums, to_numpy
+from ...data.arrays import (
+    Float64,
+    IntArray,
+    as_like,
+    ascending,
+    device,
+    host_float64,
+    namespace,
+    rounding_of_sums,
+    to_numpy,
+)
 from ...data.outputs import label_type
 from ...engines import Chain, Engine
 from ...solvers.checkpoints import Beside, CheckpointSection, Packed
@@ -50,7 +62,9 @@ class _Moving:
 class _MovingChain(Chain[_Moving]):
     """Rows moved block after block, each by the sums that those before it have left."""
 
-    def work(self, rows: RepresentedRows, task: int, kept: KeptLabels, state: _Moving, engine: Engine) -> _Moving:
+    def work(
+        self, rows: RepresentedRows, task: int, kept: KeptLabels, state: _Moving, engine: Engine
+    ) -> _Moving:
         clusters = _Clusters(rows, state.mass, state.moment)
         moves = sum(_settle(clusters, block, kept.labels) for block in rows.task(task))
         return _Moving(clusters.mass, clusters.moment, state.moves + moves)
@@ -68,7 +82,9 @@ class _Clusters:
     def renew(self) -> None:
         self.centres = self.rows.space.centres(self.mass, self.moment)
 
-    def move(self, block: RepresentedBlock, labels: IntArray, targets: IntArray, which: IntArray) -> None:
+    def move(
+        self, block: RepresentedBlock, labels: IntArray, targets: IntArray, which: IntArray
+    ) -> None:
         """The named rows of a block to their targets, no cluster more than once."""
         like = block.rows.kxx
         change = np.zeros((like.shape[0], len(self.mass)))
@@ -82,8 +98,15 @@ class _Clusters:
         self.renew()
 
 
-def transfer(problem: Problem, state: State, kept: Any, max_passes: int, section: CheckpointSection | None = None) -> Transferred:
-    """Pass over the rows until no move lowers the objective, `max_passes` times at most; `kept`: the partition made by `state`."""
+def transfer(
+    problem: Problem,
+    state: State,
+    kept: Any,
+    max_passes: int,
+    section: CheckpointSection | None = None,
+) -> Transferred:
+    """Pass over the rows until no move lowers the objective, `max_passes` times at most; `kept`:
+    the partition made by `state`."""
     section, rows, engine = section or CheckpointSection(), problem.rows, problem.engine
     found, passes, moves, last = section.found, 0, 0, 1
     if found is None:
@@ -93,23 +116,40 @@ def transfer(problem: Problem, state: State, kept: Any, max_passes: int, section
         labels = rows.blocks.by_row(label_type(len(state.centres)))
         found["labels"].read_into(labels)
         _, kept = engine.keep(rows, LabelPass(problem.rule, state, labels))
-        moving, passes, moves, last = _Moving(found["mass"], found["moment"]), found["passes"], found["moves"], found["last"]
+        moving, passes, moves, last = (
+            _Moving(found["mass"], found["moment"]),
+            found["passes"],
+            found["moves"],
+            found["last"],
+        )
 
     def packed() -> Packed:
         sums = {"mass": moving.mass, "moment": moving.moment}
-        return {"labels": Beside(kept.column("labels")), **sums, "passes": passes, "moves": moves, "last": last}
+        return {
+            "labels": Beside(kept.column("labels")),
+            **sums,
+            "passes": passes,
+            "moves": moves,
+            "last": last,
+        }
 
     while passes < max_passes and last:
-        ((moving, kept),) = deque(engine.follow(rows, _MovingChain(), replace(moving, moves=0), kept), maxlen=1)
+        ((moving, kept),) = deque(
+            engine.follow(rows, _MovingChain(), replace(moving, moves=0), kept), maxlen=1
+        )
         passes, last = passes + 1, moving.moves
         moves += last
-        section.note(packed)  # an interrupt in the middle of a pass leaves what was written before it
+        # an interrupt in the middle of a pass leaves what was written before it
+        section.note(packed)
     section.end(packed)
     return Transferred(kept, moves, (1 + passes) * rows.n_rows)
 
 
-def transfer_in_memory(gram: Gram, weight: Float64, labels: IntArray, n_clusters: int, max_passes: int) -> IntArray:
-    """The same for rows whose inner products are at hand: row after row, each move one column of their matrix."""
+def transfer_in_memory(
+    gram: Gram, weight: Float64, labels: IntArray, n_clusters: int, max_passes: int
+) -> IntArray:
+    """The same for rows whose inner products are at hand: row after row, each move one column of
+    their matrix."""
     labels = labels.copy()
     member = weight[:, None] * (labels[:, None] == np.arange(n_clusters)[None, :])
     products, mass = gram.product(member), member.sum(axis=0)
@@ -120,7 +160,9 @@ def transfer_in_memory(gram: Gram, weight: Float64, labels: IntArray, n_clusters
             known = np.where(mass > 0, mass, 1.0)
             size = (gram.diag[row] + squares / known**2)[None, :]
             d2, here = np.maximum(size - 2.0 * products[row] / known, 0.0), slice(row, row + 1)
-            gain, target = _best_moves(*_costs(mass, weight[here], labels[here], d2), weight[here], size, np.float64)
+            gain, target = _best_moves(
+                *_costs(mass, weight[here], labels[here], d2), weight[here], size, np.float64
+            )
             if gain[0] == 0:
                 continue
             change = np.zeros(n_clusters)
@@ -140,7 +182,9 @@ def _settle(clusters: _Clusters, block: RepresentedBlock, labels: IntArray) -> i
     own = labels[block.start : block.start + block.rows.kxx.shape[0]]
     for _ in range(ROUNDS):
         view = space.view(clusters.centres, block.rows.kxx)
-        gain, targets = _gains(clusters, block, own, host_float64(block.rows.squared_distances(view)))
+        gain, targets = _gains(
+            clusters, block, own, host_float64(block.rows.squared_distances(view))
+        )
         which = _disjoint(np.flatnonzero(gain > 0)[ascending(-gain[gain > 0])], own, targets)
         if len(which) == 0:
             break
@@ -150,8 +194,11 @@ def _settle(clusters: _Clusters, block: RepresentedBlock, labels: IntArray) -> i
     return moved
 
 
-def _gains(clusters: _Clusters, block: RepresentedBlock, own: IntArray, d2: Float64) -> tuple[Float64, IntArray]:
-    """By how much (b,) the best move of each row lowers the objective, and where to; 0 for what rounding could account for."""
+def _gains(
+    clusters: _Clusters, block: RepresentedBlock, own: IntArray, d2: Float64
+) -> tuple[Float64, IntArray]:
+    """By how much (b,) the best move of each row lowers the objective, and where to; 0 for what
+    rounding could account for."""
     mass, gain, targets = clusters.mass, np.zeros(len(own)), np.zeros(len(own), np.intp)
     leaving, entering = _costs(mass, block.weight, own, d2)
     likely = np.flatnonzero(leaving > entering.min(axis=1))
@@ -167,7 +214,8 @@ def _gains(clusters: _Clusters, block: RepresentedBlock, own: IntArray, d2: Floa
 
 
 def _costs(mass: Float64, weight: Float64, own: IntArray, d2: Float64) -> tuple[Float64, Float64]:
-    """Return what a row's cluster would cost less without it (b,), 0 where it is the only row, and other clusters more with it (b, c)."""
+    """Return what a row's cluster would cost less without it (b,), 0 where it is the only row, and
+    other clusters more with it (b, c)."""
     rows = np.arange(len(own))
     rest = mass[own] - weight
     alone = rest <= 1e-9 * mass[own]
@@ -177,17 +225,23 @@ def _costs(mass: Float64, weight: Float64, own: IntArray, d2: Float64) -> tuple[
     return leaving, entering
 
 
-def _best_moves(leaving: Float64, entering: Float64, weight: Float64, size: Float64, dtype: Any) -> tuple[Float64, IntArray]:
-    """The gains (b,) of the best moves, of equal ones to the first cluster; 0 for what rounding could account for, of which distances
-    have a share of k(x, x) + |v|^2, `size` (b, c)."""
+def _best_moves(
+    leaving: Float64, entering: Float64, weight: Float64, size: Float64, dtype: Any
+) -> tuple[Float64, IntArray]:
+    """The gains (b,) of the best moves, of equal ones to the first cluster; 0 for what rounding
+    could account for, of which distances have a share of k(x, x) + |v|^2, `size` (b, c)."""
     noise = rounding_of_sums(dtype) * weight[:, None] * size
-    rows, targets = np.arange(len(size)), (entering <= (entering + noise).min(axis=1, keepdims=True)).argmax(axis=1)
+    rows, targets = (
+        np.arange(len(size)),
+        (entering <= (entering + noise).min(axis=1, keepdims=True)).argmax(axis=1),
+    )
     gain = leaving - entering[rows, targets]
     return np.where(gain > 2.0 * noise[rows, targets], gain, 0.0), targets
 
 
 def _disjoint(order: IntArray, own: IntArray, targets: IntArray) -> IntArray:
-    """Of the rows in that order those that touch no cluster touched before, so that every gain is what it was."""
+    """Of the rows in that order those that touch no cluster touched before, so that every gain is
+    what it was."""
     touched: set[int] = set()
     chosen = []
     for row in order:

@@ -1,4 +1,5 @@
-"""Clusters whose sizes lie between bounds: prices by a concave dual, an exact assignment, centres, and so on."""
+"""Clusters whose sizes lie between bounds: prices by a concave dual, an exact assignment, centres,
+and so on."""
 
 from __future__ import annotations
 

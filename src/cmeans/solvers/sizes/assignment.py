@@ -1,4 +1,5 @@
-"""The cheapest assignment of rows to centres within bounds: by prices, then by moves of the rows that lie near a border."""
+"""The cheapest assignment of rows to centres within bounds: by prices, then by moves of the rows
+that lie near a border."""
 
 from __future__ import annotations
 
@@ -57,17 +58,27 @@ class Assigned:
         return labels
 
     def mass_of(self, labels: IntArray) -> Float64:
-        """(c,) the masses of all rows, where these belong to other clusters (q,) than by the prices of the state."""
+        """(c,) the masses of all rows, where these belong to other clusters (q,) than by the prices
+        of the state."""
         mass = self.mass.copy()
         np.subtract.at(mass, self.labels, self.weight)
         np.add.at(mass, labels, self.weight)
         return mass
 
 
-def assigned(problem: Problem, rule: Rule, bounds: SizeBounds, state: State, width: float, space: Space | None = None) -> Assigned:
-    """Assign rows to the centres of a state, starting from its prices; `width`: the margin within which moves are sought at first.
+def assigned(
+    problem: Problem,
+    rule: Rule,
+    bounds: SizeBounds,
+    state: State,
+    width: float,
+    space: Space | None = None,
+) -> Assigned:
+    """Assign rows to the centres of a state, starting from its prices; `width`: the margin within
+    which moves are sought at first.
 
-    Rows further from a border need not be looked at, unless prices change by more than that: then it is widened.
+    Rows further from a border need not be looked at, unless prices change by more than that: then
+    it is widened.
     """
     prices, weights, visits = state.known_scales(), problem.rows.blocks.weight, 0
     while True:
@@ -79,12 +90,30 @@ def assigned(problem: Problem, rule: Rule, bounds: SizeBounds, state: State, wid
         np.add.at(mass, groups.group, weight)
         flow = Flow(near.d2[first], near.labels[first], mass, near.mass, prices, bounds)
         if flow.settle() and np.ptp(flow.prices - np.append(prices, 0.0)) <= width:
-            beyond = width + prices[None, :] - prices[:, None]  # costs of moves that no other row is below
+            # costs of moves that no other row is below
+            beyond = width + prices[None, :] - prices[:, None]
             held = groups.divided(flow.holdings, near.labels, weight)
-            return Assigned(flow.central_prices(beyond), near.rows, near.labels, near.d2, weight, near.mass, held, width, visits)
+            return Assigned(
+                flow.central_prices(beyond),
+                near.rows,
+                near.labels,
+                near.d2,
+                weight,
+                near.mass,
+                held,
+                width,
+                visits,
+            )
         if width == np.inf:
-            raise ValueError("sizes: no assignment of the rows keeps the bounds, though they do not exclude each other.")
-        width = np.inf if len(near.rows) == _count_positive(weights) else max(width, np.finfo(float).tiny) * WIDER
+            raise ValueError(
+                "sizes: no assignment of the rows keeps the bounds, though they do not exclude "
+                "each other."
+            )
+        width = (
+            np.inf
+            if len(near.rows) == _count_positive(weights)
+            else max(width, np.finfo(float).tiny) * WIDER
+        )
 
 
 def _count_positive(weight: Any) -> int:
@@ -98,7 +127,8 @@ def _count_nonzero(weight: Float64, first: int) -> int:
 
 @dataclass(frozen=True)
 class WholeRows:
-    """Rows near a border, each in one cluster, so that bounds are kept, or missed as little as may be."""
+    """Rows near a border, each in one cluster, so that bounds are kept, or missed as little as may
+    be."""
 
     rows: IntArray  # (q,)
     labels: IntArray  # (q,) their clusters
@@ -107,17 +137,30 @@ class WholeRows:
     row_visits: int
 
     @classmethod
-    def of(cls, problem: Problem, rule: Rule, bounds: SizeBounds, state: State, width: float, space: Space) -> WholeRows:
-        """Assign rows as by `assigned`. Where bounds are missed once rows of many weights are whole, light ones that lie further from a
-        border may move too."""
+    def of(
+        cls,
+        problem: Problem,
+        rule: Rule,
+        bounds: SizeBounds,
+        state: State,
+        width: float,
+        space: Space,
+    ) -> WholeRows:
+        """Assign rows as by `assigned`. Where bounds are missed once rows of many weights are
+        whole, light ones that lie further from a border may move too."""
         blocks, visits = problem.rows.blocks, 0
-        n_rows, most = _count_positive(blocks.weight), np.inf if blocks.keep_memberships else blocks.limits.rows_at_once
+        n_rows, most = (
+            _count_positive(blocks.weight),
+            np.inf if blocks.keep_memberships else blocks.limits.rows_at_once,
+        )
         while True:
             found = assigned(problem, rule, bounds, state, width, space)
             labels, visits = found.whole(bounds), visits + found.row_visits
             settled = bounds.are_kept(found.mass_of(labels))
             if not settled:
-                labels = within_bounds(labels, found.d2, found.weight, found.mass_of(labels), bounds)
+                labels = within_bounds(
+                    labels, found.d2, found.weight, found.mass_of(labels), bounds
+                )
                 enough = bounds.are_kept(found.mass_of(labels)) and len(found.rows) >= FEW
                 settled = enough or len(found.rows) in (0, n_rows) or len(found.rows) > most
             if settled:
@@ -129,42 +172,53 @@ class WholeRows:
         return replace(self, labels=np.argsort(order)[self.labels], mass=self.mass[order])
 
     def moves(self, problem: Problem, state: State, space: Space) -> Moves:
-        """The moves from where a state has the rows by price. Of clusters that cost a row the same it is in the first, so that this
-        hangs on their order."""
+        """The moves from where a state has the rows by price. Of clusters that cost a row the same
+        it is in the first, so that this hangs on their order."""
         near = problem.engine.fold(problem.rows, MarginPass(problem.rule, state, self.width, space))
         labels = np.array(near.labels)
         _, here, there = np.intersect1d(near.rows, self.rows, return_indices=True)
         labels[here] = self.labels[there]
         moved = here[labels[here] != near.labels[here]]  # in the order of the rows
         sources, targets = near.labels[moved], labels[moved]
-        return Moves(near.rows[moved], sources, targets, np.stack([near.d2[moved, sources], near.d2[moved, targets]], axis=1))
+        return Moves(
+            near.rows[moved],
+            sources,
+            targets,
+            np.stack([near.d2[moved, sources], near.d2[moved, targets]], axis=1),
+        )
 
 
 @dataclass(frozen=True)
 class _Groups:
-    """Rows of equal weight at the same distances, which move together: in data of few values a border may lie in thousands of them."""
+    """Rows of equal weight at the same distances, which move together: in data of few values a
+    border may lie in thousands of them."""
 
     first: IntArray  # (g,) one row of each
     group: IntArray  # (q,) the group of each row
 
     @classmethod
     def of(cls, near: Margins, bounds: SizeBounds) -> _Groups:
-        """Return the groups of some rows; each for itself where weights differ, or few are the same."""
+        """Return the groups of some rows; each for itself where weights differ, or few are the
+        same."""
         q, c = near.d2.shape
         alone = cls(np.arange(q), np.arange(q))
         if bounds.quantum is None or q < 2:
             return alone
-        keys = near.d2 @ np.sqrt(np.arange(2.0, c + 2.0))  # that only equal rows share, but for rare ones, which stand alone then
+        # that only equal rows share, but for rare ones, which stand alone then
+        keys = near.d2 @ np.sqrt(np.arange(2.0, c + 2.0))
         _, first, group = np.unique(keys, return_index=True, return_inverse=True)
         if 2 * len(first) > q:
             return alone
-        same = (near.d2 == near.d2[first[group]]).all(axis=1) & (near.labels == near.labels[first[group]])
+        same = (near.d2 == near.d2[first[group]]).all(axis=1) & (
+            near.labels == near.labels[first[group]]
+        )
         others = np.flatnonzero(~same)
         group[others] = len(first) + np.arange(len(others))
         return cls(np.concatenate([first, others]), group)
 
     def divided(self, held: Holdings, labels: IntArray, weight: Float64) -> Holdings:
-        """Shares of each row in the mass of its group, in the order of their numbers, beginning with what stays."""
+        """Shares of each row in the mass of its group, in the order of their numbers, beginning
+        with what stays."""
         if len(self.first) == len(self.group):
             return held
         clusters, rows = np.array(labels), np.argsort(self.group, kind="stable")

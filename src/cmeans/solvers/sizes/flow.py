@@ -1,4 +1,5 @@
-"""The cheapest flow of mass between clusters that brings their sizes between bounds, and whole rows after it."""
+"""The cheapest flow of mass between clusters that brings their sizes between bounds, and whole rows
+after it."""
 
 from __future__ import annotations
 
@@ -23,30 +24,47 @@ class Holdings:
 
 
 class Flow:
-    """Rows near a border, held by the clusters that have them for least by price, and their moves to others.
+    """Rows near a border, held by the clusters that have them for least by price, and their moves
+    to others.
 
-    Nodes are the clusters and, last, the hub, by which clusters with room between their bounds give and take mass. A row of cluster j
-    leads to k at the cost d_k - d_j; with prices g as potentials no reduced cost is negative, at first because each row is where it costs
-    least by price. So mass sent along shortest paths, by their reduced costs, leaves every row where it costs least, by prices that follow.
+    Nodes are the clusters and, last, the hub, by which clusters with room between their bounds give
+    and take mass. A row of cluster j leads to k at the cost d_k - d_j; with prices g as potentials
+    no reduced cost is negative, at first because each row is where it costs least by price. So mass
+    sent along shortest paths, by their reduced costs, leaves every row where it costs least, by
+    prices that follow.
     """
 
-    def __init__(self, d2: Float64, labels: IntArray, weight: Float64, mass: Float64, prices: Float64, bounds: SizeBounds) -> None:
+    def __init__(
+        self,
+        d2: Float64,
+        labels: IntArray,
+        weight: Float64,
+        mass: Float64,
+        prices: Float64,
+        bounds: SizeBounds,
+    ) -> None:
         q, c = d2.shape
         self._d2, self._bounds, self._hub = d2, bounds, c
         self._row, self._cluster, self._weight = np.arange(q), np.array(labels), np.array(weight)
         self.prices = np.append(prices, 0.0)
         self._held = np.where(  # what the hub allows to each cluster
-            prices > 0, bounds.low, np.where(prices < 0, bounds.high, np.clip(mass, bounds.low, bounds.high))
+            prices > 0,
+            bounds.low,
+            np.where(prices < 0, bounds.high, np.clip(mass, bounds.low, bounds.high)),
         )
         self._surplus = np.append(mass - self._held, self._held.sum() - mass.sum())
         self._least = 1e-9 * bounds.largest  # mass that is rounding
-        self._costs, self._cheapest = np.full((c + 1, c + 1), np.inf), np.zeros((c, c), dtype=np.intp)
+        self._costs, self._cheapest = (
+            np.full((c + 1, c + 1), np.inf),
+            np.zeros((c, c), dtype=np.intp),
+        )
         for cluster in range(c):
             self._renew(cluster, np.arange(c))
         self._renew_hub(range(c))
 
     def settle(self) -> bool:
-        """Send mass until no node has any to spare; False where no path of the rows at hand is left."""
+        """Send mass until no node has any to spare; False where no path of the rows at hand is
+        left."""
         while (self._surplus > self._least).any():
             reach, before, end = self._shortest_paths()
             if end < 0:
@@ -64,7 +82,8 @@ class Flow:
         return Holdings(self._row, self._cluster, self._weight)
 
     def _shortest_paths(self) -> tuple[Float64, IntArray, int]:
-        """Reduced lengths from the nearest node with a surplus, the node before each on the way, and the nearest with a deficit, or -1."""
+        """Reduced lengths from the nearest node with a surplus, the node before each on the way,
+        and the nearest with a deficit, or -1."""
         reduced = np.maximum(self._costs + self.prices[:, None] - self.prices[None, :], 0.0)
         wants = self._surplus < -self._least
         reach = np.where(self._surplus > self._least, 0.0, np.inf)
@@ -86,7 +105,10 @@ class Flow:
         entries = {(a, b): int(self._cheapest[a, b]) for a, b in ways if self._hub not in (a, b)}
         amount = min(self._surplus[path[0]], -self._surplus[path[-1]])
         for a, b in ways:
-            amount = min(amount, self._room(a, b) if self._hub in (a, b) else float(self._weight[entries[a, b]]))
+            amount = min(
+                amount,
+                self._room(a, b) if self._hub in (a, b) else float(self._weight[entries[a, b]]),
+            )
         gained = []
         for a, b in ways:
             if b == self._hub:
@@ -106,7 +128,11 @@ class Flow:
 
     def _room(self, a: int, b: int) -> float:
         """Mass that may go between a cluster and the hub."""
-        return float(self._bounds.high[a] - self._held[a] if b == self._hub else self._held[b] - self._bounds.low[b])
+        return float(
+            self._bounds.high[a] - self._held[a]
+            if b == self._hub
+            else self._held[b] - self._bounds.low[b]
+        )
 
     def _move(self, entry: int, to: int, amount: float) -> int:
         """Give so much of an entry to another cluster, and return the entry that it is there."""
@@ -132,7 +158,8 @@ class Flow:
         self._cheapest[cluster, others] = here[first]
 
     def _offer(self, cluster: int, entry: int) -> None:
-        """Take an entry that a cluster has been given for the cheapest row to others, where it is."""
+        """Take an entry that a cluster has been given for the cheapest row to others, where it
+        is."""
         d2 = self._d2[self._row[entry]]
         costs = d2 - d2[cluster]
         costs[cluster] = np.inf
@@ -142,14 +169,20 @@ class Flow:
 
     def _renew_hub(self, clusters: range | list[int]) -> None:
         for cluster in clusters:
-            self._costs[cluster, self._hub] = 0.0 if self._room(cluster, self._hub) > self._least else np.inf
-            self._costs[self._hub, cluster] = 0.0 if self._room(self._hub, cluster) > self._least else np.inf
+            self._costs[cluster, self._hub] = (
+                0.0 if self._room(cluster, self._hub) > self._least else np.inf
+            )
+            self._costs[self._hub, cluster] = (
+                0.0 if self._room(self._hub, cluster) > self._least else np.inf
+            )
 
     def central_prices(self, beyond: Float64) -> Float64:
-        """Prices in the middle of all that are optimal, so that rows lie at no border that they need not; `beyond` (c, c): costs that no
-        other row is below. They are the mean of the lengths of shortest paths from every node."""
+        """Prices in the middle of all that are optimal, so that rows lie at no border that they
+        need not; `beyond` (c, c): costs that no other row is below. They are the mean of the
+        lengths of shortest paths from every node."""
         ways = self._costs.copy()
-        alone = not np.isfinite(ways[:, -1]).any() and not np.isfinite(ways[-1]).any()  # equal changes of all prices change nothing
+        # equal changes of all prices change nothing
+        alone = not np.isfinite(ways[:, -1]).any() and not np.isfinite(ways[-1]).any()
         ways[:-1, :-1] = np.minimum(ways[:-1, :-1], beyond)
         ways = np.maximum(ways + self.prices[:, None] - self.prices[None, :], 0.0)
         np.fill_diagonal(ways, 0.0)
@@ -163,11 +196,13 @@ class Flow:
 
 
 def whole_rows(holdings: Holdings, labels: IntArray, weight: Float64, n_clusters: int) -> IntArray:
-    """Return one cluster for each of some rows (q,) of these weights: its own, or for a divided row one of those that share it.
+    """Return one cluster for each of some rows (q,) of these weights: its own, or for a divided row
+    one of those that share it.
 
-    Rows and the clusters that share them make a forest, once masses that go round in a circle are gone. From its roots downwards, a
-    cluster that has gained passes the next row on to one below, and one that has lost takes it whole: it then differs by less than that
-    row, and so does each cluster below, which meets with no other row decided before its own.
+    Rows and the clusters that share them make a forest, once masses that go round in a circle are
+    gone. From its roots downwards, a cluster that has gained passes the next row on to one below,
+    and one that has lost takes it whole: it then differs by less than that row, and so does each
+    cluster below, which meets with no other row decided before its own.
     """
     result = np.array(labels)
     shares = _shares(holdings)
@@ -191,7 +226,11 @@ def whole_rows(holdings: Holdings, labels: IntArray, weight: Float64, n_clusters
                 decided.add(row)
                 parts = divided[row]
                 others = [other for other in parts if other != cluster]
-                takes = cluster if gained[cluster] <= 0 or not others else max(others, key=lambda other: (parts[other], -other))
+                takes = (
+                    cluster
+                    if gained[cluster] <= 0 or not others
+                    else max(others, key=lambda other: (parts[other], -other))
+                )
                 result[row] = takes
                 for other, part in parts.items():
                     gained[other] += (weight[row] if other == takes else 0.0) - part
@@ -199,23 +238,43 @@ def whole_rows(holdings: Holdings, labels: IntArray, weight: Float64, n_clusters
     return result
 
 
-def within_bounds(labels: IntArray, d2: Float64, weight: Float64, mass: Float64, bounds: SizeBounds) -> IntArray:
-    """Return clusters of some rows (q,) with which the masses (c,) of all rows keep their bounds, or miss them by less.
+def within_bounds(
+    labels: IntArray, d2: Float64, weight: Float64, mass: Float64, bounds: SizeBounds
+) -> IntArray:
+    """Return clusters of some rows (q,) with which the masses (c,) of all rows keep their bounds,
+    or miss them by less.
 
-    Rows move, or change places where they are few, those first that raise the cost least for what they take off the sum by which bounds
-    are missed; where nothing takes anything off it, those that lower the cost and add nothing to it. What is left may miss bounds that
-    could be kept: to keep them by whole rows of any weights is to pack bins.
+    Rows move, or change places where they are few, those first that raise the cost least for what
+    they take off the sum by which bounds are missed; where nothing takes anything off it, those
+    that lower the cost and add nothing to it. What is left may miss bounds that could be kept: to
+    keep them by whole rows of any weights is to pack bins.
     """
     q, c = d2.shape
-    # The last c rows weigh nothing and stay where they are: to change places with one of them is to move.
-    own, weights, mass = np.concatenate([labels, np.arange(c)]), np.concatenate([weight, np.zeros(c)]), mass.copy()
+    # The last c rows weigh nothing and stay where they are: to change places with one of them is to
+    # move.
+    own, weights, mass = (
+        np.concatenate([labels, np.arange(c)]),
+        np.concatenate([weight, np.zeros(c)]),
+        mass.copy(),
+    )
     costs = weights[:, None] * np.concatenate([d2, np.zeros((c, c))])
     others = np.arange(0 if q <= FEW else q, q + c)
     least, cheaper = SLACK * bounds.total, SLACK * float(costs[np.arange(q), labels].sum())
     while True:
-        gain = _gain(bounds, mass, own[:q, None], own[others][None, :], weights[:q, None] - weights[others][None, :])
+        gain = _gain(
+            bounds,
+            mass,
+            own[:q, None],
+            own[others][None, :],
+            weights[:q, None] - weights[others][None, :],
+        )
         now = costs[np.arange(q + c), own]
-        rise = costs[:q, own[others]] - now[:q, None] + costs[np.ix_(others, own[:q])].T - now[others][None, :]
+        rise = (
+            costs[:q, own[others]]
+            - now[:q, None]
+            + costs[np.ix_(others, own[:q])].T
+            - now[others][None, :]
+        )
         moves = gain[:, -c:]
         if (moves > least).any():
             price, slack = np.full(gain.shape, np.inf), least / 2
@@ -231,8 +290,13 @@ def within_bounds(labels: IntArray, d2: Float64, weight: Float64, mass: Float64,
         for row in order:
             other = others[chosen[row]]
             here, there, heavier = own[row], own[other], weights[row] - weights[other]
-            # Changes before it in this round may have taken the rows elsewhere, or have left less to gain.
-            if met[row] or met[other] or _gain(bounds, mass, here, there, heavier) < gain[row, chosen[row]] - slack:
+            # Changes before it in this round may have taken the rows elsewhere, or have left less
+            # to gain.
+            if (
+                met[row]
+                or met[other]
+                or _gain(bounds, mass, here, there, heavier) < gain[row, chosen[row]] - slack
+            ):
                 continue
             mass[here], mass[there] = mass[here] - heavier, mass[there] + heavier
             own[row], met[row] = there, True
@@ -240,8 +304,11 @@ def within_bounds(labels: IntArray, d2: Float64, weight: Float64, mass: Float64,
                 own[other], met[other] = here, True
 
 
-def _gain(bounds: SizeBounds, mass: Float64, here: IntArray, there: IntArray, heavier: Float64) -> Float64:
-    """Return what is taken off the sum by which bounds are missed, where so much mass goes from some clusters to others."""
+def _gain(
+    bounds: SizeBounds, mass: Float64, here: IntArray, there: IntArray, heavier: Float64
+) -> Float64:
+    """Return what is taken off the sum by which bounds are missed, where so much mass goes from
+    some clusters to others."""
     missed = bounds.excess(mass)
     after = bounds.excess(mass[here] - heavier, here) + bounds.excess(mass[there] + heavier, there)
     gain: Float64 = missed[here] + missed[there] - after
@@ -251,14 +318,17 @@ def _gain(bounds: SizeBounds, mass: Float64, here: IntArray, there: IntArray, he
 def _shares(holdings: Holdings) -> dict[int, dict[int, float]]:
     """The mass of each row in each cluster that holds some of it."""
     shares: dict[int, dict[int, float]] = {}
-    for row, cluster, weight in zip(holdings.row.tolist(), holdings.cluster.tolist(), holdings.weight.tolist(), strict=True):
+    for row, cluster, weight in zip(
+        holdings.row.tolist(), holdings.cluster.tolist(), holdings.weight.tolist(), strict=True
+    ):
         parts = shares.setdefault(row, {})
         parts[cluster] = parts.get(cluster, 0.0) + weight
     return shares
 
 
 def _open_circles(divided: dict[int, dict[int, float]]) -> None:
-    """Send mass around every circle of rows and clusters until a part of it is gone: sizes and costs stay, as the rows are at borders."""
+    """Send mass around every circle of rows and clusters until a part of it is gone: sizes and
+    costs stay, as the rows are at borders."""
     while (circle := _circle(divided)) is not None:
         amount = min(divided[row][source] for row, source, _ in circle)
         for row, source, target in circle:
@@ -270,8 +340,10 @@ def _open_circles(divided: dict[int, dict[int, float]]) -> None:
 
 
 def _circle(divided: dict[int, dict[int, float]]) -> list[tuple[int, int, int]] | None:
-    """Return a circle, each of its rows with the cluster that comes before and after it; None where there is none."""
-    way_to: dict[int, tuple[int, int] | None] = {}  # of each cluster, the row that led to it and the cluster before
+    """Return a circle, each of its rows with the cluster that comes before and after it; None where
+    there is none."""
+    # of each cluster, the row that led to it and the cluster before
+    way_to: dict[int, tuple[int, int] | None] = {}
 
     def trail(cluster: int) -> list[tuple[int, int, int]]:
         steps = []
@@ -293,7 +365,13 @@ def _circle(divided: dict[int, dict[int, float]]) -> list[tuple[int, int, int]] 
                 common = 0
                 while common < min(len(here), len(there)) and here[common] == there[common]:
                     common += 1
-                return _rotating([*here[common:], (row, first, other), *((r, b, a) for r, a, b in reversed(there[common:]))])
+                return _rotating(
+                    [
+                        *here[common:],
+                        (row, first, other),
+                        *((r, b, a) for r, a, b in reversed(there[common:])),
+                    ]
+                )
             for turned_row, source, target in reversed(there):  # the other tree hangs from here on
                 way_to[source] = (turned_row, target)
             way_to[other] = (row, first)
@@ -305,7 +383,8 @@ def _root(steps: list[tuple[int, int, int]], cluster: int) -> int:
 
 
 def _rotating(circle: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Join steps of one row that follow each other: the row then stands between the first and the last cluster of them."""
+    """Join steps of one row that follow each other: the row then stands between the first and the
+    last cluster of them."""
     joined: list[tuple[int, int, int]] = []
     for row, source, target in circle:
         if joined and joined[-1][0] == row:

@@ -1,4 +1,5 @@
-"""Bounds of the clusters' sizes, and prices that keep them: a concave dual by Newton's method, whose derivatives are sums of a pass."""
+"""Bounds of the clusters' sizes, and prices that keep them: a concave dual by Newton's method,
+whose derivatives are sums of a pass."""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ SLACK = 1e-9  # share by which a bound may be off for rounding
 STEPS = 100  # of Newton's method at most
 LEAST = 1e-6  # of the mean size that follows a change of a price by `reach`
 PATTERNS = 50  # sets of bounds that hold, tried for a step
-REACH = 8.0  # largest first change of a price: temperatures, or mean squared distances where there is no temperature
+# largest first change of a price: temperatures, or mean squared distances where there is no
+# temperature
+REACH = 8.0
 SHARED = 25.0  # rows
 WARM, COLD = 0.05, 1e-9  # first and last temperature, in mean squared distances
 HEATING, HEATINGS = 4.0, 8  # where that is too cold, by which it is raised, and how often at most
@@ -38,7 +41,9 @@ class SizeBounds:
     low: Float64  # (c,)
     high: Float64  # (c,)
     total: float  # weight of all rows
-    quantum: float | None  # the weight of every row that has any, of which the bounds are multiples; None where weights differ
+    # the weight of every row that has any, of which the bounds are multiples; None where weights
+    # differ
+    quantum: float | None
     largest: float  # weight of a row
 
     def dual_part(self, prices: Float64) -> float:
@@ -46,8 +51,11 @@ class SizeBounds:
         return float(self.low @ np.maximum(prices, 0.0) - self.high @ np.maximum(-prices, 0.0))
 
     def excess(self, mass: Float64, clusters: slice | IntArray = slice(None)) -> Float64:
-        """By how much each mass, of all clusters or of some, lies below its lower bound or above its upper one."""
-        beyond: Float64 = np.maximum(np.maximum(self.low[clusters] - mass, mass - self.high[clusters]), 0.0)
+        """By how much each mass, of all clusters or of some, lies below its lower bound or above
+        its upper one."""
+        beyond: Float64 = np.maximum(
+            np.maximum(self.low[clusters] - mass, mass - self.high[clusters]), 0.0
+        )
         return beyond
 
     def are_kept(self, mass: Float64, slack: float = SLACK) -> bool:
@@ -55,9 +63,14 @@ class SizeBounds:
         return bool((self.excess(mass) <= slack * self.total).all())
 
     def missed(self, prices: Float64, mass: Float64) -> Float64:
-        """(c,) by how much each mass misses what its price asks for: the lower bound of prices above zero, the upper one below."""
+        """(c,) by how much each mass misses what its price asks for: the lower bound of prices
+        above zero, the upper one below."""
         within = self.excess(mass)
-        return np.where(prices > 0, np.abs(mass - self.low), np.where(prices < 0, np.abs(mass - self.high), within))
+        return np.where(
+            prices > 0,
+            np.abs(mass - self.low),
+            np.where(prices < 0, np.abs(mass - self.high), within),
+        )
 
 
 @dataclass(frozen=True)
@@ -67,7 +80,9 @@ class SizeLimits:
     given: str  # the estimator and its arguments, for messages
     low: Float64  # (c,)
     high: Float64  # (c,)
-    low_is_share: npt.NDArray[np.bool_]  # (c,) rounded down to whole rows where all weigh the same: a third of ten rows is no whole number
+    # (c,) rounded down to whole rows where all weigh the same: a third of ten rows is no whole
+    # number
+    low_is_share: npt.NDArray[np.bool_]
     high_is_share: npt.NDArray[np.bool_]  # (c,) rounded up
 
     def over(self, weight: ColumnFacts, *, soft: bool, sampled: bool = False) -> SizeBounds:
@@ -83,19 +98,29 @@ class SizeLimits:
         return SizeBounds(low * largest, high * largest, total, largest, largest)
 
     def complaint(self, bounds: SizeBounds, unit: float, what: str) -> str | None:
-        """Say what makes bounds impossible, in the user's unit of weight, which is of `what`; None where they can be met."""
+        """Say what makes bounds impossible, in the user's unit of weight, which is of `what`; None
+        where they can be met."""
 
         def said(value: float) -> str:
             return f"{value * unit:.6g} {what}"
 
         if (worst := np.flatnonzero(bounds.low > bounds.high * (1 + SLACK))).size:
             j = int(worst[0])
-            return f"cluster {j} would hold at least {said(bounds.low[j])} and at most {said(bounds.high[j])}"
+            return (
+                f"cluster {j} would hold at least {said(bounds.low[j])} and at most "
+                f"{said(bounds.high[j])}"
+            )
         least, most, total = math.fsum(bounds.low), math.fsum(bounds.high), bounds.total
         if least > total * (1 + SLACK):
-            return f"the clusters would hold at least {said(least)} together, and there are {said(total)}"
+            return (
+                f"the clusters would hold at least {said(least)} together, and there are "
+                f"{said(total)}"
+            )
         if most < total * (1 - SLACK):
-            return f"the clusters could hold at most {said(most)} together, and there are {said(total)}"
+            return (
+                f"the clusters could hold at most {said(most)} together, and there are "
+                f"{said(total)}"
+            )
         return None
 
 
@@ -108,9 +133,12 @@ class Priced:
     row_visits: int
 
 
-def solve_prices(problem: Problem, rule: Rule, bounds: SizeBounds, at: State, reach: float, tolerance: float) -> Priced:
-    """Maximise  sum_i min_u (cost_i(u) - g.u) + sum_j low_j max(g_j, 0) - high_j max(-g_j, 0)  over g, until no mass misses its bound
-    by more than `tolerance`, by Newton steps of at most `reach`, which shrinks where the dual falls and grows where it rises."""
+def solve_prices(
+    problem: Problem, rule: Rule, bounds: SizeBounds, at: State, reach: float, tolerance: float
+) -> Priced:
+    """Maximise  sum_i min_u (cost_i(u) - g.u) + sum_j low_j max(g_j, 0) - high_j max(-g_j, 0)  over
+    g, until no mass misses its bound by more than `tolerance`, by Newton steps of at most `reach`,
+    which shrinks where the dual falls and grows where it rises."""
 
     def sums_at(prices: Float64) -> PriceStatistics:
         return problem.engine.fold(problem.rows, PricePass(rule, State(centres, prices)))
@@ -156,11 +184,15 @@ def _landed(prices: Float64, step: Float64, bounds: SizeBounds) -> Float64:
     return np.where(kinked & (np.sign(new) * np.sign(prices) < 0), 0.0, new)
 
 
-def newton_step(prices: Float64, sums: PriceStatistics, bounds: SizeBounds, least: float) -> Float64:
-    """Return the change of prices after which masses, to first order, are what prices of their signs ask for.
+def newton_step(
+    prices: Float64, sums: PriceStatistics, bounds: SizeBounds, least: float
+) -> Float64:
+    """Return the change of prices after which masses, to first order, are what prices of their
+    signs ask for.
 
-    Clusters are bound to their lower or upper bound, or free with price zero; which of them are is found by trying. `least`: mass that at
-    least follows a unit of a price, where no row near the border says how much.
+    Clusters are bound to their lower or upper bound, or free with price zero; which of them are is
+    found by trying. `least`: mass that at least follows a unit of a price, where no row near the
+    border says how much.
     """
     mass, c = sums.mass, len(prices)
     curvature = np.diag(sums.coupling.sum(axis=1)) - sums.coupling
@@ -171,16 +203,22 @@ def newton_step(prices: Float64, sums: PriceStatistics, bounds: SizeBounds, leas
     for _ in range(PATTERNS):
         bound = at_low | at_high
         target = np.where(at_low, bounds.low, bounds.high)
-        if bound.all() and abs(target.sum() - bounds.total) > 1e-9 * bounds.total:  # one of them must have room, and a price of zero
+        # one of them must have room, and a price of zero
+        if bound.all() and abs(target.sum() - bounds.total) > 1e-9 * bounds.total:
             free = int(np.argmin(np.where(equal, np.inf, np.abs(prices))))
             at_low[free] = at_high[free] = bound[free] = False
         step[:] = np.where(bound, 0.0, -prices)
         wanted = (target - mass - curvature @ step)[bound]
-        step[bound] = _solved(curvature[np.ix_(bound, bound)], wanted, least, whole=bool(bound.all()))
+        step[bound] = _solved(
+            curvature[np.ix_(bound, bound)], wanted, least, whole=bool(bound.all())
+        )
         new, predicted = prices + step, mass + curvature @ step
         slack = 1e-9 * bounds.total
         loose = ~equal & ((at_low & (new < 0)) | (at_high & (new > 0)))
-        low, high = ~bound & (predicted < bounds.low - slack), ~bound & (predicted > bounds.high + slack)
+        low, high = (
+            ~bound & (predicted < bounds.low - slack),
+            ~bound & (predicted > bounds.high + slack),
+        )
         if not (loose | low | high).any():
             break
         at_low, at_high = (at_low & ~loose) | low, (at_high & ~loose) | high
@@ -188,7 +226,8 @@ def newton_step(prices: Float64, sums: PriceStatistics, bounds: SizeBounds, leas
 
 
 def _solved(matrix: Float64, right: Float64, least: float, *, whole: bool) -> Float64:
-    """Solve with a part of the curvature; all of it is singular along equal changes of all prices."""
+    """Solve with a part of the curvature; all of it is singular along equal changes of all
+    prices."""
     c = len(matrix)
     if not c:
         return right
@@ -197,19 +236,29 @@ def _solved(matrix: Float64, right: Float64, least: float, *, whole: bool) -> Fl
     return np.asarray(np.linalg.solve(matrix, right), np.float64)
 
 
-def cooled(problem: Problem, rule: Rule, bounds: SizeBounds, at: State, scale: float) -> tuple[Priced, float]:
-    """Prices of a rule whose memberships jump, by its smooth form: from a warm one down to where few rows are shared; `scale`: the mean
-    squared distance, which temperatures are measured by.
+def cooled(
+    problem: Problem, rule: Rule, bounds: SizeBounds, at: State, scale: float
+) -> tuple[Priced, float]:
+    """Prices of a rule whose memberships jump, by its smooth form: from a warm one down to where
+    few rows are shared; `scale`: the mean squared distance, which temperatures are measured by.
 
-    Returns them and the temperature reached: each cluster shares the weight of some `SHARED` rows with others there, fewer where
-    clusters are small, so that its own rows are as many as it should have up to a few.
+    Returns them and the temperature reached: each cluster shares the weight of some `SHARED` rows
+    with others there, fewer where clusters are small, so that its own rows are as many as it should
+    have up to a few.
     """
     c = len(bounds.low)
     shared = min(SHARED * bounds.largest, bounds.total / (4 * c))
     temperature, visits = _warm(problem, rule, bounds, at, scale)
     state = at
     while True:
-        found = solve_prices(problem, rule.smoothed(temperature), bounds, state, REACH * temperature, 0.05 * bounds.total / c)
+        found = solve_prices(
+            problem,
+            rule.smoothed(temperature),
+            bounds,
+            state,
+            REACH * temperature,
+            0.05 * bounds.total / c,
+        )
         visits, state = visits + found.row_visits, State(at.centres, found.prices)
         soft = temperature * float(found.sums.coupling.sum()) / c
         if soft <= 1.5 * shared or temperature <= COLD * scale:
@@ -217,8 +266,11 @@ def cooled(problem: Problem, rule: Rule, bounds: SizeBounds, at: State, scale: f
         temperature *= max(shared / soft, 1.0 / COOLING)
 
 
-def _warm(problem: Problem, rule: Rule, bounds: SizeBounds, at: State, scale: float) -> tuple[float, int]:
-    """A temperature at which clusters share so many rows that masses say where prices lead to, and the rows visited to find it."""
+def _warm(
+    problem: Problem, rule: Rule, bounds: SizeBounds, at: State, scale: float
+) -> tuple[float, int]:
+    """A temperature at which clusters share so many rows that masses say where prices lead to, and
+    the rows visited to find it."""
     temperature, visits = WARM * scale, 0
     for _ in range(HEATINGS):
         sums = problem.engine.fold(problem.rows, PricePass(rule.smoothed(temperature), at))

@@ -1,4 +1,5 @@
-"""Clusters of bounded sizes: centres, prices for them, and the cheapest assignment within the bounds, in turn."""
+"""Clusters of bounded sizes: centres, prices for them, and the cheapest assignment within the
+bounds, in turn."""
 
 from __future__ import annotations
 
@@ -19,7 +20,17 @@ from ...sweeps.problem import Problem
 from ...sweeps.state import State
 from ...sweeps.statistics import Statistics
 from ..fixed_point import solve
-from ..multistart import BestRun, FitResult, Runs, Solving, best_of, by_decreasing_mass, concluded, mass_of, portable
+from ..multistart import (
+    BestRun,
+    FitResult,
+    Runs,
+    Solving,
+    best_of,
+    by_decreasing_mass,
+    concluded,
+    mass_of,
+    portable,
+)
 from ..observer import Observer
 from ..solution import Solution
 from ..steps import NEXT_CENTRES, StepResult
@@ -58,20 +69,31 @@ class _Pricing:
 
 @dataclass(frozen=True)
 class _SizedStep:
-    """New centres, and prices for them. Hard memberships are first moved until they keep the bounds exactly."""
+    """New centres, and prices for them. Hard memberships are first moved until they keep the bounds
+    exactly."""
 
     pricing: _Pricing
     needs_labels: bool = False
     keeps_clusters: bool = True
 
-    def __call__(self, problem: Problem, swept: SweepPass, sums: Statistics, last: tuple[State, Statistics] | None) -> StepResult:
+    def __call__(
+        self,
+        problem: Problem,
+        swept: SweepPass,
+        sums: Statistics,
+        last: tuple[State, Statistics] | None,
+    ) -> StepResult:
         sums, visits = _exact(problem, self.pricing, swept.state, sums)
         new = NEXT_CENTRES(problem, swept, sums, last)
         prices, visited = self.pricing.prices(problem, State(new.state.centres, swept.state.scales))
-        return StepResult(State(new.state.centres, prices), visits + new.row_visits + visited, sums=sums)
+        return StepResult(
+            State(new.state.centres, prices), visits + new.row_visits + visited, sums=sums
+        )
 
 
-def _exact(problem: Problem, pricing: _Pricing, state: State, sums: Statistics) -> tuple[Statistics, int]:
+def _exact(
+    problem: Problem, pricing: _Pricing, state: State, sums: Statistics
+) -> tuple[Statistics, int]:
     """The sums of the cheapest assignment within the bounds, and rows visited to find it."""
     if problem.rule.is_soft:
         return sums, 0
@@ -99,12 +121,18 @@ class Sized(Solving):
 
     def bounds(self, problem: Problem) -> SizeBounds:
         """The bounds for the rows of a problem."""
-        return self.limits.over(facts_of(problem.rows.blocks.weight), soft=problem.rule.is_soft, sampled=problem.n_rows < self.n_rows)
+        return self.limits.over(
+            facts_of(problem.rows.blocks.weight),
+            soft=problem.rule.is_soft,
+            sampled=problem.n_rows < self.n_rows,
+        )
 
     def __call__(self, problem: Problem, state: State, observer: Observer) -> Solution:
-        """Follow centres and prices from a state, whose prices may be missing, until the centres stand still."""
+        """Follow centres and prices from a state, whose prices may be missing, until the centres
+        stand still."""
         pricing, prices, visits = self.pricing(problem, state)
-        plain = replace(problem, stopping=replace(problem.stopping, acceleration=None))  # a mixture of centres has no prices
+        # a mixture of centres has no prices
+        plain = replace(problem, stopping=replace(problem.stopping, acceleration=None))
         solution = solve(plain, State(state.centres, prices), observer, _SizedStep(pricing))
         return replace(solution, row_visits=solution.row_visits + visits)
 
@@ -116,24 +144,42 @@ class Sized(Solving):
         if not scale > 0:  # all rows lie at all centres: no price moves any
             return _Pricing(bounds, 0.0, scale, 0.0), state.known_scales(), visits
         if problem.rule.is_soft:
-            settled = SETTLED if resolution(problem.rows.blocks.x.dtype) < 1e-10 else SETTLED_ROUGHLY
+            settled = (
+                SETTLED if resolution(problem.rows.blocks.x.dtype) < 1e-10 else SETTLED_ROUGHLY
+            )
             pricing = _Pricing(bounds, 0.0, scale, settled * bounds.total / c)
             prices, visited = pricing.prices(problem, state)
             return pricing, prices, visits + visited
         found, temperature = cooled(problem, problem.rule, bounds, state, scale)
         tolerance = max(bounds.largest, 1e-3 * bounds.total / c)
-        return _Pricing(bounds, temperature, 8.0 * temperature, tolerance), found.prices, visits + found.row_visits
+        return (
+            _Pricing(bounds, temperature, 8.0 * temperature, tolerance),
+            found.prices,
+            visits + found.row_visits,
+        )
 
     def best(self, runs: Runs) -> tuple[Problem, BestRun]:
-        """Solve from every start, and with a `search` from where that for the best plain partition ends too."""
+        """Solve from every start, and with a `search` from where that for the best plain partition
+        ends too."""
         problem, observer, schedule = runs.problem, runs.observer, runs.schedule
         within, first, visits = replace(problem, rule=self.rule), list(runs.starts), 0
         if runs.search is not None:
             before = observer.of_pilot(self._as_final)
-            found = best_of(first, runs.n_starts, problem, before, stage="plain", schedule=schedule, search=runs.search)
+            found = best_of(
+                first,
+                runs.n_starts,
+                problem,
+                before,
+                stage="plain",
+                schedule=schedule,
+                search=runs.search,
+            )
             first, visits = [*first, found.solution.state.centres], found.row_visits
         if self.matched:
-            first, visits = [self._matched(centres, problem) for centres in first], visits + len(first) * problem.n_rows
+            first, visits = (
+                [self._matched(centres, problem) for centres in first],
+                visits + len(first) * problem.n_rows,
+            )
         best = best_of(first, len(first), within, observer, schedule=schedule, solver=self)
         return within, replace(best, row_visits=visits + best.row_visits)
 
@@ -142,21 +188,27 @@ class Sized(Solving):
         return self.rule, State(state.centres, np.zeros(len(state.centres)))
 
     def _matched(self, centres: Centres, problem: Problem) -> Centres:
-        """The centres in such an order that of two bounds the larger is for the cluster that has more rows without any.
+        """The centres in such an order that of two bounds the larger is for the cluster that has
+        more rows without any.
 
-        Where rows are at fewer places than there are clusters, several begin at one, which divide its rows.
+        Where rows are at fewer places than there are clusters, several begin at one, which divide
+        its rows.
         """
         c, mass = len(self.limits.low), problem.sweep(State(centres)).mass
         sharing = np.ones(len(centres), dtype=np.intp)
         for _ in range(c - len(centres)):
             sharing[np.argmax(mass / sharing)] += 1
         order, places = np.empty(c, dtype=np.intp), np.repeat(np.arange(len(centres)), sharing)
-        order[np.argsort(self.limits.low + self.limits.high, kind="stable")] = places[np.argsort((mass / sharing)[places], kind="stable")]
+        order[np.argsort(self.limits.low + self.limits.high, kind="stable")] = places[
+            np.argsort((mass / sharing)[places], kind="stable")
+        ]
         return centres[order]
 
-    def conclude(self, best: BestRun, problem: Problem, observer: Observer, numbered_along: Population | None) -> FitResult:
-        """The last pass over all rows, within the bounds, and how far its cost may be from the least; `numbered_along` as of
-        `multistart.concluded`, for clusters of the same bounds."""
+    def conclude(
+        self, best: BestRun, problem: Problem, observer: Observer, numbered_along: Population | None
+    ) -> FitResult:
+        """The last pass over all rows, within the bounds, and how far its cost may be from the
+        least; `numbered_along` as of `multistart.concluded`, for clusters of the same bounds."""
         bounds, visits = self.bounds(problem), best.row_visits
         space, state = portable(best, problem)
         whole: WholeRows | None = None
@@ -164,21 +216,35 @@ class Sized(Solving):
             width = NEAR * _mean_distance(problem, best.solution.state)
             found = assigned(problem, problem.rule, bounds, state, width, space)
             state = State(state.centres, found.prices)
-            whole = WholeRows.of(problem, problem.rule, bounds, state, width, space)  # of those at borders by the final prices too
+            # of those at borders by the final prices too
+            whole = WholeRows.of(problem, problem.rule, bounds, state, width, space)
             visits += found.row_visits + whole.row_visits + problem.n_rows
         if numbered_along is not None:
             mass = mass_of(best, problem) if whole is None else whole.mass
 
             def first_places() -> Float64:
                 moves = None if whole is None else whole.moves(problem, state, space)
-                labels = assign_all(problem.rows, space, problem.rule, state, problem.engine, moves=moves).labels
+                labels = assign_all(
+                    problem.rows, space, problem.rule, state, problem.engine, moves=moves
+                ).labels
                 return numbered_along.first_places(labels.astype(np.intp), len(mass))
 
             order = self._within_bounds_alike(by_decreasing_mass(mass, state.centres, first_places))
             state, whole = state[order], None if whole is None else whole.numbered(order)
         moves = None if whole is None else whole.moves(problem, state, space)
-        result = concluded(replace(best, row_visits=visits), problem, observer, numbered_along=None, at=(space, state), moves=moves)
-        prices, mass, cost = state.known_scales(), result.assignment.mass, result.assignment.objective / problem.rows.blocks.unit
+        result = concluded(
+            replace(best, row_visits=visits),
+            problem,
+            observer,
+            numbered_along=None,
+            at=(space, state),
+            moves=moves,
+        )
+        prices, mass, cost = (
+            state.known_scales(),
+            result.assignment.mass,
+            result.assignment.objective / problem.rows.blocks.unit,
+        )
         gap = float(prices @ mass) - bounds.dual_part(prices)
         if moves is not None:
             net = moves.d2 - np.stack([prices[moves.sources], prices[moves.labels]], axis=1)
@@ -188,9 +254,14 @@ class Sized(Solving):
         return replace(result, size_gap=max(gap, 0.0) / abs(cost) if cost else 0.0)
 
     def _within_bounds_alike(self, order: IntArray) -> IntArray:
-        """Return an order of the clusters (c,) in which those that have the same bounds alone have changed places."""
+        """Return an order of the clusters (c,) in which those that have the same bounds alone have
+        changed places."""
         limits, result = self.limits, np.empty_like(order)
-        _, kind = np.unique([limits.low, limits.high, limits.low_is_share, limits.high_is_share], axis=1, return_inverse=True)
+        _, kind = np.unique(
+            [limits.low, limits.high, limits.low_is_share, limits.high_is_share],
+            axis=1,
+            return_inverse=True,
+        )
         for bounds in range(kind.max() + 1):
             result[kind == bounds] = order[kind[order] == bounds]
         return result
@@ -200,19 +271,31 @@ class Sized(Solving):
         unit, missed, c = problem.rows.blocks.unit, bounds.excess(mass), len(mass)
         worst = int(np.argmax(missed))
         above = mass[worst] > bounds.high[worst]
-        asked = f"{'at most' if above else 'at least'} {(bounds.high if above else bounds.low)[worst] * unit:.6g}"
-        help_ = "no row is light enough to move; divide the weight of heavy rows among several, or take wider bounds or fewer clusters"
+        asked = (
+            f"{'at most' if above else 'at least'} "
+            f"{(bounds.high if above else bounds.low)[worst] * unit:.6g}"
+        )
+        help_ = (
+            "no row is light enough to move; divide the weight of heavy rows among several, or "
+            "take wider bounds or fewer clusters"
+        )
         if problem.rule.is_soft:
-            help_ = "rounding or equal rows leave no prices for them; take float64 rows, wider bounds or fewer clusters"
+            help_ = (
+                "rounding or equal rows leave no prices for them; take float64 rows, wider "
+                "bounds or fewer clusters"
+            )
         warn(
-            f"{self.limits.given}: {np.count_nonzero(missed > SLACK * bounds.total)} of {c} sizes miss their bounds, by "
-            f"{missed.sum() * unit:.4g} in all: cluster {worst} holds {mass[worst] * unit:.6g} in place of {asked}, as {help_}.",
+            f"{self.limits.given}: {np.count_nonzero(missed > SLACK * bounds.total)} of {c} sizes "
+            "miss their bounds, by "
+            f"{missed.sum() * unit:.4g} in all: cluster {worst} holds {mass[worst] * unit:.6g} in "
+            f"place of {asked}, as {help_}.",
             ConvergenceWarning,
         )
 
 
 def _mean_distance(problem: Problem, state: State) -> float:
-    """The mean squared distance of rows to their clusters, or between centres where rows lie at them."""
+    """The mean squared distance of rows to their clusters, or between centres where rows lie at
+    them."""
     sums = problem.sweep(state)
     mean = float(sums.spread.sum() / sums.mass.sum())
     return mean if mean > 0 else float(state.centres.squared_distances().mean())

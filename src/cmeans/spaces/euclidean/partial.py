@@ -1,4 +1,5 @@
-"""The Euclidean space of rows with missing values: distances over what is observed, centres column by column."""
+"""The Euclidean space of rows with missing values: distances over what is observed, centres column
+by column."""
 
 from __future__ import annotations
 
@@ -6,7 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...data.arrays import Array, Float64, IntArray, as_like, host_float64, namespace, squared_norms, to_numpy
+from ...data.arrays import (
+    Array,
+    Float64,
+    IntArray,
+    as_like,
+    host_float64,
+    namespace,
+    squared_norms,
+    to_numpy,
+)
 from ...data.blocks import Block
 from ...data.missing import MeanFilled
 from ...runtime.stored_classes import stored
@@ -18,16 +28,20 @@ from .points import PointSpace
 @stored
 @dataclass(frozen=True)
 class PartialSpace(PointSpace):
-    """Partial distances (Hathaway & Bezdek 2001):  d2(x, v) = s sum_k o_k (x_k - v_k)^2,  o_k = 1 where x_k is observed, else 0.
+    """Partial distances (Hathaway & Bezdek 2001):  d2(x, v) = s sum_k o_k (x_k - v_k)^2,  o_k = 1
+    where x_k is observed, else 0.
 
-    s is 1, or where distances are `scaled` d / sum_k o_k, so that those of rows with more and with fewer values compare. Basis: d columns
-    of values and d of what is observed, g(x) = s (o x, o), over which a centre has the coefficients (v, -v^2 / 2):
+    s is 1, or where distances are `scaled` d / sum_k o_k, so that those of rows with more and with
+    fewer values compare. Basis: d columns of values and d of what is observed, g(x) = s (o x, o),
+    over which a centre has the coefficients (v, -v^2 / 2):
 
         d2(x, v) = s sum_k o_k x_k^2 - 2 [sum_k s o_k x_k v_k - sum_k s o_k v_k^2 / 2]
 
-    So moments, sums of g, hold every column's own mass, sum_i w_ij s_i o_ik, and centres are means column by column.
+    So moments, sums of g, hold every column's own mass, sum_i w_ij s_i o_ik, and centres are means
+    column by column.
 
-    Coordinates are about `shift`, the means of the columns, where a row that becomes a centre has its holes filled.
+    Coordinates are about `shift`, the means of the columns, where a row that becomes a centre has
+    its holes filled.
     """
 
     shift: Float64  # (d,)
@@ -62,7 +76,11 @@ class PartialSpace(PointSpace):
     def empty_rows(self, rows: Rows) -> IntArray:
         plain = rows.plain()
         blank = np.flatnonzero(to_numpy(plain.kxx == 0))  # or at the shift
-        return blank if not len(blank) else blank[~to_numpy(plain.g)[blank, len(self.shift) :].any(axis=1)]
+        return (
+            blank
+            if not len(blank)
+            else blank[~to_numpy(plain.g)[blank, len(self.shift) :].any(axis=1)]
+        )
 
     def empty_rows_of(self, block: Block) -> IntArray:
         xp = namespace(block.x)
@@ -80,13 +98,17 @@ class PartialSpace(PointSpace):
         return ProductRows(xp.concat([values, observed], axis=1), kxx)
 
     def means(self, mass: Float64, moment: Float64) -> Centres:
-        return self.next_centres(mass, moment, Centres.orthonormal(np.zeros((len(mass), len(self.shift)))))
+        return self.next_centres(
+            mass, moment, Centres.orthonormal(np.zeros((len(mass), len(self.shift))))
+        )
 
     def next_centres(self, mass: Float64, moment: Float64, former: Centres) -> Centres:
         d = len(self.shift)
         masses = moment[:, d:]
         known = masses > 0
-        return Centres.orthonormal(np.where(known, moment[:, :d] / np.where(known, masses, 1.0), former.coordinates))
+        return Centres.orthonormal(
+            np.where(known, moment[:, :d] / np.where(known, masses, 1.0), former.coordinates)
+        )
 
     def coefficients(self, centres: Centres) -> Float64:
         v = centres.coordinates
@@ -96,10 +118,15 @@ class PartialSpace(PointSpace):
         return np.zeros(len(centres))
 
     def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
-        return Centres.orthonormal(host_float64(self._observed(replace(block, x=host_float64(block.x)))[0]))
+        return Centres.orthonormal(
+            host_float64(self._observed(replace(block, x=host_float64(block.x)))[0])
+        )
 
     def as_rows(self, centres: Centres) -> Rows:
-        return ProductRows(np.concatenate([centres.coordinates, np.ones_like(centres.coordinates)], axis=1), centres.squared_norms())
+        return ProductRows(
+            np.concatenate([centres.coordinates, np.ones_like(centres.coordinates)], axis=1),
+            centres.squared_norms(),
+        )
 
     @property
     def pairs_by_kernel(self) -> bool:
@@ -112,7 +139,8 @@ class PartialSpace(PointSpace):
         return Pairing(rows.g, rows.kxx, self.coefficients(self.embed(block)), rows.kxx / 2.0)
 
     def _observed(self, block: Block) -> tuple[Array, Array]:
-        """Return the values (b, d) of rows about the shift, 0 where they are missing, and 1 (b, d) where they are not, else 0."""
+        """Return the values (b, d) of rows about the shift, 0 where they are missing, and 1 (b, d)
+        where they are not, else 0."""
         xp, x = namespace(block.x), block.x - as_like(self.shift, block.x)[None, :]
         holes = xp.isnan(block.x)
         return xp.where(holes, xp.zeros_like(x), x), xp.astype(~holes, x.dtype)

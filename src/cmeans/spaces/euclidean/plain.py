@@ -61,9 +61,11 @@ class ShiftedRows(Rows):
 @stored
 @dataclass(frozen=True)
 class EuclideanSpace(PointSpace):
-    """Basis = the coordinate axes about `shift`, a point among the rows that keeps rounding small (CSR rows: the origin).
+    """Basis = the coordinate axes about `shift`, a point among the rows that keeps rounding small
+    (CSR rows: the origin).
 
-    In the spherical space, which is about the origin, rows are made of length one as they are read: x stands for x / |x|.
+    In the spherical space, which is about the origin, rows are made of length one as they are read:
+    x stands for x / |x|.
     """
 
     shift: Float64  # (d,)
@@ -71,15 +73,23 @@ class EuclideanSpace(PointSpace):
 
     def __post_init__(self) -> None:
         if self.shift.ndim != 1 or (self.spherical and self.shift.any()):
-            raise ValueError(f"EuclideanSpace: a shift of shape {self.shift.shape} is no point, or not the origin of a spherical space")
+            raise ValueError(
+                f"EuclideanSpace: a shift of shape {self.shift.shape} is no point, or not the "
+                "origin of a spherical space"
+            )
 
     @classmethod
     def about(cls, rows: Array, weights: Float64) -> EuclideanSpace:
-        """Return the space about a point amid a fair sample of the rows, one that their type holds: so rows move as centres do."""
+        """Return the space about a point amid a fair sample of the rows, one that their type holds:
+        so rows move as centres do."""
         if is_sparse(rows):
             return cls(np.zeros(rows.shape[1]))
         x = host_float64(rows)
-        return cls(central_point(x, weights @ x / weights.sum()).astype(numpy_dtype(rows)).astype(np.float64))
+        return cls(
+            central_point(x, weights @ x / weights.sum())
+            .astype(numpy_dtype(rows))
+            .astype(np.float64)
+        )
 
     @property
     def kernel(self) -> Kernel:  # type: ignore[override]
@@ -104,14 +114,20 @@ class EuclideanSpace(PointSpace):
         return np.flatnonzero(to_numpy(lengths_squared(block.x) == 0))
 
     def room(self, n_rows: int, like: Array) -> Array | None:
-        return kernel_room(n_rows, self.size, like) if self.spherical and not is_sparse(like) else None
+        return (
+            kernel_room(n_rows, self.size, like) if self.spherical and not is_sparse(like) else None
+        )
 
     def rows(self, block: Block, room: Array | None = None) -> Rows:
         if self.spherical:
             x = of_length_one(block.x, room)
             return ProductRows(x, squared_norms(x))
         if is_sparse(block.x):
-            x = block.x if not self.shift.any() else block.x.toarray() - self.shift.astype(block.x.dtype)
+            x = (
+                block.x
+                if not self.shift.any()
+                else block.x.toarray() - self.shift.astype(block.x.dtype)
+            )
             return ProductRows(x, squared_norms(x))
         return ShiftedRows(block.x, as_like(self.shift, block.x))
 
@@ -129,20 +145,31 @@ class EuclideanSpace(PointSpace):
 
 
 def of_length_one(x: Array, room: Array | None = None) -> Array:
-    """Return x_i / |x_i|, in `room` where it can be used; rows of zeros, which have no direction, as they are."""
+    """Return x_i / |x_i|, in `room` where it can be used; rows of zeros, which have no direction,
+    as they are."""
     factors = inverse_root(lengths_squared(x))
     if is_sparse(x):
         scaled = x.copy()
         scaled.data *= np.repeat(factors, np.diff(x.indptr))
         return scaled
-    return np.multiply(x, factors[:, None], out=room) if isinstance(x, np.ndarray) else x * factors[:, None]
+    return (
+        np.multiply(x, factors[:, None], out=room)
+        if isinstance(x, np.ndarray)
+        else x * factors[:, None]
+    )
 
 
 def lengths_squared(x: Array) -> Array:
-    """Return |x_i|^2 (b,); refused where they are out of range, so that they show no length of a row that has one."""
+    """Return |x_i|^2 (b,); refused where they are out of range, so that they show no length of a
+    row that has one."""
     squares, xp = squared_norms(x), namespace(x)
     if not bool(xp.all(squares > 0)) or not bool(xp.all(squares < np.inf)):
-        entries = abs(x).max(axis=1).toarray().ravel() if is_sparse(x) else xp.max(xp.abs(x), axis=1)
+        entries = (
+            abs(x).max(axis=1).toarray().ravel() if is_sparse(x) else xp.max(xp.abs(x), axis=1)
+        )
         if bool(xp.any((entries > 0) != (squares > 0))) or not bool(xp.all(squares < np.inf)):
-            raise OutOfRangeError('metric="cosine": X holds a row of numbers whose squares are out of range, so that it has no length.')
+            raise OutOfRangeError(
+                'metric="cosine": X holds a row of numbers whose squares are out of range, so that '
+                "it has no length."
+            )
     return squares

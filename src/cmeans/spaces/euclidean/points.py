@@ -1,4 +1,5 @@
-"""The Euclidean geometry of the rows' own coordinates: what the spaces have in common whose centres are points."""
+"""The Euclidean geometry of the rows' own coordinates: what the spaces have in common whose centres
+are points."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from ..centres import Centres
 
 
 class PointSpace(Space):
-    """A space whose centres are points of the rows' own coordinates, about `shift`, a point among the rows that keeps rounding small."""
+    """A space whose centres are points of the rows' own coordinates, about `shift`, a point among
+    the rows that keeps rounding small."""
 
     shift: Float64  # (d,)
 
