@@ -73,6 +73,7 @@ def as_on_windows(monkeypatch: pytest.MonkeyPatch, windows: Windows) -> ModuleTy
     module = importlib.util.module_from_spec(found)
     with monkeypatch.context() as other:
         other.setattr(sys, "platform", "win32")
+        other.delitem(sys.modules, "cmeans.native.windows_pipes", raising=False)
         found.loader.exec_module(module)
     return module
 

@@ -113,7 +113,7 @@ def test_files_threads_and_parts_of_the_rows_change_no_bit(tmp_path, monkeypatch
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(one)).transform(MOONS), features)
 
 
-@pytest.mark.parametrize("landmarks", [MOONS[::9], "k-means"])
+@pytest.mark.parametrize("landmarks", [MOONS[::9], Landmarks(method="k-means")])
 def test_a_weight_counts_copies(landmarks):
     copies = np.random.default_rng(2).integers(0, 4, size=400)
     rows = np.repeat(np.arange(400), copies)
@@ -169,9 +169,9 @@ BAD = {
         {"landmarks": Landmarks(method="rpcholesky")},
         "a graph has landmarks before it is a kernel",
     ),
-    "n_neighbors": ({"n_neighbors": 0}, "LandmarkGraph: n_neighbors=0: give a whole number"),
-    "width": ({"width": "mean"}, "width='mean': give a positive number"),
-    "normalized": ({"normalized": 2}, "normalized=2: give True or False"),
+    "n_neighbors": ({"n_neighbors": 0}, r"LandmarkGraph\(n_neighbors=0\): give a whole number"),
+    "width": ({"width": "mean"}, r"width='mean'\): give a positive number"),
+    "normalized": ({"normalized": 2}, r"normalized=2\): give True or False"),
     "random_state": ({"random_state": "a"}, "random_state='a'"),
     "more neighbours than landmarks": (
         {"landmarks": 4},

@@ -111,17 +111,8 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
         }
         if request.report:
             with watch.part("report"):
-                page_of_fit(
-                    model,
-                    rows,
-                    recipe,
-                    request.reading,
-                    place / REPORT,
-                    request.arguments,
-                    warned,
-                    summary,
-                    seen,
-                )
+                said, page = request.arguments, place / REPORT
+                page_of_fit(model, rows, recipe, request.reading, page, said, warned, summary, seen)
         summary["next"] = next_steps(
             request.arguments,
             plain(summary),

@@ -22,22 +22,12 @@ def looked_for(look: Callable[[], bool], seconds: float) -> bool:
 
 
 if sys.platform == "win32":
-    import ctypes
-    import msvcrt
+    from cmeans.native.windows_pipes import has_bytes
 
     def arrives(pipe: int, seconds: float) -> bool:
         """Wait for so many seconds at most; return whether a read of the pipe has bytes by then, or
         its end."""
-        return looked_for(lambda: _has_bytes(pipe), seconds)  # as `select` is for sockets alone
-
-    def _has_bytes(pipe: int) -> bool:
-        handle, number = ctypes.c_void_p(msvcrt.get_osfhandle(pipe)), ctypes.c_ulong()
-        if ctypes.windll.kernel32.GetConsoleMode(handle, ctypes.byref(number)):
-            return msvcrt.kbhit()
-        is_open = ctypes.windll.kernel32.PeekNamedPipe(
-            handle, None, 0, None, ctypes.byref(number), None
-        )
-        return number.value > 0 or not is_open  # its end; or a file, which never blocks
+        return looked_for(lambda: has_bytes(pipe), seconds)  # as `select` is for sockets alone
 
 else:
     import select
