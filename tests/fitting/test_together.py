@@ -101,5 +101,5 @@ def test_a_stage_that_defines_nothing_changes_nothing() -> None:
 def test_a_plain_fit_has_no_stages() -> None:
     model = FuzzyCMeans(3)
     procedure, settings = model._checked()
-    _, blocks = model._blocks_of(X, None)
+    _, blocks = model._blocks_of(X, None, settings.kernel)
     assert not list(model._stages(procedure, settings, blocks))

@@ -323,7 +323,7 @@ def test_enough_rows_to_start_with_are_in_the_first_chunk(name):
 def test_rows_wait_until_there_is_one_for_every_cluster(name):
     if (
         STREAMS[name][0] is KernelPatchClustering
-        or build(name)._rows_to_begin_with(FitSettings(C, 1, *[None] * 5)) < C
+        or build(name)._rows_to_begin_with(FitSettings(C, 1, *[None] * 6)) < C
     ):
         return  # which hold no rows
     model, weight = build(name), np.linspace(0.5, 2.0, 120)

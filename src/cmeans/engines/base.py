@@ -143,8 +143,8 @@ def without_checkpoint(engine: Any) -> Any:
 
 
 class Engine(ABC):
-    """Who runs passes over rows. A new engine has `map`; all else follows from it, and may be made
-    faster.
+    """The runner of passes over rows. A new engine has `map`; all else follows from it, and may
+    be made faster.
 
     Estimators take an engine as their parameter `engine`. Each fit, and each question about rows,
     opens it (`opened`). It must hold nothing that cannot be copied. Results have the same bits

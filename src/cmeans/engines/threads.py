@@ -31,6 +31,8 @@ def usable_cpus() -> int:
 def count_threads(n_jobs: int | None, estimator_name: str) -> int:
     """Return n_jobs as scikit-learn counts it, but None and -1 mean every usable CPU, -2 all but
     one, and k at most 1,024 threads."""
+    if type(n_jobs) is int and n_jobs > 0:  # as an engine has it while it runs, asked at each pass
+        return min(n_jobs, MOST_THREADS)
     if n_jobs is None:
         return usable_cpus()
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:

@@ -283,7 +283,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
                 return euclidean_space(blocks)
             return self._first_space(chunk, kernel, limit)
 
-        if given_kernel(self, type(self).__name__).over_landmarks:
+        if chunk.context.settings.kernel.over_landmarks:
             geometry = self._later_geometry(chunk, FeatureSpace(self._graph(chunk)))
         else:
             geometry = self._geometry(chunk, space_of)

@@ -147,7 +147,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
             procedure, settings = self._checked()
             if taker is not None:
                 taker.check(settings.n_clusters, most=procedure.top_k)
-            given, blocks = self._blocks_of(X, sample_weight)
+            given, blocks = self._blocks_of(X, sample_weight, settings.kernel)
             settings = replace(
                 settings,
                 n_clusters=self._clusters_for(procedure, settings.n_clusters, blocks.n_rows),
@@ -163,18 +163,9 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
             hook = SweepHook(self, X, y, sample_weight, most)
             with self._engine(blocks) as engine:
                 listeners = current_listeners()
+                rows = given, blocks, engine
                 context = FitContext(
-                    self,
-                    procedure,
-                    settings,
-                    given,
-                    blocks,
-                    engine,
-                    hook,
-                    listeners,
-                    None,
-                    record,
-                    taker,
+                    self, procedure, settings, *rows, hook, listeners, None, record, taker
                 )
                 for stage in self._stages(procedure, settings, blocks, **told):
                     context = stage.settle(context)
@@ -194,14 +185,9 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
             hook.fit_ended()
         return self
 
-    def _blocks_of(self, X: Any, sample_weight: Any) -> tuple[CheckedRows, Blocks]:
+    def _blocks_of(self, X: Any, sample_weight: Any, kernel: Kernel) -> tuple[CheckedRows, Blocks]:
         """Read the rows of a fit and their weights."""
-        given = read_rows(
-            self,
-            X,
-            fitting=True,
-            sparse=not given_kernel(self, type(self).__name__).takes_kernel_values,
-        )
+        given = read_rows(self, X, fitting=True, sparse=not kernel.takes_kernel_values)
         given.name_columns(self)
         weight, unit = weights_of(given, sample_weight, type(self).__name__)
         blocks = Blocks(
@@ -245,13 +231,11 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
         joins = settings.search.join_equal_rows
         if joins if joins != "auto" else blocks.n_rows > blocks.limits.canonical_rows:
             yield EqualRows(joins != "auto")
-        kernel = self.kernel
-        affinities = (
-            kernel == "precomputed_graph"
-            if isinstance(kernel, str)
-            else isinstance(kernel, Kernel) and kernel.takes_affinities
-        )
-        if affinities and isinstance(self.init, str) and self.metric == "euclidean":
+        if (
+            settings.kernel.takes_affinities
+            and isinstance(self.init, str)
+            and self.metric == "euclidean"
+        ):
             yield RefinedCut()
 
     @contextmanager
@@ -306,8 +290,9 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
                 "KernelKMeans, FuzzyCMeans, CMeans and "
                 "PossibilisticCMeans; this estimator works on rows."
             )
-        check_kernel(self, name)
-        landmarks, search = checked_landmarks(self, name), self._checked_search(name)
+        check_kernel(self, kernel, name)
+        landmarks = checked_landmarks(self, kernel, name)
+        search = self._checked_search(name)
         check_init(self.init, name, self._init_names)
         if one_of(self.missing, "missing", name, get_args(MissingName)) == "partial":
             refuse_beside(Holes.name, (), self)
@@ -348,7 +333,9 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
             checked_random_state(self.random_state, name),
         )
         n_init = n_init if isinstance(self.init, str) else 1
-        return procedure, FitSettings(n_clusters, n_init, stopping, budget, landmarks, search, rng)
+        return procedure, FitSettings(
+            n_clusters, n_init, stopping, budget, landmarks, search, rng, kernel
+        )
 
     def _checked_search(self, estimator_name: str) -> Search:
         return search_within(

@@ -33,6 +33,19 @@ GONE = {
     "memory_budget": 'engine=ThreadEngine(memory_budget="4GB")',
     "checkpoint": "engine=ThreadEngine(checkpoint=...)",
 }
+# Words of forms as the papers print them: a parameter of the estimators that had each, and where
+# the form is now.
+PRINTED = {
+    "stop": ("rule", "cmeans.papers.PrintedCMeans"),
+    **dict.fromkeys(
+        ("adaptation", "beta", "sparsity_test"),
+        ("alpha", "cmeans.papers.PrintedAdaptivePossibilisticCMeans"),
+    ),
+    **dict.fromkeys(
+        ("method", "projection", "meta_membership", "past_weight"),
+        ("warm_up", "cmeans.papers.StreamingKernelFCM"),
+    ),
+}
 ELSEWHERE = {  # scikit-learn's
     "n_components": "n_clusters",
     "covariance_type": "covariance",
@@ -57,7 +70,8 @@ def place_of(word: str, parameters: Any) -> str | None:
             place.startswith("warnings") or place.partition("=")[0] in parameters
         ):
             return f"{word} is {place} {when}"
-    return None
+    of, place = PRINTED.get(word, ("", None))
+    return f"{word} is a word of {place} now" if place is not None and of in parameters else None
 
 
 def telling_of_gone_words(init: Callable[..., None]) -> Callable[..., None]:
@@ -86,5 +100,9 @@ def refuse_gone_word(word: str, parameters: Any, estimator_name: str) -> None:
 
 def migration_table() -> str:
     """Return the table of words that are gone, in Markdown, as the page of migration has it."""
-    lines = [f"| `{word}` | `{place}` |" for word, place in GONE.items()]
+    places = [
+        *GONE.items(),
+        *((word, f"{place}({word}=...)") for word, (_, place) in PRINTED.items()),
+    ]
+    lines = [f"| `{word}` | `{place}` |" for word, place in places]
     return "\n".join(["| 1.0.0 | now |", "|---|---|", *lines])

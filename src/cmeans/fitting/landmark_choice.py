@@ -9,6 +9,7 @@ from typing import Any, Literal
 from ..data.arrays import Array, IntArray
 from ..data.blocks import Blocks
 from ..data.scaling import FeatureUnits
+from ..kernels import Kernel
 from ..runtime.parameter_object import ParameterObject
 from .arguments import (
     Auto,
@@ -18,7 +19,6 @@ from .arguments import (
     matching_points,
     row_numbers,
 )
-from .kernel_evidence import given_kernel
 from .validation import integer, one_of, real
 
 LandmarkMethod = Literal["auto", "rpcholesky", "k-means++", "uniform", "k-means"]
@@ -166,12 +166,13 @@ def refuse_others(landmarks: Landmarks, taken: tuple[str, ...], asked: str, why:
         )
 
 
-def checked_landmarks(parameters: SpaceParameters, estimator_name: str) -> Landmarks:
+def checked_landmarks(
+    parameters: SpaceParameters, kernel: Kernel, estimator_name: str
+) -> Landmarks:
     """Return the choice of landmarks, checked as far as is possible without rows."""
     landmarks = landmarks_from(parameters.landmarks, estimator_name)
     if landmarks is AUTOMATIC:
         return landmarks
-    kernel = given_kernel(parameters, estimator_name)
     if landmarks.points is not None:
         check_landmarks(landmarks.points, estimator_name, rows_only=kernel.takes_kernel_values)
     if kernel.takes_affinities:

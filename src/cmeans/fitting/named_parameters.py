@@ -4,14 +4,14 @@ say where they are."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import is_dataclass, replace
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 
+from ..engines import ThreadEngine
 from ..kernels import KERNELS
 from ..rules import RULES
-from ..runtime.parameter_object import changed, split_nested
+from ..runtime.parameter_object import ParameterObject, changed, split_nested
 from .gone_words import refuse_gone_word, telling_of_gone_words
 from .landmark_choice import landmarks_from
 from .search import search_from
@@ -64,22 +64,25 @@ class NamedParameters(BaseEstimator):
             if name not in known:
                 refuse_gone_word(name, known, estimator_name)
         for name, inner in nested.items():
-            if name in known and (name in OBJECTS or name in _TABLES):
-                own[name] = _object(own.pop(name, known[name]), name, inner, estimator_name)
+            value = own.get(name, known.get(name))
+            made = _object_for(value, name, inner, estimator_name) if name in known else None
+            if isinstance(made, ParameterObject):
+                own[name] = made
             else:  # of an estimator that is given as a start, say
                 own |= {f"{name}__{word}": value for word, value in inner.items()}
         super().set_params(**own)
         return self
 
 
-def _object(value: Any, name: str, params: Mapping[str, Any], estimator_name: str) -> Any:
+def _object_for(value: Any, name: str, params: Mapping[str, Any], estimator_name: str) -> Any:
     """Return the object that a value of a parameter is, or stands for, with some of its parameters
-    changed."""
+    changed; None where it is none."""
     if name in OBJECTS:
         return OBJECTS[name](value, estimator_name).set_params(**params)
-    table = _TABLES[name]
-    if isinstance(value, str) and value in table:
-        return table[value](**params)
-    if is_dataclass(value) and not hasattr(value, "set_params"):
-        return replace(value, **params)  # type: ignore[type-var]
-    return changed(value, name, params)
+    if name in _TABLES and isinstance(value, str) and value in _TABLES[name]:
+        return _TABLES[name][value](**params)
+    if name == "engine" and value is None:
+        return ThreadEngine().set_params(**params)
+    if name in _TABLES or isinstance(value, ParameterObject):
+        return changed(value, name, params)
+    return None

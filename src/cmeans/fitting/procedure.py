@@ -13,6 +13,7 @@ import numpy as np
 from ..data.blocks import Blocks
 from ..data.scaling import FeatureUnits
 from ..engines import Engine, ThreadEngine
+from ..kernels import Kernel
 from ..rules import Rule, RuleEvidence, RuleWithScales
 from ..runtime.callbacks import SweepHook
 from ..runtime.progress import Listener
@@ -42,6 +43,7 @@ class FitSettings:
     landmarks: Landmarks
     search: Search
     rng: np.random.RandomState
+    kernel: Kernel  # before it is settled
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, cast, get_args
 
 import numpy as np
@@ -61,15 +60,11 @@ class SpaceRequest:
     n_clusters: int
     rng: np.random.RandomState
     engine: Engine
+    kernel: Kernel  # before it is settled
     landmarks: Landmarks
     budget: int | None = None  # bytes; None: those that are free
     space: PointSpace | None = None  # of the rows themselves, where it is made already
     units: FeatureUnits | None = None  # of the features, where they are not the user's
-
-    @cached_property
-    def kernel(self) -> Kernel:
-        """The kernel of the parameters, before it is settled."""
-        return given_kernel(self.parameters, self.estimator_name)
 
     @property
     def spherical(self) -> bool:
@@ -194,10 +189,9 @@ def is_space(kernel: Any) -> bool:
     return isinstance(kernel, str) and kernel in SPACES
 
 
-def check_kernel(parameters: SpaceParameters, estimator_name: str) -> None:
-    """Refuse invalid kernel parameters."""
+def check_kernel(parameters: SpaceParameters, kernel: Kernel, estimator_name: str) -> None:
+    """Refuse parameters that are invalid beside the kernel."""
     one_of(parameters.metric, "metric", estimator_name, get_args(MetricName))
-    kernel = given_kernel(parameters, estimator_name)
     if kernel.over_landmarks or kernel.takes_affinities:
         refuse_beside_graph(parameters, kernel, estimator_name)
 

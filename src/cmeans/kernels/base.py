@@ -44,7 +44,7 @@ class Columns(Protocol):
 
 
 class KernelEvidence(Protocol):
-    """What a kernel may ask of the rows of a fit, which is computed when it asks."""
+    """Sizes of the rows of a fit that a kernel may ask for; they are computed when it does."""
 
     @property
     def n_features(self) -> int:

@@ -18,7 +18,6 @@ from ..estimators.plotting import Plotting
 from ..estimators.streaming_cmeans import StreamingFuzzyCMeans
 from ..fitting.arguments import Auto, GammaName, InitName, StreamRule
 from ..fitting.geometry import Geometry
-from ..fitting.kernel_evidence import given_kernel
 from ..fitting.procedure import FitContext, FitSettings, Method, Procedure
 from ..fitting.search import Search, SearchName
 from ..fitting.streams.chunks import checked_chunk_size, new_seed
@@ -154,7 +153,7 @@ class KernelPatchClustering(Plotting, StreamingBase):
 
     def _begin(self, chunk: Chunk) -> ChunkResult:
         patch = _in_full(chunk)
-        if given_kernel(self, type(self).__name__).over_landmarks:
+        if chunk.context.settings.kernel.over_landmarks:
             geometry = self._later_geometry(
                 patch, self._span(patch, self._graph(patch), patch.blocks)
             )

@@ -40,7 +40,7 @@ class NativeFunctions(NamedTuple):
 
 
 class RuleEvidence(Protocol):
-    """What a rule may ask of the rows of a fit, which is computed when it asks."""
+    """Numbers of the rows of a fit that a rule may ask for; they are computed when it does."""
 
     @property
     def automatic_fuzzifier(self) -> float:

@@ -1,4 +1,4 @@
-"""What a checkpoint knows a fit by: its parameters, and all rows and weights, wherever they are."""
+"""The identity of a fit for checkpoints: its parameters, and all rows and weights."""
 
 from __future__ import annotations
 

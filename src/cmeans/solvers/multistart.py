@@ -215,8 +215,8 @@ class Runs:
 
 
 class Solving(Protocol):
-    """How a problem is solved from its starts, and what the end of the best run says of every
-    row."""
+    """A way to solve a problem from its starts, and to assign every row at the end of the best
+    run."""
 
     takes_fewer_starts: bool = False  # True where several clusters may begin at one centre
 

@@ -1,4 +1,4 @@
-"""Where a run stands between two sweeps, and where it ended."""
+"""The state of a run between two sweeps, and its end."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ class _TaskMemory:
 
 @dataclass
 class _SweepMemory:
-    """What a sweep knows of some rows, by task; sums of most tasks are together."""
+    """The bounds that a sweep keeps of some rows, by task; sums of most tasks are together."""
 
     tasks: dict[int, _TaskMemory] = field(default_factory=dict)
     sums: dict[int, ClusterSums] = field(default_factory=dict)

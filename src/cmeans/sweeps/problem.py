@@ -23,11 +23,11 @@ Result = TypeVar("Result")
 
 
 class Criterion(Protocol):
-    """What else than the centres must stand still for a run to end."""
+    """A test for the end of a run that looks at more than the centres."""
 
     @property
     def name(self) -> str:
-        """What stands still, in the plural: "memberships"."""
+        """The name, in the plural, of the things that stand still: "memberships"."""
 
     def __call__(self, problem: Problem, before: State | None, at: State) -> tuple[bool, float]:
         """Return True where it stands still to `problem.stopping.tol`, and how far it moved from

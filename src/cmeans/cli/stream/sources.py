@@ -1,5 +1,5 @@
-"""Where the rows of a stream come from: lines of CSV in a pipe, a file, or the Parquet files of a
-folder, also while more arrive."""
+"""Sources of a stream's rows: lines of CSV in a pipe, a file, or the Parquet files of a folder,
+also while more arrive."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ NO_LABELS: NDArray[Any] = np.empty(0, np.intp)
 
 @dataclass(frozen=True)
 class StreamPlace:
-    """How far a stream has come: every row before this place is either clustered or malformed."""
+    """The place that a stream has reached: every row before it is clustered or malformed."""
 
     rows: int = 0  # before this place
     source: str | None = None  # their source, as the user names it

@@ -23,7 +23,7 @@ EMPTY: npt.NDArray[Any] = np.empty(0)
 
 @dataclass(frozen=True, eq=False)
 class Partitions:
-    """How rows are parted among a client's workers; numbers beside the rows are parted alike."""
+    """The partition of rows among a client's workers; numbers beside the rows are parted alike."""
 
     client: Any
     starts: npt.NDArray[Any]  # the number of the first row of each partition, and of all rows

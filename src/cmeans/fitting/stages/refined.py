@@ -17,7 +17,6 @@ from ...spaces import FeatureSpace, Space
 from ...sweeps.final_pass import assign_all
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
-from ..kernel_evidence import given_kernel
 from ..procedure import FitContext, Outcome, Stage, Swept
 
 
@@ -29,7 +28,7 @@ class RefinedCut(Stage):
     name = "refine"
 
     def settle(self, context: FitContext) -> FitContext:
-        kernel = given_kernel(context.estimator, context.estimator_name)
+        kernel = context.settings.kernel
         asked = isinstance(kernel, PrecomputedGraphKernel) and kernel.refine and not kernel.is_made
         return context.with_stage(self) if asked else context
 

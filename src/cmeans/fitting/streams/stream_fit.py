@@ -180,7 +180,7 @@ class StreamingBase(BaseCMeans):
         if self._engine_of(blocks.x).checkpoint is not None:
             name = type(self).__name__
             try:
-                Packer().encode(given_kernel(self, name), "kernel")
+                Packer().encode(context.settings.kernel, "kernel")
             except ValueError:
                 wanted = "take the library's, or no checkpoint"
                 raise ValueError(
@@ -429,8 +429,8 @@ class StreamingBase(BaseCMeans):
         """Return the kernel determined by the first rows, and the space made with it."""
         estimator_name, blocks = type(self).__name__, chunk.blocks
         n_clusters = chunk.context.settings.n_clusters
-        given = given_kernel(self, estimator_name)
-        kernel, gamma = settled_kernel(given, self, estimator_name, blocks, chunk.context.engine)
+        given, engine = chunk.context.settings.kernel, chunk.context.engine
+        kernel, gamma = settled_kernel(given, self, estimator_name, blocks, engine)
         geometry = Geometry(blocks, kernel, space_of(kernel), n_clusters, gamma)
         geometry.complain(estimator_name)
         return geometry

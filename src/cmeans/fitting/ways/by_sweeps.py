@@ -98,6 +98,7 @@ class BySweeps:
             settings.n_clusters,
             settings.rng,
             engine,
+            settings.kernel,
             settings.landmarks,
             settings.budget,
         )

@@ -1,5 +1,4 @@
-"""What displays share: how they are plotted, checked labels and memberships, and names of
-clusters."""
+"""The parts that displays share: plotting, checked labels and memberships, names of clusters."""
 
 from __future__ import annotations
 
