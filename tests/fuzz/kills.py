@@ -91,7 +91,7 @@ COMMANDS = {
         "state",
     ),
     "select": Command(
-        "select few.npy -c 2-4 --refits 2 --method hard -q --out out --checkpoint state "
+        "select few.npy -c 2-3 --refits 2 --method hard -q --out out --checkpoint state "
         "--checkpoint-minutes 0",
         {
             "out/selection.csv": of_table,
