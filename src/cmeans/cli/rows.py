@@ -21,7 +21,7 @@ from ..data.files.schema import Field, Header, PathWord, ReadOptions
 from ..data.files.tables import FileTable
 from ..data.row_source import ColumnLabel, RowsError, StoredRows, as_source
 from ..data.scaling import cuts, extremes, mean_and_deviation
-from ..fitting.memory import free_memory
+from ..runtime.free_memory import free_memory
 from ..storage.overwriting import lies_in
 from .categories import Categories, with_categories
 from .errors import InputError

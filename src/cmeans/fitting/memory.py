@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from ..data.arrays import is_stored
 from ..data.blocks import Blocks
@@ -13,6 +11,7 @@ from ..data.column_facts import are_here
 from ..data.limits import Limits
 from ..data.outputs import label_type
 from ..landmarks.select import rows_for
+from ..runtime.free_memory import free_memory
 from ..runtime.numerals import percent
 from ..solvers.subsampling import sample_sizes
 from ..spaces import Space
@@ -26,26 +25,6 @@ ALWAYS_THERE = 2**27  # bytes that are taken without asking the system how many 
 DRAWN, WEIGHED, SIFTED = 28, 24, 16
 NUMBER = 4  # bytes of the number of a cluster, beside a membership in it
 FIXED = 48 * 2**20  # samples for seeds, widths and m, which do not grow with the data
-
-
-def free_memory() -> int:
-    """Bytes that this process could still take without swapping, as reported by the system."""
-    bounds = []
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                bounds.append(int(line.split()[1]) * 1024)
-        limit, used = (
-            Path("/sys/fs/cgroup", name).read_text().strip()
-            for name in ("memory.max", "memory.current")
-        )
-        if limit != "max":
-            bounds.append(int(limit) - int(used))
-    except (OSError, ValueError, IndexError):
-        pass
-    if not bounds and hasattr(os, "sysconf") and "SC_AVPHYS_PAGES" in os.sysconf_names:
-        bounds.append(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    return max(min(bounds, default=4 * 10**9), 0)
 
 
 @dataclass(frozen=True)

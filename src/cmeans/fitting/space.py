@@ -23,6 +23,7 @@ from ..kernels import (
 )
 from ..landmarks.count import LEAST_AUTOMATIC, enough_landmarks
 from ..landmarks.select import choose, spanning_rows
+from ..runtime.free_memory import free_memory
 from ..sampling.population import some_rows
 from ..spaces import (
     SPACES,
@@ -45,7 +46,6 @@ from .arguments import (
 from .geometry import Geometry
 from .kernel_evidence import given_kernel, settled_kernel
 from .landmark_choice import Landmarks, given_landmarks, method_or, number_among
-from .memory import free_memory
 from .rows.empty import without_empty_rows
 from .validation import diagonal, one_of
 
