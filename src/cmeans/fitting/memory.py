@@ -30,12 +30,24 @@ FIXED = 48 * 2**20  # samples for seeds, widths and m, which do not grow with th
 @dataclass(frozen=True)
 class MemoryPlan:
     """Planned memory of a fit: `needed` bytes in any case, `for_rows` bytes to keep represented
-    rows between sweeps, and `bounds`: bytes of what hard sweeps know of stored rows, by which they
-    leave out those whose cluster cannot have changed."""
+    rows between sweeps, of which all would take `wanted`, and `bounds`: bytes of what hard sweeps
+    know of stored rows, by which they leave out those whose cluster cannot have changed."""
 
     needed: int
     for_rows: int
+    wanted: int = 0
     bounds: SearchMemory | None = None
+
+    @property
+    def taken(self) -> int:
+        """Bytes that the fit takes at most."""
+        bounds = 0 if self.bounds is None else self.bounds.total
+        return self.needed + min(self.for_rows, self.wanted) + bounds
+
+    @property
+    def share(self) -> float:
+        """The share of the rows that stay, as the space sees them, between sweeps."""
+        return min(1.0, self.for_rows / self.wanted) if self.wanted else 1.0
 
     def with_bounds(self, bounds: SearchMemory, most: int) -> MemoryPlan:
         """Return the plan with as much of the bounds as there is room for in `most` bytes; they
@@ -91,6 +103,7 @@ class FitSizes:
     numbered: bool = False  # whether memberships come with the numbers of their clusters
     draws: bool = True  # whether centres are drawn among rows
     samples: int = 0  # rows of the largest sample of a progressive fit
+    labelled: int = 0  # rows that have results
 
 
 def plan(
@@ -103,12 +116,11 @@ def plan(
     """
     c = sizes.n_clusters
     parts = footprint(space, blocks, sizes)
-    needed = parts.least
+    needed, wanted = parts.least, rows_as_represented(space, blocks)
     if budget is None:
-        wanted = needed + rows_as_represented(space, blocks)
-        return MemoryPlan(
-            needed, max(wanted if wanted <= ALWAYS_THERE else free_memory() // 2, needed) - needed
-        )
+        little = needed + wanted <= ALWAYS_THERE
+        room = wanted if little else max(free_memory() // 2 - needed, 0)
+        return MemoryPlan(needed, room, wanted)
     if budget < needed:
         raise ValueError(
             f"{estimator_name}: {blocks.n_rows} rows, {c} clusters and a basis of {space.size} "
@@ -118,7 +130,7 @@ def plan(
             f"{parts.seeding / 1e9:.3g} to draw centres), more than "
             f"memory_budget={budget}. Raise it, or take fewer landmarks, clusters or threads."
         )
-    return MemoryPlan(needed, budget - needed)
+    return MemoryPlan(needed, budget - needed, wanted)
 
 
 @dataclass(frozen=True)
@@ -162,13 +174,13 @@ def footprint(space: Space, blocks: Blocks, sizes: FitSizes) -> Footprint:
     prepared = 2 * number * r * (features + 4) * (not space.in_coordinates)
     sample = SAMPLED * sizes.samples
     if is_stored(blocks.x):
-        results = min(n * label_type(c)().itemsize, limits.array_bytes)
+        results = min(sizes.labelled * label_type(c)().itemsize, limits.array_bytes)
         results += t * min(limits.task_rows, n) * of_a_row
         reading = blocks.x.memory(t) + limits.array_bytes
         drawing = 0 if blocks.alike or not are_here(blocks.weight) else WEIGHED
         drawing += SIFTED if drawing and bool(blocks.weight.min() <= 0) else 0
     else:
-        results, reading, drawing = n * of_a_row, 0, 0 if blocks.alike else WEIGHED
+        results, reading, drawing = sizes.labelled * of_a_row, 0, 0 if blocks.alike else WEIGHED
         sample += sizes.samples * row_bytes(blocks.x)
     return Footprint(
         sizes.copied + reading + sizes.remembered + n * drawing + prepared,

@@ -32,7 +32,14 @@ from ..fit import BaseCMeans
 from ..fitted_attributes import certified
 from ..geometry import Geometry
 from ..kernel_evidence import given_kernel
-from ..procedure import FitContext, FitSettings, Method, Outcome, Procedure
+from ..procedure import (
+    FitContext,
+    FitSettings,
+    Method,
+    Outcome,
+    PlannedEvidence,
+    Procedure,
+)
 from ..space import build_geometry
 from ..stages.scaled import ScaledFeatures
 from ..validation import one_of, real
@@ -206,7 +213,7 @@ class BaseAdaptive(BaseCMeans):
         return self.memberships(X, diag=diag)
 
     def _adaptive_procedure(
-        self, method: Callable[[Geometry], Method], search: Search
+        self, method: Callable[[PlannedEvidence], Method], search: Search
     ) -> Procedure:
         """Return the procedure of a search for clusters of whose number `n_clusters` is a bound."""
         name, value = type(self).__name__, self.n_clusters

@@ -26,6 +26,8 @@ from ...sweeps.choice import labels_tell, memory_of
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
+from ..expected_space import ExpectedRows, ExpectedSpace, expected_space
+from ..fit_plan import usual_visits
 from ..fitted_attributes import OF_ROWS, certified, model_attributes
 from ..geometry import Geometry
 from ..init import InitContext, starts
@@ -134,6 +136,29 @@ class BySweeps:
             return None
         return Breathing(rows.population, rng, thorough=method == "breathing")
 
+    def _expected_space(
+        self, settings: FitSettings, blocks: Blocks, *, most: bool
+    ) -> ExpectedSpace:
+        """Return the space that a fit will have, with as many landmarks as there can be or as
+        few."""
+        holes, c = self.missing == "partial", settings.n_clusters
+        return expected_space(
+            self, settings.kernel, settings.landmarks, blocks, c, holes=holes, most=most
+        )
+
+    def _expected_memory(self, context: FitContext, *, most: bool) -> MemoryPlan:
+        """Return the planned memory of a fit from parameters and the shape of the rows alone;
+        refused where the budget does not suffice."""
+        space = self._expected_space(context.settings, context.blocks, most=most)
+        rule = context.procedure.method(ExpectedRows()).rule
+        return self._memory_plan(context, space, context.blocks, rule)
+
+    def _usual_visits(self, settings: FitSettings, blocks: Blocks) -> tuple[int, int]:
+        """Return the usual passes over all rows, and the usual visits of rows."""
+        space = self._expected_space(settings, blocks, most=True)
+        samples, most = self._sample_sizes(settings, space, blocks), settings.stopping.max_iter
+        return usual_visits(blocks.n_rows, settings.n_init, most, samples)
+
     def _rows_for(self, context: FitContext, geometry: Geometry, rule: Rule) -> RepresentedRows:
         """Return the represented rows of a fit, within the memory budget."""
         space, blocks = geometry.space, geometry.blocks
@@ -182,6 +207,7 @@ class BySweeps:
                 numbered=rule.most_clusters is not None,
                 draws=drawn,
                 samples=max(sizes, default=0),
+                labelled=context.n_labelled or blocks.n_rows,
             ),
         )
         if not blocks.read_anew:
