@@ -203,7 +203,7 @@ class NativeAssign:
             place = out.place(here.start, len(here))
             written = (
                 out.labels[place],
-                out.memberships[place],
+                out.memberships[place] if out.memberships.shape[1] else None,
                 out.nearest[place],
                 mass,
                 spread,
