@@ -279,7 +279,8 @@ class TestRefused:
                 engine=cmeans.ThreadEngine(checkpoint=tmp_path / "f"),
             )
             with pytest.raises(
-                ValueError, match=r"\(checkpoint=\): no file can hold kernel=.*; take the library's"
+                ValueError,
+                match=r"\(checkpoint=\)\): no file can hold kernel=.*; take the library's",
             ):
                 model.fit(X)
         assert not list(tmp_path.iterdir())
@@ -287,7 +288,7 @@ class TestRefused:
     def test_rows_of_another_library(self, tmp_path: Path) -> None:
         with pytest.raises(
             ValueError,
-            match=r"\(checkpoint=\): a file holds rows of NumPy alone; give those, or no "
+            match=r"\(checkpoint=\)\): a file holds rows of NumPy alone; give those, or no "
             r"checkpoint",
         ):
             fitted("landmarks", tmp_path / "f", x=strict_array(X))
