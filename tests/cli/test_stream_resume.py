@@ -208,6 +208,48 @@ def test_a_finished_stream_goes_on_where_more_has_come(cmeans: Command, tmp_path
     )
 
 
+@pytest.mark.parametrize("row", [7, 60])
+@pytest.mark.parametrize(
+    ("kernel", "value", "said"),
+    [
+        ("linear", 1e200, "line {2}: column 'b' has 1e+200, whose square is too large for float64"),
+        (
+            "polynomial",
+            1e120,
+            "row {0} (counted from 0): column 'b' has 1e+120, too much for the kernel; scale the "
+            "data, or take another kernel",
+        ),
+    ],
+)
+def test_a_row_out_of_range_does_not_end_a_stream(
+    cmeans: Command, tmp_path: Path, row: int, kernel: str, value: float, said: str
+) -> None:
+    """In the first chunk and later it is skipped like malformed ones, and counted; where none is
+    forgiven the stream goes on once one is."""
+    x, _ = groups(100)
+    source, out, kept = tmp_path / "x.csv", tmp_path / "l.csv", tmp_path / "s.safetensors"
+    words = ["stream", source, "--chunk-size", 20, "--checkpoint", kept, "--out", out]
+    begin = ["--clusters", 3, "--kernel", kernel, "--scale", "none"]
+    others = np.delete(np.arange(100), row)
+    far = x.copy()
+    far[row, 1] = value
+    source.write_bytes(csv(far))
+    message = said.format(row, None, row + 2)
+    refusal = cmeans(*words, *begin, "--max-errors", 0)
+    assert f"cmeans: a malformed row; {message}." in refusal.err.splitlines()
+    assert refusal.code == 2
+    ended = cmeans(*words, *(["--resume"] if kept.exists() else begin))
+    assert f"cmeans: warning: {message}" in ended.err.splitlines()
+    summary = ended.summary
+    assert (summary["rows"], summary["rows_clustered"], summary["rows_malformed"]) == (100, 99, 1)
+    assert pa.csv.read_csv(out)["row"].to_pylist() == others.tolist()
+    source.write_bytes(csv(x[others]))
+    assert cmeans(*words[:-1], tmp_path / "other.csv", *begin).code == 0
+    if kernel == "linear":  # else its chunk is one row shorter
+        labels = pa.csv.read_csv(tmp_path / "other.csv")["label"].to_pylist()
+        assert pa.csv.read_csv(out)["label"].to_pylist() == labels
+
+
 def test_another_source_is_read_from_its_beginning(
     cmeans: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
