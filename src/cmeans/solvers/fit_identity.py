@@ -53,21 +53,23 @@ class HashPass(NumberedPass[Hashes]):
         return np.add.reduce([self._of_block(block) for block in rows.task(task)])  # type: ignore[no-any-return]
 
     def _of_block(self, block: Block) -> Hashes:
-        numbers = (
-            np.arange(self.first + block.start, self.first + block.stop, dtype=np.uint64) * OF_ROWS
+        numbers = np.arange(self.first + block.start, self.first + block.stop)
+        return hashes_of(block.x, block.weight, numbers)
+
+
+def hashes_of(x: Any, weight: npt.NDArray[Any] | None, numbers: npt.NDArray[Any]) -> Hashes:
+    """Return the sums of hashes of the entries of some rows and of their weights; `numbers` are
+    those of the rows among all."""
+    numbers = numbers.astype(np.uint64) * OF_ROWS
+    if is_sparse(x):
+        x, places = (
+            x.data,
+            np.repeat(numbers, np.diff(x.indptr)) + x.indices.astype(np.uint64) * OF_COLUMNS,
         )
-        x: Any = block.x
-        if is_sparse(x):
-            x, places = (
-                x.data,
-                np.repeat(numbers, np.diff(x.indptr)) + x.indices.astype(np.uint64) * OF_COLUMNS,
-            )
-        else:
-            places = numbers[:, None] + np.arange(1, x.shape[1] + 1, dtype=np.uint64) * OF_COLUMNS
-        values = _hashed(to_numpy(x), places)
-        return np.array(
-            [values, _hashed(np.asarray(block.weight), numbers + OF_WEIGHTS)], np.uint64
-        )
+    else:
+        places = numbers[:, None] + np.arange(1, x.shape[1] + 1, dtype=np.uint64) * OF_COLUMNS
+    of_weights = 0 if weight is None else _hashed(np.asarray(weight), numbers + OF_WEIGHTS)
+    return np.array([_hashed(to_numpy(x), places), of_weights], np.uint64)
 
 
 def _hashed(values: npt.NDArray[Any], places: Any) -> np.uint64:

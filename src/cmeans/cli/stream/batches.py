@@ -16,6 +16,7 @@ from ...data.arrays import squared_norms
 from ...data.files.csv import ReadLines
 from ...data.files.schema import ColumnChoice
 from ...data.files.tables import are_weights, copy_columns, fault, weight_fault
+from ...solvers.fit_identity import hashes_of
 from ..errors import InputError
 
 _SHOWN = 5  # messages of one kind
@@ -64,6 +65,12 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @property
+    def digest(self) -> int:
+        """What identifies the sound rows, their weights and their numbers: a sum over rows, modulo
+        2^64."""
+        return int(hashes_of(self.x, self.weight, self.rows).sum(dtype=np.uint64))
 
     def without(self, place: int) -> Batch:
         """Return the rows but the one at a place among them."""

@@ -99,14 +99,15 @@ class StreamRun:
         self._request, self._screen, self._stream = request, screen, former
         begun = StreamPlace() if former is None else former.place
         source = str(request.reading.file)
-        self._place = begun if source == begun.source else replace(begun, source=source, files={})
-        reading, recipe, place = request.reading, None, (self._place.rows, dict(self._place.files))
+        self._place = begun if source == begun.source else begun.in_another(source)
+        reading, recipe = request.reading, None
         if former is not None:
             reading, recipe = (
                 replace(reading, weight=reading.weight or former.weight),
                 former.recipe,
             )
-        self._source = Source(reading, recipe, place, screen.warn, request.follow, request.wait)
+        follow = request.follow, request.wait
+        self._source = Source(reading, recipe, self._place, screen.warn, *follow)
         self.warned = FirstOnes(screen.warn, "further warnings are not shown.")
         self._faults = Faults(screen.warn, request.max_errors)
         continued = None if former is None else (request.checkpoint, former.written)
@@ -148,7 +149,7 @@ class StreamRun:
 
     def _take(self, chunk: Batch) -> None:
         if not len(chunk):  # the last, with malformed rows alone
-            self._place = self._place.after(chunk.stop, self._source.files)
+            self._place = self._place.after(chunk, self._source.files, self._source.stamps)
             return
         with held_back():
             chunk, labels, u = self._learn(chunk)
@@ -172,6 +173,7 @@ class StreamRun:
                 f"looking for {self._request.words['n_clusters']:,} clusters in "
                 f"{len(choice.columns):,} columns of {choice.dtype.name}"
             )
+        came, files = chunk, (self._source.files, self._source.stamps)
         while True:
             stream = self._stream or self._begun(chunk, choice)
             try:
@@ -185,12 +187,13 @@ class StreamRun:
                 )
                 chunk = chunk.without(error.row)
         self._stream, self._unsaved = stream, self._unsaved + 1
-        self._place = self._place.after(chunk.stop, self._source.files, labels, u.shape[1])
+        self._place = self._place.after(came, *files, labels, u.shape[1])
         return chunk, labels, u if self._request.memberships else None
 
     def _labelled(self, stream: SavedStream, chunk: Batch) -> tuple[NDArray[Any], NDArray[Any]]:
         """Update a model with a chunk, and return its labels and memberships."""
-        model, x = stream.model, stream.recipe.scaling.apply(chunk.x)
+        # of a copy: the rows are looked at again as they came
+        model, x = stream.model, stream.recipe.scaling.apply(chunk.x.copy())
         if chunk.weight is None or chunk.weight.any() or self._stream is None:
             with caught_warnings(self.warned.note):
                 model.partial_fit(x, sample_weight=chunk.weight)
