@@ -216,6 +216,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
                     outcome = (procedure.cluster or self._by_sweeps)(context)
                 for stage in reversed(context.stages):
                     outcome = stage.restore(outcome)
+                warn_of_result(outcome.geometry, outcome.result, type(self).__name__)
             self._keep(outcome.geometry, outcome.method, outcome.result, blocks)
             if self.verbose:
                 logger.info(
@@ -224,7 +225,6 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
                     self.stop_reason_,
                     self.objective_,
                 )
-            warn_of_result(outcome.geometry, outcome.result, type(self).__name__)
             hook.fit_ended()
         return self
 
