@@ -205,6 +205,7 @@ def row_attributes(geometry: Geometry, result: FitResult, blocks: Blocks) -> dic
         rows["size_gap_"] = result.size_gap
     return {
         **rows,
+        **result.attributes,
         "objective_": assignment.objective,
         "objective_history_": np.array(result.history),
         "n_iter_": solution.n_iter,
