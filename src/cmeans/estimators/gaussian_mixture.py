@@ -60,15 +60,17 @@ class GaussianMixture(Plotting, BaseCMeans):
     init : name, array, tuple or fitted estimator, default="k-means++"
         Where to start. A name: as in `KernelKMeans`, for hard partitions of the rows as they are
         and of the rows whitened by their total covariance, from which two runs start; six more,
-        from random rows, take their place only where they gain 0.2 of a log-likelihood a row. Else
+        from random rows, take their place only where they gain much: 0.1 of a log-likelihood for
+        each row and column. Else
         one run starts from what is given: as in `KernelKMeans`, or (weights, means, covariances),
         or a fitted mixture, also of scikit-learn.
     n_init : int, default=1
         Starts of the hard partitions; the lowest objective is kept.
     search : "auto", "breathing", None or Search, default="auto"
         As in `KernelKMeans`, for the hard partitions.
-    tol : float, default=1e-4
-        Rise of the objective in a sweep, for each row (by weight), below which the run ends.
+    tol : float, default=1e-6
+        Rise of the objective in a sweep, for each row (by weight), below which the run ends. Not
+        1e-4 as elsewhere: likelihoods may stand for a while before they rise.
     missing : "error", default="error"
         Rows with missing values are refused.
 
@@ -137,7 +139,7 @@ class GaussianMixture(Plotting, BaseCMeans):
         n_init: int = 1,
         search: SearchName | Search | None = "auto",
         max_iter: int = 300,
-        tol: float = 1e-4,
+        tol: float = 1e-6,
         missing: MissingName = "error",
         n_jobs: int | None = None,
         engine: Engine | None = None,
@@ -225,9 +227,7 @@ class GaussianMixture(Plotting, BaseCMeans):
         weight = _weights(sample_weight, len(u), type(self).__name__)
         return self.bic(X, sample_weight) + 2.0 * float(weight @ entropy)
 
-    def _deviance(
-        self, X: Any, sample_weight: Any, price: Callable[[float], float]
-    ) -> float:
+    def _deviance(self, X: Any, sample_weight: Any, price: Callable[[float], float]) -> float:
         values = self.score_samples(X)
         weight = _weights(sample_weight, len(values), type(self).__name__)
         return -2.0 * float(weight @ values) + self._n_parameters() * price(float(weight.sum()))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import numbers
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -32,8 +30,9 @@ class Covariance(ParameterObject):
         within the clusters of the best hard partition. "auto": d + 1 for d columns that differ, 2
         for "diag", 2 / d for "spherical". 0: none, so that a cluster of few rows may have no
         inverse covariance, which is an error.
-    df : float, default=inf
-        Degrees of freedom of the components' tails. Only inf, Gaussians, is there.
+    df : None, default=None
+        Degrees of freedom of the components' tails; None: infinitely many, Gaussians. There are no
+        others so far.
     volume : "equal" or "free", default="equal"
         For the c-means family: "equal": metrics of determinant 1, so that clusters differ in shape
         alone (Gustafson & Kessel 1979). "free": they differ in volume too, which adds ln |S_j| to
@@ -59,7 +58,7 @@ class Covariance(ParameterObject):
 
     shape: CovarianceName = "full"
     prior: Auto | float = "auto"
-    df: float = math.inf
+    df: float | None = None
     volume: Literal["equal", "free"] = "equal"
 
     def __post_init__(self) -> None:
@@ -67,8 +66,8 @@ class Covariance(ParameterObject):
         one_of(self.volume, "volume", "Covariance", ("equal", "free"))
         if not is_auto(self.prior):
             real(self.prior, "prior", "Covariance", others='"auto" or ')
-        if not isinstance(self.df, numbers.Real) or self.df != math.inf:
-            wanted = "only inf, Gaussian components, is there so far; leave {name} out."
+        if self.df is not None:
+            wanted = "only None, Gaussian components, is there so far; leave {name} out."
             raise ParameterError("Covariance", "df", self.df, wanted)
 
     @property

@@ -46,6 +46,20 @@ class Metrics:
         """True where only the diagonals of the factors are kept."""
         return self.factors.ndim == 2
 
+    def coordinates(
+        self,
+        points: Float64,  # (k, r)
+        weights: Float64,  # (c,)
+    ) -> Float64:
+        """Return coordinates of points in which squared distances are those of the weighted mean of
+        the metrics: (k, r)."""
+        shares = weights / weights.sum() if weights.any() else np.full(len(self), 1 / len(self))
+        if self.are_diagonal:
+            return points * np.sqrt(shares @ (self.factors * self.factors))
+        mean = np.einsum("j,jab,jac->bc", shares, self.factors, self.factors)
+        values, vectors = np.linalg.eigh(mean)
+        return points @ vectors * np.sqrt(np.maximum(values, 0.0))
+
     def squared_distances(
         self,
         x: Array,  # (b, r)

@@ -73,6 +73,13 @@ SHAPES = {
 class SingularError(ValueError):
     """A covariance without an inverse."""
 
+    def __init__(self) -> None:
+        super().__init__(
+            "the rows of a cluster have a covariance without an inverse, as they lie in fewer "
+            "directions than there are columns, and prior=0 adds nothing to it; leave prior out, "
+            'take fewer clusters, or covariance="diag".'
+        )
+
 
 def inverse_factors(covariances: Float64) -> Float64:
     """Return F_j with F_j^T F_j = S_j^-1: the inverses of the Cholesky factors, (c, d, d) lower
@@ -80,15 +87,15 @@ def inverse_factors(covariances: Float64) -> Float64:
     inverse."""
     if covariances.ndim == 2:
         if not (covariances > 0).all():
-            raise SingularError
+            raise SingularError()
         return 1.0 / np.sqrt(covariances)
     try:
         lower = np.linalg.cholesky(covariances)
     except np.linalg.LinAlgError:
-        raise SingularError from None
+        raise SingularError() from None
     inverses = [lapack.dtrtri(factor, lower=1) for factor in lower]
     if any(info != 0 for _, info in inverses):
-        raise SingularError
+        raise SingularError()
     return np.stack([np.tril(inverse) for inverse, _ in inverses])
 
 

@@ -100,7 +100,9 @@ class Stretched(Solving):
             plain = step.state(first, partition, plain)
             starts = self._drawn(first, step, rows, plain, hidden)
         else:
-            starts = iter([StretchedStart(self._given(self.given, final, step, plain), "the given one")])
+            starts = iter(
+                [StretchedStart(self._given(self.given, final, step, plain), "the given one")]
+            )
         best = _best_of(starts, first, step, runs.observer)
         if pilot is not None:
             state = best.solution.state
@@ -298,7 +300,7 @@ def _best_of(
         value = solution.history[-1] / problem.rows.blocks.unit
         assert solution.last is not None, "there was a sweep"
         weight = solution.last[1].weight
-        gain = step.volumes.much(weight, lowest, problem.space.n_coordinates)
+        gain = step.volumes.much(weight, lowest, len(step.shrinkage.columns.live))
         if best is None or lowest - value > (gain if start.is_random else 0.0):
             best, lowest = BestRun(solution, None, 0, {"start_": start.source}), value
             sums = solution.last[1]

@@ -15,7 +15,9 @@ from ...sweeps.state import State
 from .shapes import diagonals, inverse_factors
 from .shrinkage import Shrinkage
 
-MUCH = 0.25  # of a log-likelihood, for each row
+# of a log-likelihood, for each row and column, that a run from random rows must gain: crossing
+# lines gain .5, components that describe no cluster .03 at most
+MUCH = 0.1
 LEAST_SHARE = 1e-300  # of the rows in a cluster, for logarithms
 
 
@@ -46,8 +48,8 @@ class Volumes(Protocol):
         """Return the fall of the objective in a sweep below which a run ends."""
 
     def much(self, weight: float, objective: float, d: int) -> float:
-        """Return how much lower another objective must be to be worth more than the little that
-        components gain which describe no cluster: `MUCH` of a log-likelihood, for each row."""
+        """Return how much lower another objective must be, in d columns, to be worth more than the
+        little that components gain which describe no cluster."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class EqualVolumes(Volumes):
 
     def much(self, weight: float, objective: float, d: int) -> float:
         # distances are in proportion to |S|^(1/d), of which a row's likelihood has the square root
-        return abs(objective) * -math.expm1(-2.0 * MUCH / d)
+        return abs(objective) * -math.expm1(-2.0 * MUCH)
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ class FreeVolumes(Volumes):
         return tol * weight
 
     def much(self, weight: float, objective: float, d: int) -> float:
-        return 2.0 * MUCH * weight
+        return 2.0 * MUCH * d * weight
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ class MixtureVolumes(Volumes):
         return {"lower_bound_": self._deviance(shrinkage, sums, state) / (-2.0 * sums.weight)}
 
     def much(self, weight: float, objective: float, d: int) -> float:
-        return MUCH * weight
+        return MUCH * d * weight
 
     def _deviance(self, shrinkage: Shrinkage, sums: SweptSums, state: State) -> float:
         """Return -2 times the log-likelihood."""
