@@ -606,6 +606,22 @@ def test_a_checkpoint_of_other_rows_or_weights_is_refused(client, tmp_path):
         fit.fit(da.from_array(changed, chunks=(1000, D)), sample_weight=weight)
     with pytest.raises(ValueError, match="was begun with weights="):
         fit.fit(rows(), sample_weight=weight + 1)
+    with pytest.raises(ValueError, match="was begun with weights="):
+        fit.fit(rows(), sample_weight=da.from_array(WEIGHT[::-1].copy(), chunks=700))
+
+
+def test_a_checkpoint_of_other_known_labels_is_refused(client, tmp_path):
+    """Two that change places, which sums do not show; the same are known again, wherever they
+    are."""
+    known, kept = np.arange(N) % 3, cmeans.Checkpoint(tmp_path / "kept")
+    fit = model("KernelKMeans", kernel="linear", engine=cmeans.DaskEngine(client, checkpoint=kept))
+    fit.fit(rows(), known_labels=da.from_array(known, chunks=700))
+    fit.set_params(engine=cmeans.DaskEngine(client, checkpoint=kept.set_params(resume=True)))
+    fit.fit(rows(), known_labels=known)
+    known[[1000, 4001]] = known[[4001, 1000]]
+    assert known[1000] != known[4001]
+    with pytest.raises(ValueError, match="was begun with known labels="):
+        fit.fit(rows(), known_labels=da.from_array(known, chunks=700))
 
 
 def test_only_the_rows_that_are_asked_for_come(client):
