@@ -15,8 +15,8 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("MKL_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-# Dask's workers sample what each of their threads does, and its clocks run while nothing is asked of
-# them: a cluster that waits takes 4% of a processor, and 1% without.
+# Dask's workers sample what each of their threads does, and its clocks run while nothing is asked
+# of them: a cluster that waits takes 4% of a processor, and 1% without.
 os.environ.setdefault("DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED", "False")
 os.environ.setdefault("DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL", "500ms")
 os.environ.setdefault("DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL", "10s")
