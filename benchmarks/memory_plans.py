@@ -214,17 +214,20 @@ def row_of(one: Case, size: tuple[int, int], found: dict[str, Any]) -> str:
 
 PAGE = """# Memory: plans beside peaks
 
-`model.plan(X).memory` says how many bytes a fit takes at most, before it begins. Below it stands beside the largest resident memory that the
-fit then took in a process of its own, less what the process held before: libraries and the rows that were given. A share above 1 would break
-the promise; one below .5 of a plan above 200 MB would make it idle. Tests hold both, at each of these sizes.
+`model.plan(X).memory` says how many bytes a fit takes at most, before it begins. Below it stands
+beside the largest resident memory that the fit then took in a process of its own, less what the
+process held before: libraries, and the rows that were given. A share above 1 would break the
+promise; one below .5 of a plan above 200 MB would make it idle. Tests hold both, at each of these
+sizes.
 
 | estimator | parameters | rows | shape | plan, MB | peak, MB | share |
 |---|---|---|---|---|---|---|
 {table}
 
-Three sweeps each, two threads, no `memory_budget`, so that rows are kept as the space sees them where that pays. CSR rows store 60 values each.
-Of memory maps the pages that the system keeps of the file do not count, as it takes them back. Measured on {machine} by
-`python -m benchmarks.memory_plans`.
+Three sweeps each, two threads, no `memory_budget`, so that rows are kept as the space sees them
+where that pays. CSR rows store 60 values each. Of memory maps the pages that the system keeps of
+the file do not count, as it takes them back. `AdaptivePossibilisticCMeans` holds a copy of its rows
+in units of its own. Measured on {machine} by `python -m benchmarks.memory_plans`.
 """
 
 
