@@ -216,6 +216,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
                     outcome = (procedure.cluster or self._by_sweeps)(context)
                 for stage in reversed(context.stages):
                     outcome = stage.restore(outcome)
+                warn_of_result(outcome.geometry, outcome.result, type(self).__name__)
             self._keep(outcome.geometry, outcome.method, outcome.result, blocks)
             if self.verbose:
                 logger.info(
@@ -224,7 +225,6 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
                     self.stop_reason_,
                     self.objective_,
                 )
-            warn_of_result(outcome.geometry, outcome.result, type(self).__name__)
             hook.fit_ended()
         return self
 
@@ -336,7 +336,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
         check_kernel(self, kernel, name)
         landmarks = checked_landmarks(self, kernel, name)
         search = self._checked_search(name)
-        check_init(self.init, name, self._init_names)
+        self._check_init()
         if one_of(self.missing, "missing", name, get_args(MissingName)) == "partial":
             refuse_beside(Holes.name, (), self)
         for stage in procedure.stages:
@@ -379,6 +379,10 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
         return procedure, FitSettings(
             n_clusters, n_init, stopping, budget, landmarks, search, rng, kernel
         )
+
+    def _check_init(self) -> None:
+        """Refuse an `init` that is invalid for all rows."""
+        check_init(self.init, type(self).__name__, self._init_names)
 
     def _checked_search(self, estimator_name: str) -> Search:
         return search_within(

@@ -217,6 +217,7 @@ def row_attributes(geometry: Geometry, result: FitResult, blocks: Blocks) -> dic
         rows["size_gap_"] = result.size_gap
     return {
         **rows,
+        **result.attributes,
         "objective_": assignment.objective,
         "objective_history_": np.array(result.history),
         "n_iter_": solution.n_iter,
@@ -357,7 +358,8 @@ def warn_of_result(geometry: Geometry, result: FitResult, estimator_name: str) -
         )
     if result.assignment.empty:
         warn_of_empty_rows(result.assignment.empty, labels.shape[0], geometry.space, estimator_name)
-    if result.rule.is_soft and len(result.alive) > 1:
+    # clusters with metrics may share a centre
+    if result.rule.is_soft and len(result.alive) > 1 and result.state.metrics is None:
         _complain_of_fallen_centres(geometry, result, estimator_name)
 
 
@@ -388,12 +390,16 @@ def _within(geometry: Geometry, result: FitResult) -> tuple[Centres, Float64, Fl
     centres is an upper bound.
     """
     last, centres = result.solution.last, result.solution.state.centres
+    metrics = result.solution.state.metrics
+    if metrics is not None:
+        mass = result.assignment.mass
+        centres = Centres.orthonormal(metrics.coordinates(centres.coordinates, mass))
     if last is not None and len(last[1].mass) == len(centres) and last[1].mass.any():
         mass = last[1].mass
         return centres, last[1].spread / np.where(mass > 0, mass, 1.0), mass
     total = float(geometry.blocks.weight.sum()) * len(result.alive)
     return (
-        result.state.centres,
+        centres if metrics is not None else result.state.centres,
         np.full(len(result.alive), result.assignment.total_distance / total),
         np.ones(len(result.alive)),
     )

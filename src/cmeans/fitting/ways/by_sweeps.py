@@ -120,8 +120,8 @@ class BySweeps:
         return subsample_schedule(swept.population, settings.n_clusters, settings.rng)
 
     def _searching(self, swept: Swept, settings: FitSettings) -> Searching | None:
-        """Return the search for a better optimum; None for a given start, whose own is meant, and
-        for clusters of known rows."""
+        """Return the search for a better optimum; None where a start was given, whose own optimum
+        is wanted, and where the clusters of some rows are known."""
         if swept.problem.known is not None:
             return None
         if settings.search.method == "annealing":
@@ -225,7 +225,7 @@ class BySweeps:
         def after_sweep(rule: Rule, state: State, sweeps: int) -> bool:
             def fitted() -> dict[str, Any]:
                 space, centres = geometry.portable(state.centres)
-                state_there = State(centres, state.scales)
+                state_there = state.at(centres)
                 return {
                     **self._model_attributes(
                         geometry, replace(method, rule=rule), space, state_there
@@ -271,10 +271,7 @@ class BySweeps:
                 space, centres = geometry.portable(interim.state.centres)
                 for name in (*OF_ROWS, "row_visits_"):
                     self.__dict__.pop(name, None)
-                state, method = (
-                    State(centres, interim.state.scales),
-                    replace(method, rule=interim.rule),
-                )
+                state, method = interim.state.at(centres), replace(method, rule=interim.rule)
                 for name, value in self._model_attributes(geometry, method, space, state).items():
                     setattr(self, name, value)
                 self.converged_, self.stop_reason_, self.n_iter_ = (
