@@ -109,6 +109,11 @@ class Stage:
         """Fitted attributes of models that have gone through this stage."""
         return {}
 
+    def bytes_beside(self, blocks: Blocks) -> int:
+        """Bytes of memory that the stage takes beside the rows that it is given, as long as the fit
+        lasts."""
+        return 0
+
     def settle(self, context: FitContext) -> FitContext:
         """Look at the rows, and return the fit with those that are to be clustered in their place,
         and among its `stages` this one as it is for these rows; none where there is nothing to

@@ -188,6 +188,7 @@ class BySweeps:
             self._sample_sizes(settings, space, blocks),
         )
         held = space.bytes_of_rows + self._remembered(settings, blocks)
+        held += sum(stage.bytes_beside(blocks) for stage in context.procedure.stages)
         init = vars(self).get("init")
         drawn = isinstance(init, str)
         held += of_start(blocks, OF_INIT.get(str(init), 0))
