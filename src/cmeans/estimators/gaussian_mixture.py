@@ -17,11 +17,11 @@ from ..fitting.covariance import Covariance, CovarianceName, covariance_from
 from ..fitting.fit import BaseCMeans
 from ..fitting.geometry import Geometry
 from ..fitting.mixture import (
-    check_start,
     component_weights,
     covariances_of,
-    given_start,
+    given_mixture,
     in_shape,
+    is_mixture,
     live_columns,
     log_likelihoods,
 )
@@ -154,12 +154,12 @@ class GaussianMixture(Plotting, BaseCMeans):
 
     def _procedure(self) -> Procedure:
         stage = StretchedClusters(
-            self._covariance, MixtureVolumes(), lambda *_: (Mixture(), None), given_start
+            self._covariance, MixtureVolumes(), lambda *_: (Mixture(), None), given_mixture
         )
         return Procedure(lambda _: Method(Hard()), stages=(stage,))
 
     def _check_init(self) -> None:
-        if not check_start(self.init, self._init_names, type(self).__name__):
+        if not is_mixture(self.init, type(self).__name__):
             super()._check_init()
 
     def _model_attributes(
