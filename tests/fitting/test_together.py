@@ -27,6 +27,7 @@ WORDS: dict[str, dict[str, Any]] = {  # by which each feature is asked for
     "must_link": {"must_link": [[0, 1]]},
     "sizes": {"sizes": Sizes(least=5)},
     "noise": {"noise": 0.1},
+    "covariance": {"covariance": "diag"},
     "top_k": {"top_k": 2},
     'search="breathing"': {"search": "breathing"},
     'missing="partial"': {"missing": "partial"},

@@ -19,6 +19,7 @@ from .covariance import Covariance, covariance_from
 from .geometry import Geometry
 from .procedure import Method, Procedure
 from .stages.stretched import StretchedClusters, given_start
+from .together import COVARIANCES
 
 
 @dataclass(frozen=True)
@@ -92,9 +93,7 @@ def stretched(
 def _refuse(rule: Rule, covariance: Covariance, said: str) -> None:
     """Refuse covariances for rules that cannot have them."""
     if rule.noise_share is not None or rule.noise_distance is not None:
-        raise ValueError(
-            f"{said}: clusters with covariances go with no noise cluster so far; leave one out."
-        )
+        raise ValueError(f"{said}: {COVARIANCES.format('a noise cluster', 'noise=')}.")
     if covariance.volume == "free" and not rule.is_shift_free:
         raise ValueError(
             f'{said}: with volume="free" squared distances may be negative, which hard and entropy '
