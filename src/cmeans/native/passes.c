@@ -90,7 +90,7 @@ int EXPORTED(sweep)(const struct rows *rows, const struct centres *centres, cons
 
 struct assignment {
     int64_t *labels;    /* (count,) the largest membership, ties to the lowest number; -1 where all are zero and the rule allows it */
-    real *memberships;  /* (count, clusters) */
+    real *memberships;  /* (count, clusters), or NULL: they are not asked for */
     double *nearest;    /* (count,) squared distance to the centre of the label, to the nearest where there is none */
     double *mass;       /* (clusters,) sum of sample weight times membership, added to */
     double *spread;     /* (clusters,) sum of w d2, added to */
@@ -130,7 +130,7 @@ int EXPORTED(assign)(const struct rows *rows, const struct centres *centres, con
         label_by_membership(&tile, centres, rule->leaves_rows_out);
         for (int64_t t = 0; t < tile.count; t++) {
             const whole label = tile.label[t];
-            for (int64_t j = 0; j < clusters; j++)
+            for (int64_t j = 0; to->memberships != NULL && j < clusters; j++)
                 to->memberships[(start + t) * clusters + j] = tile.u[j * TILE + t] * tile.factor[t];
             to->labels[start + t] = label;
             to->nearest[start + t] = label >= 0 ? tile.d2[label * TILE + t] : tile.low[t];

@@ -88,7 +88,8 @@ def assign(
         u = rule.memberships(d2, state.scales)
         out.labels[here] = labels = argmax_labels(rule, u, d2)
         if out.clusters is None:
-            out.memberships[here, ...] = u
+            if out.memberships.shape[1]:  # else labels tell them
+                out.memberships[here, ...] = u
         else:
             out.clusters[here], out.memberships[here, ...] = _largest(u, out.clusters.shape[1])
         out.nearest[here] = _label_column(d2, labels)

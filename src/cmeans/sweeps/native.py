@@ -43,7 +43,7 @@ PANEL = 4  # of native/metrics.h
 
 
 class CentresArgument(Structure):
-    """struct centres"""
+    """The arrays of the centres and their scales, as C reads them (struct centres)."""
 
     _fields_ = [
         ("values", ADDRESS),
@@ -230,7 +230,7 @@ class NativeAssign:
             place = out.place(here.start, len(here))
             written = (
                 out.labels[place],
-                out.memberships[place],
+                out.memberships[place] if out.memberships.shape[1] else None,
                 out.nearest[place],
                 mass,
                 spread,
