@@ -41,6 +41,7 @@ class Apart:
         return f"{type(estimator).__name__}({', '.join(filter(None, words))}): {self.why}"
 
 
+COVARIANCES = "clusters with covariances do not go with {} so far; leave out covariance=, or {}"
 FREE = (
     "sizes are bounded of rows that are free to move; leave out known_labels= and must_link=, "
     "or the bounds"
@@ -62,6 +63,24 @@ TABLE = (
         "noise",
         "sizes",
         "sizes are bounded of clusters without noise; give noise= or bounds of sizes, not both",
+    ),
+    Apart("covariance", "sizes", COVARIANCES.format("bounds of sizes", "sizes=")),
+    Apart("covariance", "known_labels", COVARIANCES.format("known rows", "known_labels=")),
+    Apart("covariance", "must_link", COVARIANCES.format("linked rows", "must_link=")),
+    Apart("covariance", "top_k", COVARIANCES.format("few memberships of a row", "top_k=")),
+    Apart("covariance", "noise", COVARIANCES.format("a noise cluster", "noise=")),
+    Apart("covariance", 'missing="partial"', COVARIANCES.format("missing values", "missing=")),
+    Apart(
+        "covariance",
+        'search="annealing"',
+        "clusters with covariances begin at hard partitions, which are not annealed; take "
+        'search="auto"',
+    ),
+    Apart(
+        "covariance",
+        "landmarks",
+        "clusters have covariances among rows as they are, or in few features, not over landmarks; "
+        "leave one out",
     ),
     Apart(
         "top_k",
@@ -187,6 +206,7 @@ WORDS: Mapping[str, Callable[[Any], str | None]] = {
         None if isinstance(_search_of(estimator).join_equal_rows, str) else JOINING
     ),
     "top_k": _top_k,
+    "covariance": _spelled("covariance"),
     "noise": _spelled("noise"),
     "sizes": _spelled("sizes"),
     'search="breathing"': _search("breathing"),

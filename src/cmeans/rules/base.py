@@ -81,6 +81,8 @@ class Rule(ParameterObject, ABC):
         the defaults of its parameters; "" where it is given as an object alone.
     is_scale_free : whether memberships depend on ratios of a row's squared distances alone, and on
         nothing else that these compare with.
+    is_shift_free : whether memberships depend on differences of a row's squared distances alone, so
+        that these may be negative.
     rows_sum_to_one : True where memberships are a distribution over the clusters, and the noise
         cluster where there is one.
     is_soft : False for one-hot memberships.
@@ -106,6 +108,7 @@ class Rule(ParameterObject, ABC):
 
     name: ClassVar[str] = ""
     is_scale_free: ClassVar[bool] = False
+    is_shift_free: ClassVar[bool] = False
     rows_sum_to_one: ClassVar[bool] = True
     is_soft: ClassVar[bool] = True
     refills_empty_clusters: ClassVar[bool] = False

@@ -29,6 +29,7 @@ class Hard(Rule):
 
     name = "hard"
     is_scale_free = True
+    is_shift_free = True
     is_soft = False
     refills_empty_clusters = True
 

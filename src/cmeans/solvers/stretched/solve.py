@@ -101,7 +101,7 @@ class Stretched(Solving):
             starts = self._drawn(first, step, rows, plain, hidden)
         else:
             starts = iter(
-                [StretchedStart(self._given(self.given, final, step, plain), "the given one")]
+                [StretchedStart(self._given(self.given, first, step, plain), "the given one")]
             )
         best = _best_of(starts, first, step, runs.observer)
         if pilot is not None:
@@ -109,7 +109,8 @@ class Stretched(Solving):
             scaled = pilot.state(state, first.sweep(state))
             solution = solve(final, scaled, runs.observer.within("scaled").at("fit"), step)
             visits = best.row_visits + solution.row_visits + problem.n_rows
-            best = replace(best, solution=solution, row_visits=visits)
+            attributes = {**best.attributes, "pilot_m_": getattr(pilot.rule, "m", 1.0)}
+            best = replace(best, solution=solution, row_visits=visits, attributes=attributes)
         return final, replace(
             best, row_visits=best.row_visits + hard.row_visits + 2 * problem.n_rows
         )
@@ -177,7 +178,7 @@ class Stretched(Solving):
     ) -> State:
         """Return the clusters of a start that is given."""
         if given.memberships is not None:
-            by = PartitionPass(SizedHard(), given.memberships, plain)
+            by = PartitionPass(problem.rule, given.memberships, plain)
             return step.state(problem, problem.engine.fold(problem.rows, by), plain)
         assert given.centres is not None, "a start has centres or memberships"
         if given.covariances is None or given.shares is None:
