@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, get_args
 
 from ..runtime.checks import ParameterError, is_auto, one_of, real
@@ -10,7 +11,7 @@ from ..runtime.parameter_object import ParameterObject
 from .arguments import Auto
 
 CovarianceName = Literal["full", "diag", "tied", "spherical"]
-NAMES: tuple[str, ...] = get_args(CovarianceName)
+NAMES: tuple[CovarianceName, ...] = get_args(CovarianceName)
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,6 +75,9 @@ class Covariance(ParameterObject):
     def prior_rows(self) -> float | None:
         """The rows of the prior; None where the shape says how many."""
         return None if is_auto(self.prior) else float(self.prior)
+
+
+COVARIANCES = {name: partial(Covariance, name) for name in NAMES}
 
 
 def covariance_from(value: Any, estimator_name: str) -> Covariance:
