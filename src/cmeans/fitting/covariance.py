@@ -77,7 +77,7 @@ class Covariance(ParameterObject):
         return None if is_auto(self.prior) else float(self.prior)
 
 
-COVARIANCES = {name: partial(Covariance, name) for name in NAMES}
+COVARIANCES: dict[str, partial[Covariance]] = {name: partial(Covariance, name) for name in NAMES}
 
 
 def covariance_from(value: Any, estimator_name: str) -> Covariance:
@@ -87,4 +87,4 @@ def covariance_from(value: Any, estimator_name: str) -> Covariance:
     if not isinstance(value, str) or value not in NAMES:
         wanted = f"{{name}} must be one of {list(NAMES)}, or Covariance(...)."
         raise ParameterError(estimator_name, "covariance", value, wanted)
-    return Covariance(value)  # type: ignore[arg-type]
+    return Covariance(value)
