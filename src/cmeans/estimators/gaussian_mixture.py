@@ -56,6 +56,7 @@ class GaussianMixture(Plotting, BaseCMeans):
     covariance : "full", "diag", "tied", "spherical" or Covariance, default="full"
         What the components' covariances may be, and what is known of them beforehand: `Covariance`
         says how. "full" has d (d + 1) / 2 numbers for each cluster; of many columns take "diag".
+        Not None as elsewhere: components are never round and of one size.
     init : name, array, tuple or fitted estimator, default="k-means++"
         Where to start. A name: as in `KernelKMeans`, for hard partitions of the rows as they are
         and of the rows whitened by their total covariance, from which two runs start; six more,

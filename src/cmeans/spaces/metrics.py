@@ -24,8 +24,7 @@ class Metrics:
 
     def __post_init__(self) -> None:
         shape = self.factors.shape
-        square = len(shape) == 3 and shape[1] == shape[2]
-        if not (len(shape) == 2 or square) or (square and np.triu(self.factors, 1).any()):
+        if not (len(shape) == 2 or (len(shape) == 3 and shape[1] == shape[2])):
             raise ValueError(
                 f"Metrics: factors {shape} must be lower triangles (c, r, r), or diagonals (c, r)"
             )

@@ -23,7 +23,7 @@ class NextClusters:
     shrinkage: Shrinkage
     volumes: Volumes
     needs_labels: bool = False
-    keeps_clusters: bool = False
+    keeps_clusters: bool = True  # and the objective falls, so that there are no cycles
 
     def __call__(
         self,
