@@ -15,7 +15,6 @@ from ..fitting.arguments import (
     MetricName,
     MissingName,
     check_top_k,
-    rule_of,
     truncated,
 )
 from ..fitting.fit import BaseCMeans
@@ -27,6 +26,7 @@ from ..fitting.stages.sized import SizedClusters
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import RULES, Rule
+from ..rules.base import rule_of
 from ..runtime.docstrings import describes_arguments, shares_parameters
 from ..runtime.offered import offered_if
 from .kernel_kmeans import KernelKMeans

@@ -4,7 +4,7 @@ clusters."""
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Set
 from functools import cache
 from typing import Any, Literal, Protocol
 
@@ -15,8 +15,8 @@ from ..data.arrays import Array, IntArray, as_like, is_foreign, is_sparse
 from ..data.blocks import Blocks
 from ..kernels import Kernel, Precomputed
 from ..kernels.base import GammaName as GammaName
-from ..rules import RULES, Rule, Truncated
-from .validation import checked_square_diagonal, host_array, intact, integer, one_of
+from ..rules import Rule, Truncated
+from .validation import checked_square_diagonal, host_array, intact, integer
 
 # Values that parameters of several estimators take by name
 Auto = Literal["auto"]
@@ -67,21 +67,21 @@ def refuse_beside_graph(parameters: SpaceParameters, kernel: Kernel, estimator_n
 
 def refuse_stored(kernel: Kernel, estimator_name: str, blocks: Blocks, *, exact: bool) -> None:
     """Refuse rows that are not in memory where the space does not read them block by block."""
-    if kernel.takes_kernel_values or kernel.takes_affinities:
-        blocks.require_in_memory(
-            lambda where: (
-                f'{estimator_name}(kernel="{kernel.name}"): kernel values must be in memory; load '
-                f"{where} first, or pass rows."
-            )
-        )
-    if exact:
-        blocks.require_in_memory(
-            lambda where: (
+
+    def refuse(where: str, _: int | None) -> None:
+        if kernel.takes_features:
+            raise ValueError(
                 f"{estimator_name}(landmarks=None): the exact kernel needs all {blocks.n_rows:,} "
                 "rows in memory; take landmarks "
                 f'(landmarks="auto" or a number), or load {where} and pass the array.'
             )
+        raise ValueError(
+            f'{estimator_name}(kernel="{kernel.name}"): kernel values must be in memory; load '
+            f"{where} first, or pass rows."
         )
+
+    if exact or not kernel.takes_features:
+        blocks.in_memory(refuse)
 
 
 def row_numbers(value: Any, estimator_name: str, n_rows: int, name: str = "landmarks") -> IntArray:
@@ -154,21 +154,6 @@ def matching_points(value: Any, name: str, estimator_name: str, blocks: Blocks) 
     if is_sparse(x):
         return type(x)(sparse.csr_array(points).astype(x.dtype))
     return as_like(points.toarray() if is_sparse(points) else points, x)
-
-
-def rule_of(value: Any, estimator_name: str, names: Sequence[str] = ()) -> Rule:
-    """Return the rule of a name, made with its defaults, or of an object; `names` are those that
-    may be given, all that there are."""
-    if isinstance(value, type) and issubclass(value, Rule):
-        raise ValueError(
-            f"{estimator_name}(rule={value.__name__}): give a rule object, {value.__name__}(...), "
-            "not its class."
-        )
-    return (
-        value
-        if isinstance(value, Rule)
-        else RULES[one_of(value, "rule", estimator_name, tuple(names or RULES))]()
-    )
 
 
 def check_top_k(value: Any, rule: Rule, estimator_name: str) -> int | None:

@@ -232,7 +232,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
         if joins if joins != "auto" else blocks.n_rows > blocks.limits.canonical_rows:
             yield EqualRows(joins != "auto")
         if (
-            settings.kernel.takes_affinities
+            settings.kernel.refines_cut
             and isinstance(self.init, str)
             and self.metric == "euclidean"
         ):

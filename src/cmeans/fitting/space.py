@@ -212,8 +212,8 @@ def unit_sphere(parameters: SpaceParameters, n_features: int) -> EuclideanSpace 
 
 def estimator_graph(request: SpaceRequest) -> Geometry:
     """Return the geometry of rows in the leading eigenvectors of their graph over landmarks."""
-    kernel, estimator_name, n_clusters = request.kernel, request.estimator_name, request.n_clusters
-    assert isinstance(kernel, LandmarkGraphKernel)
+    kernel = cast(LandmarkGraphKernel, request.kernel)  # which is over landmarks
+    estimator_name, n_clusters = request.estimator_name, request.n_clusters
     refuse_beside_graph(request.parameters, kernel, estimator_name)
     if kernel.is_made:
         return Geometry(request.blocks, kernel, FeatureSpace(kernel), n_clusters)
@@ -282,8 +282,7 @@ def graph_geometry(
 def _precomputed_graph(request: SpaceRequest) -> Geometry:
     """Return the geometry of rows of affinities in the leading eigenvectors of their graph."""
     estimator_name, blocks, n_clusters = request.estimator_name, request.blocks, request.n_clusters
-    kernel = request.kernel
-    assert isinstance(kernel, PrecomputedGraphKernel)
+    kernel = cast(PrecomputedGraphKernel, request.kernel)  # which takes affinities
     refuse_beside_graph(request.parameters, kernel, estimator_name)
     if kernel.is_made:
         mass = kernel.row_weights(blocks.x, blocks.weight)
@@ -311,12 +310,12 @@ def _precomputed(request: SpaceRequest) -> Geometry:
     landmarks with the diagonal."""
     estimator_name, blocks, n_clusters = request.estimator_name, request.blocks, request.n_clusters
     n, width = blocks.x.shape
-    assert isinstance(request.kernel, Precomputed)
-    kernel, diag, landmarks = Precomputed(), request.kernel.diagonal, request.landmarks
+    given = cast(Precomputed, request.kernel)  # which takes kernel values
+    kernel, diag, landmarks = Precomputed(), given.diagonal, request.landmarks
     listed = None if landmarks.points is None else row_numbers(landmarks.points, estimator_name, n)
     if listed is not None and diag is not None and width == len(listed):
         return _columns_only(request, blocks, listed, diag)
-    blocks = blocks.with_columns(kxx=whole_diagonal(request.kernel, estimator_name, blocks.x))
+    blocks = blocks.with_columns(kxx=whole_diagonal(given, estimator_name, blocks.x))
     exact = ExactSpace(kernel, blocks, solver_tolerance(blocks.x.dtype), request.spherical)
     blocks = replace(request, blocks=blocks).without_empty_rows(exact)
     plain = Geometry(blocks, kernel, exact, n_clusters, None, np.arange(n))

@@ -136,6 +136,7 @@ class DaskSession(Engine):
             return
         n_steps = rows.n_tasks if isinstance(rows, ChunkedRows) else len(self._rows.parts)
         at, count = 0, 1 if kept is None else n_steps  # what is kept is written by one graph
+        sent = chain.sent()
         while at < n_steps:
             begun, beside, steps = (
                 time.monotonic(),
@@ -143,14 +144,14 @@ class DaskSession(Engine):
                 range(at, min(at + count, n_steps)),
             )
             (answer,) = self._results(
-                partial(self._follow, rows, steps, chain, Answer(state), kept, beside)
+                partial(self._follow, rows, steps, sent, Answer(state), kept, beside)
             )
             state, at = answer.told(), at + count
             kept = None if kept is None else DaskKept(self._rows.partitions, beside)
             count = max(
                 1, min(2 * count, int(count * SENT_FOR / (time.monotonic() - begun)), MOST_CHUNKS)
             )
-            yield state, kept
+            yield chain.heard(state), kept
 
     def _follow(
         self, rows: Any, steps: range, chain: Chain[Any], before: Any, kept: Any, beside: list[Any]

@@ -119,16 +119,17 @@ class GroupedRows:
             assignment = replace(
                 assignment, empty=int(np.count_nonzero(np.isnan(nearest)[self.member]))
             )
-        if given.keep_memberships:
-            clusters = None if top is None else self.of(top)
-            memberships = None if u is None else self.of(u)
-            return replace(
+        whole = given.in_full(
+            lambda: replace(
                 assignment,
                 labels=self.of(labels),
-                memberships=memberships,
+                memberships=None if u is None else self.of(u),
                 nearest=self.of(nearest),
-                clusters=clusters,
+                clusters=None if top is None else self.of(top),
             )
+        )
+        if whole is not None:
+            return whole
         u = one_hot(labels, len(assignment.mass), self.blocks.x) if u is None else u
         c, most = len(assignment.mass), None if top is None else top.shape[1]
         function, put = (

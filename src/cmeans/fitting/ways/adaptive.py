@@ -7,7 +7,7 @@ import math
 import numbers
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 
@@ -276,8 +276,7 @@ class BaseAdaptive(BaseCMeans):
     def _by_adaptation(self, context: FitContext, search: Search) -> Outcome:
         settings, blocks = context.settings, context.blocks
         geometry = context.placed(build_geometry(self._space_request(context, blocks)))
-        rule = context.procedure.method(geometry).rule
-        assert isinstance(rule, SparsePossibilistic)
+        rule = cast(SparsePossibilistic, context.procedure.method(geometry).rule)
         rows = self._rows_for(
             context, geometry, rule, remembered=blocks.n_rows * np.dtype(np.intp).itemsize
         )

@@ -140,16 +140,16 @@ class BySweeps:
     ) -> RepresentedRows:
         """Return the represented rows of a fit, within the memory budget."""
         space, blocks, c = geometry.space, geometry.blocks, context.settings.n_clusters
-        known = memory_of(space, blocks, rule, c)
+        known, unplanned = memory_of(space, blocks, rule, c), blocks.may_keep(planned=False)
         remembered += space.bytes_of_rows + (
             known.total
-            if not blocks.read_anew
+            if unplanned
             else self._known_of_sample(context.settings, space, blocks, rule)
         )
         if isinstance(init := vars(self).get("init"), str):
             remembered += of_start(blocks, OF_INIT.get(init, 0))
         memory = self._memory_plan(context, space, blocks, remembered, rule.most_clusters)
-        if blocks.read_anew:
+        if not unplanned:
             memory = memory.with_bounds(
                 known,
                 blocks.limits.bounds_bytes if context.settings.budget is None else memory.for_rows,

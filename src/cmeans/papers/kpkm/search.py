@@ -119,7 +119,7 @@ class PartitionSearch:
         if not path.finished:
             ended = path.n_iter < min(self.max_iter, MOST_STEPS)
             _, kept = problem.engine.keep(problem.rows, LargestPass(), path.memberships)
-            soft = kept.column("p") if problem.rows.blocks.keep_memberships else None
+            soft = problem.rows.blocks.in_full(lambda: kept.column("p"))
             observer.solved()
             return Found(
                 soft,
@@ -218,11 +218,7 @@ class PartitionSearch:
         finished, soft, labels = solution.converged or self.solver in ("fagp", "agp"), None, None
         if not finished:
             labels = kept.answer("labels")
-            soft = (
-                to_numpy(one_hot(labels, len(start), rows.blocks.x))
-                if rows.blocks.keep_memberships
-                else None
-            )
+            soft = rows.blocks.in_full(lambda: to_numpy(one_hot(labels, len(start), rows.blocks.x)))
         return Found(
             soft,
             labels,
