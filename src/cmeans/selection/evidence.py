@@ -303,5 +303,6 @@ def hard_twin(estimator: Any) -> KernelKMeans:
     """Return k-means in the space of an estimator."""
     own = estimator.get_params(deep=False)
     hard = KernelKMeans(**{name: own[name] for name in OF_SPACE if name in own})
-    factored = landmarks_from(hard.landmarks, "select").factor
-    return hard if factored else hard.set_params(landmarks__solver="eigh")
+    landmarks = landmarks_from(hard.landmarks, "select")
+    factored = landmarks.factored()
+    return hard if factored is landmarks else hard.set_params(landmarks=factored)
