@@ -293,7 +293,7 @@ def _whole(values: NDArray[np.float64], given: str) -> NDArray[np.int64]:
 
 
 def tables_of(reading: ReadOptions, option: str) -> list[FileTable]:
-    """Return all files, opened, for an option that needs named columns."""
+    """Open all files, and refuse those without named columns, which an option needs."""
     opened = [open_file(file, replace(reading, spell=as_option)) for file in found(reading.file)]
     tables = [table for table in opened if isinstance(table, FileTable)]
     if len(tables) < len(opened):

@@ -222,7 +222,7 @@ class Blocks:
         return are_alike(self.weight)
 
     def n_tasks(self, basis_size: int) -> int:
-        """Number of tasks for a basis of `basis_size` columns."""
+        """Number of tasks, the units of work of a pass, in a space of `basis_size` columns."""
         return -(-self.n_rows // self._task_rows(basis_size))
 
     def task(self, number: int, basis_size: int) -> Iterator[Block]:

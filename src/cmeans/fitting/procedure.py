@@ -218,7 +218,7 @@ class FitContext:
 
     @contextmanager
     def kept_in_checkpoint(self) -> Iterator[None]:
-        """Write the checkpoint where the block is broken off."""
+        """Context in which an error or an interruption writes the checkpoint before it goes on."""
         try:
             yield
         except BaseException:

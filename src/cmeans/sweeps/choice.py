@@ -110,8 +110,8 @@ class PriceFunction(Protocol):
 
 
 class MarginFunction(Protocol):
-    """Clusters of the rows of one task by price, and the rows that another would have for little
-    more."""
+    """A function that labels the rows of one task by distance less the clusters' prices, and finds
+    the rows that could change their cluster at little cost."""
 
     def __call__(
         self, rows: RepresentedRows, space: Space, rule: Rule, state: State, width: float, task: int

@@ -123,8 +123,8 @@ class LabelsAnd:
 
 @dataclass(frozen=True)
 class Moves:
-    """Rows that belong to other clusters than the hard rule says, as these would hold too many rows
-    or too few."""
+    """Rows whose cluster is not the one of the least distance and price, since bounds of sizes
+    would be missed by that."""
 
     rows: IntArray  # (q,) numbers of rows, ascending
     sources: IntArray  # (q,) their clusters by the rule

@@ -38,7 +38,7 @@ from .statistics import (
 
 
 class CentresArgument(Structure):
-    """struct centres"""
+    """The arrays of the centres and their scales, as C reads them (struct centres)."""
 
     _fields_ = [
         ("values", ADDRESS),

@@ -196,8 +196,8 @@ class NearestRowsPass(Pass[tuple[IntArray, Float64]]):
 
 @dataclass(frozen=True)
 class FirstRowsPass(NumberedPass[Float64]):
-    """(c,) the place of the first row of a weight that is nearest to each centre, infinite where
-    there is none."""
+    """(c,) for each centre, the place of the first row of positive weight that has it as the
+    nearest centre; infinite for a centre without such a row."""
 
     state: State
     places: IntArray | None  # (n,) of the rows; None: their numbers

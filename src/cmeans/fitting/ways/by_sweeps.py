@@ -119,8 +119,8 @@ class BySweeps:
         return subsample_schedule(swept.population, settings.n_clusters, settings.rng)
 
     def _searching(self, swept: Swept, settings: FitSettings) -> Searching | None:
-        """Return the search for a better optimum; None for a given start, whose own is meant, and
-        for clusters of known rows."""
+        """Return the search for a better optimum; None where a start was given, whose own optimum
+        is wanted, and where the clusters of some rows are known."""
         if swept.problem.known is not None:
             return None
         if settings.search.method == "annealing":
