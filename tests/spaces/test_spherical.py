@@ -22,7 +22,7 @@ from cmeans.papers import GradientLandmarks
 from cmeans.rules import Entropy
 from cmeans.spaces import EuclideanSpace
 from cmeans.spaces.centres import Centres
-from cmeans.tuning.temperature import critical_temperature
+from cmeans.tuning.softness import critical_temperature
 from contracts.arrays import as_form, cut_raggedly, on_host
 from every_estimator import CLASSES, with_parameter
 from limited import limited

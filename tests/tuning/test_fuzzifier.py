@@ -26,8 +26,7 @@ from cmeans.papers import GradientLandmarks, StreamingKernelFCM
 from cmeans.rules import Fuzzy
 from cmeans.sampling.population import Population
 from cmeans.sampling.sampled_rows import MANY, CoordinateRows, GramRows
-from cmeans.tuning.fuzzifier import fuzzifier
-from cmeans.tuning.partition import best_partition
+from cmeans.tuning.softness import best_partition, fuzzifier
 from sweep_choices import pairs
 
 pytestmark = pytest.mark.slow

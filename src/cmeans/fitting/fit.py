@@ -24,8 +24,7 @@ from ..solvers.multistart import FitResult
 from ..solvers.observer import FitRecord
 from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Stopping
-from .arguments import MissingName
-from .engine import check_engine
+from .arguments import MissingName, check_engine
 from .fitted_attributes import OPTIONAL, restored_on_failure, row_attributes, warn_of_result
 from .geometry import Geometry
 from .init import METHODS, check_init

@@ -19,8 +19,7 @@ from ..sampling.sampled_rows import CoordinateRows, GramRows, SampledRows
 from ..spaces import Space, checked_gram
 from ..spaces.centres import Centres
 from ..tuning.diagnosis import kernel_complaints, out_of_range
-from ..tuning.fuzzifier import Fuzzifier, fuzzifier
-from ..tuning.temperature import automatic_temperature, critical_temperature
+from ..tuning.softness import Fuzzifier, automatic_temperature, critical_temperature, fuzzifier
 
 # rows for each column from which on coordinates are handled sooner than inner products
 FEW_COLUMNS = 4

@@ -20,8 +20,7 @@ from ...solvers.adaptive import Adaptation, PilotWidths, hard_sums
 from ...solvers.fixed_point import solve
 from ...solvers.multistart import BestRun, concluded
 from ...solvers.observer import Observer
-from ...solvers.solution import Solution
-from ...solvers.steps import Verdict
+from ...solvers.solution import Solution, Verdict
 from ...sweeps.passes import SilhouettePass, SweepPass
 from ...sweeps.problem import Problem
 from ...sweeps.state import State

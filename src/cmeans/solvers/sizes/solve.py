@@ -32,8 +32,7 @@ from ..multistart import (
     portable,
 )
 from ..observer import Observer
-from ..solution import Solution
-from ..steps import NEXT_CENTRES, StepResult
+from ..solution import NEXT_CENTRES, Solution, StepResult
 from .assignment import WholeRows, assigned
 from .prices import SLACK, SizeBounds, SizeLimits, cooled, solve_prices
 
