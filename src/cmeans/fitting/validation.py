@@ -128,10 +128,8 @@ def read_rows(
             "supported; pass a dense one."
         )
     if is_foreign(X):
-        x, names = (
-            _foreign_rows(estimator, X, fitting=fitting),
-            None if fitting else vars(estimator).get("feature_names_in_"),
-        )
+        x = _foreign_rows(estimator, X, fitting=fitting)
+        names = None if fitting else vars(estimator).get("feature_names_in_")
     else:
         x, names = _host_rows(estimator, X, fitting=fitting)
     # a map of a file, which may be larger than memory, is read as it lies there

@@ -138,10 +138,8 @@ class GaussianColumns:
             return s, sizes
         moved = x - known.shift[None, :]
         sizes = squared_norms(moved) * self._gamma
-        left, right = (
-            _with_columns(moved * (2.0 * self._gamma), -sizes, namespace(x).ones_like(sizes)),
-            known.right,
-        )
+        left = _with_columns(moved * (2.0 * self._gamma), -sizes, namespace(x).ones_like(sizes))
+        right = known.right
         return (
             left @ right.T
             if room is None

@@ -19,13 +19,11 @@ import numpy.typing as npt
 from ..runtime.user_warnings import warn
 from .sources import BUILT, FOLDER, LIBRARY, digest
 
-ADDRESS, INT, REAL, TEXT, WHOLE = (
-    ctypes.c_void_p,
-    ctypes.c_int,
-    ctypes.c_double,
-    ctypes.c_char_p,
-    ctypes.c_int64,
-)
+ADDRESS = ctypes.c_void_p
+INT = ctypes.c_int
+REAL = ctypes.c_double
+TEXT = ctypes.c_char_p
+WHOLE = ctypes.c_int64
 pointer_to = ctypes.POINTER
 LINE = 64  # bytes of a cache line, and of a vector of native code
 

@@ -244,10 +244,8 @@ class KernelPatchClustering(Plotting, StreamingBase):
                     last = self._joined(chunk, first.rule, None, some)
                     leaves.append(_kept(last))
                 level.append(last.past if len(some) > 1 else some[0])
-        dtype, visits = (
-            np.dtype(numpy_dtype(blocks.x)).name,
-            sum(done["row_visits"] for done in leaves),
-        )
+        dtype = np.dtype(numpy_dtype(blocks.x)).name
+        visits = sum(done["row_visits"] for done in leaves)
         stream = StreamState(
             last.past, last.rule, seed, blocks.unit, dtype, len(spans), n_rows, visits
         )

@@ -182,10 +182,8 @@ class ComplexWaveletSSIM(Kernel):
         coefficients (o, 2, h, w, b or s)."""
         xp = namespace(rows)
         points = xp.astype(points, rows.dtype, copy=False)
-        total, count = (
-            xp.zeros((rows.shape[-1], points.shape[-1]), dtype=rows.dtype, device=device(rows)),
-            0,
-        )
+        total = xp.zeros((rows.shape[-1], points.shape[-1]), dtype=rows.dtype, device=device(rows))
+        count = 0
         for left, right in zip(self._windows(rows), self._windows(points), strict=True):
             total += _similarity(left, right, float(self.constant))
             count += 1

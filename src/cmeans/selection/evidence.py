@@ -135,10 +135,8 @@ def given_rows(estimator: Any, X: Any, sample_weight: Any) -> Blocks:
             "(scikit-learn's SimpleImputer, KNNImputer)."
         )
     weight, unit = weights_of(given, sample_weight, "select")
-    blocks, sphere = (
-        Blocks(given.x, weight, unit=unit),
-        unit_sphere(estimator, int(given.x.shape[1])),
-    )
+    blocks = Blocks(given.x, weight, unit=unit)
+    sphere = unit_sphere(estimator, int(given.x.shape[1]))
     if sphere is None:
         return blocks
     with estimator._engine(blocks) as engine:

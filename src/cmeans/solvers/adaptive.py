@@ -60,11 +60,9 @@ class Adaptation:
         state, hard = swept.state, hard_sums(sums)
         if not hard.mass.any():
             return _one_sweep_back(state, last)
-        centres, deviation, visits = (
-            problem.means(state, sums),
-            self.deviations(problem, hard, swept),
-            problem.n_rows,
-        )
+        centres = problem.means(state, sums)
+        deviation = self.deviations(problem, hard, swept)
+        visits = problem.n_rows
         kept = self._kept(centres, state, hard, deviation)
         if len(kept) < len(centres):
             centres, state = centres[kept], state[kept]

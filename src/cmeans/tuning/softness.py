@@ -131,10 +131,8 @@ def critical_temperature(
     covariance e_j away from it. Centres of length one move 1 / |mean| times as far at most, along
     the sphere, so that T* / |mean| is an upper bound for them.
     """
-    highest, share = (
-        2.0 * _largest_variance(GramRows(gram), weights, np.arange(len(weights))),
-        weights / weights.sum(),
-    )
+    highest = 2.0 * _largest_variance(GramRows(gram), weights, np.arange(len(weights)))
+    share = weights / weights.sum()
     return (
         highest / max(float(share @ gram @ share), LEAST_MEAN**2) ** 0.5 if spherical else highest
     )

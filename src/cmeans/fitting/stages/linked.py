@@ -114,10 +114,8 @@ def linked_rows(
         kxx[numbers] += squares
     g: Any
     if is_sparse(parts[0][1]):
-        numbers, rows = (
-            np.concatenate([part[0] for part in parts]),
-            sparse.vstack([part[1] for part in parts], format="csr"),
-        )
+        numbers = np.concatenate([part[0] for part in parts])
+        rows = sparse.vstack([part[1] for part in parts], format="csr")
         g = (
             sparse.csr_array(
                 (np.ones(len(numbers)), (numbers, np.arange(len(numbers)))),

@@ -198,10 +198,10 @@ class ChunkResult:
     def without(self, blocks: Blocks) -> ChunkResult:
         """Return what may leave the chunk's rows: neither they nor what was made of them. Of the
         last sweep's sums those stay that tell how wide clusters are."""
-        geometry, solution = (
-            replace(self.geometry, space=self.past.space, blocks=blocks.between(0, 0), former=None),
-            self.solution,
+        geometry = replace(
+            self.geometry, space=self.past.space, blocks=blocks.between(0, 0), former=None
         )
+        solution = self.solution
         last = (
             None
             if solution.last is None

@@ -201,10 +201,8 @@ class PartitionSearch:
                 own = transfer_in_memory(
                     given.gram, population.weights, population.of(labels), c, PASSES
                 )
-                labels, visits = (
-                    np.where(population.member >= 0, own[population.member], labels),
-                    visits + rows.n_rows,
-                )
+                labels = np.where(population.member >= 0, own[population.member], labels)
+                visits = visits + rows.n_rows
                 _, kept = engine.keep(rows, LabelPass(problem.rule, solution.state, labels))
             else:
                 moved = transfer(
