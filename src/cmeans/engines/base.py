@@ -144,11 +144,9 @@ class _BesideKept(Pass[Result]):
 
 def without_checkpoint(engine: Any) -> Any:
     """Return the parameter `engine` of a fit of which nothing is kept; None stays None."""
-    return (
-        engine
-        if engine is None or engine.checkpoint is None
-        else engine.set_params(checkpoint=None)
-    )
+    if engine is None or engine.checkpoint is None:
+        return engine
+    return engine.set_params(checkpoint=None)
 
 
 class Engine(ABC):

@@ -48,11 +48,9 @@ class Geometry:
     def population(self) -> Population:
         """The rows that may be drawn; of kernel values and affinities equal ones are not sought."""
         comparable = self.kernel.takes_features
-        return (
-            population_of(self.blocks, comparable=comparable)
-            if self.former is None
-            else self.former.population
-        )
+        if self.former is None:
+            return population_of(self.blocks, comparable=comparable)
+        return self.former.population
 
     @property
     def is_precomputed(self) -> bool:

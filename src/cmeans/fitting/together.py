@@ -169,11 +169,9 @@ def _landmarks(estimator: Any) -> str | None:
 
 def _kernel_values(estimator: Any) -> str | None:
     kernel = given_kernel(estimator, type(estimator).__name__)
-    return (
-        f"kernel={estimator.kernel!r}"
-        if kernel.takes_kernel_values or kernel.takes_affinities
-        else None
-    )
+    if kernel.takes_kernel_values or kernel.takes_affinities:
+        return f"kernel={estimator.kernel!r}"
+    return None
 
 
 def _landmark_rows(estimator: Any) -> str | None:

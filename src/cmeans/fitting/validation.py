@@ -254,11 +254,9 @@ def _stored_rows(estimator: BaseEstimator, X: StoredRows, *, fitting: bool) -> C
 
 
 def _names(columns: tuple[Any, ...]) -> npt.NDArray[Any] | None:
-    return (
-        np.array(columns, dtype=object)
-        if all(isinstance(label, str) for label in columns)
-        else None
-    )
+    if all(isinstance(label, str) for label in columns):
+        return np.array(columns, dtype=object)
+    return None
 
 
 def check_columns(estimator: BaseEstimator, columns: tuple[Any, ...], where: str) -> None:

@@ -89,8 +89,8 @@ def _cut(
     edges = np.asarray(edges.toarray() if is_sparse(edges) else edges, np.float64)
     joint = members.T @ edges
     volumes = np.bincount(labels, weight * degrees, n_clusters).astype(np.float64)
-    return (
-        _Cut(edges / np.where(degrees > 0, degrees, 1.0)[:, None], (joint + joint.T) / 2.0, volumes)
-        if (volumes > 0).all()
-        else None
-    )
+    if (volumes > 0).all():
+        return _Cut(
+            edges / np.where(degrees > 0, degrees, 1.0)[:, None], (joint + joint.T) / 2.0, volumes
+        )
+    return None

@@ -186,8 +186,6 @@ def _with_columns(x: Array, *columns: Array) -> Array:
 def _at_most_zero(s: Array) -> Array:
     """The smaller of s and 0, NaN where s is, in place for NumPy."""
     xp = namespace(s)
-    return (
-        np.minimum(s, 0.0, out=s)
-        if isinstance(s, np.ndarray)
-        else xp.where(s > 0, xp.zeros_like(s), s)
-    )
+    if isinstance(s, np.ndarray):
+        return np.minimum(s, 0.0, out=s)
+    return xp.where(s > 0, xp.zeros_like(s), s)

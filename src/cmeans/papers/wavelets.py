@@ -117,6 +117,7 @@ class ComplexWaveletSSIM(Kernel):
     step: int | None = None
     constant: float = 0.01
     width: float | None = None
+    positive_definite = False
 
     def __post_init__(self) -> None:
         for name, least, optional in (
@@ -141,10 +142,6 @@ class ComplexWaveletSSIM(Kernel):
                 )
             # read from a file it is a list
             object.__setattr__(self, "shape", (int(sides[0]), int(sides[1])))
-
-    @property
-    def positive_definite(self) -> bool:
-        return False
 
     def prepare(self, y: Array) -> Columns:
         shape = self._checked_sides(y)

@@ -69,11 +69,9 @@ def beside_known(problem: Problem, n_clusters: int) -> Problem:
     the sums of every sweep."""
     rows = problem.rows
     sums = sums_of_known(rows.space, rows.blocks, n_clusters, problem.engine)
-    return (
-        problem
-        if sums is None
-        else replace(problem, rows=rows.over(free_part(rows.blocks)), known=sums)
-    )
+    if sums is None:
+        return problem
+    return replace(problem, rows=rows.over(free_part(rows.blocks)), known=sums)
 
 
 def sums_of_known(
