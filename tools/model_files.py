@@ -28,6 +28,7 @@ from cmeans import (
     KernelKMeans,
     KernelPatchClustering,
     LandmarkGraph,
+    Landmarks,
     PossibilisticCMeans,
     ProbabilisticKMeans,
     Search,
@@ -79,7 +80,10 @@ MODELS: dict[str, tuple[BaseEstimator, Any]] = {
     ),
     "frame": (FuzzyCMeans(3, search=Search(acceleration=None), **WORDS), TABLE[NUMBERS]),
     "fuzzy": (FuzzyCMeans(3, **WORDS), X),
-    "fuzzy-csr": (FuzzyCMeans(3, kernel="rbf", landmarks=9, **WORDS), sparse.csr_array(X)),
+    "fuzzy-csr": (
+        FuzzyCMeans(3, kernel="rbf", landmarks=Landmarks(9), **WORDS),
+        sparse.csr_array(X),
+    ),
     "fuzzy-exact": (FuzzyCMeans(3, kernel="rbf", landmarks=None, **WORDS), X),
     "fuzzy-gradient": (
         FuzzyCMeans(3, kernel="rbf", landmarks=GradientLandmarks(9), **WORDS),
