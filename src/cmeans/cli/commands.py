@@ -236,10 +236,8 @@ def _typed(parameter: ParameterOption) -> Any:
     kind: Any = parameter.kind or parameter.number
     more = {"metavar": "|".join(names) or "4GB"} if kind is str else {}
     if names and parameter.number:
-        kind, more = (
-            str,
-            {"metavar": "|".join([*names, "N" if parameter.number is int else "NUMBER"])},
-        )
+        kind = str
+        more = {"metavar": "|".join([*names, "N" if parameter.number is int else "NUMBER"])}
     elif parameter.several:
         kind, more = str, {"metavar": "NUMBER[,NUMBER...]"}
     elif names:

@@ -13,10 +13,10 @@ from typing import Any
 from .. import Checkpoint, __version__
 from ..data.files.schema import described
 from ..engines.dask.dask_api import connected
-from ..fitting.arguments import rule_of
 from ..fitting.fit_plan import FitPlan
 from ..fitting.rows.finite import without_partial
 from ..persistence.model_file import read_metadata, save
+from ..rules.base import rule_of
 from ..runtime.numerals import parse_budget
 from ..runtime.signals import held_back
 from ..runtime.user_warnings import one_line

@@ -165,11 +165,9 @@ def feature_names(model: Any, recipe: Preprocessing) -> list[str] | None:
 
 
 def _inverse(model: Any, recipe: Preprocessing) -> Any:
-    return (
-        None
-        if recipe.scaling.kind == "none" or feature_names(model, recipe) is None
-        else recipe.scaling.undone
-    )
+    if recipe.scaling.kind == "none" or feature_names(model, recipe) is None:
+        return None
+    return recipe.scaling.undone
 
 
 def page_of_fit(

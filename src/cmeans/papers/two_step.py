@@ -226,9 +226,10 @@ def build_sample_geometry(request: SpaceRequest) -> tuple[Geometry, Geometry, In
     given = request.kernel
     number = number_among(request.landmarks, blocks.n_rows, estimator_name)
     refuse_stored(given, estimator_name, blocks, exact=number is None)
-    precomputed, graph, gamma = isinstance(given, Precomputed), given.over_landmarks, None
-    if isinstance(given, Precomputed):
-        blocks = blocks.with_columns(kxx=whole_diagonal(given, estimator_name, blocks.x))
+    precomputed, graph, gamma = given.takes_kernel_values, given.over_landmarks, None
+    if precomputed:
+        diagonal = whole_diagonal(cast(Precomputed, given), estimator_name, blocks.x)
+        blocks = blocks.with_columns(kxx=diagonal)
     # the latter draws the sample of a graph
     kernel: Kernel = Precomputed() if precomputed else Linear()
     if not precomputed and not graph:

@@ -366,10 +366,8 @@ class ParquetTable(FileTable):
         self.groups = tuple(group.num_rows for group in groups)
 
     def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None) -> Iterator[Block]:
-        row, rows = (
-            sum(self.groups[: groups[0]]) if groups else 0,
-            batch_rows(len(places), 1_024, _CELLS),
-        )
+        row = sum(self.groups[: groups[0]]) if groups else 0
+        rows = batch_rows(len(places), 1_024, _CELLS)
         names = stored_names(self.header, places)
         with self._opened() as opened:
             for batch in opened.iter_batches(
