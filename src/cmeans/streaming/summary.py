@@ -105,8 +105,8 @@ class StreamSummary:
         return replace(self, mass=mass, spread=per_mass * mass)
 
     def moved(self, space: Space, centres: Centres) -> tuple[StreamSummary, Float64]:
-        """Return the past with its centres in another space, and the share (c,) of each one's
-        squared norm that this loses."""
+        """Return this summary of the rows seen so far with its centres carried into another space,
+        and the share (c,) of each centre's squared norm that is lost on the way."""
         before, after = self.space.norms(self.centres), space.norms(centres)
         lost = np.maximum(before - after, 0.0)
         moved = replace(self, space=space, centres=centres, spread=self.spread + self.mass * lost)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .. import native
 from ..data.arrays import Array, Float64, IntArray, rounding
@@ -23,9 +25,10 @@ from ..native.calls import (
 )
 from ..rules import NativeFunctions, Rule
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
-from ..spaces import Space
+from ..spaces import Metrics, Space
 from .native_rows import RowsArgument
 from .represented_rows import RepresentedRows
+from .second_moments import SecondMoments
 from .state import State
 from .statistics import (
     ClusterCosts,
@@ -36,9 +39,11 @@ from .statistics import (
     Statistics,
 )
 
+PANEL = 4  # of native/metrics.h
+
 
 class CentresArgument(Structure):
-    """struct centres"""
+    """The arrays of the centres and their scales, as C reads them (struct centres)."""
 
     _fields_ = [
         ("values", ADDRESS),
@@ -50,6 +55,8 @@ class CentresArgument(Structure):
         ("p", REAL),
         ("noise", REAL),
         ("rounding", REAL),
+        ("factors", ADDRESS),
+        ("diagonal", WHOLE),
     ]
 
 
@@ -58,7 +65,10 @@ class SumsArgument(Structure):
 
     _fields_ = [
         (name, ADDRESS)
-        for name in ("mass", "spread", "moment", "penalty", "labels", "hard_mass", "hard_moment")
+        for name in (
+            *("mass", "spread", "moment", "penalty"),
+            *("labels", "hard_mass", "hard_moment", "second"),
+        )
     ]
 
 
@@ -97,7 +107,7 @@ class CentresCache:
 
     def new_argument(self, space: Space, state: State, dtype: Any) -> CentresArgument:
         """Return the same, made anew; `kept` holds what it points to: values (c, r), offsets (c,),
-        numbers of the scales (k, c)."""
+        numbers of the scales (k, c), and those of metrics."""
         values = np.ascontiguousarray(space.coefficients(state.centres), dtype)
         norms = space.offsets(state.centres).astype(dtype, copy=False)
         scales = np.zeros((1, len(state.centres)), dtype)
@@ -108,8 +118,26 @@ class CentresCache:
         argument = CentresArgument(
             *places, len(state.centres), f.m, f.power, f.p, f.noise, rounding(dtype)
         )
-        argument.kept = values, norms, scales  # as long as a thread uses it
+        factors = None if state.metrics is None else packed_factors(state.metrics, dtype)
+        argument.factors = address(factors)
+        argument.diagonal = state.metrics is not None and state.metrics.are_diagonal
+        argument.kept = values, norms, scales, factors  # as long as a thread uses it
         return argument
+
+
+def packed_factors(metrics: Metrics, dtype: Any) -> npt.NDArray[Any]:
+    """Return the factors of metrics as C reads them: of triangles, PANEL rows at a time, the
+    numbers of these rows in one column after the other."""
+    factors = metrics.factors
+    if metrics.are_diagonal:
+        return np.ascontiguousarray(factors, dtype)
+    r = factors.shape[1]
+    panels = [
+        np.swapaxes(factors[:, first : first + PANEL, : min(first + PANEL, r)], 1, 2)
+        for first in range(0, r, PANEL)
+    ]
+    together = [panel.reshape(len(factors), -1) for panel in panels]
+    return np.ascontiguousarray(np.concatenate(together, axis=1), dtype)
 
 
 ROWS, CENTRES = pointer_to(RowsArgument), pointer_to(CentresArgument)
@@ -156,24 +184,23 @@ class NativeSweep:
     ) -> Statistics:
         c, width = len(state.centres), rows.space.moment_width
         sums, hard = NewSums(c, width), None
+        second = SecondMoments.asked_by(state)
         if labels is not None:
             hard = HardStatistics(np.zeros(c), np.zeros((c, width)))
             sums.argument.hard_mass, sums.argument.hard_moment = (
                 address(hard.mass),
                 address(hard.moment),
             )
+        sums.argument.second = None if second is None else address(second.values)
         for here in rows.native_task(task):
             if labels is not None:
                 sums.argument.labels = address(labels[here.start : here.start + len(here)])
-            done(
-                self._pass(
-                    here.argument,
-                    self.cache.argument(rows.space, state, here.dtype),
-                    self.cache.rule_name,
-                    sums.argument,
-                )
-            )
-        return sums.statistics(rows.task_weight(task), hard)
+            centres = self.cache.argument(rows.space, state, here.dtype)
+            done(self._pass(here.argument, centres, self.cache.rule_name, sums.argument))
+            if second is not None:
+                second = second.at(centres.kept[0])
+        found = sums.statistics(rows.task_weight(task), hard)
+        return found if second is None else replace(found, second=second.whole())
 
 
 class NativeAssign:
@@ -203,7 +230,7 @@ class NativeAssign:
             place = out.place(here.start, len(here))
             written = (
                 out.labels[place],
-                out.memberships[place],
+                out.memberships[place] if out.memberships.shape[1] else None,
                 out.nearest[place],
                 mass,
                 spread,

@@ -63,7 +63,7 @@ class RepeatedSweep:
         """The scales are those of `state`."""
         table = rows.beside(_RowsForC).of(rows, engine)
         centres = sweep.cache.new_argument(rows.space, state, table.dtype)
-        values, norms, scales = centres.kept
+        values, norms, scales, _ = centres.kept
         self._values, self._norms = np.array(values), np.array(norms)  # to be written to
         centres.values, centres.norms = address(self._values), address(self._norms)
         self._totals = [NewSums(len(norms), rows.space.moment_width) for _ in range(2)]

@@ -36,11 +36,12 @@ from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
 from ..arguments import StreamRule, changed_among, rule_of
 from ..fit import BaseCMeans
+from ..fit_plan import USUAL_SWEEPS
 from ..fitted_attributes import OF_ROWS, centre_attributes, restored_on_failure, warn_of_result
 from ..geometry import Geometry
 from ..init import InitContext, starts
 from ..kernel_evidence import given_kernel, settled_kernel
-from ..memory import require
+from ..memory import MemoryPlan, require
 from ..procedure import FitContext, FitSettings, Method, Outcome, Procedure, method_of
 from ..rows.out_of_range import refuse_overflow
 from ..space import estimator_graph
@@ -258,6 +259,15 @@ class StreamingBase(BaseCMeans):
             warn_of_result(absorbed.geometry, result, estimator_name)
         warn_of_loss(self.projection_loss_, estimator_name)
         return self
+
+    def _expected_memory(self, context: FitContext, *, most: bool) -> MemoryPlan:
+        """Return the planned memory of one chunk, with the results of all rows."""
+        rows = min(self._rows_at_once(type(self).__name__), context.blocks.n_rows)
+        chunk = context.over(context.blocks.between(0, rows), context.engine)
+        return super()._expected_memory(replace(chunk, n_labelled=context.blocks.n_rows), most=most)
+
+    def _usual_visits(self, settings: FitSettings, blocks: Blocks) -> tuple[int, int]:
+        return 2, (settings.n_init + USUAL_SWEEPS // 2 + 1) * blocks.n_rows
 
     def _by_chunks(self, context: FitContext) -> Outcome:
         estimator_name, blocks, settings = type(self).__name__, context.blocks, context.settings

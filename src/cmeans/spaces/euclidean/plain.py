@@ -104,6 +104,10 @@ class EuclideanSpace(PointSpace):
         return self.spherical
 
     @property
+    def takes_metrics(self) -> bool:
+        return not self.spherical
+
+    @property
     def represents_by_views(self) -> bool:
         return not self.spherical
 
