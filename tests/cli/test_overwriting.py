@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import cmeans as library
 from cli.command import Command, Ended
 from cli.streams import csv, groups, table
 from cmeans.persistence.model_file import read_metadata
+from cmeans.storage.lock import locked
 
 FIT = ["--clusters", 3, "--kernel", "linear", "-q"]
 
@@ -272,3 +274,34 @@ class TestStream:
                 == 0
             )
         assert read_metadata(tmp_path / "s")["metadata"]["stream"]["clustered"] == 60
+
+
+def test_an_output_that_another_command_writes_is_refused(cmeans: Command, tmp_path: Path) -> None:
+    """Before anything is read or written; also the checkpoint, of whatever command."""
+    rows, out, kept = tmp_path / "rows.csv", tmp_path / "out", tmp_path / "state"
+    rows.write_text("a,b\n" + "\n".join(f"{i % 2 * 9},{i}" for i in range(40)))
+    stream = ["stream", rows, "-c", 2, "--out", tmp_path / "l.csv", "--checkpoint", kept]
+    fit = ["fit", rows, "-c", 2, "--out", out, "--checkpoint", tmp_path / "fit.state"]
+    choose = ["select", rows, "-c", "2-3", "--refits", 0, "--checkpoint", tmp_path / "fit.state"]
+    for words, held in (
+        (stream, tmp_path / "l.csv"),
+        (stream, kept),
+        (fit, out),
+        (fit, tmp_path / "fit.state"),
+        (choose, tmp_path / "fit.state"),
+    ):
+        with locked(held, "it"):
+            ended = cmeans(*words)
+        assert ended.code == 2
+        option = "--out" if held in (out, tmp_path / "l.csv") else "--checkpoint"
+        assert re.fullmatch(
+            rf"cmeans: {option} {re.escape(str(held))}: process {os.getpid()} on .* writes there; "
+            r"wait for it, or choose another name\.",
+            ended.err.splitlines()[-1],
+        )
+        assert not (tmp_path / "l.csv").exists()
+        assert not (out / "summary.json").exists()
+        out.mkdir(exist_ok=True)  # a lock lies in a folder that is there
+    for words in (stream, fit, choose):
+        assert cmeans(*words).code == 0
+    assert not [*tmp_path.rglob(".cmeans*")]

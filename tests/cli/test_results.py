@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.command import Command
 from cmeans.cli.errors import InputError
 from cmeans.cli.output import results
 from cmeans.cli.output.results import results_folder, staged_file
@@ -142,3 +143,29 @@ def test_other_threads_may_write_too(tmp_path: Path) -> None:
     thread.start()
     thread.join(60)
     assert names(tmp_path) == ["s"]
+
+
+@pytest.mark.slow  # every command
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are Unicode here")
+def test_names_that_are_not_utf_8(cmeans: Command, tmp_path: Path) -> None:
+    """Work is not lost for the name of its results, wherever that occurs."""
+    odd = os.fsdecode(b"\xff")
+    rows, out = tmp_path / f"{odd}.csv", tmp_path / odd
+    names = ["id,a,b", *(f"r{i},{i % 2 * 9},{i % 7}" for i in range(40))]
+    rows.write_text("\n".join(names))
+    kept = ["--checkpoint", tmp_path / f"state{odd}"]
+    assert cmeans("fit", rows, "-c", 2, "--id", "id", "--out", out, "--report", *kept).code == 0
+    model = out / "model.safetensors"
+    for ending in (".csv", ".parquet"):
+        file = tmp_path / f"p{odd}{ending}"
+        assert cmeans("predict", model, rows, "--id", "id", "--out", file).code == 0
+        assert file.stat().st_size
+    assert cmeans("report", model, rows, "--out", tmp_path / f"{odd}.html").code == 0
+    assert (
+        cmeans("select", rows, "-c", "2-3", "--refits", 0, "--out", tmp_path / f"s{odd}").code == 0
+    )
+    state = ["--checkpoint", tmp_path / f"stream{odd}", "--summary", tmp_path / f"sum{odd}"]
+    words = ["stream", rows, "--columns", "a,b", *state, "--out", tmp_path / f"l{odd}.csv"]
+    assert cmeans(*words, "-c", 2).code == 0
+    assert cmeans(*words, "--resume").code == 0
+    assert (tmp_path / f"sum{odd}").stat().st_size

@@ -29,7 +29,15 @@ from .models import Preprocessing, with_names
 from .option_values import METHODS, MethodSpec, listed, name_of, option_of, with_engine
 from .output.messages import in_options
 from .output.report import clearness, next_steps, spreads
-from .output.results import Stopwatch, as_json, caught_warnings, plain, results_folder, sizes
+from .output.results import (
+    Stopwatch,
+    as_json,
+    caught_warnings,
+    files_kept,
+    plain,
+    results_folder,
+    sizes,
+)
 from .output.terminal import Screen
 from .reporting import check_pages, descriptions, feature_names, looked_at, page_of_fit
 from .rows import (
@@ -71,6 +79,11 @@ class FitRequest:
     report: bool = False  # also write a page for people
     plan: bool = False  # tell what the fit would take, and do nothing
 
+    @property
+    def kept_in(self) -> str | os.PathLike[str] | None:
+        """The file of the checkpoint."""
+        return None if self.checkpoint is None else self.checkpoint.path
+
 
 def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
     """Fit, write all results or none, and return the summary."""
@@ -92,7 +105,7 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
                     request, screen, stays=not here, wanted=model.plan if here else None
                 )
             try:
-                with watch.part("fit"):
+                with files_kept({"--checkpoint": request.kept_in}), watch.part("fit"):
                     with_names(
                         place / LABELS,
                         request.reading,
@@ -209,8 +222,8 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
         )
     refuse_inside(request.reading.file, request.out, "a folder outside")
     outputs = {f"--out {request.out}: the {name}": file for name, file in _outputs(request).items()}
-    if request.checkpoint is not None:
-        outputs[f"--checkpoint {request.checkpoint.path}"] = os.fspath(request.checkpoint.path)
+    if request.kept_in is not None:
+        outputs[f"--checkpoint {request.kept_in}"] = os.fspath(request.kept_in)
     refuse_overwriting(outputs, files_of(request.reading))
     if request.checkpoint is not None:
         check_place(request.checkpoint, "--checkpoint")
@@ -304,7 +317,7 @@ def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen, label
 def _farewell(model: Any, request: FitRequest, recipe: Preprocessing) -> str:
     """Save the centres so far as a model after an interrupt, and return a message about it and the
     checkpoint."""
-    kept = None if request.checkpoint is None else request.checkpoint.path
+    kept = request.kept_in
     resume = (
         ""
         if kept is None or not os.path.isfile(kept)

@@ -26,7 +26,7 @@ from ..storage.overwriting import refuse_overwriting
 from .errors import InputError
 from .fitting import FitRequest, prepared_rows, refuse_other_options
 from .option_values import METHODS, with_engine
-from .output.results import Stopwatch, as_json, caught_warnings, results_folder
+from .output.results import Stopwatch, as_json, caught_warnings, files_kept, results_folder
 from .output.terminal import Screen
 from .rows import files_of, refuse_inside
 
@@ -47,8 +47,7 @@ def select_number(
 ) -> dict[str, Any]:
     """Judge every number of clusters on a sample of the rows, write what was seen to a folder if
     one is given, and return the summary."""
-    if request.checkpoint is not None:
-        file = request.checkpoint.path
+    if request.checkpoint is not None and (file := request.kept_in) is not None:
         refuse_overwriting({f"--checkpoint {file}": os.fspath(file)}, files_of(request.reading))
         check_place(request.checkpoint, "--checkpoint")
     if out is None:
@@ -99,7 +98,7 @@ def _judged(
                 request, screen, stays=False, wanted=partial(_sample_plan, request, numbers[-1])
             )
         screen.say(f"judging {numbers[0]} to {numbers[-1]} clusters by --method {request.method}")
-        with watch.part("select"):
+        with files_kept({"--checkpoint": request.kept_in}), watch.part("select"):
             weight = None if rows.stay else rows.weight
             words: dict[str, Any] = {
                 "by": by,

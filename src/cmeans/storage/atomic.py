@@ -43,9 +43,10 @@ def writing_to(file: Path) -> Iterator[None]:
 
 
 def write_text(file: Path, text: str) -> None:
-    """Write a small text file; WriteError where that cannot be."""
+    """Write a small text file; WriteError where that cannot be. Names of files in it need not be
+    UTF-8."""
     with writing_to(file):
-        file.write_text(text, encoding="utf-8")
+        file.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def try_writing(file: Path) -> None:

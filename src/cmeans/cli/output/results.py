@@ -10,7 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from ...data.files.arrow import pa
 from ...runtime.user_warnings import one_line
 from ...storage import atomic as staging
 from ...storage.atomic import new_staging, remove_leftovers, writing_to
+from ...storage.lock import locked
 from ..errors import InputError
 from .messages import in_options
 from .standard_streams import standard_output
@@ -29,8 +30,8 @@ from .standard_streams import standard_output
 
 def write_columns(file: Path, columns: Mapping[str, NDArray[Any]]) -> None:
     """Write a small table as Parquet; WriteError where that fails."""
-    with writing_to(file):
-        pa.parquet.write_table(pa.table(dict(columns)), file)
+    with writing_to(file), file.open("wb") as opened:
+        pa.parquet.write_table(pa.table(dict(columns)), opened)
 
 
 def add_names(
@@ -61,12 +62,17 @@ def _add_names(
         (_array(part).cast(kind) for read in names for part in read()),
         pa.array([], kind),
     )
-    with writing_to(out), pa.parquet.ParquetFile(labels) as table:
+    with (
+        writing_to(out),
+        labels.open("rb") as unnamed,
+        out.open("wb") as named,
+        pa.parquet.ParquetFile(unnamed) as table,
+    ):
         schema = table.schema_arrow.insert(0, pa.field(column, kind))
         with (
-            pa.csv.CSVWriter(out, schema)
+            pa.csv.CSVWriter(named, schema)
             if out.suffix == ".csv"
-            else pa.parquet.ParquetWriter(out, schema) as writer
+            else pa.parquet.ParquetWriter(named, schema) as writer
         ):
             for number in range(table.num_row_groups):
                 rows = table.read_row_group(number)
@@ -89,7 +95,8 @@ def _array(values: Any) -> Any:
 
 def read_labels(file: Path) -> NDArray[np.int32]:
     """Return the labels that a command wrote as Parquet."""
-    return np.asarray(pa.parquet.read_table(file, columns=["label"])["label"].to_numpy())
+    with file.open("rb") as opened:
+        return np.asarray(pa.parquet.read_table(opened, columns=["label"])["label"].to_numpy())
 
 
 @contextmanager
@@ -98,7 +105,7 @@ def results_folder(folder: Path) -> Iterator[None]:
     first.
 
     Files left by a killed run are removed; on any exception the folder is removed if this call made
-    it.
+    it. Until the end no other command writes to it.
     """
     missing = [path for path in (folder, *folder.parents) if not path.exists()]  # deepest first
     try:
@@ -110,10 +117,22 @@ def results_folder(folder: Path) -> Iterator[None]:
             raise InputError(
                 f"--out {folder}: cannot be written ({error.strerror or error})."
             ) from error
-        yield
+        with locked(folder, f"--out {folder}"):
+            yield
     except BaseException:
         _remove_empty(missing)
         raise
+
+
+@contextmanager
+def files_kept(files: Mapping[str, str | os.PathLike[str] | None]) -> Iterator[None]:
+    """Keep the files that options name, where they do, from other commands that would write
+    them."""
+    with ExitStack() as held:
+        for option, file in files.items():
+            if file is not None:
+                held.enter_context(locked(Path(file), f"{option} {file}"))
+        yield
 
 
 @contextmanager

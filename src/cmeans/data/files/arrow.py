@@ -408,10 +408,13 @@ class RowTable:
     def __init__(self, file: Path, blank: Mapping[str, Any]) -> None:
         """`blank`: the columns without rows, whose names and types are those of the table."""
         self._schema = pa.table(dict(blank)).schema
+        self._file = file.open("wb")  # PyArrow itself opens no names but those in UTF-8
         if file.suffix == ".csv":
-            self._writer: Any = pa.csv.CSVWriter(file, self._schema)
+            self._writer: Any = pa.csv.CSVWriter(self._file, self._schema)
         else:
-            self._writer = pa.parquet.ParquetWriter(file, self._schema, use_dictionary=["label"])
+            self._writer = pa.parquet.ParquetWriter(
+                self._file, self._schema, use_dictionary=["label"]
+            )
         self._waiting: list[pa.Table] = []
 
     def append(self, columns: Mapping[str, Any]) -> None:
@@ -428,7 +431,8 @@ class RowTable:
 
     def close(self) -> None:
         """Write the end of the file and close it."""
-        self._writer.close()
+        with self._file:
+            self._writer.close()
 
 
 def lists(values: NDArray[Any], counts: NDArray[Any]) -> pa.Array:
