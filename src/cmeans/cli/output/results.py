@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ...data.files.arrow import pa
 from ...runtime.user_warnings import one_line
 from ...storage import atomic as staging
-from ...storage.atomic import new_staging, remove_leftovers, writing_to
+from ...storage.atomic import flush_names, new_staging, remove_leftovers, writing_to
 from ..errors import InputError
 from .messages import in_options
 from .standard_streams import standard_output
@@ -104,6 +104,8 @@ def results_folder(folder: Path) -> Iterator[None]:
     try:
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            for made in missing:
+                flush_names(made.parent)
             remove_leftovers(folder)
             new_staging(folder).rmdir()
         except OSError as error:

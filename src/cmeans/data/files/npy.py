@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import math
 import struct
 import sys
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tokenize import TokenError
@@ -35,9 +36,16 @@ _SPARSE_PARTS = {"data", "format", "shape"}  # members that scipy.sparse.save_np
 _WIDEST = 2**24  # columns of an array that takes no bytes, so that no file bounds them
 
 
+def _errors_of_packers() -> Iterator[type[Exception]]:
+    """Yield what the packers of zip members raise that not every Python has."""
+    for module, name in (("lzma", "LZMAError"), ("compression.zstd", "ZstdError")):
+        with suppress(ImportError):
+            yield getattr(importlib.import_module(module), name)
+
+
 # what NumPy, SciPy and zipfile raise for files that are not what they say: of other types,
 # versions, lengths; encrypted
-_DAMAGED = (
+_DAMAGED: tuple[type[Exception], ...] = (
     *(
         ValueError,
         TypeError,
@@ -49,6 +57,7 @@ _DAMAGED = (
         TokenError,
     ),
     *(NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error),
+    *_errors_of_packers(),
 )
 
 
@@ -178,22 +187,22 @@ class RawArray:
             return layout
 
     def bytes(self) -> tuple[Bytes, RawFormat]:
-        """Return the bytes in place where they are not compressed, else decompressed into
-        scratch."""
+        """Return the bytes in place where they are not compressed, else decompressed into scratch.
+        Of a member all bytes are read, at whose end their checksum is compared."""
         self.file.check()
         with self.opened() as (unpacked, layout):
             if self.member is None:
                 return self.file, layout
             with zipfile.ZipFile(self.file.path) as archive:
                 found = archive.getinfo(self.member)
-            if found.compress_type == zipfile.ZIP_STORED:
-                return self.file, replace(
-                    layout, offset=layout.offset + self._start(found.header_offset)
-                )
-            scratch = Scratch(found.file_size - layout.offset)
+            in_place = found.compress_type == zipfile.ZIP_STORED
+            scratch = None if in_place else Scratch(found.file_size - layout.offset)
             while piece := unpacked.read(_PIECE):
-                scratch.write(piece)
-        return scratch, replace(layout, offset=0)
+                if scratch is not None:
+                    scratch.write(piece)
+        if scratch is not None:
+            return scratch, replace(layout, offset=0)
+        return self.file, replace(layout, offset=layout.offset + self._start(found.header_offset))
 
     def _start(self, header: int) -> int:
         """Return the offset of a member's bytes: after a local header of 30 bytes, its name and
@@ -214,11 +223,11 @@ def readable(where: str, kind: str) -> Iterator[None]:
     except RowsError:
         raise
     except OSError as error:
-        if error.errno != errno.EINVAL:
+        if error.errno is not None and error.errno != errno.EINVAL:
+            error.filename = error.filename or where
             raise
-        raise RowsError(
-            f"{where}: cannot be read as {kind}; it says that bytes lie where there are none."
-        ) from error
+        why = one_line(error) if error.errno is None else "it says that bytes lie where none are"
+        raise RowsError(f"{where}: cannot be read as {kind}; {why}.") from error
     except _DAMAGED as error:
         raise RowsError(
             f"{where}: cannot be read as {kind}; it is truncated or not such a file "
