@@ -130,6 +130,14 @@ Every = Annotated[
 Resume = Annotated[
     bool, option(RUN, "Go on from --checkpoint, with the same rows and options.", "--resume")
 ]
+Overwrite = Annotated[
+    bool,
+    option(
+        RUN,
+        "Replace files of the same names in --out that no former run has written, too.",
+        "--overwrite",
+    ),
+]
 TopK = Annotated[
     int | None,
     option(
@@ -323,6 +331,7 @@ def fit(
     report: Annotated[
         bool, option(RUN, "Also write report.html, a page that shows the clusters.", "--report")
     ] = False,
+    overwrite: Overwrite = False,
     **words: Any,
 ) -> dict[str, Any]:
     if method not in METHODS:
@@ -355,6 +364,7 @@ def fit(
         scheduler,
         context.obj,
         report,
+        overwrite,
     )
     return run_fit(request, screen)
 
@@ -445,13 +455,21 @@ def select(
     kept_in: KeptIn = None,
     every: Every = 5.0,
     resume: Resume = False,
+    overwrite: Overwrite = False,
     **words: Any,
 ) -> dict[str, Any]:
     reading = _reading(file, columns, weight, array, dtype, header, identifier, categorical)
     words["random_state"] = random_state
     checkpoint = _checkpoint(kept_in, every, resume)
     request = FitRequest(
-        reading, Path(), method, words, scale, checkpoint=checkpoint, arguments=context.obj or ()
+        reading,
+        Path(),
+        method,
+        words,
+        scale,
+        checkpoint=checkpoint,
+        arguments=context.obj or (),
+        overwrite=overwrite,
     )
     return select_number(request, n_clusters, by, refits, screen, out)
 

@@ -28,7 +28,15 @@ from .models import Preprocessing, with_names
 from .option_values import METHODS, MethodSpec, listed, name_of, option_of, with_engine
 from .output.messages import in_options
 from .output.report import clearness, next_steps, spreads
-from .output.results import Stopwatch, as_json, caught_warnings, plain, results_folder, sizes
+from .output.results import (
+    Stopwatch,
+    as_json,
+    caught_warnings,
+    plain,
+    refuse_foreign,
+    results_folder,
+    sizes,
+)
 from .output.terminal import Screen
 from .reporting import check_pages, descriptions, feature_names, looked_at, page_of_fit
 from .rows import (
@@ -70,6 +78,7 @@ class FitRequest:
     scheduler: str | None = None  # address of the Dask cluster that runs the fit
     arguments: Sequence[str] = ()  # of the command line, for advice
     report: bool = False  # also write a page for people
+    overwrite: bool = False  # replace files that no former run has written
 
 
 def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
@@ -195,6 +204,8 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
     if request.checkpoint is not None:
         outputs[f"--checkpoint {request.checkpoint.path}"] = os.fspath(request.checkpoint.path)
     refuse_overwriting(outputs, files_of(request.reading))
+    names = [os.path.basename(file) for file in _outputs(request).values()]
+    refuse_foreign(request.out, names, SUMMARY, request.overwrite)
     if request.checkpoint is not None:
         check_place(request.checkpoint, "--checkpoint")
 

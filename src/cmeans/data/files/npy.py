@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import importlib
 import math
 import struct
 import sys
@@ -36,11 +35,16 @@ _SPARSE_PARTS = {"data", "format", "shape"}  # members that scipy.sparse.save_np
 _WIDEST = 2**24  # columns of an array that takes no bytes, so that no file bounds them
 
 
-def _errors_of_packers() -> Iterator[type[Exception]]:
-    """Yield what the packers of zip members raise that not every Python has."""
-    for module, name in (("lzma", "LZMAError"), ("compression.zstd", "ZstdError")):
-        with suppress(ImportError):
-            yield getattr(importlib.import_module(module), name)
+_OF_PACKERS: list[type[Exception]] = []  # of zip members, as far as this Python has them
+with suppress(ImportError):
+    from lzma import LZMAError
+
+    _OF_PACKERS.append(LZMAError)
+if sys.version_info >= (3, 14):
+    with suppress(ImportError):
+        from compression.zstd import ZstdError
+
+        _OF_PACKERS.append(ZstdError)
 
 
 # what NumPy, SciPy and zipfile raise for files that are not what they say: of other types,
@@ -57,7 +61,7 @@ _DAMAGED: tuple[type[Exception], ...] = (
         TokenError,
     ),
     *(NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error),
-    *_errors_of_packers(),
+    *_OF_PACKERS,
 )
 
 
