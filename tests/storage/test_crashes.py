@@ -5,9 +5,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from cmeans.storage.atomic import staged
+from cmeans.data.files.claims import check_unpacked
+from cmeans.data.row_source import RowsError
+from cmeans.storage.array_file import write_array
+from cmeans.storage.atomic import staged, staged_file
 from storage.crashes import each_end, each_state, recorded
 from storage.kinds_of_files import KINDS, checkpoint_in, write_checkpoint
 
@@ -61,3 +65,30 @@ def test_checkpoints_with_arrays_beside_them(tmp_path: Path) -> None:
     seen = {checkpoint_in(left / "c") for _, left in each_state(disk, tmp_path)}
     assert seen == {0, 1}
     assert {checkpoint_in(left / "c") for left in each_end(disk, tmp_path)} == {1}
+
+
+def test_two_writers_at_once_have_a_place_each(tmp_path: Path) -> None:
+    with staged_file(tmp_path / "f") as one, staged_file(tmp_path / "f") as other:
+        one.write_text("one")
+        other.write_text("other")
+        assert one.read_text() == "one"
+    assert (tmp_path / "f").read_text() == "one"
+    assert [path.name for path in tmp_path.iterdir()] == ["f"]
+
+
+@pytest.mark.parametrize("cut", [1, 4, 100])
+def test_a_part_of_an_array_is_none(cut: int, tmp_path: Path) -> None:
+    array = np.arange(50, dtype=np.int32)
+    stored = write_array(tmp_path / "c", array)
+    file = tmp_path / stored.file
+    file.write_bytes(file.read_bytes()[:-cut])
+    with pytest.raises(ValueError, match="is truncated, or no such file"):
+        stored.read_into(tmp_path, np.empty_like(array))
+
+
+def test_what_files_may_unpack_to() -> None:
+    check_unpacked("x", 2**28, 1)
+    check_unpacked("x", 200 * 2**21, 2**21)
+    for size, packed in ((2**28 + 1, 1), (200 * 2**21 + 1, 2**21)):
+        with pytest.raises(RowsError, match="unpacks to"):
+            check_unpacked("x", size, packed)
