@@ -138,9 +138,8 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
     def _expected_memory(self, context: FitContext, *, most: bool) -> MemoryPlan:
         """Return the planned memory of the sample, with the results of all rows."""
         size = self._expected_space(context.settings, context.blocks, most=most).size
-        return super()._expected_memory(
-            _over_sample(context, context.blocks.between(0, size)), most=most
-        )
+        sample = replace(context.blocks.between(0, size), weight=np.ones(size))
+        return super()._expected_memory(_over_sample(context, sample), most=most)
 
     def _by_sample(self, context: FitContext) -> Outcome:
         estimator_name, settings, engine = type(self).__name__, context.settings, context.engine
