@@ -62,6 +62,11 @@ def build(which: str | type, *, n_clusters: int = 3, **words: Any) -> Any:
     finds the number of clusters itself, `n_clusters` is the most it may find."""
     number = {"n_clusters": told(which, n_clusters)}
     words = {"kernel": "rbf", **words} if OF_KERNELS & set(words) else words
+    if (
+        words.get("kernel") == "linear"
+        and "kernel" not in inspect.signature(_class(which)).parameters
+    ):
+        words = known(which, words)  # which has no other
     return _class(which)(**{**known(which, number), **known(which, QUICK), **words})
 
 
@@ -77,5 +82,6 @@ STREAMS = tuple(name for name in NAMES if hasattr(CLASSES[name], "partial_fit"))
 WITH_STARTS = with_parameter("init")
 WITH_ENGINE = with_parameter("engine")
 WITH_LANDMARKS = with_parameter("landmarks")
-OF_KERNEL_VALUES = without(NAMES, *STREAMS)  # streams compute them
+WITH_KERNEL = with_parameter("kernel")
+OF_KERNEL_VALUES = without(WITH_KERNEL, *STREAMS)  # streams compute them
 WITH_TYPICALITIES = tuple(name for name in NAMES if hasattr(build(name), "typicality"))
