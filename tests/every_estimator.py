@@ -19,8 +19,10 @@ CLASSES: dict[str, type] = {
     for name in cmeans.__all__
     if inspect.isclass(value := getattr(cmeans, name)) and issubclass(value, ClusterMixin)
 }
-NAMES = tuple(CLASSES)
+EVERY_NAME = tuple(CLASSES)
 PARAMETERS = {name: tuple(inspect.signature(cls).parameters) for name, cls in CLASSES.items()}
+# those that cluster in the spaces of kernels, plain rows among them; a mixture has tests of its own
+NAMES = tuple(name for name in CLASSES if "kernel" in PARAMETERS[name])
 
 # For whoever has such a parameter. Few rows in several chunks; wide possibilistic clusters of few
 # rows fall together.
@@ -62,11 +64,6 @@ def build(which: str | type, *, n_clusters: int = 3, **words: Any) -> Any:
     finds the number of clusters itself, `n_clusters` is the most it may find."""
     number = {"n_clusters": told(which, n_clusters)}
     words = {"kernel": "rbf", **words} if OF_KERNELS & set(words) else words
-    if (
-        words.get("kernel") == "linear"
-        and "kernel" not in inspect.signature(_class(which)).parameters
-    ):
-        words = known(which, words)  # which has no other
     return _class(which)(**{**known(which, number), **known(which, QUICK), **words})
 
 
@@ -82,6 +79,5 @@ STREAMS = tuple(name for name in NAMES if hasattr(CLASSES[name], "partial_fit"))
 WITH_STARTS = with_parameter("init")
 WITH_ENGINE = with_parameter("engine")
 WITH_LANDMARKS = with_parameter("landmarks")
-WITH_KERNEL = with_parameter("kernel")
-OF_KERNEL_VALUES = without(WITH_KERNEL, *STREAMS)  # streams compute them
+OF_KERNEL_VALUES = without(NAMES, *STREAMS)  # streams compute them
 WITH_TYPICALITIES = tuple(name for name in NAMES if hasattr(build(name), "typicality"))
