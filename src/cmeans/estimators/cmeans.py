@@ -15,7 +15,6 @@ from ..fitting.arguments import (
     MetricName,
     MissingName,
     check_top_k,
-    rule_of,
     truncated,
 )
 from ..fitting.covariance import Covariance, CovarianceName
@@ -29,6 +28,7 @@ from ..fitting.stretched import stretched
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import RULES, Rule
+from ..rules.base import rule_of
 from ..runtime.docstrings import describes_arguments, shares_parameters
 from ..runtime.offered import offered_if
 from .kernel_kmeans import KernelKMeans

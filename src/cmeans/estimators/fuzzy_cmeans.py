@@ -159,9 +159,7 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         with parameters_of(name, share="noise"):
             rule: Rule = Fuzzy(self.m) if self.noise is None else NoiseFuzzy(self.m, self.noise)
         sizes = given_sizes(self.sizes, self.n_clusters, name)
-        top_k, stages = (
-            check_top_k(self.top_k, rule, name),
-            () if sizes is None else (SizedClusters(sizes),),
-        )
+        top_k = check_top_k(self.top_k, rule, name)
+        stages = () if sizes is None else (SizedClusters(sizes),)
         plain = Procedure(partial(method_of, truncated(rule, top_k)), stages=stages, top_k=top_k)
         return stretched(plain, self.covariance, rule, name)

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..kernels import Linear
 from .arguments import are_points, asked_top_k
 from .kernel_evidence import given_kernel
 from .landmark_choice import landmarks_from
 from .search import Search, search_from
+from .space import is_space
 
 BY_SWEEPS = "KernelKMeans, FuzzyCMeans, PossibilisticCMeans"
 JOINING = "search=Search(join_equal_rows=True)"  # as messages call it
@@ -174,8 +174,9 @@ def _is(value: Any, name: str) -> bool:
 
 
 def _kernel(estimator: Any) -> str | None:
-    kernel = estimator.kernel
-    return None if isinstance(kernel, Linear) or _is(kernel, "linear") else f"kernel={kernel!r}"
+    kernel = given_kernel(estimator, type(estimator).__name__)
+    plain = kernel.coordinates == "rows" and not is_space(estimator.kernel)
+    return None if plain else f"kernel={estimator.kernel!r}"
 
 
 def _landmarks(estimator: Any) -> str | None:
@@ -187,11 +188,9 @@ def _landmarks(estimator: Any) -> str | None:
 
 def _kernel_values(estimator: Any) -> str | None:
     kernel = given_kernel(estimator, type(estimator).__name__)
-    return (
-        f"kernel={estimator.kernel!r}"
-        if kernel.takes_kernel_values or kernel.takes_affinities
-        else None
-    )
+    if kernel.takes_kernel_values or kernel.takes_affinities:
+        return f"kernel={estimator.kernel!r}"
+    return None
 
 
 def _landmark_rows(estimator: Any) -> str | None:

@@ -6,12 +6,12 @@ from __future__ import annotations
 import math
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
 
 from ..data.arrays import Array, Float64, namespace
-from ..runtime.checks import ParameterError, is_auto, real
+from ..runtime.checks import ParameterError, is_auto, one_of, real
 from ..runtime.parameter_object import ParameterObject
 from ..runtime.stored_classes import enter
 
@@ -302,3 +302,18 @@ def needed(scales: Float64 | None) -> Float64:
             "2011 eq. 11)."
         )
     return scales
+
+
+def rule_of(value: Any, estimator_name: str, names: Sequence[str] = ()) -> Rule:
+    """Return the rule of a name, made with its defaults, or of an object; `names` are those that
+    may be given, all that there are."""
+    if isinstance(value, type) and issubclass(value, Rule):
+        raise ValueError(
+            f"{estimator_name}(rule={value.__name__}): give a rule object, {value.__name__}(...), "
+            "not its class."
+        )
+    return (
+        value
+        if isinstance(value, Rule)
+        else RULES[one_of(value, "rule", estimator_name, tuple(names or RULES))]()
+    )

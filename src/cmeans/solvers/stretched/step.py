@@ -11,7 +11,7 @@ from ...sweeps.passes import SweepPass
 from ...sweeps.problem import Problem
 from ...sweeps.state import State
 from ...sweeps.statistics import Statistics
-from ..steps import StepResult
+from ..solution import StepResult
 from .shrinkage import Shrinkage
 from .volumes import SweptSums, Volumes
 
