@@ -397,7 +397,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
         except ValueError:  # a fit refuses it
             kernel = Linear()
         tags.input_tags.sparse, tags.input_tags.allow_nan = (
-            not kernel.takes_kernel_values,
+            not kernel.takes_kernel_values and vars(self).get("covariance") is None,
             self.missing == "partial",
         )
         tags.input_tags.pairwise = kernel.takes_kernel_values or kernel.takes_affinities
