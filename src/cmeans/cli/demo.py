@@ -35,8 +35,8 @@ def demo(out: Path, screen: Screen) -> dict[str, Any]:
     with results_folder(out):
         with staged_file(file) as place:
             write_columns(place, dict(zip(wine.feature_names, wine.data.T, strict=True)))
-        summary = fit(_request(file, out), screen)
-        predict(PredictRequest(out / MODEL, ReadOptions(file), out / _PREDICTED), screen)
+    summary = fit(_request(file, out), screen)
+    predict(PredictRequest(out / MODEL, ReadOptions(file), out / _PREDICTED), screen)
     labels = read_labels(out / LABELS)
     index, pure = float(adjusted_rand_score(truth, labels)), purity(truth, labels)
     screen.say(
