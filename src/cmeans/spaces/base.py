@@ -210,9 +210,13 @@ class Space(ABC):
 
     @property
     def in_coordinates(self) -> bool:
-        """True where rows are represented by numbers of their own, not by kernel values: CSR rows
-        stay CSR."""
+        """True where rows are represented by numbers of their own, not by kernel values."""
         return False
+
+    @property
+    def keeps_csr(self) -> bool:
+        """True where CSR rows stay CSR."""
+        return self.in_coordinates
 
     @property
     def represents_by_views(self) -> bool:

@@ -104,6 +104,10 @@ class EuclideanSpace(PointSpace):
         return self.spherical
 
     @property
+    def keeps_csr(self) -> bool:
+        return not self.shift.any()
+
+    @property
     def represents_by_views(self) -> bool:
         return not self.spherical
 
@@ -123,11 +127,7 @@ class EuclideanSpace(PointSpace):
             x = of_length_one(block.x, room)
             return ProductRows(x, squared_norms(x))
         if is_sparse(block.x):
-            x = (
-                block.x
-                if not self.shift.any()
-                else block.x.toarray() - self.shift.astype(block.x.dtype)
-            )
+            x = block.x if self.keeps_csr else block.x.toarray() - self.shift.astype(block.x.dtype)
             return ProductRows(x, squared_norms(x))
         return ShiftedRows(block.x, as_like(self.shift, block.x))
 
@@ -149,9 +149,8 @@ def of_length_one(x: Array, room: Array | None = None) -> Array:
     as they are."""
     factors = inverse_root(lengths_squared(x))
     if is_sparse(x):
-        scaled = x.copy()
-        scaled.data *= np.repeat(factors, np.diff(x.indptr))
-        return scaled
+        data = x.data * np.repeat(factors, np.diff(x.indptr))
+        return type(x)((data, x.indices, x.indptr), shape=x.shape)
     return (
         np.multiply(x, factors[:, None], out=room)
         if isinstance(x, np.ndarray)
