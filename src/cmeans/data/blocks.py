@@ -29,7 +29,7 @@ from .scratch import ScratchRows, room
 FEW_COLUMNS = 8  # columns up to which a row's work does not depend on them
 # stored numbers of CSR rows in a task at least for each column of its sums, which are dense: to add
 # these up takes longer otherwise than the rows
-SUMMED = 8
+SUMMED = 32
 LARGEST_SUM = 1024  # rows that a float32 sum may cover before it is added to a float64 total
 KXX = "kxx"  # the column of k(x, x), which comes with rows of kernel values
 # the column of the rows' numbers among those that were given, where these are fewer

@@ -34,7 +34,7 @@ struct rows {
 };
 
 struct centres {
-    const real *values;  /* (clusters, columns) coefficients a; for CSR rows (columns, pitch), each column from a cache line on */
+    const real *values;  /* (clusters, columns) coefficients a; for CSR rows (columns, pitch), with a line more at the end */
     const real *norms;   /* (clusters,) |v|^2 */
     const real *scales;  /* (k, clusters) the rule's numbers of each cluster */
     int64_t clusters, pitch;
@@ -277,7 +277,7 @@ INLINE void multiply_csr(const struct rows *rows, int64_t start, int64_t stop, c
 #pragma GCC unroll 4
         for (int v = 0; v < vectors; v++) {
             fetch(ahead + v * LANES, 1);
-            sums[v] = fused(x, load(from + v * LANES), sums[v]);
+            sums[v] = fused(x, load_loose(from + v * LANES), sums[v]);
         }
     }
 #pragma GCC unroll 4

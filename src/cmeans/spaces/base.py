@@ -338,6 +338,11 @@ class Space(ABC):
         they are training rows."""
         return Centres.orthonormal(host_float64(self.rows(block).plain().g))
 
+    def compared(self, block: Block, numbers: IntArray | None = None) -> Centres:
+        """Return few rows as centres of which the products with each other alone are asked, over
+        whatever basis takes least."""
+        return self.embed(block, numbers)
+
     def as_rows(self, centres: Centres) -> Rows:
         """Return centres as rows, in float64 on the host: each represents many rows by their weight
         in one point."""

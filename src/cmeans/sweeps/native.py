@@ -18,7 +18,7 @@ from ..native.calls import (
     WHOLE,
     Structure,
     address,
-    aligned,
+    aligned_zeros,
     byref,
     done,
     pointer_to,
@@ -26,7 +26,7 @@ from ..native.calls import (
 from ..rules import NativeFunctions, Rule
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ..spaces import Space
-from .native_rows import NativeRows, RowsArgument, in_lines
+from .native_rows import NativeRows, RowsArgument, beside
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import (
@@ -107,8 +107,9 @@ class CentresCache:
         dtype, c = rows.dtype, len(state.centres)
         coefficients = space.coefficients(state.centres)
         if rows.are_csr:
-            apart = in_lines(c, dtype)
-            values = aligned(np.zeros((coefficients.shape[1], apart), dtype))[:, :c].T
+            apart = beside(c, dtype)
+            d = coefficients.shape[1]
+            values = aligned_zeros(d * apart, dtype).reshape(d, apart)[:, :c].T
             values[...] = coefficients
         else:
             values = np.ascontiguousarray(coefficients, dtype)
@@ -135,7 +136,7 @@ class NewSums:
         self._by_column = rows.are_csr
         shape = clusters, rows.space.moment_width
         if self._by_column:
-            shape = shape[1], in_lines(clusters, numpy_dtype(rows.blocks.x))
+            shape = shape[1], beside(clusters, numpy_dtype(rows.blocks.x))
         self.memory = np.zeros(2 * clusters + 1 + shape[0] * shape[1])
         self.mass, self.spread = self.memory[:clusters], self.memory[clusters : 2 * clusters]
         self.penalty, self._moment = (

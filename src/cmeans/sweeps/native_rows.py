@@ -57,10 +57,11 @@ class NativeRows:
         return self.count
 
 
-def in_lines(numbers: int, dtype: Any) -> int:
-    """Return so many numbers, rounded up to whole cache lines."""
+def beside(clusters: int, dtype: Any) -> int:
+    """Return the numbers from one column to the next where those of all clusters lie side by side:
+    in whole cache lines, unless one holds several columns."""
     lanes = LINE // int(np.dtype(dtype).itemsize)
-    return -(-numbers // lanes) * lanes
+    return clusters if 2 * clusters <= lanes else -(-clusters // lanes) * lanes
 
 
 class NativeTable:

@@ -13,6 +13,7 @@ from ...data.arrays import (
     as_like,
     central_point,
     host_float64,
+    in_float64,
     inverse_root,
     is_sparse,
     namespace,
@@ -132,15 +133,21 @@ class EuclideanSpace(PointSpace):
         return ShiftedRows(block.x, as_like(self.shift, block.x))
 
     def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
-        return self.at(self._points_of(block))
+        return self.at(host_float64(self._points_of(block)))
+
+    def compared(self, block: Block, numbers: IntArray | None = None) -> Centres:
+        x, n = self._points_of(block), len(block.weight)
+        if not (is_sparse(x) and self.keeps_csr and n < self.size):
+            return self.embed(block)
+        return Centres(np.eye(n), host_float64(x @ x.T))  # over the rows themselves
 
     def inner_products(self, centres: Centres, block: Block) -> Float64:
         products: Float64 = np.asarray(self._points_of(block) @ self.as_points(centres).T).T
         return products
 
-    def _points_of(self, block: Block) -> Float64:
-        """Return rows (b, d) in float64 as the space sees them."""
-        x = host_float64(block.x)
+    def _points_of(self, block: Block) -> Array:
+        """Return rows (b, d) in float64 as the space sees them, CSR as CSR."""
+        x = in_float64(block.x) if is_sparse(block.x) else host_float64(block.x)
         return of_length_one(x) if self.spherical else x
 
 
