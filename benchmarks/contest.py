@@ -51,8 +51,10 @@ class Worker:
     """A contestant's process."""
 
     def __init__(
-        self, contestant: Contestant, settings: Settings, variables: dict[str, str] | None = None
+        self, contestant: Contestant, settings: Settings, checkout: Path | None = None
     ) -> None:
+        """`checkout`: another version's, whose own player runs, since it knows the words of its
+        time."""
         python = python_of(contestant.environment, contestant.requirement, settings.environments)
         command = [python, "-m", "benchmarks.players.worker", contestant.player, contestant.call]
         self._process = subprocess.Popen(
@@ -61,8 +63,11 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            cwd=ROOT,
-            env={**settings.variables(), **(variables or {})},
+            cwd=checkout or ROOT,
+            env={
+                **settings.variables(),
+                **({} if checkout is None else {"PYTHONPATH": str(checkout / "src")}),
+            },
         )
         self._limit = settings.limit
         self.greeting = self._answer()

@@ -21,9 +21,9 @@ import numpy as np
 from cmeans import FuzzyCMeans, Search
 from cmeans.data.blocks import Block, Blocks
 from cmeans.engines import ThreadEngine
-from cmeans.fitting.memory import free_memory
 from cmeans.kernels import RBF
 from cmeans.rules import Fuzzy
+from cmeans.runtime.free_memory import free_memory
 from cmeans.spaces import landmark_space
 from cmeans.sweeps.choice import sweep_for
 from cmeans.sweeps.problem import Problem

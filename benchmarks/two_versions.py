@@ -1,12 +1,13 @@
 """Two versions of cmeans side by side: the time of this checkout over that of another, for every
 fit of `every_size`.
 
-    python -m benchmarks.two_versions OTHER/src [--pairs N] [--only WORD] [--sizes N ...]
+    python -m benchmarks.two_versions OTHER [--pairs N] [--only WORD] [--sizes N ...]
 
 Each version has a process of its own for a line of work, and the two take turns over the same rows,
-start and sweeps, so that a machine that slows down slows both. The other checkout needs its native
-library (`python hatch_build.py` there). A change that should cost nothing has a median of all cells
-near 1; a cell that stands out is measured again with more pairs.
+start and sweeps, so that a machine that slows down slows both. The other version is called by the
+player of its own checkout, which knows its words, and needs its native library there (`python
+hatch_build.py`). A change that should cost nothing has a median of all cells near 1; a cell that
+stands out is measured again with more pairs.
 """
 
 from __future__ import annotations
@@ -28,10 +29,7 @@ def compare(
 ) -> dict[int, float]:
     """Return by number of rows the median over pairs of this version's time over the other's."""
     folder = settings.scratch / "job"
-    workers = {
-        name: Worker(line.own, settings, {"PYTHONPATH": str(path)})
-        for name, path in sources.items()
-    }
+    workers = {name: Worker(line.own, settings, path) for name, path in sources.items()}
     found: dict[int, float] = {}
     for n in sizes:
         x = line.rows(n)
@@ -61,8 +59,8 @@ def main() -> None:
     parser.add_argument(
         "other",
         type=Path,
-        metavar="OTHER/src",
-        help="the folder that holds the other version's package",
+        metavar="OTHER",
+        help="the checkout of the other version",
     )
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)
@@ -70,9 +68,9 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", metavar="N", default=list(SIZES))
     arguments = parser.parse_args()
     other = arguments.other.resolve()
-    if not (other / "cmeans" / "__init__.py").is_file():
-        parser.error(f"{arguments.other} holds no package cmeans")
-    sources = {"this": ROOT / "src", "other": other}
+    if not (other / "benchmarks" / "players" / "worker.py").is_file():
+        parser.error(f"{arguments.other} holds no checkout of cmeans")
+    sources = {"this": ROOT, "other": other}
     cells: list[float] = []
     with tempfile.TemporaryDirectory() as scratch:
         settings = Settings(

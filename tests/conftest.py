@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,15 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("MKL_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# Where Python shall leave no compiled files beside the sources, these go to the folder that pytest
+# keeps anyway: else every process of the tests, of which there are some hundred, compiles anew all
+# that it imports.
+if sys.dont_write_bytecode:
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = str(Path(__file__).resolve().parents[1] / ".pytest_cache" / "compiled")
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 import numpy as np
 import pytest
@@ -33,8 +43,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "cmeans"))
 
 
 # The suite of each folder, file or function of tests that is not of the core: what takes long, and
-# what a change seldom reaches. A mark on a test says another of this one test. The longest name
-# that fits counts.
+# what a change seldom reaches. The longest name that fits counts.
 SUITES = {
     "ring": (
         *(
@@ -147,6 +156,22 @@ def _is_in(test: str, place: str) -> bool:
     return test == place or test.startswith((f"{place}/", f"{place}::"))
 
 
+def _marks_within(file: str) -> set[str]:
+    """The marks that tests of a file may have: its own, and those of its functions in the table."""
+    places = (place for places in (*SUITES.values(), BITS) for place in places)
+    own = (place for place in places if _is_in(place, file))
+    return {mark for place in (file, *own) for mark in marks_of(place)}
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Whoever asks for one suite, as `-m core`, does not wait for the files of the others."""
+    suite, *others = config.option.markexpr.split()
+    if suite not in ("core", "bits", *SUITES) or "or" in others or not collection_path.is_file():
+        return None
+    file = collection_path.relative_to(config.rootpath).as_posix()
+    return suite not in _marks_within(file) or None
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest looks for the marks that are asked for
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Each test is of one suite, core, ring or matrix, but for those that take minutes, which are
@@ -155,7 +180,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         suite, *bits = marks_of(item.nodeid.partition("[")[0])
         if item.get_closest_marker("minutes"):
             item.add_marker("slow")
-        elif not any(item.get_closest_marker(name) for name in ("core", *SUITES)):
+        else:
             item.add_marker(suite)
         for mark in bits:
             item.add_marker(mark)

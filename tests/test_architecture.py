@@ -11,8 +11,6 @@ import pkgutil
 import re
 import subprocess
 import sys
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,9 +19,7 @@ import cmeans
 import cmeans.rules
 import every_estimator
 from cmeans import Sizes
-
-SOURCE = Path(cmeans.__file__).parent
-FILES = sorted(SOURCE.rglob("*.py"))
+from sources import FILES, SOURCE, imported, nodes, room, tree
 
 
 def over_files(test):
@@ -89,30 +85,6 @@ HEAVY = {
     "pandas",
     "polars",
 }
-
-
-@cache
-def tree(path):
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
-def room(path):
-    """ "spaces" for spaces/landmark.py, "" for the package itself and its public modules."""
-    parts = path.relative_to(SOURCE).parts
-    return parts[0] if len(parts) > 1 else ""
-
-
-def imported(path, nodes=None):
-    """Absolute names of what a file imports; relative imports resolved."""
-    package = ["cmeans", *path.relative_to(SOURCE).parent.parts]
-    for node in ast.walk(tree(path)) if nodes is None else nodes:
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else []
-            module = ".".join([*base, *([node.module] if node.module else [])])
-            own = module == "cmeans" or module.startswith("cmeans.")
-            yield from (f"{module}.{alias.name}" if own else module for alias in node.names)
 
 
 def at_module_level(path):
@@ -297,7 +269,7 @@ GENERATORS = {"RandomState", "Generator", "default_rng", "PCG64", "Philox"}
 def test_nothing_executes_and_nothing_prints(path):
     forbidden = FORBIDDEN_MODULES - {"ctypes"} if room(path) == "native" else FORBIDDEN_MODULES
     assert not {name.split(".")[0] for name in imported(path)} & forbidden
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         where = f"{path.name}:{getattr(node, 'lineno', 0)}"
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             assert node.func.id not in FORBIDDEN_CALLS, f"{where} calls {node.func.id}"
@@ -317,7 +289,7 @@ def test_nothing_executes_and_nothing_prints(path):
 @over_files
 def test_chance_is_always_passed_in(path):
     """np.random.<function> would draw from the state that everybody shares."""
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) in (
             "np.random",
             "numpy.random",
@@ -337,7 +309,7 @@ def test_only_sklearns_public_names(path):
 
 @over_files
 def test_no_error_is_swallowed_unseen(path):
-    handlers = [node for node in ast.walk(tree(path)) if isinstance(node, ast.ExceptHandler)]
+    handlers = [node for node in nodes(path) if isinstance(node, ast.ExceptHandler)]
     assert all(node.type is not None for node in handlers), f"{path.name}: a bare except"
 
 
@@ -347,7 +319,7 @@ FOR_ESTIMATORS = {"_init_callback_context", "_n_features_out"}
 
 def private_names(path):
     """Private names that a file defines: functions, classes, variables, attributes."""
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield node.name
         elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
@@ -358,7 +330,7 @@ def test_private_attributes_are_our_own():
     """What another package calls private may change with its next release."""
     own = {name for path in FILES for name in private_names(path)} | FOR_ESTIMATORS
     for path in FILES:
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if (
                 isinstance(node, ast.Attribute)
                 and node.attr.startswith("_")
@@ -384,7 +356,7 @@ def test_private_attributes_are_our_own():
 def test_no_two_classes_share_a_name():
     places = {}
     for path in FILES:
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, set()).add(path.name)
     assert not {name: files for name, files in places.items() if len(files) > 1}
@@ -393,7 +365,7 @@ def test_no_two_classes_share_a_name():
 @over_files
 def test_functions_are_short(path):
     """A function fits on a screen."""
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.FunctionDef):
             body = [
                 part
@@ -434,14 +406,14 @@ def packages():
     ]
 
 
-@pytest.mark.parametrize("name", packages())
-def test_every_module_says_what_it_is(name):
-    module = importlib.import_module(name)
-    assert module.__doc__
-    assert module.__doc__.strip()
-    if hasattr(module, "__all__"):
-        assert len(set(module.__all__)) == len(module.__all__)
-        assert all(hasattr(module, public) for public in module.__all__)
+def test_every_module_says_what_it_is():
+    for name in packages():
+        module = importlib.import_module(name)
+        assert module.__doc__, name
+        assert module.__doc__.strip(), name
+        if hasattr(module, "__all__"):
+            assert len(set(module.__all__)) == len(module.__all__), name
+            assert all(hasattr(module, public) for public in module.__all__), name
 
 
 @pytest.mark.parametrize("name", every_estimator.NAMES)

@@ -4,12 +4,13 @@ only fall."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-SRC = Path(__file__).parents[1] / "src" / "cmeans"
+from sources import FILES, SOURCE, nodes, room, tree
+
 ROOMS = ("spaces", "kernels", "rules")
 KINDS_ASKED = {"spaces": 2, "kernels": 12, "rules": 9}
 # Where rows are is known to data/ and the engines. Elsewhere these words ask for it.
@@ -26,39 +27,43 @@ PLACES = {
 PLACES_ASKED = 34
 
 
-def trees(*without: str) -> Iterator[tuple[Path, ast.Module]]:
-    for path in sorted(SRC.rglob("*.py")):
-        if path.relative_to(SRC).parts[0] not in without:
-            yield path, ast.parse(path.read_text())
-
-
-def classes_of(room: str) -> set[str]:
-    nodes = (
-        node for path in (SRC / room).rglob("*.py") for node in ast.parse(path.read_text()).body
-    )
-    return {node.name for node in nodes if isinstance(node, ast.ClassDef)}
-
-
-@pytest.mark.parametrize("room", ROOMS)
-def test_few_ask_of_what_kind_an_object_is(room: str) -> None:
-    classes = classes_of(room)
-    asks = [
-        f"{path.relative_to(SRC)}:{node.lineno}: {ast.unparse(node)}"
-        for path, tree in trees(room)
-        for node in ast.walk(tree)
+@cache
+def questions() -> tuple[tuple[Path, ast.Call], ...]:
+    """Calls of `isinstance` and `issubclass`, with the files they stand in."""
+    return tuple(
+        (path, node)
+        for path in FILES
+        for node in nodes(path)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and node.func.id in ("isinstance", "issubclass")
+    )
+
+
+@pytest.mark.parametrize("room_asked", ROOMS)
+def test_few_ask_of_what_kind_an_object_is(room_asked: str) -> None:
+    classes = {
+        node.name
+        for path in FILES
+        if room(path) == room_asked
+        for node in tree(path).body
+        if isinstance(node, ast.ClassDef)
+    }
+    asks = [
+        f"{path.relative_to(SOURCE)}:{node.lineno}: {ast.unparse(node)}"
+        for path, node in questions()
+        if room(path) != room_asked
         if any(isinstance(name, ast.Name) and name.id in classes for name in ast.walk(node.args[1]))
     ]
-    assert len(asks) <= KINDS_ASKED[room], "\n".join(["let the object answer:", *asks])
+    assert len(asks) <= KINDS_ASKED[room_asked], "\n".join(["let the object answer:", *asks])
 
 
 def test_few_ask_where_rows_are() -> None:
     asks = [
-        f"{path.relative_to(SRC)}:{node.lineno}: {name}"
-        for path, tree in trees("data", "engines")
-        for node in ast.walk(tree)
+        f"{path.relative_to(SOURCE)}:{node.lineno}: {name}"
+        for path in FILES
+        if room(path) not in ("data", "engines")
+        for node in nodes(path)
         for name in [
             node.attr if isinstance(node, ast.Attribute) else node.func.id if called(node) else ""
         ]

@@ -38,7 +38,7 @@ def test_two_versions_are_compared_cell_by_cell(
         "sys.argv",
         [
             "two_versions",
-            str(FOLDER.parent / "src"),
+            str(FOLDER.parent),
             "--pairs",
             "1",
             "--only",
@@ -55,7 +55,7 @@ def test_two_versions_are_compared_cell_by_cell(
     assert total == f"1 cells: median {ratio:.3f}, {ratio:.3f} to {ratio:.3f}"
 
 
-def test_a_folder_without_the_package_is_no_other_version(
+def test_a_folder_without_a_checkout_is_no_other_version(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     from benchmarks import two_versions

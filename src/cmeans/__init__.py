@@ -18,11 +18,13 @@ if _typing.TYPE_CHECKING:
         AdaptivePossibilisticCMeans,
         CMeans,
         FuzzyCMeans,
+        GaussianMixture,
         KernelKMeans,
         PossibilisticCMeans,
         StreamingFuzzyCMeans,
     )
     from .estimators.landmark_graph import LandmarkGraph
+    from .fitting.covariance import Covariance
     from .fitting.landmark_choice import Landmarks
     from .fitting.search import Search
     from .fitting.sizes import Sizes
@@ -44,9 +46,11 @@ __all__ = [
     "AdaptivePossibilisticCMeans",
     "CMeans",
     "Checkpoint",
+    "Covariance",
     "DaskEngine",
     "DataWarning",
     "FuzzyCMeans",
+    "GaussianMixture",
     "KernelKMeans",
     "KernelPatchClustering",
     "LandmarkGraph",
@@ -82,6 +86,7 @@ __all__ = [
 _MODULES = {"datasets", "inspection", "kernels", "metrics", "papers", "rules", "validity"}
 _PLACES = {  # of names that are neither modules nor estimators
     "Checkpoint": "solvers.checkpoints",
+    "Covariance": "fitting.covariance",
     "DaskEngine": "engines",
     "DataWarning": "runtime.user_warnings",
     "Search": "fitting.search",

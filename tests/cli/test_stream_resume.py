@@ -14,6 +14,7 @@ import pyarrow.csv
 import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
+from sklearn.metrics import adjusted_rand_score
 
 import cmeans as library
 from cli.command import Command
@@ -206,6 +207,120 @@ def test_a_finished_stream_goes_on_where_more_has_come(cmeans: Command, tmp_path
         "x.csv: holds 30 rows, but 150 were read from it before; it is another file now."
         in refused(cmeans(*words, "--resume"))
     )
+
+
+def test_a_chunk_without_the_row_that_is_skipped_is_scaled_once(
+    cmeans: Command, tmp_path: Path
+) -> None:
+    x, truth = groups(100)
+    x[60, 1] = 1e120
+    (tmp_path / "x.csv").write_bytes(csv(x))
+    words = ["stream", tmp_path / "x.csv", "--chunk-size", 20, "--out", tmp_path / "l.csv"]
+    begin = ["--clusters", 3, "--kernel", "polynomial", "--scale", "unit"]
+    assert cmeans(*words, *begin).summary["rows_malformed"] == 1
+    labels = pa.csv.read_csv(tmp_path / "l.csv")["label"].to_pylist()
+    assert adjusted_rand_score(np.delete(truth, 60), labels) == 1.0
+
+
+@pytest.mark.parametrize("change", ["value", "weight", "order", "shorter"])
+def test_other_rows_than_were_read_are_refused(
+    cmeans: Command, tmp_path: Path, change: str
+) -> None:
+    """A file of which rows were clustered must begin with these."""
+    x, _ = groups(150)
+    x = np.column_stack([x, 1.0 + np.arange(150) % 2])
+    source, out, kept = tmp_path / "x.csv", tmp_path / "l.csv", tmp_path / "s.safetensors"
+    words = ["stream", source, "--chunk-size", 50, "--checkpoint", kept, "--out", out]
+    source.write_bytes(csv(x[:100], "a,b,c,w"))
+    assert cmeans(*words, *LINEAR, "--weight", "w").code == 0
+    before, other = (kept.read_bytes(), out.read_bytes()), x.copy()
+    if change == "value":
+        other[99, 2] += 0.001
+    if change == "weight":
+        other[0, 3] = 2.0
+    if change == "order":
+        other[[3, 70]] = other[[70, 3]]
+    source.write_bytes(csv(other[: 99 if change == "shorter" else 150], "a,b,c,w"))
+    line = refused(cmeans(*words, "--resume"))
+    held = "99 rows, but 100" if change == "shorter" else "other rows than the 100 that"
+    assert line.startswith(f"cmeans: x.csv: holds {held} were read from it before; it is another")
+    assert (kept.read_bytes(), out.read_bytes()) == before
+    source.write_bytes(csv(x, "a,b,c,w"))
+    assert cmeans(*words, "--resume").summary["rows"] == 150
+
+
+@pytest.mark.parametrize("place", ["done", "last"])
+def test_other_files_of_a_folder_than_were_read_are_refused(
+    cmeans: Command, tmp_path: Path, place: str
+) -> None:
+    """Where its size or time is another, a file that was read to its end is looked at again; one
+    that is gone, or was only copied, is no hindrance."""
+    x, _ = groups(120)
+    folder, kept, out = tmp_path / "in", tmp_path / "s.safetensors", tmp_path / "l.csv"
+    words = ["stream", folder, "--chunk-size", 40, "--checkpoint", kept, "--out", out]
+    folder.mkdir()
+    for number in range(3):
+        pq.write_table(table(x[30 * number : 30 * number + 30]), folder / f"{number}.parquet")
+    assert cmeans(*words, *LINEAR).code == 0
+    before, file = (kept.read_bytes(), out.read_bytes()), folder / "1.parquet"
+    file = folder / ("1.parquet" if place == "done" else "2.parquet")
+    rows, other = pq.read_table(file), pq.read_table(file).to_pydict()
+    other["b"][29] += 0.001
+    pq.write_table(pa.table(other), file)
+    line = refused(cmeans(*words, "--resume"))
+    assert line.startswith(f"cmeans: {file.name}: holds other rows than the 30 that were read")
+    if place == "done":
+        pq.write_table(pa.concat_tables([rows, rows]), file)
+        line = refused(cmeans(*words, "--resume"))
+        assert line.startswith(f"cmeans: {file.name}: holds 60 rows, but 30 were read")
+    assert (kept.read_bytes(), out.read_bytes()) == before
+    pq.write_table(rows, file)
+    (folder / "0.parquet").unlink()
+    pq.write_table(table(x[90:]), folder / "3.parquet")
+    assert cmeans(*words, "--resume").summary["rows"] == 120
+    assert pa.csv.read_csv(out)["label"].to_pylist() == by_hand(x, 40)[1]
+
+
+@pytest.mark.parametrize("row", [7, 60])
+@pytest.mark.parametrize(
+    ("kernel", "value", "said"),
+    [
+        ("linear", 1e200, "line {2}: column 'b' has 1e+200, whose square is too large for float64"),
+        (
+            "polynomial",
+            1e120,
+            "row {0} (counted from 0): column 'b' has 1e+120, too much for the kernel; scale the "
+            "data, or take another kernel",
+        ),
+    ],
+)
+def test_a_row_out_of_range_does_not_end_a_stream(
+    cmeans: Command, tmp_path: Path, row: int, kernel: str, value: float, said: str
+) -> None:
+    """In the first chunk and later it is skipped like malformed ones, and counted; where none is
+    forgiven the stream goes on once one is."""
+    x, _ = groups(100)
+    source, out, kept = tmp_path / "x.csv", tmp_path / "l.csv", tmp_path / "s.safetensors"
+    words = ["stream", source, "--chunk-size", 20, "--checkpoint", kept, "--out", out]
+    begin = ["--clusters", 3, "--kernel", kernel, "--scale", "none"]
+    others = np.delete(np.arange(100), row)
+    far = x.copy()
+    far[row, 1] = value
+    source.write_bytes(csv(far))
+    message = said.format(row, None, row + 2)
+    refusal = cmeans(*words, *begin, "--max-errors", 0)
+    assert f"cmeans: a malformed row; {message}." in refusal.err.splitlines()
+    assert refusal.code == 2
+    ended = cmeans(*words, *(["--resume"] if kept.exists() else begin))
+    assert f"cmeans: warning: {message}" in ended.err.splitlines()
+    summary = ended.summary
+    assert (summary["rows"], summary["rows_clustered"], summary["rows_malformed"]) == (100, 99, 1)
+    assert pa.csv.read_csv(out)["row"].to_pylist() == others.tolist()
+    source.write_bytes(csv(x[others]))
+    assert cmeans(*words[:-1], tmp_path / "other.csv", *begin).code == 0
+    if kernel == "linear":  # else its chunk is one row shorter
+        labels = pa.csv.read_csv(tmp_path / "other.csv")["label"].to_pylist()
+        assert pa.csv.read_csv(out)["label"].to_pylist() == labels
 
 
 def test_another_source_is_read_from_its_beginning(

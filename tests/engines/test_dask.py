@@ -606,6 +606,22 @@ def test_a_checkpoint_of_other_rows_or_weights_is_refused(client, tmp_path):
         fit.fit(da.from_array(changed, chunks=(1000, D)), sample_weight=weight)
     with pytest.raises(ValueError, match="was begun with weights="):
         fit.fit(rows(), sample_weight=weight + 1)
+    with pytest.raises(ValueError, match="was begun with weights="):
+        fit.fit(rows(), sample_weight=da.from_array(WEIGHT[::-1].copy(), chunks=700))
+
+
+def test_a_checkpoint_of_other_known_labels_is_refused(client, tmp_path):
+    """Two that change places, which sums do not show; the same are known again, wherever they
+    are."""
+    known, kept = np.arange(N) % 3, cmeans.Checkpoint(tmp_path / "kept")
+    fit = model("KernelKMeans", kernel="linear", engine=cmeans.DaskEngine(client, checkpoint=kept))
+    fit.fit(rows(), known_labels=da.from_array(known, chunks=700))
+    fit.set_params(engine=cmeans.DaskEngine(client, checkpoint=kept.set_params(resume=True)))
+    fit.fit(rows(), known_labels=known)
+    known[[1000, 4001]] = known[[4001, 1000]]
+    assert known[1000] != known[4001]
+    with pytest.raises(ValueError, match="was begun with known labels="):
+        fit.fit(rows(), known_labels=da.from_array(known, chunks=700))
 
 
 def test_only_the_rows_that_are_asked_for_come(client):
@@ -813,38 +829,39 @@ def test_a_worker_that_joins_is_welcome():
         np.testing.assert_array_equal(after.objective_history_, before.objective_history_)
 
 
-DYING = {
-    "sweeps": ("FuzzyCMeans", {"init": START, **SPACES["landmarks"]}),
-    "gradients": ("ProbabilisticKMeans", {"quantile": 0.9, **SPACES["landmarks"]}),
-}
+DYING = (
+    ("FuzzyCMeans", {"init": START, **SPACES["landmarks"]}),
+    ("ProbabilisticKMeans", {"quantile": 0.9, **SPACES["landmarks"]}),
+)
 
 
-@pytest.mark.parametrize("case", DYING)
-def test_a_worker_that_dies_takes_nothing_along(case):
-    """Two processes; one is killed after the second sweep, and a nanny starts another."""
-    name, words = DYING[case]
+def test_a_worker_that_dies_takes_nothing_along():
+    """Two processes; in each fit one is killed after the second sweep, and a nanny starts
+    another."""
+    collection = (
+        da.random.RandomState(3).normal(size=(N, D), chunks=(500, D))
+        + da.from_array(MIDDLES)[da.arange(N, chunks=500) % C]
+    )
     with (
         local(2, processes=True, memory_limit="1GiB", silence_logs=50) as cluster,
         distributed.Client(cluster) as client,
     ):
-        words = words | {"n_clusters": C, "random_state": 0, "engine": cmeans.DaskEngine(client)}
-        collection = (
-            da.random.RandomState(3).normal(size=(N, D), chunks=(500, D))
-            + da.from_array(MIDDLES)[da.arange(N, chunks=500) % C]
-        )
-        before = getattr(cmeans, name)(**words).fit(collection)
-        killed = []
+        for name, words in DYING:
+            own = {"n_clusters": C, "random_state": 0, "engine": cmeans.DaskEngine(client)}
+            client.wait_for_workers(2)
+            before = getattr(cmeans, name)(**words, **own).fit(collection)
+            killed = []
 
-        def kill(progress):
-            if progress.sweep == 2 and progress.objective is not None and not killed:
-                killed.append(next(iter(client.run(os.getpid).values())))
-                os.kill(killed[0], signal.SIGKILL)
+            def kill(progress, killed=killed):
+                if progress.sweep == 2 and progress.objective is not None and not killed:
+                    killed.append(next(iter(client.run(os.getpid).values())))
+                    os.kill(killed[0], signal.SIGKILL)
 
-        with listening(kill):
-            after = getattr(cmeans, name)(**words).fit(collection)
-        assert killed
-        np.testing.assert_array_equal(after.objective_history_, before.objective_history_)
-        np.testing.assert_array_equal(after.labels_, before.labels_)
+            with listening(kill):
+                after = getattr(cmeans, name)(**words, **own).fit(collection)
+            assert killed, name
+            np.testing.assert_array_equal(after.objective_history_, before.objective_history_)
+            np.testing.assert_array_equal(after.labels_, before.labels_)
 
 
 # ------------------------------------------------------------------------------------------- copies

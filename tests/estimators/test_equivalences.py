@@ -60,7 +60,9 @@ def assert_same_runs(a, b, tolerance=1e-8):
     indirect=["sweeps"],
 )
 def test_all_rows_as_landmarks_are_the_exact_space(rule, solver, form, X, weights):
-    words = {"kernel": "rbf", "gamma": 0.15, "init": START, "max_iter": 4, "tol": 0}
+    """Gradients take the more steps the flatter the kernel is; one that is nearly flat is below."""
+    gamma = 0.15 if solver == "eigh" else 0.6
+    words = {"kernel": "rbf", "gamma": gamma, "init": START, "max_iter": 4, "tol": 0}
     exact = RULES[rule](landmarks=None, **words).fit(form(X), sample_weight=weights)
     everything = RULES[rule](landmarks=Landmarks(N, solver=solver), **words).fit(
         form(X), sample_weight=weights

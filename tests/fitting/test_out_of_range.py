@@ -3,6 +3,7 @@ were given."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,53 @@ def test_a_chunk_of_a_stream() -> None:
     with pytest.raises(ValueError, match=ROW.format(r"1e\+200")):
         stream.partial_fit(spoilt())
     assert stream.n_samples_seen_ == len(X)
+
+
+def test_rows_that_wait_for_a_stream_to_begin() -> None:
+    """They would be refused with all that come after them."""
+    stream = StreamingFuzzyCMeans(3, random_state=0)
+    with pytest.raises(
+        ValueError, match=r"^StreamingFuzzyCMeans: .* Row 1 is the first such one, with 1e\+200"
+    ):
+        stream.partial_fit(spoilt()[16:18])
+    assert stream.partial_fit(X[:2]).labels_.tolist() == [-1, -1]
+    assert stream.partial_fit(X).n_samples_seen_ == len(X) + 2
+
+
+# a row that is far from all others has a centre of its own
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("words", "dtype", "large"),
+    [
+        ({}, np.float64, np.logspace(144, 156, 5)),
+        ({"kernel": "rbf"}, np.float64, np.logspace(150, 158, 3)),
+        ({"kernel": "polynomial"}, np.float64, [1.6788e51, 1.778279410038923e51, 1e53]),
+        ({"rule": "hard", "noise": None}, np.float32, np.logspace(15, 20, 5)),
+    ],
+)
+def test_what_a_stream_has_taken_does_not_end_it(words: Any, dtype: Any, large: Any) -> None:
+    """Rows of any size are taken or refused by their number, and ordinary ones go on being taken,
+    the same whether others were refused before them or not."""
+    for value in large:
+        rows, stream = X.astype(dtype), StreamingFuzzyCMeans(3, random_state=0, **words)
+        rows[17, 1] = value
+        for _ in range(2):
+            before, said = stream.partial_fit(X.astype(dtype))._stream, ""
+            try:
+                stream.partial_fit(rows)
+            except ValueError as error:
+                said = str(error)
+            refused = re.match("StreamingFuzzyCMeans.* Row 17 ", said) is not None
+            assert refused == bool(said) == (stream._stream is before)
+        stream.partial_fit(X.astype(dtype))
+        assert np.isfinite(stream._stream.past.spread).all()
+
+
+def test_a_number_that_vanishes_is_not_blamed_for_one_that_is_too_large() -> None:
+    rows = spoilt()
+    rows[3] = [0.0, 1e-200, 0.0]
+    with pytest.raises(ValueError, match=ROW.format(r"1e\+200")):
+        FuzzyCMeans(2, random_state=0).fit(rows)
 
 
 def test_dask_says_in_which_chunk() -> None:

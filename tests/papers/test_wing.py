@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import cmeans
-from test_architecture import imported, tree
+from sources import imported, tree
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((Path(cmeans.__file__).parent / "papers").rglob("*.py"))

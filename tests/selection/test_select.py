@@ -350,3 +350,19 @@ def test_a_selection_that_is_broken_off_goes_on_to_the_same_table(columns, tmp_p
         the_same(select(PLAIN, X, **words, checkpoint=Checkpoint(file, resume=True)))
     with pytest.raises(ValueError, match="was begun with refits="):
         select(PLAIN, X, **{**words, "n_bootstrap": 3}, checkpoint=Checkpoint(file, resume=True))
+    other, weight = X.copy(), np.ones(120)
+    other[-1] += 1e-9
+    weight[-1] = 2.0
+    for rows, weights, word in (
+        (other, None, "values"),
+        (X[::-1], None, "values"),
+        (X, weight, "weights"),
+    ):
+        with pytest.raises(ValueError, match=f"was begun with {word}="):
+            select(
+                PLAIN,
+                rows,
+                **words,
+                sample_weight=weights,
+                checkpoint=Checkpoint(file, resume=True),
+            )

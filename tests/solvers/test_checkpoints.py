@@ -6,12 +6,15 @@ from __future__ import annotations
 import errno
 import itertools
 import os
+import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
@@ -20,6 +23,7 @@ from sklearn.metrics.pairwise import polynomial_kernel
 import cmeans
 from cmeans import Checkpoint, Landmarks, Search
 from cmeans.data.row_source import RowsError, StoredRows
+from cmeans.kernels import Precomputed
 from cmeans.solvers import checkpoints
 from cmeans.solvers.fit_identity import formatted
 from damage import Damage, changed_by_hand, flipped, truncated
@@ -68,6 +72,7 @@ FITS = {
     ),
     "lloyd": lambda **words: cmeans.ProbabilisticKMeans(5, solver="lloyd", n_init=2, **words),
 }
+UNWEIGHTED = {"lloyd"}
 OF_FEW = {"exact": 300, "fagp": 24, "agp": 90}  # rows, where each costs time
 
 
@@ -446,16 +451,25 @@ class TestRefused:
                 5, engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, resume=True))
             ).fit(X)
 
-    @pytest.mark.parametrize("form", ["array", "float32", "CSR", "file"])
+    @pytest.mark.parametrize("form", ["array", "float32", "CSR", "npy", "map", "parquet", "csv"])
     def test_other_rows_anywhere(
         self, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """One entry or one weight that differs, two rows or weights that change places."""
 
         def given(x: np.ndarray) -> object:
-            if form == "file":
+            if form in ("npy", "map"):
                 np.save(tmp_path / "rows.npy", x)
+                if form == "map":
+                    return np.load(tmp_path / "rows.npy", mmap_mode="r")
                 return cmeans.open_blocks(tmp_path / "rows.npy")
+            if form == "parquet":
+                table = pa.table({name: x[:, j] for j, name in enumerate("abcd")})
+                pq.write_table(table, tmp_path / "rows.parquet", row_group_size=300)
+                return cmeans.open_blocks(tmp_path / "rows.parquet")
+            if form == "csv":
+                np.savetxt(tmp_path / "rows.csv", x, delimiter=",", header="a,b,c,d", comments="")
+                return cmeans.open_blocks(tmp_path / "rows.csv")
             return {"array": np.asarray, "float32": np.float32, "CSR": sparse.csr_array}[form](x)
 
         limited(monkeypatch, loaded_bytes=0, canonical_rows=0)
@@ -533,10 +547,96 @@ class TestRefused:
             formatted({"kernel": partial(polynomial_kernel, degree=degree)})["kernel"]
             for degree in (2, 3)
         )
-        assert (two, three) == (
-            "function polynomial_kernel(degree=2)",
-            "function polynomial_kernel(degree=3)",
+        assert re.fullmatch(r"function polynomial_kernel \w{16}\(degree=2\)", two)
+        assert three == two.replace("2)", "3)")
+
+    @pytest.mark.parametrize(
+        "made",
+        [
+            lambda k: lambda x, y: x @ y.T + k,
+            lambda k: (lambda x, y: (x @ y.T) ** 2) if k else (lambda x, y: (x @ y.T) ** 3),
+            lambda k: cmeans.KernelKMeans(3, kernel="linear").fit(X + k),
+            lambda k: sparse.csr_array(np.eye(4) * (1 + k)),
+            lambda k: [np.arange(2000.0) + k * (np.arange(2000) == 1500)],
+            lambda k: cmeans.Sizes(least=np.arange(2000.0) + k * (np.arange(2000) == 1500)),
+            lambda k: Precomputed(diagonal=np.arange(2000.0) + k * (np.arange(2000) == 1500)),
+        ],
+    )
+    def test_parameters_that_look_alike(self, made: Callable[[int], object]) -> None:
+        """Functions of one name, models with the same parameters, what is long; the text of each is
+        the same in every process."""
+        one, same, other = (formatted({"word": made(k)})["word"] for k in (0, 0, 1))
+        assert one == same != other
+        assert "0x" not in one
+
+    def test_numbers_of_numpy_are_numbers(self) -> None:
+        assert formatted({"m": np.float64(1.5)}) == formatted({"m": 1.5})
+
+    def test_a_fit_from_sparse_points_has_a_checkpoint(self, tmp_path: Path) -> None:
+        x, file = sparse.csr_array(X), tmp_path / "f"
+        model = cmeans.KernelKMeans(5, kernel="linear", init=x[:5])
+        model.set_params(engine=cmeans.ThreadEngine(checkpoint=file)).fit(x)
+        model.set_params(
+            init=x[1:6], engine=cmeans.ThreadEngine(checkpoint=Checkpoint(file, resume=True))
         )
+        with pytest.raises(ValueError, match="was begun with init='array"):
+            model.fit(x)
+
+    @pytest.mark.parametrize(
+        ("word", "one", "other"),
+        [
+            (
+                "known_labels",
+                np.arange(700) % 5,
+                np.where(np.arange(700) > 690, 0, np.arange(700) % 5),
+            ),
+            ("label_strength", np.full(700, 0.5), np.where(np.arange(700) == 699, 0.4, 0.5)),
+            ("must_link", [[0, 1], [2, 3]], [[0, 2], [1, 3]]),
+        ],
+    )
+    def test_other_facts_of_rows(
+        self, word: str, one: object, other: object, tmp_path: Path
+    ) -> None:
+        told = {"known_labels": np.arange(700) % 5} if word == "label_strength" else {}
+        kept = Checkpoint(tmp_path / "f")
+        model = cmeans.FuzzyCMeans(5, random_state=3, engine=cmeans.ThreadEngine(checkpoint=kept))
+        whole = model.fit(X, **told, **{word: one}).objective_
+        model.set_params(engine__checkpoint__resume=True)
+        assert model.fit(X, **told, **{word: one}).objective_ == whole
+        which = "linked rows" if word == "must_link" else "known labels"
+        with pytest.raises(ValueError, match=f"was begun with {which}="):
+            model.fit(X, **told, **{word: other})
+
+    def test_every_fit_knows_its_rows_and_weights(
+        self, whole_fit: tuple[str, object, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        name, file = whole_fit[0], tmp_path / "f"
+        n = OF_FEW.get(name, len(X))
+        x, weight = X[:n].copy(), np.where(np.arange(n) % 2, 1.0, 2.0)
+        weighted = name not in UNWEIGHTED
+        words = {"sample_weight": weight} if weighted else {}
+
+        def fit(x: np.ndarray, words: dict[str, np.ndarray], resume: bool) -> None:
+            kept = cmeans.ThreadEngine(
+                n_jobs=1, checkpoint=Checkpoint(file, sweeps=1, resume=resume)
+            )
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                FITS[name](random_state=3, engine=kept).fit(x, **words)
+
+        with monkeypatch.context() as patch:
+            breaking_off(patch, 1)
+            with pytest.raises(BrokenError):
+                fit(x, words, resume=False)
+        other, swapped = x.copy(), weight[::-1].copy()
+        other[-1, 0] += 1e-9
+        with pytest.raises(ValueError, match=r"checkpoint: .* was begun with values="):
+            fit(other, words, resume=True)
+        with pytest.raises(ValueError, match=r"checkpoint: .* was begun with values="):
+            fit(x[::-1].copy(), words, resume=True)
+        if weighted:
+            with pytest.raises(ValueError, match=r"checkpoint: .* was begun with weights="):
+                fit(x, {"sample_weight": swapped}, resume=True)
 
     @pytest.mark.parametrize(
         "word",

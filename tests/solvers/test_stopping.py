@@ -35,13 +35,12 @@ def test_what_stands_falls_or_wanders_is_no_cycle(history):
 
 
 def test_a_run_that_ends_in_a_cycle_says_so(load_data):
-    """Of A2, 2,000 rows as benchmarks.defaults draws them: clusters that touch hand a row to each
-    other."""
+    """Of A2, some rows: clusters that touch hand a row to each other."""
     X = load_data("a2")[0]
-    X = X[np.random.default_rng(0).choice(len(X), 2000, replace=False)].astype(float)
+    X = X[np.random.default_rng(1).choice(len(X), 1000, replace=False)].astype(float)
     model = SequentialPossibilisticCMeans(random_state=0).fit(
         (X - X.min(axis=0)) / np.ptp(X, axis=0)
     )
     assert "ended in a cycle of " in model.stop_reason_
-    assert model.n_iter_ < 300
-    assert 33 <= model.n_clusters_ <= 36
+    assert model.n_iter_ < 100
+    assert 23 <= model.n_clusters_ <= 25

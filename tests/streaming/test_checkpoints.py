@@ -223,6 +223,23 @@ def test_kernels_from_outside_go_on_too(stream: Any, kernel: Any, tmp_path: Path
 
 
 class TestRefused:
+    @pytest.mark.parametrize("name", FITS)
+    def test_other_rows_and_weights(self, name: str, tmp_path: Path) -> None:
+        x, weight = X[:300], np.where(np.arange(300) % 3, 1.0, 2.0)
+        words = {} if "patches" in name or "tree" in name else {"sample_weight": weight}
+        with pytest.MonkeyPatch.context() as patch:
+            breaking_off(patch, 1)
+            with pytest.raises(BrokenError):
+                fitted(name, Checkpoint(tmp_path / "f", sweeps=1), x=x, **words)
+        other, resumed = x.copy(), Checkpoint(tmp_path / "f", resume=True)
+        other[-1, -1] += 1e-9
+        for rows in (other, x[::-1].copy()):
+            with pytest.raises(ValueError, match="was begun with values="):
+                fitted(name, resumed, x=rows, **words)
+        if words:
+            with pytest.raises(ValueError, match="was begun with weights="):
+                fitted(name, resumed, x=x, sample_weight=weight[::-1].copy())
+
     def refused(self, file: Path, match: str, **words: Any) -> None:
         given = {
             "kernel": "rbf",
@@ -279,7 +296,8 @@ class TestRefused:
                 engine=cmeans.ThreadEngine(checkpoint=tmp_path / "f"),
             )
             with pytest.raises(
-                ValueError, match=r"\(checkpoint=\): no file can hold kernel=.*; take the library's"
+                ValueError,
+                match=r"\(checkpoint=\)\): no file can hold kernel=.*; take the library's",
             ):
                 model.fit(X)
         assert not list(tmp_path.iterdir())
@@ -287,7 +305,7 @@ class TestRefused:
     def test_rows_of_another_library(self, tmp_path: Path) -> None:
         with pytest.raises(
             ValueError,
-            match=r"\(checkpoint=\): a file holds rows of NumPy alone; give those, or no "
+            match=r"\(checkpoint=\)\): a file holds rows of NumPy alone; give those, or no "
             r"checkpoint",
         ):
             fitted("landmarks", tmp_path / "f", x=strict_array(X))

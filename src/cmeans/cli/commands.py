@@ -323,6 +323,12 @@ def fit(
     report: Annotated[
         bool, option(RUN, "Also write report.html, a page that shows the clusters.", "--report")
     ] = False,
+    plan: Annotated[
+        bool,
+        option(
+            RUN, "Say what memory, passes and row visits it would take, and do nothing.", "--plan"
+        ),
+    ] = False,
     **words: Any,
 ) -> dict[str, Any]:
     if method not in METHODS:
@@ -355,6 +361,7 @@ def fit(
         scheduler,
         context.obj,
         report,
+        plan,
     )
     return run_fit(request, screen)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from .. import Checkpoint, __version__
 from ..data.files.schema import described
 from ..engines.dask.dask_api import connected
 from ..fitting.arguments import rule_of
+from ..fitting.fit_plan import FitPlan
 from ..fitting.rows.finite import without_partial
 from ..persistence.model_file import read_metadata, save
 from ..runtime.numerals import parse_budget
@@ -68,12 +69,15 @@ class FitRequest:
     scheduler: str | None = None  # address of the Dask cluster that runs the fit
     arguments: Sequence[str] = ()  # of the command line, for advice
     report: bool = False  # also write a page for people
+    plan: bool = False  # tell what the fit would take, and do nothing
 
 
 def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
     """Fit, write all results or none, and return the summary."""
     method = METHODS[request.method]
     _check(request, method)
+    if request.plan:
+        return planned(request, screen)
     watch = Stopwatch()
     with (
         results_folder(request.out),
@@ -82,8 +86,11 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
     ):
         with caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
             with watch.part("read"), without_partial("missing" in method.parameters):
-                rows, recipe = prepared_rows(request, screen, stays=client is not None)
-            model = _model(request, client)
+                model = _model(request, client)
+                here = client is None  # else the workers plan for themselves
+                rows, recipe = prepared_rows(
+                    request, screen, stays=not here, wanted=model.plan if here else None
+                )
             try:
                 with watch.part("fit"):
                     with_names(
@@ -125,6 +132,25 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
             f"{request.out}"
         )
     return summary
+
+
+def planned(request: FitRequest, screen: Screen) -> dict[str, Any]:
+    """Return what the fit would take, without reading more than a little of the rows."""
+    found, model = list[FitPlan](), _model(request, None)
+    with without_partial("missing" in METHODS[request.method].parameters):
+        prepared_rows(
+            replace(request, scale="none"),
+            screen,
+            stays=False,
+            wanted=lambda rows: found.append(model.plan(rows)),
+        )
+    return {
+        "command": "plan",
+        "version": __version__,
+        "file": str(request.reading.file),
+        "method": request.method,
+        **asdict(found[0]),
+    }
 
 
 @contextmanager
@@ -191,10 +217,14 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
 
 
 def prepared_rows(
-    request: FitRequest, screen: Screen, *, stays: bool
+    request: FitRequest,
+    screen: Screen,
+    *,
+    stays: bool,
+    wanted: Callable[[Any], object] | None = None,
 ) -> tuple[InputRows, Preprocessing]:
     """Return the rows of a file, encoded and scaled, and how. `stays`: they are not to be read
-    here."""
+    here; `wanted`: as of `read_rows`."""
     screen.say(f"reading {request.reading.file}")
     budget = parse_budget(request.words.get("memory_budget"), "--memory-budget")
     reading, categories = (
@@ -210,6 +240,7 @@ def prepared_rows(
         categories=categories,
         labelled=request.known_labels,
         linked=request.must_link,
+        wanted=wanted,
     )
     if rows.left_out:
         screen.say(

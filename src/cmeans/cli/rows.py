@@ -21,7 +21,7 @@ from ..data.files.schema import Field, Header, PathWord, ReadOptions
 from ..data.files.tables import FileTable
 from ..data.row_source import ColumnLabel, RowsError, StoredRows, as_source
 from ..data.scaling import cuts, extremes, mean_and_deviation
-from ..fitting.memory import free_memory
+from ..runtime.free_memory import free_memory
 from ..storage.overwriting import lies_in
 from .categories import Categories, with_categories
 from .errors import InputError
@@ -169,10 +169,12 @@ def read_rows(
     categories: Categories | None = None,
     labelled: ColumnLabel | None = None,
     linked: str | None = None,
+    wanted: Callable[[Any], object] | None = None,
 ) -> InputRows:
     """Return the requested rows, in memory if they take no more than `most` bytes. `known`: the
     columns of a model, used where `reading` names none; `labelled`: a column of known labels, which
-    is no data; `linked`: a column of groups, or a file of pairs."""
+    is no data; `linked`: a column of groups, or a file of pairs; `wanted`: is asked, with rows of
+    the same shape, before any are read, and they are not where it says nothing."""
     most = free_memory() // SHARE if most is None else most
     asked = replace(
         reading,
@@ -210,7 +212,9 @@ def read_rows(
     opened, columns = open_rows(asked, in_memory=most)
     add_own_words(columns)
     stored = as_source(opened)
-    x = opened if stored is None else stored.loaded(most)
+    shape = opened if stored is None else _in_shape(stored, most)
+    read = stored is not None and (wanted is None or wanted(shape))
+    x = stored.loaded(most) if stored is not None and read else shape
     weight, known_labels = None if stored is None else stored.weight, None
     if labels is not None:
         known_labels = _numbers_of(reading, "--known-labels", labels, (labels,))[:, 0]
@@ -222,6 +226,12 @@ def read_rows(
             _numbers_of(reading, "--must-link", groups, (groups,))[:, 0], f"--must-link {groups}"
         )
     return InputRows(x, columns, weight, as_source(x) is not None, left_out, known_labels, links)
+
+
+def _in_shape(rows: StoredRows, most: int) -> Any:
+    """Return what rows will be, of which none is read: an array that takes no memory where they
+    will be in memory."""
+    return rows if rows.nbytes > most else np.broadcast_to(np.zeros(1, rows.dtype), rows.shape)
 
 
 def _whole_column(
@@ -293,7 +303,7 @@ def _whole(values: NDArray[np.float64], given: str) -> NDArray[np.int64]:
 
 
 def tables_of(reading: ReadOptions, option: str) -> list[FileTable]:
-    """Return all files, opened, for an option that needs named columns."""
+    """Open all files, and refuse those without named columns, which an option needs."""
     opened = [open_file(file, replace(reading, spell=as_option)) for file in found(reading.file)]
     tables = [table for table in opened if isinstance(table, FileTable)]
     if len(tables) < len(opened):

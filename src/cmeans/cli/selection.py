@@ -7,19 +7,25 @@ import os
 import re
 import shlex
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .. import __version__, select
+from ..fitting.fit_plan import FitPlan
+from ..fitting.kernel_evidence import given_kernel
 from ..fitting.rows.finite import without_partial
 from ..inspection.displays.selection import SelectionDisplay
 from ..inspection.figure import write_figure
+from ..selection.evidence import trial_size
 from ..solvers.checkpoints import check_place
 from ..storage.atomic import staged, write_text
 from ..storage.overwriting import refuse_overwriting
 from .errors import InputError
 from .fitting import FitRequest, prepared_rows, refuse_other_options
-from .option_values import METHODS
+from .option_values import METHODS, with_engine
 from .output.results import Stopwatch, as_json, caught_warnings, results_folder
 from .output.terminal import Screen
 from .rows import files_of, refuse_inside
@@ -89,7 +95,9 @@ def _judged(
     watch = Stopwatch()
     with caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
         with watch.part("read"), without_partial():
-            rows, _ = prepared_rows(request, screen, stays=False)
+            rows, _ = prepared_rows(
+                request, screen, stays=False, wanted=partial(_sample_plan, request, numbers[-1])
+            )
         screen.say(f"judging {numbers[0]} to {numbers[-1]} clusters by --method {request.method}")
         with watch.part("select"):
             weight = None if rows.stay else rows.weight
@@ -118,6 +126,16 @@ def _judged(
         "next": _next(request.arguments, found.n_clusters),
     }
     return summary, found
+
+
+def _sample_plan(request: FitRequest, most_clusters: int, x: Any) -> FitPlan:
+    """Return the plan of the largest of the fits that are made, to a sample of the rows."""
+    words = with_engine({**request.words, "n_clusters": most_clusters})
+    model: Any = SELECTABLE[request.method].made(words)
+    (n, d), products = x.shape, given_kernel(model, "select").takes_kernel_values
+    count = min(n, trial_size(d, most_clusters, products=products))
+    plan: FitPlan = model.plan(np.broadcast_to(np.zeros(1, x.dtype), (count, d)))
+    return plan
 
 
 def numbers_of(text: str) -> list[int]:

@@ -233,6 +233,15 @@ def itemsize(x: Array) -> int:
     return 4 if resolution(x.dtype) > 1e-10 else 8
 
 
+def row_bytes(x: Array) -> int:
+    """Bytes of one row as it is given, on the average: of CSR its stored values and their
+    columns."""
+    if is_sparse(x):
+        stored = -(-int(x.nnz) // max(int(x.shape[0]), 1))
+        return stored * (itemsize(x) + int(x.indices.itemsize)) + int(x.indptr.itemsize)
+    return int(x.shape[1]) * itemsize(x)
+
+
 def numpy_dtype(x: Array) -> Any:
     """NumPy's dtype for the float dtype of x."""
     return np.float32 if itemsize(x) == 4 else np.float64

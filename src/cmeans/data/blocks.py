@@ -19,6 +19,7 @@ from .arrays import (
     is_sparse,
     is_stored,
     itemsize,
+    row_bytes,
     take,
 )
 from .column_facts import are_alike
@@ -215,6 +216,10 @@ class Blocks:
         """Bytes of memory that large arrays from `by_row` take."""
         return 0 if is_stored(self.x) else self.n_rows * bytes_of_a_row
 
+    def part_is_here(self, n_rows: int) -> bool:
+        """True where so many of the rows, taken out, are in memory."""
+        return not is_stored(self.x) or n_rows * row_bytes(self.x) <= self.limits.array_bytes
+
     def empty_labels(self, n_clusters: int) -> npt.NDArray[Any]:
         """Return an uninitialised array (n,) for labels; of the smallest integers where the rows
         are not in memory."""
@@ -223,7 +228,11 @@ class Blocks:
     def returned(self, labels: IntArray) -> Array:
         """Return labels (n,) as fits and models return them: int64 in the rows' library, unchanged
         where the rows are not in memory."""
-        return labels if is_stored(self.x) else foreign_like(labels.astype(np.int64), self.x)
+        return (
+            labels
+            if is_stored(self.x)
+            else foreign_like(labels.astype(np.int64, copy=False), self.x)
+        )
 
     @property
     def alike(self) -> bool:
@@ -231,8 +240,8 @@ class Blocks:
         return are_alike(self.weight)
 
     def n_tasks(self, basis_size: int, summed: int = 0) -> int:
-        """Number of tasks for a basis of `basis_size` columns, or for so many stored numbers of a
-        row of which `summed` columns of sums are made."""
+        """Number of tasks, the units of work of a pass, in a space of `basis_size` columns, or of
+        so many stored numbers of a row of which `summed` columns of sums are made."""
         return -(-self.n_rows // self._task_rows(basis_size, summed))
 
     def task(self, number: int, basis_size: int, summed: int = 0) -> Iterator[Block]:
@@ -313,7 +322,7 @@ class Blocks:
         """Return the given rows: in memory, or on the disk where they are many and not in
         memory."""
         x = self.x
-        if not is_stored(x) or len(rows) * x.shape[1] * x.dtype.itemsize <= self.limits.array_bytes:
+        if self.part_is_here(len(rows)):
             return self._taken(rows)
         selected = ScratchRows(x.where, x.columns, x.dtype, len(rows))
         for start, stop in spans(len(rows), self.limits.task_rows):

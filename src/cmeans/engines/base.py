@@ -215,8 +215,11 @@ class Engine(ABC):
     def follow(
         self, rows: HasTasks, chain: Chain[Result], state: Result, kept: Any = None
     ) -> Iterator[tuple[Result, Any]]:
-        """Yield the state of a chain and what is kept of each row: after each task here; where the
-        rows are elsewhere, after several, and after the last."""
+        """Work through the tasks in order, each from the state that the task before has left.
+
+        Yields the state and what is kept of each row, so that a caller can save both: after each
+        task here; where other machines hold the rows, after every few tasks and after the last.
+        """
         for task in range(rows.n_tasks):
             state = chain.work(rows, task, None if kept is None else kept.here, state, self)
             yield state, kept

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from .adaptive_cmeans import AdaptivePossibilisticCMeans
     from .cmeans import CMeans
     from .fuzzy_cmeans import FuzzyCMeans
+    from .gaussian_mixture import GaussianMixture
     from .kernel_kmeans import KernelKMeans
     from .possibilistic_cmeans import PossibilisticCMeans
     from .streaming_cmeans import StreamingFuzzyCMeans
@@ -16,6 +17,7 @@ __all__ = [
     "AdaptivePossibilisticCMeans",
     "CMeans",
     "FuzzyCMeans",
+    "GaussianMixture",
     "KernelKMeans",
     "PossibilisticCMeans",
     "StreamingFuzzyCMeans",
@@ -25,6 +27,7 @@ PLACES = {
     "AdaptivePossibilisticCMeans": "adaptive_cmeans",
     "CMeans": "cmeans",
     "FuzzyCMeans": "fuzzy_cmeans",
+    "GaussianMixture": "gaussian_mixture",
     "KernelKMeans": "kernel_kmeans",
     "PossibilisticCMeans": "possibilistic_cmeans",
     "StreamingFuzzyCMeans": "streaming_cmeans",

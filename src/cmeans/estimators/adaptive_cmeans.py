@@ -12,10 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from ..data.arrays import Float64
 from ..engines import Engine
 from ..fitting.arguments import Auto, GammaName, InitName, InnerScaling
-from ..fitting.geometry import Geometry
 from ..fitting.init import InitContext, starts
 from ..fitting.landmark_choice import Landmarks
-from ..fitting.procedure import Method, Procedure
+from ..fitting.procedure import Method, PlannedEvidence, Procedure
 from ..fitting.validation import real
 from ..fitting.ways.adaptive import AdaptiveProblem, BaseAdaptive, best_separated
 from ..kernels import Kernel
@@ -174,7 +173,7 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         with parameters_of(name, m="pilot_m"):
             Fuzzy(self.pilot_m)
 
-        def method(geometry: Geometry) -> Method:
+        def method(geometry: PlannedEvidence) -> Method:
             fuzzy = Fuzzy(
                 geometry.merging_fuzzifier if is_auto(self.pilot_m) else float(self.pilot_m)
             )

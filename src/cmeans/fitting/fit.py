@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from typing import Any, Self, get_args
 
@@ -26,6 +27,7 @@ from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Stopping
 from .arguments import MissingName
 from .engine import check_engine
+from .fit_plan import FitPlan
 from .fitted_attributes import OPTIONAL, restored_on_failure, row_attributes, warn_of_result
 from .geometry import Geometry
 from .init import METHODS, check_init
@@ -136,6 +138,46 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
         }
         return self._fitted(X, y, sample_weight, **told)
 
+    def plan(self, X: Any, sample_weight: Any = None) -> FitPlan:
+        """Tell what a fit of X would take, from its shape: no more than a little of it is read.
+
+        Parameters
+        ----------
+        X, sample_weight : as for `fit`.
+
+        Returns
+        -------
+        plan : FitPlan
+            Bytes of memory (`memory`, at most; `least_memory`, which a budget must have), and the
+            passes over all rows (`passes`) and visits of rows (`row_visits`) that are usual. Where
+            the fit finds its number of landmarks or clusters, it is planned for the most.
+
+        Raises
+        ------
+        ValueError
+            As `fit` raises it for bad parameters, rows or weights, and for an engine's
+            `memory_budget` that is too small.
+
+        Examples
+        --------
+        >>> import cmeans, numpy as np
+        >>> plan = cmeans.FuzzyCMeans(100, kernel="linear").plan(np.zeros((300_000, 10)))
+        >>> plan.memory // 10**6, plan.passes, f"{plan.row_visits:,}"
+        (350, 6, '2,292,185')
+        """
+        model = copy(self)  # which notes the names of columns
+        procedure, settings = model._checked()
+        given, blocks = model._blocks_of(X, sample_weight, settings.kernel)
+        n_clusters = model._clusters_for(procedure, settings.n_clusters, blocks.n_rows)
+        settings = replace(settings, n_clusters=n_clusters)
+        engine = model._engine_of(blocks.x)
+        context = FitContext(
+            model, procedure, settings, given, blocks, engine, None, (), None, FitRecord()
+        )
+        memory, (n, d) = model._expected_memory(context, most=True), blocks.x.shape
+        visits = model._usual_visits(settings, blocks)
+        return FitPlan(int(n), int(d), memory.taken, memory.needed, memory.share, *visits)
+
     def _fitted(
         self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None, **told: Any
     ) -> Self:
@@ -167,12 +209,14 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
                 context = FitContext(
                     self, procedure, settings, *rows, hook, listeners, None, record, taker
                 )
+                self._expected_memory(context, most=False)  # refused before there is work
                 for stage in self._stages(procedure, settings, blocks, **told):
                     context = stage.settle(context)
                 with self._logged(context, blocks) as context:
                     outcome = (procedure.cluster or self._by_sweeps)(context)
                 for stage in reversed(context.stages):
                     outcome = stage.restore(outcome)
+                warn_of_result(outcome.geometry, outcome.result, type(self).__name__)
             self._keep(outcome.geometry, outcome.method, outcome.result, blocks)
             if self.verbose:
                 logger.info(
@@ -181,7 +225,6 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
                     self.stop_reason_,
                     self.objective_,
                 )
-            warn_of_result(outcome.geometry, outcome.result, type(self).__name__)
             hook.fit_ended()
         return self
 
@@ -293,7 +336,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
         check_kernel(self, kernel, name)
         landmarks = checked_landmarks(self, kernel, name)
         search = self._checked_search(name)
-        check_init(self.init, name, self._init_names)
+        self._check_init()
         if one_of(self.missing, "missing", name, get_args(MissingName)) == "partial":
             refuse_beside(Holes.name, (), self)
         for stage in procedure.stages:
@@ -336,6 +379,10 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
         return procedure, FitSettings(
             n_clusters, n_init, stopping, budget, landmarks, search, rng, kernel
         )
+
+    def _check_init(self) -> None:
+        """Refuse an `init` that is invalid for all rows."""
+        check_init(self.init, type(self).__name__, self._init_names)
 
     def _checked_search(self, estimator_name: str) -> Search:
         return search_within(

@@ -16,6 +16,7 @@ from ..data.arrays import (
     Array,
     Float64,
     IntArray,
+    dense_like,
     foreign_like,
     namespace,
     numpy_dtype,
@@ -45,7 +46,14 @@ from .rows.empty import warn_of_empty_rows
 MOSTLY_NOISE = 0.5  # membership in the noise cluster that is more than in all others together
 MOSTLY = 0.6  # share of rows without a cluster from which on a warning is issued
 # attributes of the rows of a fit
-PER_ROW = ("labels_", "memberships_", "memberships_top_k_", "noise_membership_", "_nearest")
+PER_ROW = (
+    "labels_",
+    "memberships_",
+    "memberships_top_k_",
+    "noise_membership_",
+    "_nearest",
+    "_like",
+)
 OF_ROWS = (*PER_ROW, "objective_", "objective_history_", "outlier_threshold_", "separation_")
 OPTIONAL = (
     "cluster_centers_",
@@ -66,6 +74,7 @@ OPTIONAL = (
     "size_gap_",
     "_early",
     "_factors",
+    "_like",
     "_nearest",
 )  # attributes of some fits only
 IN_FEATURES = {"cluster_centers_", "landmarks_"}  # which are in the units of the rows
@@ -75,6 +84,7 @@ PRIVATE = {
     "_rule",
     "_training_diag",
     "_nearest",
+    "_like",
     "_n_features_out",
     "_factors",
     "_stream",
@@ -201,10 +211,13 @@ def row_attributes(geometry: Geometry, result: FitResult, blocks: Blocks) -> dic
             rows["memberships_top_k_"] = TopMemberships(assignment.clusters, assignment.memberships)
         if result.rule.noise_distance is not None:
             rows["noise_membership_"] = noise_of(assignment.memberships)
+    elif assignment.nearest is not None:
+        rows["_like"] = dense_like(blocks.x)
     if result.size_gap is not None:
         rows["size_gap_"] = result.size_gap
     return {
         **rows,
+        **result.attributes,
         "objective_": assignment.objective,
         "objective_history_": np.array(result.history),
         "n_iter_": solution.n_iter,
@@ -248,6 +261,8 @@ class FittedAttributes:
     outlier_threshold_: float
     # (n,) squared distance of each row to its nearest centre; NaN for rows that say nothing
     _nearest: Float64
+    # (0,) an array of the library and dtype of memberships that labels tell
+    _like: FloatArray
 
 
 class KeptMemberships:
@@ -265,9 +280,9 @@ class KeptMemberships:
                 f"{owner.__name__!r} object has no attribute 'memberships_': it keeps none of its "
                 "rows"
             )
-        made: FloatArray = one_hot(
-            to_numpy(model.labels_), len(model._state.centres), model.cluster_centers_
-        )
+        # files of earlier versions have rows in plain space alone, whose type the centres have
+        like = model._like if "_like" in kept else model.cluster_centers_
+        made: FloatArray = one_hot(to_numpy(model.labels_), len(model._state.centres), like)
         kept["memberships_"] = made
         return made
 
@@ -343,7 +358,8 @@ def warn_of_result(geometry: Geometry, result: FitResult, estimator_name: str) -
         )
     if result.assignment.empty:
         warn_of_empty_rows(result.assignment.empty, labels.shape[0], geometry.space, estimator_name)
-    if result.rule.is_soft and len(result.alive) > 1:
+    # clusters with metrics may share a centre
+    if result.rule.is_soft and len(result.alive) > 1 and result.state.metrics is None:
         _complain_of_fallen_centres(geometry, result, estimator_name)
 
 
@@ -374,12 +390,16 @@ def _within(geometry: Geometry, result: FitResult) -> tuple[Centres, Float64, Fl
     centres is an upper bound.
     """
     last, centres = result.solution.last, result.solution.state.centres
+    metrics = result.solution.state.metrics
+    if metrics is not None:
+        mass = result.assignment.mass
+        centres = Centres.orthonormal(metrics.coordinates(centres.coordinates, mass))
     if last is not None and len(last[1].mass) == len(centres) and last[1].mass.any():
         mass = last[1].mass
         return centres, last[1].spread / np.where(mass > 0, mass, 1.0), mass
     total = float(geometry.blocks.weight.sum()) * len(result.alive)
     return (
-        result.state.centres,
+        centres if metrics is not None else result.state.centres,
         np.full(len(result.alive), result.assignment.total_distance / total),
         np.ones(len(result.alive)),
     )

@@ -238,8 +238,8 @@ class Geometry:
             )
 
     def _any_number(self) -> bool:
-        """True where a row of the sample differs from 0, or, where rows are centred first, from the
-        others."""
+        """True where the sampled rows have anything to measure: some value other than 0, or, where
+        rows are centred first, two rows that differ."""
         x = host_float64(self._filled.take(some_rows(self.blocks)).x)
         return bool((x != x[0] if self.metric.shifted else x != 0).any())
 

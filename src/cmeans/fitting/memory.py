@@ -3,60 +3,51 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from ..data.arrays import is_stored
+from ..data.arrays import is_stored, itemsize, row_bytes
 from ..data.blocks import Blocks
 from ..data.column_facts import are_here
-from ..data.limits import Limits
 from ..data.outputs import label_type
 from ..landmarks.select import rows_for
+from ..runtime.free_memory import free_memory
 from ..runtime.numerals import percent
-from ..solvers.subsampling import sample_sizes
+from ..sampling.kmeanspp import VALUES, VERY_MANY
 from ..spaces import Space
 from ..sweeps.bounded import SearchMemory
+from ..sweeps.represented_rows import bytes_of_a_row
 
 # bytes for each row of the largest sample: its number, its weight, and what drawing takes
 SAMPLED = 32
 ALWAYS_THERE = 2**27  # bytes that are taken without asking the system how many there are
-# bytes a row for drawing among all rows, for rows that have weights, and where some of these are
-# zero
-DRAWN, WEIGHED, SIFTED = 28, 24, 16
+# bytes a row for drawing among rows that have weights, and where some of these are zero
+WEIGHED, SIFTED = 24, 16
+LABELLED = 24  # bytes of a row's label, distance, and of its label as it is returned
 NUMBER = 4  # bytes of the number of a cluster, beside a membership in it
 FIXED = 48 * 2**20  # samples for seeds, widths and m, which do not grow with the data
-
-
-def free_memory() -> int:
-    """Bytes that this process could still take without swapping, as reported by the system."""
-    bounds = []
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                bounds.append(int(line.split()[1]) * 1024)
-        limit, used = (
-            Path("/sys/fs/cgroup", name).read_text().strip()
-            for name in ("memory.max", "memory.current")
-        )
-        if limit != "max":
-            bounds.append(int(limit) - int(used))
-    except (OSError, ValueError, IndexError):
-        pass
-    if not bounds and hasattr(os, "sysconf") and "SC_AVPHYS_PAGES" in os.sysconf_names:
-        bounds.append(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    return max(min(bounds, default=4 * 10**9), 0)
 
 
 @dataclass(frozen=True)
 class MemoryPlan:
     """Planned memory of a fit: `needed` bytes in any case, `for_rows` bytes to keep represented
-    rows between sweeps, and `bounds`: bytes of what hard sweeps know of stored rows, by which they
-    leave out those whose cluster cannot have changed."""
+    rows between sweeps, of which all would take `wanted`, and `bounds`: bytes of what hard sweeps
+    know of stored rows, by which they leave out those whose cluster cannot have changed."""
 
     needed: int
     for_rows: int
+    wanted: int = 0
     bounds: SearchMemory | None = None
+
+    @property
+    def taken(self) -> int:
+        """Bytes that the fit takes at most."""
+        bounds = 0 if self.bounds is None else self.bounds.total
+        return self.needed + min(self.for_rows, self.wanted) + bounds
+
+    @property
+    def share(self) -> float:
+        """The share of the rows that stay, as the space sees them, between sweeps."""
+        return min(1.0, self.for_rows / self.wanted) if self.wanted else 1.0
 
     def with_bounds(self, bounds: SearchMemory, most: int) -> MemoryPlan:
         """Return the plan with as much of the bounds as there is room for in `most` bytes; they
@@ -98,100 +89,137 @@ class MemoryPlan:
         )
 
 
+@dataclass(frozen=True)
+class FitSizes:
+    """What memory depends on beside the space and the rows."""
+
+    n_clusters: int
+    n_threads: int
+    copied: int = 0  # bytes of the input that had to be converted
+    remembered: int = 0  # bytes that sweeps keep from one pass to the next
+    remembered_of_sample: int = 0  # the same of the largest sample of a progressive fit
+    # clusters in which a row has memberships that are kept; 0: labels tell them
+    memberships: int = 0
+    numbered: bool = False  # whether memberships come with the numbers of their clusters
+    draws: bool = True  # whether centres are drawn among rows
+    samples: int = 0  # rows of the largest sample of a progressive fit
+    labelled: int = 0  # rows that have results
+
+
 def plan(
-    budget: int | None,
-    estimator_name: str,
-    space: Space,
-    blocks: Blocks,
-    *,
-    n_clusters: int,
-    itemsize: int,
-    n_threads: int,
-    copied: int,  # bytes of the input that had to be converted
-    remembered: int = 0,  # bytes that sweeps keep from one pass to the next
-    most_clusters: int | None = None,  # in which a row has memberships; None: all
+    budget: int | None, estimator_name: str, space: Space, blocks: Blocks, sizes: FitSizes
 ) -> MemoryPlan:
-    """Divide the budget, or raise an error with the least that suffices."""
-    n, r, c = blocks.n_rows, space.size, n_clusters
-    features = int(blocks.x.shape[1]) if space.kernel.takes_features else 0
-    beside = footprint(blocks, c, itemsize, n_threads, most_clusters)
-    seeding = (
-        8 * min(n, blocks.limits.seeding_rows_for(c)) * (2 * features + 4 * (2 + int(math.log(c))))
-    )
-    b = blocks.block_rows(r)
-    per_thread = itemsize * b * (2 * r + 8 * c) + 8 * c * (r + space.moment_width)
-    waiting = (2 * n_threads + 3) * 8 * c * space.moment_width
-    setup = _setup(space, n, features, blocks.limits)
-    # the basis in the kernel's prepared form
-    prepared = 2 * itemsize * r * (features + 4) * (not space.in_coordinates)
-    rows = copied + beside.reading + remembered + beside.results + beside.drawing
-    needed = rows + seeding + prepared + n_threads * per_thread + waiting + setup + FIXED
+    """Divide the budget, or raise an error with the least that suffices.
+
+    Some of the memory stays through a fit; of the rest each step has its own, and gives it back
+    before the next begins.
+    """
+    c = sizes.n_clusters
+    parts = footprint(space, blocks, sizes)
+    needed, wanted = parts.least, rows_as_represented(space, blocks)
     if budget is None:
-        wanted = needed + n * (r + 2) * itemsize
-        return MemoryPlan(
-            needed, max(wanted if wanted <= ALWAYS_THERE else free_memory() // 2, needed) - needed
-        )
+        little = needed + wanted <= ALWAYS_THERE
+        room = wanted if little else max(free_memory() // 2 - needed, 0)
+        return MemoryPlan(needed, room, wanted)
     if budget < needed:
         raise ValueError(
-            f"{estimator_name}: {n} rows, {c} clusters and a basis of {r} need at least {needed} "
-            "bytes "
-            f"(about {needed / 1e9:.3g} GB: {beside.results / 1e9:.3g} for the results, "
-            f"{setup / 1e9:.3g} to choose landmarks, "
-            f"factor their kernel and certify them), more than memory_budget={budget}. Raise it, "
-            "or take fewer landmarks or threads."
+            f"{estimator_name}: {blocks.n_rows} rows, {c} clusters and a basis of {space.size} "
+            f"need at least {needed} bytes (about {needed / 1e9:.3g} GB: "
+            f"{parts.results / 1e9:.3g} for the results, {parts.setup / 1e9:.3g} to choose "
+            "landmarks, factor their kernel and certify them, "
+            f"{parts.seeding / 1e9:.3g} to draw centres), more than "
+            f"memory_budget={budget}. Raise it, or take fewer landmarks, clusters or threads."
         )
-    return MemoryPlan(needed, budget - needed)
+    return MemoryPlan(needed, budget - needed, wanted)
 
 
 @dataclass(frozen=True)
 class Footprint:
-    """Bytes of memory at most."""
+    """Bytes of memory at most: what stays through a fit, and what each of its steps takes."""
 
+    held: int  # what is read, remembered, and known of all rows for drawing
+    sweeping: int  # blocks of each thread, and sums that wait for those before them
+    setup: int  # the choice of landmarks, their factor, their certificate
+    seeding: int
+    sampling: int  # the largest sample of a progressive fit
     results: int
-    drawing: int
-    reading: int
+
+    @property
+    def least(self) -> int:
+        """Bytes without which there is no fit."""
+        steps = (
+            self.setup,
+            self.seeding,
+            self.sampling + self.sweeping,
+            self.results + self.sweeping,
+        )
+        return FIXED + self.held + max(steps)
 
 
-def footprint(
-    blocks: Blocks, n_clusters: int, itemsize: int, n_threads: int, most_clusters: int | None = None
-) -> Footprint:
-    """Return the memory of a fit beside its rows; `most_clusters`: in which a row has memberships.
+def footprint(space: Space, blocks: Blocks, sizes: FitSizes) -> Footprint:
+    """Return the memory of a fit beside its rows.
 
     For rows that are not in memory only labels are kept, other results of a task until they are
     passed on, and samples beyond `Limits.array_bytes` go to the disk.
     """
-    n, limits = blocks.n_rows, blocks.limits
-    of_a_row = 16 + (
-        n_clusters * itemsize
-        if most_clusters is None
-        else min(most_clusters, n_clusters) * (itemsize + NUMBER)
+    n, r, c, t = blocks.n_rows, space.size, sizes.n_clusters, sizes.n_threads
+    limits, number = blocks.limits, itemsize(blocks.x)
+    features = int(blocks.x.shape[1]) if space.kernel.takes_features else 0
+    of_a_row = LABELLED + sizes.memberships * (number + NUMBER * sizes.numbered)
+    b = blocks.block_rows(r)
+    represented = 0 if space.represents_by_views else 2 * bytes_of_a_row(space, blocks.x)
+    per_thread = b * (represented + number * 8 * c) + 8 * c * (r + space.moment_width)
+    waiting = (2 * t + 3) * 8 * c * space.moment_width
+    # the basis in the kernel's prepared form
+    prepared = 2 * number * r * (features + 4) * (not space.in_coordinates)
+    sample = SAMPLED * sizes.samples
+    if is_stored(blocks.x):
+        results = min(sizes.labelled * label_type(c)().itemsize, limits.array_bytes)
+        results += t * min(limits.task_rows, n) * of_a_row
+        reading = blocks.x.memory(t) + limits.array_bytes
+        drawing = 0 if blocks.alike or not are_here(blocks.weight) else WEIGHED
+        drawing += SIFTED if drawing and bool(blocks.weight.min() <= 0) else 0
+    else:
+        results, reading, drawing = sizes.labelled * of_a_row, 0, 0 if blocks.alike else WEIGHED
+        sample += sizes.samples * row_bytes(blocks.x)
+    return Footprint(
+        sizes.copied + reading + sizes.remembered + n * drawing + prepared,
+        t * per_thread + waiting,
+        _setup(space, blocks, features),
+        _seeding(space, blocks, c) if sizes.draws else 0,
+        sample + sizes.remembered_of_sample,
+        results,
     )
-    if not is_stored(blocks.x):
-        return Footprint(n * of_a_row, n * (DRAWN + (0 if blocks.alike else WEIGHED)), 0)
-    sampled = SAMPLED * max(sample_sizes(n, n_clusters, limits), default=0)
-    labels = min(n * label_type(n_clusters)().itemsize, limits.array_bytes)
-    drawing = (
-        0
-        if blocks.alike or not are_here(blocks.weight)
-        else n * (WEIGHED + SIFTED * bool(blocks.weight.min() <= 0))
-    )
-    results = labels + n_threads * limits.task_rows * of_a_row
-    return Footprint(results, drawing + sampled, blocks.x.memory(n_threads) + limits.array_bytes)
 
 
 def of_start(blocks: Blocks, bytes_of_a_row: int) -> int:
-    """Bytes of a start that draws among all rows, as far as `Footprint.drawing` has no room for
-    them."""
-    return blocks.n_rows * bytes_of_a_row if is_stored(blocks.x) else 0
+    """Bytes of a start that draws among all rows, where these are in memory."""
+    return 0 if is_stored(blocks.x) else blocks.n_rows * bytes_of_a_row
 
 
-def _setup(space: Space, n_rows: int, features: int, limits: Limits) -> int:
+def rows_as_represented(space: Space, blocks: Blocks) -> int:
+    """Bytes of all rows as the space sees them, where it pays to keep them between sweeps."""
+    pays = space.keeps_rows_cheaply or not blocks.skipping_pays
+    views = space.represents_by_views and blocks.are_views
+    return blocks.n_rows * bytes_of_a_row(space, blocks.x) if pays and not views else 0
+
+
+def _seeding(space: Space, blocks: Blocks, n_clusters: int) -> int:
+    """Bytes of the rows that centres are drawn from, in float64 as they are and as their products
+    are computed, and of some products with all of them."""
+    rows = min(blocks.n_rows, blocks.limits.seeding_rows_for(n_clusters))
+    values = row_bytes(blocks.x) * 8 // itemsize(blocks.x) if space.kernel.takes_features else 0
+    ahead = 2 * 8 * VALUES if n_clusters >= VERY_MANY else 0
+    return rows * (2 * values + 8 * 4 * (2 + int(math.log(n_clusters)))) + ahead
+
+
+def _setup(space: Space, blocks: Blocks, features: int) -> int:
     """Bytes of the largest step that prepares a fit or concludes it: the choice of landmarks, with
     the factor (p, s) of the rows that they are chosen among and its copy, the factor of their own
     kernel (s, s), the eigenvectors of their graph, the certificate's sample."""
-    s = space.factored_size
-    among = min(n_rows, rows_for(s, limits)) if s else 0
-    judged = min(n_rows, limits.certified_rows)
+    s, n, limits = space.factored_size, blocks.n_rows, blocks.limits
+    among = min(n, rows_for(s, limits)) if s else 0
+    judged = min(n, limits.certified_rows)
     choosing = 2 * 8 * among * (s + features)
     certifying = 8 * judged * (4 * s + 2 * features + 2 * judged) if s else 0
     return max(6 * 8 * s**2, choosing, certifying)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -30,6 +30,15 @@ from .landmark_choice import Landmarks
 from .search import Search
 from .together import refuse_beside, refused_beside
 from .validation import CheckedRows
+
+
+class PlannedEvidence(RuleEvidence, Protocol):
+    """What estimators ask of the rows of a fit for their rule and its pilot run."""
+
+    @property
+    def merging_fuzzifier(self) -> float:
+        """The fuzzifier that keeps all centres from falling together; superfluous ones may
+        meet."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +133,7 @@ class Procedure:
     """All that one estimator adds to the fit that estimators share, from its checked parameters."""
 
     # the objective; the geometry serves parameters that the data determine
-    method: Callable[[Geometry], Method]
+    method: Callable[[PlannedEvidence], Method]
     cluster: Callable[[FitContext], Outcome] | None = None  # None: sweeps from every start
     stages: tuple[Stage, ...] = ()  # that its parameters ask for
     # upper bound of a number that is found; None: `n_clusters` are made
@@ -159,6 +168,7 @@ class FitContext:
     stages: tuple[Stage, ...] = ()  # settled
     space: PointSpace | None = None  # of the rows, where a stage has made it
     units: FeatureUnits | None = None  # of the features, where they are not the user's
+    n_labelled: int | None = None  # rows that have results; None: these
 
     @property
     def estimator_name(self) -> str:
@@ -217,7 +227,7 @@ class FitContext:
 
     @contextmanager
     def kept_in_checkpoint(self) -> Iterator[None]:
-        """Write the checkpoint where the block is broken off."""
+        """Context in which an error or an interruption writes the checkpoint before it goes on."""
         try:
             yield
         except BaseException:

@@ -23,6 +23,7 @@ from ..kernels import (
 )
 from ..landmarks.count import LEAST_AUTOMATIC, enough_landmarks
 from ..landmarks.select import choose, spanning_rows
+from ..runtime.free_memory import free_memory
 from ..sampling.population import some_rows
 from ..spaces import (
     SPACES,
@@ -45,7 +46,6 @@ from .arguments import (
 from .geometry import Geometry
 from .kernel_evidence import given_kernel, settled_kernel
 from .landmark_choice import Landmarks, given_landmarks, method_or, number_among
-from .memory import free_memory
 from .rows.empty import without_empty_rows
 from .validation import diagonal, one_of
 
@@ -124,7 +124,7 @@ def build_geometry(request: SpaceRequest) -> Geometry:
             number
             if isinstance(number, int)
             else blocks.n_rows
-            if _takes_all_rows(number, blocks)
+            if takes_all_rows(number, blocks)
             else LEAST_AUTOMATIC
         )
     judged_rows = blocks.limits.judged_rows_for(blocks.n_rows, columns)
@@ -155,7 +155,7 @@ def _chosen_rows(request: SpaceRequest, geometry: Geometry) -> IntArray | None:
     landmarks, rng, engine = request.landmarks, request.rng, request.engine
     number, method = landmarks.number, method_or(landmarks, "rpcholesky")
     population, limits = geometry.population, geometry.blocks.limits
-    if number is None or _takes_all_rows(number, geometry.blocks):
+    if number is None or takes_all_rows(number, geometry.blocks):
         if (
             len(population) <= limits.spanned_above
             or not landmarks.factor
@@ -179,7 +179,7 @@ def _chosen_rows(request: SpaceRequest, geometry: Geometry) -> IntArray | None:
     )
 
 
-def _takes_all_rows(number: int | str | None, blocks: Blocks) -> bool:
+def takes_all_rows(number: int | str | None, blocks: Blocks) -> bool:
     """True where no landmarks are asked for."""
     return number is None or (number == "auto" and blocks.n_rows <= blocks.limits.exact_rows)
 

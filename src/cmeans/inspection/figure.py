@@ -50,7 +50,7 @@ def colour(cluster: int) -> str:
 
 
 def marker(cluster: int) -> str:
-    """Return the marker of a cluster."""
+    """Return the matplotlib symbol that a cluster's points are drawn with; a dot for noise."""
     return "." if cluster < 0 else MARKERS[cluster // len(COLOURS) % len(MARKERS)]
 
 

@@ -55,7 +55,7 @@ class NativeValues:
         rows = in_order(rows)
         out = _room_for(rows, len(self._points), room)
         if rows.dtype not in self._panels:
-            self._panels[rows.dtype] = panels_of(self._points.astype(rows.dtype))
+            self._panels[rows.dtype] = panels_of(self._points.astype(rows.dtype, copy=False))
         values = _values_argument(
             rows, self._panels[rows.dtype], out, len(self._points), self._parameter
         )
@@ -107,7 +107,8 @@ def panels_of(points: Array) -> Array:
     memory = np.zeros(panels * k * lanes + lanes, points.dtype)
     first = -memory.ctypes.data % LINE // points.itemsize
     out = memory[first : first + panels * k * lanes].reshape(panels, k, lanes)
-    padded = np.zeros((panels * lanes, k), points.dtype)
-    padded[:s] = points
-    out[:] = padded.reshape(panels, lanes, k).transpose(0, 2, 1)
+    whole = s // lanes
+    out[:whole] = points[: whole * lanes].reshape(whole, lanes, k).transpose(0, 2, 1)
+    if whole < panels:
+        out[whole, :, : s - whole * lanes] = points[whole * lanes :].T
     return out

@@ -80,7 +80,8 @@ class PrecomputedGraphKernel(FeatureKernel):
         return len(self._made()[0])
 
     def _made(self) -> tuple[Float64, Float64]:
-        """Return axes and weights."""
+        """Return the axes of the graph's Laplacian and the weights of the rows, which exist once a
+        fit has made the graph."""
         if self.axes is None or self.weight is None:
             raise ValueError(
                 f"{self!r}: the graph is made of rows, by the fit of an estimator; this needs "

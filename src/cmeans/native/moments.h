@@ -127,12 +127,17 @@ INLINE void add_row(real *total, const real *row, const real *shift, int64_t col
         add_vector(total + f, row + last, shift == NULL ? NULL : shift + last, all(weight));
 }
 
+/* u becomes the weight of each row for the cluster of its label, and zero for others. */
+static void weigh_labels(const struct tile *tile, int64_t clusters) {
+    for (int64_t j = 0; j < clusters; j++)
+        ACROSS(t) store(tile->u + j * TILE + t, where(equal_whole(load_whole(tile->label + t), all_whole((whole)j)), load(tile->weight + t), all(0)));
+}
+
 /* The same where a row has weight for the cluster of its label alone; none where that is negative. Changes u. */
 static void label_moments(const struct tile *tile, const struct rows *rows, int64_t clusters, real *total) {
     const int64_t columns = rows->columns, pitch = total_pitch(columns);
     if (clusters * columns <= FEW_SUMS) {
-        for (int64_t j = 0; j < clusters; j++)
-            ACROSS(t) store(tile->u + j * TILE + t, where(equal_whole(load_whole(tile->label + t), all_whole((whole)j)), load(tile->weight + t), all(0)));
+        weigh_labels(tile, clusters);
         moments(tile, rows, clusters, total);
         return;
     }

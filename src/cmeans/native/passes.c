@@ -74,18 +74,21 @@ static int sweep_csr(const struct rows *rows, const struct centres *centres, con
 int EXPORTED(sweep)(const struct rows *rows, const struct centres *centres, const char *rule_name, const struct sums *sums) {
     const int64_t clusters = centres->clusters, columns = rows->columns, numbers = clusters * total_pitch(columns);
     const struct rule *rule = rule_named(rule_name);
-    const int labelling = sums->labels != NULL;
+    const int labelling = sums->labels != NULL, stretched = sums->second != NULL;
+    const int64_t products = !stretched ? 0 : clusters * LANES * (centres->diagonal ? columns : triangle(columns));
     struct tile tile;
     if (rule != NULL && rows->column != NULL)
         return sweep_csr(rows, centres, rule, sums);
     real *total = calloc((size_t)numbers * (labelling ? 2 : 1), sizeof(real));
-    if (rule == NULL || total == NULL || !new_tile(&tile, clusters)) {
-        free(total);
+    void *memory = calloc((size_t)products * sizeof(real) + LINE, 1);
+    real *second = aligned_to_line(memory);
+    if (rule == NULL || total == NULL || memory == NULL || !new_tile_for(&tile, rows, centres)) {
+        free(total), free(memory);
         return rule == NULL ? NO_RULE : NO_MEMORY;
     }
     for (int64_t start = 0, number = 1; start < rows->count; start += TILE, number++) {
         load_tile(&tile, rows, start);
-        if (rule->nearest && !labelling) {
+        if (rule->nearest && !labelling && !stretched) {
             nearest_only(&tile, rows, centres);
             rule->sums(&tile, centres, sums->mass, sums->spread);
             label_moments(&tile, rows, clusters, total);
@@ -99,6 +102,10 @@ int EXPORTED(sweep)(const struct rows *rows, const struct centres *centres, cons
                 label_moments(&tile, rows, clusters, total);
             else
                 moments(&tile, rows, clusters, total);
+            if (stretched && rule->one_cluster)
+                weigh_labels(&tile, clusters);
+            if (stretched)
+                second_moments(&tile, rows, centres, second);
             if (labelling) {
                 add_hard_mass(&tile, start, sums);
                 label_moments(&tile, rows, clusters, total + numbers);
@@ -108,16 +115,19 @@ int EXPORTED(sweep)(const struct rows *rows, const struct centres *centres, cons
             move_totals(total, sums->moment, clusters, columns);
             if (labelling)
                 move_totals(total + numbers, sums->hard_moment, clusters, columns);
+            if (stretched)
+                move_second_moments(second, sums->second, clusters, columns, (int)centres->diagonal);
         }
     }
     free(tile.memory);
     free(total);
+    free(memory);
     return 0;
 }
 
 struct assignment {
     int64_t *labels;    /* (count,) the largest membership, ties to the lowest number; -1 where all are zero and the rule allows it */
-    real *memberships;  /* (count, clusters) */
+    real *memberships;  /* (count, clusters), or NULL: they are not asked for */
     double *nearest;    /* (count,) squared distance to the centre of the label, to the nearest where there is none */
     double *mass;       /* (clusters,) sum of sample weight times membership, added to */
     double *spread;     /* (clusters,) sum of w d2, added to */
@@ -146,7 +156,7 @@ int EXPORTED(assign)(const struct rows *rows, const struct centres *centres, con
     const struct rule *rule = rule_named(rule_name);
     struct tile tile;
     double *weighted = calloc((size_t)clusters, sizeof(double)); /* of no use, but sums are taken of it */
-    if (rule == NULL || weighted == NULL || !new_tile(&tile, clusters)) {
+    if (rule == NULL || weighted == NULL || !new_tile_for(&tile, rows, centres)) {
         free(weighted);
         return rule == NULL ? NO_RULE : NO_MEMORY;
     }
@@ -157,7 +167,7 @@ int EXPORTED(assign)(const struct rows *rows, const struct centres *centres, con
         label_by_membership(&tile, centres, rule->leaves_rows_out);
         for (int64_t t = 0; t < tile.count; t++) {
             const whole label = tile.label[t];
-            for (int64_t j = 0; j < clusters; j++)
+            for (int64_t j = 0; to->memberships != NULL && j < clusters; j++)
                 to->memberships[(start + t) * clusters + j] = tile.u[j * TILE + t] * tile.factor[t];
             to->labels[start + t] = label;
             to->nearest[start + t] = label >= 0 ? tile.d2[label * TILE + t] : tile.low[t];
@@ -173,7 +183,7 @@ int EXPORTED(assign)(const struct rows *rows, const struct centres *centres, con
 /* Distances to the centres (count, clusters), square roots taken; `finite` becomes 0 where one is not. */
 int EXPORTED(measure)(const struct rows *rows, const struct centres *centres, real *out, int *finite) {
     struct tile tile;
-    if (!new_tile(&tile, centres->clusters))
+    if (!new_tile_for(&tile, rows, centres))
         return NO_MEMORY;
     for (int64_t start = 0; start < rows->count; start += TILE) {
         load_tile(&tile, rows, start);
@@ -197,7 +207,7 @@ int EXPORTED(cost)(const struct rows *rows, const struct centres *centres, const
     const struct rule *rule = rule_named(rule_name);
     struct tile tile;
     double *mass = calloc((size_t)centres->clusters, sizeof(double)); /* of no use, but sums are taken of it */
-    if (rule == NULL || rule->utilities == NULL || mass == NULL || !new_tile(&tile, centres->clusters)) {
+    if (rule == NULL || rule->utilities == NULL || mass == NULL || !new_tile_for(&tile, rows, centres)) {
         free(mass);
         return rule == NULL || rule->utilities == NULL ? NO_RULE : NO_MEMORY;
     }
@@ -216,7 +226,7 @@ int EXPORTED(cost)(const struct rows *rows, const struct centres *centres, const
 /* The nearest centre of each row (count,), and the squared distance to it. */
 int EXPORTED(find_nearest)(const struct rows *rows, const struct centres *centres, int64_t *labels, double *distances) {
     struct tile tile;
-    if (!new_tile(&tile, centres->clusters))
+    if (!new_tile_for(&tile, rows, centres))
         return NO_MEMORY;
     for (int64_t start = 0; start < rows->count; start += TILE) {
         load_tile(&tile, rows, start);
@@ -231,7 +241,7 @@ int EXPORTED(find_nearest)(const struct rows *rows, const struct centres *centre
 /* Sums (clusters,) of sample weight times the distance, or its square, of rows to the points of their labels (-1: none). */
 int EXPORTED(deviate)(const struct rows *rows, const struct centres *points, const int64_t *labels, int squared, double *total) {
     struct tile tile;
-    if (!new_tile(&tile, points->clusters))
+    if (!new_tile_for(&tile, rows, points))
         return NO_MEMORY;
     for (int64_t start = 0; start < rows->count; start += TILE) {
         load_tile(&tile, rows, start);

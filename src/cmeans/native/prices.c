@@ -72,7 +72,7 @@ int EXPORTED(price)(const struct rows *rows, const struct centres *centres, cons
     double *unused = calloc((size_t)(2 * clusters), sizeof(double)); /* masses of w, and spreads */
     int64_t *some = malloc((size_t)(clusters + 1) * sizeof(int64_t));
     void *memory = malloc((size_t)(TILE * clusters) * sizeof(real) + LINE);
-    if (unused == NULL || some == NULL || memory == NULL || !new_tile(&tile, clusters)) {
+    if (unused == NULL || some == NULL || memory == NULL || !new_tile_for(&tile, rows, centres)) {
         free(unused), free(some), free(memory);
         return NO_MEMORY;
     }
@@ -113,7 +113,7 @@ int64_t EXPORTED(find_margins)(const struct rows *rows, const struct centres *ce
     int64_t count = 0;
     if (rule == NULL || !rule->one_cluster)
         return NO_RULE;
-    if (!new_tile(&tile, clusters))
+    if (!new_tile_for(&tile, rows, centres))
         return NO_MEMORY;
     for (int64_t start = 0; start < rows->count; start += TILE) {
         load_tile(&tile, rows, start);

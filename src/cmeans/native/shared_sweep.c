@@ -46,7 +46,7 @@ static void wait_a_moment(int64_t looks) {
 static void sweep_task(struct shared_sweep *shared, int64_t task) {
     double *mass = shared->sums + task * shared->numbers;
     const int64_t clusters = shared->centres->clusters;
-    const struct sums sums = {mass, mass + clusters, mass + 2 * clusters + 1, mass + 2 * clusters, NULL, NULL, NULL};
+    const struct sums sums = {mass, mass + clusters, mass + 2 * clusters + 1, mass + 2 * clusters, NULL, NULL, NULL, NULL};
     memset(mass, 0, (size_t)shared->numbers * sizeof(double));
     for (int64_t block = shared->first[task]; block < shared->first[task + 1]; block++) {
         const int code = JOIN(sweep, VARIANT, BITS)(shared->blocks + block, shared->centres, shared->rule_name, &sums);

@@ -41,6 +41,8 @@ struct centres {
     double m, power, p;  /* the rule's parameters: exponent of memberships, of ratios of squared distances, of the sparsity term or beta */
     double noise;        /* squared distance of the noise cluster from every row; infinite where there is none */
     double rounding;     /* share of k(x, x) + |v|^2 below which a squared distance is zero */
+    const real *factors; /* (clusters, numbers) of the clusters' metrics, packed triangles or diagonals (metrics.h); none: the rows' own */
+    int64_t diagonal;    /* whether they are diagonals */
 };
 
 struct tile {
@@ -48,7 +50,8 @@ struct tile {
     int64_t number[TILE];   /* of each row */
     const real *row[TILE];  /* where each row begins */
     const real *next[TILE]; /* and each of the tile after it */
-    real *x;                /* (CHUNK, TILE) the last columns, transposed: all of them where they are few */
+    real *x;                /* (CHUNK, TILE) the last columns, transposed: all of them where they are few, or there are metrics */
+    real *away;             /* (columns, TILE) the rows less a centre, where there are metrics */
     real *d2;               /* (clusters, TILE) */
     real *u;                /* (clusters, TILE) memberships up to the row's factor; then weights */
     real *low;              /* (TILE,) smallest squared distance */
@@ -63,14 +66,15 @@ INLINE int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
 
 INLINE real *aligned_to_line(void *memory) { return (real *)(((uintptr_t)memory + LINE - 1) & ~(uintptr_t)(LINE - 1)); }
 
-/* Memory for a tile; 0 where there is none. */
-static int new_tile(struct tile *tile, int64_t clusters) {
-    const int64_t numbers = TILE * (CHUNK + 2 * clusters + 6);
+/* Memory for a tile, with rows of so many columns and their differences from centres; 0 where there is none. */
+static int new_tile_of(struct tile *tile, int64_t clusters, int64_t columns) {
+    const int64_t wide = columns > CHUNK ? columns : CHUNK, numbers = TILE * (wide + columns + 2 * clusters + 6);
     tile->memory = malloc((size_t)numbers * sizeof(real) + LINE);
     if (tile->memory == NULL)
         return 0;
     tile->x = aligned_to_line(tile->memory);
-    tile->d2 = tile->x + TILE * CHUNK;
+    tile->away = tile->x + TILE * wide;
+    tile->d2 = tile->away + TILE * columns;
     tile->u = tile->d2 + TILE * clusters;
     tile->low = tile->u + TILE * clusters;
     tile->factor = tile->low + TILE;
@@ -79,6 +83,14 @@ static int new_tile(struct tile *tile, int64_t clusters) {
     tile->spare = tile->weight + TILE;
     tile->label = (whole *)(tile->spare + TILE);
     return 1;
+}
+
+/* The same where rows are read some columns at a time. */
+__attribute__((unused)) static int new_tile(struct tile *tile, int64_t clusters) { return new_tile_of(tile, clusters, 0); }
+
+/* The same as the centres need it. */
+__attribute__((unused)) static int new_tile_for(struct tile *tile, const struct rows *rows, const struct centres *centres) {
+    return new_tile_of(tile, centres->clusters, centres->factors == NULL ? 0 : rows->columns);
 }
 
 /* The rows from number `start` on: where they are, sample weights, k(x, x) where it is known. */
@@ -186,6 +198,8 @@ static void read_columns(struct tile *tile, const struct rows *rows, int64_t fir
         case 1: function(__VA_ARGS__, j, 1); break;                                                                                      \
         }                                                                                                                                \
     } while (0)
+
+#include "metrics.h"
 
 /* --------------------------------------------------------------------------------------------------------- distances */
 
@@ -317,6 +331,10 @@ static void csr_distances(struct tile *tile, const struct rows *rows, const stru
 
 /* d2 (clusters, TILE) and the smallest of each row. */
 static void distances(struct tile *tile, const struct rows *rows, const struct centres *centres) {
+    if (centres->factors != NULL) {
+        stretched_distances(tile, rows, centres);
+        return;
+    }
     if (rows->column != NULL)
         csr_distances(tile, rows, centres);
     else
@@ -372,7 +390,7 @@ INLINE void compare(const struct tile *tile, const struct rows *rows, const stru
 
 /* The label and the smallest distance of each row; where columns are few, no other distance is stored. */
 __attribute__((unused)) static void nearest_only(struct tile *tile, const struct rows *rows, const struct centres *centres) {
-    if (rows->columns > CHUNK || rows->column != NULL) {
+    if (rows->columns > CHUNK || rows->column != NULL || centres->factors != NULL) {
         nearest(tile, rows, centres);
         return;
     }

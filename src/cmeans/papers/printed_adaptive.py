@@ -11,9 +11,8 @@ from ..data.arrays import Float64
 from ..engines import Engine
 from ..estimators.adaptive_cmeans import SHARE, AdaptivePossibilisticCMeans
 from ..fitting.arguments import Auto, GammaName, InitName, InnerScaling
-from ..fitting.geometry import Geometry
 from ..fitting.landmark_choice import Landmarks
-from ..fitting.procedure import Method, Procedure
+from ..fitting.procedure import Method, PlannedEvidence, Procedure
 from ..fitting.validation import one_of, real
 from ..fitting.ways.adaptive import AdaptiveProblem
 from ..kernels import Kernel
@@ -138,7 +137,7 @@ class PrintedAdaptivePossibilisticCMeans(AdaptivePossibilisticCMeans):
             name,
         )
 
-        def method(geometry: Geometry) -> Method:
+        def method(geometry: PlannedEvidence) -> Method:
             return replace(procedure.method(geometry), rule=rule) if piloted else Method(rule)
 
         return replace(procedure, method=method)

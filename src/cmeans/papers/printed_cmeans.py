@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..data.arrays import Array, namespace
@@ -56,7 +57,9 @@ class MembershipsStandStill:
 
     name: str = "memberships"
 
-    def __call__(self, problem: Problem, before: State | None, at: State) -> tuple[bool, float]:
+    def __call__(
+        self, problem: Problem, before: State | None, at: State, history: Sequence[float]
+    ) -> tuple[bool, float]:
         if before is None:
             return False, 0.0
         change = problem.engine.fold(problem.rows, ChangePass(problem.rule, before, at)).value

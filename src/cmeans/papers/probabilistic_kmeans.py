@@ -187,6 +187,11 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
             else integer(self.max_iter, "max_iter", name, 1, others="None or "),
         )
 
+    def _remembered(self, settings: FitSettings, blocks: Blocks) -> int:
+        return blocks.n_rows + blocks.bytes_by_row(
+            2 * settings.n_clusters * itemsize(blocks.x) + 23
+        )
+
     def _by_search(self, context: FitContext) -> Outcome:
         settings, blocks = context.settings, context.blocks
         search = self._search_for(settings, blocks)
@@ -196,11 +201,8 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
                 search, breathing=self._breathing(geometry, settings.search.method, settings.rng)
             )
         method = replace(context.procedure.method(geometry), attributes={"solver_": search.solver})
-        remembered = blocks.n_rows + blocks.bytes_by_row(
-            2 * settings.n_clusters * itemsize(blocks.x) + 23
-        )
         problem = Problem(
-            self._rows_for(context, geometry, method.rule, remembered),
+            self._rows_for(context, geometry, method.rule),
             method.rule,
             context.engine,
             settings.stopping,

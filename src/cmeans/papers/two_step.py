@@ -131,7 +131,7 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
         estimator_name, settings, engine = type(self).__name__, context.settings, context.engine
         whole, sample, numbers = build_sample_geometry(self._space_request(context, context.blocks))
         method = context.procedure.method(whole)
-        memory = self._memory_plan(context, sample.space, whole.blocks)
+        memory = self._memory_plan(context, sample.space, whole.blocks, method.rule)
         problem = Problem(
             RepresentedRows(sample.space, sample.blocks, memory.for_rows),
             method.rule,

@@ -38,6 +38,7 @@ BY_ROW = {
     "memberships_": np.floating,
     "noise_membership_": np.floating,
     "_nearest": np.floating,
+    "_like": np.floating,
 }
 
 

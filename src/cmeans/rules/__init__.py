@@ -9,6 +9,7 @@ from .base import RULES, NativeFunctions, Rule, RuleEvidence
 from .entropy import Entropy
 from .fuzzy import Fuzzy
 from .hard import Hard
+from .mixture import Mixture
 from .noise_fuzzy import NoiseFuzzy
 from .polynomial_fuzzy import PolynomialFuzzy
 from .possibilistic import Possibilistic
@@ -24,6 +25,7 @@ __all__ = [
     "Entropy",
     "Fuzzy",
     "Hard",
+    "Mixture",
     "NativeFunctions",
     "NoiseFuzzy",
     "PolynomialFuzzy",

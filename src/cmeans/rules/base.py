@@ -212,6 +212,12 @@ class Rule(ParameterObject, ABC):
         return False
 
     @property
+    def is_partition(self) -> bool:
+        """True where a row belongs wholly to the cluster of its label, so that labels tell all
+        memberships."""
+        return self.follows_nearest
+
+    @property
     def labels_need_norms(self) -> bool:
         """True where labels depend on more than differences of a row's squared distances, so that
         k(x, x) must be known."""

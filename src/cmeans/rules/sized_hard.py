@@ -35,6 +35,7 @@ class SizedHard(Rule):
     is_soft = False
     refills_empty_clusters = True
     has_prices = True
+    is_partition = True
 
     @property
     def native_functions(self) -> NativeFunctions:

@@ -45,6 +45,12 @@ class OutOfRangeError(ValueError):
     which they are."""
 
 
+class UnfitRowError(ValueError):
+    """The same where the row is known, which the message names."""
+
+    row = column = -1  # the place of its largest number
+
+
 Message = tuple[str, type[Warning]]
 _collected: ContextVar[list[Message] | None] = ContextVar("cmeans_warnings", default=None)
 
@@ -67,9 +73,9 @@ def naming(estimator_name: str) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        if type(error) is not ValueError or estimator_name in str(error):
-            raise
-        raise ValueError(f"{estimator_name}: {error}") from error
+        if type(error) in (ValueError, UnfitRowError) and estimator_name not in str(error):
+            error.args = (f"{estimator_name}: {error}",)
+        raise
 
 
 def warn(message: str, category: type[Warning] = DataWarning) -> None:

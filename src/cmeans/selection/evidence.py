@@ -145,16 +145,19 @@ def given_rows(estimator: Any, X: Any, sample_weight: Any) -> Blocks:
         return without_empty_rows(blocks, sphere, engine, "select")
 
 
+def trial_size(columns: int, most_clusters: int, *, products: bool) -> int:
+    """Return the number of rows of the sample, `products`: of kernel values."""
+    most = PRODUCTS if products else max(CELLS // max(1, columns), 10 * most_clusters)
+    return min(max(ROWS, ROWS_A_CLUSTER * most_clusters), most)
+
+
 def trial_rows(
     estimator: Any, blocks: Blocks, most_clusters: int, rng: np.random.RandomState
 ) -> TrialRows:
     """Return a fair sample of the rows."""
     products = given_kernel(estimator, "select").takes_kernel_values
     population = population_of(blocks, comparable=not products)
-    size = max(ROWS, ROWS_A_CLUSTER * most_clusters)
-    size = min(
-        size, PRODUCTS if products else max(CELLS // max(1, blocks.x.shape[1]), 10 * most_clusters)
-    )
+    size = trial_size(int(blocks.x.shape[1]), most_clusters, products=products)
     positions, weights = sample(population, size, rng)
     order = np.argsort(population.at(positions), kind="stable")
     rows = population.at(positions)[order]

@@ -242,7 +242,7 @@ def _log(
 
 
 def _best(table: dict[str, Any], judged: Any, by: str) -> int:
-    """Return the place of the best candidate."""
+    """Return the index of the number of clusters that an evidence speaks for."""
     if by != "stability":
         return int(np.argmin(judged) if by == "xie_beni" else np.argmax(judged))
     top = int(np.argmax(judged))

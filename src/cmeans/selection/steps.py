@@ -22,7 +22,8 @@ class SelectionSteps:
     scope: str = ""
 
     def within(self, scope: str) -> SelectionSteps:
-        """Return the steps of a part of the selection."""
+        """Return the same draws and log for a part of the selection, whose keys begin with
+        `scope`."""
         return SelectionSteps(self.rng, self.log, f"{self.scope}{scope}/")
 
     def once(self, key: str, made: Callable[[], Any]) -> Float64:

@@ -232,7 +232,8 @@ class CheckpointLog:
         remove_arrays(self._path, self._beside)
 
     def _stored(self, value: Beside | FoundBeside) -> StoredArray:
-        """Return the file of an array, which is written where it is not there from before."""
+        """Return the file that holds an array beside the checkpoint, and write it unless a run
+        before has."""
         return (
             value.stored if isinstance(value, FoundBeside) else write_array(self._path, value.array)
         )

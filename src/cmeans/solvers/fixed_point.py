@@ -166,7 +166,7 @@ class _Loop:
                 verdict=result.verdict,
                 converged=True,
             )
-        ends, movement = is_at_rest(problem, now.before, at, new, sums)
+        ends, movement = is_at_rest(problem, now.before, at, new, sums, history)
         movements = (*now.movements, movement)
         self._report(len(history), sums.objective, movement)
         floor = (

@@ -3,8 +3,8 @@ last pass."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -51,6 +51,8 @@ class FitResult:
     approximation: Approximation | None = None
     # where sizes are bounded, the share by which the cost may lie above the least for these centres
     size_gap: float | None = None
+    # fitted attributes that only this way to a solution has
+    attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Pilot(Protocol):
@@ -95,7 +97,8 @@ class ScalesPilot:
 
     def state(self, state: State, sums: Statistics) -> State:
         """The centres of the pilot, with the scales that its sums make."""
-        return State(state.centres, possibilistic_scales(sums.spread, sums.mass, self.eta_scale))
+        scales = possibilistic_scales(sums.spread, sums.mass, self.eta_scale)
+        return replace(state, scales=scales)
 
     def follow(
         self,
@@ -123,6 +126,7 @@ class BestRun:
     solution: Solution
     sums: Statistics | None  # at its end, where it was measured
     row_visits: int  # of all runs together
+    attributes: Mapping[str, Any] = field(default_factory=dict)  # as of `FitResult`
 
 
 def best_of(
@@ -312,7 +316,7 @@ def portable(
             )
         ]
     space, centres = problem.rows.space.portable(last.centres)
-    return space, State(centres, last.scales)
+    return space, last.at(centres)
 
 
 def by_decreasing_mass(

@@ -81,7 +81,7 @@ class NextCentres:
                 if far.centres is not None
                 else new
             )
-        return StepResult(State(new, state.scales), visits)
+        return StepResult(state.at(new), visits)
 
 
 NEXT_CENTRES = NextCentres()

@@ -25,17 +25,23 @@ PATIENCE = 10
 
 
 def is_at_rest(
-    problem: Problem, before: State | None, at: State, new: State, sums: Statistics
+    problem: Problem,
+    before: State | None,
+    at: State,
+    new: State,
+    sums: Statistics,
+    history: Sequence[float],
 ) -> tuple[bool, float]:
     """Return True where the step from `at` to `new` ends a run, and the movement relative to the
     stopping rule's scale.
 
-    `before` is where the last sweep but one started.
+    `before` is where the last sweep but one started; `history` ends with the last sweep's
+    objective. Clusters with metrics may change while their centres do not.
     """
     stopping, moved = problem.stopping, _movement(at, new)
     if stopping.criterion is not None:
-        ends, change = stopping.criterion(problem, before, at)
-        return moved == 0 or ends, change
+        ends, change = stopping.criterion(problem, before, at, history)
+        return ends or (moved == 0 and new.metrics is None), change
     scale = sums.scale / sums.weight if sums.weight > 0 else 0.0
     # prices rest where centres do
     rests = problem.rule.has_prices or _widening(at, new) <= stopping.tol

@@ -6,6 +6,7 @@ from .euclidean import EuclideanSpace, PartialSpace, PointSpace, row_scales
 from .exact import ExactSpace
 from .feature import FeatureSpace
 from .landmark import LandmarkSpace, checked_gram, gram_matrix, landmark_space
+from .metrics import Metrics
 from .products import ProductSpace
 from .spanning import spanning_space
 
@@ -15,6 +16,7 @@ __all__ = [
     "ExactSpace",
     "FeatureSpace",
     "LandmarkSpace",
+    "Metrics",
     "Pairing",
     "PartialSpace",
     "PointSpace",

@@ -234,6 +234,12 @@ class Space(ABC):
         return True
 
     @property
+    def takes_metrics(self) -> bool:
+        """True where rows are numbers over orthonormal axes, few enough for every cluster to have a
+        metric of its own (`Metrics`)."""
+        return False
+
+    @property
     def norms_are_offsets(self) -> bool:
         """True where a squared distance is k(x, x) - 2 g(x).a_j + |v_j|^2, of orthonormal
         coordinates where the space has them."""

@@ -31,6 +31,10 @@ class FeatureSpace(Space):
         return int(self.kernel.n_components)
 
     @property
+    def takes_metrics(self) -> bool:
+        return not self.spherical
+
+    @property
     def may_hold_empty_rows(self) -> bool:
         return self.spherical or self.kernel.shows_all_parts
 

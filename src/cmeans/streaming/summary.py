@@ -8,11 +8,20 @@ import numpy as np
 
 from ..data.arrays import Float64, IntArray
 from ..runtime.stored_classes import stored
+from ..runtime.user_warnings import OutOfRangeError
 from ..solvers.solution import Solution
 from ..spaces import Space
 from ..spaces.centres import Centres
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
+
+# By how much less than the largest number of their type the means of a stream must be, so that sums
+# over all rows to come are numbers too: of float32 rows those of a block, else of all.
+ROOM = {"float32": 2.0**10, "float64": 2.0**40}
+NO_ROOM = (
+    "X and the kernel give values so large that sums over further rows would overflow: scale the "
+    "features, use float64, or use a normalised kernel."
+)
 
 
 @stored
@@ -79,6 +88,12 @@ class StreamSummary:
             self, centres=self.centres[which], mass=self.mass[which], spread=self.spread[which]
         )
 
+    def refuse_overflow(self, dtype: str) -> None:
+        """Refuse sums after which no further rows of that type could be added."""
+        mean = self.centres.squared_norms() + self.spread / np.where(self.mass > 0, self.mass, 1.0)
+        if not (mean <= np.finfo(dtype).max / ROOM[dtype]).all():
+            raise OutOfRangeError(NO_ROOM)
+
     def portable(self) -> StreamSummary:
         """Return the same in a space without factors."""
         space, centres = self.space.portable(self.centres)
@@ -90,8 +105,8 @@ class StreamSummary:
         return replace(self, mass=mass, spread=per_mass * mass)
 
     def moved(self, space: Space, centres: Centres) -> tuple[StreamSummary, Float64]:
-        """Return the past with its centres in another space, and the share (c,) of each one's
-        squared norm that this loses."""
+        """Return this summary of the rows seen so far with its centres carried into another space,
+        and the share (c,) of each centre's squared norm that is lost on the way."""
         before, after = self.space.norms(self.centres), space.norms(centres)
         lost = np.maximum(before - after, 0.0)
         moved = replace(self, space=space, centres=centres, spread=self.spread + self.mass * lost)

@@ -27,7 +27,7 @@ GROUPS = 8  # centre j belongs to group j modulo their number
 
 
 class _BoundsArgument(Structure):
-    """struct bounds"""
+    """The arrays of bounds on each row's distances, as C reads them (struct bounds)."""
 
     _fields_ = [("label", ADDRESS), ("upper", ADDRESS), ("lower", ADDRESS), ("groups", WHOLE)]
 

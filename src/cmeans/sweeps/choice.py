@@ -110,8 +110,8 @@ class PriceFunction(Protocol):
 
 
 class MarginFunction(Protocol):
-    """Clusters of the rows of one task by price, and the rows that another would have for little
-    more."""
+    """A function that labels the rows of one task by distance less the clusters' prices, and finds
+    the rows that could change their cluster at little cost."""
 
     def __call__(
         self, rows: RepresentedRows, space: Space, rule: Rule, state: State, width: float, task: int
@@ -215,10 +215,10 @@ def assign_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int)
     return NativeTopKAssign(rule, dtype, searches_few(space, rows.blocks, rule, n_clusters))
 
 
-def labels_tell(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> bool:
-    """True where the last pass of a hard rule leaves memberships out, which labels tell: for many
-    rows they are most of its work."""
-    return searches(space, blocks, rule, n_clusters) and space.represents_by_views
+def labels_tell(blocks: Blocks, rule: Rule) -> bool:
+    """True where the last pass leaves memberships out, which labels tell: of many clusters they are
+    most of what a fit would hold."""
+    return rule.is_partition and not is_foreign(blocks.x)
 
 
 def measure_for(

@@ -9,7 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..data.arrays import Array, Float64, IntArray, dense_like, numpy_dtype
+from ..data.arrays import Array, Float64, IntArray, dense_like, numpy_dtype, one_hot
 from ..data.known_labels import LABEL, known_of
 from ..data.outputs import RowOutputs, label_type
 from ..engines import Engine, Pass
@@ -123,8 +123,8 @@ class LabelsAnd:
 
 @dataclass(frozen=True)
 class Moves:
-    """Rows that belong to other clusters than the hard rule says, as these would hold too many rows
-    or too few."""
+    """Rows whose cluster is not the one of the least distance and price, since bounds of sizes
+    would be missed by that."""
 
     rows: IntArray  # (q,) numbers of rows, ascending
     sources: IntArray  # (q,) their clusters by the rule
@@ -146,10 +146,8 @@ class Moves:
         return how their sums change."""
         mass = np.zeros(n_clusters)
         at, weight = self.rows + (first - out.start), weight[self.rows]
-        for place, old, new in zip(
-            at.tolist(), self.sources.tolist(), self.labels.tolist(), strict=True
-        ):
-            out.memberships[place, old], out.memberships[place, new] = 0.0, 1.0
+        if out.memberships.shape[1]:
+            out.memberships[at, self.sources], out.memberships[at, self.labels] = 0.0, 1.0
         np.subtract.at(mass, self.sources, weight)
         np.add.at(mass, self.labels, weight)
         out.labels[at], out.nearest[at] = self.labels, self.d2[:, 1]
@@ -239,6 +237,15 @@ class Assignment:
     clusters: npt.NDArray[np.int32] | None = None  # of the memberships, as of `RowOutputs`
     empty: int = 0  # rows that say nothing of where they belong
 
+    def all_memberships(self, like: Array) -> Array:
+        """Return memberships (n, c), where labels tell them too, in the library and dtype of
+        `like`."""
+        return (
+            one_hot(self.labels, len(self.mass), like)
+            if self.memberships is None
+            else self.memberships
+        )
+
     def with_sums(self, sums: FinalSums, unit: float) -> Assignment:
         """Return the same with further sums, in the rows' unit of weight."""
         objective, distance = (
@@ -270,8 +277,8 @@ def assign_all(
     there.
     """
     c, like, most = len(state.centres), dense_like(rows.blocks.x), rule.most_clusters
+    told = LABEL not in rows.blocks.columns and labels_tell(rows.blocks, rule)
     if rows.blocks.keep_memberships:
-        told = LABEL not in rows.blocks.columns and labels_tell(space, rows.blocks, rule, c)
         whole = ArraySink(rows.n_rows, 0 if told else c, like, most)
         sums = assign_into(whole, rows, space, rule, state, engine, reporter, moves)
         out = whole.outputs
@@ -289,7 +296,7 @@ def assign_all(
         )
     compact = CompactLabels(label_type(c))
     if not here and taker is None and rows.blocks.answers_stay:
-        left = StreamSink(c, like, compact, _discard, most)
+        left = StreamSink(0 if told else c, like, compact, _discard, most)
         final = FinalPass(left, rule, state, None if space is rows.space else space, moves)
         sums, kept = engine.keep(rows, LabelsPass(final))
         sums = sums.checked(rows.blocks.unit)
@@ -313,7 +320,7 @@ def assign_all(
         done += len(part)
 
     if taker is None:
-        sink: StreamSink[Any] = StreamSink(c, like, compact, keep, most)
+        sink: StreamSink[Any] = StreamSink(0 if told else c, like, compact, keep, most)
     else:
         function, put = taker.begin(rows.n_rows, c, numpy_dtype(like), rule.is_soft, most)
 

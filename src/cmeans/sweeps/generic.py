@@ -13,6 +13,7 @@ from ..rules import Rule
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ..spaces import Rows, Space
 from .represented_rows import RepresentedBlock, RepresentedRows, RowsInSpace
+from .second_moments import SecondMoments
 from .state import State
 from .statistics import (
     ClusterCosts,
@@ -33,11 +34,14 @@ def sweep(
     written to it, and the sums over each cluster's own rows come too.
     """
     sums = _Sums(len(state.centres), rows.space.moment_width)
+    second = SecondMoments.asked_by(state)
     for block, block_rows, d2 in _measured(rows, rows.space, state, task, plain=False):
         u = rule.memberships(d2, state.scales)
         weight = as_like(block.weight, d2)
         w = rule.weights(u) * weight[:, None]
         block_rows.add_moment(w, sums.moment(d2))
+        if second is not None:
+            second.add(block_rows.plain().g, w)
         sums.add(w, d2, rule.penalty(u, state.scales), block.weight, weight)
         if labels is not None:
             here = argmax_labels(rule, u, d2)
@@ -47,13 +51,16 @@ def sweep(
                 as_like(here[:, None] == np.arange(len(state.centres))[None, :], d2)
                 * weight[:, None],
             )
-    return sums.statistics()
+    return sums.statistics(second)
 
 
-def gather(rows: RepresentedRows, rule: Rule, memberships: Array, task: int) -> Statistics:
+def gather(
+    rows: RepresentedRows, rule: Rule, memberships: Array, task: int, about: State | None = None
+) -> Statistics:
     """The same sums from given memberships (n, c): how a run starts from a partition. Distances are
-    those from the space's origin."""
+    those from the space's origin; second moments those that the state `about` asks for."""
     sums = _Sums(memberships.shape[1], rows.space.moment_width)
+    second = None if about is None else SecondMoments.asked_by(about)
     for block in rows.task(task):
         block_rows = block.rows.prepared()
         kxx = block_rows.kxx
@@ -63,7 +70,9 @@ def gather(rows: RepresentedRows, rule: Rule, memberships: Array, task: int) -> 
         w = w if (block.weight == 1.0).all() else w * weight[:, None]
         block_rows.add_moment(w, sums.moment(w))
         sums.add(w, kxx[:, None], None, block.weight, weight)
-    return sums.statistics()
+        if second is not None:
+            second.add(block_rows.plain().g, w)
+    return sums.statistics(second)
 
 
 def assign(
@@ -79,7 +88,8 @@ def assign(
         u = rule.memberships(d2, state.scales)
         out.labels[here] = labels = argmax_labels(rule, u, d2)
         if out.clusters is None:
-            out.memberships[here, ...] = u
+            if out.memberships.shape[1]:  # else labels tell them
+                out.memberships[here, ...] = u
         else:
             out.clusters[here], out.memberships[here, ...] = _largest(u, out.clusters.shape[1])
         out.nearest[here] = _label_column(d2, labels)
@@ -273,12 +283,12 @@ def _measured(
 
     `plain` rows are measured as anybody's rows, others by what training rows know.
     """
-    view = None
+    distances_of = None
     for block in rows.task(task):
         block_rows = block.rows.plain() if plain else block.rows.prepared()
-        if view is None:
-            view = space.view(state.centres, block_rows.kxx)
-        yield block, block_rows, block_rows.squared_distances(view)
+        if distances_of is None:
+            distances_of = state.distances_in(space, block_rows.kxx)
+        yield block, block_rows, distances_of(block_rows)
 
 
 class _Sums:
@@ -323,7 +333,7 @@ class _Sums:
         self._hard_mass += xp.sum(w, axis=0, dtype=xp.float64)
         rows.add_moment(w, self._hard_moment)
 
-    def statistics(self) -> Statistics:
+    def statistics(self, second: SecondMoments | None = None) -> Statistics:
         return Statistics(
             self._weight,
             to_numpy(self._mass),
@@ -333,4 +343,5 @@ class _Sums:
             None
             if self._hard_moment is None
             else HardStatistics(to_numpy(self._hard_mass), to_numpy(self._hard_moment)),
+            second,
         )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .. import native
 from ..data.arrays import Array, Float64, IntArray, numpy_dtype, rounding
@@ -25,9 +27,10 @@ from ..native.calls import (
 )
 from ..rules import NativeFunctions, Rule
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
-from ..spaces import Space
+from ..spaces import Metrics, Space
 from .native_rows import NativeRows, RowsArgument, beside
 from .represented_rows import RepresentedRows
+from .second_moments import SecondMoments
 from .state import State
 from .statistics import (
     ClusterCosts,
@@ -38,9 +41,11 @@ from .statistics import (
     Statistics,
 )
 
+PANEL = 4  # of native/metrics.h
+
 
 class CentresArgument(Structure):
-    """struct centres"""
+    """The arrays of the centres and their scales, as C reads them (struct centres)."""
 
     _fields_ = [
         ("values", ADDRESS),
@@ -53,6 +58,8 @@ class CentresArgument(Structure):
         ("p", REAL),
         ("noise", REAL),
         ("rounding", REAL),
+        ("factors", ADDRESS),
+        ("diagonal", WHOLE),
     ]
 
 
@@ -61,7 +68,10 @@ class SumsArgument(Structure):
 
     _fields_ = [
         (name, ADDRESS)
-        for name in ("mass", "spread", "moment", "penalty", "labels", "hard_mass", "hard_moment")
+        for name in (
+            *("mass", "spread", "moment", "penalty"),
+            *("labels", "hard_mass", "hard_moment", "second"),
+        )
     ]
 
 
@@ -103,7 +113,8 @@ class CentresCache:
 
     def new_argument(self, space: Space, state: State, rows: NativeRows) -> CentresArgument:
         """Return the same, made anew; `kept` holds what it points to: values (c, r), of which each
-        column is in one place for CSR rows, offsets (c,), numbers of the scales (k, c)."""
+        column is in one place for CSR rows, offsets (c,), numbers of the scales (k, c), and those
+        of metrics."""
         dtype, c = rows.dtype, len(state.centres)
         coefficients = space.coefficients(state.centres)
         if rows.are_csr:
@@ -121,8 +132,26 @@ class CentresCache:
         f = self.functions
         places = address(values), address(norms), address(scales)
         argument = CentresArgument(*places, c, apart, f.m, f.power, f.p, f.noise, rounding(dtype))
-        argument.kept = values, norms, scales  # as long as a thread uses it
+        factors = None if state.metrics is None else packed_factors(state.metrics, dtype)
+        argument.factors = address(factors)
+        argument.diagonal = state.metrics is not None and state.metrics.are_diagonal
+        argument.kept = values, norms, scales, factors  # as long as a thread uses it
         return argument
+
+
+def packed_factors(metrics: Metrics, dtype: Any) -> npt.NDArray[Any]:
+    """Return the factors of metrics as C reads them: of triangles, PANEL rows at a time, the
+    numbers of these rows in one column after the other."""
+    factors = metrics.factors
+    if metrics.are_diagonal:
+        return np.ascontiguousarray(factors, dtype)
+    r = factors.shape[1]
+    panels = [
+        np.swapaxes(factors[:, first : first + PANEL, : min(first + PANEL, r)], 1, 2)
+        for first in range(0, r, PANEL)
+    ]
+    together = [panel.reshape(len(factors), -1) for panel in panels]
+    return np.ascontiguousarray(np.concatenate(together, axis=1), dtype)
 
 
 ROWS, CENTRES = pointer_to(RowsArgument), pointer_to(CentresArgument)
@@ -180,22 +209,21 @@ class NativeSweep:
     ) -> Statistics:
         sums = NewSums(rows, len(state.centres))
         hard = None if labels is None else NewSums(rows, len(state.centres))
+        second = SecondMoments.asked_by(state)
         if hard is not None:
             sums.argument.hard_mass = hard.argument.mass
             sums.argument.hard_moment = hard.argument.moment
+        sums.argument.second = None if second is None else address(second.values)
         for here in rows.native_task(task):
             if labels is not None:
                 sums.argument.labels = address(labels[here.start : here.start + len(here)])
-            done(
-                self._pass(
-                    here.argument,
-                    self.cache.argument(rows.space, state, here),
-                    self.cache.rule_name,
-                    sums.argument,
-                )
-            )
+            centres = self.cache.argument(rows.space, state, here)
+            done(self._pass(here.argument, centres, self.cache.rule_name, sums.argument))
+            if second is not None:
+                second = second.at(centres.kept[0])
         own = None if hard is None else HardStatistics(hard.mass, hard.moment)
-        return sums.statistics(rows.task_weight(task), own)
+        found = sums.statistics(rows.task_weight(task), own)
+        return found if second is None else replace(found, second=second.whole())
 
 
 class NativeAssign:
@@ -225,7 +253,7 @@ class NativeAssign:
             place = out.place(here.start, len(here))
             written = (
                 out.labels[place],
-                out.memberships[place],
+                out.memberships[place] if out.memberships.shape[1] else None,
                 out.nearest[place],
                 mass,
                 spread,

@@ -77,7 +77,9 @@ class SweepPass(Pass[Statistics]):
     def key(self) -> bytes:
         """Digest of all that the labels depend on."""
         digest = hashlib.blake2b(repr(self.rule).encode(), digest_size=16)
-        for part in (self.state.centres.coordinates, self.state.centres.duals, self.state.scales):
+        metrics = None if self.state.metrics is None else self.state.metrics.factors
+        centres = self.state.centres
+        for part in (centres.coordinates, centres.duals, self.state.scales, metrics):
             digest.update(b"" if part is None else np.ascontiguousarray(part).tobytes())
         return digest.digest()
 
@@ -196,8 +198,8 @@ class NearestRowsPass(Pass[tuple[IntArray, Float64]]):
 
 @dataclass(frozen=True)
 class FirstRowsPass(NumberedPass[Float64]):
-    """(c,) the place of the first row of a weight that is nearest to each centre, infinite where
-    there is none."""
+    """(c,) for each centre, the place of the first row of positive weight that has it as the
+    nearest centre; infinite for a centre without such a row."""
 
     state: State
     places: IntArray | None  # (n,) of the rows; None: their numbers
@@ -229,9 +231,10 @@ class PartitionPass(Pass[Statistics]):
 
     rule: Rule
     memberships: Array | Partition
+    about: State | None = None  # whose metrics ask for second moments
 
     def work(self, rows: RepresentedRows, task: int, prepared: None) -> Statistics:
-        return gather(rows, self.rule, self.memberships, task)
+        return gather(rows, self.rule, self.memberships, task, self.about)
 
     def part(self, start: int, stop: int) -> PartitionPass:
         given = self.memberships

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
@@ -29,10 +29,12 @@ class Criterion(Protocol):
     def name(self) -> str:
         """The name, in the plural, of the things that stand still: "memberships"."""
 
-    def __call__(self, problem: Problem, before: State | None, at: State) -> tuple[bool, float]:
+    def __call__(
+        self, problem: Problem, before: State | None, at: State, history: Sequence[float]
+    ) -> tuple[bool, float]:
         """Return True where it stands still to `problem.stopping.tol`, and how far it moved from
         the state `before`, where the last sweep but one started (None: there was none), to the
-        state `at`, where the last one did."""
+        state `at`, where the last one did. `history` holds the objectives of all sweeps so far."""
 
 
 @dataclass(frozen=True)
@@ -126,4 +128,4 @@ class Problem:
     def feasible(self, state: State) -> State:
         """Return a state whose centres are such as the space allows."""
         centres = self.space.feasible(state.centres)
-        return state if centres is state.centres else State(centres, state.scales)
+        return state if centres is state.centres else state.at(centres)

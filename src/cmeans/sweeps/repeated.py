@@ -63,7 +63,7 @@ class RepeatedSweep:
         """The scales are those of `state`."""
         table, dtype = rows.beside(_RowsForC).of(rows, engine), numpy_dtype(rows.blocks.x)
         centres = sweep.cache.new_argument(rows.space, state, table.blocks[0])
-        values, norms, scales = centres.kept
+        values, norms, scales, _ = centres.kept
         # to be written to
         self._values = values if rows.are_csr else np.array(values)
         self._norms = np.array(norms)

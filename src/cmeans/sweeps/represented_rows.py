@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, IntArray, is_sparse, itemsize
+from ..data.arrays import Array, Float64, IntArray, is_sparse, itemsize, row_bytes
 from ..data.blocks import Block, Blocks, BlocksSpec
 from ..spaces import Rows, Space
 from .native_rows import SUMMED_ROWS, NativeRows
@@ -60,7 +60,7 @@ class RepresentationSpec:
     def bytes_to_keep(self, x: Array) -> int:
         """Bytes of rows as represented, where it pays to keep them."""
         return (
-            int(x.shape[0]) * _bytes_of_a_row(self.space, x) if self.space.keeps_rows_cheaply else 0
+            int(x.shape[0]) * bytes_of_a_row(self.space, x) if self.space.keeps_rows_cheaply else 0
         )
 
 
@@ -110,7 +110,7 @@ class RepresentedRows:
     def kept_share(self) -> float:
         """The share of the rows that there is room to keep represented between sweeps."""
         return min(
-            1.0, self.room_to_keep / (self.n_rows * _bytes_of_a_row(self.space, self.blocks.x))
+            1.0, self.room_to_keep / (self.n_rows * bytes_of_a_row(self.space, self.blocks.x))
         )
 
     @property
@@ -146,7 +146,7 @@ class RepresentedRows:
         represent = self.space.training_rows if self.training else self.space.rows
         x = self.blocks.x
         first, last = self.task_range(task)
-        keep = self._views or self._reserve((last - first) * _bytes_of_a_row(self.space, x))
+        keep = self._views or self._reserve((last - first) * bytes_of_a_row(self.space, x))
         # One piece of memory for all: asking the system for block after block can take longer than
         # filling them.
         room = (
@@ -239,8 +239,9 @@ class RepresentedRows:
         """Return memory for represented rows that will be kept."""
         with self._lock:
             if self._spare is None or len(self._spare) < n_rows:
-                several = PIECE // _bytes_of_a_row(self.space, self.blocks.x)
-                self._spare = self.space.room(max(n_rows, min(several, self.n_rows)), self.blocks.x)
+                several = PIECE // bytes_of_a_row(self.space, self.blocks.x)
+                whole = several - several % n_rows  # what is left of a task's room would be wasted
+                self._spare = self.space.room(max(n_rows, min(whole, self.n_rows)), self.blocks.x)
             room = self._spare
             self._spare = None if room is None else room[n_rows:]
             return None if room is None else room[:n_rows]
@@ -253,8 +254,8 @@ class RepresentedRows:
             return fits
 
 
-def _bytes_of_a_row(space: Space, x: Array) -> int:
+def bytes_of_a_row(space: Space, x: Array) -> int:
     """Bytes of a represented row of the type of `x`."""
     if is_sparse(x) and space.keeps_csr:
-        return (int(x.nnz) // max(int(x.shape[0]), 1) + 2) * (itemsize(x) + int(x.indices.itemsize))
+        return row_bytes(x) + 2 * itemsize(x)
     return (space.size + 2) * itemsize(x)

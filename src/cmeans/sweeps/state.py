@@ -2,29 +2,57 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
-from ..data.arrays import Float64, IntArray
+from ..data.arrays import Array, Float64, IntArray
 from ..runtime.stored_classes import stored
+from ..spaces import Rows, Space
 from ..spaces.centres import Centres
+from ..spaces.metrics import Metrics
 
 
 @stored
 @dataclass(frozen=True)
 class State:
-    """The centres, and the clusters' scales where the rule has any."""
+    """The centres, their metrics where they have any, and the clusters' scales where the rule has
+    any."""
 
     centres: Centres
     scales: Float64 | None = None  # (c,)
+    metrics: Metrics | None = None  # None: the space's own
 
     def __post_init__(self) -> None:
+        if self.metrics is not None and len(self.metrics) != len(self.centres):
+            raise ValueError(
+                f"State: {len(self.metrics)} metrics do not fit {len(self.centres)} centres"
+            )
         if self.scales is not None and self.scales.shape != (len(self.centres),):
             raise ValueError(
                 f"State: scales {self.scales.shape} do not fit {len(self.centres)} centres"
             )
 
     def __getitem__(self, which: IntArray) -> State:
-        return State(self.centres[which], None if self.scales is None else self.scales[which])
+        scales, metrics = self.scales, self.metrics
+        return State(
+            self.centres[which],
+            None if scales is None else scales[which],
+            None if metrics is None else metrics[which],
+        )
+
+    def at(self, centres: Centres) -> State:
+        """Return the same clusters with other centres, as of another space."""
+        return replace(self, centres=centres)
+
+    def distances_in(self, space: Space, like: Array) -> Callable[[Rows], Array]:
+        """Return the function by which rows (b) of a space, of the library and dtype of `like`,
+        have squared distances (b, c) to the centres."""
+        metrics = self.metrics
+        if metrics is None:
+            view = space.view(self.centres, like)
+            return lambda rows: rows.squared_distances(view)
+        centres = self.centres.coordinates
+        return lambda rows: metrics.squared_distances(rows.plain().g, centres)
 
     def known_scales(self) -> Float64:
         """The scales, of a rule that has them."""

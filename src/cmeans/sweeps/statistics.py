@@ -14,6 +14,7 @@ from ..runtime.stored_classes import stored
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ..spaces import Space
 from ..spaces.centres import Centres
+from .second_moments import SecondMoments
 from .state import State
 
 
@@ -90,6 +91,7 @@ class Statistics:
     # what the rule adds to its objective; negative for one that rewards entropy
     penalty: float = 0.0
     hard: HardStatistics | None = None  # where whoever makes the next state asks for it
+    second: SecondMoments | None = None  # where the clusters have metrics
 
     @cached_property
     def _total_spread(self) -> float:
@@ -121,6 +123,7 @@ class Statistics:
             self.spread + other.spread,
             self.penalty + other.penalty,
             None if self.hard is None or other.hard is None else self.hard + other.hard,
+            None if self.second is None or other.second is None else self.second + other.second,
         )
 
     def __iadd__(self, other: Statistics) -> Statistics:
@@ -134,7 +137,8 @@ class Statistics:
             mine += theirs
         weight, penalty = self.weight + other.weight, self.penalty + other.penalty
         hard = None if self.hard is None or other.hard is None else self.hard + other.hard
-        return replace(self, weight=weight, penalty=penalty, hard=hard)
+        second = None if self.second is None or other.second is None else self.second + other.second
+        return replace(self, weight=weight, penalty=penalty, hard=hard, second=second)
 
     def __mul__(self, factor: float) -> Statistics:
         return Statistics(
@@ -144,7 +148,14 @@ class Statistics:
             self.spread * factor,
             self.penalty * factor,
             None if self.hard is None else self.hard * factor,
+            None if self.second is None else self.second * factor,
         )
+
+    def about(self, centres: Centres) -> Statistics:
+        """Return the same sums with second moments about other centres, as those of two sweeps need
+        that are to be added."""
+        assert self.second is not None, "the clusters have metrics"
+        return replace(self, second=self.second.about(centres, self.mass, self.moment))
 
     @property
     def settled(self) -> Statistics:
@@ -155,6 +166,8 @@ class Statistics:
         """True where every sum is a number: NaN or infinity from a kernel shows here first."""
         # which may overflow by itself
         total = self.objective + float(self.mass.sum()) + float(self.moment.sum())
+        if self.second is not None and not np.isfinite(self.second.values).all():
+            return False
         return math.isfinite(total) or bool(
             np.isfinite(self.objective)
             and np.isfinite(self.mass).all()

@@ -181,8 +181,21 @@ def _without(arguments: Sequence[str], option: str) -> Iterator[str]:
             yield word
 
 
+def _of_plan(summary: Mapping[str, Any]) -> Iterator[Part]:
+    sizes = f"{summary['n_rows']:,} rows and {summary['n_columns']:,} columns"
+    yield f"A fit of {sizes} of {summary['file']} would take"
+    yield [
+        ("at most", f"{summary['memory'] / 1e6:,.0f} MB of memory"),
+        ("at least", f"{summary['least_memory'] / 1e6:,.0f} MB, the smallest --memory-budget"),
+        ("about", f"{summary['passes']:,} passes and {summary['row_visits']:,} row visits"),
+    ]
+
+
 def of_fit(summary: Mapping[str, Any]) -> Iterator[Part]:
-    """Yield the summary of a fit as lines and tables."""
+    """Yield the summary of a fit, or of one that is planned, as lines and tables."""
+    if summary["command"] == "plan":
+        yield from _of_plan(summary)
+        return
     clear, names = summary["clearness"], [str(label) for label in summary["column_names"]]
     some = ", ".join(names[:8]) + (f", ... ({len(names):,} in all)" if len(names) > 8 else "")
     found = f"{len(summary['sizes']):,} cluster{'s' if len(summary['sizes']) != 1 else ''}"

@@ -6,15 +6,17 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...data.arrays import squared_norms
 from ...data.files.csv import ReadLines
 from ...data.files.schema import ColumnChoice
 from ...data.files.tables import are_weights, copy_columns, fault, weight_fault
+from ...solvers.fit_identity import hashes_of
 from ..errors import InputError
 
 _SHOWN = 5  # messages of one kind
@@ -48,7 +50,8 @@ class Batch:
         """
         x, why = np.empty((len(read.kept), len(choice.columns)), choice.dtype), dict(read.faults)
         copy_columns(read.block, x)
-        sound, weight = np.isfinite(x).all(axis=1), None
+        with np.errstate(over="ignore"):  # squares that are no numbers spoil all sums
+            sound, weight = np.isfinite(squared_norms(x)), None
         if choice.weight is not None:
             weight = np.asarray(read.block[-1], np.float64)
             sound &= are_weights(weight)
@@ -63,6 +66,18 @@ class Batch:
     def __len__(self) -> int:
         return len(self.rows)
 
+    @property
+    def digest(self) -> int:
+        """What identifies the sound rows, their weights and their numbers: a sum over rows, modulo
+        2^64."""
+        return int(hashes_of(self.x, self.weight, self.rows).sum(dtype=np.uint64))
+
+    def without(self, place: int) -> Batch:
+        """Return the rows but the one at a place among them."""
+        weight = None if self.weight is None else np.delete(self.weight, place)
+        x, rows = np.delete(self.x, place, axis=0), np.delete(self.rows, place)
+        return replace(self, x=x, weight=weight, rows=rows)
+
     def part(self, first: int, stop: float = math.inf) -> Batch:
         """Return the rows whose numbers are at least `first` and below `stop`."""
         some = slice(*np.searchsorted(self.rows, [first, stop]))
@@ -76,6 +91,12 @@ def _complaint(x: NDArray[Any], weight: Any, choice: ColumnChoice) -> str:
     for value, label in zip(x, choice.columns, strict=True):
         if not np.isfinite(value):
             return f"column {label!r} {fault(value, choice.dtype)}"
+    if weight is None or are_weights(weight):
+        largest = int(np.abs(x).argmax())
+        return (
+            f"column {choice.columns[largest]!r} has {x[largest]:.5g}, whose square is too large "
+            f"for {choice.dtype.name}"
+        )
     return f"weight column {choice.weight_label!r} {weight_fault(weight)}"
 
 
@@ -103,6 +124,7 @@ class FirstOnes:
         self.count = 0
 
     def note(self, text: str) -> None:
+        """Show a message, or count it alone."""
         self.count += 1
         text = text if len(self.texts) < _SHOWN else self._others
         if text not in self.texts:
@@ -110,21 +132,37 @@ class FirstOnes:
             self._tell(text)
 
 
-def with_few_faults(
-    batches: Iterable[Batch | None], most: int, found: FirstOnes
-) -> Iterator[Batch | None]:
+class Faults(FirstOnes):
+    """The malformed rows of a run, of which only so many are skipped."""
+
+    def __init__(self, tell: Callable[[str], None], most: int) -> None:
+        super().__init__(tell, "further malformed rows are skipped and only counted.")
+        self._most = most
+
+    @property
+    def are_many(self) -> bool:
+        """True where no further one is skipped."""
+        return self.count == self._most
+
+    def note(self, text: str) -> None:
+        """Skip a row; InputError for one too many."""
+        if self.are_many:
+            which = (
+                f"more malformed rows than --max-errors {self._most} forgives"
+                if self._most
+                else "a malformed row"
+            )
+            raise InputError(f"{which}; {text}.")
+        super().note(text)
+
+
+def with_few_faults(batches: Iterable[Batch | None], found: Faults) -> Iterator[Batch | None]:
     """Yield the batches; InputError after the last sound row before one malformed row too many."""
     for batch in batches:
         for row, text in () if batch is None else batch.faults:
-            if found.count == most:
+            if found.are_many:
                 assert batch is not None
                 yield batch.part(0, row)
-                which = (
-                    f"more malformed rows than --max-errors {most} forgives"
-                    if most
-                    else "a malformed row"
-                )
-                raise InputError(f"{which}; {text}.")
             found.note(text)
         yield batch
 

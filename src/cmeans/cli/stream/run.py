@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import StreamingFuzzyCMeans, __version__
+from ...data.files.schema import ColumnChoice
 from ...runtime.signals import held_back
+from ...runtime.user_warnings import UnfitRowError
 from ...storage.atomic import write_text
 from ...storage.overwriting import FileWord, refuse_overwriting
 from ..errors import InputError, Stopped
@@ -22,7 +24,7 @@ from ..option_values import name_of
 from ..output.results import Stopwatch, as_json, caught_warnings, refuse_unwritable, staged_file
 from ..output.terminal import Screen
 from ..rows import ReadOptions, learn_scaling
-from .batches import Batch, FirstOnes, chunks, with_few_faults
+from .batches import Batch, Faults, FirstOnes, chunks, with_few_faults
 from .labels import STDOUT, LabelWriter, plain_file
 from .sources import STDIN, Source, parquet_files
 from .state import SavedStream, StreamPlace, refuse_no_state, refuse_other_words
@@ -97,18 +99,17 @@ class StreamRun:
         self._request, self._screen, self._stream = request, screen, former
         begun = StreamPlace() if former is None else former.place
         source = str(request.reading.file)
-        self._place = begun if source == begun.source else replace(begun, source=source, files={})
-        reading, recipe, place = request.reading, None, (self._place.rows, dict(self._place.files))
+        self._place = begun if source == begun.source else begun.in_another(source)
+        reading, recipe = request.reading, None
         if former is not None:
             reading, recipe = (
                 replace(reading, weight=reading.weight or former.weight),
                 former.recipe,
             )
-        self._source = Source(reading, recipe, place, screen.warn, request.follow, request.wait)
+        follow = request.follow, request.wait
+        self._source = Source(reading, recipe, self._place, screen.warn, *follow)
         self.warned = FirstOnes(screen.warn, "further warnings are not shown.")
-        self._faults = FirstOnes(
-            screen.warn, "further malformed rows are skipped and only counted."
-        )
+        self._faults = Faults(screen.warn, request.max_errors)
         continued = None if former is None else (request.checkpoint, former.written)
         self.labels = LabelWriter(request.out, request.memberships, continued)
         self._rows_saved, self._clustered_before = begun.rows, begun.clustered
@@ -141,17 +142,17 @@ class StreamRun:
         )
         self._screen.say(f"reading {self._source.where}")
         with closing(self._source.batches()) as batches, self._screen.counting() as tell:
-            sound = with_few_faults(batches, request.max_errors, self._faults)
+            sound = with_few_faults(batches, self._faults)
             for chunk in chunks(sound, request.chunk_size, request.wait, least):
                 self._take(chunk)
                 tell(self._place.clustered, len(self._place.sizes))
 
     def _take(self, chunk: Batch) -> None:
         if not len(chunk):  # the last, with malformed rows alone
-            self._place = self._place.after(chunk.stop, self._source.files)
+            self._place = self._place.after(chunk, self._source.files, self._source.stamps)
             return
         with held_back():
-            labels, u = self._learn(chunk)
+            chunk, labels, u = self._learn(chunk)
             if self.labels.to_file:
                 self._whole = False
                 self.labels.write(chunk.rows, labels, u)
@@ -162,24 +163,47 @@ class StreamRun:
             with held_back():
                 self._save()
 
-    def _learn(self, chunk: Batch) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Update the model with a chunk, and return its labels and memberships."""
-        stream = self._stream or self._begun(chunk)
-        model, x = stream.model, stream.recipe.scaling.apply(chunk.x)
+    def _learn(self, chunk: Batch) -> tuple[Batch, NDArray[Any], NDArray[Any] | None]:
+        """Update the model with a chunk; return its rows, but for those that no model with this
+        kernel can take, and their labels and memberships."""
+        choice = self._source.choice
+        assert choice is not None, "rows come after their columns"
+        if self._stream is None:
+            self._screen.say(
+                f"looking for {self._request.words['n_clusters']:,} clusters in "
+                f"{len(choice.columns):,} columns of {choice.dtype.name}"
+            )
+        came, files = chunk, (self._source.files, self._source.stamps)
+        while True:
+            stream = self._stream or self._begun(chunk, choice)
+            try:
+                labels, u = self._labelled(stream, chunk)
+                break
+            except UnfitRowError as error:
+                value, label = chunk.x[error.row, error.column], choice.columns[error.column]
+                self._faults.note(
+                    f"row {chunk.rows[error.row]} (counted from 0): column {label!r} has "
+                    f"{value:.5g}, too much for the kernel; scale the data, or take another kernel"
+                )
+                chunk = chunk.without(error.row)
+        self._stream, self._unsaved = stream, self._unsaved + 1
+        self._place = self._place.after(came, *files, labels, u.shape[1])
+        return chunk, labels, u if self._request.memberships else None
+
+    def _labelled(self, stream: SavedStream, chunk: Batch) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Update a model with a chunk, and return its labels and memberships."""
+        # of a copy: the rows are looked at again as they came
+        model, x = stream.model, stream.recipe.scaling.apply(chunk.x.copy())
         if chunk.weight is None or chunk.weight.any() or self._stream is None:
             with caught_warnings(self.warned.note):
                 model.partial_fit(x, sample_weight=chunk.weight)
-            labels, u = np.asarray(model.labels_), np.asarray(model.memberships_)
-        else:  # rows of zero weight get labels, but do not change the model
-            labels, u = np.asarray(model.predict(x)), np.asarray(model.memberships(x))
-        self._stream, self._unsaved = stream, self._unsaved + 1
-        self._place = self._place.after(chunk.stop, self._source.files, labels, u.shape[1])
-        return labels, u if self._request.memberships else None
+            return np.asarray(model.labels_), np.asarray(model.memberships_)
+        # rows of zero weight get labels, but do not change the model
+        return np.asarray(model.predict(x)), np.asarray(model.memberships(x))
 
-    def _begun(self, chunk: Batch) -> SavedStream:
+    def _begun(self, chunk: Batch, choice: ColumnChoice) -> SavedStream:
         """Return a new model, and the scaling of the first chunk."""
-        words, choice = self._request.words, self._source.choice
-        assert choice is not None, "rows come after their columns"
+        words = self._request.words
         if len(chunk) < words["n_clusters"]:
             came = f"{len(chunk):,} row{'' if len(chunk) == 1 else 's'} came"
             raise InputError(
@@ -187,10 +211,6 @@ class StreamRun:
             )
         scaling = learn_scaling(self._request.scale or "none", chunk.x, chunk.weight)
         recipe = Preprocessing(choice.columns, scaling, choice.dtype.name)
-        self._screen.say(
-            f"looking for {words['n_clusters']:,} clusters in {len(choice.columns):,} columns of "
-            f"{recipe.dtype}"
-        )
         return SavedStream(
             StreamingFuzzyCMeans().set_params(**words), recipe, self._request.reading.weight
         )

@@ -24,6 +24,7 @@ from ..errors import InputError
 from ..models import Preprocessing
 from ..option_values import as_option
 from .batches import Batch
+from .state import StreamPlace
 from .waiting import arrives
 
 STDIN = Path("-")
@@ -40,19 +41,20 @@ class Source:
         self,
         reading: ReadOptions,
         recipe: Preprocessing | None,
-        begun: tuple[int, dict[str, int]],
+        begun: StreamPlace,
         warn: Callable[[str], None],
         follow: bool = False,
         wait: float | None = None,
     ) -> None:
-        """`recipe`: the preparation of rows for a model that goes on. `begun`: the number of the
-        first row that is new, and the files so far with the number of the first row of each.
-        `wait`: seconds without rows after which None is yielded."""
+        """`recipe`: the preparation of rows for a model that goes on. `begun`: the place after
+        which rows are new. `wait`: seconds without rows after which None is yielded."""
         self.path = Path(str(reading.file))
         self.where = "standard input" if self.path == STDIN else str(self.path)
         self.choice: ColumnChoice | None = None  # of the last file
         self.n_rows = 0  # so far, in this run
-        self._fresh, self.files = begun[0], dict(begun[1])
+        self._begun, self._fresh = begun, begun.rows
+        # the files so far with the number of the first row of each, and their sizes and times
+        self.files, self.stamps = dict(begun.files), dict(begun.stamps)
         self._next = self._fresh  # the number of the first row of the next file
         reading = (
             reading
@@ -144,21 +146,25 @@ class Source:
     ) -> Batches:
         """Yield the rows of one file or pipe that are new."""
         first = row = self._next if name is None else self.files.setdefault(name, self._next)
+        former = self._former(name, first)
         for part in parts:
             if part is None:
                 yield None
                 continue
             batch = Batch.of(part[0], row, choice, part[1], place)
+            former.see(batch)
             row, new = batch.stop, batch.part(self._fresh)
             self.n_rows += len(new)
             yield new
-        if row < self._fresh:
-            raise InputError(
-                f"{name}: holds {row - first:,} rows, but {self._fresh - first:,} were read from "
-                "it before; it is another file now."
-                " Begin anew without --resume, or give what is new under another name."
-            )
-        self._next = row
+        former.end(row)
+        self._next = max(self._next, row)
+
+    def _former(self, name: str | None, first: int) -> FormerRows:
+        """Return what is known of the rows of a file from an earlier run."""
+        if name is None or name not in self._begun.files:
+            return FormerRows(str(name), first, first)
+        end, grows = self._begun.ends[name], name == list(self._begun.files)[-1]
+        return FormerRows(name, first, end, self._begun.digests.get(name), grows)
 
     def _in_folder(self) -> Batches:
         if self._reading.header is not None:
@@ -167,7 +173,10 @@ class Source:
                 "read."
             )
         last, *whole = [*reversed(self.files), None]  # the last one may have been read in part
-        files, done, complained = parquet_files(self.path), set[str | None](whole), set[str]()
+        files, complained = parquet_files(self.path), set[str]()
+        # others are read again, to see whether they hold what they held
+        same = {file.name for file in files if self.stamps.get(file.name) == _stamp(file)}
+        done = same.intersection(whole)
         if last is not None and last not in [file.name for file in files]:
             rows = self._fresh - self.files[last]
             self._warn(
@@ -181,6 +190,7 @@ class Source:
             for file in sorted(fresh, key=lambda file: file.name != last):
                 table = self._opened(file, complained)
                 if table is not None:
+                    self.stamps[file.name] = _stamp(file)
                     yield from self._of_table(table, file.name)
                     done.add(file.name)
                     found = True
@@ -204,6 +214,44 @@ class Source:
                 complained.add(file.name)
                 self._warn(f"{file}: cannot be read as Parquet, or not yet; it is tried again.")
             return None
+
+
+class FormerRows:
+    """The rows of a file that an earlier run has read. A file that holds others now is refused
+    before any new row of it is taken."""
+
+    def __init__(
+        self, name: str, first: int, end: int, digest: int | None = None, grows: bool = True
+    ) -> None:
+        """They are those from number `first` to before `end`. `digest`: of a `Batch` of them, where
+        it is known; `grows`: whether further rows may have come since."""
+        self._name, self._first, self._end, self._grows = name, first, end, grows
+        self._digest, self._sum = digest, 0
+
+    def see(self, batch: Batch) -> None:
+        """Look at the next rows of the file."""
+        self._sum = (self._sum + batch.part(self._first, self._end).digest) % 2**64
+        if batch.stop >= self._end and self._digest not in (None, self._sum):
+            raise self._refusal(f"holds other rows than the {self._end - self._first:,} that were")
+
+    def end(self, row: int) -> None:
+        """The file is over, before the row of that number."""
+        if row < self._end or (row > self._end and not self._grows):
+            raise self._refusal(
+                f"holds {row - self._first:,} rows, but {self._end - self._first:,} were"
+            )
+
+    def _refusal(self, what: str) -> InputError:
+        return InputError(
+            f"{self._name}: {what} read from it before; it is another file now. Begin anew without "
+            "--resume, or give what is new under another name."
+        )
+
+
+def _stamp(file: Path) -> tuple[int, int]:
+    """Return the size and the time of a file, of which one that is written again has others."""
+    found = file.stat()
+    return found.st_size, found.st_mtime_ns
 
 
 def parquet_files(folder: Path) -> list[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from ..errors import InputError
 from ..models import Preprocessing, open_model, read_recipe
 from ..option_values import option_of
 from ..output.results import plain
+from .batches import Batch
 from .labels import Written
 
 METHOD = "stream"  # the method in the metadata of a state, and their key for the stream
@@ -39,29 +40,47 @@ class StreamPlace:
     clustered: int = 0
     sizes: tuple[int, ...] = ()  # rows assigned to each cluster on arrival
     noise: int = 0  # rows that were in none
+    # of each file, what identifies its rows before this place, and its size and time when it was
+    # opened
+    digests: Mapping[str, int] = field(default_factory=dict)
+    stamps: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def ends(self) -> dict[str, int]:
+        """Of each file the number of the row after its last one before this place."""
+        return dict(zip(self.files, [*self.files.values(), self.rows][1:], strict=True))
+
+    def in_another(self, source: str) -> StreamPlace:
+        """Return the same place, before the first row of another source."""
+        return replace(self, source=source, files={}, digests={}, stamps={})
 
     def after(
         self,
-        stop: int,
+        chunk: Batch,
         files: Mapping[str, int],
+        stamps: Mapping[str, tuple[int, int]],
         labels: NDArray[Any] = NO_LABELS,
         n_clusters: int = 0,
     ) -> StreamPlace:
-        """Return the place before the row of number `stop`, after rows of which the sound ones have
-        these labels."""
+        """Return the place after a chunk of rows of these files, with the labels of those that were
+        clustered."""
         came = np.bincount(labels[labels >= 0], minlength=max(n_clusters, len(self.sizes)))
         came[: len(self.sizes)] += np.array(self.sizes, came.dtype)
-        begun, noise = (
-            {name: first for name, first in files.items() if first <= stop},
-            int(np.count_nonzero(labels < 0)),
-        )
+        begun = {name: first for name, first in files.items() if first <= chunk.stop}
+        noise, digests = int(np.count_nonzero(labels < 0)), dict(self.digests)
+        for (name, first), end in zip(begun.items(), [*begun.values(), np.inf][1:], strict=True):
+            if end > self.rows:
+                part = chunk.part(first, end)
+                digests[name] = (digests.get(name, 0) + part.digest) % 2**64
         return StreamPlace(
-            stop,
+            chunk.stop,
             self.source,
             begun,
             self.clustered + len(labels),
             tuple(came.tolist()),
             self.noise + noise,
+            digests,
+            {name: stamps[name] for name in begun if name in stamps},
         )
 
 
@@ -152,7 +171,11 @@ def _place_in(file: Path, beside: Mapping[str, Any]) -> tuple[StreamPlace, Writt
         return StreamPlace(), None  # a model saved from Python
     try:
         rows, clustered, noise = (int(stored[name]) for name in ("rows", "clustered", "noise"))
-        files = {str(name): int(row) for name, row in stored["files"].items()}
+        files, digests = (
+            {str(name): int(number) for name, number in stored[word].items()}
+            for word in ("files", "digests")
+        )
+        stamps = {str(name): (int(a), int(b)) for name, (a, b) in stored["stamps"].items()}
         sizes, written = tuple(int(size) for size in stored["sizes"]), stored["written"]
         labels = (
             None
@@ -172,7 +195,8 @@ def _place_in(file: Path, beside: Mapping[str, Any]) -> tuple[StreamPlace, Writt
             < 0
         ):
             raise ValueError("counts below zero")
-        return StreamPlace(rows, stored["source"], files, clustered, sizes, noise), labels
+        counts = clustered, sizes, noise
+        return StreamPlace(rows, stored["source"], files, *counts, digests, stamps), labels
     except (TypeError, KeyError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(
             f"--resume: what {file} says of its stream cannot be read ({error!r}); it is damaged."

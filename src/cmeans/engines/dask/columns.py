@@ -178,8 +178,9 @@ class DaskColumn:
         )
 
     def asked(self, function: Callable[..., Any], *others: Any) -> list[Any]:
-        """Return what a function says of each part, from the part, the number of its first row, and
-        the parts of others."""
+        """Call a function on each part of this column, on the worker that holds it, and return the
+        results here. It gets the part, the number of the part's first row, and the parts of the
+        other columns at the same place."""
         return list(
             self.rows.client.gather(self.mapped(function, self.rows.first_rows, *others).parts)
         )
@@ -205,7 +206,8 @@ class DaskKept:
         )
 
     def answer(self, name: str) -> Any:
-        """Return the same as a Dask array, or here where answers are not left on the workers."""
+        """Return a column as a Dask array whose chunks stay on the workers, or, where answers do
+        not stay there, as an array here."""
         column = self.column(name)
         return column.lazily() if self.rows.answers_stay else column[:]
 

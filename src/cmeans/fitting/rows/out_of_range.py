@@ -14,7 +14,7 @@ import numpy as np
 from ...data.arrays import is_sparse, squared_norms, to_numpy
 from ...data.blocks import Block, Blocks, GivenRows
 from ...engines import Engine, NumberedPass
-from ...runtime.user_warnings import OutOfRangeError
+from ...runtime.user_warnings import NOT_FINITE, OutOfRangeError, UnfitRowError
 
 
 @dataclass(frozen=True)
@@ -28,16 +28,22 @@ class Entry:
 
 @dataclass(frozen=True)
 class Entries:
-    """The first row whose sum of squares its type cannot hold, and the row of the largest
-    number."""
+    """The first rows whose sums of squares are too large for their type and too small for it, and
+    the row of the largest number."""
 
-    first: Entry | None
+    beyond: Entry | None
+    vanishing: Entry | None
     largest: Entry
+
+    @property
+    def first(self) -> Entry | None:
+        """The row to blame: numbers that are too large spoil sums, others only themselves."""
+        return self.beyond or self.vanishing
 
     def __add__(self, other: Entries) -> Entries:
         # the first of equal ones
         largest = max(self.largest, other.largest, key=lambda entry: abs(entry.value))
-        return Entries(self.first or other.first, largest)
+        return Entries(self.beyond or other.beyond, self.vanishing or other.vanishing, largest)
 
 
 @dataclass(frozen=True)
@@ -56,14 +62,22 @@ class EntriesPass(NumberedPass[Entries]):
         sizes = abs(x).max(axis=1).toarray().ravel() if is_sparse(x) else np.abs(x).max(axis=1)
         with np.errstate(over="ignore", under="ignore"):
             squares = squared_norms(x)
-        beyond = np.flatnonzero((squares == np.inf) | ((squares == 0) & (sizes > 0)))
-        first = self._entry(x, block.start, int(beyond[0])) if len(beyond) else None
-        return Entries(first, self._entry(x, block.start, int(sizes.argmax())))
+        beyond, vanishing = (
+            self._entry(x, block.start, int(wrong.argmax())) if wrong.any() else None
+            for wrong in (squares == np.inf, (squares == 0) & (sizes > 0))
+        )
+        return Entries(beyond, vanishing, self._entry(x, block.start, int(sizes.argmax())))
 
     def _entry(self, x: Any, start: int, row: int) -> Entry:
         values = x[[row]].toarray()[0] if is_sparse(x) else x[row]
         column = int(np.abs(values).argmax())
         return Entry(self.first + start + row, column, float(values[column]))
+
+
+def refuse_overflow(blocks: Blocks, engine: Engine) -> None:
+    """Refuse rows whose squares are too large for their type, whatever the kernel is."""
+    if engine.fold(GivenRows(blocks, int(blocks.x.shape[1])), EntriesPass()).beyond:
+        raise OutOfRangeError(NOT_FINITE)
 
 
 @contextmanager
@@ -76,6 +90,8 @@ def naming_the_row(blocks: Blocks, engine: Engine, names: list[str] | None) -> I
         entry = found.first or found.largest
         column = f"column {entry.column if names is None else repr(names[entry.column])}"
         what = "is the first such one, with" if found.first else "holds the largest number of X,"
-        raise ValueError(
+        named = UnfitRowError(
             f"{error} Row {entry.row} {what} {entry.value:.5g} in {column} (rows count from 0)."
-        ) from error
+        )
+        named.row, named.column = entry.row, entry.column
+        raise named from error

@@ -17,7 +17,6 @@ from ...data.arrays import (
     in_order,
     is_foreign,
     is_sparse,
-    one_hot,
     stacked,
     take,
     to_numpy,
@@ -129,7 +128,7 @@ class GroupedRows:
                 nearest=self.of(nearest),
                 clusters=clusters,
             )
-        u = one_hot(labels, len(assignment.mass), self.blocks.x) if u is None else u
+        u = assignment.all_memberships(self.blocks.x)
         c, most = len(assignment.mass), None if top is None else top.shape[1]
         function, put = (
             (None, None) if taker is None else taker.begin(given.n_rows, c, u.dtype, is_soft, most)

@@ -28,8 +28,8 @@ from .joined import GroupedRows
 
 @dataclass(frozen=True)
 class LinkedRows(Stage):
-    """Rows of a group are one row, whose squared distance to a centre is the weighted mean of
-    theirs."""
+    """Must-links: rows that are linked are swept as one row, so that they end in one cluster. Its
+    squared distance to a centre is the weighted mean of theirs."""
 
     must_link: Any  # as the user gives it
     groups: Any = None  # (n,) the group of each row, once the rows are known

@@ -72,11 +72,10 @@ def renumbered(
 
 def memberships(past: StreamSummary, rule: Rule, rows: Blocks, engine: Engine) -> Float64:
     space, centres = past.space.portable(past.centres)
-    return host_float64(
-        assign_all(
-            RepresentedRows(space, rows, 0, training=False), space, rule, State(centres), engine
-        ).memberships
+    found = assign_all(
+        RepresentedRows(space, rows, 0, training=False), space, rule, State(centres), engine
     )
+    return host_float64(found.all_memberships(rows.x))
 
 
 def new_seed(settings: FitSettings) -> int:

@@ -36,12 +36,14 @@ from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
 from ..arguments import StreamRule, changed_among, rule_of
 from ..fit import BaseCMeans
+from ..fit_plan import USUAL_SWEEPS
 from ..fitted_attributes import OF_ROWS, centre_attributes, restored_on_failure, warn_of_result
 from ..geometry import Geometry
 from ..init import InitContext, starts
 from ..kernel_evidence import given_kernel, settled_kernel
-from ..memory import require
+from ..memory import MemoryPlan, require
 from ..procedure import FitContext, FitSettings, Method, Outcome, Procedure, method_of
+from ..rows.out_of_range import refuse_overflow
 from ..space import estimator_graph
 from ..stages.known import beside_known, sums_of_known
 from ..validation import read_rows, weights_of
@@ -177,19 +179,19 @@ class StreamingBase(BaseCMeans):
     def _checkpoint_log(self, context: FitContext, blocks: Blocks) -> CheckpointLog | None:
         """Refuse what would not go on as it is: the state of a stream holds its kernel, and rows as
         arrays of NumPy or CSR."""
-        if self._engine_of(blocks.x).checkpoint is not None:
-            name = type(self).__name__
+        engine = self._engine_of(blocks.x)
+        if engine.checkpoint is not None:
+            name = f"{type(self).__name__}(engine={type(engine).__name__}(checkpoint=))"
             try:
                 Packer().encode(context.settings.kernel, "kernel")
             except ValueError:
                 wanted = "take the library's, or no checkpoint"
                 raise ValueError(
-                    f"{name}(checkpoint=): no file can hold kernel={self.kernel!r}; {wanted}."
+                    f"{name}: no file can hold kernel={self.kernel!r}; {wanted}."
                 ) from None
             if is_foreign(blocks.x):
                 raise ValueError(
-                    f"{name}(checkpoint=): a file holds rows of NumPy alone; give those, or no "
-                    "checkpoint."
+                    f"{name}: a file holds rows of NumPy alone; give those, or no checkpoint."
                 )
         return super()._checkpoint_log(context, blocks)
 
@@ -228,6 +230,7 @@ class StreamingBase(BaseCMeans):
             if stream is None:
                 rows = context.blocks if early is None else early.before(context.blocks)
                 if rows.n_rows < settings.n_clusters <= self._rows_to_begin_with(settings):
+                    refuse_overflow(context.blocks, engine)
                     self._keep_no_clusters(
                         given.x, blocks.n_rows, settings.n_clusters, numpy_dtype(rows.x)
                     )
@@ -253,9 +256,18 @@ class StreamingBase(BaseCMeans):
                     self.stop_reason_,
                     self.objective_,
                 )
-        warn_of_result(absorbed.geometry, result, estimator_name)
+            warn_of_result(absorbed.geometry, result, estimator_name)
         warn_of_loss(self.projection_loss_, estimator_name)
         return self
+
+    def _expected_memory(self, context: FitContext, *, most: bool) -> MemoryPlan:
+        """Return the planned memory of one chunk, with the results of all rows."""
+        rows = min(self._rows_at_once(type(self).__name__), context.blocks.n_rows)
+        chunk = context.over(context.blocks.between(0, rows), context.engine)
+        return super()._expected_memory(replace(chunk, n_labelled=context.blocks.n_rows), most=most)
+
+    def _usual_visits(self, settings: FitSettings, blocks: Blocks) -> tuple[int, int]:
+        return 2, (settings.n_init + USUAL_SWEEPS // 2 + 1) * blocks.n_rows
 
     def _by_chunks(self, context: FitContext) -> Outcome:
         estimator_name, blocks, settings = type(self).__name__, context.blocks, context.settings
@@ -397,6 +409,7 @@ class StreamingBase(BaseCMeans):
                 lambda part: memberships(stream.past, stream.rule, part, context.engine),
             )
             absorbed = self._go_on(replace(stream, past=stream.past[order]), chunk)
+        absorbed.past.refuse_overflow(dtype)
         if absorbed.geometry.blocks is not blocks:
             geometry = replace(absorbed.geometry, blocks=blocks, former=None)
             absorbed = replace(absorbed, geometry=geometry, rows=None)

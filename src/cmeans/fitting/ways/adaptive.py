@@ -12,6 +12,7 @@ from typing import Any, get_args
 import numpy as np
 
 from ...data.arrays import Array
+from ...data.blocks import Blocks
 from ...rules import SparsePossibilistic
 from ...runtime.docstrings import describes_arguments
 from ...runtime.user_warnings import ParameterWarning, warn
@@ -31,7 +32,14 @@ from ..fit import BaseCMeans
 from ..fitted_attributes import certified
 from ..geometry import Geometry
 from ..kernel_evidence import given_kernel
-from ..procedure import FitContext, FitSettings, Method, Outcome, Procedure
+from ..procedure import (
+    FitContext,
+    FitSettings,
+    Method,
+    Outcome,
+    PlannedEvidence,
+    Procedure,
+)
 from ..space import build_geometry
 from ..stages.scaled import ScaledFeatures
 from ..validation import one_of, real
@@ -205,7 +213,7 @@ class BaseAdaptive(BaseCMeans):
         return self.memberships(X, diag=diag)
 
     def _adaptive_procedure(
-        self, method: Callable[[Geometry], Method], search: Search
+        self, method: Callable[[PlannedEvidence], Method], search: Search
     ) -> Procedure:
         """Return the procedure of a search for clusters of whose number `n_clusters` is a bound."""
         name, value = type(self).__name__, self.n_clusters
@@ -273,14 +281,15 @@ class BaseAdaptive(BaseCMeans):
             else rule
         )
 
+    def _remembered(self, settings: FitSettings, blocks: Blocks) -> int:
+        return 8 * blocks.n_rows  # a row number each
+
     def _by_adaptation(self, context: FitContext, search: Search) -> Outcome:
         settings, blocks = context.settings, context.blocks
         geometry = context.placed(build_geometry(self._space_request(context, blocks)))
         rule = context.procedure.method(geometry).rule
         assert isinstance(rule, SparsePossibilistic)
-        rows = self._rows_for(
-            context, geometry, rule, remembered=blocks.n_rows * np.dtype(np.intp).itemsize
-        )
+        rows = self._rows_for(context, geometry, rule)
         whole = Problem(rows, rule, context.engine, settings.stopping)
         sought, part = _part_of(geometry, whole, settings.rng, spare=self._spares_isolated_rows)
         method = context.described(context.procedure.method(sought))

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ...data.arrays import itemsize, numpy_dtype
 from ...data.blocks import Blocks
 from ...kernels import Kernel
 from ...landmarks.certificate import Approximation
@@ -23,14 +22,16 @@ from ...solvers.observer import AfterSweep, Observer
 from ...solvers.search import Breathing, Searching
 from ...solvers.subsampling import SubsampleSchedule, sample_sizes, subsample_schedule
 from ...spaces import Space
-from ...sweeps.choice import memory_of
+from ...sweeps.choice import labels_tell, memory_of
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
+from ..expected_space import ExpectedRows, ExpectedSpace, expected_space
+from ..fit_plan import usual_visits
 from ..fitted_attributes import OF_ROWS, certified, model_attributes
 from ..geometry import Geometry
 from ..init import InitContext, starts
-from ..memory import MemoryPlan, of_start, plan
+from ..memory import FitSizes, MemoryPlan, of_start, plan
 from ..procedure import FitContext, FitSettings, Method, Outcome, Swept
 from ..search import NO_SEARCH
 from ..space import SpaceRequest, build_geometry
@@ -119,8 +120,8 @@ class BySweeps:
         return subsample_schedule(swept.population, settings.n_clusters, settings.rng)
 
     def _searching(self, swept: Swept, settings: FitSettings) -> Searching | None:
-        """Return the search for a better optimum; None for a given start, whose own is meant, and
-        for clusters of known rows."""
+        """Return the search for a better optimum; None where a start was given, whose own optimum
+        is wanted, and where the clusters of some rows are known."""
         if swept.problem.known is not None:
             return None
         if settings.search.method == "annealing":
@@ -135,68 +136,84 @@ class BySweeps:
             return None
         return Breathing(rows.population, rng, thorough=method == "breathing")
 
-    def _rows_for(
-        self, context: FitContext, geometry: Geometry, rule: Rule, remembered: int = 0
-    ) -> RepresentedRows:
-        """Return the represented rows of a fit, within the memory budget."""
-        space, blocks, c = geometry.space, geometry.blocks, context.settings.n_clusters
-        known = memory_of(space, blocks, rule, c)
-        remembered += space.bytes_of_rows + (
-            known.total
-            if not blocks.read_anew
-            else self._known_of_sample(context.settings, space, blocks, rule)
+    def _expected_space(
+        self, settings: FitSettings, blocks: Blocks, *, most: bool
+    ) -> ExpectedSpace:
+        """Return the space that a fit will have, with as many landmarks as there can be or as
+        few."""
+        holes, c = self.missing == "partial", settings.n_clusters
+        return expected_space(
+            self, settings.kernel, settings.landmarks, blocks, c, holes=holes, most=most
         )
-        if isinstance(init := vars(self).get("init"), str):
-            remembered += of_start(blocks, OF_INIT.get(init, 0))
-        memory = self._memory_plan(context, space, blocks, remembered, rule.most_clusters)
-        if blocks.read_anew:
-            memory = memory.with_bounds(
-                known,
-                blocks.limits.bounds_bytes if context.settings.budget is None else memory.for_rows,
-            )
+
+    def _expected_memory(self, context: FitContext, *, most: bool) -> MemoryPlan:
+        """Return the planned memory of a fit from parameters and the shape of the rows alone;
+        refused where the budget does not suffice."""
+        space = self._expected_space(context.settings, context.blocks, most=most)
+        rule = context.procedure.method(ExpectedRows()).rule
+        return self._memory_plan(context, space, context.blocks, rule)
+
+    def _usual_visits(self, settings: FitSettings, blocks: Blocks) -> tuple[int, int]:
+        """Return the usual passes over all rows, and the usual visits of rows."""
+        space = self._expected_space(settings, blocks, most=True)
+        samples, most = self._sample_sizes(settings, space, blocks), settings.stopping.max_iter
+        return usual_visits(blocks.n_rows, settings.n_init, most, samples)
+
+    def _rows_for(self, context: FitContext, geometry: Geometry, rule: Rule) -> RepresentedRows:
+        """Return the represented rows of a fit, within the memory budget."""
+        space, blocks = geometry.space, geometry.blocks
+        memory = self._memory_plan(context, space, blocks, rule)
         rows = RepresentedRows(space, blocks, memory.for_rows, **memory.kept)
         memory_logger.info("%s: %s", type(self).__name__, memory.said_of(rows.kept_share, blocks))
         return rows
 
-    def _known_of_sample(
-        self, settings: FitSettings, space: Space, blocks: Blocks, rule: Rule
-    ) -> int:
-        """Bytes that sweeps remember of the largest sample of stored rows that is in memory,
-        whatever they remember of all rows."""
-        d, n_clusters = int(blocks.x.shape[1]), settings.n_clusters
-        sizes = (
-            sample_sizes(blocks.n_rows, n_clusters, blocks.limits)
-            if settings.search.progressive
-            else []
-        )
-        size = max(
-            (size for size in sizes if size * d * itemsize(blocks.x) <= blocks.limits.array_bytes),
-            default=0,
-        )
-        # which takes no memory
-        like = np.broadcast_to(np.zeros(1, numpy_dtype(blocks.x)), (size, d))
-        return memory_of(space, replace(blocks, x=like), rule, n_clusters).total if size else 0
+    def _remembered(self, settings: FitSettings, blocks: Blocks) -> int:
+        """Bytes that the way to a solution keeps of all rows from one pass to the next."""
+        return 0
+
+    def _sample_sizes(self, settings: FitSettings, space: Space, blocks: Blocks) -> list[int]:
+        """Rows of the samples that are swept before all rows."""
+        drawn = isinstance(vars(self).get("init"), str) and settings.search.progressive
+        few = not (drawn and space.sweeps_products)
+        return [] if few else sample_sizes(blocks.n_rows, settings.n_clusters, blocks.limits)
 
     def _memory_plan(
-        self,
-        context: FitContext,
-        space: Space,
-        blocks: Blocks,
-        remembered: int = 0,
-        most: int | None = None,
+        self, context: FitContext, space: Space, blocks: Blocks, rule: Rule
     ) -> MemoryPlan:
-        return plan(
-            context.settings.budget,
+        """Return the planned memory of a fit of these rows in a space, or in one as it is
+        expected."""
+        settings, c = context.settings, context.settings.n_clusters
+        known, sizes = (
+            memory_of(space, blocks, rule, c),
+            self._sample_sizes(settings, space, blocks),
+        )
+        held = space.bytes_of_rows + self._remembered(settings, blocks)
+        init = vars(self).get("init")
+        drawn = isinstance(init, str)
+        held += of_start(blocks, OF_INIT.get(str(init), 0))
+        beside = max((size for size in sizes if blocks.part_is_here(size)), default=0)
+        memory = plan(
+            settings.budget,
             type(self).__name__,
             space,
             blocks,
-            n_clusters=context.settings.n_clusters,
-            itemsize=itemsize(context.given.x),
-            n_threads=context.engine.n_threads,
-            copied=context.given.copied,
-            remembered=remembered,
-            most_clusters=most,
+            FitSizes(
+                c,
+                context.engine.n_threads,
+                copied=context.given.copied,
+                remembered=held + (0 if blocks.read_anew else known.total),
+                remembered_of_sample=known.total * beside // blocks.n_rows,
+                memberships=0 if labels_tell(blocks, rule) else min(rule.most_clusters or c, c),
+                numbered=rule.most_clusters is not None,
+                draws=drawn,
+                samples=max(sizes, default=0),
+                labelled=context.n_labelled or blocks.n_rows,
+            ),
         )
+        if not blocks.read_anew:
+            return memory
+        most = blocks.limits.bounds_bytes if settings.budget is None else memory.for_rows
+        return memory.with_bounds(known, most)
 
     def _after_sweep(
         self, hook: SweepHook | None, geometry: Geometry, method: Method
@@ -207,7 +224,7 @@ class BySweeps:
         def after_sweep(rule: Rule, state: State, sweeps: int) -> bool:
             def fitted() -> dict[str, Any]:
                 space, centres = geometry.portable(state.centres)
-                state_there = State(centres, state.scales)
+                state_there = state.at(centres)
                 return {
                     **self._model_attributes(
                         geometry, replace(method, rule=rule), space, state_there
@@ -253,10 +270,7 @@ class BySweeps:
                 space, centres = geometry.portable(interim.state.centres)
                 for name in (*OF_ROWS, "row_visits_"):
                     self.__dict__.pop(name, None)
-                state, method = (
-                    State(centres, interim.state.scales),
-                    replace(method, rule=interim.rule),
-                )
+                state, method = interim.state.at(centres), replace(method, rule=interim.rule)
                 for name, value in self._model_attributes(geometry, method, space, state).items():
                     setattr(self, name, value)
                 self.converged_, self.stop_reason_, self.n_iter_ = (

@@ -203,8 +203,8 @@ class ScatterDisplay(Display):
         )
 
     def _cells(self) -> Any:
-        """Draw an image: each cell in the mean colour of its rows, the more opaque the more rows it
-        holds."""
+        """Draw a grid of cells over the plane: each in the mean colour of the rows that fall into
+        it, the more opaque the more rows they are."""
         low, high = self.positions.min(axis=0), self.positions.max(axis=0)
         extent = np.where(high > low, high - low, 1.0)
         places = np.minimum(((self.positions - low) / extent * CELLS).astype(np.intp), CELLS - 1)

@@ -50,7 +50,8 @@ class Assigned:
         return sums + Statistics(0.0, part.sum(axis=0), moment, (part * self.d2[moved]).sum(axis=0))
 
     def whole(self, bounds: SizeBounds) -> IntArray:
-        """(q,) one cluster for each row: those that are divided go to one of theirs."""
+        """Return one cluster (q,) for each row; a row that is divided among clusters goes whole to
+        one of these."""
         labels = np.array(self.labels)
         if bounds.quantum is None:
             return whole_rows(self.held, labels, self.weight, self.d2.shape[1])
@@ -146,8 +147,11 @@ class WholeRows:
         width: float,
         space: Space,
     ) -> WholeRows:
-        """Assign rows as by `assigned`. Where bounds are missed once rows of many weights are
-        whole, light ones that lie further from a border may move too."""
+        """Assign each row whole to one cluster, as `assigned` does.
+
+        Where rows differ in weight, bounds that held for divided rows may be missed by whole ones;
+        then light rows further from the border between two clusters may move too.
+        """
         blocks, visits = problem.rows.blocks, 0
         n_rows, most = (
             _count_positive(blocks.weight),

@@ -145,7 +145,7 @@ class Flow:
         return len(self._row) - 1
 
     def _renew(self, cluster: int, others: IntArray) -> None:
-        """Find the cheapest rows from a cluster to some others."""
+        """Find the rows of a cluster that cost least to move to each of some other clusters."""
         here = np.flatnonzero(self._cluster == cluster)
         if not len(here):
             self._costs[cluster, : self._hub] = np.inf

@@ -109,6 +109,10 @@ class EuclideanSpace(PointSpace):
         return not self.shift.any()
 
     @property
+    def takes_metrics(self) -> bool:
+        return not self.spherical
+
+    @property
     def represents_by_views(self) -> bool:
         return not self.spherical
 

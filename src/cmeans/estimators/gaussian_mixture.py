@@ -1,0 +1,282 @@
+"""Mixtures of Gaussians: clusters with covariances and weights of their own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ..data.arrays import Float64
+from ..data.outputs import FloatArray, Labels
+from ..engines import Engine
+from ..fitting.arguments import InitName, MissingName
+from ..fitting.covariance import Covariance, CovarianceName, covariance_from
+from ..fitting.fit import BaseCMeans
+from ..fitting.geometry import Geometry
+from ..fitting.mixture import (
+    check_start,
+    component_weights,
+    covariances_of,
+    given_start,
+    in_shape,
+    live_columns,
+    log_likelihoods,
+)
+from ..fitting.procedure import Method, Procedure
+from ..fitting.search import Search, SearchName
+from ..fitting.stages.stretched import StretchedClusters
+from ..fitting.validation import integer, read_weights
+from ..kernels import Linear
+from ..rules import Hard, Mixture
+from ..runtime.docstrings import describes_arguments, shares_parameters
+from ..solvers.stretched import SHAPES, MixtureVolumes
+from ..spaces import Space
+from ..sweeps.state import State
+from .kernel_kmeans import KernelKMeans
+from .plotting import Plotting
+
+
+@shares_parameters(KernelKMeans)
+class GaussianMixture(Plotting, BaseCMeans):
+    """A mixture of Gaussians, by penalised maximum likelihood: maximise
+
+    sum_i w_i ln sum_j p_j N(x_i; v_j, S_j)  -  (nu / 2) sum_j [ln |S_j| + tr(S_j^-1 T)].
+
+    Use it when clusters are stretched, or differ in spread: k-means finds round ones of one size.
+    The penalty counts as nu rows of covariance T in each cluster, where T is pooled within the
+    clusters of the best hard partition: so no cluster can degenerate, whatever the units of the
+    columns are.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of components.
+    covariance : "full", "diag", "tied", "spherical" or Covariance, default="full"
+        What the components' covariances may be, and what is known of them beforehand: `Covariance`
+        says how. "full" has d (d + 1) / 2 numbers for each cluster; of many columns take "diag".
+    init : name, array, tuple or fitted estimator, default="k-means++"
+        Where to start. A name: as in `KernelKMeans`, for hard partitions of the rows as they are
+        and of the rows whitened by their total covariance, from which two runs start; six more,
+        from random rows, take their place only where they gain much: 0.1 of a log-likelihood for
+        each row and column. Else
+        one run starts from what is given: as in `KernelKMeans`, or (weights, means, covariances),
+        or a fitted mixture, also of scikit-learn.
+    n_init : int, default=1
+        Starts of the hard partitions; the lowest objective is kept.
+    search : "auto", "breathing", None or Search, default="auto"
+        As in `KernelKMeans`, for the hard partitions.
+    tol : float, default=1e-6
+        Rise of the objective in a sweep, for each row (by weight), below which the run ends. Not
+        1e-4 as elsewhere: likelihoods may stand for a while before they rise.
+    missing : "error", default="error"
+        Rows with missing values are refused.
+
+    Attributes
+    ----------
+    weights_ : (c,) the components' shares p_j.
+    means_, cluster_centers_ : (c, d).
+    covariances_ : (c, d, d); "diag": (c, d), "tied": (d, d), "spherical": (c,). 0 in columns of one
+        value, which say nothing of clusters.
+    precisions_cholesky_ : as many numbers: upper triangles P_j with P_j P_j^T = S_j^-1.
+    precisions_ : their squares, the inverses of the covariances.
+    memberships_ : (n, c) posterior probabilities; `labels_` is their argmax.
+    objective_, objective_history_ : minus the penalised log-likelihood, a weighted sum, at the end
+        and after 0, 1, ... sweeps; it falls.
+    lower_bound_ : the mean log-likelihood of a row, by weight, without the penalty.
+    n_starts_, start_ : the runs that were followed, and where the best of them started.
+
+    All other attributes and methods are those of `KernelKMeans`; `bic`, `aic`, `icl`,
+    `score_samples` and `sample` are those of mixtures.
+
+    Notes
+    -----
+    Attributes and methods are called as in scikit-learn's `GaussianMixture`, whose `n_components`
+    is `n_clusters` here, `covariance_type` is `covariance`, `reg_covar` is `Covariance(prior=)`,
+    and `weights_init`, `means_init`, `precisions_init` are `init=(weights, means, covariances)`.
+    Unlike there, rows may have weights, fits depend on no unit, and one row far out breaks none.
+
+    All covariances but "spherical" ones are computed in columns divided by their deviations; a
+    millionth is added to the diagonal of T there.
+
+    Raises
+    ------
+    ValueError
+        For bad parameters, rows or weights, naming the argument, what came and what to do; for rows
+        that are all equal.
+
+    References
+    ----------
+    Dempster, Laird, Rubin: Maximum likelihood from incomplete data via the EM algorithm. Journal of
+    the Royal Statistical Society B 39, 1977. Fraley, Raftery: Bayesian regularization for normal
+    mixture estimation and model-based clustering. Journal of Classification 24, 2007.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.metrics import adjusted_rand_score
+    >>> from cmeans import GaussianMixture
+    >>> X, kinds = load_iris(return_X_y=True)
+    >>> model = GaussianMixture(3, random_state=0).fit(X)
+    >>> adjusted_rand_score(kinds, model.labels_) > 0.9
+    True
+    """
+
+    _takes = frozenset[str]()
+    kernel = Linear()
+    gamma = "scale"
+
+    covariance: CovarianceName | Covariance
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        covariance: CovarianceName | Covariance = "full",
+        init: InitName | Any = "k-means++",
+        n_init: int = 1,
+        search: SearchName | Search | None = "auto",
+        max_iter: int = 300,
+        tol: float = 1e-6,
+        missing: MissingName = "error",
+        n_jobs: int | None = None,
+        engine: Engine | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self._store(locals())
+
+    @property
+    def _covariance(self) -> Covariance:
+        return covariance_from(self.covariance, type(self).__name__)
+
+    def _procedure(self) -> Procedure:
+        stage = StretchedClusters(
+            self._covariance, MixtureVolumes(), lambda *_: (Mixture(), None), given_start
+        )
+        return Procedure(lambda _: Method(Hard()), stages=(stage,))
+
+    def _check_init(self) -> None:
+        if not check_start(self.init, self._init_names, type(self).__name__):
+            super()._check_init()
+
+    def _model_attributes(
+        self, geometry: Geometry, method: Method, space: Space, state: State
+    ) -> dict[str, Any]:
+        found = super()._model_attributes(geometry, method, space, state)
+        assert state.metrics is not None, "a mixture has metrics"
+        name, live = self._covariance.shape, live_columns(state.metrics)
+        factors = state.metrics.factors
+        turned = factors if state.metrics.are_diagonal else np.swapaxes(factors, 1, 2)
+        return {
+            **found,
+            "weights_": component_weights(state),
+            "means_": space.as_points(state.centres),
+            "covariances_": in_shape(covariances_of(state.metrics), name, live),
+            "precisions_cholesky_": in_shape(turned, name, live),
+        }
+
+    @property
+    def precisions_(self) -> Float64:
+        """The inverses of the covariances, of the shape of `covariances_`."""
+        factor = self.precisions_cholesky_
+        if self._covariance.shape in ("diag", "spherical"):
+            return factor * factor
+        precisions: Float64 = factor @ np.swapaxes(factor, -1, -2)
+        return precisions
+
+    weights_: Float64
+    means_: Float64
+    covariances_: Float64
+    precisions_cholesky_: Float64
+    lower_bound_: float
+    n_starts_: int
+    start_: str
+
+    @describes_arguments
+    def score_samples(self, X: Any) -> Float64:
+        """Log-likelihood (rows,) of each row."""
+        return log_likelihoods(self._state, self.transform(X))
+
+    @describes_arguments
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, diag: Any = None) -> float:
+        """Mean log-likelihood of the rows, by weight."""
+        values = log_likelihoods(self._state, self.transform(X, diag=diag))
+        weight = _weights(sample_weight, len(values), type(self).__name__)
+        return float(weight @ values / weight.sum())
+
+    @describes_arguments
+    def bic(self, X: Any, sample_weight: Any = None) -> float:
+        """Return Schwarz's criterion, the lower the better: -2 log-likelihood + parameters ln n,
+        where n is the sum of the weights."""
+        return self._deviance(X, sample_weight, math.log)
+
+    @describes_arguments
+    def aic(self, X: Any, sample_weight: Any = None) -> float:
+        """Return Akaike's criterion, the lower the better: -2 log-likelihood + 2 parameters."""
+        return self._deviance(X, sample_weight, lambda _: 2.0)
+
+    @describes_arguments
+    def icl(self, X: Any, sample_weight: Any = None) -> float:
+        """Return the integrated completed likelihood as `bic` has it (Biernacki, Celeux, Govaert
+        2000), the lower the better: `bic` + twice the entropy of the posteriors."""
+        u = np.asarray(self.predict_proba(X), np.float64)
+        entropy = -np.sum(u * np.log(np.where(u > 0, u, 1.0)), axis=1)
+        weight = _weights(sample_weight, len(u), type(self).__name__)
+        return self.bic(X, sample_weight) + 2.0 * float(weight @ entropy)
+
+    def _deviance(self, X: Any, sample_weight: Any, price: Callable[[float], float]) -> float:
+        values = self.score_samples(X)
+        weight = _weights(sample_weight, len(values), type(self).__name__)
+        return -2.0 * float(weight @ values) + self._n_parameters() * price(float(weight.sum()))
+
+    def _n_parameters(self) -> int:
+        assert self._state.metrics is not None, "a mixture has metrics"
+        c, live = len(self._state.centres), len(live_columns(self._state.metrics))
+        return SHAPES[self._covariance.shape].n_parameters(c, live) + c * live + c - 1
+
+    def sample(self, n_samples: int = 1) -> tuple[FloatArray, Labels]:
+        """Draw rows from the mixture.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Number of rows.
+
+        Returns
+        -------
+        X : (n_samples, d), cluster after cluster.
+        y : (n_samples,) their clusters.
+
+        Raises
+        ------
+        ValueError
+            If `n_samples` is no whole number of at least 1.
+
+        Examples
+        --------
+        >>> from cmeans import GaussianMixture
+        >>> model = GaussianMixture(1, random_state=0).fit([[0.0], [1.0], [2.0]])
+        >>> model.sample(5)[0].shape
+        (5, 1)
+        """
+        n = integer(n_samples, "n_samples", f"{type(self).__name__}.sample", 1)
+        rng = check_random_state(self.random_state)
+        assert self._state.metrics is not None, "a mixture has metrics"
+        metrics, live = self._state.metrics, live_columns(self._state.metrics)
+        counts, parts = rng.multinomial(n, self.weights_), []
+        for factor, mean, count in zip(metrics.factors, self.means_, counts, strict=True):
+            away, normal = np.zeros((count, len(mean))), rng.standard_normal((count, len(live)))
+            if metrics.are_diagonal:
+                away[:, live] = normal / factor[live]
+            else:
+                away[:, live] = np.linalg.solve(factor[live[:, None], live], normal.T).T
+            parts.append(mean + away)
+        return np.concatenate(parts), np.repeat(np.arange(len(counts)), counts)
+
+
+def _weights(sample_weight: Any, n: int, estimator_name: str) -> Float64:
+    weight, unit = read_weights(sample_weight, n, estimator_name)
+    return weight * unit

@@ -1,0 +1,86 @@
+"""The parameter `covariance`: metrics of the clusters' own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from ..runtime.checks import ParameterError, is_auto, one_of, real
+from ..runtime.parameter_object import ParameterObject
+from .arguments import Auto
+
+CovarianceName = Literal["full", "diag", "tied", "spherical"]
+NAMES: tuple[str, ...] = get_args(CovarianceName)
+
+
+@dataclass(frozen=True, repr=False)
+class Covariance(ParameterObject):
+    """Covariances of the clusters, from their rows.
+
+    `covariance="full"` is short for `covariance=Covariance("full")`.
+
+    Parameters
+    ----------
+    shape : "full", "diag", "tied" or "spherical", default="full"
+        "full": any ellipsoid for each cluster. "diag": one whose axes are the columns. "tied": the
+        same ellipsoid for all. "spherical": a sphere, in the columns as they are given: the one
+        shape that depends on their units.
+    prior : "auto" or float >= 0, default="auto"
+        The rows that count as seen in each cluster beforehand, with the covariance that is pooled
+        within the clusters of the best hard partition. "auto": d + 1 for d columns that differ, 2
+        for "diag", 2 / d for "spherical". 0: none, so that a cluster of few rows may have no
+        inverse covariance, which is an error.
+    df : None, default=None
+        Degrees of freedom of the components' tails; None: infinitely many, Gaussians. There are no
+        others so far.
+    volume : "equal" or "free", default="equal"
+        For the c-means family: "equal": metrics of determinant 1, so that clusters differ in shape
+        alone (Gustafson & Kessel 1979). "free": they differ in volume too, which adds ln |S_j| to
+        squared distances; for hard and entropy rules. Components of a mixture are free always.
+
+    Raises
+    ------
+    ValueError
+        For other values.
+
+    References
+    ----------
+    Gustafson, Kessel: Fuzzy clustering with a fuzzy covariance matrix. IEEE CDC 1979. Fraley,
+    Raftery: Bayesian regularization for normal mixture estimation and model-based clustering.
+    Journal of Classification 24, 2007 (the form of the prior, not its numbers).
+
+    Examples
+    --------
+    >>> from cmeans import Covariance
+    >>> Covariance("diag", prior=4.0)
+    Covariance(shape='diag', prior=4.0)
+    """
+
+    shape: CovarianceName = "full"
+    prior: Auto | float = "auto"
+    df: float | None = None
+    volume: Literal["equal", "free"] = "equal"
+
+    def __post_init__(self) -> None:
+        one_of(self.shape, "shape", "Covariance", NAMES)
+        one_of(self.volume, "volume", "Covariance", ("equal", "free"))
+        if not is_auto(self.prior):
+            real(self.prior, "prior", "Covariance", others='"auto" or ')
+        if self.df is not None:
+            wanted = "only None, Gaussian components, is there so far; leave {name} out."
+            raise ParameterError("Covariance", "df", self.df, wanted)
+
+    @property
+    def prior_rows(self) -> float | None:
+        """The rows of the prior; None where the shape says how many."""
+        return None if is_auto(self.prior) else float(self.prior)
+
+
+def covariance_from(value: Any, estimator_name: str) -> Covariance:
+    """Return the covariances that a value of the parameter stands for."""
+    if isinstance(value, Covariance):
+        return value
+    if not isinstance(value, str) or value not in NAMES:
+        wanted = f"{{name}} must be one of {list(NAMES)}, or Covariance(...)."
+        raise ParameterError(estimator_name, "covariance", value, wanted)
+    return Covariance(value)  # type: ignore[arg-type]

@@ -1,0 +1,124 @@
+"""Clusters with metrics of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...data.arrays import Array, Float64, as_like, is_sparse
+from ...data.blocks import mapped
+from ...solvers.multistart import Runs, ScalesPilot
+from ...solvers.observer import UNOBSERVED
+from ...solvers.search import Breathing
+from ...solvers.stretched import SHAPES, GivenClusters, Mapped, Shrinkage, Stretched, Volumes
+from ...solvers.subsampling import subsample_schedule
+from ...sweeps.represented_rows import RepresentedRows
+from ..covariance import Covariance
+from ..geometry import Geometry
+from ..init import InitContext, starts
+from ..procedure import Stage, Swept
+from ..space import euclidean_space
+
+MOST_COLUMNS = 1024  # of full matrices
+
+
+@dataclass(frozen=True)
+class MappedRows:
+    """A function of rows: the products of a matrix, or of a number a column, with their differences
+    from a point."""
+
+    factor: Float64  # (l, r) or (r,)
+    point: Float64  # (r,)
+
+    def __call__(self, x: Array) -> Array:
+        factor, away = as_like(self.factor, x), x - as_like(self.point, x)[None, :]
+        return away * factor[None, :] if factor.ndim == 1 else away @ factor.T
+
+
+@dataclass(frozen=True)
+class StretchedClusters(Stage):
+    """Clusters have covariances, which follow their rows."""
+
+    covariance: Covariance
+    volumes: Volumes
+    # the rule, settled, and its pilot, for the rows of a fit whose scatter within clusters is known
+    rules: Callable[[Geometry, Shrinkage], tuple[Any, ScalesPilot | None]]
+    # the start that the estimator's `init` gives; None where it is drawn
+    given: Callable[[Swept], GivenClusters | None]
+
+    name = "covariance"
+
+    def prepare(self, swept: Swept) -> Swept:
+        shape, geometry = SHAPES[self.covariance.shape], swept.geometry
+        self._refuse(swept)
+
+        def rules(shrinkage: Shrinkage) -> tuple[Any, ScalesPilot | None]:
+            return self.rules(geometry, shrinkage)
+
+        solving = Stretched(
+            shape,
+            self.volumes,
+            self.covariance.prior_rows,
+            rules,
+            _drawn(swept),
+            lambda factor, point: _mapped(swept, MappedRows(factor, point)),
+            swept.population,
+            swept.context.settings.rng,
+            self.given(swept),
+        )
+        return replace(swept, solving=solving)
+
+    def _refuse(self, swept: Swept) -> None:
+        name, space = swept.context.estimator_name, swept.problem.space
+        said = f"{name}(covariance={swept.context.estimator.covariance!r})"
+        if not space.takes_metrics:
+            raise ValueError(
+                f"{said}: clusters have covariances among rows as they are, "
+                'kernel="linear" with metric="euclidean", or among the features of '
+                f'kernel="landmark_graph"; not in the space of {space.kernel!r}. Take one of '
+                "these, or leave covariance= out."
+            )
+        if is_sparse(swept.geometry.blocks.x):
+            raise ValueError(
+                f"{said}: X is sparse, and its covariances would not be; reduce it to a few dense "
+                "columns first (scikit-learn's TruncatedSVD), or leave covariance= out."
+            )
+        if space.size > MOST_COLUMNS and not SHAPES[self.covariance.shape].is_diagonal:
+            raise ValueError(
+                f"{said}: there are {space.size} columns, of which every cluster would have "
+                f'{space.size}^2 numbers; take covariance="diag", or reduce the columns to at most '
+                f"{MOST_COLUMNS}."
+            )
+
+
+def _drawn(swept: Swept) -> Runs:
+    """Return the runs that find the best hard partition, from drawn starts."""
+    context, settings, problem = swept.context, swept.context.settings, swept.problem
+    rule, name = context.estimator.init, context.estimator_name
+    init = rule if isinstance(rule, str) else "k-means++"
+    about = InitContext(name, settings.n_clusters, swept.geometry, swept.starting)
+    drawn = starts(init, settings.n_init, about, settings.rng)
+    population, schedule, search = swept.population, None, None
+    if settings.search.progressive and problem.space.sweeps_products:
+        schedule = subsample_schedule(population, settings.n_clusters, settings.rng)
+    if settings.search.method is not None:
+        thorough = settings.search.method == "breathing"
+        search = Breathing(population, settings.rng, thorough=thorough)
+    return Runs(drawn, settings.n_init, problem, UNOBSERVED, schedule, search)
+
+
+def _mapped(swept: Swept, function: MappedRows) -> Mapped | None:
+    """Return the runs over rows in other coordinates."""
+    geometry = swept.geometry
+    if not swept.problem.space.in_coordinates:
+        return None
+    blocks = replace(geometry.blocks, x=mapped(geometry.blocks.x, function))
+    space = euclidean_space(blocks)
+    there = replace(
+        geometry, blocks=blocks, space=space, former=None, landmark_rows=None, units=None
+    )
+    rows = RepresentedRows(space, blocks, 0)
+    problem = replace(swept.problem, rows=rows)
+    runs = _drawn(replace(swept, geometry=there, problem=problem, starting=problem))
+    return Mapped(runs, space.as_points)

@@ -1,0 +1,21 @@
+"""Clusters with metrics of their own: covariances from second moments, and the solver that finds
+them."""
+
+from .shapes import SHAPES, Shape
+from .shrinkage import Shrinkage, StandardColumns
+from .solve import GivenClusters, Mapped, Stretched
+from .volumes import EqualVolumes, FreeVolumes, MixtureVolumes, Volumes
+
+__all__ = [
+    "SHAPES",
+    "EqualVolumes",
+    "FreeVolumes",
+    "GivenClusters",
+    "Mapped",
+    "MixtureVolumes",
+    "Shape",
+    "Shrinkage",
+    "StandardColumns",
+    "Stretched",
+    "Volumes",
+]

@@ -1,0 +1,127 @@
+"""Covariances from the sums of a sweep, shrunken towards what is known of them beforehand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ...data.arrays import Float64, IntArray
+from ...spaces import Metrics
+from ...spaces.centres import Centres
+from ...sweeps.statistics import Statistics
+from .shapes import Shape, diagonals
+
+RIDGE = 1e-6  # added to the variances of the target, in columns of variance 1
+
+
+@dataclass(frozen=True)
+class StandardColumns:
+    """Columns divided by their deviations, so that no constant carries a unit. Columns of one value
+    say nothing of clusters, and are left out."""
+
+    deviations: Float64  # (r,) of all rows; 0 for columns of one value
+
+    @cached_property
+    def live(self) -> IntArray:
+        """Numbers of the columns that differ (l,)."""
+        return np.flatnonzero(self.deviations > 0)
+
+    @property
+    def log_volume(self) -> float:
+        """The logarithm of the product of all deviations."""
+        return float(np.log(self.deviations[self.live]).sum())
+
+    @property
+    def typical(self) -> float:
+        """The geometric mean of the deviations."""
+        return float(np.exp(self.log_volume / len(self.live)))
+
+    def inwards(self, scatter: Float64) -> Float64:
+        """Return matrices (c, r, r), or diagonals (c, r), of the rows in standard columns: l in
+        place of r."""
+        unit = self.deviations[self.live]
+        if scatter.ndim == 2:
+            return scatter[:, self.live] / (unit * unit)
+        return scatter[:, self.live[:, None], self.live] / (unit[:, None] * unit)
+
+    def outwards(self, covariances: Float64) -> Float64:
+        """Return covariances (c, l, l), or diagonals, in the rows' own units; 0 in columns of one
+        value."""
+        unit, r = self.deviations[self.live], len(self.deviations)
+        out = np.zeros((len(covariances), *(r,) * (covariances.ndim - 1)))
+        if covariances.ndim == 2:
+            out[:, self.live] = covariances * (unit * unit)
+        else:
+            out[:, self.live[:, None], self.live] = covariances * (unit[:, None] * unit)
+        return out
+
+    def metrics(self, factors: Float64) -> Metrics:
+        """Return metrics of the rows from factors (c, l, l), or diagonals, in standard columns."""
+        unit, r = self.deviations[self.live], len(self.deviations)
+        out = np.zeros((len(factors), *(r,) * (factors.ndim - 1)))
+        if factors.ndim == 2:
+            out[:, self.live] = factors / unit
+        else:
+            out[:, self.live[:, None], self.live] = factors / unit
+        return Metrics(out)
+
+    def factors(self, metrics: Metrics) -> Float64:
+        """Return the way back."""
+        unit = self.deviations[self.live]
+        if metrics.are_diagonal:
+            return metrics.factors[:, self.live] * unit
+        return metrics.factors[:, self.live[:, None], self.live] * unit
+
+
+@dataclass(frozen=True)
+class Shrinkage:
+    """The estimate of covariances that maximises the likelihood of rows less
+
+    (nu / 2) sum_j [ln |S_j| + tr(S_j^-1 T)],
+
+    as if nu rows of covariance T had been seen in each cluster (of tied ones, in all together). So
+    no cluster can degenerate while T is regular, and T is: a millionth of the columns' variances is
+    added to its own.
+    """
+
+    shape: Shape
+    columns: StandardColumns
+    target: Float64  # (l, l) or (l,) T in standard columns
+    rows: float  # nu, in the unit of the rows' weights
+
+    @classmethod
+    def towards(
+        cls, shape: Shape, columns: StandardColumns, scatter: Float64, rows: float
+    ) -> Shrinkage:
+        """Return the estimate shrunken towards a covariance (r, r), or (r,), of the rows."""
+        target = columns.inwards(scatter[None])[0]
+        return cls(shape, columns, target + RIDGE * shape.identity(len(columns.live)), rows)
+
+    def covariances(self, sums: Statistics, centres: Centres) -> Float64:
+        """(c, l, l) or (c, l) S_j in standard columns, from the sums of a sweep and the centres
+        that they make."""
+        about = sums.about(centres).second
+        assert about is not None, "the state that was swept has metrics"
+        scatter = self.columns.inwards(about.values)
+        return self.shape.covariances(scatter, sums.mass, self.rows, self.target)
+
+    def log_determinants(self, metrics: Metrics) -> Float64:
+        """(c,) ln |S_j| where S_j^-1 = F_j^T F_j, in the rows' own units."""
+        logs: Float64 = np.log(diagonals(metrics.factors)[:, self.columns.live])
+        volumes: Float64 = -2.0 * logs.sum(axis=1)
+        return volumes
+
+    def traces(self, metrics: Metrics) -> Float64:
+        """(c,) tr(F_j T F_j^T), which is tr(S_j^-1 T)."""
+        factors = self.columns.factors(metrics)
+        if factors.ndim == 2:
+            squares: Float64 = (factors * factors) @ self.target
+            return squares
+        traces: Float64 = ((factors @ self.target) * factors).sum(axis=(1, 2))
+        return traces
+
+    def penalty(self, values: Float64) -> float:
+        """nu sum_j value_j, where what is the same for all clusters counts once."""
+        return self.rows * float(values[0] if self.shape.is_tied else values.sum())

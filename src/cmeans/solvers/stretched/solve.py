@@ -1,0 +1,318 @@
+"""Clusters with metrics of their own, found from hard partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from ...data.arrays import Float64, resolution
+from ...rules import Rule, SizedHard
+from ...runtime.user_warnings import OutOfRangeError
+from ...sampling.population import Population, draw
+from ...spaces import Metrics
+from ...spaces.centres import Centres
+from ...sweeps.passes import PartitionPass, SweepPass
+from ...sweeps.problem import Problem
+from ...sweeps.state import State
+from ...sweeps.statistics import Statistics
+from ..fixed_point import solve
+from ..multistart import BestRun, FitResult, Runs, ScalesPilot, Solving, best_of, concluded
+from ..observer import Observer, Progressed, known
+from ..stopping import reason
+from .shapes import Shape, diagonals, inverse_factors
+from .shrinkage import RIDGE, Shrinkage, StandardColumns
+from .step import NextClusters, ObjectiveStands
+from .volumes import SweptSums, Volumes
+
+RANDOM_STARTS = 6  # from random rows
+ROUNDINGS = 4  # of a column's typical value: deviations that are no larger say nothing
+
+
+@dataclass(frozen=True)
+class GivenClusters:
+    """Clusters to start from, in the coordinates of the space: with covariances and shares; or as
+    centres, to the nearest of which rows belong; or as memberships of all rows."""
+
+    centres: Centres | None = None
+    covariances: Float64 | None = None  # (c, r, r) or (c, r)
+    shares: Float64 | None = None  # (c,) of the weight
+    memberships: Any = None  # (n, c)
+
+
+class Mapped(NamedTuple):
+    """Runs over rows in other coordinates, and the points of centres there."""
+
+    runs: Runs
+    points: Callable[[Centres], Float64]
+
+
+@dataclass(frozen=True)
+class StretchedStart:
+    """Clusters that a run starts from, and in words where they come from."""
+
+    state: State
+    source: str
+    is_random: bool = False  # so that it must gain much to take the place of the best before it
+
+
+@dataclass(frozen=True)
+class Stretched(Solving):
+    """A solver of clusters with metrics.
+
+    The best hard partition of the rows says towards what covariances shrink, the same for all
+    starts, so that their objectives compare. Runs start from it, from the best hard partition of
+    the rows in the metric of their total covariance, and from random rows, which may replace these
+    only where they gain much.
+    """
+
+    shape: Shape
+    volumes: Volumes
+    prior: float | None  # rows that the prior counts for; None: as many as the shape says
+    # the rule, settled, and its pilot, for rows whose scatter within clusters is known
+    rules: Callable[[Shrinkage], tuple[Rule, ScalesPilot | None]]
+    partition: Runs  # that find the best hard partition
+    # the same over rows in other coordinates, the products of a matrix (l, r), or of numbers (r,),
+    # with their differences from a point (r,); None where there are none
+    mapped: Callable[[Float64, Float64], Mapped | None]
+    population: Population
+    rng: np.random.RandomState
+    given: GivenClusters | None = None  # None: starts are drawn
+
+    def best(self, runs: Runs) -> tuple[Problem, BestRun]:
+        problem = runs.problem
+        rows = _RowsToStretch.of(problem, self.shape)
+        hidden = runs.observer.of_pilot(lambda *_: None)
+        hard = _hard_partition(self.partition, hidden.within("partition"))
+        plain = rows.in_metric(hard.solution.state.centres, self.shape.identity(rows.width))
+        partition = rows.hard_sums(plain)
+        shrinkage = self._shrinkage(rows, plain, partition)
+        rule, pilot = self.rules(shrinkage)
+        step = NextClusters(shrinkage, self.volumes)
+        ends = ObjectiveStands(step, partition.weight)
+        stopping = replace(problem.stopping, criterion=ends, acceleration=None)
+        final = replace(problem, rule=rule, stopping=stopping)
+        first = final if pilot is None else replace(final, rule=pilot.rule)
+        if self.given is None:
+            plain = step.state(first, partition, plain)
+            starts = self._drawn(first, step, rows, plain, hidden)
+        else:
+            starts = iter(
+                [StretchedStart(self._given(self.given, final, step, plain), "the given one")]
+            )
+        best = _best_of(starts, first, step, runs.observer)
+        if pilot is not None:
+            state = best.solution.state
+            scaled = pilot.state(state, first.sweep(state))
+            solution = solve(final, scaled, runs.observer.within("scaled").at("fit"), step)
+            visits = best.row_visits + solution.row_visits + problem.n_rows
+            best = replace(best, solution=solution, row_visits=visits)
+        return final, replace(
+            best, row_visits=best.row_visits + hard.row_visits + 2 * problem.n_rows
+        )
+
+    def conclude(
+        self, best: BestRun, problem: Problem, observer: Observer, numbered_along: Population | None
+    ) -> FitResult:
+        result = concluded(best, problem, observer, numbered_along=numbered_along)
+        ends, unit = cast(ObjectiveStands, problem.stopping.criterion), problem.rows.blocks.unit
+        final = result.assignment
+        swept, shrinkage = (
+            SweptSums(final.objective / unit, final.mass, ends.weight),
+            ends.step.shrinkage,
+        )
+        value = unit * self.volumes.objective(shrinkage, swept, result.state)
+        found = self.volumes.attributes(shrinkage, swept, result.state)
+        return replace(
+            result,
+            assignment=replace(final, objective=value),
+            history=[*best.solution.history, value],
+            reason=f"{reason(best.solution, problem.stopping, value)}{_said_of_starts(best)}",
+            attributes={**best.attributes, **found},
+        )
+
+    def _shrinkage(self, rows: _RowsToStretch, plain: State, partition: Statistics) -> Shrinkage:
+        about = partition.about(rows.problem.means(plain, partition)).second
+        assert about is not None, "the state that was swept has metrics"
+        within = about.values.sum(axis=0) / partition.weight
+        count = self.shape.prior_rows(len(rows.columns.live)) if self.prior is None else self.prior
+        unit = rows.problem.rows.blocks.unit
+        return Shrinkage.towards(self.shape, rows.columns, within, count / unit)
+
+    def _drawn(
+        self,
+        problem: Problem,
+        step: NextClusters,
+        rows: _RowsToStretch,
+        plain: State,
+        observer: Observer,
+    ) -> Iterator[StretchedStart]:
+        """Yield starts from the two partitions, and those from random rows."""
+        c = len(plain.centres)
+        yield StretchedStart(plain, "the best partition of the rows as they are")
+        if c == 1:
+            return
+        mapped = self.mapped(rows.coordinates(rows.whitening), rows.point)
+        if mapped is not None:
+            found = _hard_partition(mapped.runs, observer.within("whitened"))
+            points = mapped.points(found.solution.state.centres)
+            whitened = rows.in_metric(rows.back(points), rows.metric_of(rows.whitening))
+            yield StretchedStart(
+                step.state(problem, rows.hard_sums(whitened), whitened),
+                "the best partition of the whitened rows",
+            )
+        for _ in range(RANDOM_STARTS if c <= len(self.population) else 0):
+            numbers = self.population.at(draw(self.population, c, self.rng))
+            centres = problem.space.embed(problem.rows.blocks.take(numbers), numbers)
+            near = rows.in_metric(centres, rows.standard)
+            yield StretchedStart(
+                step.state(problem, rows.hard_sums(near), near), "random rows", is_random=True
+            )
+
+    def _given(
+        self, given: GivenClusters, problem: Problem, step: NextClusters, plain: State
+    ) -> State:
+        """Return the clusters of a start that is given."""
+        if given.memberships is not None:
+            by = PartitionPass(SizedHard(), given.memberships, plain)
+            return step.state(problem, problem.engine.fold(problem.rows, by), plain)
+        assert given.centres is not None, "a start has centres or memberships"
+        if given.covariances is None or given.shares is None:
+            at = replace(plain, centres=given.centres)
+            return step.state(problem, _hard_sums(problem, at), at)
+        inwards = step.shrinkage.columns.inwards(given.covariances)
+        return self.volumes.state(step.shrinkage, given.centres, inwards, given.shares)
+
+
+@dataclass(frozen=True)
+class _RowsToStretch:
+    """Rows of which the total covariance is known."""
+
+    problem: Problem
+    columns: StandardColumns
+    mean: Centres  # one
+    point: Float64  # (r,) the mean as a row, where centres are points
+    covariance: Float64  # (l, l) or (l,), of all rows in standard columns
+
+    @classmethod
+    def of(cls, problem: Problem, shape: Shape) -> _RowsToStretch:
+        """Return the rows of a problem, by one sweep of a single cluster."""
+        width = problem.space.n_coordinates
+        origin = State(
+            Centres.orthonormal(np.zeros((1, width))),
+            metrics=Metrics.same(shape.identity(width), 1),
+        )
+        sums = _hard_sums(problem, origin)
+        centres = problem.space.centres(sums.mass, sums.moment)
+        about = sums.about(centres).second
+        assert about is not None, "the state that was swept has metrics"
+        covariance = about.values / sums.mass[0]
+        variances = np.maximum(diagonals(covariance)[0], 0.0)
+        points = problem.space.as_points(centres)
+        point = centres.coordinates[0] if points is None else points[0]
+        rounding = ROUNDINGS * resolution(problem.rows.blocks.x.dtype) * np.abs(point)
+        deviations = np.where(variances > rounding**2, np.sqrt(variances), 0.0)
+        if not deviations.any():
+            raise OutOfRangeError(
+                "all rows of positive weight are equal, so that they have no covariance; leave "
+                "covariance= out, or give rows that differ."
+            )
+        if shape.is_round:
+            deviations = np.where(deviations > 0, np.sqrt(np.mean(variances[deviations > 0])), 0.0)
+        columns = StandardColumns(deviations)
+        return cls(problem, columns, centres, point, columns.inwards(covariance)[0])
+
+    @property
+    def width(self) -> int:
+        """r, the number of coordinates."""
+        return len(self.point)
+
+    @property
+    def standard(self) -> Float64:
+        """(r, r) or (r,) the factor that divides columns by their deviations."""
+        return self.metric_of(self._identity)
+
+    @cached_property
+    def whitening(self) -> Float64:
+        """(l, l) or (l,) the factor of the total covariance, in standard columns."""
+        factor: Float64 = inverse_factors((self.covariance + RIDGE * self._identity)[None])[0]
+        return factor
+
+    @property
+    def _identity(self) -> Float64:
+        live = len(self.columns.live)
+        return np.ones(live) if self.covariance.ndim == 1 else np.eye(live)
+
+    def metric_of(self, factor: Float64) -> Float64:
+        """Return a factor in standard columns as one of the rows, (r, r) or (r,)."""
+        metric: Float64 = self.columns.metrics(factor[None]).factors[0]
+        return metric
+
+    def coordinates(self, factor: Float64) -> Float64:
+        """Return the matrix (l, r), or the numbers (r,), by which rows are multiplied to have the
+        coordinates of a factor in standard columns."""
+        metric = self.metric_of(factor)
+        return metric if metric.ndim == 1 else metric[self.columns.live]
+
+    def back(self, points: Float64) -> Centres:
+        """Return the centres whose points in the coordinates of the whitened rows these are."""
+        live, unit = self.columns.live, self.columns.deviations[self.columns.live]
+        centres = np.repeat(self.mean.coordinates, len(points), axis=0)
+        if self.covariance.ndim == 1:
+            centres[:, live] += points[:, live] * unit / self.whitening
+        else:
+            centres[:, live] += np.linalg.solve(self.whitening, points.T).T * unit
+        return Centres.orthonormal(centres)
+
+    def in_metric(self, centres: Centres, factor: Float64) -> State:
+        """Return clusters in one metric, without prices."""
+        return State(centres, None, Metrics.same(factor, len(centres)))
+
+    def hard_sums(self, state: State) -> Statistics:
+        """Return the sums of the rows' nearest clusters."""
+        return _hard_sums(self.problem, state)
+
+
+def _hard_sums(problem: Problem, state: State) -> Statistics:
+    state = replace(state, scales=np.zeros(len(state.centres)))
+    return problem.engine.fold(problem.rows, SweepPass(SizedHard(), state))
+
+
+def _hard_partition(runs: Runs, observer: Observer) -> BestRun:
+    """Return the best hard partition."""
+    more: dict[str, Any] = {"schedule": runs.schedule, "search": runs.search}
+    return best_of(runs.starts, runs.n_starts, runs.problem, observer, **more)
+
+
+def _best_of(
+    starts: Iterator[StretchedStart], problem: Problem, step: NextClusters, observer: Observer
+) -> BestRun:
+    """Follow every start, and return the run that ends lowest. One from random rows must gain more
+    than the little by which components that describe no cluster lower the objective."""
+    best: BestRun | None = None
+    lowest, visits, count = np.inf, 0, 0
+    for number, start in enumerate(starts):
+        solution = solve(problem, start.state, observer.at("fit", number), step)
+        visits, count = visits + solution.row_visits, number + 1
+        value = solution.history[-1] / problem.rows.blocks.unit
+        assert solution.last is not None, "there was a sweep"
+        weight = solution.last[1].weight
+        gain = step.volumes.much(weight, lowest, len(step.shrinkage.columns.live))
+        if best is None or lowest - value > (gain if start.is_random else 0.0):
+            best, lowest = BestRun(solution, None, 0, {"start_": start.source}), value
+            sums = solution.last[1]
+            ended = Progressed(problem.rule, known(solution.state), solution.n_iter, value, sums)
+            observer.best_start(ended)
+        if solution.ended:
+            break
+    assert best is not None, "there is always a start"
+    observer.best_start(None)
+    return replace(best, row_visits=visits, attributes={**best.attributes, "n_starts_": count})
+
+
+def _said_of_starts(best: BestRun) -> str:
+    count = best.attributes["n_starts_"]
+    return f"; the best of {count} starts: {best.attributes['start_']}" if count > 1 else ""

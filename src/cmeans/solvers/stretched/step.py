@@ -1,0 +1,69 @@
+"""One sweep's step of clusters with metrics, and the end of their runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...sweeps.passes import SweepPass
+from ...sweeps.problem import Problem
+from ...sweeps.state import State
+from ...sweeps.statistics import Statistics
+from ..steps import StepResult
+from .shrinkage import Shrinkage
+from .volumes import SweptSums, Volumes
+
+
+@dataclass(frozen=True)
+class NextClusters:
+    """New centres, and the metrics and scales that the second moments make."""
+
+    shrinkage: Shrinkage
+    volumes: Volumes
+    needs_labels: bool = False
+    keeps_clusters: bool = False
+
+    def __call__(
+        self,
+        problem: Problem,
+        swept: SweepPass,
+        sums: Statistics,
+        last: tuple[State, Statistics] | None,
+    ) -> StepResult:
+        penalty = self.objective(sums, swept.state) - float(sums.spread.sum())
+        return StepResult(
+            self.state(problem, sums, swept.state), sums=replace(sums, penalty=penalty)
+        )
+
+    def state(self, problem: Problem, sums: Statistics, before: State) -> State:
+        """Return the clusters that the sums of a sweep make."""
+        centres = problem.means(before, sums)
+        found = self.shrinkage.covariances(sums, centres)
+        new = self.volumes.state(self.shrinkage, centres, found, sums.mass)
+        return new if new.scales is not None else replace(new, scales=before.scales)
+
+    def objective(self, sums: Statistics, state: State) -> float:
+        """Return the penalised objective where a sweep started."""
+        swept = SweptSums(sums.objective, sums.mass, sums.weight)
+        return self.volumes.objective(self.shrinkage, swept, state)
+
+
+@dataclass(frozen=True)
+class ObjectiveStands:
+    """The end of a run where the objective falls by little in a sweep: how far centres move means
+    nothing beside an objective that may be negative."""
+
+    step: NextClusters
+    weight: float  # of all rows
+    name: str = "clusters"
+
+    def __call__(
+        self, problem: Problem, before: State | None, at: State, history: Sequence[float]
+    ) -> tuple[bool, float]:
+        if len(history) < 2:
+            return False, np.inf
+        fall = history[-2] - history[-1]
+        least = self.step.volumes.least_fall(problem.stopping.tol, self.weight, history[-1])
+        return fall <= least, max(fall, 0.0) / self.weight

@@ -1,0 +1,157 @@
+"""What covariances make of clusters: their metrics, their scales, and the objective that falls."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ...data.arrays import Float64
+from ...spaces import Metrics
+from ...spaces.centres import Centres
+from ...sweeps.state import State
+from .shapes import diagonals, inverse_factors
+from .shrinkage import Shrinkage
+
+# of a log-likelihood, for each row and column, that a run from random rows must gain: crossing
+# lines gain .5, components that describe no cluster .03 at most
+MUCH = 0.1
+LEAST_SHARE = 1e-300  # of the rows in a cluster, for logarithms
+
+
+class SweptSums(NamedTuple):
+    """What a sweep says of the rule's objective."""
+
+    objective: float
+    mass: Float64  # (c,) sums of weights times memberships
+    weight: float  # of all rows
+
+
+class Volumes(Protocol):
+    """A way from covariances to the clusters of the next sweep."""
+
+    def attributes(self, shrinkage: Shrinkage, sums: SweptSums, state: State) -> dict[str, Any]:
+        """Return fitted attributes, from the last pass."""
+        return {}
+
+    def state(
+        self, shrinkage: Shrinkage, centres: Centres, covariances: Float64, mass: Float64
+    ) -> State:
+        """Return the clusters of these covariances (in standard columns) and masses."""
+
+    def objective(self, shrinkage: Shrinkage, sums: SweptSums, state: State) -> float:
+        """Return what is minimised, from what the rule's sweep from a state says."""
+
+    def least_fall(self, tol: float, weight: float, objective: float) -> float:
+        """Return the fall of the objective in a sweep below which a run ends."""
+
+    def much(self, weight: float, objective: float, d: int) -> float:
+        """Return how much lower another objective must be, in d columns, to be worth more than the
+        little that components gain which describe no cluster."""
+
+
+@dataclass(frozen=True)
+class EqualVolumes(Volumes):
+    """Metrics of determinant 1, in the units of the rows: any rule on squared distances
+
+    d_ij = (x_i - v_j)^T A_j (x_i - v_j),   A_j = |S_j|^(1/d) S_j^-1  (Gustafson & Kessel 1979).
+
+    Minimises the rule's objective + nu sum_j tr(A_j T).
+    """
+
+    has_prices: bool = False  # whether the rule takes some, which are 0
+
+    def state(
+        self, shrinkage: Shrinkage, centres: Centres, covariances: Float64, mass: Float64
+    ) -> State:
+        prices = np.zeros(len(centres)) if self.has_prices else None
+        return State(centres, prices, self.metrics(shrinkage, covariances))
+
+    def metrics(self, shrinkage: Shrinkage, covariances: Float64) -> Metrics:
+        """Return the metrics of covariances."""
+        factors = inverse_factors(covariances)
+        size = np.exp(-np.log(diagonals(factors)).mean(axis=1)) * shrinkage.columns.typical
+        return shrinkage.columns.metrics(factors * size.reshape((-1,) + (1,) * (factors.ndim - 1)))
+
+    def objective(self, shrinkage: Shrinkage, sums: SweptSums, state: State) -> float:
+        assert state.metrics is not None, "stretched clusters have metrics"
+        return sums.objective + shrinkage.penalty(shrinkage.traces(state.metrics))
+
+    def least_fall(self, tol: float, weight: float, objective: float) -> float:
+        return tol * tol * abs(objective)
+
+    def much(self, weight: float, objective: float, d: int) -> float:
+        # distances are in proportion to |S|^(1/d), of which a row's likelihood has the square root
+        return abs(objective) * -math.expm1(-2.0 * MUCH)
+
+
+@dataclass(frozen=True)
+class FreeVolumes(Volumes):
+    """Metrics S_j^-1, and ln |S_j| added to squared distances, which may be negative then: for
+    rules for which only differences of a row's distances count, as prices of the clusters
+    (classification EM).
+
+    Minimises  sum_ij w_i u_ij (D_ij + ln |S_j|) + the rule's penalty + nu sum_j [ln |S_j| +
+    tr(S_j^-1 T)].
+    """
+
+    def state(
+        self, shrinkage: Shrinkage, centres: Centres, covariances: Float64, mass: Float64
+    ) -> State:
+        metrics = shrinkage.columns.metrics(inverse_factors(covariances))
+        return State(centres, -shrinkage.log_determinants(metrics), metrics)
+
+    def objective(self, shrinkage: Shrinkage, sums: SweptSums, state: State) -> float:
+        prices = float(state.known_scales() @ sums.mass)
+        return sums.objective - prices + log_prior(shrinkage, state)
+
+    def least_fall(self, tol: float, weight: float, objective: float) -> float:
+        return tol * weight
+
+    def much(self, weight: float, objective: float, d: int) -> float:
+        return 2.0 * MUCH * d * weight
+
+
+@dataclass(frozen=True)
+class MixtureVolumes(Volumes):
+    """Gaussians of weights p_j: the scales are 2 ln p_j - ln |S_j|, so that the posteriors of a row
+    are those of maximum entropy at the temperature 2 with these prices.
+
+    Minimises minus the penalised log-likelihood, -sum_i w_i ln sum_j p_j N(x_i; v_j, S_j) + (nu/2)
+    sum_j [ln |S_j| + tr(S_j^-1 T)].
+    """
+
+    def state(
+        self, shrinkage: Shrinkage, centres: Centres, covariances: Float64, mass: Float64
+    ) -> State:
+        metrics = shrinkage.columns.metrics(inverse_factors(covariances))
+        shares = np.maximum(mass / mass.sum(), LEAST_SHARE)
+        return State(centres, 2.0 * np.log(shares) - shrinkage.log_determinants(metrics), metrics)
+
+    def objective(self, shrinkage: Shrinkage, sums: SweptSums, state: State) -> float:
+        return (self._deviance(shrinkage, sums, state) + log_prior(shrinkage, state)) / 2.0
+
+    def attributes(self, shrinkage: Shrinkage, sums: SweptSums, state: State) -> dict[str, Any]:
+        return {"lower_bound_": self._deviance(shrinkage, sums, state) / (-2.0 * sums.weight)}
+
+    def much(self, weight: float, objective: float, d: int) -> float:
+        return MUCH * d * weight
+
+    def _deviance(self, shrinkage: Shrinkage, sums: SweptSums, state: State) -> float:
+        """Return -2 times the log-likelihood."""
+        constant = len(shrinkage.columns.live) * math.log(2.0 * math.pi)
+        prices = float(state.known_scales() @ sums.mass)
+        return sums.objective - prices + constant * sums.weight
+
+    def least_fall(self, tol: float, weight: float, objective: float) -> float:
+        return tol * weight
+
+
+def log_prior(shrinkage: Shrinkage, state: State) -> float:
+    """nu sum_j [ln |S_j| + tr(S_j^-1 T)]."""
+    assert state.metrics is not None, "stretched clusters have metrics"
+    return shrinkage.penalty(
+        shrinkage.log_determinants(state.metrics) + shrinkage.traces(state.metrics)
+    )

@@ -1,0 +1,82 @@
+"""Second moments of clusters, the sums that their metrics are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..data.arrays import Array, Float64, as_like, host_float64, namespace
+from ..runtime.stored_classes import stored
+from ..spaces.centres import Centres
+from .state import State
+
+
+@stored
+@dataclass(frozen=True)
+class SecondMoments:
+    """M_j = sum_i w_ij (x_i - b_j)(x_i - b_j)^T, or their diagonals, float64.
+
+    They are about the centres b_j that the sweep started from: differences from these are small
+    where the clusters are, so that the scatter about the next centres, which is their difference
+    with another product, keeps its digits.
+    """
+
+    points: Float64  # (c, r) b_j
+    values: Float64  # (c, r, r), symmetric; or (c, r), the diagonals
+
+    @classmethod
+    def asked_by(cls, state: State) -> SecondMoments | None:
+        """Return zeros to add to, of the form that the metrics of a state are made of; None for one
+        without metrics."""
+        if state.metrics is None:
+            return None
+        return cls(state.centres.coordinates, np.zeros(state.metrics.factors.shape))
+
+    def add(
+        self,
+        x: Array,  # (b, r)
+        w: Array,  # (b, c)
+    ) -> None:
+        """Add some rows in place, to moments that are nobody else's."""
+        xp = namespace(x)
+        x, w = xp.astype(x, xp.float64), xp.astype(w, xp.float64)
+        for j, point in enumerate(self.points):
+            away = x - as_like(point, x)[None, :]
+            weighted = away * w[:, j][:, None]
+            self.values[j] += host_float64(
+                xp.sum(weighted * away, axis=0) if self.values.ndim == 2 else weighted.T @ away
+            )
+
+    def at(self, points: Array) -> SecondMoments:
+        """Return the same about the points as native code has rounded them."""
+        return replace(self, points=host_float64(points))
+
+    def whole(self) -> SecondMoments:
+        """Return the same with both halves, of matrices whose lower ones are there."""
+        if self.values.ndim == 2:
+            return self
+        lower = np.tril(self.values, -1)
+        return replace(self, values=self.values + np.swapaxes(lower, 1, 2))
+
+    def __add__(self, other: SecondMoments) -> SecondMoments:
+        if self.points is not other.points and not np.array_equal(self.points, other.points):
+            raise ValueError(
+                "second moments about different centres cannot be added: bring them about the same "
+                "ones first (Statistics.about)"
+            )
+        return SecondMoments(self.points, self.values + other.values)
+
+    def __mul__(self, factor: float) -> SecondMoments:
+        return replace(self, values=self.values * factor)
+
+    def about(self, centres: Centres, mass: Float64, moment: Float64) -> SecondMoments:
+        """Return the moments about other centres:  M + m b^T + b m^T + N b b^T,  where N is the
+        mass of the cluster, m its moment about the old centre, and b = old - new."""
+        points = centres.coordinates
+        b, m = self.points - points, moment - mass[:, None] * self.points
+        if self.values.ndim == 2:
+            return SecondMoments(points, self.values + 2.0 * m * b + mass[:, None] * b * b)
+        cross = m[:, :, None] * b[:, None, :]
+        square = mass[:, None, None] * (b[:, :, None] * b[:, None, :])
+        return SecondMoments(points, self.values + cross + np.swapaxes(cross, 1, 2) + square)

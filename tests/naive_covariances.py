@@ -1,0 +1,132 @@
+"""Naive loops for clusters with covariances of their own, from the formulas: mixtures by penalised
+likelihood, and Gustafson & Kessel 1979 with the same shrinkage.
+
+x (n, d) rows, w (n,) their weights, v (c, d) means, S (c, d, d) covariances, p (c,) shares, T
+(d, d) the covariance towards which they shrink, nu the rows that it counts for.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+Array = np.ndarray
+
+
+def mahalanobis(x: Array, v: Array, S: Array) -> Array:
+    """D_ij = (x_i - v_j)^T S_j^-1 (x_i - v_j)."""
+    D = np.empty((len(x), len(v)))
+    for j in range(len(v)):
+        inverse = np.linalg.inv(S[j])
+        for i in range(len(x)):
+            D[i, j] = (x[i] - v[j]) @ inverse @ (x[i] - v[j])
+    return D
+
+
+def log_joint(x: Array, v: Array, S: Array, p: Array) -> Array:
+    """ln p_j N(x_i; v_j, S_j)."""
+    out = np.empty((len(x), len(v)))
+    for j in range(len(v)):
+        size = len(x[0]) * math.log(2 * math.pi) + np.linalg.slogdet(S[j])[1]
+        out[:, j] = math.log(p[j]) - 0.5 * (mahalanobis(x, v[[j]], S[[j]])[:, 0] + size)
+    return out
+
+
+def posteriors(x: Array, v: Array, S: Array, p: Array) -> tuple[Array, Array]:
+    """r_ij, and ln sum_j p_j N(x_i; v_j, S_j) of each row."""
+    joint = log_joint(x, v, S, p)
+    logs = np.array([row.max() + math.log(np.exp(row - row.max()).sum()) for row in joint])
+    return np.exp(joint - logs[:, None]), logs
+
+
+def prior_rows(shape: str, d: int) -> float:
+    return {"full": d + 1.0, "tied": d + 1.0, "diag": 2.0, "spherical": 2.0 / d}[shape]
+
+
+def scatter(x: Array, w: Array, u: Array) -> tuple[Array, Array, Array]:
+    """N_j, the means v_j, and W_j = sum_i w_i u_ij (x_i - v_j)(x_i - v_j)^T."""
+    N = np.array([(w * u[:, j]).sum() for j in range(u.shape[1])])
+    v = np.array([(w * u[:, j]) @ x / N[j] for j in range(u.shape[1])])
+    W = np.zeros((u.shape[1], x.shape[1], x.shape[1]))
+    for j in range(u.shape[1]):
+        for i in range(len(x)):
+            W[j] += w[i] * u[i, j] * np.outer(x[i] - v[j], x[i] - v[j])
+    return N, v, W
+
+
+def covariances(N: Array, W: Array, T: Array, nu: float, shape: str) -> Array:
+    """S_j of a shape, the maximisers of the penalised likelihood."""
+    c, d = W.shape[:2]
+    if shape == "tied":
+        return np.array([(W.sum(axis=0) + nu * T) / (N.sum() + nu)] * c)
+    S = np.empty_like(W)
+    for j in range(c):
+        if shape == "full":
+            S[j] = (W[j] + nu * T) / (N[j] + nu)
+        elif shape == "diag":
+            S[j] = np.diag((np.diag(W[j]) + nu * np.diag(T)) / (N[j] + nu))
+        else:
+            S[j] = np.eye(d) * (np.trace(W[j]) + nu * np.trace(T)) / (d * (N[j] + nu))
+    return S
+
+
+def log_prior(S: Array, T: Array, nu: float, shape: str) -> float:
+    """(nu / 2) sum_j [ln |S_j| + tr(S_j^-1 T)], once where all are the same."""
+    T = np.diag(np.diag(T)) if shape in ("diag", "spherical") else T
+    terms = [np.linalg.slogdet(s)[1] + np.trace(np.linalg.inv(s) @ T) for s in S]
+    return nu / 2 * (terms[0] if shape == "tied" else sum(terms))
+
+
+def pooled(x: Array, w: Array, labels: Array, shape: str) -> Array:
+    """T: the covariance within the clusters of a partition, with a millionth of the columns'
+    variances added to its diagonal (of "spherical", of their mean)."""
+    u = np.eye(labels.max() + 1)[labels]
+    within = scatter(x, w, u)[2].sum(axis=0) / w.sum()
+    total = scatter(x, w, np.ones((len(x), 1)))[2][0] / w.sum()
+    variances = np.diag(total)
+    if shape == "spherical":
+        variances = np.full(len(variances), variances.mean())
+    return within + 1e-6 * np.diag(variances)
+
+
+def mixture(
+    x: Array, w: Array, u: Array, T: Array, shape: str, sweeps: int, nu: float | None = None
+) -> dict[str, Array | list[float]]:
+    """EM from memberships: the parameters after so many sweeps, and the penalised objective at
+    those that each started from."""
+    nu = prior_rows(shape, x.shape[1]) if nu is None else nu
+    history = []
+    for sweep in range(sweeps + 1):
+        N, v, W = scatter(x, w, u)
+        S, p = covariances(N, W, T, nu, shape), N / w.sum()
+        if sweep < sweeps:
+            u, logs = posteriors(x, v, S, p)
+            history.append(-(w @ logs) + log_prior(S, T, nu, shape))
+    u, logs = posteriors(x, v, S, p)
+    history.append(-(w @ logs) + log_prior(S, T, nu, shape))
+    return {"v": v, "S": S, "p": p, "u": u, "history": history, "mean": w @ logs / w.sum()}
+
+
+def unit_metrics(S: Array) -> Array:
+    """A_j = |S_j|^(1/d) S_j^-1, of determinant 1."""
+    return np.array([np.linalg.det(s) ** (1 / len(s)) * np.linalg.inv(s) for s in S])
+
+
+def gustafson_kessel(
+    x: Array, w: Array, u: Array, T: Array, m: float, sweeps: int, shape: str = "full"
+) -> dict[str, Array | list[float]]:
+    """Fuzzy clusters in metrics of determinant 1, from hard memberships: minimises sum_ij w_i
+    u_ij^m d_ij + nu sum_j tr(A_j T)."""
+    nu, history = prior_rows(shape, x.shape[1]), []
+    weights = u
+    for sweep in range(sweeps + 1):
+        N, v, W = scatter(x, w, weights)
+        A = unit_metrics(covariances(N, W, T, nu, shape))
+        d2 = np.array([[(a - b) @ M @ (a - b) for b, M in zip(v, A, strict=True)] for a in x])
+        u = d2 ** (-1 / (m - 1))
+        u /= u.sum(axis=1, keepdims=True)
+        weights = u**m
+        penalty = nu * sum(np.trace(M @ T) for M in (A[:1] if shape == "tied" else A))
+        history.append((w[:, None] * weights * d2).sum() + penalty)
+    return {"v": v, "A": A, "u": u, "history": history}
