@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 import cmeans as library
 from cli.command import Command, Ended
 from cli.streams import csv, groups, table
 from cmeans.persistence.model_file import read_metadata
+from cmeans.storage.lock import locked
 
 FIT = ["--clusters", 3, "--kernel", "linear", "-q"]
 
@@ -272,3 +275,98 @@ class TestStream:
                 == 0
             )
         assert read_metadata(tmp_path / "s")["metadata"]["stream"]["clustered"] == 60
+
+
+def test_an_output_that_another_command_writes_is_refused(cmeans: Command, tmp_path: Path) -> None:
+    """Before anything is read or written; also the checkpoint, of whatever command."""
+    rows, out, kept = tmp_path / "rows.csv", tmp_path / "out", tmp_path / "state"
+    rows.write_text("a,b\n" + "\n".join(f"{i % 2 * 9},{i}" for i in range(40)))
+    stream = ["stream", rows, "-c", 2, "--out", tmp_path / "l.csv", "--checkpoint", kept]
+    fit = ["fit", rows, "-c", 2, "--out", out, "--checkpoint", tmp_path / "fit.state"]
+    choose = ["select", rows, "-c", "2-3", "--refits", 0, "--checkpoint", tmp_path / "fit.state"]
+    for words, held in (
+        (stream, tmp_path / "l.csv"),
+        (stream, kept),
+        (fit, out),
+        (fit, tmp_path / "fit.state"),
+        (choose, tmp_path / "fit.state"),
+    ):
+        with locked(held, "it"):
+            ended = cmeans(*words)
+        assert ended.code == 2
+        option = "--out" if held in (out, tmp_path / "l.csv") else "--checkpoint"
+        assert re.fullmatch(
+            rf"cmeans: {option} {re.escape(str(held))}: process {os.getpid()} on .* writes there; "
+            r"wait for it, or choose another name\.",
+            ended.err.splitlines()[-1],
+        )
+        assert not (tmp_path / "l.csv").exists()
+        assert not (out / "summary.json").exists()
+        out.mkdir(exist_ok=True)  # a lock lies in a folder that is there
+    for words in (stream, fit, choose):
+        assert cmeans(*words).code == 0
+    assert not [*tmp_path.rglob(".cmeans*")]
+
+
+class TestFilesOfOthers:
+    """A folder of results may hold files of the same names that are none."""
+
+    def test_a_fit(self, cmeans: Command, rows: Path, tmp_path: Path) -> None:
+        out = tmp_path / "o"
+        out.mkdir()
+        pq.write_table(table(groups(90)[0]), out / "labels.parquet")
+        (out / "model.safetensors").write_bytes(b"of somebody else")
+        before = contents(out)
+        ended = cmeans("fit", rows, *FIT, "--out", out)
+        assert (ended.code, ended.err) == (
+            2,
+            f"cmeans: --out {out}: labels.parquet, model.safetensors in it are not of a former run "
+            "of this command; name another folder, or take --overwrite.\n",
+        )
+        assert contents(out) == before
+        assert cmeans("fit", rows, *FIT, "--out", out, "--overwrite").code == 0
+        assert pq.read_table(out / "labels.parquet").column_names[0] == "label"
+
+    def test_beside_those_of_a_run(self, cmeans: Command, rows: Path, tmp_path: Path) -> None:
+        out = tmp_path / "o"
+        assert cmeans("fit", rows, *FIT, "--out", out).code == 0
+        assert cmeans("fit", rows, *FIT, "--out", out).code == 0  # its own
+        (out / "report.html").write_text("notes")
+        assert cmeans("fit", rows, *FIT, "--out", out).code == 0  # none that it would write
+        ended = cmeans("fit", rows, *FIT, "--out", out, "--report")
+        assert (ended.code, "report.html in it is not of a former run" in ended.err) == (2, True)
+        assert (out / "report.html").read_text() == "notes"
+
+    def test_of_a_run_that_was_broken_off(
+        self, cmeans: Command, rows: Path, tmp_path: Path
+    ) -> None:
+        out = tmp_path / "o"
+        assert cmeans("fit", rows, *FIT, "--out", out).code == 0
+        (out / "summary.json").unlink()
+        assert cmeans("fit", rows, *FIT, "--out", out).code == 0
+        (out / "summary.json").write_text('{"command": "of another program"}')
+        ended = cmeans("fit", rows, *FIT, "--out", out)
+        assert (ended.code, "summary.json in it is not of a former run" in ended.err) == (2, True)
+
+    def test_select(self, cmeans: Command, rows: Path, tmp_path: Path) -> None:
+        out = tmp_path / "o"
+        out.mkdir()
+        (out / "selection.csv").write_text("notes")
+        words = [
+            "select",
+            rows,
+            "-c",
+            "2-3",
+            "--refits",
+            0,
+            "--kernel",
+            "linear",
+            "-q",
+            "--out",
+            out,
+        ]
+        ended = cmeans(*words)
+        assert (ended.code, "selection.csv in it is not of" in ended.err) == (2, True)
+        assert contents(out) == {str(out / "selection.csv"): b"notes"}
+        assert cmeans(*words, "--overwrite").code == 0
+        assert cmeans(*words).code == 0

@@ -1,7 +1,8 @@
 """Commands that are killed, stopped, find the disk full or their rows gone, at random moments.
 
 Whatever happens, a file of results is whole or absent, what is said is a line, and the command, run
-again or resumed, ends in the very results of one that nothing has happened to.
+again or resumed, ends in the very results of one that nothing has happened to. Resumed with other
+rows, weights or another order of them it is refused in a line, and leaves everything as it was.
 """
 
 from __future__ import annotations
@@ -24,11 +25,16 @@ from pathlib import Path
 import numpy as np
 
 import cmeans
+
+# here, so that what a process is killed in is its work
+from cmeans.cli import commands, fitting, selection  # noqa: F401
 from cmeans.cli import main as command
+from cmeans.cli.stream import run  # noqa: F401
 from cmeans.fitting.prediction import Predicting
 from fuzz.runner import FoundError, is_runnable, processor_time
 
 FAULTS = ("SIGKILL", "SIGTERM", "full disk", "rows gone")
+CHANGES = ("value", "weight", "order", "copied")
 DONE, WRONG, INTERRUPTED = 0, 2, 130
 WAIT = 60.0  # seconds in which a command that hangs does nothing
 
@@ -40,6 +46,9 @@ class Command:
     line: str
     results: dict[str, Callable[[Path], object]]  # by name: what of a file must be the same again
     state: str | None = None  # the file that it goes on from
+    # its rows, with weights in the last column, and of how many of them each is known to a state
+    rows: str = ""
+    known: int = 2
 
     @property
     def words(self) -> list[str]:
@@ -73,8 +82,8 @@ def of_model(file: Path) -> object:
 
 COMMANDS = {
     "fit": Command(
-        "fit rows.npy -c 5 --method fuzzy --m 1.5 --kernel rbf --landmarks 40 --n-init 2 --seed 3 "
-        "-q --out out "
+        "fit weighted.npy --weight 4 -c 5 --method fuzzy --m 1.5 --kernel rbf --landmarks 40 "
+        "--n-init 2 --seed 3 -q --out out "
         "--checkpoint state --checkpoint-minutes 0",
         {
             "out/labels.parquet": of_bytes,
@@ -82,22 +91,27 @@ COMMANDS = {
             "out/summary.json": of_summary,
         },
         "state",
+        "weighted.npy",
+        400,
     ),
     "predict": Command("predict model rows.npy --out labels.csv -q", {"labels.csv": of_bytes}),
     "stream": Command(
-        "stream rows.csv -c 5 --chunk-size 250 --out labels.csv --checkpoint state "
+        "stream weighted.csv --weight w -c 5 --chunk-size 250 --out labels.csv --checkpoint state "
         "--checkpoint-every 1 -q --summary s.json",
         {"labels.csv": of_bytes, "s.json": of_summary},
         "state",
+        "weighted.csv",
     ),
     "select": Command(
-        "select few.npy -c 2-4 --refits 2 --method hard -q --out out --checkpoint state "
-        "--checkpoint-minutes 0",
+        "select few_weighted.npy --weight 4 -c 2-3 --refits 2 --method hard -q --out out "
+        "--checkpoint state --checkpoint-minutes 0",
         {
             "out/selection.csv": of_table,
             "out/selection.json": lambda file: json.loads(file.read_text())["reason"],
         },
         "state",
+        "few_weighted.npy",
+        400,
     ),
     "report": Command("report model few.npy --out page.html -q", {"page.html": of_page}),
 }
@@ -136,9 +150,23 @@ def prepared(folder: Path, n: int = 6_000) -> Path:
     x = rng.normal(size=(n, 4)) + 3.0 * rng.normal(size=(5, 4))[rng.integers(5, size=n)]
     np.save(folder / "rows.npy", x)
     np.save(folder / "few.npy", x[:400])
-    np.savetxt(folder / "rows.csv", x, fmt="%.5f", delimiter=",", header="a,b,c,d", comments="")
+    weighted = np.column_stack([x, rng.integers(1, 4, n)])
+    write_rows(folder / "weighted.npy", weighted)
+    write_rows(folder / "few_weighted.npy", weighted[:400])
+    write_rows(folder / "weighted.csv", weighted)
     cmeans.save(cmeans.FuzzyCMeans(5, m=1.5, random_state=0).fit(x[:600]), folder / "model")
     return folder
+
+
+def read_rows(file: Path) -> np.ndarray:
+    return np.loadtxt(file, delimiter=",", skiprows=1) if file.suffix == ".csv" else np.load(file)
+
+
+def write_rows(file: Path, x: np.ndarray) -> None:
+    if file.suffix == ".csv":
+        np.savetxt(file, x, fmt="%.5f", delimiter=",", header="a,b,c,d,w", comments="")
+    else:
+        np.save(file, x)
 
 
 class Trial:
@@ -163,13 +191,16 @@ class Trial:
         if fault.startswith("SIG"):
             os.kill(process, signal.Signals[fault])
         elif fault == "rows gone":
-            for file in [*folder.glob("rows.*"), *folder.glob("few.*")]:
+            for file in [*folder.glob("*.npy"), *folder.glob("*.csv")]:
+                if file.name in self.what.results:
+                    continue
                 file.unlink()
         code, said = ended(process, folder)
         self._look(folder, fault, code, said)
         for file in self.inputs.iterdir():
             shutil.copy(file, folder)
         goes_on = self.what.state is not None and (folder / self.what.state).exists()
+        change = self._changed(folder, dice) if goes_on else ""
         again, told = ended(
             started([*self.what.words, *(["--resume"] if goes_on else [])], folder), folder
         )
@@ -185,7 +216,38 @@ class Trial:
                 )
         if left := [file.name for file in folder.rglob(".cmeans-tmp*")]:
             raise FoundError(f"after {fault} at {moment:.2f} s {left} are left")
-        return f"{fault}: {code}"
+        return f"{fault}: {code}{change}"
+
+    def _changed(self, folder: Path, dice: random.Random) -> str:
+        """Let it go on with other rows, which it must refuse, or with a copy of the same; return in
+        words what came."""
+        file, change = folder / self.what.rows, dice.choice(CHANGES)
+        x = read_rows(file)
+        one, other = dice.sample(range(self.what.known), 2)
+        if change == "copied":
+            write_rows(file, x)
+            return ", copied"
+        if change == "value":
+            x[one, dice.randrange(4)] += 1e-4
+        elif change == "weight":
+            x[one, 4] += 1
+        else:
+            x[[one, other]] = x[[other, one]]
+        before = {
+            path: path.read_bytes()
+            for path in folder.rglob("*")
+            if path.is_file() and path not in (file, folder / "said") and path.name[0] != "."
+        }
+        write_rows(file, x)
+        code, said = ended(started([*self.what.words, "--resume"], folder), folder)
+        if code != WRONG or len(said.splitlines()) != 1:
+            raise FoundError(
+                f"other rows ({change} {one}) are not refused in a line: {code}, {said}"
+            )
+        if [path.name for path in before if path.read_bytes() != before[path]]:
+            raise FoundError(f"other rows ({change} {one}) change a file")
+        shutil.copy(self.inputs / file.name, folder)
+        return f", {change} refused"
 
     def _look(self, folder: Path, fault: str, code: int, said: str) -> None:
         """Find nothing half-written, and no more said than a line."""

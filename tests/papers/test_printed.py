@@ -46,6 +46,22 @@ def test_the_largest_change_of_a_membership_over_many_blocks(rule, n_landmarks, 
     assert largest == pytest.approx(np.abs(now - then).max(), rel=1e-9)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_the_largest_change_in_any_task(share, monkeypatch):
+    """In the first one, the last, or between."""
+    limited(monkeypatch, block_rows=16, least_task_rows=16, task_values=100, tasks=4)
+    model, rule = fitted(landmarks=20), Fuzzy(2.0)
+    states = [State(model._state.centres[order], None) for order in ([0, 1, 2], [0, 0, 1])]
+    then, now = (rule.memberships(rows_distances(model._space, state), None) for state in states)
+    changes = np.abs(now - then).max(axis=1)
+    x = np.roll(X, round(share * (len(X) - 1)) - int(changes.argmax()), axis=0)
+    blocks = cmeans.data.blocks.Blocks(x, np.ones(len(x)), limits=model._limits)
+    rows = RepresentedRows(model._space, blocks, 0, training=False)
+    assert rows.n_tasks >= 3
+    largest = ThreadEngine(1).fold(rows, ChangePass(rule, *states)).value
+    assert largest == pytest.approx(changes.max(), rel=1e-9)
+
+
 def rows_distances(space, state):
     (rows,) = (
         space.rows(block)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -185,9 +184,15 @@ class NewSums:
         by_column, c = self._by_column, len(self.mass)
         return np.ascontiguousarray(self._moment[:, :c].T) if by_column else self._moment
 
-    def statistics(self, weight: float, hard: HardStatistics | None = None) -> Statistics:
+    def statistics(
+        self,
+        weight: float,
+        hard: HardStatistics | None = None,
+        second: SecondMoments | None = None,
+    ) -> Statistics:
         """Return what has been added."""
-        return Statistics(weight, self.mass, self.moment, self.spread, float(self.penalty[0]), hard)
+        penalty = float(self.penalty[0])
+        return Statistics(weight, self.mass, self.moment, self.spread, penalty, hard, second)
 
 
 class NativeSweep:
@@ -219,11 +224,12 @@ class NativeSweep:
                 sums.argument.labels = address(labels[here.start : here.start + len(here)])
             centres = self.cache.argument(rows.space, state, here)
             done(self._pass(here.argument, centres, self.cache.rule_name, sums.argument))
-            if second is not None:
-                second = second.at(centres.kept[0])
+            if second is not None:  # about the points as C has rounded them
+                second = SecondMoments(
+                    centres.kept[0].astype(np.float64, copy=False), second.values
+                )
         own = None if hard is None else HardStatistics(hard.mass, hard.moment)
-        found = sums.statistics(rows.task_weight(task), own)
-        return found if second is None else replace(found, second=second.whole())
+        return sums.statistics(rows.task_weight(task), own, second)
 
 
 class NativeAssign:

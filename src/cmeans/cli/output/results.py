@@ -9,8 +9,8 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data.files.arrow import pa
+from ...data.files.arrow import OWN, pa
+from ...persistence.model_file import KEY
 from ...runtime.user_warnings import one_line
 from ...storage import atomic as staging
-from ...storage.atomic import new_staging, remove_leftovers, writing_to
+from ...storage.atomic import flush_names, new_staging, remove_leftovers, writing_to
+from ...storage.codec import text_in
+from ...storage.lock import locked
 from ..errors import InputError
 from .messages import in_options
 from .standard_streams import standard_output
@@ -29,8 +32,8 @@ from .standard_streams import standard_output
 
 def write_columns(file: Path, columns: Mapping[str, NDArray[Any]]) -> None:
     """Write a small table as Parquet; WriteError where that fails."""
-    with writing_to(file):
-        pa.parquet.write_table(pa.table(dict(columns)), file)
+    with writing_to(file), file.open("wb") as opened:
+        pa.parquet.write_table(pa.table(dict(columns)), opened)
 
 
 def add_names(
@@ -61,12 +64,17 @@ def _add_names(
         (_array(part).cast(kind) for read in names for part in read()),
         pa.array([], kind),
     )
-    with writing_to(out), pa.parquet.ParquetFile(labels) as table:
+    with (
+        writing_to(out),
+        labels.open("rb") as unnamed,
+        out.open("wb") as named,
+        pa.parquet.ParquetFile(unnamed) as table,
+    ):
         schema = table.schema_arrow.insert(0, pa.field(column, kind))
         with (
-            pa.csv.CSVWriter(out, schema)
+            pa.csv.CSVWriter(named, schema)
             if out.suffix == ".csv"
-            else pa.parquet.ParquetWriter(out, schema) as writer
+            else pa.parquet.ParquetWriter(named, schema) as writer
         ):
             for number in range(table.num_row_groups):
                 rows = table.read_row_group(number)
@@ -89,7 +97,8 @@ def _array(values: Any) -> Any:
 
 def read_labels(file: Path) -> NDArray[np.int32]:
     """Return the labels that a command wrote as Parquet."""
-    return np.asarray(pa.parquet.read_table(file, columns=["label"])["label"].to_numpy())
+    with file.open("rb") as opened:
+        return np.asarray(pa.parquet.read_table(opened, columns=["label"])["label"].to_numpy())
 
 
 @contextmanager
@@ -98,22 +107,70 @@ def results_folder(folder: Path) -> Iterator[None]:
     first.
 
     Files left by a killed run are removed; on any exception the folder is removed if this call made
-    it.
+    it. Until the end no other command writes to it.
     """
     missing = [path for path in (folder, *folder.parents) if not path.exists()]  # deepest first
     try:
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            for made in missing:
+                flush_names(made.parent)
             remove_leftovers(folder)
             new_staging(folder).rmdir()
         except OSError as error:
             raise InputError(
                 f"--out {folder}: cannot be written ({error.strerror or error})."
             ) from error
-        yield
+        with locked(folder, f"--out {folder}"):
+            yield
     except BaseException:
         _remove_empty(missing)
         raise
+
+
+def refuse_foreign(folder: Path, names: Iterable[str], seal: str, overwrite: bool) -> None:
+    """Refuse to replace files of these names that no former run of the command has written: those
+    that its summary, the file `seal`, does not name. Where there is none, as the run was broken
+    off, files tell themselves whose they are."""
+    known = _files_of_run(folder / seal)
+    there = [name for name in names if os.path.lexists(folder / name) and name not in known]
+    foreign = [name for name in there if known or not _is_own(folder / name)]
+    if foreign and not overwrite:
+        raise InputError(
+            f"--out {folder}: {', '.join(foreign)} in it {'is' if len(foreign) == 1 else 'are'} "
+            "not of a former run of this command; name another folder, or take --overwrite."
+        )
+
+
+def _files_of_run(summary: Path) -> set[str]:
+    """Return the names of the files that a summary says were written; none where it is none."""
+    try:
+        stored = json.loads(summary.read_text(encoding="utf-8"))
+        written = stored["outputs"] if {"command", "version"} <= stored.keys() else {}
+        return {os.path.basename(str(file)) for file in written.values()}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return set()
+
+
+def _is_own(file: Path) -> bool:
+    """True of a model, and of results by row, that the library has written."""
+    if file.suffix == ".parquet":
+        try:
+            return OWN in (pa.parquet.read_schema(file).metadata or {})
+        except (OSError, pa.ArrowException):
+            return False
+    return text_in(file, KEY) is not None
+
+
+@contextmanager
+def files_kept(files: Mapping[str, str | os.PathLike[str] | None]) -> Iterator[None]:
+    """Keep the files that options name, where they do, from other commands that would write
+    them."""
+    with ExitStack() as held:
+        for option, file in files.items():
+            if file is not None:
+                held.enter_context(locked(Path(file), f"{option} {file}"))
+        yield
 
 
 @contextmanager

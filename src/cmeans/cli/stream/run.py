@@ -21,7 +21,14 @@ from ...storage.overwriting import FileWord, refuse_overwriting
 from ..errors import InputError, Stopped
 from ..models import Preprocessing
 from ..option_values import name_of
-from ..output.results import Stopwatch, as_json, caught_warnings, refuse_unwritable, staged_file
+from ..output.results import (
+    Stopwatch,
+    as_json,
+    caught_warnings,
+    files_kept,
+    refuse_unwritable,
+    staged_file,
+)
 from ..output.terminal import Screen
 from ..rows import ReadOptions, learn_scaling
 from .batches import Batch, Faults, FirstOnes, chunks, with_few_faults
@@ -248,9 +255,11 @@ class StreamRun:
 def stream(request: StreamRequest, screen: Screen) -> dict[str, Any] | None:
     """Read to the end of the source and return the summary; None where the labels go to stdout."""
     refuse_clashes(request, Path(str(request.reading.file)))
-    run, watch = StreamRun(request, screen, _former(request, screen)), Stopwatch()
-    with watch.part("stream"):
-        state = run.to_the_end()
+    out, watch = None if request.out == STDOUT else request.out, Stopwatch()
+    with files_kept({"--out": out, "--checkpoint": request.checkpoint}):
+        run = StreamRun(request, screen, _former(request, screen))
+        with watch.part("stream"):
+            state = run.to_the_end()
     outputs = {"labels": request.out, "model": request.checkpoint, "summary": request.summary}
     written = {name: str(file) for name, file in outputs.items() if file is not None}
     summary = _summary(request, state) | {
