@@ -38,6 +38,9 @@ FLAGS = [
 ]
 # of the environment, by which a library is another than the one that is there
 WORDS = {"CC", "CFLAGS", "CMEANS_LIBRARY"}
+# Another release brings another compiler, whose code nobody has tried: the same sources are to make
+# the same library, and a build must not fail on the day that a new one comes out.
+ZIGLANG = "ziglang==0.15.2"
 ONCE = "machine.c"  # compiled once, all others for each variant and float type
 
 
@@ -173,7 +176,7 @@ class NativeCodeHook(BuildHookInterface):  # type: ignore[misc,valid-type]
     """Puts the library into wheels, and beside the C files for editable installations."""
 
     def dependencies(self) -> list[str]:
-        return ["ziglang"] if self.target_name == "wheel" and machine_compiler() is None else []
+        return [ZIGLANG] if self.target_name == "wheel" and machine_compiler() is None else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if self.target_name != "wheel":

@@ -72,7 +72,7 @@ def bits(session: nox.Session) -> None:
     code round."""
     install(session, "all", "test")
     for variables in processors():
-        run_pytest(session, "-q", "-m", "bits", **variables)
+        run_pytest(session, "-q", "-m", "bits", "tests", **variables)
 
 
 @nox.session

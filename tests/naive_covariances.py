@@ -120,7 +120,7 @@ def gustafson_kessel(
     u_ij^m d_ij + nu sum_j tr(A_j T)."""
     nu, history = prior_rows(shape, x.shape[1]), []
     weights = u
-    for sweep in range(sweeps + 1):
+    for _ in range(sweeps + 1):
         N, v, W = scatter(x, w, weights)
         A = unit_metrics(covariances(N, W, T, nu, shape))
         d2 = np.array([[(a - b) @ M @ (a - b) for b, M in zip(v, A, strict=True)] for a in x])

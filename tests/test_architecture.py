@@ -448,6 +448,7 @@ def test_attributes_that_docstrings_promise(name):
         {"kernel": "landmark_graph"},
         {"kernel": "linear", "sizes": Sizes(least=2)},
         {"kernel": "linear", "missing": "partial"},
+        {"kernel": "linear", "covariance": "full"},
     )
     others = others if name == "KernelKMeans" else ()
     for words in (

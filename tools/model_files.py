@@ -40,6 +40,7 @@ from cmeans import (
 from cmeans.kernels import Gower, HistogramIntersection, Polynomial
 from cmeans.papers import (
     ComplexWaveletSSIM,
+    GradientLandmarks,
     PrintedAdaptivePossibilisticCMeans,
     PrintedCMeans,
     PrintedFuzzy,
@@ -79,10 +80,13 @@ MODELS: dict[str, tuple[BaseEstimator, Any]] = {
     ),
     "frame": (FuzzyCMeans(3, search=Search(acceleration=None), **WORDS), TABLE[NUMBERS]),
     "fuzzy": (FuzzyCMeans(3, **WORDS), X),
-    "fuzzy-csr": (FuzzyCMeans(3, kernel="rbf", landmarks=9, **WORDS), sparse.csr_array(X)),
+    "fuzzy-csr": (
+        FuzzyCMeans(3, kernel="rbf", landmarks=Landmarks(9), **WORDS),
+        sparse.csr_array(X),
+    ),
     "fuzzy-exact": (FuzzyCMeans(3, kernel="rbf", landmarks=None, **WORDS), X),
     "fuzzy-gradient": (
-        FuzzyCMeans(3, kernel="rbf", landmarks=Landmarks(9, solver="gradient"), **WORDS),
+        FuzzyCMeans(3, kernel="rbf", landmarks=GradientLandmarks(9), **WORDS),
         X,
     ),
     "gower": (KernelKMeans(3, kernel=Gower.of(X, []), landmarks=9, **WORDS), X),

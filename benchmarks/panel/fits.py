@@ -33,7 +33,7 @@ RULES: dict[str, tuple[Any, Words]] = {
 SPACES: dict[str, Words] = {
     "euclidean": {"kernel": "linear"},
     "landmarks": {"landmarks": 30, "gamma": 0.05},
-    "landmarks by gradients": {"landmarks": Landmarks(30, solver="gradient"), "gamma": 0.05},
+    "landmarks by gradients": {"landmarks": papers.GradientLandmarks(30), "gamma": 0.05},
     "exact": {"landmarks": None, "gamma": 0.05},
 }
 
@@ -212,9 +212,9 @@ def _() -> Words:
 def _() -> Words:
     x, listed = SMALL(), np.arange(5, 600, 20)
     said = {}
-    for solver in ("eigh", "gradient"):
+    for solver, choice in (("eigh", Landmarks), ("gradient", papers.GradientLandmarks)):
         words = {
-            "landmarks": Landmarks(points=listed, solver=solver),
+            "landmarks": choice(points=listed),
             "kernel": kernels.Precomputed(diagonal=np.diag(gram(x, x))),
         }
         model = FuzzyCMeans(4, m=1.3, random_state=1, **words).fit(gram(x, x[listed]))

@@ -18,13 +18,13 @@ from cmeans import (
     FuzzyCMeans,
     KernelKMeans,
     KernelPatchClustering,
-    Landmarks,
     PossibilisticCMeans,
     ProbabilisticKMeans,
     Search,
     SequentialPossibilisticCMeans,
     StreamingFuzzyCMeans,
     TwoStepKernelKMeans,
+    papers,
 )
 
 from .cases import Words, answers, case, fitted
@@ -112,7 +112,7 @@ SAVED = [
     KernelKMeans(4, landmarks=30),
     TwoStepKernelKMeans(4, landmarks=100),
     FuzzyCMeans(4, m=1.3, landmarks=None, kernel="laplacian"),
-    PossibilisticCMeans(4, eta_scale=0.1, kernel="rbf", landmarks=Landmarks(30, solver="gradient")),
+    PossibilisticCMeans(4, eta_scale=0.1, kernel="rbf", landmarks=papers.GradientLandmarks(30)),
     ProbabilisticKMeans(4, kernel="linear", solver="batched"),
     AdaptivePossibilisticCMeans((1, 8), kernel="rbf", landmarks=30),
     SequentialPossibilisticCMeans((1, 8)),

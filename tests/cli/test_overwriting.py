@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 import cmeans as library
@@ -305,3 +306,67 @@ def test_an_output_that_another_command_writes_is_refused(cmeans: Command, tmp_p
     for words in (stream, fit, choose):
         assert cmeans(*words).code == 0
     assert not [*tmp_path.rglob(".cmeans*")]
+
+
+class TestFilesOfOthers:
+    """A folder of results may hold files of the same names that are none."""
+
+    def test_a_fit(self, cmeans: Command, rows: Path, tmp_path: Path) -> None:
+        out = tmp_path / "o"
+        out.mkdir()
+        pq.write_table(table(groups(90)[0]), out / "labels.parquet")
+        (out / "model.safetensors").write_bytes(b"of somebody else")
+        before = contents(out)
+        ended = cmeans("fit", rows, *FIT, "--out", out)
+        assert (ended.code, ended.err) == (
+            2,
+            f"cmeans: --out {out}: labels.parquet, model.safetensors in it are not of a former run "
+            "of this command; name another folder, or take --overwrite.\n",
+        )
+        assert contents(out) == before
+        assert cmeans("fit", rows, *FIT, "--out", out, "--overwrite").code == 0
+        assert pq.read_table(out / "labels.parquet").column_names[0] == "label"
+
+    def test_beside_those_of_a_run(self, cmeans: Command, rows: Path, tmp_path: Path) -> None:
+        out = tmp_path / "o"
+        assert cmeans("fit", rows, *FIT, "--out", out).code == 0
+        assert cmeans("fit", rows, *FIT, "--out", out).code == 0  # its own
+        (out / "report.html").write_text("notes")
+        assert cmeans("fit", rows, *FIT, "--out", out).code == 0  # none that it would write
+        ended = cmeans("fit", rows, *FIT, "--out", out, "--report")
+        assert (ended.code, "report.html in it is not of a former run" in ended.err) == (2, True)
+        assert (out / "report.html").read_text() == "notes"
+
+    def test_of_a_run_that_was_broken_off(
+        self, cmeans: Command, rows: Path, tmp_path: Path
+    ) -> None:
+        out = tmp_path / "o"
+        assert cmeans("fit", rows, *FIT, "--out", out).code == 0
+        (out / "summary.json").unlink()
+        assert cmeans("fit", rows, *FIT, "--out", out).code == 0
+        (out / "summary.json").write_text('{"command": "of another program"}')
+        ended = cmeans("fit", rows, *FIT, "--out", out)
+        assert (ended.code, "summary.json in it is not of a former run" in ended.err) == (2, True)
+
+    def test_select(self, cmeans: Command, rows: Path, tmp_path: Path) -> None:
+        out = tmp_path / "o"
+        out.mkdir()
+        (out / "selection.csv").write_text("notes")
+        words = [
+            "select",
+            rows,
+            "-c",
+            "2-3",
+            "--refits",
+            0,
+            "--kernel",
+            "linear",
+            "-q",
+            "--out",
+            out,
+        ]
+        ended = cmeans(*words)
+        assert (ended.code, "selection.csv in it is not of" in ended.err) == (2, True)
+        assert contents(out) == {str(out / "selection.csv"): b"notes"}
+        assert cmeans(*words, "--overwrite").code == 0
+        assert cmeans(*words).code == 0

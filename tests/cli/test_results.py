@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -20,8 +22,9 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def leftover(folder: Path, pid: int, host: str | None = None) -> Path:
-    path = folder / f"{PREFIX}{pid}-{host or staging._host()}-abc"
+def leftover(folder: Path, pid: int, realm: str | None = None, began: str | None = None) -> Path:
+    began = staging._beginning(pid) if began is None else began
+    path = folder / f"{PREFIX}{pid}-{began}-{realm or staging._realm()}-abc"
     path.mkdir()
     (path / "labels.parquet").write_text("half")
     return path
@@ -93,18 +96,68 @@ def test_one_file(tmp_path: Path) -> None:
     assert names(tmp_path) == ["labels.csv"]
 
 
+DAY = 86_400
+
+
+def aged(path: Path, days: int) -> Path:
+    then = time.time() - DAY * days
+    for part in (*path.iterdir(), path):
+        os.utime(part, (then, then))
+    return path
+
+
 def test_leftovers_of_killed_runs_are_removed_those_of_living_ones_stay(tmp_path: Path) -> None:
     leftover(tmp_path, dead_process())
-    alive, fresh_elsewhere = (
-        leftover(tmp_path, os.getpid()),
-        leftover(tmp_path, 1, host="elsewhere"),
-    )
-    old_elsewhere = leftover(tmp_path, 2, host="elsewhere")
-    os.utime(old_elsewhere, (0, 0))
+    alive = leftover(tmp_path, os.getpid())
     (tmp_path / f"{PREFIX}mine").write_text("a file that only looks like one")
     with results_folder(tmp_path):
         pass
-    assert names(tmp_path) == sorted([alive.name, fresh_elsewhere.name, f"{PREFIX}mine"])
+    assert names(tmp_path) == sorted([alive.name, f"{PREFIX}mine"])
+
+
+def test_a_number_that_another_process_has_by_now(tmp_path: Path) -> None:
+    if not staging._beginning(os.getpid()):
+        pytest.skip("nobody tells when a process began")
+    leftover(tmp_path, os.getpid(), began="1")
+    with results_folder(tmp_path):
+        pass
+    assert names(tmp_path) == []
+
+
+def test_processes_elsewhere_cannot_be_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither those of another machine nor those of another container, whose name may be the same
+    and whose numbers mean nothing here: their fits may last for days."""
+    host = socket.gethostname()
+    elsewhere = leftover(tmp_path, dead_process(), realm="elsewhere")
+    kept = [elsewhere, aged(leftover(tmp_path, 1, realm="elsewhere"), 20)]
+    written_to = aged(leftover(tmp_path, 2, realm="elsewhere"), 40)
+    (written_to / "labels.parquet").touch()
+    aged(leftover(tmp_path, 3, realm="elsewhere"), 40)
+    aged(leftover(tmp_path, 4, realm=host), 40)
+    with results_folder(tmp_path):
+        pass
+    assert names(tmp_path) == sorted(path.name for path in [*kept, written_to])
+    staging._realm.cache_clear()
+    own = staging._realm()
+    try:
+        monkeypatch.setattr(os, "readlink", lambda _: "pid:[1]")
+        staging._realm.cache_clear()
+        assert (staging._realm() != own) == Path("/proc/self/ns/pid").exists()
+    finally:
+        staging._realm.cache_clear()
+
+
+def test_names_of_folders_are_on_the_disk_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a power cut takes a new folder, and with it all that was flushed inside."""
+    flushed = list[Path]()
+    monkeypatch.setattr(results, "flush_names", flushed.append)
+    with results_folder(tmp_path / "new" / "deep"):
+        pass
+    assert flushed == [tmp_path / "new", tmp_path]
 
 
 def test_a_folder_that_cannot_be_written_fails_before_the_work(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from cmeans import AdaptivePossibilisticCMeans, Landmarks
 from cmeans.datasets import make_s_set
 from cmeans.kernels import Linear, Polynomial
 from cmeans.metrics import success_rate
-from cmeans.papers import PrintedAdaptivePossibilisticCMeans
+from cmeans.papers import GradientLandmarks, PrintedAdaptivePossibilisticCMeans
 from contracts.arrays import cut_raggedly
 from limited import within
 from naive_sparse import Recipe
@@ -297,7 +297,7 @@ def same(model, other, atol=1e-7):
     [
         {"landmarks": Landmarks(40, method="uniform")},
         {"landmarks": np.arange(N)},
-        {"landmarks": Landmarks(points=np.arange(N), solver="gradient")},
+        {"landmarks": GradientLandmarks(points=np.arange(N))},
     ],
 )
 def test_landmarks_that_span_everything_are_the_plain_space(form, words):

@@ -14,7 +14,7 @@ import pytest
 import naive
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans, ThreadEngine
 from cmeans.data.blocks import Blocks
-from cmeans.papers import PrintedFuzzy
+from cmeans.papers import GradientLandmarks, PrintedFuzzy
 from contracts.arrays import DTYPES, as_form, cut_raggedly, on_host
 from sweep_choices import pairs
 
@@ -68,7 +68,7 @@ SPACES = {
     "gradient": {
         "kernel": "rbf",
         "gamma": GAMMA,
-        "landmarks": Landmarks(points=LANDMARKS, solver="gradient"),
+        "landmarks": GradientLandmarks(points=LANDMARKS),
     },
 }
 
@@ -244,10 +244,12 @@ def test_scales_of_the_possibilistic_run_come_from_the_pilot():
 
 
 @pytest.mark.usefixtures("sweeps")
-@pytest.mark.parametrize(("space", "solver"), [("landmark", "eigh"), ("gradient", "gradient")])
-def test_landmarks_given_twice_change_nothing(space, solver):
+@pytest.mark.parametrize(
+    ("space", "choice"), [("landmark", Landmarks), ("gradient", GradientLandmarks)]
+)
+def test_landmarks_given_twice_change_nothing(space, choice):
     X, weights, _ = problem()
-    twice = Landmarks(points=np.concatenate([LANDMARKS, LANDMARKS[:3]]), solver=solver)
+    twice = choice(points=np.concatenate([LANDMARKS, LANDMARKS[:3]]))
     words = {**SPACES[space], "landmarks": twice, "init": START, "max_iter": SWEEPS, "tol": 0.0}
     model = FuzzyCMeans(C, m=1.3, **words).fit(X, sample_weight=weights)
     assert_same(model, naive_run("fuzzy-1.3", space, True, "rows"), "float64")

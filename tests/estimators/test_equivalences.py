@@ -13,6 +13,7 @@ from sklearn.kernel_approximation import Nystroem
 import naive
 from cmeans import FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans, TwoStepKernelKMeans
 from cmeans.kernels import KERNELS, Linear, Polynomial, Precomputed, Sigmoid
+from cmeans.papers import GradientLandmarks
 from sweep_choices import pairs
 
 pytestmark = [
@@ -55,18 +56,16 @@ def assert_same_runs(a, b, tolerance=1e-8):
 
 
 @pytest.mark.parametrize(
-    ("rule", "solver", "form", "sweeps"),
-    pairs(RULES, ["eigh", "gradient"], [np.asarray, sparse.csr_array], SWEEPS),
+    ("rule", "choice", "form", "sweeps"),
+    pairs(RULES, [Landmarks, GradientLandmarks], [np.asarray, sparse.csr_array], SWEEPS),
     indirect=["sweeps"],
 )
-def test_all_rows_as_landmarks_are_the_exact_space(rule, solver, form, X, weights):
+def test_all_rows_as_landmarks_are_the_exact_space(rule, choice, form, X, weights):
     """Gradients take the more steps the flatter the kernel is; one that is nearly flat is below."""
-    gamma = 0.15 if solver == "eigh" else 0.6
+    gamma = 0.15 if choice is Landmarks else 0.6
     words = {"kernel": "rbf", "gamma": gamma, "init": START, "max_iter": 4, "tol": 0}
     exact = RULES[rule](landmarks=None, **words).fit(form(X), sample_weight=weights)
-    everything = RULES[rule](landmarks=Landmarks(N, solver=solver), **words).fit(
-        form(X), sample_weight=weights
-    )
+    everything = RULES[rule](landmarks=choice(N), **words).fit(form(X), sample_weight=weights)
     assert_same_runs(exact, everything)
 
 
@@ -82,7 +81,7 @@ def test_gradient_form_is_the_eigen_form(kernel, rule, X, weights):
         shape = {"kernel": kernel} | ({"gamma": 0.15} if kernel != "cosine" else {})
     words = {**shape, "init": START, "max_iter": 8, "tol": 0}
     eigen = RULES[rule](landmarks=FEW, **words).fit(X, sample_weight=weights)
-    gradient = RULES[rule](landmarks=Landmarks(points=FEW, solver="gradient"), **words).fit(
+    gradient = RULES[rule](landmarks=GradientLandmarks(points=FEW), **words).fit(
         X, sample_weight=weights
     )
     assert_same_runs(eigen, gradient)
@@ -95,9 +94,7 @@ def test_gradients_do_not_wander_where_landmarks_are_nearly_redundant(seed):
     x = np.random.default_rng(seed).normal(size=(55, 1))
     words = {"m": 1.5, "kernel": "rbf", "init": START, "max_iter": 25, "tol": 0}
     eigen = FuzzyCMeans(C, landmarks=np.arange(50), **words).fit(x)
-    gradient = FuzzyCMeans(
-        C, landmarks=Landmarks(points=np.arange(50), solver="gradient"), **words
-    ).fit(x)
+    gradient = FuzzyCMeans(C, landmarks=GradientLandmarks(points=np.arange(50)), **words).fit(x)
     np.testing.assert_allclose(gradient.objective_history_, eigen.objective_history_, rtol=1e-3)
     assert np.diff(gradient.objective_history_).max() < 1e-8 * len(x)
 
@@ -107,22 +104,24 @@ def test_gradients_refuse_an_indefinite_kernel_with_advice(X):
     model = KernelKMeans(
         C,
         kernel=Sigmoid(gamma=0.3, coef0=1.0),
-        landmarks=Landmarks(points=FEW, solver="gradient"),
+        landmarks=GradientLandmarks(points=FEW),
         init=START,
     )
     with (
         pytest.warns(UserWarning, match="indefinite"),
-        pytest.raises(ValueError, match=r'negative eigenvalues.*Landmarks\(solver="eigh"'),
+        pytest.raises(ValueError, match=r"negative eigenvalues.*take Landmarks"),
     ):
         model.fit(X)
 
 
 @pytest.mark.parametrize(
-    ("rule", "solver", "sweeps"), pairs(RULES, ["eigh", "gradient"], SWEEPS), indirect=["sweeps"]
+    ("rule", "choice", "sweeps"),
+    pairs(RULES, [Landmarks, GradientLandmarks], SWEEPS),
+    indirect=["sweeps"],
 )
-def test_precomputed_columns_and_squares_are_the_kernel_itself(rule, solver, X, weights):
+def test_precomputed_columns_and_squares_are_the_kernel_itself(rule, choice, X, weights):
     words = {
-        "landmarks": Landmarks(points=FEW, solver=solver),
+        "landmarks": choice(points=FEW),
         "init": START,
         "max_iter": 8,
         "tol": 0,

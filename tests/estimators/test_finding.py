@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cmeans import Landmarks
 from cmeans.datasets import make_s_set
 from cmeans.kernels import Polynomial
 from cmeans.metrics import success_rate
-from cmeans.papers import PrintedAdaptivePossibilisticCMeans
+from cmeans.papers import GradientLandmarks, PrintedAdaptivePossibilisticCMeans
 from contracts.arrays import cut_raggedly
 from every_estimator import CLASSES, FINDING
 from limited import limited, within
@@ -333,7 +332,7 @@ SPACES = {
     "gradient": {
         "kernel": "rbf",
         "gamma": 0.2,
-        "landmarks": Landmarks(12, solver="gradient"),
+        "landmarks": GradientLandmarks(12),
         "max_iter": 30,
     },
     "polynomial": {"kernel": Polynomial(degree=2), "landmarks": 20},

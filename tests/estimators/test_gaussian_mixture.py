@@ -252,7 +252,7 @@ def test_hard_cases_fit_or_say_why():
         GaussianMixture(3, random_state=0).fit(x[:3])
     with pytest.raises(ValueError, match="all rows of positive weight are equal"):
         GaussianMixture(1).fit(np.ones((5, 2)))
-    with pytest.raises(ValueError, match="without an inverse.*prior=0"):
+    with pytest.raises(ValueError, match=r"without an inverse.*prior=0"):
         GaussianMixture(5, covariance=Covariance(prior=0), random_state=0).fit(x[:7])
 
 

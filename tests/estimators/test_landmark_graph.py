@@ -14,6 +14,7 @@ import cmeans
 import naive_graph
 from cmeans import Landmarks
 from cmeans.kernels import LandmarkGraphKernel
+from cmeans.papers import GradientLandmarks
 from cmeans.rules import Entropy
 from contracts.arrays import as_form, on_host
 from file_formats import npy, parquet
@@ -251,9 +252,9 @@ def test_a_graph_that_is_to_be_made_has_no_values():
 BAD = {
     "gamma": ({"gamma": 1.0}, "gamma=1.0.: a graph has no gamma"),
     "landmark_tol": ({"landmarks": Landmarks(tol=0.1)}, "a graph has none of that; leave tol out"),
-    "landmark_solver": (
-        {"landmarks": Landmarks(solver="gradient")},
-        "a graph has none of that; leave solver out",
+    "gradients": (
+        {"landmarks": GradientLandmarks()},
+        r"a graph has none of that; give Landmarks\(...\)",
     ),
     "no landmarks": ({"landmarks": None}, "the graph is made over landmarks"),
     "more neighbours than landmarks": (

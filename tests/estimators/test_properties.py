@@ -27,6 +27,7 @@ from cmeans import (
 from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
 from cmeans.kernels import KERNELS, RBF, Linear
+from cmeans.papers import GradientLandmarks
 from cmeans.rules import Fuzzy, Hard, Possibilistic
 from cmeans.spaces import EuclideanSpace, landmark_space
 from cmeans.sweeps.generic import sweep
@@ -94,9 +95,7 @@ def words(
     if space in ("landmark", "gradient"):
         count = draw(st.integers(1, len(X)))
         points = np.sort(np.random.default_rng(count).permutation(len(X))[:count])
-        chosen["landmarks"] = (
-            Landmarks(points=points, solver="gradient") if space == "gradient" else points
-        )
+        chosen["landmarks"] = GradientLandmarks(points=points) if space == "gradient" else points
         if kernel == "linear":  # by its name it would be told that it needs no landmarks
             chosen["kernel"] = Linear()
     elif space == "exact":
@@ -115,7 +114,7 @@ def renumbered(space, numbers):
 
 
 def by_gradients(model):
-    return isinstance(model.landmarks, Landmarks) and model.landmarks.solver == "gradient"
+    return isinstance(model.landmarks, GradientLandmarks)
 
 
 @contextmanager
@@ -439,7 +438,7 @@ def test_statistics_of_two_halves_merge_into_those_of_the_whole(rule, form, data
 BITS = {
     "euclidean": {"kernel": "linear"},
     "landmark": {"kernel": "rbf", "landmarks": 20, "gamma": "median"},
-    "gradient": {"kernel": "rbf", "landmarks": Landmarks(20, solver="gradient"), "gamma": "median"},
+    "gradient": {"kernel": "rbf", "landmarks": GradientLandmarks(20), "gamma": "median"},
     "exact": {"kernel": "rbf", "landmarks": None, "gamma": "median"},
 }
 

@@ -654,7 +654,6 @@ def test_landmarks_as_points(estimator, value, message):
         ({"method": "uniform", "points": [1, 2, 3]}, "points are landmarks as they are"),
         ({"number": 0}, r'number=0\): number must be "auto", None or a whole number of at least 1'),
         ({"method": "best"}, "method='best'\\): unknown method; known are .*rpcholesky.*uniform"),
-        ({"solver": "lu"}, "solver='lu'\\): unknown solver; known are .*eigh.*gradient"),
         ({"tol": -0.1}, r"tol=-0.1\): tol must be a number of at least 0"),
     ],
 )

@@ -31,7 +31,7 @@ from cmeans import (
     TwoStepKernelKMeans,
 )
 from cmeans.kernels import RBF, Linear, Polynomial
-from cmeans.papers import StreamingKernelFCM
+from cmeans.papers import GradientLandmarks, StreamingKernelFCM
 from cmeans.rules import Fuzzy, Hard, Possibilistic, Rule
 from every_estimator import known
 from sweep_choices import often
@@ -52,7 +52,7 @@ SPACES = {
     "euclidean": {"kernel": "linear"},
     "exact": {"kernel": "rbf", "gamma": 0.05, "landmarks": None},
     "landmarks": {"kernel": "rbf", "gamma": 0.05, "landmarks": 15},
-    "gradient": {"kernel": "rbf", "gamma": 0.05, "landmarks": Landmarks(15, solver="gradient")},
+    "gradient": {"kernel": "rbf", "gamma": 0.05, "landmarks": GradientLandmarks(15)},
     "points": {
         "kernel": "rbf",
         "gamma": 0.05,

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cmeans import FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans, TwoStepKernelKMeans
+from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans, TwoStepKernelKMeans
 from cmeans.kernels import Polynomial
+from cmeans.papers import GradientLandmarks
 from contracts.arrays import FORMS, as_form, on_host
 
 pytestmark = [
@@ -33,7 +34,7 @@ SPACES = {
     "gradient": {
         "kernel": "rbf",
         "gamma": GAMMA,
-        "landmarks": Landmarks(points=np.arange(0, N, 4), solver="gradient"),
+        "landmarks": GradientLandmarks(points=np.arange(0, N, 4)),
     },
     "polynomial": {"kernel": Polynomial(degree=2, gamma=0.2), "landmarks": np.arange(0, N, 4)},
 }

@@ -10,7 +10,8 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import make_blobs
 
-from cmeans import KernelKMeans, Landmarks, StreamingFuzzyCMeans
+from cmeans import KernelKMeans, StreamingFuzzyCMeans
+from cmeans.papers import GradientLandmarks
 from contracts.arrays import FORMS, as_form
 from every_estimator import NAMES, build, known
 
@@ -105,7 +106,7 @@ def test_every_estimator_takes_it(name):
     "words",
     [
         {"landmarks": 20},
-        {"landmarks": Landmarks(20, solver="gradient")},
+        {"landmarks": GradientLandmarks(20)},
         {"landmarks": np.arange(20)},
     ],
 )

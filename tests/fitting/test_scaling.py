@@ -17,7 +17,6 @@ from cmeans import (
     AdaptivePossibilisticCMeans,
     FuzzyCMeans,
     KernelKMeans,
-    Landmarks,
     SequentialPossibilisticCMeans,
     load,
     save,
@@ -26,7 +25,7 @@ from cmeans.data.blocks import Blocks
 from cmeans.data.scaling import FeatureUnits
 from cmeans.datasets import make_s_set
 from cmeans.engines import ThreadEngine
-from cmeans.papers import PrintedAdaptivePossibilisticCMeans
+from cmeans.papers import GradientLandmarks, PrintedAdaptivePossibilisticCMeans
 from cmeans.persistence.model_file import read_metadata
 from cmeans.tuning.feature_ranges import factors_to_ten
 from sweep_choices import pairs
@@ -47,7 +46,7 @@ SPACES = {
     "gradient": {
         "kernel": "rbf",
         "gamma": 0.1,
-        "landmarks": Landmarks(12, solver="gradient"),
+        "landmarks": GradientLandmarks(12),
         "sparsity": 0,
     },
 }

@@ -466,7 +466,7 @@ def test_what_sweeps_remember_of_samples_is_planned_for(
     seen, planned, call = [0], [], BoundedSweep.__call__
 
     def swept(self: BoundedSweep, rows: Any, rule: Any, state: Any, *words: Any) -> Any:
-        if not rows.blocks.read_anew:
+        if rows.blocks.skipping_pays:
             seen.append(BoundedSweep.memory(rows.space, rows.blocks, len(state.centres)).total)
         return call(self, rows, rule, state, *words)
 

@@ -27,6 +27,7 @@ WORDS: dict[str, dict[str, Any]] = {  # by which each feature is asked for
     "must_link": {"must_link": [[0, 1]]},
     "sizes": {"sizes": Sizes(least=5)},
     "noise": {"noise": 0.1},
+    "covariance": {"covariance": "diag"},
     "top_k": {"top_k": 2},
     'search="breathing"': {"search": "breathing"},
     'missing="partial"': {"missing": "partial"},
@@ -54,6 +55,10 @@ def test_a_pair_fits_or_is_refused_by_the_table(pair: tuple[str, str]) -> None:
         return  # two ways to say one thing
     if 'missing="partial"' in pair and "numbers of landmarks" in pair:
         why = APART[frozenset(('missing="partial"', "landmarks"))]
+    if "covariance" in pair and "numbers of landmarks" in pair:
+        why = APART[frozenset(("covariance", "landmarks"))]
+    if "covariance" in pair and "a kernel" in pair:
+        why = "clusters have covariances among rows as they are"  # a graph's features have some too
     if why is None:
         assert fit(*pair).labels_.shape == (30,)
         return

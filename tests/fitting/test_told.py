@@ -18,9 +18,10 @@ from sklearn.preprocessing import StandardScaler
 
 import cmeans
 import naive
-from cmeans import CMeans, FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans, Search
+from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, Search
 from cmeans.data.blocks import Blocks
 from cmeans.fitting.stages.linked import loaded_rows
+from cmeans.papers import GradientLandmarks
 from cmeans.rules import Entropy
 from every_estimator import NAMES, build, without
 from limited import limited
@@ -41,7 +42,7 @@ SPACES: dict[str, dict[str, Any]] = {
     "linear": {"kernel": "linear"},
     "landmarks": {"kernel": "rbf", "gamma": 0.1, "landmarks": 12},
     "exact": {"kernel": "rbf", "gamma": 0.1, "landmarks": None},
-    "gradient": {"kernel": "rbf", "gamma": 0.1, "landmarks": Landmarks(12, solver="gradient")},
+    "gradient": {"kernel": "rbf", "gamma": 0.1, "landmarks": GradientLandmarks(12)},
 }
 
 

@@ -11,12 +11,11 @@ from cmeans import (
     CMeans,
     FuzzyCMeans,
     KernelKMeans,
-    Landmarks,
     PossibilisticCMeans,
     TwoStepKernelKMeans,
 )
 from cmeans.kernels import Polynomial, Precomputed
-from cmeans.papers import PrintedFuzzy
+from cmeans.papers import GradientLandmarks, PrintedFuzzy
 from contracts.arrays import as_form, cut_raggedly, on_host
 from sweep_choices import often, pairs
 
@@ -46,7 +45,7 @@ SPACES = {
     "gradient": {
         "kernel": "rbf",
         "gamma": 0.15,
-        "landmarks": Landmarks(points=FEW, solver="gradient"),
+        "landmarks": GradientLandmarks(points=FEW),
     },
     "precomputed": {"kernel": "precomputed", "landmarks": None},
     "precomputed-landmarks": {"kernel": "precomputed", "landmarks": FEW},

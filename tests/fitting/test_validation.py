@@ -46,7 +46,7 @@ from cmeans.data.blocks import Blocks
 from cmeans.fitting.validation import read_weights
 from cmeans.kernels import Polynomial, Precomputed
 from cmeans.metrics import match_labels
-from cmeans.papers import StreamingKernelFCM
+from cmeans.papers import GradientLandmarks, StreamingKernelFCM
 from cmeans.rules import Fuzzy
 from cmeans.runtime.progress import listening
 from cmeans.sampling.population import population_of, sample
@@ -69,7 +69,7 @@ SPACES = {
     "euclidean": {"kernel": "linear"},
     "exact": {"kernel": "rbf", "gamma": "median", "landmarks": None},
     "landmarks": {"kernel": "rbf", "gamma": "median", "landmarks": 20},
-    "gradient": {"kernel": "rbf", "gamma": "median", "landmarks": Landmarks(20, solver="gradient")},
+    "gradient": {"kernel": "rbf", "gamma": "median", "landmarks": GradientLandmarks(20)},
     "polynomial": {"kernel": Polynomial(degree=2), "landmarks": 20},
     "laplacian": {"kernel": "laplacian", "gamma": 0.1, "landmarks": 20},
 }

@@ -95,7 +95,6 @@ WORDS: dict[str, tuple[Any, ...]] = {
     ),
     "landmarks__method": ("auto", "rpcholesky", "uniform", "k-means++", "k-means", "no"),
     "landmarks__tol": (0.0, 0.02, 1.0, -1, float("nan")),
-    "landmarks__solver": ("eigh", "gradient", "no"),
     "init": (
         "k-means++",
         "k-means||",

@@ -103,7 +103,7 @@ COMMANDS = {
         "weighted.csv",
     ),
     "select": Command(
-        "select few_weighted.npy --weight 4 -c 2-4 --refits 2 --method hard -q --out out "
+        "select few_weighted.npy --weight 4 -c 2-3 --refits 2 --method hard -q --out out "
         "--checkpoint state --checkpoint-minutes 0",
         {
             "out/selection.csv": of_table,

@@ -14,7 +14,7 @@ import cmeans
 from cmeans import Landmarks
 from cmeans.data.arrays import binary_exponent
 from cmeans.kernels import KERNELS
-from cmeans.papers import PrintedAdaptivePossibilisticCMeans, StreamingKernelFCM
+from cmeans.papers import GradientLandmarks, PrintedAdaptivePossibilisticCMeans, StreamingKernelFCM
 from cmeans.rules import Fuzzy
 from cmeans.spaces.conjugate_gradients import conjugate_gradients
 from cmeans.spaces.spectrum import estimated_largest_eigenvalue
@@ -40,7 +40,7 @@ COMMON = {"scaling": None, "chunk_size": 18, "patch_size": 18}
 SPACES: dict[str, dict[str, Any]] = {
     "exact": {"landmarks": None},
     "landmarks": {"landmarks": 12},
-    "gradient": {"landmarks": Landmarks(12, solver="gradient")},
+    "gradient": {"landmarks": GradientLandmarks(12)},
     "exact from points": {"landmarks": None, "init": X[:3]},
     "k-means++ landmarks": {"landmarks": Landmarks(12, method="k-means++")},
 }

@@ -27,6 +27,7 @@ from cmeans import (
 from cmeans.data.limits import Limits
 from cmeans.kernels import NormalizedPolynomial, Polynomial, Precomputed, Sigmoid
 from cmeans.landmarks.certificate import Approximation
+from cmeans.papers import GradientLandmarks
 from cmeans.persistence.model_file import read_metadata
 from limited import limited, within
 
@@ -126,12 +127,13 @@ def test_the_true_cost_lies_between_the_bounds(kernel, rule, number):
     }
     solver = "gradient" if number % 6 == 5 and kernel not in FULL else "eigh"
     points = rows(100 + seed)[:s]
+    choice = GradientLandmarks if solver == "gradient" else Landmarks
     if how == "points":
-        chosen = Landmarks(points=points.astype(dtype), solver=solver)
+        chosen = choice(points=points.astype(dtype))
     elif how == "rows":
-        chosen = Landmarks(points=rng.choice(N, size=s, replace=False), solver=solver)
+        chosen = choice(points=rng.choice(N, size=s, replace=False))
     else:
-        chosen = Landmarks(s, method=how, solver=solver)
+        chosen = choice(s, method=how)
     model = make(C, landmarks=chosen, **words).fit(X, sample_weight=weight)
     certificate, u = model.approximation_, np.asarray(model.memberships_, dtype=float)
     true = cost_of(K, u, m, weight, getattr(model, "eta_", None))
@@ -490,7 +492,7 @@ def saved(tmp_path):
 
 @pytest.mark.parametrize("whole_rows", [True, False])
 @pytest.mark.parametrize(
-    "words", [{}, {"landmarks": Landmarks(solver="gradient")}, {"landmarks": None}], ids=str
+    "words", [{}, {"landmarks": GradientLandmarks()}, {"landmarks": None}], ids=str
 )
 def test_it_survives_a_file(words, whole_rows, tmp_path):
     model = FuzzyCMeans(

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
 
-from cmeans import FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans
+from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans
 from cmeans.data.limits import Limits
 from cmeans.kernels import Polynomial, Sigmoid
 from cmeans.landmarks.rpcholesky import PartialCholesky
 from cmeans.landmarks.select import spanning_rows
+from cmeans.papers import GradientLandmarks
 from cmeans.sampling.pairwise import MatrixAffinity
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
@@ -404,7 +405,7 @@ def test_kernels_that_are_not_known_to_be_definite_stay_exact():
         ({"kernel": Sigmoid(gamma=0.5, coef0=-1.0)}, X),
         ({"kernel": "precomputed"}, K),
         ({"kernel": "rbf", "gamma": 5000.0}, X),  # nearly the identity
-        ({"kernel": "rbf", "gamma": 0.05, "landmarks": Landmarks(None, solver="gradient")}, X),
+        ({"kernel": "rbf", "gamma": 0.05, "landmarks": GradientLandmarks(None)}, X),
     ):
         words = {"landmarks": None, **words}
         model = KernelKMeans(3, init=np.arange(3), max_iter=2, **words).fit(rows_given)

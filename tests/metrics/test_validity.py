@@ -24,7 +24,7 @@ from cmeans import (
     TwoStepKernelKMeans,
 )
 from cmeans.kernels import RBF, Linear
-from cmeans.papers import PrintedFuzzy
+from cmeans.papers import GradientLandmarks, PrintedFuzzy
 from cmeans.validity import partition_coefficient, partition_entropy, xie_beni
 from contracts.arrays import DENSE, as_form
 
@@ -249,7 +249,7 @@ def test_in_the_space_of_the_rows(model, m, weight):
     [
         {"kernel": "rbf", "landmarks": None},
         {"kernel": "rbf", "landmarks": 20},
-        {"kernel": "rbf", "landmarks": Landmarks(20, solver="gradient")},
+        {"kernel": "rbf", "landmarks": GradientLandmarks(20)},
     ],
     ids=["exact", "landmarks", "gradient"],
 )

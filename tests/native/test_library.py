@@ -142,8 +142,8 @@ def test_the_digest_knows_names_and_texts_and_not_ends_of_lines(tmp_path):
 def test_threads_that_ask_first_get_the_same():
     program = (
         "from concurrent.futures import ThreadPoolExecutor as Pool; from cmeans import native\n"
-        "print(len({id(native.library._loaded()) for _ in range(1)} | set(Pool(8).map(lambda _: "
-        "id(native.library._loaded()), range(64)))))"
+        "print(len({id(native.calls._loaded()) for _ in range(1)} | set(Pool(8).map(lambda _: "
+        "id(native.calls._loaded()), range(64)))))"
     )
     assert run(program).stdout.split() == ["1"]
 

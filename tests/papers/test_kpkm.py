@@ -16,11 +16,12 @@ from sklearn.preprocessing import scale
 
 import naive
 import naive_rosen
-from cmeans import FuzzyCMeans, KernelKMeans, Landmarks, ProbabilisticKMeans
+from cmeans import FuzzyCMeans, KernelKMeans, ProbabilisticKMeans
 from cmeans.data.blocks import Blocks
 from cmeans.datasets import make_ring_and_disc
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF, Linear, Polynomial, Sigmoid
+from cmeans.papers import GradientLandmarks
 from cmeans.papers.kpkm import GivenStart, PartitionProblem
 from cmeans.papers.kpkm.batched import follow_batched
 from cmeans.papers.kpkm.grams import DenseGram, gram_of
@@ -43,7 +44,7 @@ over_solvers = pytest.mark.parametrize("solver", SOLVERS)
 SPACES = {
     "exact": {"kernel": "rbf", "gamma": 0.3, "landmarks": None},
     "landmarks": {"kernel": "rbf", "gamma": 0.3, "landmarks": 12},
-    "gradient": {"kernel": "rbf", "gamma": 0.3, "landmarks": Landmarks(8, solver="gradient")},
+    "gradient": {"kernel": "rbf", "gamma": 0.3, "landmarks": GradientLandmarks(8)},
     "euclidean": {"kernel": "linear"},
     "polynomial": {"kernel": Polynomial(degree=2, gamma=0.1), "landmarks": None},
 }

@@ -29,13 +29,12 @@ import cmeans
 from cmeans import (
     FuzzyCMeans,
     KernelKMeans,
-    Landmarks,
     PossibilisticCMeans,
     load,
     save,
 )
 from cmeans.kernels import RBF, CallableKernel, NormalizedPolynomial, Polynomial, Precomputed
-from cmeans.papers import PrintedFuzzy
+from cmeans.papers import GradientLandmarks, PrintedFuzzy
 from cmeans.persistence.model_file import read_metadata
 from cmeans.rules import Entropy, Fuzzy
 from every_estimator import NAMES, PARAMETERS, STREAMS, without
@@ -60,7 +59,7 @@ SPACES = {
     "euclidean": {"kernel": "linear"},
     "exact": {"kernel": "rbf", "gamma": 0.1, "landmarks": None},
     "landmarks": {"kernel": "rbf", "gamma": 0.1, "landmarks": 12},
-    "gradient": {"kernel": "rbf", "gamma": 0.1, "landmarks": Landmarks(12, solver="gradient")},
+    "gradient": {"kernel": "rbf", "gamma": 0.1, "landmarks": GradientLandmarks(12)},
     "row numbers": {"kernel": "rbf", "gamma": 0.1, "landmarks": np.arange(0, 60, 5)},
     "polynomial": {"kernel": Polynomial(degree=2), "landmarks": 12},
     "laplacian": {"kernel": "laplacian", "gamma": 0.1, "landmarks": 12},

@@ -29,8 +29,7 @@ from cmeans.sampling.sampled_rows import GramRows
 from cmeans.solvers.annealing import parted
 from cmeans.spaces.centres import Centres
 from cmeans.sweeps.statistics import Statistics
-from cmeans.tuning.partition import best_partition
-from cmeans.tuning.temperature import automatic_temperature, critical_temperature
+from cmeans.tuning.softness import automatic_temperature, best_partition, critical_temperature
 from limited import limited
 
 rng = np.random.default_rng(3)

@@ -14,7 +14,6 @@ import cmeans.sampling.kmeans_parallel
 from cmeans import (
     FuzzyCMeans,
     KernelKMeans,
-    Landmarks,
     PossibilisticCMeans,
     ProbabilisticKMeans,
     TwoStepKernelKMeans,
@@ -23,6 +22,7 @@ from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF, CallableKernel, Laplacian, Linear, Polynomial, Precomputed
+from cmeans.papers import GradientLandmarks
 from cmeans.sampling.drawing import exponentials, new_key
 from cmeans.sampling.kmeans_parallel import scalable_kmeans_plus_plus
 from cmeans.sampling.pairwise import Metric
@@ -44,7 +44,7 @@ SPACES = {
     "euclidean": {"kernel": "linear"},
     "exact": {"kernel": "rbf", "gamma": 0.3, "landmarks": None},
     "landmark": {"kernel": "rbf", "gamma": 0.3, "landmarks": 12},
-    "gradient": {"kernel": "rbf", "gamma": 0.3, "landmarks": Landmarks(12, solver="gradient")},
+    "gradient": {"kernel": "rbf", "gamma": 0.3, "landmarks": GradientLandmarks(12)},
     "polynomial": {"kernel": Polynomial(degree=2, gamma=0.5), "landmarks": 12},
 }
 

@@ -24,13 +24,12 @@ from cmeans import (
     CMeans,
     FuzzyCMeans,
     KernelKMeans,
-    Landmarks,
     PossibilisticCMeans,
     Search,
     StreamingFuzzyCMeans,
 )
 from cmeans.kernels import Linear
-from cmeans.papers import PrintedCMeans
+from cmeans.papers import GradientLandmarks, PrintedCMeans
 from cmeans.rules import Fuzzy, Rule
 from cmeans.solvers.anderson import Anderson, Mixing, _least_squares
 from cmeans.spaces.centres import Centres
@@ -51,7 +50,7 @@ SPACES = {
     "gradient": {
         "kernel": "rbf",
         "gamma": GAMMA,
-        "landmarks": Landmarks(points=LANDMARKS, solver="gradient"),
+        "landmarks": GradientLandmarks(points=LANDMARKS),
     },
     "exact": {"kernel": "rbf", "gamma": GAMMA, "landmarks": None},
     "precomputed": {"kernel": "precomputed", "landmarks": None},
@@ -696,7 +695,7 @@ def test_mixing_at_rest_raises_nothing(words, rows, unit):
         if "landmarks" in words
         else {
             "kernel": "rbf",
-            "landmarks": Landmarks(points=np.array([1, 3]), solver="gradient"),
+            "landmarks": GradientLandmarks(points=np.array([1, 3])),
             "init": [0],
         }
     )
@@ -885,7 +884,7 @@ def test_single_precision_without_a_factor_ends_too():
         "max_iter": 150,
     }
     assert FuzzyCMeans(C, **words).fit(X).n_iter_ < 50
-    words["landmarks"] = Landmarks(points=LANDMARKS, solver="gradient")
+    words["landmarks"] = GradientLandmarks(points=LANDMARKS)
     assert FuzzyCMeans(C, **words).fit(X).converged_
 
 

@@ -24,6 +24,7 @@ import cmeans
 from cmeans import Checkpoint, Landmarks, Search
 from cmeans.data.row_source import RowsError, StoredRows
 from cmeans.kernels import Precomputed
+from cmeans.papers import GradientLandmarks
 from cmeans.solvers import checkpoints
 from cmeans.solvers.fit_identity import formatted
 from damage import Damage, changed_by_hand, flipped, truncated
@@ -47,7 +48,7 @@ FITS = {
     ),
     "noise": lambda **words: cmeans.FuzzyCMeans(5, noise=0.2, m=1.3, **words),
     "gradient": lambda **words: cmeans.FuzzyCMeans(
-        4, kernel="rbf", landmarks=Landmarks(20, solver="gradient"), max_iter=12, **words
+        4, kernel="rbf", landmarks=GradientLandmarks(20), max_iter=12, **words
     ),
     "exact": lambda **words: cmeans.FuzzyCMeans(
         4, landmarks=None, kernel="laplacian", max_iter=6, **words

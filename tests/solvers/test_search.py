@@ -398,3 +398,32 @@ def test_few_rows_are_parted_as_well_as_can_be(c):
         c, kernel=Polynomial(degree=1, gamma=1.0, coef0=0), landmarks=None, random_state=0
     ).fit(rows)
     assert same.objective_ == pytest.approx(LEAST[c], abs=0.01)
+
+
+@pytest.mark.parametrize(("n_clusters", "starts"), [(60, 9), (256, 2)])
+def test_a_search_ends_within_its_row_visits(n_clusters, starts, monkeypatch):
+    """Those of nine further starts, each drawn in the time of twenty sweeps, and of very many
+    clusters of two, each in that of three: on rows in which there is always more to gain."""
+    x, found = np.random.default_rng(0).uniform(size=(3000, 2)), []
+
+    class Counting(search._Search):
+        def run(self, centres):
+            found.append((self, super().run(centres)))
+            return found[-1][1]
+
+    breaths, breathe = [0], search._Search._breathe
+
+    def counted(self, now, rng):
+        after = breathe(self, now, rng)
+        breaths.append(after.row_visits - now.row_visits)
+        return after
+
+    monkeypatch.setattr(search._Search, "_breathe", counted)
+    monkeypatch.setattr(search, "_Search", Counting)
+    words = {"kernel": "linear", "random_state": 0}
+    plain = cmeans.KernelKMeans(n_clusters, search=None, **words).fit(x)
+    cmeans.KernelKMeans(n_clusters, search="auto", **words).fit(x)
+    [(_, searched)] = found
+    drawing = {9: 20, 2: 3}[starts]
+    most = starts * (plain.row_visits_ + drawing * len(x))
+    assert most * 0.9 <= searched.row_visits < most + max(breaths)

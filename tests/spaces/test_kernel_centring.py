@@ -8,9 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cmeans import FuzzyCMeans, Landmarks
+from cmeans import FuzzyCMeans
 from cmeans.data.blocks import Block
 from cmeans.kernels import Linear, Polynomial
+from cmeans.papers import GradientLandmarks
 from cmeans.spaces import landmark_space
 
 KERNELS = {"linear": Linear(), "polynomial": Polynomial(degree=2, gamma=0.5)}
@@ -100,7 +101,7 @@ def test_gradients_bear_an_offset_too(words):
         + 1e4
     )
     words = {"m": 1.5, "init": [0, 20, 40], **words}
-    landmarks = Landmarks(points=np.arange(0, 60, 2))
-    factored = FuzzyCMeans(3, landmarks=landmarks, **words).fit(X)
-    model = FuzzyCMeans(3, landmarks=landmarks.set_params(solver="gradient"), **words).fit(X)
+    landmarks = GradientLandmarks(points=np.arange(0, 60, 2))
+    factored = FuzzyCMeans(3, landmarks=landmarks.factored(), **words).fit(X)
+    model = FuzzyCMeans(3, landmarks=landmarks, **words).fit(X)
     np.testing.assert_allclose(model.memberships_, factored.memberships_, rtol=0, atol=1e-3)

@@ -18,10 +18,11 @@ import naive_spherical
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, Landmarks, Search, Sizes
 from cmeans.data.blocks import Blocks
 from cmeans.kernels import Cosine, Linear, Polynomial
+from cmeans.papers import GradientLandmarks
 from cmeans.rules import Entropy
 from cmeans.spaces import EuclideanSpace
 from cmeans.spaces.centres import Centres
-from cmeans.tuning.temperature import critical_temperature
+from cmeans.tuning.softness import critical_temperature
 from contracts.arrays import as_form, cut_raggedly, on_host
 from every_estimator import CLASSES, with_parameter
 from limited import limited
@@ -55,7 +56,7 @@ KERNELS = {
 SPACES = {
     "whole": {},
     "landmarks": {"landmarks": FEW},
-    "gradient": {"landmarks": Landmarks(points=FEW, solver="gradient")},
+    "gradient": {"landmarks": GradientLandmarks(points=FEW)},
 }
 
 
@@ -240,11 +241,16 @@ def test_a_weight_of_k_is_k_copies_and_threads_do_not_matter(X, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("kernel", "solver"),
-    [("linear", "eigh"), ("rbf", "eigh"), ("rbf", "gradient"), ("landmark_graph", "eigh")],
+    ("kernel", "choice"),
+    [
+        ("linear", Landmarks),
+        ("rbf", Landmarks),
+        ("rbf", GradientLandmarks),
+        ("landmark_graph", Landmarks),
+    ],
 )
-def test_models_go_to_files_and_back(kernel, solver, X, tmp_path):
-    words = {} if kernel != "rbf" else {"landmarks": Landmarks(points=FEW, solver=solver)}
+def test_models_go_to_files_and_back(kernel, choice, X, tmp_path):
+    words = {} if kernel != "rbf" else {"landmarks": choice(points=FEW)}
     model = FuzzyCMeans(C, kernel=kernel, metric="cosine", random_state=0, m=1.3, **words).fit(X)
     cmeans.save(model, tmp_path / "model")
     again = cmeans.load(tmp_path / "model")

@@ -34,7 +34,7 @@ from cmeans import FuzzyCMeans, KernelPatchClustering, Landmarks, StreamingFuzzy
 from cmeans.fitting.procedure import FitSettings
 from cmeans.kernels import RBF, Polynomial, Precomputed
 from cmeans.sampling.sampled_rows import GramRows
-from cmeans.tuning.fuzzifier import fuzzifier
+from cmeans.tuning.softness import fuzzifier
 from sweep_choices import pairs
 
 over_streams = pytest.mark.parametrize("name", STREAMS)

@@ -19,15 +19,14 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import minmax_scale
 
 import naive
-from cmeans import CMeans, FuzzyCMeans, KernelPatchClustering, Landmarks, PossibilisticCMeans
+from cmeans import CMeans, FuzzyCMeans, KernelPatchClustering, PossibilisticCMeans
 from cmeans.data.limits import Limits
 from cmeans.kernels import RBF, Precomputed
-from cmeans.papers import StreamingKernelFCM
+from cmeans.papers import GradientLandmarks, StreamingKernelFCM
 from cmeans.rules import Fuzzy
 from cmeans.sampling.population import Population
 from cmeans.sampling.sampled_rows import MANY, CoordinateRows, GramRows
-from cmeans.tuning.fuzzifier import fuzzifier
-from cmeans.tuning.partition import best_partition
+from cmeans.tuning.softness import best_partition, fuzzifier
 from sweep_choices import pairs
 
 pytestmark = pytest.mark.slow
@@ -243,7 +242,7 @@ KERNELS = {"linear": {"kernel": "linear"}, "rbf": {"kernel": "rbf", "gamma": "me
 SPACES = {
     "exact": {"kernel": "rbf", "landmarks": None},
     "landmark": {"kernel": "rbf", "landmarks": 30},
-    "gradient": {"kernel": "rbf", "landmarks": Landmarks(30, solver="gradient")},
+    "gradient": {"kernel": "rbf", "landmarks": GradientLandmarks(30)},
     "float32": {"kernel": "rbf", "landmarks": 30},
 }
 

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from cmeans import Landmarks
 from cmeans.kernels import Kernel, Precomputed
 from cmeans.metrics import purity
-from cmeans.papers import PrintedCMeans, PrintedFuzzy, PrintedPossibilistic
+from cmeans.papers import GradientLandmarks, PrintedCMeans, PrintedFuzzy, PrintedPossibilistic
 from cmeans.rules import Fuzzy, Possibilistic, Rule
 
 from .settings import EPSILON, M, Problem, first_rows, kernel_of
@@ -66,9 +65,7 @@ def full(problem: Problem) -> Values:
     algorithms do."""
     started = time.perf_counter()
     values = kernel_values(kernel_of(problem.kernel), problem.x, problem.x)
-    return Values(
-        values, {"landmarks": Landmarks(None, solver="gradient")}, time.perf_counter() - started
-    )
+    return Values(values, {"landmarks": GradientLandmarks(None)}, time.perf_counter() - started)
 
 
 def first_memberships(problem: Problem, rows: np.ndarray, rule: Rule) -> np.ndarray:

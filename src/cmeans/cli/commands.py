@@ -130,6 +130,14 @@ Every = Annotated[
 Resume = Annotated[
     bool, option(RUN, "Go on from --checkpoint, with the same rows and options.", "--resume")
 ]
+Overwrite = Annotated[
+    bool,
+    option(
+        RUN,
+        "Replace files of the same names in --out that no former run has written, too.",
+        "--overwrite",
+    ),
+]
 TopK = Annotated[
     int | None,
     option(
@@ -236,10 +244,8 @@ def _typed(parameter: ParameterOption) -> Any:
     kind: Any = parameter.kind or parameter.number
     more = {"metavar": "|".join(names) or "4GB"} if kind is str else {}
     if names and parameter.number:
-        kind, more = (
-            str,
-            {"metavar": "|".join([*names, "N" if parameter.number is int else "NUMBER"])},
-        )
+        kind = str
+        more = {"metavar": "|".join([*names, "N" if parameter.number is int else "NUMBER"])}
     elif parameter.several:
         kind, more = str, {"metavar": "NUMBER[,NUMBER...]"}
     elif names:
@@ -329,6 +335,7 @@ def fit(
             RUN, "Say what memory, passes and row visits it would take, and do nothing.", "--plan"
         ),
     ] = False,
+    overwrite: Overwrite = False,
     **words: Any,
 ) -> dict[str, Any]:
     if method not in METHODS:
@@ -362,6 +369,7 @@ def fit(
         context.obj,
         report,
         plan,
+        overwrite,
     )
     return run_fit(request, screen)
 
@@ -452,13 +460,21 @@ def select(
     kept_in: KeptIn = None,
     every: Every = 5.0,
     resume: Resume = False,
+    overwrite: Overwrite = False,
     **words: Any,
 ) -> dict[str, Any]:
     reading = _reading(file, columns, weight, array, dtype, header, identifier, categorical)
     words["random_state"] = random_state
     checkpoint = _checkpoint(kept_in, every, resume)
     request = FitRequest(
-        reading, Path(), method, words, scale, checkpoint=checkpoint, arguments=context.obj or ()
+        reading,
+        Path(),
+        method,
+        words,
+        scale,
+        checkpoint=checkpoint,
+        arguments=context.obj or (),
+        overwrite=overwrite,
     )
     return select_number(request, n_clusters, by, refits, screen, out)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,15 @@ from typing import Any
 from .. import Checkpoint, __version__
 from ..data.files.schema import described
 from ..engines.dask.dask_api import connected
-from ..fitting.arguments import rule_of
 from ..fitting.fit_plan import FitPlan
 from ..fitting.rows.finite import without_partial
 from ..persistence.model_file import read_metadata, save
+from ..rules.base import rule_of
 from ..runtime.numerals import parse_budget
 from ..runtime.signals import held_back
 from ..runtime.user_warnings import one_line
 from ..solvers.checkpoints import check_place
-from ..storage.atomic import staged, write_text
+from ..storage.atomic import WriteError, staged, write_text
 from ..storage.overwriting import refuse_overwriting
 from .categories import Categories, learn_categories
 from .errors import InputError, Stopped
@@ -35,6 +35,7 @@ from .output.results import (
     caught_warnings,
     files_kept,
     plain,
+    refuse_foreign,
     results_folder,
     sizes,
 )
@@ -58,6 +59,8 @@ LABELS, MODEL, SUMMARY, REPORT = (
     "report.html",
 )
 
+_LABELS_AGAIN = "cmeans predict makes the labels from the model."
+
 
 @dataclass(frozen=True)
 class FitRequest:
@@ -78,6 +81,7 @@ class FitRequest:
     arguments: Sequence[str] = ()  # of the command line, for advice
     report: bool = False  # also write a page for people
     plan: bool = False  # tell what the fit would take, and do nothing
+    overwrite: bool = False  # replace files that no former run has written
 
     @property
     def kept_in(self) -> str | os.PathLike[str] | None:
@@ -86,7 +90,8 @@ class FitRequest:
 
 
 def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
-    """Fit, write all results or none, and return the summary."""
+    """Fit, write all results, and return the summary. Where an error ends it there are none; where
+    that is a full disk, those that found room, the model before all others."""
     method = METHODS[request.method]
     _check(request, method)
     if request.plan:
@@ -113,8 +118,14 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
                     )
             except KeyboardInterrupt:
                 raise Stopped(_farewell(model, request, recipe)) from None
+            except WriteError as error:  # of the labels
+                if model.__sklearn_is_fitted__():
+                    with suppress(WriteError):  # the first one is the reason
+                        save(model, place / MODEL, rows=False, metadata=_metadata(request, recipe))
+                        error.more = _LABELS_AGAIN
+                raise
         with watch.part("write"):
-            save(model, place / MODEL, rows=False, metadata=_metadata(request, recipe))
+            _save(model, request, recipe, place)
         # In few words what clusters are like, where that takes no other pass over rows that are not
         # in memory.
         names = feature_names(model, recipe)
@@ -225,6 +236,8 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
     if request.kept_in is not None:
         outputs[f"--checkpoint {request.kept_in}"] = os.fspath(request.kept_in)
     refuse_overwriting(outputs, files_of(request.reading))
+    names = [os.path.basename(file) for file in _outputs(request).values()]
+    refuse_foreign(request.out, names, SUMMARY, request.overwrite)
     if request.checkpoint is not None:
         check_place(request.checkpoint, "--checkpoint")
 
@@ -331,6 +344,20 @@ def _farewell(model: Any, request: FitRequest, recipe: Preprocessing) -> str:
         f"{in_options(model.stop_reason_)}; the centres so far are in "
         f"{request.out / MODEL}{resume}."
     )
+
+
+def _save(model: Any, request: FitRequest, recipe: Preprocessing, place: Path) -> None:
+    """Save the model; where there is room for the labels alone, in their place: it can make them
+    again, and nothing else can make it."""
+    metadata = _metadata(request, recipe)
+    try:
+        save(model, place / MODEL, rows=False, metadata=metadata)
+    except WriteError as error:
+        (place / LABELS).unlink()
+        save(model, place / MODEL, rows=False, metadata=metadata)
+        lost = WriteError(error.errno, error.strerror, str(place / LABELS))
+        lost.more = _LABELS_AGAIN
+        raise lost from error
 
 
 def _metadata(request: FitRequest, recipe: Preprocessing) -> dict[str, Any]:

@@ -55,9 +55,11 @@ class ModelAndRows:
     rows: InputRows
 
 
-def with_rows(file: Path, reading: ReadOptions, screen: Screen) -> ModelAndRows:
-    """Return a saved model and the rows of a file, prepared as those of its fit; of a pipeline, as
-    they go into it."""
+def with_rows(
+    file: Path, reading: ReadOptions, screen: Screen, most: int | None = None
+) -> ModelAndRows:
+    """Return a saved model and the rows of a file, prepared as those of its fit, in memory if they
+    take no more than `most` bytes; of a pipeline, as they go into it."""
     stored = open_model(file)
     if stored["estimator"] == "LandmarkGraph":
         raise InputError(
@@ -69,7 +71,9 @@ def with_rows(file: Path, reading: ReadOptions, screen: Screen) -> ModelAndRows:
     if "steps" in stored:
         return ModelAndRows(stored, model, recipe, rows_of_pipeline(model, reading))
     reading = replace(reading, dtype=recipe.dtype, holes=takes_holes(model))
-    rows = read_rows(reading, recipe.columns, categories=recipe.categories)
+    rows = read_rows(reading, recipe.columns, most, recipe.categories)
+    # which rows in memory have lost: their columns are chosen by these names already
+    vars(model).pop("feature_names_in_", None)
     return ModelAndRows(stored, model, recipe, replace(rows, x=recipe.scaling.apply(rows.x)))
 
 

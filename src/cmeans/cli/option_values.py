@@ -56,7 +56,6 @@ PANELS = {  # of the help, in their order, and the parameters in each
         "landmarks__number",
         "landmarks__method",
         "landmarks__tol",
-        "landmarks__solver",
         "metric",
     ),
     RUN: (
@@ -79,7 +78,6 @@ _RENAMED = {
     "landmarks__number": "--landmarks",
     "landmarks__method": "--landmark-choice",
     "landmarks__tol": "--landmark-tol",
-    "landmarks__solver": "--landmark-solver",
     "search__method": "--search",
     "search__acceleration": "--acceleration",
     "search__progressive": "--progressive",

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from .. import __version__
 from ..inspection.contrast import contrast_of
 from ..inspection.report import CALLER, Again, Findings, names_a_page, page_of
-from ..inspection.rows import InspectedRows, inspected
+from ..inspection.rows import MOST_ROWS, InspectedRows, inspected
 from ..storage.overwriting import refuse_overwriting
 from .errors import InputError
 from .models import Preprocessing, with_rows
@@ -23,6 +23,8 @@ from .output.results import Stopwatch, caught_warnings
 from .output.terminal import Screen
 from .rows import InputRows, ReadOptions, files_of, refuse_inside, row_names
 
+LOADED = 2**24  # bytes of rows up to which all are read, though a page shows some of them
+LOOKED_AT = 2**25  # numbers of the rows that are looked at, at most
 HAS_PAGES = importlib.util.find_spec("jinja2") is not None
 
 
@@ -57,7 +59,7 @@ def report_on(request: ReportRequest, screen: Screen) -> dict[str, Any]:
     watch = Stopwatch()
     with caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
         with watch.part("read"):
-            known = with_rows(request.model, request.reading, screen)
+            known = with_rows(request.model, request.reading, screen, LOADED)
         with watch.part("report"):
             command = shlex.join(
                 [
@@ -139,7 +141,12 @@ def looked_at(model: Any, rows: InputRows, recipe: Preprocessing) -> InspectedRo
     """Return what a model says of the rows of a file, in the units of the file."""
     weight = None if rows.stay else rows.weight
     return inspected(
-        model, rows.x, CALLER, sample_weight=weight, inverse_transform=_inverse(model, recipe)
+        model,
+        rows.x,
+        CALLER,
+        sample_weight=weight,
+        most=min(MOST_ROWS, max(LOOKED_AT // max(1, int(rows.x.shape[1])), 1)),
+        inverse_transform=_inverse(model, recipe),
     )
 
 
@@ -158,11 +165,9 @@ def feature_names(model: Any, recipe: Preprocessing) -> list[str] | None:
 
 
 def _inverse(model: Any, recipe: Preprocessing) -> Any:
-    return (
-        None
-        if recipe.scaling.kind == "none" or feature_names(model, recipe) is None
-        else recipe.scaling.undone
-    )
+    if recipe.scaling.kind == "none" or feature_names(model, recipe) is None:
+        return None
+    return recipe.scaling.undone
 
 
 def page_of_fit(

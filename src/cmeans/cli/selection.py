@@ -26,14 +26,21 @@ from ..storage.overwriting import refuse_overwriting
 from .errors import InputError
 from .fitting import FitRequest, prepared_rows, refuse_other_options
 from .option_values import METHODS, with_engine
-from .output.results import Stopwatch, as_json, caught_warnings, files_kept, results_folder
+from .output.results import (
+    Stopwatch,
+    as_json,
+    caught_warnings,
+    files_kept,
+    refuse_foreign,
+    results_folder,
+)
 from .output.terminal import Screen
 from .rows import files_of, refuse_inside
 
 SELECTABLE = {name: method for name, method in METHODS.items() if not method.finds_number}
 # options that a fit has not, or otherwise
 OWN = ("-c", "--clusters", "--by", "--refits", "--out", "--checkpoint", "--checkpoint-minutes")
-OWN_FLAGS = ("select", "--resume", "--json", "--quiet", "-q", "--debug")
+OWN_FLAGS = ("select", "--overwrite", "--resume", "--json", "--quiet", "-q", "--debug")
 TABLE, PICTURE, SUMMARY = "selection.csv", "selection.png", "selection.json"
 
 
@@ -57,6 +64,7 @@ def select_number(
         {f"--out {out}: the {name}": str(out / name) for name in (TABLE, PICTURE, SUMMARY)},
         files_of(request.reading),
     )
+    refuse_foreign(out, (TABLE, PICTURE, SUMMARY), SUMMARY, request.overwrite)
     with results_folder(out), staged(out, seal=SUMMARY) as place:
         summary, found = _judged(request, clusters, by, n_bootstrap, screen)
         files = {"table": TABLE, "summary": SUMMARY}

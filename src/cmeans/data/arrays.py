@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from .row_source import as_source
+from .row_source import StoredRows
 
 Array: TypeAlias = Any  # an array of any array-API library, or a CSR matrix where that is noted
 Float64: TypeAlias = npt.NDArray[np.float64]
@@ -43,7 +43,7 @@ def is_sparse(x: Array) -> bool:
 
 def is_stored(x: Array) -> bool:
     """True where x represents rows that are not in memory."""
-    return as_source(x) is not None
+    return isinstance(x, StoredRows)
 
 
 def is_foreign(x: Array) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,7 @@ from .scratch import ScratchRows, room
 FEW_COLUMNS = 8  # columns up to which a row's work does not depend on them
 LARGEST_SUM = 1024  # rows that a float32 sum may cover before it is added to a float64 total
 KXX = "kxx"  # the column of k(x, x), which comes with rows of kernel values
+Answer = TypeVar("Answer")
 # the column of the rows' numbers among those that were given, where these are fewer
 NUMBER = "number"
 
@@ -100,23 +101,21 @@ class Blocks:
         return int(self.x.shape[0])
 
     @property
-    def read_anew(self) -> bool:
-        """True where every pass reads all rows again: represented rows are worth keeping then, and
-        to skip single rows saves nothing."""
-        return is_stored(self.x)
-
-    @property
-    def fit_in_memory(self) -> bool:
-        """True of rows that would be read into memory, wherever they are: what asks this does the
-        same with rows of files and of arrays."""
+    def are_few(self) -> bool:
+        """True of rows as few as are read into memory: what asks this does the same with rows of
+        files and of arrays."""
         limits, nbytes = self.limits, self.n_rows * int(self.x.shape[1]) * itemsize(self.x)
         return nbytes <= limits.loaded_bytes or self.n_rows <= limits.canonical_rows
 
+    def in_full(self, make: Callable[[], Answer]) -> Answer | None:
+        """Return what a function makes of numbers (n, c) beside the rows, such as memberships; None
+        where labels alone are kept of each row."""
+        return None if is_stored(self.x) else make()
+
     @property
-    def keep_memberships(self) -> bool:
-        """True where memberships (n, c) are kept in memory beside the rows; else of a pass over
-        them labels alone are kept."""
-        return not is_stored(self.x)
+    def most_gathered(self) -> float:
+        """The number of rows of which a pass may gather numbers."""
+        return self.limits.rows_at_once if is_stored(self.x) else np.inf
 
     @property
     def are_views(self) -> bool:
@@ -156,12 +155,13 @@ class Blocks:
     def may_keep(self, planned: bool) -> bool:
         """Return True where passes may keep numbers beside the rows: as planned, and always of rows
         in memory, which are larger."""
-        return planned or not self.read_anew
+        return planned or not is_stored(self.x)
 
     @property
     def skipping_pays(self) -> bool:
-        """True where a pass that leaves single rows out saves time."""
-        return not self.read_anew
+        """True where a pass that leaves single rows out saves time: not where each reads all rows
+        again."""
+        return not is_stored(self.x)
 
     @property
     def may_gather(self) -> bool:
@@ -183,14 +183,15 @@ class Blocks:
         """All but the rows."""
         return BlocksSpec(self.unit, self.limits, tuple(self.columns))
 
-    def in_memory(self) -> Blocks:
-        """Return the same blocks with the rows in memory."""
-        return replace(self, x=rows_between(self.x, 0, self.n_rows)) if is_stored(self.x) else self
-
-    def require_in_memory(self, message: Callable[[str], str]) -> None:
-        """Refuse rows that are not in memory, by a message about their place."""
-        if is_stored(self.x):
-            raise ValueError(message(self.x.where))
+    def in_memory(self, ask: Callable[[str, int | None], None] | None = None) -> Blocks:
+        """Return the same blocks with the rows in memory. Where they are read for it, `ask` is
+        called first, and may refuse: with their place for messages, and their bytes, None where no
+        more than a few of them should come here."""
+        if not is_stored(self.x):
+            return self
+        if ask is not None:
+            ask(self.x.where, None if self.elsewhere else self.x.nbytes)
+        return replace(self, x=rows_between(self.x, 0, self.n_rows))
 
     def by_row(self, dtype: npt.DTypeLike, *shape: int) -> npt.NDArray[Any]:
         """Return an uninitialised array (n, *shape); a large one in scratch where the rows are not

@@ -36,10 +36,8 @@ class ColumnFacts:
         )
 
     def __add__(self, other: ColumnFacts) -> ColumnFacts:
-        least, positive = (
-            min(self.least, other.least),
-            min(self.least_positive, other.least_positive),
-        )
+        least = min(self.least, other.least)
+        positive = min(self.least_positive, other.least_positive)
         return ColumnFacts(
             self.total + other.total, least, max(self.largest, other.largest), positive
         )

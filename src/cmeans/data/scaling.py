@@ -42,10 +42,8 @@ def extremes(x: Array, weight: Float64 | None) -> tuple[Float64, Float64]:
         if counted.shape[0] == 0:
             continue
         if is_sparse(counted):
-            lowest, highest = (
-                counted.min(axis=0).toarray().ravel(),
-                counted.max(axis=0).toarray().ravel(),
-            )
+            lowest = counted.min(axis=0).toarray().ravel()
+            highest = counted.max(axis=0).toarray().ravel()
         else:
             # of what is not missing
             lowest, highest = np.fmin.reduce(counted), np.fmax.reduce(counted)

@@ -65,7 +65,10 @@ class Scratch:
 
     def _read_some(self, out: memoryview, offset: int) -> int:
         if hasattr(os, "preadv"):
-            return os.preadv(self.descriptor, [out], offset)
+            try:
+                return os.preadv(self.descriptor, [out], offset)
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, self.folder) from error
         with self._seeking:
             os.lseek(self.descriptor, offset, os.SEEK_SET)
             found = os.read(self.descriptor, len(out))

@@ -174,14 +174,10 @@ def make_s_set(
     39 (2006) 761-765.
     """
     function_name = "make_s_set"
-    c, n = (
-        whole(function_name, "n_clusters", n_clusters, 2),
-        whole(function_name, "n_samples", n_samples, 1),
-    )
-    overlap, noise = (
-        share(function_name, "overlap", overlap, above=True),
-        share(function_name, "noise", noise, above=False),
-    )
+    c = whole(function_name, "n_clusters", n_clusters, 2)
+    n = whole(function_name, "n_samples", n_samples, 1)
+    overlap = share(function_name, "overlap", overlap, above=True)
+    noise = share(function_name, "noise", noise, above=False)
     if overlap > 0.5:
         raise ValueError(
             f"{function_name}(overlap={overlap!r}): beyond 0.5 there are no clusters left to find."

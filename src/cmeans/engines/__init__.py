@@ -2,7 +2,7 @@
 
 from .base import Chain, ChunkedRows, Engine, NumberedPass, Pass, without_checkpoint
 from .dask.engine import DaskEngine
-from .of_rows import engine_of_rows
+from .of_rows import brought, column_beside, engine_of_rows, rows_held
 from .threads import ThreadEngine, count_threads, usable_cpus
 
 __all__ = [
@@ -13,8 +13,11 @@ __all__ = [
     "NumberedPass",
     "Pass",
     "ThreadEngine",
+    "brought",
+    "column_beside",
     "count_threads",
     "engine_of_rows",
+    "rows_held",
     "usable_cpus",
     "without_checkpoint",
 ]

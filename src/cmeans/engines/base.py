@@ -85,6 +85,15 @@ class Chain(ABC, Generic[Result]):
         """Return the state after the rows of one task; `engine` is one of the place where these
         rows are."""
 
+    def sent(self) -> Chain[Result]:
+        """Return what of it can go to other machines."""
+        return self
+
+    def heard(self, state: Result) -> Result:
+        """Tell those who listen here of a state that other machines have come to; they may change
+        it."""
+        return state
+
 
 @dataclass(frozen=True, eq=False)
 class ChunkedRows:
@@ -135,11 +144,9 @@ class _BesideKept(Pass[Result]):
 
 def without_checkpoint(engine: Any) -> Any:
     """Return the parameter `engine` of a fit of which nothing is kept; None stays None."""
-    return (
-        engine
-        if engine is None or engine.checkpoint is None
-        else engine.set_params(checkpoint=None)
-    )
+    if engine is None or engine.checkpoint is None:
+        return engine
+    return engine.set_params(checkpoint=None)
 
 
 class Engine(ABC):

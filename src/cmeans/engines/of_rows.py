@@ -1,9 +1,14 @@
-"""The engine of rows for which none is asked."""
+"""Rows, and numbers beside them, as the engine of their place holds them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from ..data.arrays import Array, is_stored
 from .base import Engine
+from .dask.columns import DaskColumn
+from .dask.dask_api import is_collection
 from .dask.engine import DaskEngine
 from .threads import ThreadEngine
 
@@ -11,3 +16,30 @@ from .threads import ThreadEngine
 def engine_of_rows(x: Array, n_jobs: int | None) -> Engine:
     """Return the workers that hold the rows, or threads where none do."""
     return DaskEngine() if is_stored(x) and x.elsewhere else ThreadEngine(n_jobs)
+
+
+def rows_held(x: Any, engine: Any, estimator_name: str, *, holes: bool) -> Any:
+    """Return rows that workers hold as stored rows, all others as they are. `engine`: the parameter
+    of an estimator; `holes`: values may be missing. Errors name `estimator_name`."""
+    if not is_collection(x):
+        return x
+    held = engine if isinstance(engine, DaskEngine) else DaskEngine()
+    return held.rows(x, estimator_name, holes=holes)
+
+
+def column_beside(
+    x: Array, values: Any, check: Callable[[Any, int], Any], name: str, estimator_name: str
+) -> DaskColumn | None:
+    """Return numbers by row that stay on workers beside the rows `x`, each part of them checked;
+    None where rows or numbers are here."""
+    if isinstance(values, DaskColumn):
+        return values
+    if not (is_stored(x) and x.elsewhere and is_collection(values)):
+        return None
+    column: DaskColumn = x.partitions.column(values, check, name, estimator_name)
+    return column
+
+
+def brought(values: Any) -> Any:
+    """Return what workers hold as an array here, all else as it is."""
+    return values.compute() if is_collection(values) else values

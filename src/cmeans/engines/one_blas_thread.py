@@ -22,12 +22,19 @@ QUIET: Any = {"over": "ignore", "invalid": "ignore", "divide": "ignore", "under"
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Give BLAS one thread in this context, and in those that overlap it."""
-    _single_blas.enter()
+    # An interrupt may come between any two steps, and must not leave BLAS at one thread for good.
+    key = object()
     try:
+        with held_back():
+            _single_blas.enter(key)
         with np.errstate(**QUIET):
             yield
     finally:
-        _single_blas.leave()
+        try:
+            with held_back():
+                _single_blas.leave(key)
+        finally:
+            _single_blas.leave(key)  # where one came before signals were held back
 
 
 def limit_this_thread() -> None:
@@ -50,19 +57,20 @@ class _SingleBlas:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._open = 0
+        self._open: set[object] = set()
         self._limits: Any = None
 
-    def enter(self) -> None:
+    def enter(self, key: object) -> None:
         with self._lock:
-            self._open += 1
-            if self._open == 1:
+            if self._limits is None:
                 self._limits = _blas().limit(limits=1, user_api="blas")
+            self._open.add(key)
 
-    def leave(self) -> None:
+    def leave(self, key: object) -> None:
+        """Close what was opened by this key; without effect where it was closed already."""
         with self._lock:
-            self._open -= 1
-            if self._open == 0:
+            self._open.discard(key)
+            if not self._open and self._limits is not None:
                 self._limits.restore_original_limits()
                 self._limits = None
 

@@ -184,11 +184,9 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
     def _checked_alpha(self, estimator_name: str) -> float | None:
         """Return alpha, None for "auto"."""
         automatic = isinstance(self.alpha, str) and self.alpha == "auto"
-        return (
-            None
-            if automatic
-            else real(self.alpha, "alpha", estimator_name, above=True, others='"auto" or ')
-        )
+        if automatic:
+            return None
+        return real(self.alpha, "alpha", estimator_name, above=True, others='"auto" or ')
 
     def _search(
         self, given: AdaptiveProblem, method: Method

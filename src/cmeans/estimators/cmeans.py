@@ -15,18 +15,20 @@ from ..fitting.arguments import (
     MetricName,
     MissingName,
     check_top_k,
-    rule_of,
     truncated,
 )
+from ..fitting.covariance import Covariance, CovarianceName
 from ..fitting.fit import BaseCMeans
 from ..fitting.landmark_choice import Landmarks
 from ..fitting.procedure import Procedure, method_of
 from ..fitting.search import Search, SearchName
 from ..fitting.sizes import Sizes, given_sizes
 from ..fitting.stages.sized import SizedClusters
+from ..fitting.stretched import stretched
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import RULES, Rule
+from ..rules.base import rule_of
 from ..runtime.docstrings import describes_arguments, shares_parameters
 from ..runtime.offered import offered_if
 from .kernel_kmeans import KernelKMeans
@@ -111,6 +113,7 @@ class CMeans(Plotting, BaseCMeans):
         gamma: GammaName | float = "scale",
         landmarks: int | Auto | Landmarks | Any | None = "auto",
         metric: MetricName = "euclidean",
+        covariance: CovarianceName | Covariance | None = None,
         init: InitName | Any = "k-means++",
         n_init: int = 1,
         search: SearchName | Search | None = "auto",
@@ -146,7 +149,8 @@ class CMeans(Plotting, BaseCMeans):
             )
         rule = truncated(rule, check_top_k(self.top_k, rule, name))
         stages = () if sizes is None else (SizedClusters(sizes),)
-        return Procedure(partial(method_of, rule), stages=stages, top_k=rule.most_clusters)
+        plain = Procedure(partial(method_of, rule), stages=stages, top_k=rule.most_clusters)
+        return stretched(plain, self.covariance, rule, name)
 
     @property
     def _can_be_annealed(self) -> bool:  # type: ignore[override]

@@ -16,12 +16,14 @@ from ..fitting.arguments import (
     check_top_k,
     truncated,
 )
+from ..fitting.covariance import Covariance, CovarianceName
 from ..fitting.fit import BaseCMeans
 from ..fitting.landmark_choice import Landmarks
 from ..fitting.procedure import Procedure, method_of
 from ..fitting.search import Search, SearchName
 from ..fitting.sizes import Sizes, given_sizes
 from ..fitting.stages.sized import SizedClusters
+from ..fitting.stretched import stretched
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Fuzzy, NoiseFuzzy, Rule
@@ -137,6 +139,7 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         gamma: GammaName | float = "scale",
         landmarks: int | Auto | Landmarks | Any | None = "auto",
         metric: MetricName = "euclidean",
+        covariance: CovarianceName | Covariance | None = None,
         init: InitName | Any = "k-means++",
         n_init: int = 1,
         search: SearchName | Search | None = "auto",
@@ -156,8 +159,7 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         with parameters_of(name, share="noise"):
             rule: Rule = Fuzzy(self.m) if self.noise is None else NoiseFuzzy(self.m, self.noise)
         sizes = given_sizes(self.sizes, self.n_clusters, name)
-        top_k, stages = (
-            check_top_k(self.top_k, rule, name),
-            () if sizes is None else (SizedClusters(sizes),),
-        )
-        return Procedure(partial(method_of, truncated(rule, top_k)), stages=stages, top_k=top_k)
+        top_k = check_top_k(self.top_k, rule, name)
+        stages = () if sizes is None else (SizedClusters(sizes),)
+        plain = Procedure(partial(method_of, truncated(rule, top_k)), stages=stages, top_k=top_k)
+        return stretched(plain, self.covariance, rule, name)

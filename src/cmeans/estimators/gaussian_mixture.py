@@ -17,11 +17,11 @@ from ..fitting.covariance import Covariance, CovarianceName, covariance_from
 from ..fitting.fit import BaseCMeans
 from ..fitting.geometry import Geometry
 from ..fitting.mixture import (
-    check_start,
     component_weights,
     covariances_of,
-    given_start,
+    given_mixture,
     in_shape,
+    is_mixture,
     live_columns,
     log_likelihoods,
 )
@@ -41,9 +41,8 @@ from .plotting import Plotting
 
 @shares_parameters(KernelKMeans)
 class GaussianMixture(Plotting, BaseCMeans):
-    """A mixture of Gaussians, by penalised maximum likelihood: maximise
-
-    sum_i w_i ln sum_j p_j N(x_i; v_j, S_j)  -  (nu / 2) sum_j [ln |S_j| + tr(S_j^-1 T)].
+    """A mixture of Gaussians: minimise  -sum_i w_i ln sum_j p_j N(x_i; v_j, S_j) + (nu / 2) sum_j
+    [ln |S_j| + tr(S_j^-1 T)].
 
     Use it when clusters are stretched, or differ in spread: k-means finds round ones of one size.
     The penalty counts as nu rows of covariance T in each cluster, where T is pooled within the
@@ -57,6 +56,7 @@ class GaussianMixture(Plotting, BaseCMeans):
     covariance : "full", "diag", "tied", "spherical" or Covariance, default="full"
         What the components' covariances may be, and what is known of them beforehand: `Covariance`
         says how. "full" has d (d + 1) / 2 numbers for each cluster; of many columns take "diag".
+        Not None as elsewhere: components are never round and of one size.
     init : name, array, tuple or fitted estimator, default="k-means++"
         Where to start. A name: as in `KernelKMeans`, for hard partitions of the rows as they are
         and of the rows whitened by their total covariance, from which two runs start; six more,
@@ -80,8 +80,8 @@ class GaussianMixture(Plotting, BaseCMeans):
     means_, cluster_centers_ : (c, d).
     covariances_ : (c, d, d); "diag": (c, d), "tied": (d, d), "spherical": (c,). 0 in columns of one
         value, which say nothing of clusters.
-    precisions_cholesky_ : as many numbers: upper triangles P_j with P_j P_j^T = S_j^-1.
-    precisions_ : their squares, the inverses of the covariances.
+    precisions_, precisions_cholesky_ : as many numbers: S_j^-1, and upper triangles P_j with P_j
+        P_j^T = S_j^-1.
     memberships_ : (n, c) posterior probabilities; `labels_` is their argmax.
     objective_, objective_history_ : minus the penalised log-likelihood, a weighted sum, at the end
         and after 0, 1, ... sweeps; it falls.
@@ -154,12 +154,12 @@ class GaussianMixture(Plotting, BaseCMeans):
 
     def _procedure(self) -> Procedure:
         stage = StretchedClusters(
-            self._covariance, MixtureVolumes(), lambda *_: (Mixture(), None), given_start
+            self._covariance, MixtureVolumes(), lambda *_: (Mixture(), None), given_mixture
         )
         return Procedure(lambda _: Method(Hard()), stages=(stage,))
 
     def _check_init(self) -> None:
-        if not check_start(self.init, self._init_names, type(self).__name__):
+        if not is_mixture(self.init, type(self).__name__):
             super()._check_init()
 
     def _model_attributes(
@@ -176,20 +176,13 @@ class GaussianMixture(Plotting, BaseCMeans):
             "means_": space.as_points(state.centres),
             "covariances_": in_shape(covariances_of(state.metrics), name, live),
             "precisions_cholesky_": in_shape(turned, name, live),
+            "precisions_": in_shape(found.pop("metrics_"), name, live),
         }
-
-    @property
-    def precisions_(self) -> Float64:
-        """The inverses of the covariances, of the shape of `covariances_`."""
-        factor = self.precisions_cholesky_
-        if self._covariance.shape in ("diag", "spherical"):
-            return factor * factor
-        precisions: Float64 = factor @ np.swapaxes(factor, -1, -2)
-        return precisions
 
     weights_: Float64
     means_: Float64
     covariances_: Float64
+    precisions_: Float64
     precisions_cholesky_: Float64
     lower_bound_: float
     n_starts_: int

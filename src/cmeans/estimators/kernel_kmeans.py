@@ -7,12 +7,14 @@ from typing import Any
 
 from ..engines import Engine
 from ..fitting.arguments import Auto, GammaName, InitName, MetricName, MissingName
+from ..fitting.covariance import Covariance, CovarianceName
 from ..fitting.fit import BaseCMeans
 from ..fitting.landmark_choice import Landmarks
 from ..fitting.procedure import Method, Procedure
 from ..fitting.search import Search, SearchName
 from ..fitting.sizes import Sizes, given_sizes
 from ..fitting.stages.sized import SizedClusters
+from ..fitting.stretched import stretched
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Hard
@@ -47,6 +49,10 @@ class KernelKMeans(Plotting, BaseCMeans):
     metric : "euclidean" or "cosine", default="euclidean"
         What rows are compared by. "cosine": centres have length one in the kernel's space; with
         kernel="linear" rows are made of length one too: spherical k-means, for text and embeddings.
+    covariance : None, "full", "diag", "tied", "spherical" or Covariance, default=None
+        Clusters have metrics of their own, from the covariances of their rows, so that they may be
+        stretched (`Covariance`, and Notes); for kernel="linear" and "landmark_graph". None: they
+        are round.
     init : name, array or fitted estimator, default="k-means++"
         How the first centres are drawn. "k-means++" reads a fair sample of 20,000 rows (20 a
         cluster, if that is more), "k-means||" all rows, in six passes; of no more rows than that
@@ -103,6 +109,10 @@ class KernelKMeans(Plotting, BaseCMeans):
     kernel_, gamma_ : the kernel object and the width used.
     eigenvalues_, n_clusters_suggested_ : of a graph only: the leading ones, and the number before
         the largest gap of sqrt(1 - eigenvalue).
+    metrics_ : with `covariance` only, (c, d, d) A_j, or (c, d) diagonals: the squared distance of x
+        to v_j is (x - v_j)^T A_j (x - v_j).
+    n_starts_, start_ : with `covariance` only, the runs that were followed, and where the best of
+        them started.
     prices_, size_gap_ : with `sizes` only, which says what they are.
     n_missing_ : (d,) missing values of each column, with missing="partial" only.
     separation_ : spread of the centres over the typical squared distance of rows to them; near 0
@@ -120,6 +130,13 @@ class KernelKMeans(Plotting, BaseCMeans):
     v_j)).  It falls from sweep to sweep; of rows of other lengths too, of which longer ones count
     more. With kernel="linear" `kernel_` is the `Cosine` kernel.
 
+    With `covariance` squared distances are those of Gustafson and Kessel 1979, (x - v_j)^T A_j (x -
+    v_j), A_j = |S_j|^(1/d) S_j^-1, for S_j = (W_j + nu T) / (N_j + nu): the covariance of the
+    cluster's rows with nu rows of covariance T, which is pooled within the clusters of the best
+    hard partition. The objective then has nu sum_j tr(A_j T) besides. m="auto" and T="auto" are
+    read off the rows in the metric of that T. Where a run starts, `GaussianMixture` says, which has
+    components of their own volumes and weights too.
+
     With missing="partial" distances that count by more than their ratios in a row (possibilistic,
     noise, entropy, sizes; `transform`, `outlier_score`) are scaled by d / (number of values). Of
     hard clusters the objective is that of k-POD.
@@ -134,7 +151,8 @@ class KernelKMeans(Plotting, BaseCMeans):
     Chitta, Jin, Havens, Jain: Approximate kernel k-means. KDD 2011, eq. 1-7, Alg. 2. Hathaway,
     Bezdek: Fuzzy c-means clustering of incomplete data. IEEE Trans. SMC-B 31(5), 2001. Chi, Chi,
     Baraniuk: k-POD: a method for k-means clustering of missing data. The American Statistician
-    70(1), 2016. Dhillon, Modha: Concept decompositions for large sparse text data using clustering.
+    70(1), 2016. Gustafson, Kessel: Fuzzy clustering with a fuzzy covariance matrix. IEEE CDC 1979.
+    Dhillon, Modha: Concept decompositions for large sparse text data using clustering.
     Machine Learning 42, 2001 (spherical).
 
     Examples
@@ -158,6 +176,7 @@ class KernelKMeans(Plotting, BaseCMeans):
         gamma: GammaName | float = "scale",
         landmarks: int | Auto | Landmarks | Any | None = "auto",
         metric: MetricName = "euclidean",
+        covariance: CovarianceName | Covariance | None = None,
         init: InitName | Any = "k-means++",
         n_init: int = 1,
         search: SearchName | Search | None = "auto",
@@ -173,7 +192,9 @@ class KernelKMeans(Plotting, BaseCMeans):
         self._store(locals())
 
     def _procedure(self) -> Procedure:
-        sizes = given_sizes(self.sizes, self.n_clusters, type(self).__name__)
-        return Procedure(
+        name = type(self).__name__
+        sizes = given_sizes(self.sizes, self.n_clusters, name)
+        plain = Procedure(
             lambda _: Method(Hard()), stages=() if sizes is None else (SizedClusters(sizes),)
         )
+        return stretched(plain, self.covariance, Hard(), name)

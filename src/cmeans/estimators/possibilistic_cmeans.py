@@ -8,10 +8,12 @@ from typing import Any
 from ..data.outputs import FloatArray
 from ..engines import Engine
 from ..fitting.arguments import Auto, GammaName, InitName, MetricName, MissingName
+from ..fitting.covariance import Covariance, CovarianceName
 from ..fitting.fit import BaseCMeans
 from ..fitting.landmark_choice import Landmarks
 from ..fitting.procedure import Procedure, method_of
 from ..fitting.search import Search, SearchName
+from ..fitting.stretched import stretched
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Possibilistic
@@ -103,6 +105,7 @@ class PossibilisticCMeans(Plotting, BaseCMeans):
         gamma: GammaName | float = "scale",
         landmarks: int | Auto | Landmarks | Any | None = "auto",
         metric: MetricName = "euclidean",
+        covariance: CovarianceName | Covariance | None = None,
         init: InitName | Any = "k-means++",
         n_init: int = 1,
         search: SearchName | Search | None = "auto",
@@ -125,4 +128,5 @@ class PossibilisticCMeans(Plotting, BaseCMeans):
     def _procedure(self) -> Procedure:
         with parameters_of(type(self).__name__):
             rule = Possibilistic(self.m, pilot_m=self.pilot_m, eta_scale=self.eta_scale)
-        return Procedure(lambda geometry: method_of(rule, geometry, ScalesBesideNoise))
+        plain = Procedure(lambda geometry: method_of(rule, geometry, ScalesBesideNoise))
+        return stretched(plain, self.covariance, rule, type(self).__name__)

@@ -343,11 +343,9 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         return ChunkResult(geometry, past, problem.rule, solution, problem.rows, loss, reserve)
 
     def _rows_to_begin_with(self, settings: FitSettings) -> int:
-        return (
-            self._rows_held(type(self).__name__, settings.n_clusters)
-            if isinstance(self.init, str)
-            else 0
-        )
+        if isinstance(self.init, str):
+            return self._rows_held(type(self).__name__, settings.n_clusters)
+        return 0
 
     def _rows_held(self, estimator_name: str, n_clusters: int) -> int:
         if isinstance(self.warm_up, str) and self.warm_up == "auto":

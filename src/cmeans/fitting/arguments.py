@@ -1,10 +1,11 @@
-"""Parameters with values of several kinds: landmarks, row numbers, points, the fuzzifier, sizes of
-clusters."""
+"""Parameters with values of several kinds: landmarks, row numbers, points, rules that are
+truncated, and who runs passes."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Set
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, Literal, Protocol
 
@@ -13,10 +14,14 @@ from scipy import sparse
 
 from ..data.arrays import Array, IntArray, as_like, is_foreign, is_sparse
 from ..data.blocks import Blocks
+from ..engines import Engine, count_threads, engine_of_rows
 from ..kernels import Kernel, Precomputed
 from ..kernels.base import GammaName as GammaName
-from ..rules import RULES, Rule, Truncated
-from .validation import checked_square_diagonal, host_array, intact, integer, one_of
+from ..rules import Rule, Truncated
+from ..runtime.user_warnings import naming
+from .rows.finite import names_of
+from .rows.out_of_range import naming_the_row
+from .validation import checked_square_diagonal, host_array, intact, integer
 
 # Values that parameters of several estimators take by name
 Auto = Literal["auto"]
@@ -67,21 +72,21 @@ def refuse_beside_graph(parameters: SpaceParameters, kernel: Kernel, estimator_n
 
 def refuse_stored(kernel: Kernel, estimator_name: str, blocks: Blocks, *, exact: bool) -> None:
     """Refuse rows that are not in memory where the space does not read them block by block."""
-    if kernel.takes_kernel_values or kernel.takes_affinities:
-        blocks.require_in_memory(
-            lambda where: (
-                f'{estimator_name}(kernel="{kernel.name}"): kernel values must be in memory; load '
-                f"{where} first, or pass rows."
-            )
-        )
-    if exact:
-        blocks.require_in_memory(
-            lambda where: (
+
+    def refuse(where: str, _: int | None) -> None:
+        if kernel.takes_features:
+            raise ValueError(
                 f"{estimator_name}(landmarks=None): the exact kernel needs all {blocks.n_rows:,} "
                 "rows in memory; take landmarks "
                 f'(landmarks="auto" or a number), or load {where} and pass the array.'
             )
+        raise ValueError(
+            f'{estimator_name}(kernel="{kernel.name}"): kernel values must be in memory; load '
+            f"{where} first, or pass rows."
         )
+
+    if exact or not kernel.takes_features:
+        blocks.in_memory(refuse)
 
 
 def row_numbers(value: Any, estimator_name: str, n_rows: int, name: str = "landmarks") -> IntArray:
@@ -156,21 +161,6 @@ def matching_points(value: Any, name: str, estimator_name: str, blocks: Blocks) 
     return as_like(points.toarray() if is_sparse(points) else points, x)
 
 
-def rule_of(value: Any, estimator_name: str, names: Sequence[str] = ()) -> Rule:
-    """Return the rule of a name, made with its defaults, or of an object; `names` are those that
-    may be given, all that there are."""
-    if isinstance(value, type) and issubclass(value, Rule):
-        raise ValueError(
-            f"{estimator_name}(rule={value.__name__}): give a rule object, {value.__name__}(...), "
-            "not its class."
-        )
-    return (
-        value
-        if isinstance(value, Rule)
-        else RULES[one_of(value, "rule", estimator_name, tuple(names or RULES))]()
-    )
-
-
 def check_top_k(value: Any, rule: Rule, estimator_name: str) -> int | None:
     """Return the number of clusters in which a row has memberships; None for all. Refuse it for
     rules that cannot keep to it."""
@@ -207,3 +197,48 @@ def whole_diagonal(kernel: Precomputed, estimator_name: str, gram: Array) -> Arr
             "diagonal of its own; leave it out."
         )
     return diag
+
+
+class RunsPasses:
+    """Mixin of the parameters that say who runs passes, and how many threads do."""
+
+    n_jobs: int | None
+    engine: Engine | None
+
+    def _engine_of(self, x: Array) -> Engine:
+        """Return the parameter `engine`, checked; where there is none, the workers that hold the
+        rows `x`, or threads."""
+        if (given := check_engine(self)) is not None:
+            return given
+        return engine_of_rows(x, self.n_jobs)
+
+    @contextmanager
+    def _engine(self, blocks: Blocks) -> Iterator[Engine]:
+        """Provide the engine that runs passes over these rows."""
+        with (
+            self._engine_of(blocks.x).opened(blocks.x) as engine,
+            naming(type(self).__name__),
+            naming_the_row(blocks, engine, names_of(self)),
+        ):
+            yield engine
+
+
+def check_engine(estimator: Any) -> Engine | None:
+    """Return the parameter `engine`, or None where there is none; refuse what is no engine, and
+    `n_jobs` beside one."""
+    name, engine, n_jobs = type(estimator).__name__, vars(estimator).get("engine"), estimator.n_jobs
+    if engine is None:
+        count_threads(n_jobs, name)
+        return None
+    if not isinstance(engine, Engine):
+        raise ValueError(
+            f"{name}(engine={engine!r}): give an engine, such as cmeans.ThreadEngine() or "
+            "cmeans.DaskEngine(), or None for threads."
+        )
+    if n_jobs is not None:
+        raise ValueError(
+            f"{name}(n_jobs={n_jobs!r}, engine={engine!r}): an engine counts its own threads; "
+            "leave n_jobs out, and give "
+            f"engine=cmeans.ThreadEngine(n_jobs={n_jobs!r}) for threads."
+        )
+    return engine

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, get_args
 
 from ..runtime.checks import ParameterError, is_auto, one_of, real
@@ -10,7 +11,7 @@ from ..runtime.parameter_object import ParameterObject
 from .arguments import Auto
 
 CovarianceName = Literal["full", "diag", "tied", "spherical"]
-NAMES: tuple[str, ...] = get_args(CovarianceName)
+NAMES: tuple[CovarianceName, ...] = get_args(CovarianceName)
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,6 +77,9 @@ class Covariance(ParameterObject):
         return None if is_auto(self.prior) else float(self.prior)
 
 
+COVARIANCES: dict[str, partial[Covariance]] = {name: partial(Covariance, name) for name in NAMES}
+
+
 def covariance_from(value: Any, estimator_name: str) -> Covariance:
     """Return the covariances that a value of the parameter stands for."""
     if isinstance(value, Covariance):
@@ -83,4 +87,4 @@ def covariance_from(value: Any, estimator_name: str) -> Covariance:
     if not isinstance(value, str) or value not in NAMES:
         wanted = f"{{name}} must be one of {list(NAMES)}, or Covariance(...)."
         raise ParameterError(estimator_name, "covariance", value, wanted)
-    return Covariance(value)  # type: ignore[arg-type]
+    return Covariance(value)

@@ -95,4 +95,6 @@ def expected_space(
         least = max(PROPOSALS, 4 * n_clusters)
         count = blocks.limits.most_landmarks if most else least
     count = min(count, n)
-    return ExpectedSpace(kernel, count, count if landmarks.factor else 0, spherical=spherical)
+    return ExpectedSpace(
+        kernel, count, count if landmarks.factored() is landmarks else 0, spherical=spherical
+    )

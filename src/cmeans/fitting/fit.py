@@ -25,8 +25,7 @@ from ..solvers.multistart import FitResult
 from ..solvers.observer import FitRecord
 from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Stopping
-from .arguments import MissingName
-from .engine import check_engine
+from .arguments import MissingName, check_engine
 from .fit_plan import FitPlan
 from .fitted_attributes import OPTIONAL, restored_on_failure, row_attributes, warn_of_result
 from .geometry import Geometry
@@ -275,7 +274,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
         if joins if joins != "auto" else blocks.n_rows > blocks.limits.canonical_rows:
             yield EqualRows(joins != "auto")
         if (
-            settings.kernel.takes_affinities
+            settings.kernel.refines_cut
             and isinstance(self.init, str)
             and self.metric == "euclidean"
         ):

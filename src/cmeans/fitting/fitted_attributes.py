@@ -64,6 +64,7 @@ OPTIONAL = (
     "eta_",
     "memberships_",
     "memberships_top_k_",
+    "metrics_",
     "n_clusters_suggested_",
     "n_missing_",
     "noise_distance_",
@@ -141,9 +142,11 @@ def centre_attributes(
     numbers of the landmarks, where these are rows."""
     model = {"_space": space, "_state": state, "_rule": rule, "_n_features_out": len(state.centres)}
     model |= space.attributes(state.centres, landmark_rows)
+    if state.metrics is not None:
+        model["metrics_"] = state.metrics.matrices
     if rule.needs_pilot:
         model["eta_"] = state.scales
-    if rule.has_prices:
+    if rule.has_prices and state.metrics is None:
         model["prices_"] = state.scales
     if rule.noise_distance is not None:
         model["noise_distance_"] = float(rule.noise_distance)
@@ -243,6 +246,7 @@ class FittedAttributes:
     landmark_indices_: IntArray
     n_landmarks_: int | None
     eta_: Float64
+    metrics_: Float64
     prices_: Float64
     eigenvalues_: Float64
     noise_membership_: FloatArray

@@ -19,8 +19,7 @@ from ..sampling.sampled_rows import CoordinateRows, GramRows, SampledRows
 from ..spaces import Space, checked_gram
 from ..spaces.centres import Centres
 from ..tuning.diagnosis import kernel_complaints, out_of_range
-from ..tuning.fuzzifier import Fuzzifier, fuzzifier
-from ..tuning.temperature import automatic_temperature, critical_temperature
+from ..tuning.softness import Fuzzifier, automatic_temperature, critical_temperature, fuzzifier
 
 # rows for each column from which on coordinates are handled sooner than inner products
 FEW_COLUMNS = 4
@@ -49,11 +48,9 @@ class Geometry:
     def population(self) -> Population:
         """The rows that may be drawn; of kernel values and affinities equal ones are not sought."""
         comparable = self.kernel.takes_features
-        return (
-            population_of(self.blocks, comparable=comparable)
-            if self.former is None
-            else self.former.population
-        )
+        if self.former is None:
+            return population_of(self.blocks, comparable=comparable)
+        return self.former.population
 
     @property
     def is_precomputed(self) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 GONE = {
     "n_landmarks": 'landmarks=300, "auto" or None',
     "landmark_tol": "landmarks=Landmarks(tol=0.02)",
-    "landmark_solver": 'landmarks=Landmarks(solver="eigh")',
+    "landmark_solver": "landmarks=cmeans.papers.GradientLandmarks()",
     "spherical": 'metric="cosine"',
     "size_min": "sizes=Sizes(least=...)",
     "size_max": "sizes=Sizes(most=...)",

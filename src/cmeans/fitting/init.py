@@ -182,10 +182,8 @@ def _of_model(model: Predicting, geometry: Geometry, estimator_name: str) -> Cen
     """Return the centres of a fitted model in the space of a fit."""
     check_is_fitted(model)
     space, blocks, its_space = geometry.space, geometry.blocks, model._space
-    name, n_features = (
-        f"{estimator_name}(init=fitted {type(model).__name__})",
-        int(blocks.x.shape[1]),
-    )
+    name = f"{estimator_name}(init=fitted {type(model).__name__})"
+    n_features = int(blocks.x.shape[1])
     if n_features != model.n_features_in_:
         raise ValueError(
             f"{name}: it knows {model.n_features_in_} features and X has {n_features}."
@@ -214,11 +212,9 @@ def _of_model(model: Predicting, geometry: Geometry, estimator_name: str) -> Cen
 
 
 def _given(init: Any, context: InitContext) -> Centres:
-    estimator_name, n_clusters, geometry = (
-        context.estimator_name,
-        context.n_clusters,
-        context.geometry,
-    )
+    estimator_name = context.estimator_name
+    n_clusters = context.n_clusters
+    geometry = context.geometry
     n, d = geometry.blocks.x.shape
     if isinstance(init, Centres):
         return init

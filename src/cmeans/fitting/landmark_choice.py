@@ -6,11 +6,12 @@ import numbers
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..data.arrays import Array, IntArray
+from ..data.arrays import Array, Float64, IntArray
 from ..data.blocks import Blocks
 from ..data.scaling import FeatureUnits
 from ..kernels import Kernel
 from ..runtime.parameter_object import ParameterObject
+from ..spaces import LandmarkSpace, landmark_space
 from .arguments import (
     Auto,
     SpaceParameters,
@@ -22,9 +23,7 @@ from .arguments import (
 from .validation import integer, one_of, real
 
 LandmarkMethod = Literal["auto", "rpcholesky", "k-means++", "uniform", "k-means"]
-LandmarkSolver = Literal["eigh", "gradient"]
 METHODS: tuple[LandmarkMethod, ...] = ("auto", "rpcholesky", "k-means++", "uniform", "k-means")
-SOLVERS: tuple[LandmarkSolver, ...] = ("eigh", "gradient")
 # of values of the parameter, beside numbers
 KINDS = '"auto", None, points, row numbers, Landmarks(...) or '
 
@@ -53,17 +52,14 @@ class Landmarks(ParameterObject):
         Share by which costs of two partitions may compare wrongly with number="auto". Landmarks are
         added, 64 at a time, until the error of comparing two partitions is at most this share of
         what one costs (`approximation_`), or they leave out less than 1% of the variance.
-    solver : "eigh" or "gradient", default="eigh"
-        How to solve with the landmarks' kernel matrix: by a factor of it, or by conjugate
-        gradients.
     points : (s, d) points or (s,) row numbers, default=None
         The landmarks themselves, which sets their number too.
 
     Raises
     ------
     ValueError
-        For a bad number, method, tolerance or solver, and where points and their number or method
-        are both given.
+        For a bad number, method or tolerance, and where points and their number or method are both
+        given.
 
     Examples
     --------
@@ -75,18 +71,17 @@ class Landmarks(ParameterObject):
     number: int | Auto | None = "auto"
     method: LandmarkMethod = "auto"
     tol: float = 0.02
-    solver: LandmarkSolver = "eigh"
     points: Any | None = None
 
     def __post_init__(self) -> None:
+        name = type(self).__name__
         if not (self.number is None or (isinstance(self.number, str) and self.number == "auto")):
-            integer(self.number, "number", "Landmarks", 1, others='"auto", None or ')
-        one_of(self.method, "method", "Landmarks", METHODS)
-        real(self.tol, "tol", "Landmarks")
-        one_of(self.solver, "solver", "Landmarks", SOLVERS)
+            integer(self.number, "number", name, 1, others='"auto", None or ')
+        one_of(self.method, "method", name, METHODS)
+        real(self.tol, "tol", name)
         if self.points is not None and (self.number != "auto" or self.method != "auto"):
             raise ValueError(
-                "Landmarks(points=...): points are landmarks as they are; leave number and method "
+                f"{name}(points=...): points are landmarks as they are; leave number and method "
                 "out, or the points."
             )
 
@@ -100,10 +95,22 @@ class Landmarks(ParameterObject):
         """True where all rows are asked for."""
         return self.number is None
 
-    @property
-    def factor(self) -> bool:
-        """True where the landmarks' kernel matrix is factored."""
-        return self.solver == "eigh"
+    def factored(self) -> Landmarks:
+        """Return the same choice, of which the landmarks' kernel matrix is factored."""
+        return self
+
+    def space(
+        self,
+        kernel: Kernel,
+        points: Array,
+        gram: Float64 | None,
+        dtype: Any,
+        *,
+        spherical: bool = False,
+    ) -> LandmarkSpace:
+        """Return the space over landmarks (s, d) for rows of a dtype; `gram` is K_ss where the
+        kernel cannot compute it."""
+        return landmark_space(kernel, points, gram, dtype, spherical=spherical)
 
 
 AUTOMATIC = Landmarks()
@@ -159,6 +166,8 @@ def given_landmarks(
 
 def refuse_others(landmarks: Landmarks, taken: tuple[str, ...], asked: str, why: str) -> None:
     """Refuse fields other than those that are `taken`, where they differ from their defaults."""
+    if landmarks.factored() is not landmarks:
+        raise ValueError(f"{asked}landmarks={landmarks!r}): {why}; give Landmarks(...).")
     others = [name for name in landmarks.non_defaults() if name not in taken]
     if others:
         raise ValueError(

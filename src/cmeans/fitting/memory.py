@@ -169,7 +169,7 @@ def footprint(space: Space, blocks: Blocks, sizes: FitSizes) -> Footprint:
     b = blocks.block_rows(r)
     represented = 0 if space.represents_by_views else 2 * bytes_of_a_row(space, blocks.x)
     per_thread = b * (represented + number * 8 * c) + 8 * c * (r + space.moment_width)
-    waiting = (2 * t + 3) * 8 * c * space.moment_width
+    waiting = waiting_sums(t) * 8 * c * space.moment_width
     # the basis in the kernel's prepared form
     prepared = 2 * number * r * (features + 4) * (not space.in_coordinates)
     sample = SAMPLED * sizes.samples
@@ -190,6 +190,12 @@ def footprint(space: Space, blocks: Blocks, sizes: FitSizes) -> Footprint:
         sample + sizes.remembered_of_sample,
         results,
     )
+
+
+def waiting_sums(n_threads: int) -> int:
+    """Number of sums of tasks that may wait to be added, with the total and the one that is added:
+    threads take so many tasks ahead of the one that is read."""
+    return 2 * n_threads + 3
 
 
 def of_start(blocks: Blocks, bytes_of_a_row: int) -> int:

@@ -15,8 +15,8 @@ from ..runtime.checks import ParameterError
 from ..solvers.stretched import SHAPES, GivenClusters
 from ..spaces import Metrics
 from ..sweeps.state import State
-from .init import InitContext, given_partition, starts
 from .procedure import Swept
+from .stages.stretched import given_start
 from .validation import host_array
 
 WANTED = (
@@ -80,7 +80,7 @@ def log_likelihoods(state: State, distances: Array) -> Float64:
     return values
 
 
-def check_start(init: Any, names: tuple[str, ...], estimator_name: str) -> bool:
+def is_mixture(init: Any, estimator_name: str) -> bool:
     """Return True for a start that is a mixture, checked as far as is possible without rows."""
     if isinstance(init, tuple):
         if len(init) != 3:
@@ -89,22 +89,13 @@ def check_start(init: Any, names: tuple[str, ...], estimator_name: str) -> bool:
     return not isinstance(init, str) and hasattr(init, "covariances_")
 
 
-def given_start(swept: Swept) -> GivenClusters | None:
+def given_mixture(swept: Swept) -> GivenClusters | None:
     """Return the clusters that the parameter `init` gives; None where starts are drawn."""
-    context = swept.context
-    init, name = context.estimator.init, context.estimator_name
-    if isinstance(init, str):
-        return None
-    if check_start(init, (), name):
-        return _given_mixture(init, swept)
-    about = InitContext(name, context.settings.n_clusters, swept.geometry, swept.starting)
-    memberships = given_partition(init, about)
-    if memberships is not None:
-        return GivenClusters(memberships=memberships)
-    return GivenClusters(next(starts(init, 1, about, context.settings.rng)))
+    init, name = swept.context.estimator.init, swept.context.estimator_name
+    return _parameters_of(init, swept) if is_mixture(init, name) else given_start(swept)
 
 
-def _given_mixture(init: Any, swept: Swept) -> GivenClusters:
+def _parameters_of(init: Any, swept: Swept) -> GivenClusters:
     estimator, name = swept.context.estimator, swept.context.estimator_name
     d, c = swept.problem.space.size, swept.context.settings.n_clusters
     if not isinstance(init, tuple):

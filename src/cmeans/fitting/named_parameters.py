@@ -12,7 +12,7 @@ from ..engines import ThreadEngine
 from ..kernels import KERNELS
 from ..rules import RULES
 from ..runtime.parameter_object import ParameterObject, changed, split_nested
-from .covariance import covariance_from
+from .covariance import COVARIANCES
 from .gone_words import refuse_gone_word, telling_of_gone_words
 from .landmark_choice import landmarks_from
 from .search import search_from
@@ -20,13 +20,16 @@ from .sizes import sizes_from
 
 # How plain values become the objects that they stand for.
 OBJECTS: dict[str, Callable[[Any, str], Any]] = {
-    "covariance": covariance_from,
     "landmarks": landmarks_from,
     "search": search_from,
     "sizes": sizes_from,
 }
-# classes by the names that stand for them
-_TABLES: dict[str, Mapping[str, type[Any]]] = {"kernel": KERNELS, "rule": RULES}
+# what makes the objects that names stand for, by these
+_TABLES: dict[str, Mapping[str, Callable[..., Any]]] = {
+    "kernel": KERNELS,
+    "rule": RULES,
+    "covariance": COVARIANCES,
+}
 
 
 class NamedParameters(BaseEstimator):

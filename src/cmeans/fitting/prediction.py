@@ -44,8 +44,7 @@ from ..sweeps.passes import DistancePass, NearestPass
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from ..sweeps.statistics import FinalSums
-from .arguments import asked_top_k
-from .engine import RunsPasses
+from .arguments import RunsPasses, asked_top_k
 from .fitted_attributes import FittedAttributes, KeptMemberships, OutlierThreshold, noise_of
 from .rows.dask_answers import lazily
 from .rows.empty import warn_of_empty_rows

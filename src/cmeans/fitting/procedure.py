@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 
@@ -76,9 +76,9 @@ def method_of(
         return Method(rule)
     if rule.noise_share is not None:
         return Method(rule.pilot, NoisePilot(rule))
-    assert isinstance(rule, RuleWithScales)
+    eta_scale = cast(RuleWithScales, rule).eta_scale  # as the pilot is not for noise
     return Method(
-        rule, scales_pilot(rule.pilot, rule.eta_scale), {"pilot_m_": getattr(rule.pilot, "m", 1.0)}
+        rule, scales_pilot(rule.pilot, eta_scale), {"pilot_m_": getattr(rule.pilot, "m", 1.0)}
     )
 
 
@@ -108,6 +108,11 @@ class Stage:
     def attributes(self) -> Mapping[str, Any]:
         """Fitted attributes of models that have gone through this stage."""
         return {}
+
+    def bytes_beside(self, blocks: Blocks) -> int:
+        """Bytes of memory that the stage takes beside the rows that it is given, as long as the fit
+        lasts."""
+        return 0
 
     def settle(self, context: FitContext) -> FitContext:
         """Look at the rows, and return the fit with those that are to be clustered in their place,
@@ -203,9 +208,10 @@ class FitContext:
         """Return the same of other rows, with an engine of their place."""
         return replace(self, given=replace(self.given, x=blocks.x), blocks=blocks, engine=engine)
 
-    def sent(self, model: Any) -> FitContext:
-        """Return what of it can go to other machines, for a model there: without rows, and without
-        what writes and listens here."""
+    def sent(self) -> FitContext:
+        """Return what of it can go to other machines: without rows, and without what writes and
+        listens here."""
+        model = type(self.estimator)(**self.estimator.get_params(deep=False))
         nothing = CheckedRows(np.empty((0, 1)), 0)
         blocks, here = Blocks(nothing.x, np.empty(0)), ThreadEngine(1)
         return FitContext(

@@ -32,7 +32,6 @@ from ..spaces import (
     FeatureSpace,
     PointSpace,
     Space,
-    landmark_space,
     solver_tolerance,
 )
 from .arguments import (
@@ -97,7 +96,7 @@ def build_geometry(request: SpaceRequest) -> Geometry:
         named.refuse_range(estimator_name)
         return named
     kernel, landmarks, spherical = request.kernel, request.landmarks, request.spherical
-    number, factor = number_among(landmarks, blocks.n_rows, estimator_name), landmarks.factor
+    number = number_among(landmarks, blocks.n_rows, estimator_name)
     refuse_stored(kernel, estimator_name, blocks, exact=landmarks.is_exact)
     if kernel.takes_kernel_values:
         return _precomputed(request)
@@ -139,7 +138,7 @@ def build_geometry(request: SpaceRequest) -> Geometry:
             return geometry.over(exact, np.arange(blocks.n_rows))
         points = blocks.take(rows).x
     return geometry.over(
-        landmark_space(kernel, points, None, blocks.x.dtype, factor=factor, spherical=spherical),
+        landmarks.space(kernel, points, None, blocks.x.dtype, spherical=spherical),
         rows,
     )
 
@@ -158,7 +157,7 @@ def _chosen_rows(request: SpaceRequest, geometry: Geometry) -> IntArray | None:
     if number is None or takes_all_rows(number, geometry.blocks):
         if (
             len(population) <= limits.spanned_above
-            or not landmarks.factor
+            or landmarks.factored() is not landmarks
             or not geometry.kernel.positive_definite
         ):
             return None
@@ -212,8 +211,8 @@ def unit_sphere(parameters: SpaceParameters, n_features: int) -> EuclideanSpace 
 
 def estimator_graph(request: SpaceRequest) -> Geometry:
     """Return the geometry of rows in the leading eigenvectors of their graph over landmarks."""
-    kernel, estimator_name, n_clusters = request.kernel, request.estimator_name, request.n_clusters
-    assert isinstance(kernel, LandmarkGraphKernel)
+    kernel = cast(LandmarkGraphKernel, request.kernel)  # which is over landmarks
+    estimator_name, n_clusters = request.estimator_name, request.n_clusters
     refuse_beside_graph(request.parameters, kernel, estimator_name)
     if kernel.is_made:
         return Geometry(request.blocks, kernel, FeatureSpace(kernel), n_clusters)
@@ -282,8 +281,7 @@ def graph_geometry(
 def _precomputed_graph(request: SpaceRequest) -> Geometry:
     """Return the geometry of rows of affinities in the leading eigenvectors of their graph."""
     estimator_name, blocks, n_clusters = request.estimator_name, request.blocks, request.n_clusters
-    kernel = request.kernel
-    assert isinstance(kernel, PrecomputedGraphKernel)
+    kernel = cast(PrecomputedGraphKernel, request.kernel)  # which takes affinities
     refuse_beside_graph(request.parameters, kernel, estimator_name)
     if kernel.is_made:
         mass = kernel.row_weights(blocks.x, blocks.weight)
@@ -311,12 +309,12 @@ def _precomputed(request: SpaceRequest) -> Geometry:
     landmarks with the diagonal."""
     estimator_name, blocks, n_clusters = request.estimator_name, request.blocks, request.n_clusters
     n, width = blocks.x.shape
-    assert isinstance(request.kernel, Precomputed)
-    kernel, diag, landmarks = Precomputed(), request.kernel.diagonal, request.landmarks
+    given = cast(Precomputed, request.kernel)  # which takes kernel values
+    kernel, diag, landmarks = Precomputed(), given.diagonal, request.landmarks
     listed = None if landmarks.points is None else row_numbers(landmarks.points, estimator_name, n)
     if listed is not None and diag is not None and width == len(listed):
         return _columns_only(request, blocks, listed, diag)
-    blocks = blocks.with_columns(kxx=whole_diagonal(request.kernel, estimator_name, blocks.x))
+    blocks = blocks.with_columns(kxx=whole_diagonal(given, estimator_name, blocks.x))
     exact = ExactSpace(kernel, blocks, solver_tolerance(blocks.x.dtype), request.spherical)
     blocks = replace(request, blocks=blocks).without_empty_rows(exact)
     plain = Geometry(blocks, kernel, exact, n_clusters, None, np.arange(n))
@@ -327,29 +325,20 @@ def _precomputed(request: SpaceRequest) -> Geometry:
             return plain
     basis = blocks.take(listed)
     gram = host_float64(kernel.prepare(listed)(basis.x))
-    space = landmark_space(
-        kernel, listed, gram, blocks.x.dtype, factor=landmarks.factor, spherical=request.spherical
-    )
+    space = landmarks.space(kernel, listed, gram, blocks.x.dtype, spherical=request.spherical)
     return replace(plain, space=space, landmark_rows=listed, basis=basis, former=plain)
 
 
 def _columns_only(request: SpaceRequest, blocks: Blocks, listed: IntArray, diag: Any) -> Geometry:
-    estimator_name, kernel, factor = request.estimator_name, Precomputed(), request.landmarks.factor
+    estimator_name, kernel, landmarks = request.estimator_name, Precomputed(), request.landmarks
     blocks = blocks.with_columns(kxx=diagonal(diag, blocks.x, estimator_name))
     basis = blocks.take(listed)
     gram = host_float64(basis.x)
-    space = landmark_space(
-        kernel,
-        np.arange(len(listed)),
-        gram,
-        blocks.x.dtype,
-        factor=factor,
-        spherical=request.spherical,
-    )
+    columns, dtype = np.arange(len(listed)), blocks.x.dtype
+    space = landmarks.space(kernel, columns, gram, dtype, spherical=request.spherical)
     blocks = replace(request, blocks=blocks).without_empty_rows(space)
-    known = (
-        space if factor else landmark_space(kernel, np.arange(len(listed)), gram, blocks.x.dtype)
-    )
+    factored = landmarks.factored()
+    known = space if factored is landmarks else factored.space(kernel, columns, gram, dtype)
     geometry = Geometry(blocks, kernel, space, request.n_clusters, None, listed, basis, known)
     geometry.complain(estimator_name)
     return geometry

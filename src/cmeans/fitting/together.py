@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..kernels import Linear
 from .arguments import are_points, asked_top_k
 from .kernel_evidence import given_kernel
 from .landmark_choice import landmarks_from
 from .search import Search, search_from
+from .space import is_space
 
 BY_SWEEPS = "KernelKMeans, FuzzyCMeans, PossibilisticCMeans"
 JOINING = "search=Search(join_equal_rows=True)"  # as messages call it
@@ -41,6 +41,7 @@ class Apart:
         return f"{type(estimator).__name__}({', '.join(filter(None, words))}): {self.why}"
 
 
+COVARIANCES = "clusters with covariances do not go with {} so far; leave out covariance=, or {}"
 FREE = (
     "sizes are bounded of rows that are free to move; leave out known_labels= and must_link=, "
     "or the bounds"
@@ -62,6 +63,24 @@ TABLE = (
         "noise",
         "sizes",
         "sizes are bounded of clusters without noise; give noise= or bounds of sizes, not both",
+    ),
+    Apart("covariance", "sizes", COVARIANCES.format("bounds of sizes", "sizes=")),
+    Apart("covariance", "known_labels", COVARIANCES.format("known rows", "known_labels=")),
+    Apart("covariance", "must_link", COVARIANCES.format("linked rows", "must_link=")),
+    Apart("covariance", "top_k", COVARIANCES.format("few memberships of a row", "top_k=")),
+    Apart("covariance", "noise", COVARIANCES.format("a noise cluster", "noise=")),
+    Apart("covariance", 'missing="partial"', COVARIANCES.format("missing values", "missing=")),
+    Apart(
+        "covariance",
+        'search="annealing"',
+        "clusters with covariances begin at hard partitions, which are not annealed; take "
+        'search="auto"',
+    ),
+    Apart(
+        "covariance",
+        "landmarks",
+        "clusters have covariances among rows as they are, or in few features, not over landmarks; "
+        "leave one out",
     ),
     Apart(
         "top_k",
@@ -155,8 +174,9 @@ def _is(value: Any, name: str) -> bool:
 
 
 def _kernel(estimator: Any) -> str | None:
-    kernel = estimator.kernel
-    return None if isinstance(kernel, Linear) or _is(kernel, "linear") else f"kernel={kernel!r}"
+    kernel = given_kernel(estimator, type(estimator).__name__)
+    plain = kernel.coordinates == "rows" and not is_space(estimator.kernel)
+    return None if plain else f"kernel={estimator.kernel!r}"
 
 
 def _landmarks(estimator: Any) -> str | None:
@@ -168,11 +188,9 @@ def _landmarks(estimator: Any) -> str | None:
 
 def _kernel_values(estimator: Any) -> str | None:
     kernel = given_kernel(estimator, type(estimator).__name__)
-    return (
-        f"kernel={estimator.kernel!r}"
-        if kernel.takes_kernel_values or kernel.takes_affinities
-        else None
-    )
+    if kernel.takes_kernel_values or kernel.takes_affinities:
+        return f"kernel={estimator.kernel!r}"
+    return None
 
 
 def _landmark_rows(estimator: Any) -> str | None:
@@ -187,6 +205,7 @@ WORDS: Mapping[str, Callable[[Any], str | None]] = {
         None if isinstance(_search_of(estimator).join_equal_rows, str) else JOINING
     ),
     "top_k": _top_k,
+    "covariance": _spelled("covariance"),
     "noise": _spelled("noise"),
     "sizes": _spelled("sizes"),
     'search="breathing"': _search("breathing"),

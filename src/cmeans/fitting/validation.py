@@ -22,7 +22,6 @@ from ..data.arrays import (
     in_order,
     is_foreign,
     is_sparse,
-    is_stored,
     itemsize,
     masked_entries,
     namespace,
@@ -36,9 +35,7 @@ from ..data.files import open_blocks
 from ..data.half_precision import HalfRows, is_half
 from ..data.limits import Limits
 from ..data.row_source import StoredRows, as_source
-from ..engines import DaskEngine
-from ..engines.dask.columns import DaskColumn
-from ..engines.dask.dask_api import is_collection
+from ..engines import brought, column_beside, rows_held
 from ..runtime.checks import integer as integer
 from ..runtime.checks import one_of as one_of
 from ..runtime.checks import real as real
@@ -110,9 +107,7 @@ def read_rows(
                 missing="partial" if takes_holes(estimator) else "error",
             )
         engine, X = vars(estimator).get("engine"), unlabelled(X)
-        if is_collection(X):
-            held = engine if isinstance(engine, DaskEngine) else DaskEngine()
-            X = held.rows(X, type(estimator).__name__, holes=takes_holes(estimator))
+        X = rows_held(X, engine, type(estimator).__name__, holes=takes_holes(estimator))
         if type(X) in (np.ndarray, np.memmap) and X.dtype.kind == "f" and not X.dtype.isnative:
             X = X.astype(X.dtype.newbyteorder("="))
         if type(X) in (np.ndarray, np.memmap) and X.ndim == 2 and X.size and is_half(X.dtype):
@@ -133,10 +128,8 @@ def read_rows(
             "supported; pass a dense one."
         )
     if is_foreign(X):
-        x, names = (
-            _foreign_rows(estimator, X, fitting=fitting),
-            None if fitting else vars(estimator).get("feature_names_in_"),
-        )
+        x = _foreign_rows(estimator, X, fitting=fitting)
+        names = None if fitting else vars(estimator).get("feature_names_in_")
     else:
         x, names = _host_rows(estimator, X, fitting=fitting)
     # a map of a file, which may be larger than memory, is read as it lies there
@@ -159,24 +152,12 @@ def weights_of(
         )
     if sample_weight is None and given.weight is None:
         return read_weights(None, int(given.x.shape[0]), estimator_name)
-    sample_weight = unlabelled(sample_weight)
-    if isinstance(sample_weight, DaskColumn):
-        return _in_unit(sample_weight, estimator_name)
-    if is_collection(sample_weight):
-        if is_stored(given.x) and given.x.elsewhere:
-            weight = given.x.partitions.column(
-                sample_weight,
-                partial(_checked_weights, estimator_name),
-                "sample_weight",
-                estimator_name,
-            )
-            return _in_unit(weight, estimator_name)
-        sample_weight = sample_weight.compute()
-    return read_weights(
-        given.weight if sample_weight is None else sample_weight,
-        int(given.x.shape[0]),
-        estimator_name,
-    )
+    weight = unlabelled(given.weight if sample_weight is None else sample_weight)
+    check = partial(_checked_weights, estimator_name)
+    column = column_beside(given.x, weight, check, "sample_weight", estimator_name)
+    if column is not None:
+        return _in_unit(column, estimator_name)
+    return read_weights(brought(weight), int(given.x.shape[0]), estimator_name)
 
 
 def read_weights(sample_weight: Any, n: int, estimator_name: str) -> tuple[Float64, float]:
@@ -273,11 +254,9 @@ def _stored_rows(estimator: BaseEstimator, X: StoredRows, *, fitting: bool) -> C
 
 
 def _names(columns: tuple[Any, ...]) -> npt.NDArray[Any] | None:
-    return (
-        np.array(columns, dtype=object)
-        if all(isinstance(label, str) for label in columns)
-        else None
-    )
+    if all(isinstance(label, str) for label in columns):
+        return np.array(columns, dtype=object)
+    return None
 
 
 def check_columns(estimator: BaseEstimator, columns: tuple[Any, ...], where: str) -> None:

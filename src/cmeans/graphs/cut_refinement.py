@@ -87,12 +87,10 @@ def _cut(
     members = sparse.csr_array((weight, labels, np.arange(n + 1)), shape=(n, n_clusters))
     edges: Any = affinities @ members
     edges = np.asarray(edges.toarray() if is_sparse(edges) else edges, np.float64)
-    joint, volumes = (
-        members.T @ edges,
-        np.bincount(labels, weight * degrees, n_clusters).astype(np.float64),
-    )
-    return (
-        _Cut(edges / np.where(degrees > 0, degrees, 1.0)[:, None], (joint + joint.T) / 2.0, volumes)
-        if (volumes > 0).all()
-        else None
-    )
+    joint = members.T @ edges
+    volumes = np.bincount(labels, weight * degrees, n_clusters).astype(np.float64)
+    if (volumes > 0).all():
+        return _Cut(
+            edges / np.where(degrees > 0, degrees, 1.0)[:, None], (joint + joint.T) / 2.0, volumes
+        )
+    return None

@@ -123,10 +123,8 @@ def explain(
     True
     """
     caller = "explain"
-    n_columns, max_depth = (
-        integer(n_columns, "n_columns", caller, 1),
-        integer(max_depth, "max_depth", caller, 1),
-    )
+    n_columns = integer(n_columns, "n_columns", caller, 1)
+    max_depth = integer(max_depth, "max_depth", caller, 1)
     seen = inspected(
         model, X, caller, sample_weight=sample_weight, inverse_transform=inverse_transform
     )

@@ -6,6 +6,8 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+from ..storage.atomic import writing_to
+
 # told apart by the colour-blind (Okabe, Ito)
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800")
 MARKERS = "osD^vP*X"  # after the colours are used up
@@ -75,6 +77,7 @@ def wrapped(text: str) -> str:
 
 
 def write_figure(figure: Any, place: Path) -> None:
-    """Write a figure as PNG, and forget it."""
-    figure.savefig(place, dpi=100, format="png")
+    """Write a figure as PNG, and forget it; WriteError where it cannot be written."""
+    with writing_to(place):
+        figure.savefig(place, dpi=100, format="png")
     pyplot("write_figure").close(figure)

@@ -172,11 +172,9 @@ def inspected(
 def feature_names(model: Any) -> tuple[str, ...]:
     """Return the names of the columns that a model was fitted to, or their numbers."""
     names = vars(model).get("feature_names_in_")
-    return (
-        tuple(f"column {number}" for number in range(model.n_features_in_))
-        if names is None
-        else tuple(map(str, names))
-    )
+    if names is None:
+        return tuple(f"column {number}" for number in range(model.n_features_in_))
+    return tuple(map(str, names))
 
 
 def named_features(names: Any, seen: InspectedRows, caller: str) -> tuple[str, ...]:

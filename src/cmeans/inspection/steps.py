@@ -49,11 +49,9 @@ def shown_columns(model: Pipeline, X: Any, numbers: IntArray) -> tuple[Array, tu
 
 
 def _names(names: Any, d: int) -> tuple[str, ...]:
-    return (
-        tuple(f"column {number}" for number in range(d))
-        if names is None
-        else tuple(map(str, names))
-    )
+    if names is None:
+        return tuple(f"column {number}" for number in range(d))
+    return tuple(map(str, names))
 
 
 def _used(model: Pipeline, labels: list[Any]) -> list[int]:

@@ -139,6 +139,16 @@ class Kernel(ParameterObject, ABC):
 
     over_landmarks: ClassVar[bool] = False  # True: a graph of rows that share near landmarks
 
+    @property
+    def is_made(self) -> bool:
+        """True where it has values for any rows: not of a graph that a fit is to make."""
+        return True
+
+    @property
+    def refines_cut(self) -> bool:
+        """True of a graph whose cut a hard fit goes on to lower on the graph itself."""
+        return False
+
     # False: for images, or values of another kernel; not offered by the command, which reads tables
     is_for_tables: ClassVar[bool] = True
 
@@ -210,7 +220,6 @@ class FeatureKernel(Kernel):
 
     @property
     def is_made(self) -> bool:
-        """True where the graph has been made of rows."""
         return self.axes is not None
 
     @property

@@ -60,11 +60,9 @@ class LandmarkWeights:
 
     @cached_property
     def _nearest(self) -> NearestPoints | NearestColumns:
-        return (
-            NearestColumns(self.n_neighbors)
-            if self.points is None
-            else NearestPoints(self.points, self.n_neighbors)
-        )
+        if self.points is None:
+            return NearestColumns(self.n_neighbors)
+        return NearestPoints(self.points, self.n_neighbors)
 
     def __getstate__(self) -> dict[str, Any]:
         # prepared again where it is needed

@@ -26,14 +26,8 @@ class Linear(ProductKernel):
     coordinates = "rows"
     constant_part = True
     distances_ignore_shifts = True
-
-    @property
-    def coefficients(self) -> tuple[float, float]:
-        return 1.0, 0.0
-
-    @property
-    def native_function(self) -> tuple[str, float]:
-        return "powers", 1
+    coefficients = 1.0, 0.0
+    native_function = "powers", 1
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,14 +45,8 @@ class Cosine(ProductKernel):
 
     name = "cosine"
     coordinates = "unit rows"
-
-    @property
-    def coefficients(self) -> tuple[float, float]:
-        return 1.0, 0.0
-
-    @property
-    def native_function(self) -> tuple[str, float]:
-        return "powers", 1
+    coefficients = 1.0, 0.0
+    native_function = "powers", 1
 
     def factor(self, x: Array) -> Array:
         return inverse_root(squared_norms(x))

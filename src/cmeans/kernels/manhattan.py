@@ -128,11 +128,9 @@ class Gower(Kernel):
     categorical: IntArray
 
     def __post_init__(self) -> None:
-        low, span, chosen = (
-            np.asarray(self.low),
-            np.asarray(self.span),
-            np.asarray(self.categorical),
-        )
+        low = np.asarray(self.low)
+        span = np.asarray(self.span)
+        chosen = np.asarray(self.categorical)
         if (
             low.ndim != 1
             or low.shape != span.shape

@@ -106,10 +106,8 @@ class NearestPoints:
         return self._prepared[key]
 
     def _native(self, x: Array, panels: Array) -> tuple[Array, Array]:
-        numbers, scores = (
-            np.empty((len(x), self._count), np.int32),
-            np.empty((len(x), self._count), x.dtype),
-        )
+        numbers = np.empty((len(x), self._count), np.int32)
+        scores = np.empty((len(x), self._count), x.dtype)
         places = (address(array) for array in (x, panels, scores, numbers))
         argument = _NeighboursArgument(
             *places, len(x), x.shape[1], pitch(x), len(panels), self._count

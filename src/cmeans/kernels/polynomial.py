@@ -193,13 +193,10 @@ class Sigmoid(ProductKernel):
     gamma: float = 1.0
     coef0: float = 1.0
     name = "sigmoid"
+    positive_definite = False
 
     def __post_init__(self) -> None:
         check_parameters(self, gamma=0, coef0=-inf)
-
-    @property
-    def positive_definite(self) -> bool:
-        return False
 
     @property
     def coefficients(self) -> tuple[float, float]:

@@ -45,13 +45,10 @@ class Precomputed(Kernel):
     name = "precomputed"
     takes_kernel_values = True
     is_for_tables = False
+    positive_definite = False  # unknown, so a sample is checked
 
     def __eq__(self, other: object) -> bool:
         return equal_fields(self, other)
-
-    @property
-    def positive_definite(self) -> bool:
-        return False  # unknown, so a sample is checked
 
     def prepare(self, y: Array) -> Columns:
         positions = to_numpy(y).astype(np.intp)
@@ -109,10 +106,7 @@ class CallableKernel(Kernel):
 
     function: Callable[..., Array]
     params: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def positive_definite(self) -> bool:
-        return False  # unknown, so a sample is checked
+    positive_definite = False  # unknown, so a sample is checked
 
     def prepare(self, y: Array) -> Columns:
         def columns(x: Array, room: Array | None = None) -> Array:

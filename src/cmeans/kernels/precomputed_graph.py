@@ -79,6 +79,10 @@ class PrecomputedGraphKernel(FeatureKernel):
     def n_features_in(self) -> int:
         return len(self._made()[0])
 
+    @property
+    def refines_cut(self) -> bool:
+        return self.refine and not self.is_made
+
     def _made(self) -> tuple[Float64, Float64]:
         """Return the axes of the graph's Laplacian and the weights of the rows, which exist once a
         fit has made the graph."""

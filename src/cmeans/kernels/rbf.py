@@ -138,10 +138,8 @@ class GaussianColumns:
             return s, sizes
         moved = x - known.shift[None, :]
         sizes = squared_norms(moved) * self._gamma
-        left, right = (
-            _with_columns(moved * (2.0 * self._gamma), -sizes, namespace(x).ones_like(sizes)),
-            known.right,
-        )
+        left = _with_columns(moved * (2.0 * self._gamma), -sizes, namespace(x).ones_like(sizes))
+        right = known.right
         return (
             left @ right.T
             if room is None
@@ -188,8 +186,6 @@ def _with_columns(x: Array, *columns: Array) -> Array:
 def _at_most_zero(s: Array) -> Array:
     """The smaller of s and 0, NaN where s is, in place for NumPy."""
     xp = namespace(s)
-    return (
-        np.minimum(s, 0.0, out=s)
-        if isinstance(s, np.ndarray)
-        else xp.where(s > 0, xp.zeros_like(s), s)
-    )
+    if isinstance(s, np.ndarray):
+        return np.minimum(s, 0.0, out=s)
+    return xp.where(s > 0, xp.zeros_like(s), s)

@@ -104,11 +104,9 @@ def certify(
     positions, weights = (
         (np.arange(len(population)), population.weights) if all_measured else (fixed, weights)
     )
-    rows, share, total = (
-        population.at(positions),
-        weights / weights.sum(),
-        float(blocks.weight.sum()),
-    )
+    rows = population.at(positions)
+    share = weights / weights.sum()
+    total = float(blocks.weight.sum())
     block = blocks.take(rows)
     error, norms, projections, represented = _residuals(space, block)
     if not _semidefinite(space, error, norms, gram):

@@ -103,21 +103,17 @@ def spanning_rows(
     The search ends as soon as the residual falls too slowly. Chance decides only which of many such
     sets is returned.
     """
-    cholesky, p, rng = (
-        PartialCholesky(affinity, engine=engine),
-        weights / weights.sum(),
-        np.random.RandomState(0),
-    )
+    cholesky = PartialCholesky(affinity, engine=engine)
+    p = weights / weights.sum()
+    rng = np.random.RandomState(0)
     limit, goal = min(len(p) // 4, most), SPANNED * variance
     residual = float(p @ cholesky.residual)
     while residual > goal:
         known = len(cholesky.chosen)
         cholesky.settled(p, limit - known, rng)
-        added, before, residual = (
-            len(cholesky.chosen) - known,
-            residual,
-            float(p @ cholesky.residual),
-        )
+        added = len(cholesky.chosen) - known
+        before = residual
+        residual = float(p @ cholesky.residual)
         left = limit - known - added
         if residual > goal and (
             not left

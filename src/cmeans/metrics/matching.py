@@ -115,11 +115,9 @@ def adjusted_rand(shared: Float64) -> float:
     def pairs(weight: Any) -> Any:
         return weight * (weight - 1.0) / 2.0
 
-    both, ours, theirs = (
-        pairs(shared).sum(),
-        pairs(shared.sum(axis=1)).sum(),
-        pairs(shared.sum(axis=0)).sum(),
-    )
+    both = pairs(shared).sum()
+    ours = pairs(shared.sum(axis=1)).sum()
+    theirs = pairs(shared.sum(axis=0)).sum()
     chance = ours * theirs / pairs(shared.sum())
     most = (ours + theirs) / 2.0
     return 1.0 if most == chance else float((both - chance) / (most - chance))

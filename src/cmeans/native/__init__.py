@@ -1,5 +1,5 @@
 """Native code: the C files, and the library that installation makes of them."""
 
-from .library import function, is_available, variant
+from .calls import function, is_available, variant
 
 __all__ = ["function", "is_available", "variant"]

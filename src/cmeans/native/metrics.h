@@ -191,12 +191,15 @@ static void second_moments(const struct tile *tile, const struct rows *rows, con
 
 INLINE const real *move_square(const real *total, int64_t first, int64_t other, int64_t rows, int64_t columns, int64_t pitch, double *second) {
     for (int64_t i = 0; i < rows; i++)
-        for (int64_t k = 0; k < (first == other ? i + 1 : columns); k++, total += LANES)
-            second[(first + i) * pitch + other + k] += sum(load(total));
+        for (int64_t k = 0; k < (first == other ? i + 1 : columns); k++, total += LANES) {
+            const int64_t a = first + i, b = other + k;
+            second[a * pitch + b] += sum(load(total));
+            second[b * pitch + a] = second[a * pitch + b];
+        }
     return total;
 }
 
-/* Totals go to the second moments in float64, those of triangles to their lower halves, and are cleared. */
+/* Totals go to the second moments in float64, those of triangles to both halves, and are cleared. */
 static void move_second_moments(real *total, double *second, int64_t clusters, int64_t columns, int diagonal) {
     const int64_t numbers = diagonal ? columns : triangle(columns);
     for (int64_t j = 0; j < clusters; j++) {

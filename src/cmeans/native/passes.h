@@ -12,7 +12,7 @@ struct sums {
     int64_t *labels;      /* (count,) the cluster of each row's largest membership, -1 for none; or nothing, as the next two */
     double *hard_mass;    /* (clusters,) the same sums, of rows that belong to their label alone */
     double *hard_moment;  /* (clusters, columns) */
-    double *second;       /* (clusters, columns, columns) sum of w (x - v)(x - v)^T, the lower triangles, or (clusters, columns); or nothing */
+    double *second;       /* (clusters, columns, columns) sum of w (x - v)(x - v)^T, or (clusters, columns); or nothing */
 };
 
 /* 0, or what is missing. */

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .gradient_landmarks import GradientLandmarks
     from .patch_clustering import KernelPatchClustering
     from .printed_adaptive import PrintedAdaptivePossibilisticCMeans
     from .printed_cmeans import PrintedCMeans
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ComplexWaveletSSIM",
+    "GradientLandmarks",
     "KernelPatchClustering",
     "LocallySparse",
     "PrintedAdaptivePossibilisticCMeans",
@@ -37,6 +39,7 @@ __all__ = [
 
 PLACES = {
     "ComplexWaveletSSIM": "wavelets",
+    "GradientLandmarks": "gradient_landmarks",
     "KernelPatchClustering": "patch_clustering",
     "LocallySparse": "printed_rules",
     "PrintedAdaptivePossibilisticCMeans": "printed_adaptive",

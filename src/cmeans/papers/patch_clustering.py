@@ -200,16 +200,18 @@ class KernelPatchClustering(Plotting, StreamingBase):
             return super()._summed_up(spans, context)
         seed, n_rows = new_seed(context.settings), sum(stop - start for start, stop in spans)
         sections = {number: context.section(f"patch {number}") for number in range(len(spans))}
-        model, sent = self._as_sent(replace(context, hook=None))
         leaves = list[Packed]()
         with context.kept_in_checkpoint():
-            start = EachChunk(partial(model._first_patch, sent, seed, len(spans)))
+            start = EachChunk(
+                replace(context, hook=None),
+                partial(type(self)._first_patch, seed=seed, n_patches=len(spans)),
+            )
             ((first, _),) = context.engine.follow(ChunkedRows(blocks, spans[:1], [0]), start, None)
             wanted = [
                 number for number, section in sections.items() if number and section.found is None
             ]
-            # patches side by side send no messages
-            alone = partial(model._patch_alone, replace(sent, listeners=()), seed, first)
+            sent = context.sent()  # patches side by side send no messages
+            alone = partial(sent.estimator._patch_alone, sent, seed, first)
             made = context.engine.map(
                 ChunkedRows(blocks, [spans[number] for number in wanted], wanted),
                 PatchesAlone(alone),
@@ -242,10 +244,8 @@ class KernelPatchClustering(Plotting, StreamingBase):
                     last = self._joined(chunk, first.rule, None, some)
                     leaves.append(_kept(last))
                 level.append(last.past if len(some) > 1 else some[0])
-        dtype, visits = (
-            np.dtype(numpy_dtype(blocks.x)).name,
-            sum(done["row_visits"] for done in leaves),
-        )
+        dtype = np.dtype(numpy_dtype(blocks.x)).name
+        visits = sum(done["row_visits"] for done in leaves)
         stream = StreamState(
             last.past, last.rule, seed, blocks.unit, dtype, len(spans), n_rows, visits
         )
@@ -254,11 +254,12 @@ class KernelPatchClustering(Plotting, StreamingBase):
     def _first_patch(
         self,
         context: FitContext,
-        seed: int,
-        n_patches: int,
         _: ChunkResult | None,
         blocks: Blocks,
         engine: Engine,
+        *,
+        seed: int,
+        n_patches: int,
     ) -> ChunkResult:
         """Cluster the patch that determines the kernel and the rule of a tree."""
         chunk = Chunk(

@@ -167,9 +167,7 @@ class LocallySparse(SparsePossibilistic):
     2014, section 2.
     """
 
-    @property
-    def edge(self) -> float:
-        return -1.0
+    edge = -1.0
 
 
 def as_tested(

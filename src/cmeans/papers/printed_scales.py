@@ -10,7 +10,6 @@ import numpy as np
 
 from ..data.arrays import Float64
 from ..fitting.ways.adaptive import AdaptiveProblem
-from ..kernels import Linear
 from ..solvers.adaptive import Adaptation, hard_deviations
 from ..spaces.centres import Centres
 from ..sweeps.passes import SweepPass
@@ -60,6 +59,8 @@ def in_conference_form(
     features, which the papers scale to [0, 10], and a tenth of the rows' diameter in the space of
     any other kernel.
     """
-    length = 1.0 if isinstance(given.geometry.kernel, Linear) or diameter == 0 else TENTH * diameter
+    length = (
+        1.0 if given.geometry.kernel.coordinates == "rows" or diameter == 0 else TENTH * diameter
+    )
     reach = 0.0 if given.rule.sparsity is not None else REACH / length**2
     return replace(given, rule=replace(given.rule, reach=reach)), Adaptation(length)

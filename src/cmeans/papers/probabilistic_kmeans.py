@@ -261,15 +261,17 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
         estimator_name, solver = type(self).__name__, self.solver
         if solver == "auto":
             few = blocks.n_rows * (settings.n_clusters - 1) <= FAGP_STEPS
-            solver = "fagp" if few and blocks.fit_in_memory else "batched"
+            solver = "fagp" if few and blocks.are_few else "batched"
         if solver in ("fagp", "agp"):
-            blocks.require_in_memory(
-                lambda where: (
+
+            def refuse(where: str, _: int | None) -> None:
+                raise ValueError(
                     f"{estimator_name}(solver={solver!r}): it follows single rows, which must all "
                     "be in memory; "
                     f'take "batched" or "lloyd", or load {where} and pass the array.'
                 )
-            )
+
+            blocks.in_memory(refuse)
         return PartitionSearch(
             solver,
             float(self.step),

@@ -12,8 +12,7 @@ from ..data.arrays import IntArray, MadeLabels, Partition
 from ..sampling.drawing import weights_at
 from ..sampling.farthest import FarRows, farthest_rows
 from ..solvers.multistart import BestRun
-from ..solvers.solution import Solution
-from ..solvers.steps import Verdict
+from ..solvers.solution import Solution, Verdict
 from ..spaces.centres import Centres
 from ..sweeps.problem import Problem
 from ..sweeps.state import State

@@ -118,11 +118,9 @@ class StreamingKernelFCM(StreamingFuzzyCMeans):
     @property
     def _updates(self) -> bool:
         """True where memberships of the past are found anew."""
-        return (
-            self.method == "projection"
-            if self.meta_membership == "auto"
-            else self.meta_membership == "update"
-        )
+        if self.meta_membership == "auto":
+            return self.method == "projection"
+        return self.meta_membership == "update"
 
     def _checked_stream_parameters(self, estimator_name: str) -> int:
         one_of(self.method, "method", estimator_name, get_args(StreamMethod))
@@ -145,11 +143,9 @@ class StreamingKernelFCM(StreamingFuzzyCMeans):
         return replace(begun, reserve=None) if self.method == "projection" else begun
 
     def _first_space(self, chunk: Chunk, kernel: Kernel, limit: int) -> Space:
-        return (
-            self._chunk_space(chunk, kernel)
-            if self.method == "projection"
-            else super()._first_space(chunk, kernel, limit)
-        )
+        if self.method == "projection":
+            return self._chunk_space(chunk, kernel)
+        return super()._first_space(chunk, kernel, limit)
 
     def _in_next_space(
         self, former: StreamSummary, reserve: LandmarkCandidates | None, chunk: Chunk

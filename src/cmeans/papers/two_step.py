@@ -28,6 +28,7 @@ from ..fitting.geometry import Geometry
 from ..fitting.init import InitContext, checked_labels, starts
 from ..fitting.kernel_evidence import settled_kernel
 from ..fitting.landmark_choice import AUTOMATIC, Landmarks, landmarks_from, method_or, number_among
+from ..fitting.memory import MemoryPlan
 from ..fitting.prediction import Predicting
 from ..fitting.procedure import FitContext, Method, Outcome, Procedure
 from ..fitting.space import SpaceRequest, estimator_graph, euclidean_space
@@ -44,7 +45,7 @@ from ..solvers.multistart import best_of, concluded
 from ..spaces import ExactSpace, FeatureSpace, solver_tolerance
 from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
-from ..sweeps.represented_rows import RepresentedRows
+from ..sweeps.represented_rows import RepresentedRows, bytes_of_a_row
 
 # in the sample, where their number is not given: its graph has half as many landmarks
 ROWS_OF_GRAPH = 2000
@@ -126,6 +127,12 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
         return Procedure(lambda _: Method(Hard()), self._by_sample)
 
     _takes = frozenset[str]()
+
+    def _expected_memory(self, context: FitContext, *, most: bool) -> MemoryPlan:
+        """Return the planned memory, in which the sample alone is kept as its space sees it."""
+        memory = super()._expected_memory(context, most=most)
+        space = self._expected_space(context.settings, context.blocks, most=most)
+        return replace(memory, wanted=space.size * bytes_of_a_row(space, context.blocks.x))
 
     def _by_sample(self, context: FitContext) -> Outcome:
         estimator_name, settings, engine = type(self).__name__, context.settings, context.engine
@@ -219,9 +226,10 @@ def build_sample_geometry(request: SpaceRequest) -> tuple[Geometry, Geometry, In
     given = request.kernel
     number = number_among(request.landmarks, blocks.n_rows, estimator_name)
     refuse_stored(given, estimator_name, blocks, exact=number is None)
-    precomputed, graph, gamma = isinstance(given, Precomputed), given.over_landmarks, None
-    if isinstance(given, Precomputed):
-        blocks = blocks.with_columns(kxx=whole_diagonal(given, estimator_name, blocks.x))
+    precomputed, graph, gamma = given.takes_kernel_values, given.over_landmarks, None
+    if precomputed:
+        diagonal = whole_diagonal(cast(Precomputed, given), estimator_name, blocks.x)
+        blocks = blocks.with_columns(kxx=diagonal)
     # the latter draws the sample of a graph
     kernel: Kernel = Precomputed() if precomputed else Linear()
     if not precomputed and not graph:

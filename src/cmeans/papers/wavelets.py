@@ -117,6 +117,7 @@ class ComplexWaveletSSIM(Kernel):
     step: int | None = None
     constant: float = 0.01
     width: float | None = None
+    positive_definite = False
 
     def __post_init__(self) -> None:
         for name, least, optional in (
@@ -141,10 +142,6 @@ class ComplexWaveletSSIM(Kernel):
                 )
             # read from a file it is a list
             object.__setattr__(self, "shape", (int(sides[0]), int(sides[1])))
-
-    @property
-    def positive_definite(self) -> bool:
-        return False
 
     def prepare(self, y: Array) -> Columns:
         shape = self._checked_sides(y)
@@ -182,10 +179,8 @@ class ComplexWaveletSSIM(Kernel):
         coefficients (o, 2, h, w, b or s)."""
         xp = namespace(rows)
         points = xp.astype(points, rows.dtype, copy=False)
-        total, count = (
-            xp.zeros((rows.shape[-1], points.shape[-1]), dtype=rows.dtype, device=device(rows)),
-            0,
-        )
+        total = xp.zeros((rows.shape[-1], points.shape[-1]), dtype=rows.dtype, device=device(rows))
+        count = 0
         for left, right in zip(self._windows(rows), self._windows(points), strict=True):
             total += _similarity(left, right, float(self.constant))
             count += 1

@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .. import estimators, papers
-from ..engines.dask.dask_api import is_collection
+from ..engines import brought
 from ..estimators.landmark_graph import LandmarkGraph
 from ..fitting.fitted_attributes import PER_ROW, PRIVATE, is_fitted_name
 from ..landmarks.certificate import Approximation
@@ -134,9 +134,7 @@ def packed(
         "params": {
             k: writer.encode(_storable(k, v), k) for k, v in model.get_params(deep=False).items()
         },
-        "fitted": {
-            k: writer.encode(v.compute() if is_collection(v) else v, k) for k, v in fitted.items()
-        },
+        "fitted": {k: writer.encode(brought(v), k) for k, v in fitted.items()},
         "metadata": metadata or {},
     }
     if steps is not None:

@@ -116,10 +116,8 @@ def transformer_of(part: Any, arrays: Arrays) -> Any:
 def _fits(value: Any, kind: str, d: int) -> bool:
     """True for a fitted attribute of a kind."""
     if value is None or (kind == _COUNT and not isinstance(value, np.ndarray)):
-        return (
-            kind == _PERHAPS
-            if value is None
-            else type(value) in (int, float) and bool(np.isfinite(value))
-        )
+        if value is None:
+            return kind == _PERHAPS
+        return type(value) in (int, float) and bool(np.isfinite(value))
     whole = isinstance(value, np.ndarray) and value.shape == (d,) and bool(np.isfinite(value).all())
     return whole and value.dtype.kind in ("fiu" if kind == _COUNT else "f")

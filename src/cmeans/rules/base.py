@@ -6,12 +6,12 @@ from __future__ import annotations
 import math
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
 
 from ..data.arrays import Array, Float64, namespace
-from ..runtime.checks import ParameterError, is_auto, real
+from ..runtime.checks import ParameterError, is_auto, one_of, real
 from ..runtime.parameter_object import ParameterObject
 from ..runtime.stored_classes import enter
 
@@ -81,6 +81,8 @@ class Rule(ParameterObject, ABC):
         the defaults of its parameters; "" where it is given as an object alone.
     is_scale_free : whether memberships depend on ratios of a row's squared distances alone, and on
         nothing else that these compare with.
+    is_shift_free : whether memberships depend on differences of a row's squared distances alone, so
+        that these may be negative.
     rows_sum_to_one : True where memberships are a distribution over the clusters, and the noise
         cluster where there is one.
     is_soft : False for one-hot memberships.
@@ -106,6 +108,7 @@ class Rule(ParameterObject, ABC):
 
     name: ClassVar[str] = ""
     is_scale_free: ClassVar[bool] = False
+    is_shift_free: ClassVar[bool] = False
     rows_sum_to_one: ClassVar[bool] = True
     is_soft: ClassVar[bool] = True
     refills_empty_clusters: ClassVar[bool] = False
@@ -299,3 +302,18 @@ def needed(scales: Float64 | None) -> Float64:
             "2011 eq. 11)."
         )
     return scales
+
+
+def rule_of(value: Any, estimator_name: str, names: Sequence[str] = ()) -> Rule:
+    """Return the rule of a name, made with its defaults, or of an object; `names` are those that
+    may be given, all that there are."""
+    if isinstance(value, type) and issubclass(value, Rule):
+        raise ValueError(
+            f"{estimator_name}(rule={value.__name__}): give a rule object, {value.__name__}(...), "
+            "not its class."
+        )
+    return (
+        value
+        if isinstance(value, Rule)
+        else RULES[one_of(value, "rule", estimator_name, tuple(names or RULES))]()
+    )

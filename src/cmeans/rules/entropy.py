@@ -49,6 +49,7 @@ class Entropy(Rule):
     T: Literal["auto"] | float = "auto"
     name = "entropy"
     can_be_annealed = True
+    is_shift_free = True
 
     def __post_init__(self) -> None:
         if not is_auto(self.T):

@@ -61,6 +61,7 @@ class Fuzzy(Rule):
     m: Literal["auto"] | float = "auto"
     name = "fuzzy"
     is_scale_free = True
+    has_removal_costs = True
 
     def __post_init__(self) -> None:
         check_fuzzifier(self)
@@ -91,10 +92,6 @@ class Fuzzy(Rule):
 
     def with_prices(self) -> SizedFuzzy | None:
         return SizedFuzzy(self._m)
-
-    @property
-    def has_removal_costs(self) -> bool:
-        return True
 
     def removal_costs(self, d2: Array) -> Array:
         """A row's part is  (sum_k d2_ik^-power)^(1-m);  without a cluster the sum is over the

@@ -29,8 +29,11 @@ class Hard(Rule):
 
     name = "hard"
     is_scale_free = True
+    is_shift_free = True
     is_soft = False
     refills_empty_clusters = True
+    follows_nearest = True
+    has_removal_costs = True
 
     @property
     def native_functions(self) -> NativeFunctions:
@@ -44,16 +47,8 @@ class Hard(Rule):
     def weights(self, u: Array) -> Array:
         return u
 
-    @property
-    def follows_nearest(self) -> bool:
-        return True
-
     def with_prices(self) -> SizedHard:
         return SizedHard()
-
-    @property
-    def has_removal_costs(self) -> bool:
-        return True
 
     def removal_costs(self, d2: Array) -> Array:
         """The rows of the cluster would go to their second nearest centre."""

@@ -73,6 +73,7 @@ class NoiseFuzzy(Rule):
     delta: float | None = None
     name = "noise_fuzzy"
     leaves_rows_out = True
+    has_removal_costs = True
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
@@ -132,10 +133,6 @@ class NoiseFuzzy(Rule):
 
     def left_out(self, u: Array, d2: Array) -> Array:
         return namespace(d2).min(d2, axis=1) > self._distance_in(d2)
-
-    @property
-    def has_removal_costs(self) -> bool:
-        return True
 
     def removal_costs(self, d2: Array) -> Array:
         return self._fuzzy.removal_costs(self._with_noise(d2))[:, : d2.shape[1]]

@@ -41,6 +41,7 @@ class SizedFuzzy(Rule):
 
     m: float
     has_prices = True
+    labels_need_norms = True
 
     def __post_init__(self) -> None:
         if not self.m > 1:
@@ -56,10 +57,6 @@ class SizedFuzzy(Rule):
     @property
     def native_functions(self) -> NativeFunctions:
         return NativeFunctions("sized fuzzy", m=self.m, power=self.power)
-
-    @property
-    def labels_need_norms(self) -> bool:
-        return True
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         """With nu at its greatest possible value, min_j (m d2_j - g_j), less t >= 0: nu + g_j =

@@ -49,11 +49,9 @@ class Forecast:
         if not 0 < last < first < math.inf or self.tol <= 0:
             return allowed
         shrinks = (math.log(last) - math.log(first)) / (len(self.movements) - 1)
-        return (
-            min(allowed, max(0, math.ceil((math.log(self.tol) - math.log(last)) / shrinks)))
-            if shrinks
-            else allowed
-        )
+        if shrinks:
+            return min(allowed, max(0, math.ceil((math.log(self.tol) - math.log(last)) / shrinks)))
+        return allowed
 
     def seconds_left(self, progress: Progress) -> float | None:
         """Seconds left for this restart and later ones, assumed to be as long; None where

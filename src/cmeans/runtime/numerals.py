@@ -60,11 +60,9 @@ def between(low: float, high: float) -> float:
 def in_full(value: float) -> str:
     """Return all digits of a number, from which it can be read again: 2005.5, 5432100."""
     size = abs(value)
-    return (
-        repr(value)
-        if 0 < size < FEW or size >= MANY
-        else np.format_float_positional(value, trim="-")
-    )
+    if 0 < size < FEW or size >= MANY:
+        return repr(value)
+    return np.format_float_positional(value, trim="-")
 
 
 def parse_budget(budget: int | float | str | None, owner: str) -> int | None:

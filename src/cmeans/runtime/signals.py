@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,12 +21,19 @@ def held_back() -> Iterator[None]:
             for number in (signal.SIGINT, signal.SIGTERM)
             if callable(handler := signal.getsignal(number))
         }
-    for number in handlers:
-        signal.signal(number, lambda *signal_and_frame: received.append(signal_and_frame))
     try:
+        for number in handlers:
+            signal.signal(number, lambda *signal_and_frame: received.append(signal_and_frame))
         yield
     finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+        try:
+            _handle(handlers)
+        finally:
+            _handle(handlers)  # all of them, where one came between two
         for number, frame in received:
             handlers[number](number, frame)
+
+
+def _handle(handlers: Mapping[int, Any]) -> None:
+    for number, handler in handlers.items():
+        signal.signal(number, handler)

@@ -49,11 +49,9 @@ def seeds(
     affinity = affinity.in_given_precision()
     few = affinity.along(DIRECTIONS) if nearest is None else affinity
     chosen = _drawn_ahead(few, weights, count, rng, nearest)
-    return (
-        chosen
-        if few is affinity or len(chosen) == count
-        else _drawn_ahead(affinity, weights, count, rng, nearest)
-    )
+    if few is affinity or len(chosen) == count:
+        return chosen
+    return _drawn_ahead(affinity, weights, count, rng, nearest)
 
 
 def _drawn_ahead(

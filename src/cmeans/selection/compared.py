@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data.arrays import Array, Float64, IntArray, is_foreign, to_numpy
+from ..engines import brought
 from ..engines.dask.columns import DaskColumn
-from ..engines.dask.dask_api import is_collection
 from ..metrics.matching import numbers_as_in, shared_weights
 from .bootstrap import bootstrap_weights
 
@@ -74,7 +74,7 @@ class ComparedThere:
 
 def labels_here(labels: Array) -> IntArray:
     """Return labels (n,) as they lie, on the host."""
-    here = labels.compute() if is_collection(labels) else labels
+    here = brought(labels)
     return to_numpy(here) if is_foreign(here) else np.asarray(here)
 
 

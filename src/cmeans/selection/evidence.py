@@ -135,10 +135,8 @@ def given_rows(estimator: Any, X: Any, sample_weight: Any) -> Blocks:
             "(scikit-learn's SimpleImputer, KNNImputer)."
         )
     weight, unit = weights_of(given, sample_weight, "select")
-    blocks, sphere = (
-        Blocks(given.x, weight, unit=unit),
-        unit_sphere(estimator, int(given.x.shape[1])),
-    )
+    blocks = Blocks(given.x, weight, unit=unit)
+    sphere = unit_sphere(estimator, int(given.x.shape[1]))
     if sphere is None:
         return blocks
     with estimator._engine(blocks) as engine:
@@ -306,5 +304,6 @@ def hard_twin(estimator: Any) -> KernelKMeans:
     """Return k-means in the space of an estimator."""
     own = estimator.get_params(deep=False)
     hard = KernelKMeans(**{name: own[name] for name in OF_SPACE if name in own})
-    factored = landmarks_from(hard.landmarks, "select").factor
-    return hard if factored else hard.set_params(landmarks__solver="eigh")
+    landmarks = landmarks_from(hard.landmarks, "select")
+    factored = landmarks.factored()
+    return hard if factored is landmarks else hard.set_params(landmarks=factored)

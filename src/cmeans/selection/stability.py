@@ -12,10 +12,9 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.arrays import Float64, is_stored
+from ..data.arrays import Float64
 from ..data.row_source import StoredRows
-from ..engines import without_checkpoint
-from ..engines.dask.dask_api import is_collection
+from ..engines import column_beside, without_checkpoint
 from ..fitting.fit import BaseCMeans
 from ..fitting.kernel_evidence import given_kernel
 from ..fitting.validation import integer, read_rows, weights_of
@@ -146,12 +145,10 @@ def stability(
             "rows, of which samples are drawn."
         )
     labels = model.predict(X)
-    if is_stored(rows) and rows.elsewhere and is_collection(labels):
-        compared: Compared = ComparedThere(
-            rows.partitions.column(labels, as_labels, "labels", "stability"), weight
-        )
-    else:
-        compared = ComparedHere(labels_here(labels), weight)
+    there = column_beside(rows, labels, as_labels, "labels", "stability")
+    compared: Compared = (
+        ComparedHere(labels_here(labels), weight) if there is None else ComparedThere(there, weight)
+    )
     return agreement(model, rows, compared, c, n_bootstrap, seed)
 
 

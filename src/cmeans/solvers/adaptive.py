@@ -14,7 +14,7 @@ from ..sweeps.passes import DeviationPass, FuzzyDeviationPass, SweepPass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from ..sweeps.statistics import HardStatistics, Statistics
-from .steps import StepResult, Verdict
+from .solution import StepResult, Verdict
 
 MERGED = 1e-3  # |v_j - v_k|^2, as a share of the smallest scale, below which two clusters are one
 COINCIDENT = 1e-7  # deviation, as a share of the scale's root, that is none
@@ -60,11 +60,9 @@ class Adaptation:
         state, hard = swept.state, hard_sums(sums)
         if not hard.mass.any():
             return _one_sweep_back(state, last)
-        centres, deviation, visits = (
-            problem.means(state, sums),
-            self.deviations(problem, hard, swept),
-            problem.n_rows,
-        )
+        centres = problem.means(state, sums)
+        deviation = self.deviations(problem, hard, swept)
+        visits = problem.n_rows
         kept = self._kept(centres, state, hard, deviation)
         if len(kept) < len(centres):
             centres, state = centres[kept], state[kept]

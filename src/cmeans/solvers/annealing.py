@@ -82,11 +82,9 @@ class Annealing:
                 else found.state.centres
             )
             visits, temperature = visits + found.row_visits, COOLING * temperature
-        return (
-            better(problem, solution, centres, visits, observer)
-            if len(centres) == wanted
-            else Searched(solution, visits)
-        )
+        if len(centres) == wanted:
+            return better(problem, solution, centres, visits, observer)
+        return Searched(solution, visits)
 
     def _pushed(self, problem: Problem, centres: Centres, rng: np.random.RandomState) -> Centres:
         """Return centres a little nearer to rows that are drawn in proportion to weight."""

@@ -152,8 +152,8 @@ class CheckpointLog:
         self._sections: dict[str, CheckpointSection] = {}
         self._found: dict[str, Packed] = {}
         self._sweeps, self._written = 0, time.monotonic()
-        # names of arrays beside the checkpoint that is there, where this fit knows it
-        self._beside: set[str] | None = None
+        # names of arrays that were written for a checkpoint that is not there yet
+        self._fresh: list[str] = []
         self.rng = rng
         check_place(checkpoint)
         if checkpoint.resume:
@@ -198,8 +198,9 @@ class CheckpointLog:
                 )
         except WriteError as error:
             warn(f"checkpoint: {error} The fit goes on without.", RuntimeWarning)
-            if self._beside is not None:
-                remove_arrays(self._path, self._beside)
+            for name in self._fresh:
+                self._path.with_name(name).unlink(missing_ok=True)
+        self._fresh = []
         self._written = time.monotonic()
 
     def _write(self, latest: Mapping[str, Packed]) -> None:
@@ -228,15 +229,18 @@ class CheckpointLog:
             },
         }
         write_packed(self._path, KEY, header, packer.arrays)
-        self._beside = {array.file for some in beside.values() for array in some.values()}
-        remove_arrays(self._path, self._beside)
+        remove_arrays(
+            self._path, {array.file for some in beside.values() for array in some.values()}
+        )
 
     def _stored(self, value: Beside | FoundBeside) -> StoredArray:
         """Return the file that holds an array beside the checkpoint, and write it unless a run
         before has."""
-        return (
-            value.stored if isinstance(value, FoundBeside) else write_array(self._path, value.array)
-        )
+        if isinstance(value, FoundBeside):
+            return value.stored
+        stored = write_array(self._path, value.array)
+        self._fresh.append(stored.file)
+        return stored
 
     def _resume(self) -> None:
         self._path.open("rb").close()  # where that is not allowed the file is no damaged one
@@ -262,9 +266,6 @@ class CheckpointLog:
                     name: FoundBeside(self._path, StoredArray.read(array))
                     for name, array in some.items()
                 }
-            self._beside = {
-                array["file"] for some in header["beside"].values() for array in some.values()
-            }
         except UNREADABLE as error:
             raise _damaged(self._path, error) from None
         for word in dict.fromkeys([*self._identity, *known]):

@@ -207,10 +207,8 @@ class NoisePilot:
         centres, delta = settled.centres, settled.delta
         # else the sample's will do
         if self.share is None and schedule is not None and _judged(problem, part) is problem:
-            delta, visits = (
-                self._distance(self.nearest(problem, centres), self.share),
-                visits + problem.n_rows,
-            )
+            delta = self._distance(self.nearest(problem, centres), self.share)
+            visits = visits + problem.n_rows
         final = replace(problem, rule=self.final.at_noise_distance(delta))
         solution = solve(final, State(centres), observer.at("fit"))
         return final, BestRun(solution, None, visits + solution.row_visits)

@@ -342,10 +342,8 @@ class _Search:
         # to these.
         keys = rng.exponential(size=len(now.errors)) if now.failures else np.ones(len(now.errors))
         worst = np.sort(ascending(-now.errors / keys)[: now.breadth])
-        few, over = (
-            self.population,
-            DrawWithinPass(self.problem.rule, State(now.centres), worst, new_key(rng)),
-        )
+        few = self.population
+        over = DrawWithinPass(self.problem.rule, State(now.centres), worst, new_key(rng))
         # in the order of the population, equal ones as one
         if few is not None and few.member is not None:
             parts = self.problem.map(NearestRowsPass(self.problem.rule, State(now.centres)))

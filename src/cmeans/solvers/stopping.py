@@ -15,8 +15,7 @@ from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
-from .solution import Solution
-from .steps import Verdict
+from .solution import Solution, Verdict
 
 LONGEST_CYCLE = 100  # sweeps of a cycle that is seen
 SAME = 1e-10  # relative difference of objectives that are the same

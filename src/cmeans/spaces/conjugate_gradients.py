@@ -53,8 +53,8 @@ def conjugate_gradients(
             raise ValueError(
                 "the kernel has negative eigenvalues on these rows, which conjugate gradients "
                 "cannot solve with: "
-                'take Landmarks(solver="eigh"), which clips them (and, without landmarks, start '
-                "from rows instead of points)."
+                "take Landmarks(...), whose factor clips them (and, without landmarks, start from "
+                "rows instead of points)."
             )
         running &= curvature > 0  # zero curvature: no further progress
         if not running.any():

@@ -73,6 +73,9 @@ class ExactSpace(Space):
     data: Blocks
     solver_tolerance: float = 1e-12
     spherical: bool = False
+    sweeps_products = False
+    is_portable = False
+    pairs_by_kernel = True
 
     @property
     def size(self) -> int:
@@ -81,10 +84,6 @@ class ExactSpace(Space):
     @property
     def moment_width(self) -> int:
         return 2 * self.size
-
-    @property
-    def sweeps_products(self) -> bool:
-        return False
 
     def room(self, n_rows: int, like: Array) -> Array | None:
         return kernel_room(n_rows, self.size, like)
@@ -131,14 +130,6 @@ class ExactSpace(Space):
         points = self._points if columns is None else columns
         return LandmarkSpace(self.kernel, points, spherical=self.spherical), centres
 
-    @property
-    def is_portable(self) -> bool:
-        return False
-
-    @property
-    def pairs_by_kernel(self) -> bool:
-        return True
-
     def factored(self) -> LandmarkSpace:
         given = self.kernel.takes_kernel_values
         gram = host_float64(self._columns(self.data.cut(0, self.size).x)) if given else None
@@ -172,11 +163,9 @@ class ExactSpace(Space):
 
     @property
     def _points(self) -> Array:
-        return (
-            np.arange(self.size)
-            if self.kernel.takes_kernel_values
-            else self.data.cut(0, self.size).x
-        )
+        if self.kernel.takes_kernel_values:
+            return np.arange(self.size)
+        return self.data.cut(0, self.size).x
 
     @cached_property
     def _columns(self) -> Columns:

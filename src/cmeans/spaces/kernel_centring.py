@@ -67,10 +67,8 @@ class Centring:
         return self._centred_products(g, mean, room), kxx - 2.0 * mean[:, 0] + self.mean
 
     def _centred_products(self, g: Array, mean: Array, room: Array | None) -> Array:
-        rest, outer = (
-            as_like(self.row_means - self.mean, g)[None, :],
-            self.scale * (mean - self.mean),
-        )
+        rest = as_like(self.row_means - self.mean, g)[None, :]
+        outer = self.scale * (mean - self.mean)
         if room is None:
             return namespace(g).concat([g - mean - rest, outer], axis=1)
         body = room[:, :-1]

@@ -68,6 +68,7 @@ class LandmarkSpace(Space):
     # tell
     mean_square: float = 1.0
     spherical: bool = False
+    pairs_by_kernel = True
 
     def __post_init__(self) -> None:
         s, numbered = int(self.points.shape[0]), self.kernel.takes_kernel_values
@@ -108,11 +109,9 @@ class LandmarkSpace(Space):
     def rows(self, block: Block, room: Array | None = None) -> Rows:
         kxx = self.kernel.diag(block.x) if block.kxx is None else block.kxx
         g = self._columns(block.x, room)
-        return (
-            ProductRows(g, kxx)
-            if self.centring is None
-            else ProductRows(*self.centring.rows(g, kxx, room))
-        )
+        if self.centring is None:
+            return ProductRows(g, kxx)
+        return ProductRows(*self.centring.rows(g, kxx, room))
 
     def means(self, mass: Float64, moment: Float64) -> Centres:
         return self._from_products(mean_products(mass, moment))
@@ -130,11 +129,9 @@ class LandmarkSpace(Space):
 
     def norms(self, centres: Centres) -> Float64:
         norms = centres.squared_norms()
-        return (
-            norms
-            if self.centring is None
-            else self.centring.raw_squared_norms(self.coefficients(centres), norms)
-        )
+        if self.centring is None:
+            return norms
+        return self.centring.raw_squared_norms(self.coefficients(centres), norms)
 
     def as_rows(self, centres: Centres) -> Rows:
         products = (
@@ -170,10 +167,6 @@ class LandmarkSpace(Space):
     @property
     def basis_points(self) -> Array:
         return self.points
-
-    @property
-    def pairs_by_kernel(self) -> bool:
-        return True
 
     def pairing(self, block: Block, numbers: IntArray | None = None) -> Pairing:
         """The products of rows are those of their projections, k(x, x) is whole."""
@@ -221,11 +214,9 @@ class LandmarkSpace(Space):
         """The space's own origin (k,): zero, or, where features are centred, the mean of the
         landmarks."""
         assert self.whitener is not None
-        return (
-            np.zeros(self.whitener.shape[1])
-            if self.centring is None
-            else self.centring.mean_products() @ self.whitener
-        )
+        if self.centring is None:
+            return np.zeros(self.whitener.shape[1])
+        return self.centring.mean_products() @ self.whitener
 
     def residuals(self, block: Block) -> Float64:
         """|phi(x) - its projection|^2 (b,), the part of each row that the landmarks do not

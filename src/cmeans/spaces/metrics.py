@@ -24,8 +24,7 @@ class Metrics:
 
     def __post_init__(self) -> None:
         shape = self.factors.shape
-        square = len(shape) == 3 and shape[1] == shape[2]
-        if not (len(shape) == 2 or square) or (square and np.triu(self.factors, 1).any()):
+        if not (len(shape) == 2 or (len(shape) == 3 and shape[1] == shape[2])):
             raise ValueError(
                 f"Metrics: factors {shape} must be lower triangles (c, r, r), or diagonals (c, r)"
             )
@@ -54,11 +53,21 @@ class Metrics:
         """Return coordinates of points in which squared distances are those of the weighted mean of
         the metrics: (k, r)."""
         shares = weights / weights.sum() if weights.any() else np.full(len(self), 1 / len(self))
+        found: Float64
         if self.are_diagonal:
-            return points * np.sqrt(shares @ (self.factors * self.factors))
+            found = points * np.sqrt(shares @ (self.factors * self.factors))
+            return found
         mean = np.einsum("j,jab,jac->bc", shares, self.factors, self.factors)
         values, vectors = np.linalg.eigh(mean)
-        return points @ vectors * np.sqrt(np.maximum(values, 0.0))
+        found = points @ vectors * np.sqrt(np.maximum(values, 0.0))
+        return found
+
+    @property
+    def matrices(self) -> Float64:
+        """A_j = F_j^T F_j (c, r, r), or the diagonals (c, r): d2 = (x - v_j)^T A_j (x - v_j)."""
+        if self.are_diagonal:
+            return self.factors * self.factors
+        return np.swapaxes(self.factors, 1, 2) @ self.factors
 
     def squared_distances(
         self,

@@ -23,6 +23,10 @@ class ProductSpace(Space):
     """
 
     of: Space
+    keeps_rows_cheaply = False
+    in_coordinates = True
+    represents_by_views = True
+    is_portable = False
 
     @property
     def kernel(self) -> Kernel:  # type: ignore[override]
@@ -56,24 +60,12 @@ class ProductSpace(Space):
         return self if of is self.of else ProductSpace(of)
 
     @property
-    def keeps_rows_cheaply(self) -> bool:
-        return False
-
-    @property
     def spherical(self) -> bool:  # type: ignore[override]
         return self.of.spherical
 
     @property
     def norms_are_offsets(self) -> bool:
         return self.of.norms_are_offsets
-
-    @property
-    def in_coordinates(self) -> bool:
-        return True
-
-    @property
-    def represents_by_views(self) -> bool:
-        return True
 
     def rows(self, block: Block, room: Array | None = None) -> Rows:
         assert block.kxx is not None, "rows of products come with k(x, x)"
@@ -109,10 +101,6 @@ class ProductSpace(Space):
 
     def portable(self, centres: Centres, columns: IntArray | None = None) -> tuple[Space, Centres]:
         return self.of.portable(centres, columns)
-
-    @property
-    def is_portable(self) -> bool:
-        return False
 
     @property
     def n_coordinates(self) -> int:

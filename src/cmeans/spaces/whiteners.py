@@ -95,11 +95,9 @@ def cholesky_whitener(gram: Float64, smallest: float) -> Float64 | None:
     inverse = estimated_largest_eigenvalue_by_products(lambda v: w.T @ (w @ v), len(gram))
     if CLEARLY * max(smallest, rounding) * inverse < 1.0:
         return w
-    return (
-        _whitener_without_weakest(w, smallest)
-        if smallest >= rounding and inverse < np.inf
-        else None
-    )
+    if smallest >= rounding and inverse < np.inf:
+        return _whitener_without_weakest(w, smallest)
+    return None
 
 
 def _whitener_without_weakest(w: Float64, smallest: float) -> Float64 | None:

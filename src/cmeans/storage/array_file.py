@@ -76,11 +76,9 @@ def write_array(beside: Path, array: npt.NDArray[Any]) -> StoredArray:
     number = 1 + max(
         (int(path.suffix[1:].removeprefix("rows-")) for path in _arrays_of(beside)), default=0
     )
-    file, digest, step = (
-        beside.with_name(f"{beside.name}.rows-{number}"),
-        hashlib.sha256(),
-        _rows_at_once(array),
-    )
+    file = beside.with_name(f"{beside.name}.rows-{number}")
+    digest = hashlib.sha256()
+    step = _rows_at_once(array)
 
     def write(temporary: str) -> None:
         with open(temporary, "wb") as opened:

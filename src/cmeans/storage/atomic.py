@@ -1,4 +1,9 @@
-"""Atomic files: written under a temporary name in the same folder, then renamed."""
+"""Atomic files: written under a temporary name in the same folder, then renamed.
+
+A file system may keep a rename before the data that it names, and a later rename before an
+earlier one, unless it is told to finish (`fsync`). So a file's data are on the disk before it gets
+its name, and a folder's names are there before anything is done that relies on them.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +17,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
 PREFIX = ".cmeans-tmp-"
-_DAY = 86_400.0
+_MONTH = 30 * 86_400.0  # seconds
 _PAGE = 4096  # bytes
+# of systems that cannot flush a folder, and of folders that may be written and not read
+_UNABLE = (errno.EINVAL, errno.ENOTSUP, errno.EACCES)
 
 
 class WriteError(OSError, ValueError):
@@ -24,9 +33,13 @@ class WriteError(OSError, ValueError):
     ValueError, since the user named it."""
 
     caller = ""  # the argument or method that asked for the file, for the message
+    more = ""  # what else the message says
 
     def __str__(self) -> str:
-        return f"{self.caller and self.caller + ': '}cannot write {self.filename}: {self.strerror}."
+        first = (
+            f"{self.caller and self.caller + ': '}cannot write {self.filename}: {self.strerror}."
+        )
+        return f"{first} {self.more}".rstrip()
 
 
 @contextmanager
@@ -55,12 +68,9 @@ def try_writing(file: Path) -> None:
     with writing_to(file):
         if file.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        staging = new_staging(file.parent)
-        try:
-            (staging / file.name).write_bytes(bytes(_PAGE))
-            _flush_to_disk(staging / file.name)
-        finally:
-            shutil.rmtree(staging, ignore_errors=True)
+    with _staging_for(file.parent, file) as staging, writing_to(staging / file.name):
+        (staging / file.name).write_bytes(bytes(_PAGE))
+        _flush_to_disk(staging / file.name)
 
 
 @contextmanager
@@ -68,21 +78,45 @@ def staged(folder: Path, seal: str) -> Iterator[Path]:
     """Yield a hidden folder inside `folder`; its files are moved to `folder` at the end of the
     block, on an exception none is.
 
+    Where it is a WriteError, the files beside the one that it names are moved all the same, but for
+    the seal: what has been computed is not lost because something else finds no room.
+
     Files of the same names from an earlier run are replaced one by one. `seal` is the file that is
     removed first and moved last: where it exists, all files are of the same run.
     """
     with _staging_for(folder, folder) as staging:
-        yield staging
-        names = sorted(
-            (path.name for path in staging.iterdir()), key=lambda name: (name == seal, name)
-        )
-        for name in names:
-            _flush_to_disk(staging / name)
-        with _signals_ignored(), writing_to(folder / seal):
-            (folder / seal).unlink(missing_ok=True)
-            for name in names:
+        try:
+            yield staging
+        except WriteError as error:
+            lost = folder / os.path.basename(error.filename)
+            kept = {path.name for path in staging.iterdir() if path.is_file()} - {seal, lost.name}
+            with suppress(WriteError):  # the first one is the reason
+                words = [_moved(folder, staging, sorted(kept), seal), error.more]
+                if kept and lost.exists():
+                    words.append(f"{lost} is of a former run.")
+                error.more = " ".join(filter(None, words))
+            raise
+        _moved(folder, staging, sorted(path.name for path in staging.iterdir()), seal)
+
+
+def _moved(folder: Path, staging: Path, names: list[str], seal: str) -> str:
+    """Move files to where they belong, the seal last, and say which are there."""
+    for name in names:
+        _flush_to_disk(staging / name)
+    if not names:
+        return ""
+    with _signals_ignored():
+        with writing_to(folder / seal):
+            if (folder / seal).exists():
+                (folder / seal).unlink()
+                flush_names(folder)
+        for some in ([name for name in names if name != seal], [seal] if seal in names else []):
+            for name in some:
                 with writing_to(folder / name):
                     (staging / name).replace(folder / name)
+            with writing_to(folder / seal):
+                flush_names(folder)
+    return f"Written: {', '.join(str(folder / name) for name in names)}."
 
 
 @contextmanager
@@ -98,6 +132,7 @@ def staged_file(file: Path) -> Iterator[Path]:
         _flush_to_disk(staging / file.name)
         with writing_to(file):
             (staging / file.name).replace(file)
+            flush_names(file.parent)
 
 
 def write_atomically(path: Path, write: Callable[[str], object]) -> None:
@@ -135,20 +170,26 @@ def remove_leftovers(folder: Path) -> None:
 
 def new_staging(folder: Path) -> Path:
     """Create a temporary folder inside `folder`."""
-    # Its name has the process and the host, from which a later run finds out whether the process
-    # still exists.
-    return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-{_host()}-", dir=folder))
+    # Its name has the process, when that began, and where its number is that of one process, from
+    # which a later run finds out whether it still exists.
+    pid = os.getpid()
+    return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{pid}-{_beginning(pid)}-{_realm()}-", dir=folder))
 
 
 def _is_abandoned(path: Path) -> bool:
-    pid, _, rest = path.name.removeprefix(PREFIX).partition("-")
+    pid, *words = path.name.removeprefix(PREFIX).split("-")
     if not pid.isdecimal() or not path.is_dir():
         return False  # not one of these folders
-    # processes of another machine cannot be checked
-    if os.name == "nt" or not rest.startswith(f"{_host()}-"):
-        with suppress(FileNotFoundError):
-            return time.time() - path.stat().st_mtime > _DAY
+    # Processes of another machine cannot be checked, nor can those of another container, which may
+    # have the name of this one: a fit may last for days, and leaves its folder alone meanwhile.
+    if os.name == "nt" or words[1:2] != [_realm()]:
+        with suppress(OSError):  # it may be gone by now
+            newest = max(part.stat().st_mtime for part in (path, *path.rglob("*")))
+            return time.time() - newest > _MONTH
         return False
+    began = _beginning(int(pid))
+    if began and words[0]:
+        return began != words[0]  # else a later process has the number
     try:
         os.kill(int(pid), 0)  # signal 0 only checks that the process exists
     except ProcessLookupError:
@@ -158,18 +199,51 @@ def _is_abandoned(path: Path) -> bool:
     return False
 
 
-def _host() -> str:
-    return "".join(letter if letter.isalnum() else "_" for letter in socket.gethostname())
+@cache
+def _realm() -> str:
+    """Return a word for where a process's number is its own: a host, from one start to the next,
+    and in it a namespace."""
+    words = [socket.gethostname()]
+    with suppress(OSError):  # Linux alone has these
+        words += [
+            Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii"),
+            os.readlink("/proc/self/ns/pid"),
+        ]
+    return sha256("\n".join(words).encode()).hexdigest()[:16]
+
+
+def _beginning(pid: int) -> str:
+    """Return when a process began, in ticks of the system's clock; nothing where that cannot be
+    known."""
+    with suppress(OSError):
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        return text.rpartition(")")[2].split()[19]  # field 22; the name, in brackets, is the second
+    return ""
 
 
 def _flush_to_disk(path: Path) -> None:
     # Without this a power cut after the rename may leave an empty file under the final name.
     with writing_to(path):
-        descriptor = os.open(path, os.O_RDWR)
+        _flush(path, os.O_RDWR)
+
+
+def flush_names(folder: Path) -> None:
+    """Return when the names in a folder are on the disk: until then a power cut may undo what else
+    relies on them, such as a new file by the name of one whose arrays have been removed."""
+    if os.name != "nt":  # which opens no folders
         try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+            _flush(folder, os.O_RDONLY)
+        except OSError as error:
+            if error.errno not in _UNABLE:
+                raise
+
+
+def _flush(path: Path, flags: int) -> None:
+    descriptor = os.open(path, flags)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

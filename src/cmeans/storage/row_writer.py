@@ -254,7 +254,8 @@ class ResultsFile:
         """
         self._top_k = None if self._top_k is None else min(self._top_k, n_clusters)
         columns = self._columns(n_clusters, is_soft, most)
-        append = self._open.enter_context(row_file(self._path, n_rows, columns, dtype))
+        with self._tried():
+            append = self._open.enter_context(row_file(self._path, n_rows, columns, dtype))
         self.counts = counts = np.zeros(n_clusters, dtype=np.intp)
 
         def made(outputs: RowOutputs) -> tuple[Columns, IntArray]:
@@ -264,15 +265,21 @@ class ResultsFile:
 
         def put(part: tuple[Columns, IntArray]) -> None:
             if self._failed is None:
-                try:
+                with self._tried():
                     append(part[0])
-                except WriteError as error:
-                    if not self._late:
-                        raise
-                    self._failed = error
             counts[:] += part[1]
 
         return made, put
+
+    @contextmanager
+    def _tried(self) -> Iterator[None]:
+        """Put an error of writing off to the end, where that is wanted."""
+        try:
+            yield
+        except WriteError as error:
+            if not self._late:
+                raise
+            self._failed = error
 
     def __enter__(self) -> Self:
         return self

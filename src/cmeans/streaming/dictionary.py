@@ -42,11 +42,9 @@ class LandmarkCandidates:
 
     def seeing(self, count: int, residual: float) -> LandmarkCandidates:
         """Record the mean residual of rows over `count` landmarks."""
-        return (
-            replace(self, usual=residual)
-            if self.usual is None and 4 * count >= 3 * self.limit
-            else self
-        )
+        if self.usual is None and 4 * count >= 3 * self.limit:
+            return replace(self, usual=residual)
+        return self
 
     def room(self, count: int, residual: float) -> int:
         """Return the number of landmarks beyond `count` that rows of that mean residual may add."""

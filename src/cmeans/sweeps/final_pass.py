@@ -278,8 +278,8 @@ def assign_all(
     """
     c, like, most = len(state.centres), dense_like(rows.blocks.x), rule.most_clusters
     told = LABEL not in rows.blocks.columns and labels_tell(rows.blocks, rule)
-    if rows.blocks.keep_memberships:
-        whole = ArraySink(rows.n_rows, 0 if told else c, like, most)
+    whole = rows.blocks.in_full(lambda: ArraySink(rows.n_rows, 0 if told else c, like, most))
+    if whole is not None:
         sums = assign_into(whole, rows, space, rule, state, engine, reporter, moves)
         out = whole.outputs
         memberships = None if told else out.memberships

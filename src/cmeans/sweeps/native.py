@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -160,9 +159,15 @@ class NewSums:
         )
         self.argument = SumsArgument(*places)
 
-    def statistics(self, weight: float, hard: HardStatistics | None = None) -> Statistics:
+    def statistics(
+        self,
+        weight: float,
+        hard: HardStatistics | None = None,
+        second: SecondMoments | None = None,
+    ) -> Statistics:
         """Return what has been added."""
-        return Statistics(weight, self.mass, self.moment, self.spread, float(self.penalty[0]), hard)
+        penalty = float(self.penalty[0])
+        return Statistics(weight, self.mass, self.moment, self.spread, penalty, hard, second)
 
 
 class NativeSweep:
@@ -197,10 +202,11 @@ class NativeSweep:
                 sums.argument.labels = address(labels[here.start : here.start + len(here)])
             centres = self.cache.argument(rows.space, state, here.dtype)
             done(self._pass(here.argument, centres, self.cache.rule_name, sums.argument))
-            if second is not None:
-                second = second.at(centres.kept[0])
-        found = sums.statistics(rows.task_weight(task), hard)
-        return found if second is None else replace(found, second=second.whole())
+            if second is not None:  # about the points as C has rounded them
+                second = SecondMoments(
+                    centres.kept[0].astype(np.float64, copy=False), second.values
+                )
+        return sums.statistics(rows.task_weight(task), hard, second)
 
 
 class NativeAssign:

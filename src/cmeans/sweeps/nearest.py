@@ -264,10 +264,8 @@ class NearestSearch:
         self._pass = native.function("assign_nearest", dtype, ARGUMENTS, INT)
 
     def __call__(self, rows: RepresentedRows, state: State, task: int) -> tuple[IntArray, Float64]:
-        search, sums = (
-            self._cache.argument(rows, rows.space, state),
-            _FoundSums(len(state.centres), rows.space.size),
-        )
+        search = self._cache.argument(rows, rows.space, state)
+        sums = _FoundSums(len(state.centres), rows.space.size)
         labels, distances = [], []
         for here in rows.native_task(task):
             labels.append(np.empty(len(here), np.int64))

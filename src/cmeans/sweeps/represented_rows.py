@@ -112,7 +112,7 @@ class RepresentedRows:
     def stay_in_memory(self) -> bool:
         """True where all rows, once they are represented, stay so between sweeps, in this
         process."""
-        return self._views or (self.kept_share == 1.0 and not self.blocks.elsewhere)
+        return self._views or (self.kept_share == 1.0 and self.blocks.may_gather)
 
     @property
     def spec(self) -> RepresentationSpec:

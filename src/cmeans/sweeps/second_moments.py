@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -48,17 +48,6 @@ class SecondMoments:
                 xp.sum(weighted * away, axis=0) if self.values.ndim == 2 else weighted.T @ away
             )
 
-    def at(self, points: Array) -> SecondMoments:
-        """Return the same about the points as native code has rounded them."""
-        return replace(self, points=host_float64(points))
-
-    def whole(self) -> SecondMoments:
-        """Return the same with both halves, of matrices whose lower ones are there."""
-        if self.values.ndim == 2:
-            return self
-        lower = np.tril(self.values, -1)
-        return replace(self, values=self.values + np.swapaxes(lower, 1, 2))
-
     def __add__(self, other: SecondMoments) -> SecondMoments:
         if self.points is not other.points and not np.array_equal(self.points, other.points):
             raise ValueError(
@@ -68,7 +57,7 @@ class SecondMoments:
         return SecondMoments(self.points, self.values + other.values)
 
     def __mul__(self, factor: float) -> SecondMoments:
-        return replace(self, values=self.values * factor)
+        return SecondMoments(self.points, self.values * factor)
 
     def about(self, centres: Centres, mass: Float64, moment: Float64) -> SecondMoments:
         """Return the moments about other centres:  M + m b^T + b m^T + N b b^T,  where N is the

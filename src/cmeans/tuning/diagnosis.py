@@ -82,10 +82,8 @@ def out_of_range(
 ) -> str | None:
     """Return the reason for which the type cannot hold the values of a kernel, or sums of them;
     None where it can."""
-    limits, size = (
-        np.finfo(dtype),
-        max(float(values.max(initial=0.0)), -float(values.min(initial=0.0))),
-    )
+    limits = np.finfo(dtype)
+    size = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
     least, most = float(limits.tiny) / VANISHING, float(limits.max) / max(total_weight, 4.0)
     if size == 0.0 or least <= size <= most:
         return None
@@ -119,9 +117,7 @@ def separation(
 def coincident_pairs(centres: Centres, within: Float64) -> int:
     """Number of pairs of centres that practically coincide: beside the wider of their clusters,
     they are no distance apart."""
-    distances, rounding = (
-        centres.squared_distances(),
-        ROUNDING * float(centres.squared_norms().max()),
-    )
+    distances = centres.squared_distances()
+    rounding = ROUNDING * float(centres.squared_norms().max())
     near = np.maximum(COINCIDENT * np.maximum(within[:, None], within[None, :]), rounding)
     return int(np.sum(np.triu(distances <= near, k=1)))

@@ -77,11 +77,9 @@ class ScalesBesideNoise:
         schedule: SubsampleSchedule | None,
         search: Searching | None,
     ) -> BestRun:
-        noise, part, plain = (
-            NoisePilot(NoiseFuzzy(self._m)),
-            _part_of(problem),
-            first.solution.state,
-        )
+        noise = NoisePilot(NoiseFuzzy(self._m))
+        part = _part_of(problem)
+        plain = first.solution.state
         near, visits = noise.nearest(part, plain.centres), first.row_visits + part.n_rows
         gross = GROSS * automatic_distance(near.d2, near.weight, near.labels, OWN)
         if gross == 0 or not _has_stray_rows(near, len(plain.centres), gross):
@@ -89,10 +87,8 @@ class ScalesBesideNoise:
         beside, found = noise.follow(
             replace(first, row_visits=visits), problem, observer, schedule, search
         )
-        compared, visits = (
-            replace(part, rule=NoiseFuzzy(self._m, delta=gross)),
-            found.row_visits + 2 * part.n_rows,
-        )
+        compared = replace(part, rule=NoiseFuzzy(self._m, delta=gross))
+        visits = found.row_visits + 2 * part.n_rows
         cost, cost_beside = (
             compared.sweep(State(state.centres)).objective
             for state in (plain, found.solution.state)

@@ -134,17 +134,13 @@ def _spelled(name: str, value: str | None) -> str:
     """Return a parameter and its value as an option."""
     option = option_of(name)
     if name in _FLAGS and value in ("True", "False"):
-        return (
-            option
-            if value == "True"
-            else {"search__progressive": "--all-rows"}.get(name, option.replace("--", "--no-", 1))
-        )
+        if value == "True":
+            return option
+        return {"search__progressive": "--all-rows"}.get(name, option.replace("--", "--no-", 1))
     plain = (value or "").strip("'\"[]").replace(" ", "")
-    return (
-        option
-        if plain in ("", "...")
-        else f"{option} {plain.lower() if plain in ('True', 'False') else plain}"
-    )
+    if plain in ("", "..."):
+        return option
+    return f"{option} {plain.lower() if plain in ('True', 'False') else plain}"
 
 
 def _fields(found: re.Match[str]) -> str:

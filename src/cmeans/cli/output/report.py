@@ -38,10 +38,8 @@ def clearness(model: Any, x: Any) -> dict[str, Any] | None:
     labels, n_clusters, unclear = model.labels_, len(model.get_feature_names_out()), None
     if model.rule_.is_soft and "_nearest" in vars(model):
         top = vars(model).get("memberships_top_k_")
-        measure, clear = (
-            "mean largest membership",
-            (model.memberships_ if top is None else top.values).max(axis=1),
-        )
+        measure = "mean largest membership"
+        clear = (model.memberships_ if top is None else top.values).max(axis=1)
         unclear = (
             float(((clear < 0.5) & (labels >= 0)).mean()) if model.rule_.rows_sum_to_one else None
         )
@@ -51,11 +49,9 @@ def clearness(model: Any, x: Any) -> dict[str, Any] | None:
             :, :2
         ]
         far = np.where(nearest[:, 1] == 0, 1.0, nearest[:, 1])
-        measure, clear, labels = (
-            "mean simplified silhouette",
-            1 - nearest[:, 0] / far,
-            labels[::step],
-        )
+        measure = "mean simplified silhouette"
+        clear = 1 - nearest[:, 0] / far
+        labels = labels[::step]
     else:
         return None
     own = labels >= 0
@@ -101,11 +97,9 @@ def next_steps(
     """Return what to try next and why, each as a command to copy; `arguments` are those of this
     fit."""
     found, size, method = list[tuple[str, str]](), len(summary["sizes"]), METHODS[summary["method"]]
-    own, noise, clear = (
-        summary["method_options"],
-        summary["noise"] / summary["rows"],
-        summary["clearness"] or {},
-    )
+    own = summary["method_options"]
+    noise = summary["noise"] / summary["rows"]
+    clear = summary["clearness"] or {}
 
     def again(why: str, option: str, value: object) -> None:
         found.append(

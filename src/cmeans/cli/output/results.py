@@ -9,7 +9,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
@@ -18,10 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data.files.arrow import pa
+from ...data.files.arrow import OWN, pa
+from ...persistence.model_file import KEY
 from ...runtime.user_warnings import one_line
 from ...storage import atomic as staging
-from ...storage.atomic import new_staging, remove_leftovers, writing_to
+from ...storage.atomic import flush_names, new_staging, remove_leftovers, writing_to
+from ...storage.codec import text_in
 from ...storage.lock import locked
 from ..errors import InputError
 from .messages import in_options
@@ -111,6 +113,8 @@ def results_folder(folder: Path) -> Iterator[None]:
     try:
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            for made in missing:
+                flush_names(made.parent)
             remove_leftovers(folder)
             new_staging(folder).rmdir()
         except OSError as error:
@@ -122,6 +126,40 @@ def results_folder(folder: Path) -> Iterator[None]:
     except BaseException:
         _remove_empty(missing)
         raise
+
+
+def refuse_foreign(folder: Path, names: Iterable[str], seal: str, overwrite: bool) -> None:
+    """Refuse to replace files of these names that no former run of the command has written: those
+    that its summary, the file `seal`, does not name. Where there is none, as the run was broken
+    off, files tell themselves whose they are."""
+    known = _files_of_run(folder / seal)
+    there = [name for name in names if os.path.lexists(folder / name) and name not in known]
+    foreign = [name for name in there if known or not _is_own(folder / name)]
+    if foreign and not overwrite:
+        raise InputError(
+            f"--out {folder}: {', '.join(foreign)} in it {'is' if len(foreign) == 1 else 'are'} "
+            "not of a former run of this command; name another folder, or take --overwrite."
+        )
+
+
+def _files_of_run(summary: Path) -> set[str]:
+    """Return the names of the files that a summary says were written; none where it is none."""
+    try:
+        stored = json.loads(summary.read_text(encoding="utf-8"))
+        written = stored["outputs"] if {"command", "version"} <= stored.keys() else {}
+        return {os.path.basename(str(file)) for file in written.values()}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return set()
+
+
+def _is_own(file: Path) -> bool:
+    """True of a model, and of results by row, that the library has written."""
+    if file.suffix == ".parquet":
+        try:
+            return OWN in (pa.parquet.read_schema(file).metadata or {})
+        except (OSError, pa.ArrowException):
+            return False
+    return text_in(file, KEY) is not None
 
 
 @contextmanager

@@ -83,10 +83,8 @@ class Screen:
             TimeElapsedColumn(),
         )
         with Bar(*columns, console=console, transient=True) as bar:
-            task, first = (
-                bar.add_task("", total=None, n_clusters=0, speed="", visible=False),
-                list[tuple[int, float]](),
-            )
+            task = bar.add_task("", total=None, n_clusters=0, speed="", visible=False)
+            first = list[tuple[int, float]]()
 
             def draw(n_rows: int, n_clusters: int) -> None:
                 # earlier runs and the wait for the first rows do not count for the speed

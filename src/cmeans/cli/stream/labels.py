@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data.files.arrow import pa
+from ...storage.atomic import flush_names
 from ...storage.overwriting import is_plain_file
 from ..errors import InputError
 from ..output.results import refuse_unwritable
@@ -85,6 +86,7 @@ class LabelWriter:
         if self._file is not None and self.to_file:
             with self._named():
                 os.fsync(self._file.fileno())
+                flush_names(self._out.parent)  # its own is new, maybe
 
     def finish(self) -> None:
         """End the labels of this run: those of a file that the state does not record go, also where

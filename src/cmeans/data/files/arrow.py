@@ -43,6 +43,7 @@ __all__ = [
     "values",
 ]
 
+OWN = b"cmeans"  # the key in the metadata of files of results by row
 ROWS, CELLS = 65_536, 4_000_000  # rows, and numbers, that are decoded or written at a time, at most
 
 
@@ -366,10 +367,8 @@ class ParquetTable(FileTable):
         self.groups = tuple(group.num_rows for group in groups)
 
     def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None) -> Iterator[Block]:
-        row, rows = (
-            sum(self.groups[: groups[0]]) if groups else 0,
-            batch_rows(len(places), 1_024, _CELLS),
-        )
+        row = sum(self.groups[: groups[0]]) if groups else 0
+        rows = batch_rows(len(places), 1_024, _CELLS)
         names = stored_names(self.header, places)
         with self._opened() as opened:
             for batch in opened.iter_batches(
@@ -409,7 +408,7 @@ class RowTable:
 
     def __init__(self, file: Path, blank: Mapping[str, Any]) -> None:
         """`blank`: the columns without rows, whose names and types are those of the table."""
-        self._schema = pa.table(dict(blank)).schema
+        self._schema = pa.table(dict(blank)).schema.with_metadata({OWN: b"results by row"})
         self._file = file.open("wb")  # PyArrow itself opens no names but those in UTF-8
         if file.suffix == ".csv":
             self._writer: Any = pa.csv.CSVWriter(self._file, self._schema)

@@ -247,10 +247,8 @@ class CsvText:
         )
         reader = LineReader(dialect)
         seen, numeric, truths = _judged(data, reader, several)
-        others, kinds = (
-            [at for at, counts in enumerate(numeric) if not counts],
-            dict[int, pa.DataType](),
-        )
+        others = [at for at, counts in enumerate(numeric) if not counts]
+        kinds = dict[int, pa.DataType]()
         if several and others:
             kinds = reader.guessed(seen[0][:_KEPT].joined(dialect.delimiter)[0].filled(), others)
         described = enumerate(zip(dialect.labels, numeric, strict=True))

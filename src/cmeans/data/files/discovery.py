@@ -17,13 +17,11 @@ from .schema import PathWord
 from .unchanged_files import StampedFile, naming
 
 # their first bytes
-PARQUET, NPY, ZIP, IPC_FILE, IPC_STREAM = (
-    b"PAR1",
-    b"\x93NUMPY",
-    b"PK\x03\x04",
-    b"ARROW1",
-    b"\xff\xff\xff\xff",
-)
+PARQUET = b"PAR1"
+NPY = b"\x93NUMPY"
+ZIP = b"PK\x03\x04"
+IPC_FILE = b"ARROW1"
+IPC_STREAM = b"\xff\xff\xff\xff"
 _MAGIC = {PARQUET: "parquet", NPY: "npy", ZIP: "npz", IPC_FILE: "arrow", IPC_STREAM: "arrow"}
 # of files and, but for those that notes have as well, of what is looked for in a folder
 _ENDINGS = {

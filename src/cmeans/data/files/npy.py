@@ -9,7 +9,7 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tokenize import TokenError
@@ -35,9 +35,21 @@ _SPARSE_PARTS = {"data", "format", "shape"}  # members that scipy.sparse.save_np
 _WIDEST = 2**24  # columns of an array that takes no bytes, so that no file bounds them
 
 
+_OF_PACKERS: list[type[Exception]] = []  # of zip members, as far as this Python has them
+with suppress(ImportError):
+    from lzma import LZMAError
+
+    _OF_PACKERS.append(LZMAError)
+if sys.version_info >= (3, 14):
+    with suppress(ImportError):
+        from compression.zstd import ZstdError
+
+        _OF_PACKERS.append(ZstdError)
+
+
 # what NumPy, SciPy and zipfile raise for files that are not what they say: of other types,
 # versions, lengths; encrypted
-_DAMAGED = (
+_DAMAGED: tuple[type[Exception], ...] = (
     *(
         ValueError,
         TypeError,
@@ -49,6 +61,7 @@ _DAMAGED = (
         TokenError,
     ),
     *(NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error),
+    *_OF_PACKERS,
 )
 
 
@@ -178,22 +191,22 @@ class RawArray:
             return layout
 
     def bytes(self) -> tuple[Bytes, RawFormat]:
-        """Return the bytes in place where they are not compressed, else decompressed into
-        scratch."""
+        """Return the bytes in place where they are not compressed, else decompressed into scratch.
+        Of a member all bytes are read, at whose end their checksum is compared."""
         self.file.check()
         with self.opened() as (unpacked, layout):
             if self.member is None:
                 return self.file, layout
             with zipfile.ZipFile(self.file.path) as archive:
                 found = archive.getinfo(self.member)
-            if found.compress_type == zipfile.ZIP_STORED:
-                return self.file, replace(
-                    layout, offset=layout.offset + self._start(found.header_offset)
-                )
-            scratch = Scratch(found.file_size - layout.offset)
+            in_place = found.compress_type == zipfile.ZIP_STORED
+            scratch = None if in_place else Scratch(found.file_size - layout.offset)
             while piece := unpacked.read(_PIECE):
-                scratch.write(piece)
-        return scratch, replace(layout, offset=0)
+                if scratch is not None:
+                    scratch.write(piece)
+        if scratch is not None:
+            return scratch, replace(layout, offset=0)
+        return self.file, replace(layout, offset=layout.offset + self._start(found.header_offset))
 
     def _start(self, header: int) -> int:
         """Return the offset of a member's bytes: after a local header of 30 bytes, its name and
@@ -214,11 +227,11 @@ def readable(where: str, kind: str) -> Iterator[None]:
     except RowsError:
         raise
     except OSError as error:
-        if error.errno != errno.EINVAL:
+        if error.errno is not None and error.errno != errno.EINVAL:
+            error.filename = error.filename or where
             raise
-        raise RowsError(
-            f"{where}: cannot be read as {kind}; it says that bytes lie where there are none."
-        ) from error
+        why = one_line(error) if error.errno is None else "it says that bytes lie where none are"
+        raise RowsError(f"{where}: cannot be read as {kind}; {why}.") from error
     except _DAMAGED as error:
         raise RowsError(
             f"{where}: cannot be read as {kind}; it is truncated or not such a file "

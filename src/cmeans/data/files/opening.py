@@ -217,11 +217,9 @@ def _open_again(asked: ReadOptions) -> StoredRows:
 
 def _absolute(path: PathWord | Sequence[PathWord]) -> str | list[str]:
     """Return absolute paths, as another process may have another working folder."""
-    return (
-        os.path.abspath(path)
-        if isinstance(path, (str, os.PathLike))
-        else [os.path.abspath(word) for word in path]
-    )
+    if isinstance(path, (str, os.PathLike)):
+        return os.path.abspath(path)
+    return [os.path.abspath(word) for word in path]
 
 
 def _refuse_other(file: OpenedFile, first: OpenedFile) -> None:

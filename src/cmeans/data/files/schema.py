@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,24 @@ class Header:
                 "needs a name of its own."
             )
 
+    # Found once: a file may have as many columns as a model, each to be looked up.
+    @cached_property
+    def _places(self) -> dict[ColumnLabel, int]:
+        """Positions of columns by their labels."""
+        return {field.label: at for at, field in enumerate(self.fields)}
+
+    @cached_property
+    def _lists(self) -> dict[str | None, list[int]]:
+        """Positions of the numbers of each column of lists; None: of columns that are none."""
+        found: dict[str | None, list[int]] = {}
+        for at, field in enumerate(self.fields):
+            found.setdefault(field.within, []).append(at)
+        return found
+
+    @cached_property
+    def _has_numbers_for_names(self) -> bool:
+        return any(isinstance(label, str) and label.isdecimal() for label in self._places)
+
     @property
     def named(self) -> bool:
         return any(isinstance(field.label, str) for field in self.fields)
@@ -112,27 +131,27 @@ class Header:
     def position(self, word: ColumnLabel) -> int:
         """Return the position of a column given by name or position. Positions count from 0; text
         is a position only where no column has a number for its name."""
-        labels = [field.label for field in self.fields]
+        labels = self._places
         if word in labels:
-            return labels.index(word)
+            return labels[word]
         text = str(word)
-        if any(field.within == text for field in self.fields):
+        if text in self._lists:
             raise RowsError(
                 f"{self.where}: column {text!r} holds lists of numbers, of which one is needed, "
                 f"e.g. '{text}[0]'."
             )
         if isinstance(word, int) and 0 <= word < len(labels):
             return word
-        if text.isdecimal() and not any(
-            isinstance(label, str) and label.isdecimal() for label in labels
-        ):
+        if text.isdecimal() and not self._has_numbers_for_names:
             if int(text) < len(labels):
                 return int(text)
             raise RowsError(
                 f"{self.where}: there is no column {text}; it has {len(labels)} columns, counted "
                 "from 0."
             )
-        raise RowsError(f"{self.where}: there is no column {text!r}; it has {shortened(labels)}.")
+        raise RowsError(
+            f"{self.where}: there is no column {text!r}; it has {shortened([*labels])}."
+        )
 
     def choose(self, asked: ReadOptions) -> ColumnChoice:
         """Return the columns of data: the requested ones, else those of a model, else all but the
@@ -147,11 +166,12 @@ class Header:
                     "a weight or it is data."
                 )
         else:
-            apart = [
+            left_out = set(asked.leave_out)
+            apart = {
                 at
                 for at, field in enumerate(self.fields)
-                if at == weight or field.label in asked.leave_out
-            ]
+                if at == weight or field.label in left_out
+            }
             picked = self.every(leave_out=apart) if known is None else self._as_in_model(known)
         if known is not None and len(picked) != len(known):
             names = f"{self.spell('columns')}: names {len(picked)} columns"
@@ -184,14 +204,14 @@ class Header:
     def _as_in_model(self, known: Sequence[ColumnLabel]) -> list[int]:
         """Return the columns of a model's fit, found by name, or by position where neither side has
         names."""
-        labels, columns = [field.label for field in self.fields], self.spell("columns")
+        labels, columns = self._places, self.spell("columns")
         missing = [label for label in known if label not in labels]
         if not missing:
-            picked = [labels.index(label) for label in known]
+            picked = [labels[label] for label in known]
             self.refuse_text(picked)
             return picked
         if self.named == any(isinstance(label, str) for label in known):
-            lacks = f"lacks {shortened(missing)} of the model; it has {shortened(labels)}"
+            lacks = f"lacks {shortened(missing)} of the model; it has {shortened([*labels])}"
             raise RowsError(f"{self.where}: {lacks}. Name the right ones with {columns}.")
         with_names, without = ("the file", "the model") if self.named else ("the model", "the file")
         advice = f"say with {columns} which columns stand for {shortened(known)}, in that order."
@@ -221,7 +241,7 @@ class Header:
                 f"{self.spell('columns')}: names no column; give names or positions, e.g. {few} or "
                 f"{many}."
             )
-        twice = {self.fields[at].label for at in picked if picked.count(at) > 1}
+        twice = {self.fields[at].label for at, count in Counter(picked).items() if count > 1}
         if twice:
             raise RowsError(
                 f"{self.spell('columns')}: {shortened(sorted(twice, key=str))} named twice."
@@ -229,13 +249,13 @@ class Header:
         self.refuse_text(picked)
         return picked
 
-    def every(self, leave_out: Iterable[int] = ()) -> list[int]:
+    def every(self, leave_out: Collection[int] = ()) -> list[int]:
         """Return all columns of data but those left out; one without numbers is an error that names
         a remedy."""
         kept = [
             at
             for at in range(len(self.fields))
-            if at not in set(leave_out) and not self.fields[at].aside
+            if at not in leave_out and not self.fields[at].aside
         ]
         numeric = [at for at in kept if self.fields[at].numeric]
         if not numeric:
@@ -275,11 +295,10 @@ class Header:
         if isinstance(word, int):
             return [self.position(word)]
         # A name may hold commas and dashes: the whole text is tried first.
-        if any(field.label == word.strip() for field in self.fields):
-            return [self.position(word.strip())]
-        elements = [at for at, field in enumerate(self.fields) if field.within == word.strip()]
-        if elements:
-            return elements
+        if word.strip() in self._places:
+            return [self._places[word.strip()]]
+        if word.strip() in self._lists:
+            return self._lists[word.strip()]
         parts = [part.strip() for part in word.split(",")]
         if len(parts) > 1:
             return [at for part in parts if part for at in self._listed(part)]

@@ -87,11 +87,9 @@ def weights_of(values: NDArray[Any], first_row: int, choice: ColumnChoice) -> ND
 
 def fault(value: Any, dtype: np.dtype[Any]) -> str:
     """Describe a number that is not finite."""
-    return (
-        "is empty or not a number (NaN)"
-        if np.isnan(value)
-        else f"is infinite or too large for {dtype.name}"
-    )
+    if np.isnan(value):
+        return "is empty or not a number (NaN)"
+    return f"is infinite or too large for {dtype.name}"
 
 
 def are_weights(values: NDArray[Any]) -> NDArray[np.bool_]:

@@ -67,7 +67,7 @@ class StampedFile:
     def opened(self) -> Iterator[io.FileIO]:
         """Open the file, if it has not changed."""
         self.check()
-        with self.path.open("rb", buffering=0) as file:
+        with naming(self.path), self.path.open("rb", buffering=0) as file:
             yield file
 
     def read_into(self, *parts: tuple[NDArray[Any], int]) -> None:

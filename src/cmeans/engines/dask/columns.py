@@ -164,11 +164,9 @@ class DaskColumn:
 
     def __getitem__(self, which: Any) -> npt.NDArray[Any]:
         """Return some of the numbers, brought here."""
-        return (
-            self.rows.bring(self.parts, which)
-            if isinstance(which, slice) or len(which)
-            else np.empty(0)
-        )
+        if isinstance(which, slice) or len(which):
+            return self.rows.bring(self.parts, which)
+        return np.empty(0)
 
     def mapped(self, function: Callable[..., Any], *others: Any) -> DaskColumn:
         """Return a function of each part, and of the parts of others: columns, arrays (n,), lists

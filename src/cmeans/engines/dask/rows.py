@@ -90,11 +90,9 @@ class DaskRows(StoredRows):
             raise RowsError(
                 f"the rows of {self.where} are lost: their scheduler was restarted; fit again."
             )
-        where, threads, sizes = (
-            self.client.who_has(self.parts),
-            self.client.nthreads(),
-            np.diff(self.starts),
-        )
+        where = self.client.who_has(self.parts)
+        threads = self.client.nthreads()
+        sizes = np.diff(self.starts)
         if not threads:
             raise RowsError(
                 "no Dask worker is left; start some, with enough memory for the partitions, and "
@@ -120,11 +118,9 @@ class DaskRows(StoredRows):
     def groups(self, places: list[str]) -> list[list[int]]:
         """Return the partitions that one task sums: all of a worker, or, where they may not all be
         in its memory at once, some of them."""
-        limits, size, groups = (
-            memory_limits(self.client),
-            self.shape[1] * self.dtype.itemsize,
-            dict[str, list[list[int]]](),
-        )
+        limits = memory_limits(self.client)
+        size = self.shape[1] * self.dtype.itemsize
+        groups = dict[str, list[list[int]]]()
         held = dict.fromkeys(places, 0)  # bytes of the last group of each worker
         for number, (place, n_rows) in enumerate(
             zip(places, np.diff(self.starts).tolist(), strict=True)

@@ -136,21 +136,20 @@ class DaskSession(Engine):
             return
         n_steps = rows.n_tasks if isinstance(rows, ChunkedRows) else len(self._rows.parts)
         at, count = 0, 1 if kept is None else n_steps  # what is kept is written by one graph
+        sent = chain.sent()
         while at < n_steps:
-            begun, beside, steps = (
-                time.monotonic(),
-                list[Any](),
-                range(at, min(at + count, n_steps)),
-            )
+            begun = time.monotonic()
+            beside = list[Any]()
+            steps = range(at, min(at + count, n_steps))
             (answer,) = self._results(
-                partial(self._follow, rows, steps, chain, Answer(state), kept, beside)
+                partial(self._follow, rows, steps, sent, Answer(state), kept, beside)
             )
             state, at = answer.told(), at + count
             kept = None if kept is None else DaskKept(self._rows.partitions, beside)
             count = max(
                 1, min(2 * count, int(count * SENT_FOR / (time.monotonic() - begun)), MOST_CHUNKS)
             )
-            yield state, kept
+            yield chain.heard(state), kept
 
     def _follow(
         self, rows: Any, steps: range, chain: Chain[Any], before: Any, kept: Any, beside: list[Any]
@@ -161,10 +160,8 @@ class DaskSession(Engine):
         shared = f"cmeans-chain-{name}-all"
         tasks: Graph = {shared: (unchanged, chain)}
         for shard, number, home in self._steps_of(rows, steps, name, tasks):
-            step, state = (
-                f"cmeans-followed-{name}-{number}-{home}",
-                f"cmeans-state-{name}-{number}-{home}",
-            )
+            step = f"cmeans-followed-{name}-{number}-{home}"
+            state = f"cmeans-state-{name}-{number}-{home}"
             tasks[step] = (
                 followed,
                 shard,

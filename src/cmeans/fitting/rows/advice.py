@@ -109,7 +109,8 @@ def refuse_text(X: Any, error: TypeError | ValueError, estimator_name: str) -> N
             f"{estimator_name}: X is a column of lists; pass these as an array, "
             "numpy.array(X.to_list())."
         ) from error
-    nested = [label for label in labels if _is_nested(X[:1][label])]
+    first = X[:1] if labels else X
+    nested = [label for label in labels if _is_nested(first[label])]
     if nested:
         rows = f"numpy.array(X[{nested[0]!r}].to_list())"
         raise ValueError(
@@ -146,7 +147,9 @@ def labels_of(X: Any) -> list[Any]:
 
 def holds_dates(X: Any) -> bool:
     """True of a data frame with a column of dates, of which some frames make numbers."""
-    return any(np.asarray(X[:1][label]).dtype.kind in "mM" for label in labels_of(X))
+    labels = labels_of(X)
+    first = X[:1] if labels else X
+    return any(np.asarray(first[label]).dtype.kind in "mM" for label in labels)
 
 
 def _is_nested(column: Any) -> bool:
@@ -168,9 +171,11 @@ def _holds_numbers(values: npt.NDArray[Any]) -> bool:
 
 def _advice_on_text(estimator_name: str, X: Any, labels: list[Any], numbers: list[Any]) -> str:
     """Return what to do with columns of text or dates."""
-    others = [label for label in labels if label not in numbers]
-    dates = [label for label in others if np.asarray(X[label]).dtype.kind in "mM"]
-    texts = [label for label in others if label not in dates]
+    known = set(numbers)
+    others = [label for label in labels if label not in known]
+    dated = {label: np.asarray(X[label]).dtype.kind in "mM" for label in others}
+    dates = [label for label, is_date in dated.items() if is_date]
+    texts = [label for label, is_date in dated.items() if not is_date]
     take = (
         f"take those of numbers alone, e.g. X[{numbers[:6]!r}]"
         if numbers

@@ -118,16 +118,17 @@ class GroupedRows:
             assignment = replace(
                 assignment, empty=int(np.count_nonzero(np.isnan(nearest)[self.member]))
             )
-        if given.keep_memberships:
-            clusters = None if top is None else self.of(top)
-            memberships = None if u is None else self.of(u)
-            return replace(
+        whole = given.in_full(
+            lambda: replace(
                 assignment,
                 labels=self.of(labels),
-                memberships=memberships,
+                memberships=None if u is None else self.of(u),
                 nearest=self.of(nearest),
-                clusters=clusters,
+                clusters=None if top is None else self.of(top),
             )
+        )
+        if whole is not None:
+            return whole
         u = assignment.all_memberships(self.blocks.x)
         c, most = len(assignment.mass), None if top is None else top.shape[1]
         function, put = (

@@ -12,8 +12,7 @@ import numpy as np
 from ...data.arrays import Float64, IntArray, unlabelled
 from ...data.blocks import Blocks
 from ...data.known_labels import GROUP, KnownLabels, free_part, known_of, with_known
-from ...engines import Engine
-from ...engines.dask.dask_api import is_collection
+from ...engines import Engine, brought, column_beside
 from ...rules import Hard
 from ...solvers.fit_identity import digest_of
 from ...spaces import Space
@@ -70,11 +69,9 @@ def beside_known(problem: Problem, n_clusters: int) -> Problem:
     the sums of every sweep."""
     rows = problem.rows
     sums = sums_of_known(rows.space, rows.blocks, n_clusters, problem.engine)
-    return (
-        problem
-        if sums is None
-        else replace(problem, rows=rows.over(free_part(rows.blocks)), known=sums)
-    )
+    if sums is None:
+        return problem
+    return replace(problem, rows=rows.over(free_part(rows.blocks)), known=sums)
 
 
 def sums_of_known(
@@ -101,7 +98,7 @@ def checked_labels(
                 "neither."
             )
         return None
-    if strength is not None and np.ndim(strength) == 0 and not is_collection(strength):
+    if strength is not None and np.ndim(strength) == 0:
         strength = real(strength, "label_strength", estimator_name)
         if strength > 1:
             raise ValueError(
@@ -188,12 +185,10 @@ def _by_row(
     """Return one checked entry for each row: an array, or a column that stays where the rows
     are."""
     value = unlabelled(value)
-    if is_collection(value):
-        if blocks.elsewhere:
-            return blocks.x.partitions.column(value, check, name, estimator_name)
-        value = value.compute()
+    if (column := column_beside(blocks.x, value, check, name, estimator_name)) is not None:
+        return column
     try:
-        values = host_array(value, name, estimator_name)
+        values = host_array(brought(value), name, estimator_name)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"{estimator_name}: {name} must be one number for each of the {blocks.n_rows} rows "

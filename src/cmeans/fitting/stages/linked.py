@@ -11,11 +11,10 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from ...data.arrays import Float64, IntArray, as_like, dense_like, is_sparse, is_stored, to_numpy
+from ...data.arrays import Float64, IntArray, as_like, dense_like, is_sparse, to_numpy
 from ...data.blocks import KXX, Blocks
 from ...data.known_labels import GROUP
-from ...engines import Engine, Pass
-from ...engines.dask.dask_api import is_collection
+from ...engines import Engine, Pass, brought
 from ...solvers.fit_identity import digest_of
 from ...spaces import ProductSpace, Space
 from ...sweeps.represented_rows import RepresentedRows
@@ -115,10 +114,8 @@ def linked_rows(
         kxx[numbers] += squares
     g: Any
     if is_sparse(parts[0][1]):
-        numbers, rows = (
-            np.concatenate([part[0] for part in parts]),
-            sparse.vstack([part[1] for part in parts], format="csr"),
-        )
+        numbers = np.concatenate([part[0] for part in parts])
+        rows = sparse.vstack([part[1] for part in parts], format="csr")
         g = (
             sparse.csr_array(
                 (np.ones(len(numbers)), (numbers, np.arange(len(numbers)))),
@@ -139,17 +136,17 @@ def linked_rows(
 
 def loaded_rows(blocks: Blocks, budget: int | None, estimator_name: str) -> Blocks:
     """Return the same rows in memory, where those that are linked become one."""
-    if not is_stored(blocks.x):
-        return blocks
-    where = blocks.x.where
-    if blocks.x.elsewhere:
-        raise ValueError(
-            f"{estimator_name}: must_link needs rows in memory; load {where} and pass the array, "
-            "or leave it out."
-        )
-    advice = "linked rows are read into memory; allow for more, or leave out must_link"
-    require(budget, estimator_name, blocks.x.nbytes, f"all rows of {where}", advice)
-    return blocks.in_memory()
+
+    def ask(where: str, nbytes: int | None) -> None:
+        if nbytes is None:
+            raise ValueError(
+                f"{estimator_name}: must_link needs rows in memory; load {where} and pass the "
+                "array, or leave it out."
+            )
+        advice = "linked rows are read into memory; allow for more, or leave out must_link"
+        require(budget, estimator_name, nbytes, f"all rows of {where}", advice)
+
+    return blocks.in_memory(ask)
 
 
 def _groups(value: Any, n_rows: int, estimator_name: str) -> IntArray | None:
@@ -158,9 +155,7 @@ def _groups(value: Any, n_rows: int, estimator_name: str) -> IntArray | None:
     if value is None:
         return None
     try:
-        numbers = host_array(
-            value.compute() if is_collection(value) else value, "must_link", estimator_name
-        )
+        numbers = host_array(brought(value), "must_link", estimator_name)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"{estimator_name}: must_link must be pairs of row numbers, or a group for each row "

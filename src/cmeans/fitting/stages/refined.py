@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from ...spaces import FeatureSpace, Space
 from ...sweeps.final_pass import assign_all
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
-from ..procedure import FitContext, Outcome, Stage, Swept
+from ..procedure import Outcome, Stage, Swept
 
 
 @dataclass(frozen=True)
@@ -27,16 +28,12 @@ class RefinedCut(Stage):
 
     name = "refine"
 
-    def settle(self, context: FitContext) -> FitContext:
-        kernel = context.settings.kernel
-        asked = isinstance(kernel, PrecomputedGraphKernel) and kernel.refine and not kernel.is_made
-        return context.with_stage(self) if asked else context
-
     def prepare(self, swept: Swept) -> Swept:
-        kernel, problem, context = swept.geometry.kernel, swept.problem, swept.context
+        problem, context = swept.problem, swept.context
         themselves = problem.rows is swept.starting.rows and problem.known is None
-        if problem.rule.is_soft or not themselves or not isinstance(kernel, PrecomputedGraphKernel):
+        if problem.rule.is_soft or not themselves:
             return swept
+        kernel = cast(PrecomputedGraphKernel, swept.geometry.kernel)
 
         def rows_of(space: Space) -> RepresentedRows:
             geometry = replace(swept.geometry, kernel=space.kernel, space=space)

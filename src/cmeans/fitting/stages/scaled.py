@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...data.blocks import mapped
+from ...data.arrays import row_bytes
+from ...data.blocks import Blocks, mapped
 from ...data.scaling import FeatureUnits
 from ...tuning.feature_ranges import factors_to_ten
 from ..geometry import Geometry
@@ -21,6 +22,9 @@ class ScaledFeatures(Stage):
     scaling: FeatureUnits | None = None  # known once the rows are
 
     name = "scaling"
+
+    def bytes_beside(self, blocks: Blocks) -> int:
+        return blocks.bytes_by_row(row_bytes(blocks.x))
 
     def settle(self, context: FitContext) -> FitContext:
         scaling = FeatureUnits(

@@ -16,7 +16,7 @@ from ...solvers.subsampling import subsample_schedule
 from ...sweeps.represented_rows import RepresentedRows
 from ..covariance import Covariance
 from ..geometry import Geometry
-from ..init import InitContext, starts
+from ..init import InitContext, given_partition, starts
 from ..procedure import Stage, Swept
 from ..space import euclidean_space
 
@@ -90,6 +90,20 @@ class StretchedClusters(Stage):
                 f'{space.size}^2 numbers; take covariance="diag", or reduce the columns to at most '
                 f"{MOST_COLUMNS}."
             )
+
+
+def given_start(swept: Swept) -> GivenClusters | None:
+    """Return the clusters that the parameter `init` gives; None where starts are drawn."""
+    context, init = swept.context, swept.context.estimator.init
+    if isinstance(init, str):
+        return None
+    about = InitContext(
+        context.estimator_name, context.settings.n_clusters, swept.geometry, swept.starting
+    )
+    memberships = given_partition(init, about)
+    if memberships is not None:
+        return GivenClusters(memberships=memberships)
+    return GivenClusters(next(starts(init, 1, about, context.settings.rng)))
 
 
 def _drawn(swept: Swept) -> Runs:

@@ -18,6 +18,7 @@ from ...engines import Chain, ChunkedRows, Engine
 from ...engines.base import Span
 from ...kernels import Kernel, LandmarkGraphKernel
 from ...rules import Fuzzy, Hard, NoiseFuzzy, Rule
+from ...rules.base import rule_of
 from ...runtime.callbacks import logger, verbose_log
 from ...runtime.checks import parameters_of
 from ...runtime.progress import Reporter, current_listeners
@@ -34,7 +35,7 @@ from ...sweeps.final_pass import assign_all
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
-from ..arguments import StreamRule, changed_among, rule_of
+from ..arguments import StreamRule, changed_among
 from ..fit import BaseCMeans
 from ..fit_plan import USUAL_SWEEPS
 from ..fitted_attributes import OF_ROWS, centre_attributes, restored_on_failure, warn_of_result
@@ -68,13 +69,21 @@ OF_SWEEPS = ("n_iter_", "converged_", "stop_reason_")
 
 @dataclass(frozen=True)
 class EachChunk(Chain[Any]):
-    """A stream: its state after each chunk, by a function of the state before, the rows of the
-    chunk, and an engine of their place."""
+    """A stream: its state after each chunk."""
 
-    step: Callable[[Any, Blocks, Engine], Any]
+    context: FitContext
+    # of the estimator, the fit, the state before, the rows of the chunk, an engine of their place
+    step: Callable[[Any, FitContext, Any, Blocks, Engine], Any]
+    told: Callable[[Any], Any] | None = None  # of a state that other machines have come to
 
     def work(self, rows: ChunkedRows, task: int, kept: None, state: Any, engine: Engine) -> Any:
-        return self.step(state, rows.chunk(task), engine)
+        return self.step(self.context.estimator, self.context, state, rows.chunk(task), engine)
+
+    def sent(self) -> EachChunk:
+        return EachChunk(self.context.sent(), self.step)
+
+    def heard(self, state: Any) -> Any:
+        return state if self.told is None else self.told(state)
 
 
 class StreamingBase(BaseCMeans):
@@ -290,14 +299,15 @@ class StreamingBase(BaseCMeans):
             else FitSummary(*(section.found[name] for name in ("stream", "loss", "fell_short")))
         )
         summary, done = found, 0 if found is None else found.stream.n_chunks
-        model, sent = self._as_sent(context)
         chunks = ChunkedRows(context.blocks, spans[done:], range(done, len(spans)))
-        each = EachChunk(partial(model._after, sent, seed, len(spans)))
+        each = EachChunk(
+            context,
+            partial(type(self)._after, seed=seed, n_chunks=len(spans)),
+            partial(self._told, spans=spans, context=context),
+        )
         with context.kept_in_checkpoint():
             for summary, _ in context.engine.follow(chunks, each, found):
                 before, done = done, summary.stream.n_chunks
-                if context.blocks.elsewhere:
-                    summary = self._told(summary, spans, context)
                 if summary.last.solution.ended:
                     break
                 if done < len(spans):  # after the last, its sweeps would be missing
@@ -305,22 +315,15 @@ class StreamingBase(BaseCMeans):
         assert summary is not None, "some row has weight"
         return summary
 
-    def _as_sent(self, context: FitContext) -> tuple[Self, FitContext]:
-        """Return what clusters chunks where they are: itself and its fit, or what of them can go to
-        other machines."""
-        if not context.blocks.elsewhere:
-            return self, context
-        model = type(self)(**self.get_params(deep=False))
-        return model, context.sent(model)
-
     def _after(
         self,
         context: FitContext,
-        seed: int,
-        n_chunks: int,
         before: FitSummary | None,
         blocks: Blocks,
         engine: Engine,
+        *,
+        seed: int,
+        n_chunks: int,
     ) -> FitSummary:
         """Return the summary of a fit after a further chunk: the step of a stream."""
         stream = None if before is None else before.stream
@@ -537,7 +540,7 @@ class StreamingBase(BaseCMeans):
     def _makes_graph(self) -> bool:
         """Return True where a graph is to be made of the first rows."""
         kernel = given_kernel(self, type(self).__name__)
-        return isinstance(kernel, LandmarkGraphKernel) and not kernel.is_made
+        return kernel.over_landmarks and not kernel.is_made
 
     def _result_of(
         self,

@@ -55,11 +55,9 @@ class WarmupBuffer:
         """Return rows to be kept."""
         x = np.ascontiguousarray(rows.x) if isinstance(rows.x, np.ndarray) else rows.x
         known = known_of(rows)
-        return (
-            cls(x, rows.weight)
-            if known is None
-            else cls(x, rows.weight, known.labels, known.strength)
-        )
+        if known is None:
+            return cls(x, rows.weight)
+        return cls(x, rows.weight, known.labels, known.strength)
 
     def before(self, blocks: Blocks) -> Blocks:
         """Return these rows followed by `blocks`."""
@@ -76,11 +74,9 @@ class WarmupBuffer:
     @property
     def known(self) -> KnownLabels | None:
         """Known labels of the rows."""
-        return (
-            None
-            if self.labels is None or self.strength is None
-            else KnownLabels(self.labels, self.strength)
-        )
+        if self.labels is None or self.strength is None:
+            return None
+        return KnownLabels(self.labels, self.strength)
 
 
 @dataclass(frozen=True)
@@ -198,10 +194,10 @@ class ChunkResult:
     def without(self, blocks: Blocks) -> ChunkResult:
         """Return what may leave the chunk's rows: neither they nor what was made of them. Of the
         last sweep's sums those stay that tell how wide clusters are."""
-        geometry, solution = (
-            replace(self.geometry, space=self.past.space, blocks=blocks.between(0, 0), former=None),
-            self.solution,
+        geometry = replace(
+            self.geometry, space=self.past.space, blocks=blocks.between(0, 0), former=None
         )
+        solution = self.solution
         last = (
             None
             if solution.last is None

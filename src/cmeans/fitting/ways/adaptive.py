@@ -7,7 +7,7 @@ import math
 import numbers
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 
@@ -21,8 +21,7 @@ from ...solvers.adaptive import Adaptation, PilotWidths, hard_sums
 from ...solvers.fixed_point import solve
 from ...solvers.multistart import BestRun, concluded
 from ...solvers.observer import Observer
-from ...solvers.solution import Solution
-from ...solvers.steps import Verdict
+from ...solvers.solution import Solution, Verdict
 from ...sweeps.passes import SilhouettePass, SweepPass
 from ...sweeps.problem import Problem
 from ...sweeps.state import State
@@ -287,8 +286,7 @@ class BaseAdaptive(BaseCMeans):
     def _by_adaptation(self, context: FitContext, search: Search) -> Outcome:
         settings, blocks = context.settings, context.blocks
         geometry = context.placed(build_geometry(self._space_request(context, blocks)))
-        rule = context.procedure.method(geometry).rule
-        assert isinstance(rule, SparsePossibilistic)
+        rule = cast(SparsePossibilistic, context.procedure.method(geometry).rule)
         rows = self._rows_for(context, geometry, rule)
         whole = Problem(rows, rule, context.engine, settings.stopping)
         sought, part = _part_of(geometry, whole, settings.rng, spare=self._spares_isolated_rows)

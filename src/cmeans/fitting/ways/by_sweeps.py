@@ -188,6 +188,7 @@ class BySweeps:
             self._sample_sizes(settings, space, blocks),
         )
         held = space.bytes_of_rows + self._remembered(settings, blocks)
+        held += sum(stage.bytes_beside(blocks) for stage in context.procedure.stages)
         init = vars(self).get("init")
         drawn = isinstance(init, str)
         held += of_start(blocks, OF_INIT.get(str(init), 0))
@@ -201,7 +202,7 @@ class BySweeps:
                 c,
                 context.engine.n_threads,
                 copied=context.given.copied,
-                remembered=held + (0 if blocks.read_anew else known.total),
+                remembered=held + (known.total if blocks.may_keep(planned=False) else 0),
                 remembered_of_sample=known.total * beside // blocks.n_rows,
                 memberships=0 if labels_tell(blocks, rule) else min(rule.most_clusters or c, c),
                 numbered=rule.most_clusters is not None,
@@ -210,7 +211,7 @@ class BySweeps:
                 labelled=context.n_labelled or blocks.n_rows,
             ),
         )
-        if not blocks.read_anew:
+        if blocks.may_keep(planned=False):
             return memory
         most = blocks.limits.bounds_bytes if settings.budget is None else memory.for_rows
         return memory.with_bounds(known, most)

@@ -117,10 +117,8 @@ class CentresDisplay(Display):
     def _draw(self) -> None:
         spread = np.ptp(self.values, axis=0)
         self.shown_ = np.sort(np.argsort(-spread, kind="stable")[:SHOWN])
-        values, columns = (
-            self.values[:, self.shown_],
-            [plain(self.feature_names[k], 24) for k in self.shown_],
-        )
+        values = self.values[:, self.shown_]
+        columns = [plain(self.feature_names[k], 24) for k in self.shown_]
         clusters = [plain(name, 30) for name in self.names]
         places = np.arange(len(columns))
         if self.kind == "lines":

@@ -79,10 +79,8 @@ class SilhouetteDisplay(Display):
         """Draw given silhouettes (n,), such as scikit-learn's `silhouette_samples`, with labels
         (n,)."""
         caller = f"{cls.__name__}.from_predictions"
-        own, values = (
-            checked_labels(labels, caller),
-            host_float64(host_array(silhouettes, "silhouettes", caller)),
-        )
+        own = checked_labels(labels, caller)
+        values = host_float64(host_array(silhouettes, "silhouettes", caller))
         if values.shape != own.shape or not (np.abs(values) <= 1).all():
             raise ValueError(
                 f"{caller}: silhouettes have shape {values.shape}; ({len(own)},) numbers from -1 "

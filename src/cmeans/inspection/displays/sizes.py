@@ -85,11 +85,9 @@ class SizesDisplay(Display):
         values, names = list(map(float, self.sizes)), list(self.names)
         colours = [colour(j) for j in range(len(values))]
         if self.noise:
-            values, names, colours = (
-                [*values, float(self.noise)],
-                [*names, "noise"],
-                [*colours, colour(-1)],
-            )
+            values = [*values, float(self.noise)]
+            names = [*names, "noise"]
+            colours = [*colours, colour(-1)]
         places = np.arange(len(values))
         self.bars_ = self.ax_.barh(places, values, color=colours)
         total = max(sum(values), np.finfo(float).tiny)

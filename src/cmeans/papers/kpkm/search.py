@@ -119,7 +119,7 @@ class PartitionSearch:
         if not path.finished:
             ended = path.n_iter < min(self.max_iter, MOST_STEPS)
             _, kept = problem.engine.keep(problem.rows, LargestPass(), path.memberships)
-            soft = kept.column("p") if problem.rows.blocks.keep_memberships else None
+            soft = problem.rows.blocks.in_full(lambda: kept.column("p"))
             observer.solved()
             return Found(
                 soft,
@@ -201,10 +201,8 @@ class PartitionSearch:
                 own = transfer_in_memory(
                     given.gram, population.weights, population.of(labels), c, PASSES
                 )
-                labels, visits = (
-                    np.where(population.member >= 0, own[population.member], labels),
-                    visits + rows.n_rows,
-                )
+                labels = np.where(population.member >= 0, own[population.member], labels)
+                visits = visits + rows.n_rows
                 _, kept = engine.keep(rows, LabelPass(problem.rule, solution.state, labels))
             else:
                 moved = transfer(
@@ -218,11 +216,7 @@ class PartitionSearch:
         finished, soft, labels = solution.converged or self.solver in ("fagp", "agp"), None, None
         if not finished:
             labels = kept.answer("labels")
-            soft = (
-                to_numpy(one_hot(labels, len(start), rows.blocks.x))
-                if rows.blocks.keep_memberships
-                else None
-            )
+            soft = rows.blocks.in_full(lambda: to_numpy(one_hot(labels, len(start), rows.blocks.x)))
         return Found(
             soft,
             labels,

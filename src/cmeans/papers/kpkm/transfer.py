@@ -116,12 +116,10 @@ def transfer(
         labels = rows.blocks.by_row(label_type(len(state.centres)))
         found["labels"].read_into(labels)
         _, kept = engine.keep(rows, LabelPass(problem.rule, state, labels))
-        moving, passes, moves, last = (
-            _Moving(found["mass"], found["moment"]),
-            found["passes"],
-            found["moves"],
-            found["last"],
-        )
+        moving = _Moving(found["mass"], found["moment"])
+        passes = found["passes"]
+        moves = found["moves"]
+        last = found["last"]
 
     def packed() -> Packed:
         sums = {"mass": moving.mass, "moment": moving.moment}
@@ -231,10 +229,8 @@ def _best_moves(
     """The gains (b,) of the best moves, of equal ones to the first cluster; 0 for what rounding
     could account for, of which distances have a share of k(x, x) + |v|^2, `size` (b, c)."""
     noise = rounding_of_sums(dtype) * weight[:, None] * size
-    rows, targets = (
-        np.arange(len(size)),
-        (entering <= (entering + noise).min(axis=1, keepdims=True)).argmax(axis=1),
-    )
+    rows = np.arange(len(size))
+    targets = (entering <= (entering + noise).min(axis=1, keepdims=True)).argmax(axis=1)
     gain = leaving - entering[rows, targets]
     return np.where(gain > 2.0 * noise[rows, targets], gain, 0.0), targets
 

@@ -153,10 +153,7 @@ class WholeRows:
         then light rows further from the border between two clusters may move too.
         """
         blocks, visits = problem.rows.blocks, 0
-        n_rows, most = (
-            _count_positive(blocks.weight),
-            np.inf if blocks.keep_memberships else blocks.limits.rows_at_once,
-        )
+        n_rows, most = _count_positive(blocks.weight), blocks.most_gathered
         while True:
             found = assigned(problem, rule, bounds, state, width, space)
             labels, visits = found.whole(bounds), visits + found.row_visits

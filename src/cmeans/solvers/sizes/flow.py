@@ -252,11 +252,9 @@ def within_bounds(
     q, c = d2.shape
     # The last c rows weigh nothing and stay where they are: to change places with one of them is to
     # move.
-    own, weights, mass = (
-        np.concatenate([labels, np.arange(c)]),
-        np.concatenate([weight, np.zeros(c)]),
-        mass.copy(),
-    )
+    own = np.concatenate([labels, np.arange(c)])
+    weights = np.concatenate([weight, np.zeros(c)])
+    mass = mass.copy()
     costs = weights[:, None] * np.concatenate([d2, np.zeros((c, c))])
     others = np.arange(0 if q <= FEW else q, q + c)
     least, cheaper = SLACK * bounds.total, SLACK * float(costs[np.arange(q), labels].sum())

@@ -215,10 +215,8 @@ def newton_step(
         new, predicted = prices + step, mass + curvature @ step
         slack = 1e-9 * bounds.total
         loose = ~equal & ((at_low & (new < 0)) | (at_high & (new > 0)))
-        low, high = (
-            ~bound & (predicted < bounds.low - slack),
-            ~bound & (predicted > bounds.high + slack),
-        )
+        low = ~bound & (predicted < bounds.low - slack)
+        high = ~bound & (predicted > bounds.high + slack)
         if not (loose | low | high).any():
             break
         at_low, at_high = (at_low & ~loose) | low, (at_high & ~loose) | high

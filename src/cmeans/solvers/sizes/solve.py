@@ -32,8 +32,7 @@ from ..multistart import (
     portable,
 )
 from ..observer import Observer
-from ..solution import Solution
-from ..steps import NEXT_CENTRES, StepResult
+from ..solution import NEXT_CENTRES, Solution, StepResult
 from .assignment import WholeRows, assigned
 from .prices import SLACK, SizeBounds, SizeLimits, cooled, solve_prices
 
@@ -240,11 +239,9 @@ class Sized(Solving):
             at=(space, state),
             moves=moves,
         )
-        prices, mass, cost = (
-            state.known_scales(),
-            result.assignment.mass,
-            result.assignment.objective / problem.rows.blocks.unit,
-        )
+        prices = state.known_scales()
+        mass = result.assignment.mass
+        cost = result.assignment.objective / problem.rows.blocks.unit
         gap = float(prices @ mass) - bounds.dual_part(prices)
         if moves is not None:
             net = moves.d2 - np.stack([prices[moves.sources], prices[moves.labels]], axis=1)

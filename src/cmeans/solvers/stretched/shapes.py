@@ -50,13 +50,14 @@ class Shape:
         c = len(mass)
         if self.is_tied:
             scatter, mass = scatter.sum(axis=0, keepdims=True), mass.sum(keepdims=True)
-        each = (-1,) + (1,) * target.ndim
-        known = (mass + rows > 0).reshape(each)
-        divisor = np.where(known, (mass + rows).reshape(each), 1.0)
-        found = np.where(known, (scatter + rows * target) / divisor, target)
+        divisor = (mass + rows).reshape((-1,) + (1,) * target.ndim)
+        if (empty := divisor <= 0).any():
+            scatter, divisor = np.where(empty, target, scatter), np.where(empty, 1.0, divisor)
+        found = scatter + rows * target
+        found /= divisor
         if self.is_round:
             found = np.broadcast_to(found.mean(axis=1, keepdims=True), found.shape)
-        return np.ascontiguousarray(np.broadcast_to(found, (c, *target.shape)))
+        return np.repeat(found, c, axis=0) if self.is_tied else found
 
 
 SHAPES = {
@@ -93,12 +94,12 @@ def inverse_factors(covariances: Float64) -> Float64:
         lower = np.linalg.cholesky(covariances)
     except np.linalg.LinAlgError:
         raise SingularError() from None
-    inverses = [lapack.dtrtri(factor, lower=1) for factor in lower]
+    inverses = [lapack.dtrtri(factor, lower=1) for factor in lower]  # zeros above stay
     if any(info != 0 for _, info in inverses):
         raise SingularError()
-    return np.stack([np.tril(inverse) for inverse, _ in inverses])
+    return np.array([inverse for inverse, _ in inverses])
 
 
 def diagonals(matrices: Float64) -> Float64:
     """Return the diagonals (c, d) of matrices (c, d, d) or of those kept as diagonals."""
-    return matrices if matrices.ndim == 2 else np.einsum("jaa->ja", matrices)
+    return matrices if matrices.ndim == 2 else np.diagonal(matrices, axis1=1, axis2=2)

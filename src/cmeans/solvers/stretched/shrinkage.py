@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -38,41 +39,43 @@ class StandardColumns:
         """The geometric mean of the deviations."""
         return float(np.exp(self.log_volume / len(self.live)))
 
+    @cached_property
+    def _units(self) -> Float64:
+        return self.deviations[self.live]
+
     def inwards(self, scatter: Float64) -> Float64:
         """Return matrices (c, r, r), or diagonals (c, r), of the rows in standard columns: l in
         place of r."""
-        unit = self.deviations[self.live]
-        if scatter.ndim == 2:
-            return scatter[:, self.live] / (unit * unit)
-        return scatter[:, self.live[:, None], self.live] / (unit[:, None] * unit)
-
-    def outwards(self, covariances: Float64) -> Float64:
-        """Return covariances (c, l, l), or diagonals, in the rows' own units; 0 in columns of one
-        value."""
-        unit, r = self.deviations[self.live], len(self.deviations)
-        out = np.zeros((len(covariances), *(r,) * (covariances.ndim - 1)))
-        if covariances.ndim == 2:
-            out[:, self.live] = covariances * (unit * unit)
-        else:
-            out[:, self.live[:, None], self.live] = covariances * (unit[:, None] * unit)
-        return out
+        unit = self._units
+        inside: Float64 = self._some(scatter)
+        return inside / (unit * unit if scatter.ndim == 2 else unit[:, None] * unit)
 
     def metrics(self, factors: Float64) -> Metrics:
         """Return metrics of the rows from factors (c, l, l), or diagonals, in standard columns."""
-        unit, r = self.deviations[self.live], len(self.deviations)
-        out = np.zeros((len(factors), *(r,) * (factors.ndim - 1)))
-        if factors.ndim == 2:
-            out[:, self.live] = factors / unit
-        else:
-            out[:, self.live[:, None], self.live] = factors / unit
-        return Metrics(out)
+        r, found = len(self.deviations), factors / self._units
+        if len(self.live) < r:
+            out = np.zeros((len(factors), *(r,) * (factors.ndim - 1)))
+            out[self._places(factors.ndim)] = found
+            found = out
+        return Metrics(found)
 
     def factors(self, metrics: Metrics) -> Float64:
         """Return the way back."""
-        unit = self.deviations[self.live]
-        if metrics.are_diagonal:
-            return metrics.factors[:, self.live] * unit
-        return metrics.factors[:, self.live[:, None], self.live] * unit
+        found: Float64 = self._some(metrics.factors) * self._units
+        return found
+
+    def _some(self, matrices: Float64) -> Float64:
+        """Return matrices, or diagonals, of the columns that differ."""
+        if len(self.live) == len(self.deviations):
+            return matrices
+        found: Float64 = matrices[self._places(matrices.ndim)]
+        return found
+
+    def _places(self, dimensions: int) -> Any:
+        """Return the index of the numbers of columns that differ, in matrices or diagonals."""
+        if dimensions == 2:
+            return slice(None), self.live
+        return slice(None), self.live[:, None], self.live
 
 
 @dataclass(frozen=True)
@@ -102,15 +105,17 @@ class Shrinkage:
     def covariances(self, sums: Statistics, centres: Centres) -> Float64:
         """(c, l, l) or (c, l) S_j in standard columns, from the sums of a sweep and the centres
         that they make."""
-        about = sums.about(centres).second
-        assert about is not None, "the state that was swept has metrics"
+        assert sums.second is not None, "the state that was swept has metrics"
+        about = sums.second.about(centres, sums.mass, sums.moment)
         scatter = self.columns.inwards(about.values)
         return self.shape.covariances(scatter, sums.mass, self.rows, self.target)
 
     def log_determinants(self, metrics: Metrics) -> Float64:
         """(c,) ln |S_j| where S_j^-1 = F_j^T F_j, in the rows' own units."""
-        logs: Float64 = np.log(diagonals(metrics.factors)[:, self.columns.live])
-        volumes: Float64 = -2.0 * logs.sum(axis=1)
+        diagonal = diagonals(metrics.factors)
+        if len(self.columns.live) < diagonal.shape[1]:
+            diagonal = diagonal[:, self.columns.live]
+        volumes: Float64 = -2.0 * np.log(diagonal).sum(axis=1)
         return volumes
 
     def traces(self, metrics: Metrics) -> Float64:

@@ -86,8 +86,11 @@ class Stretched(Solving):
         problem = runs.problem
         rows = _RowsToStretch.of(problem, self.shape)
         hidden = runs.observer.of_pilot(lambda *_: None)
-        hard = _hard_partition(self.partition, hidden.within("partition"))
-        plain = rows.in_metric(hard.solution.state.centres, self.shape.identity(rows.width))
+        centres, visits = rows.mean, 2 * problem.n_rows
+        if self.given is None or self.prior != 0:
+            hard = _hard_partition(self.partition, hidden.within("partition"))
+            centres, visits = hard.solution.state.centres, visits + hard.row_visits
+        plain = rows.in_metric(centres, self.shape.identity(rows.width))
         partition = rows.hard_sums(plain)
         shrinkage = self._shrinkage(rows, plain, partition)
         rule, pilot = self.rules(shrinkage)
@@ -101,18 +104,17 @@ class Stretched(Solving):
             starts = self._drawn(first, step, rows, plain, hidden)
         else:
             starts = iter(
-                [StretchedStart(self._given(self.given, final, step, plain), "the given one")]
+                [StretchedStart(self._given(self.given, first, step, rows), "the given one")]
             )
         best = _best_of(starts, first, step, runs.observer)
         if pilot is not None:
             state = best.solution.state
             scaled = pilot.state(state, first.sweep(state))
             solution = solve(final, scaled, runs.observer.within("scaled").at("fit"), step)
-            visits = best.row_visits + solution.row_visits + problem.n_rows
-            best = replace(best, solution=solution, row_visits=visits)
-        return final, replace(
-            best, row_visits=best.row_visits + hard.row_visits + 2 * problem.n_rows
-        )
+            visits += solution.row_visits + problem.n_rows
+            attributes = {**best.attributes, "pilot_m_": getattr(pilot.rule, "m", 1.0)}
+            best = replace(best, solution=solution, attributes=attributes)
+        return final, replace(best, row_visits=best.row_visits + visits)
 
     def conclude(
         self, best: BestRun, problem: Problem, observer: Observer, numbered_along: Population | None
@@ -173,16 +175,19 @@ class Stretched(Solving):
             )
 
     def _given(
-        self, given: GivenClusters, problem: Problem, step: NextClusters, plain: State
+        self, given: GivenClusters, problem: Problem, step: NextClusters, rows: _RowsToStretch
     ) -> State:
         """Return the clusters of a start that is given."""
+        plain = self.shape.identity(rows.width)
         if given.memberships is not None:
-            by = PartitionPass(SizedHard(), given.memberships, plain)
-            return step.state(problem, problem.engine.fold(problem.rows, by), plain)
+            means = rows.mean[np.zeros(given.memberships.shape[1], np.intp)]
+            about = rows.in_metric(means, plain)
+            by = PartitionPass(problem.rule, given.memberships, about)
+            return step.state(problem, problem.engine.fold(problem.rows, by), about)
         assert given.centres is not None, "a start has centres or memberships"
         if given.covariances is None or given.shares is None:
-            at = replace(plain, centres=given.centres)
-            return step.state(problem, _hard_sums(problem, at), at)
+            at = rows.in_metric(given.centres, plain)
+            return step.state(problem, rows.hard_sums(at), at)
         inwards = step.shrinkage.columns.inwards(given.covariances)
         return self.volumes.state(step.shrinkage, given.centres, inwards, given.shares)
 

@@ -11,7 +11,7 @@ from ...sweeps.passes import SweepPass
 from ...sweeps.problem import Problem
 from ...sweeps.state import State
 from ...sweeps.statistics import Statistics
-from ..steps import StepResult
+from ..solution import StepResult
 from .shrinkage import Shrinkage
 from .volumes import SweptSums, Volumes
 
@@ -23,7 +23,7 @@ class NextClusters:
     shrinkage: Shrinkage
     volumes: Volumes
     needs_labels: bool = False
-    keeps_clusters: bool = False
+    keeps_clusters: bool = True  # and the objective falls, so that there are no cycles
 
     def __call__(
         self,

@@ -41,6 +41,10 @@ class Volumes(Protocol):
     ) -> State:
         """Return the clusters of these covariances (in standard columns) and masses."""
 
+    def typical_metric(self, shrinkage: Shrinkage) -> Metrics:
+        """Return the metric (one) of the covariance towards which those of clusters shrink."""
+        return shrinkage.columns.metrics(inverse_factors(shrinkage.target[None]))
+
     def objective(self, shrinkage: Shrinkage, sums: SweptSums, state: State) -> float:
         """Return what is minimised, from what the rule's sweep from a state says."""
 
@@ -68,6 +72,9 @@ class EqualVolumes(Volumes):
     ) -> State:
         prices = np.zeros(len(centres)) if self.has_prices else None
         return State(centres, prices, self.metrics(shrinkage, covariances))
+
+    def typical_metric(self, shrinkage: Shrinkage) -> Metrics:
+        return self.metrics(shrinkage, shrinkage.target[None])
 
     def metrics(self, shrinkage: Shrinkage, covariances: Float64) -> Metrics:
         """Return the metrics of covariances."""

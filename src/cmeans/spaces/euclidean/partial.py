@@ -48,6 +48,9 @@ class PartialSpace(PointSpace):
     scaled: bool = False
     spherical = False
     empty_row_has = "no value at all, only NaN"
+    norms_are_offsets = False
+    may_hold_empty_rows = True
+    pairs_by_kernel = False
 
     def __post_init__(self) -> None:
         if self.shift.ndim != 1:
@@ -58,10 +61,6 @@ class PartialSpace(PointSpace):
         return 2 * len(self.shift)
 
     @property
-    def norms_are_offsets(self) -> bool:
-        return False
-
-    @property
     def is_metric(self) -> bool:
         return not self.scaled
 
@@ -69,18 +68,12 @@ class PartialSpace(PointSpace):
     def filling(self) -> MeanFilled:
         return MeanFilled(self.shift)
 
-    @property
-    def may_hold_empty_rows(self) -> bool:
-        return True
-
     def empty_rows(self, rows: Rows) -> IntArray:
         plain = rows.plain()
         blank = np.flatnonzero(to_numpy(plain.kxx == 0))  # or at the shift
-        return (
-            blank
-            if not len(blank)
-            else blank[~to_numpy(plain.g)[blank, len(self.shift) :].any(axis=1)]
-        )
+        if not len(blank):
+            return blank
+        return blank[~to_numpy(plain.g)[blank, len(self.shift) :].any(axis=1)]
 
     def empty_rows_of(self, block: Block) -> IntArray:
         xp = namespace(block.x)
@@ -127,10 +120,6 @@ class PartialSpace(PointSpace):
             np.concatenate([centres.coordinates, np.ones_like(centres.coordinates)], axis=1),
             centres.squared_norms(),
         )
-
-    @property
-    def pairs_by_kernel(self) -> bool:
-        return False
 
     def pairing(self, block: Block, numbers: IntArray | None = None) -> Pairing:
         """As centres rows have their holes filled, so that distances are not symmetric."""

@@ -19,14 +19,12 @@ class PointSpace(Space):
     the rows that keeps rounding small."""
 
     shift: Float64  # (d,)
+    in_coordinates = True
+    pairs_by_kernel = True
 
     @property
     def kernel(self) -> Kernel:  # type: ignore[override]
         return Linear()
-
-    @property
-    def in_coordinates(self) -> bool:
-        return True
 
     def at(self, points: Float64) -> Centres:
         """Return centres at given points (c, d) in the rows' own coordinates."""
@@ -52,10 +50,6 @@ class PointSpace(Space):
     @property
     def n_coordinates(self) -> int:
         return len(self.shift)
-
-    @property
-    def pairs_by_kernel(self) -> bool:
-        return True
 
     def check(self, n_features: int, diag: Any) -> None:
         if self.shift.shape != (n_features,):

@@ -1,0 +1,149 @@
+"""The c-means family with covariances: against naive loops, and what is refused."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+
+import naive_covariances as naive
+from cmeans import CMeans, Covariance, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, Sizes
+from cmeans.rules import Entropy
+
+
+def rows(n=60, seed=0, d=3):
+    rng = np.random.default_rng(seed)
+    centres, stretch = 3.0 * rng.normal(size=(3, d)), rng.normal(size=(3, d, d))
+    kinds = np.arange(n) % 3
+    return centres[kinds] + np.einsum("nij,nj->ni", stretch[kinds], rng.normal(size=(n, d)))
+
+
+def short(model, X, **more):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(X, **more)
+
+
+@pytest.mark.parametrize("shape", ["full", "tied"])
+def test_it_is_the_naive_gustafson_kessel(shape):
+    X, w = rows(), np.random.default_rng(1).integers(1, 4, 60).astype(float)
+    labels = np.random.default_rng(2).integers(0, 3, 60)
+    hard = KernelKMeans(3, kernel="linear", random_state=0).fit(X, sample_weight=w).labels_
+    T = naive.pooled(X, w, hard, shape)
+    model = FuzzyCMeans(3, m=1.7, covariance=shape, init=labels, max_iter=4, tol=0, random_state=0)
+    short(model, X, sample_weight=w)
+    known = naive.gustafson_kessel(X, w, np.eye(3)[labels], T, 1.7, 4, shape)
+    for mine, theirs in (
+        (model.cluster_centers_, known["v"]),
+        (model.metrics_, known["A"]),
+        (model.memberships_, known["u"]),
+        (model.objective_history_, known["history"]),
+    ):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-9)
+
+
+EVERY = [
+    (FuzzyCMeans, {"m": 2.0}),
+    (FuzzyCMeans, {"m": 1.2, "covariance": "diag"}),
+    (KernelKMeans, {"kernel": "linear"}),
+    (KernelKMeans, {"kernel": "linear", "covariance": Covariance(volume="free")}),
+    (CMeans, {"rule": "entropy"}),
+    (CMeans, {"rule": Entropy(2.0), "covariance": Covariance("tied", volume="free")}),
+    (CMeans, {"rule": "polynomial_fuzzy"}),
+    (PossibilisticCMeans, {}),
+]
+
+
+@pytest.mark.parametrize(("cls", "words"), EVERY)
+def test_the_objective_never_rises_and_rows_are_predicted(cls, words):
+    X = rows(n=90, seed=3)
+    words = {"covariance": "full", **words}
+    model = short(cls(3, tol=0, max_iter=30, random_state=0, **words), X)
+    history = model.objective_history_
+    assert (np.diff(history) <= 1e-9 * np.abs(history[0])).all()
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    np.testing.assert_allclose(model.memberships(X), model.memberships_, atol=1e-12)
+    d2 = model.transform(X) ** 2
+    away = X[:, None] - model.cluster_centers_
+    metrics = model.metrics_
+    metrics = metrics if metrics.ndim == 3 else metrics[:, :, None] * np.eye(3)
+    np.testing.assert_allclose(d2, np.einsum("ija,jab,ijb->ij", away, metrics, away), rtol=1e-8)
+
+
+@pytest.mark.parametrize("cls", [FuzzyCMeans, PossibilisticCMeans])
+def test_metrics_of_equal_volumes_have_determinant_one(cls):
+    model = cls(3, covariance="full", random_state=0).fit(rows(n=90) * [1.0, 1e3, 1e-3])
+    np.testing.assert_allclose(np.linalg.det(model.metrics_), 1.0, rtol=1e-8)
+
+
+def test_free_volumes_are_classification_em():
+    """Hard clusters: each row is where D + ln |S| is least."""
+    X = rows(n=90)
+    model = KernelKMeans(
+        3, kernel="linear", covariance=Covariance(volume="free"), random_state=0
+    ).fit(X)
+    S = np.linalg.inv(model.metrics_)
+    costs = naive.mahalanobis(X, model.cluster_centers_, S) + np.linalg.slogdet(S)[1]
+    np.testing.assert_array_equal(costs.argmin(axis=1), model.labels_)
+
+
+def test_spheres_of_equal_volumes_are_plain():
+    X = rows(n=90)
+    plain = FuzzyCMeans(3, m=2, random_state=0, tol=1e-8).fit(X)
+    round_ = FuzzyCMeans(3, m=2, covariance="spherical", random_state=0, tol=1e-8).fit(X)
+    np.testing.assert_allclose(round_.metrics_, 1.0)
+    np.testing.assert_allclose(round_.cluster_centers_, plain.cluster_centers_, rtol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_crossing_lines(seed):
+    t, kinds = np.linspace(-1, 1, 200), np.arange(200) % 2
+    X = np.c_[t, np.where(kinds, -t, t)]
+    model = FuzzyCMeans(2, covariance="full", random_state=seed).fit(X)
+    assert adjusted_rand_score(kinds, model.labels_) >= 0.9
+
+
+def test_the_fuzzifier_is_settled_in_the_metric():
+    rng = np.random.default_rng(0)
+    kinds = np.repeat(np.arange(3), 100)
+    X = np.c_[rng.normal(scale=30.0, size=300), rng.normal(scale=0.3, size=300) + 3 * kinds]
+    model = FuzzyCMeans(3, covariance="full", random_state=0).fit(X)
+    assert 1 < model.m_ <= 2
+    assert adjusted_rand_score(kinds, model.labels_) == 1.0
+
+
+def test_features_of_a_graph_have_covariances():
+    X = rows(n=200)
+    model = KernelKMeans(3, kernel="landmark_graph", covariance="full", random_state=0).fit(X)
+    assert model.metrics_.shape == (3, 3, 3)
+    assert model.start_ != "the best partition of the whitened rows"
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (FuzzyCMeans(3, covariance="oval"), "covariance must be one of"),
+        (KernelKMeans(3, covariance="full"), 'kernel="linear" with metric="euclidean"'),
+        (FuzzyCMeans(3, covariance="full", metric="cosine"), "covariances among rows as they are"),
+        (FuzzyCMeans(3, covariance="full", noise=0.1), "a noise cluster so far"),
+        (FuzzyCMeans(3, covariance="full", top_k=2), "few memberships of a row"),
+        (FuzzyCMeans(3, covariance="full", sizes=Sizes(least=5)), "bounds of sizes"),
+        (FuzzyCMeans(3, covariance="full", missing="partial"), "missing values"),
+        (FuzzyCMeans(3, covariance="full", landmarks=5, kernel="rbf"), "not over landmarks"),
+        (FuzzyCMeans(3, covariance=Covariance(volume="free")), "hard and entropy rules alone"),
+        (CMeans(3, rule="entropy", search="annealing", covariance="full"), "not annealed"),
+    ],
+)
+def test_what_does_not_go_together_says_what_to_do(model, said):
+    with pytest.raises(ValueError, match=said):
+        model.fit(rows())
+
+
+def test_rows_of_zeros_are_refused():
+    from scipy import sparse
+
+    with pytest.raises(ValueError, match="X is sparse"):
+        FuzzyCMeans(2, covariance="full").fit(sparse.csr_array(rows()))
