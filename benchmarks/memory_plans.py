@@ -73,7 +73,7 @@ CASES = (
     case("AdaptivePossibilisticCMeans", "array", (700_000, 40), (1_200_000, 40), **FOUND),
     case("SequentialPossibilisticCMeans", "array", (700_000, 40), (1_200_000, 40), **FOUND),
     case("ProbabilisticKMeans", "array", (400_000, 10), (800_000, 20), **LINEAR, n_clusters=20),
-    case("TwoStepKernelKMeans", "array", (3_000_000, 10), (6_000_000, 10), **LANDMARKS),
+    case("TwoStepKernelKMeans", "array", (8_000_000, 5), (12_000_000, 5), **LANDMARKS),
     case("StreamingFuzzyCMeans", "array", (300_000, 10), (600_000, 20), **MANY),
     case("KernelPatchClustering", "array", (300_000, 10), (600_000, 20), **MANY),
 )

@@ -19,8 +19,10 @@ CLASSES: dict[str, type] = {
     for name in cmeans.__all__
     if inspect.isclass(value := getattr(cmeans, name)) and issubclass(value, ClusterMixin)
 }
-NAMES = tuple(CLASSES)
+EVERY_NAME = tuple(CLASSES)
 PARAMETERS = {name: tuple(inspect.signature(cls).parameters) for name, cls in CLASSES.items()}
+# those that cluster in the spaces of kernels, plain rows among them; a mixture has tests of its own
+NAMES = tuple(name for name in CLASSES if "kernel" in PARAMETERS[name])
 
 # For whoever has such a parameter. Few rows in several chunks; wide possibilistic clusters of few
 # rows fall together.

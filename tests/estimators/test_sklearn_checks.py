@@ -16,6 +16,7 @@ from cmeans import (
     AdaptivePossibilisticCMeans,
     CMeans,
     FuzzyCMeans,
+    GaussianMixture,
     KernelKMeans,
     KernelPatchClustering,
     PossibilisticCMeans,
@@ -69,6 +70,8 @@ CONFIGURED = [
     StreamingKernelFCM(CLUSTERS, method="projection"),
     StreamingKernelFCM(CLUSTERS, method="projection", projection="gradient"),
     KernelPatchClustering(CLUSTERS, merge="tree", rule="hard"),
+    GaussianMixture(CLUSTERS),
+    FuzzyCMeans(CLUSTERS, covariance="full"),
 ]
 # Of rows and of what is fitted. The others look at parameters, tags, names and the forms of input,
 # which are treated alike whatever the kernel, the landmarks, the rule and the solver.

@@ -267,3 +267,12 @@ def test_row_visits_are_about_as_many_as_are_told() -> None:
 def test_json_of_a_plan() -> None:
     found = cmeans.FuzzyCMeans(3, kernel="linear").plan(shaped())
     assert json.loads(json.dumps(asdict(found)))["passes"] == found.passes
+
+
+@pytest.mark.parametrize(
+    ("step", "more"), [("setup", 102), ("seeding", 102), ("sampling", 112), ("results", 112)]
+)
+def test_the_largest_step_decides(step: str, more: int) -> None:
+    """With what stays; sweeps over samples and the last pass have their blocks beside."""
+    parts = {"held": 2, "sweeping": 10, "setup": 0, "seeding": 0, "sampling": 0, "results": 0}
+    assert Footprint(**{**parts, step: 100}).least == FIXED + more

@@ -162,7 +162,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
         >>> import cmeans, numpy as np
         >>> plan = cmeans.FuzzyCMeans(100, kernel="linear").plan(np.zeros((300_000, 10)))
         >>> plan.memory // 10**6, plan.passes, f"{plan.row_visits:,}"
-        (350, 6, '2,292,185')
+        (366, 6, '2,292,185')
         """
         model = copy(self)  # which notes the names of columns
         procedure, settings = model._checked()
@@ -397,7 +397,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
         except ValueError:  # a fit refuses it
             kernel = Linear()
         tags.input_tags.sparse, tags.input_tags.allow_nan = (
-            not kernel.takes_kernel_values,
+            not kernel.takes_kernel_values and vars(self).get("covariance") is None,
             self.missing == "partial",
         )
         tags.input_tags.pairwise = kernel.takes_kernel_values or kernel.takes_affinities

@@ -24,7 +24,7 @@ ALWAYS_THERE = 2**27  # bytes that are taken without asking the system how many 
 WEIGHED, SIFTED = 24, 16
 LABELLED = 24  # bytes of a row's label, distance, and of its label as it is returned
 NUMBER = 4  # bytes of the number of a cluster, beside a membership in it
-FIXED = 48 * 2**20  # samples for seeds, widths and m, which do not grow with the data
+FIXED = 64 * 2**20  # samples for seeds, widths and m, which do not grow with the data
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,12 @@ from ..sampling.sampled_rows import CoordinateRows
 from ..solvers.multistart import ScalesPilot
 from ..solvers.stretched import EqualVolumes, FreeVolumes, Shrinkage, Volumes
 from ..spaces import Metrics
-from ..tuning.fuzzifier import Fuzzifier, fuzzifier
-from ..tuning.temperature import automatic_temperature, critical_temperature
+from ..tuning.softness import (
+    Fuzzifier,
+    automatic_temperature,
+    critical_temperature,
+    fuzzifier,
+)
 from .covariance import Covariance, covariance_from
 from .geometry import Geometry
 from .procedure import Method, Procedure

@@ -23,6 +23,7 @@ from ..fitting.arguments import (
     row_numbers,
     whole_diagonal,
 )
+from ..fitting.expected_space import ExpectedSpace
 from ..fitting.fit import BaseCMeans
 from ..fitting.geometry import Geometry
 from ..fitting.init import InitContext, checked_labels, starts
@@ -30,7 +31,7 @@ from ..fitting.kernel_evidence import settled_kernel
 from ..fitting.landmark_choice import AUTOMATIC, Landmarks, landmarks_from, method_or, number_among
 from ..fitting.memory import MemoryPlan
 from ..fitting.prediction import Predicting
-from ..fitting.procedure import FitContext, Method, Outcome, Procedure
+from ..fitting.procedure import FitContext, FitSettings, Method, Outcome, Procedure
 from ..fitting.space import SpaceRequest, estimator_graph, euclidean_space
 from ..fitting.validation import host_array
 from ..kernels import FeatureKernel, Kernel, Linear, Precomputed
@@ -45,7 +46,7 @@ from ..solvers.multistart import best_of, concluded
 from ..spaces import ExactSpace, FeatureSpace, solver_tolerance
 from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
-from ..sweeps.represented_rows import RepresentedRows, bytes_of_a_row
+from ..sweeps.represented_rows import RepresentedRows
 
 # in the sample, where their number is not given: its graph has half as many landmarks
 ROWS_OF_GRAPH = 2000
@@ -128,17 +129,25 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
 
     _takes = frozenset[str]()
 
+    def _expected_space(
+        self, settings: FitSettings, blocks: Blocks, *, most: bool
+    ) -> ExpectedSpace:
+        space = super()._expected_space(settings, blocks, most=most)
+        return replace(space, side=0, is_exact=True)  # all of the sample span it
+
     def _expected_memory(self, context: FitContext, *, most: bool) -> MemoryPlan:
-        """Return the planned memory, in which the sample alone is kept as its space sees it."""
-        memory = super()._expected_memory(context, most=most)
-        space = self._expected_space(context.settings, context.blocks, most=most)
-        return replace(memory, wanted=space.size * bytes_of_a_row(space, context.blocks.x))
+        """Return the planned memory of the sample, with the results of all rows."""
+        size = self._expected_space(context.settings, context.blocks, most=most).size
+        sample = replace(context.blocks.between(0, size), weight=np.ones(size))
+        return super()._expected_memory(_over_sample(context, sample), most=most)
 
     def _by_sample(self, context: FitContext) -> Outcome:
         estimator_name, settings, engine = type(self).__name__, context.settings, context.engine
         whole, sample, numbers = build_sample_geometry(self._space_request(context, context.blocks))
         method = context.procedure.method(whole)
-        memory = self._memory_plan(context, sample.space, whole.blocks, method.rule)
+        memory = self._memory_plan(
+            _over_sample(context, sample.blocks), sample.space, sample.blocks, method.rule
+        )
         problem = Problem(
             RepresentedRows(sample.space, sample.blocks, memory.for_rows),
             method.rule,
@@ -177,6 +186,11 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
             result, assignment=assignment, space=space, alive=assignment.mass > 0, row_visits=visits
         )
         return Outcome(whole, method, result)
+
+
+def _over_sample(context: FitContext, sample: Blocks) -> FitContext:
+    """Return the fit of a sample alone, after which all rows have results."""
+    return replace(context.over(sample, context.engine), n_labelled=context.blocks.n_rows)
 
 
 def _init_on_sample(

@@ -150,7 +150,7 @@ class GroupedRows:
 
 def _speaks_of_rows(init: Any, blocks: Blocks, n_clusters: int) -> bool:
     """Return whether a start holds numbers of rows, labels or memberships of all of them."""
-    if isinstance(init, str) or is_sparse(init) or hasattr(init, "predict"):
+    if isinstance(init, str | tuple) or is_sparse(init) or hasattr(init, "predict"):
         return False
     shape = np.shape(init)
     return len(shape) == 1 or (

@@ -11,7 +11,6 @@ import numpy as np
 
 from ...data.arrays import Float64, resolution
 from ...rules import Rule, SizedHard
-from ...runtime.user_warnings import OutOfRangeError
 from ...sampling.population import Population, draw
 from ...spaces import Metrics
 from ...spaces.centres import Centres
@@ -221,9 +220,9 @@ class _RowsToStretch:
         rounding = ROUNDINGS * resolution(problem.rows.blocks.x.dtype) * np.abs(point)
         deviations = np.where(variances > rounding**2, np.sqrt(variances), 0.0)
         if not deviations.any():
-            raise OutOfRangeError(
-                "all rows of positive weight are equal, so that they have no covariance; leave "
-                "covariance= out, or give rows that differ."
+            raise ValueError(
+                "all rows of positive weight are equal, so that they have no covariance (n_samples="
+                f"{problem.n_rows}); give rows that differ, or cluster them without covariances."
             )
         if shape.is_round:
             deviations = np.where(deviations > 0, np.sqrt(np.mean(variances[deviations > 0])), 0.0)
