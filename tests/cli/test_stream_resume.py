@@ -316,6 +316,7 @@ def test_a_row_out_of_range_does_not_end_a_stream(
     summary = ended.summary
     assert (summary["rows"], summary["rows_clustered"], summary["rows_malformed"]) == (100, 99, 1)
     assert pa.csv.read_csv(out)["row"].to_pylist() == others.tolist()
+    assert cmeans(*words, "--resume").summary["rows"] == 100  # it is one of the rows that were read
     source.write_bytes(csv(x[others]))
     assert cmeans(*words[:-1], tmp_path / "other.csv", *begin).code == 0
     if kernel == "linear":  # else its chunk is one row shorter

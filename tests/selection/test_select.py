@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 import cmeans
 from cmeans import AdaptivePossibilisticCMeans, Checkpoint, FuzzyCMeans, KernelKMeans, select
 from cmeans.selection import evidence
+from cmeans.selection.steps import SelectionSteps
 from cmeans.solvers import checkpoints
 from cmeans.validity import simplified_silhouette
 from limited import limited, within
@@ -366,3 +367,20 @@ def test_a_selection_that_is_broken_off_goes_on_to_the_same_table(columns, tmp_p
                 sample_weight=weights,
                 checkpoint=Checkpoint(file, resume=True),
             )
+
+
+def test_a_step_that_is_not_made_again_leaves_the_draws_as_if_it_were(tmp_path):
+    def steps(resume):
+        kept = Checkpoint(tmp_path / "kept", resume=resume)
+        log = checkpoints.CheckpointLog(kept, {}, np.random.RandomState(0))
+        return SelectionSteps(log.rng, log), log
+
+    def unmade():
+        raise AssertionError("it is made again")
+
+    first, log = steps(resume=False)
+    numbers = first.once("one", lambda: first.rng.normal(size=3))  # which leaves half a pair
+    log.write()
+    again, _ = steps(resume=True)
+    np.testing.assert_array_equal(again.once("one", unmade), numbers)
+    np.testing.assert_array_equal(again.rng.normal(size=4), first.rng.normal(size=4))

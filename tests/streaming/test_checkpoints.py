@@ -7,7 +7,8 @@ import warnings
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from sklearn.metrics.pairwise import polynomial_kernel
 
 import cmeans
 from cmeans import Checkpoint, KernelPatchClustering, StreamingFuzzyCMeans
+from cmeans.fitting.streams.stream_state import FitSummary
 from cmeans.kernels import RBF
 from cmeans.papers import ComplexWaveletSSIM, SpatialPyramid, StreamingKernelFCM
 from cmeans.solvers import checkpoints
@@ -220,6 +222,21 @@ def test_kernels_from_outside_go_on_too(stream: Any, kernel: Any, tmp_path: Path
             one.partial_fit(images[:75]) for one in (cmeans.load(tmp_path / "model"), whole)
         )
     assert_same_bits(again, whole)
+
+
+@pytest.mark.parametrize("losses", [(0.3, 0.1), (0.1, 0.3)])
+def test_the_loss_of_a_fit_is_the_largest_of_its_chunks(losses: tuple[float, float]) -> None:
+    summary, solution = None, SimpleNamespace(converged=True)
+    for loss in losses:
+        chunk = SimpleNamespace(
+            loss=np.array([loss]),
+            solution=solution,
+            geometry=SimpleNamespace(blocks=None),
+            without=lambda _: None,
+        )
+        summary = FitSummary.after(summary, cast(Any, None), cast(Any, chunk))
+    assert summary is not None
+    assert summary.loss == [0.3]
 
 
 class TestRefused:
