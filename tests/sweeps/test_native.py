@@ -120,7 +120,9 @@ def test_what_native_code_does_not_know():
     assert is_native(Hard(), x, landmarks)
     assert is_native(Hard(), sparse.csr_array(x), landmarks)
     assert not is_native(Own(), x)
-    assert not is_native(Hard(), sparse.csr_array(x))
+    assert is_native(Hard(), sparse.csr_array(x))
+    # about another point than the origin these are dense
+    assert not is_native(Hard(), sparse.csr_array(x), EuclideanSpace(np.ones(2)))
     assert not is_native(Hard(), as_form(x, "array_api_strict"))
     assert not is_native(Hard(), as_form(x, "torch"))
     assert not is_native(Hard(), x, ExactSpace(RBF(1.0), Blocks(x, np.ones(20))))

@@ -32,11 +32,10 @@ def demo(out: Path, screen: Screen) -> dict[str, Any]:
         "178 Italian wines of 3 cultivars, 13 chemical measurements each; the cultivars are not "
         "shown to the method"
     )
-    with results_folder(out):
-        with staged_file(file) as place:
-            write_columns(place, dict(zip(wine.feature_names, wine.data.T, strict=True)))
-        summary = fit(_request(file, out), screen)
-        predict(PredictRequest(out / MODEL, ReadOptions(file), out / _PREDICTED), screen)
+    with results_folder(out), staged_file(file) as place:
+        write_columns(place, dict(zip(wine.feature_names, wine.data.T, strict=True)))
+    summary = fit(_request(file, out), screen)
+    predict(PredictRequest(out / MODEL, ReadOptions(file), out / _PREDICTED), screen)
     labels = read_labels(out / LABELS)
     index, pure = float(adjusted_rand_score(truth, labels)), purity(truth, labels)
     screen.say(

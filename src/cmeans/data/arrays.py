@@ -348,6 +348,14 @@ def inverse_root(squares: Array) -> Array:
     )
 
 
+def csr_between(x: Array, start: int, stop: int) -> Array:
+    """Return rows start ... stop - 1 of CSR as a view of its numbers; SciPy would copy them."""
+    first, last = int(x.indptr[start]), int(x.indptr[min(stop, x.shape[0])])
+    ends = x.indptr[start : stop + 1] - x.indptr[start]
+    parts = x.data[first:last], x.indices[first:last], ends
+    return type(x)(parts, shape=(len(ends) - 1, x.shape[1]))
+
+
 def canonical_csr(x: Array) -> Array:
     """Return CSR in canonical order with 32-bit indices: scikit-learn's distances would convert the
     caller's matrix in place."""

@@ -13,6 +13,7 @@ from .arrays import (
     Array,
     Float64,
     IntArray,
+    csr_between,
     foreign_like,
     is_foreign,
     is_sparse,
@@ -27,6 +28,9 @@ from .outputs import label_type
 from .scratch import ScratchRows, room
 
 FEW_COLUMNS = 8  # columns up to which a row's work does not depend on them
+# stored numbers of CSR rows in a task at least for each column of its sums, which are dense: to add
+# these up takes longer otherwise than the rows
+SUMMED = 32
 LARGEST_SUM = 1024  # rows that a float32 sum may cover before it is added to a float64 total
 KXX = "kxx"  # the column of k(x, x), which comes with rows of kernel values
 Answer = TypeVar("Answer")
@@ -44,7 +48,7 @@ def rows_between(x: Array, start: int, stop: int) -> Array:
     """Return rows start ... stop - 1, in memory."""
     if is_stored(x):
         return x.read(start, stop)
-    return x[start:stop] if is_sparse(x) else x[start:stop, ...]
+    return csr_between(x, start, stop) if is_sparse(x) else x[start:stop, ...]
 
 
 def view_between(x: Array, start: int, stop: int) -> Array:
@@ -119,8 +123,14 @@ class Blocks:
 
     @property
     def are_views(self) -> bool:
-        """True where blocks are views of a NumPy array."""
-        return isinstance(self.x, np.ndarray)
+        """True where blocks are views of a NumPy array or CSR."""
+        return isinstance(self.x, np.ndarray) or is_sparse(self.x)
+
+    @property
+    def numbers_of_a_row(self) -> int:
+        """Numbers of a row as it is given: of CSR those that are stored, on average."""
+        n, d = self.x.shape
+        return max(int(self.x.nnz) // max(int(n), 1), 1) if is_sparse(self.x) else int(d)
 
     @property
     def whereabouts(self) -> str:
@@ -230,19 +240,20 @@ class Blocks:
         """True where no weights were given, so that all rows have the same."""
         return are_alike(self.weight)
 
-    def n_tasks(self, basis_size: int) -> int:
-        """Number of tasks, the units of work of a pass, in a space of `basis_size` columns."""
-        return -(-self.n_rows // self._task_rows(basis_size))
+    def n_tasks(self, basis_size: int, summed: int = 0) -> int:
+        """Number of tasks, the units of work of a pass, in a space of `basis_size` columns, or of
+        so many stored numbers of a row of which `summed` columns of sums are made."""
+        return -(-self.n_rows // self._task_rows(basis_size, summed))
 
-    def task(self, number: int, basis_size: int) -> Iterator[Block]:
+    def task(self, number: int, basis_size: int, summed: int = 0) -> Iterator[Block]:
         """The blocks of one task."""
-        first, last = self.task_range(number, basis_size)
+        first, last = self.task_range(number, basis_size, summed)
         for start, stop in spans(last - first, self.block_rows(basis_size)):
             yield self.cut(first + start, first + stop)
 
-    def task_range(self, number: int, basis_size: int) -> tuple[int, int]:
+    def task_range(self, number: int, basis_size: int, summed: int = 0) -> tuple[int, int]:
         """First row and one past the last row of a task."""
-        rows = self._task_rows(basis_size)
+        rows = self._task_rows(basis_size, summed)
         return number * rows, min((number + 1) * rows, self.n_rows)
 
     def cut(self, start: int, stop: int) -> Block:
@@ -290,11 +301,12 @@ class Blocks:
             return min(max(even - even % most, most), max(self.limits.narrow_block_rows, most))
         return min(max(self.limits.block_values // basis_size, 32), most)
 
-    def _task_rows(self, basis_size: int) -> int:
+    def _task_rows(self, basis_size: int, summed: int) -> int:
         """Number of rows of a task: tasks are even, and an even number of them, so that two threads
         end together."""
         limits, n = self.limits, self.n_rows
-        pairs = n * max(basis_size, FEW_COLUMNS) // (2 * limits.task_values)
+        least = max(limits.task_values, SUMMED * summed)
+        pairs = n * max(basis_size, FEW_COLUMNS) // (2 * least)
         even = -(-n // max(1, min(2 * pairs, limits.tasks)))
         return min(
             max(even, min(self.block_rows(basis_size), limits.least_task_rows)), limits.task_rows

@@ -133,7 +133,9 @@ class RowsOfKernel:
         blocks, d, (rows, weights) = self.blocks, self.n_features, self.sample
         shift = None if is_sparse(rows) else weights @ host_float64(rows) / weights.sum()
         first, second = np.zeros(d), 0.0
-        for moments in self.engine.map(GivenRows(blocks, d), _MomentPass(shift)):
+        for moments in self.engine.map(
+            GivenRows(blocks, blocks.numbers_of_a_row), _MomentPass(shift)
+        ):
             for sums, squares in moments:
                 first, second = first + sums, second + squares
         total = float(blocks.weight.sum())

@@ -7,7 +7,7 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
-from ..data.arrays import IntArray, host_float64, is_foreign, to_numpy
+from ..data.arrays import IntArray, host_float64, in_float64, is_foreign, is_sparse, to_numpy
 from ..data.blocks import Blocks
 from ..data.scaling import FeatureUnits
 from ..engines import Engine
@@ -274,7 +274,8 @@ def graph_geometry(
     else:
         rows = choose(method, count, raw.affinity, raw.population, rng, shifted=raw.metric.shifted)
         points = blocks.take(rows).x
-    kernel, features = landmark_graph(host_float64(points), words, sought, blocks, engine)
+    points = in_float64(points) if is_sparse(points) else host_float64(points)
+    kernel, features = landmark_graph(points, words, sought, blocks, engine)
     return Geometry(blocks, kernel, FeatureSpace(kernel, features), sought.count, None, rows)
 
 

@@ -10,12 +10,13 @@ import numpy as np
 import scipy.linalg
 from scipy import sparse
 
-from ..data.arrays import Array, Float64, IntArray, is_foreign, namespace
+from ..data.arrays import Array, Float64, IntArray, in_float64, is_foreign, is_sparse, namespace
 from ..data.blocks import Blocks
 from ..engines import Engine, Pass
 from ..kernels import LandmarkGraphKernel
 from ..kernels.base import TIE, suggested_clusters
 from ..kernels.landmark_graph import LandmarkWeights
+from ..kernels.nearest_points import NearestPoints
 from ..rules import Hard
 from ..runtime.user_warnings import warn
 from ..sampling.population import Population, draw, fixed_rows, sample
@@ -34,20 +35,33 @@ GAPS = 20  # eigenvalues at least, between which the largest gap is sought
 
 def landmark_centres(
     blocks: Blocks, population: Population, count: int, rng: np.random.RandomState, engine: Engine
-) -> Float64:
+) -> Array:
     """Return up to `count` landmarks (s, d): centres of a few sweeps of k-means over a fair sample,
     those that have rows."""
     positions, weights = sample(population, ROWS * count, rng)
     some = blocks.part(population.at(positions), weights).in_memory()
+    first = blocks.take(population.at(draw(population, min(count, len(population)), rng)))
+    if is_sparse(some.x):
+        return _csr_centres(in_float64(some.x), weights, in_float64(first.x))
     space = EuclideanSpace.about(some.x, weights)
     problem = Problem(RepresentedRows(space, some, 0), Hard(), engine)
-    state = State(
-        space.embed(blocks.take(population.at(draw(population, min(count, len(population)), rng))))
-    )
+    state = State(space.embed(first))
     for _ in range(SWEEPS):
         sums = problem.sweep(state)
         state = State(problem.means(state, sums))
     return space.as_points(state.centres[np.flatnonzero(sums.mass > 0)])
+
+
+def _csr_centres(x: Array, weights: Float64, centres: Array) -> Array:
+    """Return the same of CSR rows, as CSR: means of a few rows each, which store no more than all
+    rows do."""
+    for _ in range(SWEEPS):
+        used, label = np.unique(NearestPoints(centres, 1)(x)[0], return_inverse=True)
+        label = label.ravel()
+        shares = weights / np.bincount(label, weights)[label]
+        of_rows = (shares, (label, np.arange(len(label)))), (len(used), len(label))
+        centres = sparse.csr_array(*of_rows) @ x
+    return centres
 
 
 @dataclass(frozen=True)
@@ -130,7 +144,7 @@ class Sought:
 
 
 def landmark_graph(
-    points: Float64 | None,  # (s, d); None: rows are distances to landmarks
+    points: Array | None,  # (s, d) in float64, dense or CSR; None: rows are distances to landmarks
     parameters: LandmarkGraphKernel,
     sought: Sought,
     blocks: Blocks,
@@ -138,7 +152,7 @@ def landmark_graph(
 ) -> tuple[LandmarkGraphKernel, Array | None]:
     """Return the graph of all rows over given landmarks, and their features (n, k) where these are
     cheap to keep."""
-    s = int(blocks.x.shape[1]) if points is None else len(points)
+    s = int(blocks.x.shape[1]) if points is None else int(points.shape[0])
     if not parameters.n_neighbors <= s < blocks.n_rows:
         raise ValueError(
             f"{sought.call}: the graph joins rows by their {parameters.n_neighbors} nearest "

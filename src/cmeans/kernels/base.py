@@ -15,6 +15,7 @@ from ..data.arrays import (
     Float64,
     as_like,
     central_point,
+    equal,
     in_float64,
     is_sparse,
     numpy_dtype,
@@ -274,8 +275,15 @@ class FeatureKernel(Kernel):
 def equal_fields(kernel: Any, other: Any) -> bool:
     """Return whether two kernels are equal, of those that hold arrays."""
     return type(other) is type(kernel) and all(
-        np.array_equal(getattr(kernel, f.name), getattr(other, f.name)) for f in fields(kernel)
+        same(getattr(kernel, f.name), getattr(other, f.name)) for f in fields(kernel)
     )
+
+
+def same(value: Any, other: Any) -> bool:
+    """Return whether two fields are the same, arrays and CSR among them."""
+    if is_sparse(value):
+        return is_sparse(other) and equal(value, other)
+    return bool(np.array_equal(value, other))
 
 
 def of_length_one(e: Float64) -> Float64:

@@ -27,7 +27,8 @@ class LandmarkWeights:
     (Cai & Chen 2015.) `width` is sigma; None: the mean distance of each row to these landmarks.
     """
 
-    points: Float64 | None  # (s, d); None: rows are their distances (b, s) to landmarks
+    # (s, d) in float64, dense or CSR; None: rows are their distances (b, s) to landmarks
+    points: Array | None
     n_neighbors: int
     width: float | None
 
@@ -56,7 +57,7 @@ class LandmarkWeights:
         ), distances
 
     def _count(self, x: Array) -> int:
-        return int(x.shape[1]) if self.points is None else len(self.points)
+        return int((x if self.points is None else self.points.T).shape[1])
 
     @cached_property
     def _nearest(self) -> NearestPoints | NearestColumns:
@@ -88,8 +89,8 @@ class LandmarkGraphKernel(FeatureKernel):
 
     Parameters
     ----------
-    points : (s, d) landmarks; None: rows are their distances (b, s) to landmarks, or there is no
-        graph yet.
+    points : (s, d) landmarks, dense or CSR; None: rows are their distances (b, s) to landmarks, or
+        there is no graph yet.
     axes : (s, k) Lambda^-1/2 V S^-1 T; None: there is no graph yet.
     eigenvalues : of the graph, S^2, the largest first; more than k of them; None: there is no graph
         yet.
@@ -123,7 +124,7 @@ class LandmarkGraphKernel(FeatureKernel):
     (6, 2)
     """
 
-    points: Float64 | None = None
+    points: Array | None = None
     axes: Float64 | None = None
     eigenvalues: Float64 | None = None
     n_neighbors: int = 5
@@ -167,7 +168,7 @@ class LandmarkGraphKernel(FeatureKernel):
         return self.n_landmarks if self.points is None else int(self.points.shape[1])
 
     @property
-    def landmarks(self) -> Float64 | None:
+    def landmarks(self) -> Array | None:
         return self.points
 
     @property

@@ -15,6 +15,7 @@ from ..data.arrays import (
     central_point,
     host_float64,
     in_float64,
+    in_form_of,
     in_order,
     is_sparse,
     resolution,
@@ -56,12 +57,13 @@ class NearestPoints:
     ones in their order.
 
     They are found by |p|^2 / 2 - x.p about a point amid the points, which keeps rounding small (CSR
-    rows: about the origin). Rows to which all of them are so near that it is not small, as where
-    rows and points are far from that point, are compared by differences.
+    rows or points: about the origin). Rows to which all of them are so near that it is not small,
+    as where rows and points are far from that point, are compared by differences.
     """
 
-    def __init__(self, points: Float64, count: int) -> None:
-        self._points, self._count, self._centre = points, count, central_point(points)
+    def __init__(self, points: Array, count: int) -> None:
+        self._points, self._count = points, count  # in float64
+        self._centre = np.zeros(points.shape[1]) if is_sparse(points) else central_point(points)
         # by dtype: shift, panels or moved points, |p|^2
         self._prepared: dict[Any, tuple[Array, Array, Array]] = {}
 
@@ -77,32 +79,36 @@ class NearestPoints:
         else:
             parts = [
                 _chosen(part, points, norms, self._count)
-                for part in blocks_of(x, max(1, PRODUCTS // len(points)))
+                for part in blocks_of(x, max(1, PRODUCTS // len(norms)))
             ]
             numbers, scores = (np.concatenate(part) for part in zip(*parts, strict=True))
         kxx = squared_norms(x)[:, None]
         d2, sizes = kxx + 2.0 * scores, kxx + norms[numbers]
         lost = np.flatnonzero(d2[:, -1] < LOST * resolution(x.dtype) * sizes[:, -1])
         d2[d2 <= rounding(x.dtype) * sizes] = 0.0
-        for rows in blocks_of(lost, max(1, PRODUCTS // len(points))):
+        for rows in blocks_of(lost, max(1, PRODUCTS // len(norms))):
             lost_rows = in_float64(given[rows])
             exact = (
                 squared_distances(lost_rows, self._points)
                 if is_sparse(x)
-                else cdist(lost_rows, self._points, "sqeuclidean")
+                else cdist(lost_rows, in_form_of(self._points, lost_rows), "sqeuclidean")
             )
             numbers[rows], d2[rows] = nearest_columns(exact, self._count)
         return numbers, d2
 
     def _points_for(self, x: Array) -> tuple[Array, Array | None, Array]:
-        """Points, their panels where native code takes the rows, and their squared norms, in the
-        rows' dtype and about their origin."""
+        """Points (d, s), column by column, their panels where native code takes the rows, and their
+        squared norms, in the rows' dtype and about their origin."""
         key = x.dtype, is_sparse(x)
         if key not in self._prepared:
+            if is_sparse(x) and is_sparse(self._points):
+                points = self._points.astype(x.dtype, copy=False)
+                self._prepared[key] = points.T.tocsr(), None, squared_norms(points)
+                return self._prepared[key]
             centre = 0.0 if is_sparse(x) else self._centre.astype(x.dtype)
-            points = np.ascontiguousarray(self._points - centre, x.dtype)
+            points = np.ascontiguousarray(host_float64(self._points) - centre, x.dtype)
             norms = squared_norms(points)
-            self._prepared[key] = points, _panels(points, norms) if serves(x) else None, norms
+            self._prepared[key] = points.T, _panels(points, norms) if serves(x) else None, norms
         return self._prepared[key]
 
     def _native(self, x: Array, panels: Array) -> tuple[Array, Array]:
@@ -171,7 +177,8 @@ def _panels(points: Array, norms: Array) -> Array:
 
 def _chosen(x: Array, points: Array, norms: Array, count: int) -> tuple[Array, Array]:
     """The same by NumPy, for a few rows."""
-    scores = norms / 2 - x @ points.T
+    products = x @ points
+    scores = norms / 2 - (products.toarray() if is_sparse(products) else products)
     numbers, kept = np.empty((x.shape[0], count), np.int32), np.empty((x.shape[0], count), x.dtype)
     rows = np.arange(x.shape[0])
     for place in range(count):

@@ -90,10 +90,15 @@ class PreparedColumns:
         name, parameter = function
         return NativeValues(name, self.right, parameter)
 
+    @cached_property
+    def _by_column(self) -> Array:
+        """CSR points (d, s), which SciPy would make for every block."""
+        return self.right.T.tocsr()
+
     def _sparse_argument(self, x: Array) -> Array:
         kernel, y = self.kernel, self.right
         alpha, beta = kernel.coefficients
-        s = (x @ y.T).toarray()
+        s = (x @ self._by_column).toarray()
         s *= x.dtype.type(alpha)
         s += x.dtype.type(beta)
         left, right = kernel.factor(x), kernel.factor(y)

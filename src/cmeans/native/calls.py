@@ -37,6 +37,7 @@ __all__ = [
     "Structure",
     "address",
     "aligned",
+    "aligned_zeros",
     "byref",
     "done",
     "pitch",
@@ -65,6 +66,13 @@ def aligned(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     out = memory[first : first + array.size].reshape(array.shape)
     out[...] = array
     return out
+
+
+def aligned_zeros(count: int, dtype: Any) -> npt.NDArray[Any]:
+    """Return so many zeros that begin a cache line, with a line of zeros after them."""
+    memory = np.zeros(count + 2 * LINE // int(np.dtype(dtype).itemsize), dtype)
+    first = -memory.ctypes.data % LINE // memory.itemsize
+    return memory[first : first + count]
 
 
 def done(code: int) -> int:

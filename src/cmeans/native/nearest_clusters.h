@@ -76,7 +76,7 @@ static double compare_all(struct tile *tile, struct nearest_clusters *kept, cons
     clear_nearest(kept);
     for (int64_t first = 0; first < centres->clusters; first += COMPARED) {
         struct centres some = *centres;
-        some.values += first * rows->columns;
+        some.values += rows->column != NULL ? first : first * rows->columns;
         some.norms += first;
         some.clusters = at_most(COMPARED, centres->clusters - first);
         ACROSS(t) store(tile->low + t, all((real)INFINITY));

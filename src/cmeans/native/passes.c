@@ -1,4 +1,5 @@
 /* Passes over a block of rows: tile after tile, distances to the centres, memberships of the rule, and what is made of them. */
+#include "csr.h"
 #include "moments.h"
 #include "passes.h"
 #include "rules.h"
@@ -28,13 +29,45 @@ static void label_by_membership(struct tile *tile, const struct centres *centres
     }
 }
 
-static void add_hard_sums(const struct tile *tile, const struct rows *rows, int64_t clusters, int64_t start, const struct sums *sums, real *total) {
+static void add_hard_mass(const struct tile *tile, int64_t start, const struct sums *sums) {
     for (int64_t t = 0; t < tile->count; t++) {
         sums->labels[start + t] = tile->label[t];
         if (tile->label[t] >= 0)
             sums->hard_mass[tile->label[t]] += tile->weight[t];
     }
-    label_moments(tile, rows, clusters, total);
+}
+
+/* The sums of one sweep over CSR rows. */
+static int sweep_csr(const struct rows *rows, const struct centres *centres, const struct rule *rule, const struct sums *sums) {
+    const int64_t clusters = centres->clusters, pitch = centres->pitch;
+    struct tile tile;
+    double *w = calloc((size_t)pitch, sizeof(double));
+    if (w == NULL || !new_tile(&tile, clusters)) {
+        free(w);
+        return NO_MEMORY;
+    }
+    for (int64_t start = 0; start < rows->count; start += TILE) {
+        load_tile(&tile, rows, start);
+        distances(&tile, rows, centres);
+        if (rule->nearest && sums->labels == NULL)
+            label_nearest(&tile, clusters);
+        else
+            rule->memberships(&tile, centres);
+        if (sums->labels != NULL)
+            label_by_membership(&tile, centres, rule->leaves_rows_out);
+        *sums->penalty += rule->sums(&tile, centres, sums->mass, sums->spread);
+        if (rule->one_cluster)
+            add_csr_labelled(&tile, rows, pitch, sums->moment);
+        else
+            add_csr(&tile, rows, clusters, pitch, w, sums->moment);
+        if (sums->labels != NULL) {
+            add_hard_mass(&tile, start, sums);
+            add_csr_labelled(&tile, rows, pitch, sums->hard_moment);
+        }
+    }
+    free(w);
+    free(tile.memory);
+    return 0;
 }
 
 /* The sums of one sweep. */
@@ -44,6 +77,8 @@ int EXPORTED(sweep)(const struct rows *rows, const struct centres *centres, cons
     const int labelling = sums->labels != NULL, stretched = sums->second != NULL;
     const int64_t products = !stretched ? 0 : clusters * LANES * (centres->diagonal ? columns : triangle(columns));
     struct tile tile;
+    if (rule != NULL && rows->column != NULL)
+        return sweep_csr(rows, centres, rule, sums);
     real *total = calloc((size_t)numbers * (labelling ? 2 : 1), sizeof(real));
     void *memory = calloc((size_t)products * sizeof(real) + LINE, 1);
     real *second = aligned_to_line(memory);
@@ -71,8 +106,10 @@ int EXPORTED(sweep)(const struct rows *rows, const struct centres *centres, cons
                 weigh_labels(&tile, clusters);
             if (stretched)
                 second_moments(&tile, rows, centres, second);
-            if (labelling)
-                add_hard_sums(&tile, rows, clusters, start, sums, total + numbers);
+            if (labelling) {
+                add_hard_mass(&tile, start, sums);
+                label_moments(&tile, rows, clusters, total + numbers);
+            }
         }
         if (number % SUMMED == 0 || start + TILE >= rows->count) {
             move_totals(total, sums->moment, clusters, columns);

@@ -7,11 +7,11 @@
 struct sums {
     double *mass;         /* (clusters,) sum of w, added to, as all of these */
     double *spread;       /* (clusters,) sum of w d2 */
-    double *moment;       /* (clusters, columns) sum of w x */
+    double *moment;       /* (clusters, columns) sum of w x; of CSR rows (columns, pitch), as the centres */
     double *penalty;      /* (1,) */
     int64_t *labels;      /* (count,) the cluster of each row's largest membership, -1 for none; or nothing, as the next two */
     double *hard_mass;    /* (clusters,) the same sums, of rows that belong to their label alone */
-    double *hard_moment;  /* (clusters, columns) */
+    double *hard_moment;  /* as `moment` */
     double *second;       /* (clusters, columns, columns) sum of w (x - v)(x - v)^T, or (clusters, columns); or nothing */
 };
 

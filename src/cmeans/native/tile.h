@@ -17,6 +17,8 @@
 #define ABREAST (WIDTH == 64 ? 2 : 1)  /* vectors side by side, as many as the machine has registers for */
 #define GROUP 4                        /* centres at a time */
 #define SIDE 4                         /* vectors side by side where each waits for its own sum */
+#define CSR_VECTORS 4               /* vectors of centres that a stored number is multiplied with together */
+#define CSR_AHEAD 8                 /* stored numbers by which fetching their centres runs ahead of the arithmetic */
 #define NO_MEMORY -1                   /* what passes return where there is none */
 #define ACROSS(t) for (int t = 0; t < TILE; t += LANES)
 
@@ -26,14 +28,16 @@ struct rows {
     const real *kxx;       /* (count,) k(x, x); nothing: the sum of squares */
     const double *weight;  /* (count,) sample weights, `weight_step` numbers apart: 0 where all are the same */
     const int64_t *order;  /* numbers of the rows to be read, one after the other; none: all rows */
+    const int32_t *column; /* of CSR rows, the column of each of `values`; else nothing */
+    const int64_t *first;  /* (count + 1,) of CSR rows, where those of each row begin in `values` and `column` */
     int64_t count, columns, pitch, weight_step;
 };
 
 struct centres {
-    const real *values;  /* (clusters, columns) coefficients a */
+    const real *values;  /* (clusters, columns) coefficients a; for CSR rows (columns, pitch), with a line more at the end */
     const real *norms;   /* (clusters,) |v|^2 */
     const real *scales;  /* (k, clusters) the rule's numbers of each cluster */
-    int64_t clusters;
+    int64_t clusters, pitch;
     double m, power, p;  /* the rule's parameters: exponent of memberships, of ratios of squared distances, of the sparsity term or beta */
     double noise;        /* squared distance of the noise cluster from every row; infinite where there is none */
     double rounding;     /* share of k(x, x) + |v|^2 below which a squared distance is zero */
@@ -43,6 +47,7 @@ struct centres {
 
 struct tile {
     int64_t count;          /* rows; the last one pads the tile, with weight zero */
+    int64_t number[TILE];   /* of each row */
     const real *row[TILE];  /* where each row begins */
     const real *next[TILE]; /* and each of the tile after it */
     real *x;                /* (CHUNK, TILE) the last columns, transposed: all of them where they are few, or there are metrics */
@@ -96,6 +101,7 @@ static void load_tile(struct tile *tile, const struct rows *rows, int64_t start)
         int64_t i = at_most(start + t, last), next = start + TILE + t; /* beyond the last row there may be another block's */
         if (rows->order != NULL)
             i = rows->order[i], next = rows->order[at_most(next, last)];
+        tile->number[t] = i;
         tile->row[t] = rows->values + i * rows->pitch;
         tile->next[t] = rows->values + next * rows->pitch;
         tile->kxx[t] = rows->kxx == NULL ? 0 : rows->kxx[i];
@@ -272,16 +278,70 @@ static void set_to_zero(struct tile *tile, const struct centres *centres) {
     }
 }
 
+/* Sums over the stored numbers of a CSR row of x times the numbers of `vectors` vectors of centres, whose first ones are at `centres`. */
+INLINE void multiply_csr(const struct rows *rows, int64_t start, int64_t stop, const real *centres, int64_t pitch, int vectors, real *to) {
+    const int64_t last = rows->first[rows->count] - 1;
+    lanes sums[CSR_VECTORS];
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++)
+        sums[v] = all(0);
+    for (int64_t k = start; k < stop; k++) {
+        const real *from = centres + rows->column[k] * pitch, *ahead = centres + rows->column[at_most(k + CSR_AHEAD, last)] * pitch;
+        const lanes x = all(rows->values[k]);
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) {
+            fetch(ahead + v * LANES, 1);
+            sums[v] = fused(x, load_loose(from + v * LANES), sums[v]);
+        }
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++)
+        store(to + v * LANES, sums[v]);
+}
+
+/* d2 from the products of CSR rows with all centres, some vectors of these at a time. */
+static void csr_distances(struct tile *tile, const struct rows *rows, const struct centres *centres) {
+    const int64_t clusters = centres->clusters;
+    real line[CSR_VECTORS * LANES] __attribute__((aligned(LINE)));
+    for (int64_t t = 0; t < TILE; t++) {
+        const int64_t start = rows->first[tile->number[t]], stop = rows->first[tile->number[t] + 1];
+        for (int64_t j = 0; j < clusters; j += CSR_VECTORS * LANES) {
+            const real *from = centres->values + j;
+            switch (at_most(CSR_VECTORS, (clusters - j + LANES - 1) / LANES)) {
+            case 1: multiply_csr(rows, start, stop, from, centres->pitch, 1, line); break;
+            case 2: multiply_csr(rows, start, stop, from, centres->pitch, 2, line); break;
+            case 3: multiply_csr(rows, start, stop, from, centres->pitch, 3, line); break;
+            default: multiply_csr(rows, start, stop, from, centres->pitch, CSR_VECTORS, line);
+            }
+            for (int64_t q = 0; q < at_most(CSR_VECTORS * LANES, clusters - j); q++)
+                tile->d2[(j + q) * TILE + t] = line[q];
+        }
+    }
+    ACROSS(t) {
+        lanes low = load(tile->low + t), kxx = load(tile->kxx + t);
+        for (int64_t j = 0; j < clusters; j++) {
+            real *d2 = tile->d2 + j * TILE + t;
+            lanes v = fused(all(-2), load(d2), add(kxx, all(centres->norms[j])));
+            low = smaller(v, low);
+            store(d2, v);
+        }
+        store(tile->low + t, low);
+    }
+}
+
 /* d2 (clusters, TILE) and the smallest of each row. */
 static void distances(struct tile *tile, const struct rows *rows, const struct centres *centres) {
     if (centres->factors != NULL) {
         stretched_distances(tile, rows, centres);
         return;
     }
-    for (int64_t first = 0; first < rows->columns; first += CHUNK) {
-        read_columns(tile, rows, first);
-        IN_GROUPS(centres->clusters, add_products, tile, rows, centres, first);
-    }
+    if (rows->column != NULL)
+        csr_distances(tile, rows, centres);
+    else
+        for (int64_t first = 0; first < rows->columns; first += CHUNK) {
+            read_columns(tile, rows, first);
+            IN_GROUPS(centres->clusters, add_products, tile, rows, centres, first);
+        }
     set_to_zero(tile, centres);
 }
 
@@ -330,7 +390,7 @@ INLINE void compare(const struct tile *tile, const struct rows *rows, const stru
 
 /* The label and the smallest distance of each row; where columns are few, no other distance is stored. */
 __attribute__((unused)) static void nearest_only(struct tile *tile, const struct rows *rows, const struct centres *centres) {
-    if (rows->columns > CHUNK || centres->factors != NULL) {
+    if (rows->columns > CHUNK || rows->column != NULL || centres->factors != NULL) {
         nearest(tile, rows, centres);
         return;
     }

@@ -67,6 +67,16 @@ INLINE void add_of_columns(const struct rows *rows, const struct weights *w, int
         moment[f + k] += line[k];
 }
 
+/* moment += weight x over CSR rows, which lies column by column. */
+static void add_csr_moments(const struct rows *rows, struct weights *w, int64_t pitch, double *moment) {
+    for (int64_t i = 0; i < w->count; i++) {
+        double *to = moment + w->cluster[i];
+        for (int64_t k = rows->first[w->row[i]]; k < rows->first[w->row[i] + 1]; k++)
+            to[rows->column[k] * pitch] += (double)w->weight[i] * (double)rows->values[k];
+    }
+    w->count = 0;
+}
+
 /* The weights' sums over the rows, in the rows' precision, go to the moments; the columns some at a time, so that the rows stay near. */
 static void add_moments(const struct rows *rows, struct weights *w, double *moment, int64_t clusters) {
     const int64_t columns = rows->columns;
@@ -184,7 +194,9 @@ int EXPORTED(sweep_top_k)(const struct rows *rows, const struct centres *centres
         *sums->penalty += find_nearest_clusters(&w, rows, centres, start, 0, NULL); /* nothing, unless a distance is no number */
         w.rule->memberships(&w.tile, &w.few);
         *sums->penalty += add_sums(&w, start, sums->mass, sums->spread);
-        if (number % SUMMED == 0 || start + TILE >= rows->count)
+        if (rows->column != NULL)
+            add_csr_moments(rows, &w.weights, centres->pitch, sums->moment);
+        else if (number % SUMMED == 0 || start + TILE >= rows->count)
             add_moments(rows, &w.weights, sums->moment, centres->clusters);
     }
     end_work(&w);

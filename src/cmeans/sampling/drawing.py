@@ -192,7 +192,7 @@ class DrawWithinPass(NumberedPass[DrawnWithin]):
 
     def work(self, rows: RepresentedRows, task: int, prepared: NearestFunction) -> DrawnWithin:
         labels, distances = prepared(rows, self.state, task)
-        start, stop = rows.blocks.task_range(task, rows.space.size)
+        start, stop = rows.task_range(task)
         return self.drawn(
             self.first + np.arange(start, stop),
             rows.blocks.weight[start:stop],

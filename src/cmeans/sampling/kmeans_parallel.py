@@ -177,7 +177,7 @@ class _Nearest:
     def __init__(self, metric: Metric, count: int, engine: Engine) -> None:
         self._metric, self._engine, self._candidates = metric, engine, _Candidates(())
         self._kept: Any = None
-        width = max(int(metric.blocks.x.shape[1]), OVERSAMPLING * count) * NARROWING
+        width = max(metric.blocks.numbers_of_a_row, OVERSAMPLING * count) * NARROWING
         self._rows = GivenRows(metric.blocks, width)
 
     @property

@@ -115,11 +115,9 @@ class KernelAffinity(Affinity):
 
     @cached_property
     def _prepared(self) -> Columns | None:
-        """All rows prepared by the kernel once, for all calls; None for CSR and where that would
-        take much memory."""
-        if self.kernel.prepares_lightly and not is_sparse(self.x):
-            return self.kernel.prepare(self.x)
-        return None
+        """All rows prepared by the kernel once, for all calls; None where that would take much
+        memory."""
+        return self.kernel.prepare(self.x) if self.kernel.prepares_lightly else None
 
 
 @dataclass(frozen=True)

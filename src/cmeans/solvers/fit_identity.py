@@ -34,7 +34,7 @@ OF_COLUMNS, OF_WEIGHTS = np.uint64(0xD1B54A32D192ED03), np.uint64(0x8CB92BA72F3D
 def fingerprint(blocks: Blocks, engine: Engine) -> dict[str, Any]:
     """Return what identifies an input: its size, type, rows and weights. It takes one pass."""
     n, d = blocks.x.shape
-    values, weights = engine.fold(GivenRows(blocks, int(d)), HashPass())
+    values, weights = engine.fold(GivenRows(blocks, blocks.numbers_of_a_row), HashPass())
     return {
         "rows": int(n),
         "columns": int(d),

@@ -205,7 +205,7 @@ def _exchanged(
         or not weights.min() > 0
     ):
         return None
-    points = _points(space.embed(rows.blocks.take(numbers), numbers))
+    points = _points(space.compared(rows.blocks.take(numbers), numbers))
     if points is None:
         return None
     trials = min(TRIALS * c, TRIED_VALUES // (points.size * c))

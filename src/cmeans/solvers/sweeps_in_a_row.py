@@ -54,7 +54,7 @@ class SweepsInARow:
         """Return the sweeps of a problem; None where rows leave memory, or a sweep takes so long
         that the loop does not show."""
         rows, c = problem.rows, len(state.centres)
-        most = min(MOST, MOST_VALUES // (rows.n_rows * rows.space.size * c))
+        most = min(MOST, MOST_VALUES // (rows.n_rows * rows.width * c))
         if not isinstance(function, NativeSweep) or not rows.stay_in_memory or most < 2:
             return None
         return cls(

@@ -210,9 +210,13 @@ class Space(ABC):
 
     @property
     def in_coordinates(self) -> bool:
-        """True where rows are represented by numbers of their own, not by kernel values: CSR rows
-        stay CSR."""
+        """True where rows are represented by numbers of their own, not by kernel values."""
         return False
+
+    @property
+    def keeps_csr(self) -> bool:
+        """True where CSR rows stay CSR."""
+        return self.in_coordinates
 
     @property
     def represents_by_views(self) -> bool:
@@ -339,6 +343,11 @@ class Space(ABC):
         """Return rows as centres: their projections on the span. `numbers`: their row numbers if
         they are training rows."""
         return Centres.orthonormal(host_float64(self.rows(block).plain().g))
+
+    def compared(self, block: Block, numbers: IntArray | None = None) -> Centres:
+        """Return few rows as centres of which the products with each other alone are asked, over
+        whatever basis takes least."""
+        return self.embed(block, numbers)
 
     def as_rows(self, centres: Centres) -> Rows:
         """Return centres as rows, in float64 on the host: each represents many rows by their weight

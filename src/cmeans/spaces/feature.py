@@ -78,7 +78,7 @@ class FeatureSpace(Space):
                 "the centres of another space have no place in a graph that is given by affinities "
                 "or distances."
             )
-        rows = Block(points, np.ones(len(points)), 0)
+        rows = Block(points, np.ones(points.shape[0]), 0)
         # of the landmarks, which span all features unless some of these are theirs alone
         e = host_float64(self.kernel.features(rows.x))
         return Centres.orthonormal(

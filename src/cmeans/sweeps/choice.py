@@ -122,7 +122,11 @@ def sweeps_are_native(space: Space, blocks: Blocks, rule: Rule, n_clusters: int)
     """True where rows of these blocks, represented in the space, are swept by native code that
     computes all distances."""
     # else centres are read some at a time
-    wide = space.size > blocks.limits.narrow_columns and rule.most_clusters is None
+    wide = (
+        space.size > blocks.limits.narrow_columns
+        and rule.most_clusters is None
+        and not _stay_csr(space, blocks)
+    )
     return _native_code_reads(space, blocks, rule) and not (
         wide and space.size * n_clusters * itemsize(blocks.x) > LARGEST_CENTRES
     )
@@ -152,7 +156,11 @@ def _search_pays(space: Space, blocks: Blocks, n_clusters: int) -> bool:
     many = space.size > blocks.limits.narrow_columns or (
         space.size >= SOME_COLUMNS and n_clusters >= MANY_CLUSTERS
     )
-    return many and space.norms_are_offsets
+    return many and space.norms_are_offsets and not _stay_csr(space, blocks)
+
+
+def _stay_csr(space: Space, blocks: Blocks) -> bool:
+    return is_sparse(blocks.x) and space.keeps_csr
 
 
 def _native_code_reads(space: Space, blocks: Blocks, rule: Rule) -> bool:
@@ -161,7 +169,7 @@ def _native_code_reads(space: Space, blocks: Blocks, rule: Rule) -> bool:
         rule.native_functions is None
         or not space.sweeps_products
         or is_foreign(x)
-        or (is_sparse(x) and space.in_coordinates)
+        or (is_sparse(x) and space.in_coordinates and not space.keeps_csr)
     ):
         return False
     return native.is_available()

@@ -212,7 +212,7 @@ class LabelsPass(Pass[FinalSums]):
         return CompactKept(rows.blocks.by_row(label_type(len(self.final.state.centres))))
 
     def work(self, rows: RepresentedRows, task: int, kept: CompactKept) -> FinalSums:
-        first, last = rows.blocks.task_range(task, rows.space.size)
+        first, last = rows.task_range(task)
         sums, kept.labels[first:last], _ = self.final.work(rows, task, self.final.prepare(rows))
         return sums
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import native
-from ..data.arrays import Array, Float64, IntArray, rounding
+from ..data.arrays import Array, Float64, IntArray, numpy_dtype, rounding
 from ..data.outputs import RowOutputs
 from ..native.calls import (
     ADDRESS,
@@ -18,6 +19,7 @@ from ..native.calls import (
     WHOLE,
     Structure,
     address,
+    aligned_zeros,
     byref,
     done,
     pointer_to,
@@ -25,7 +27,7 @@ from ..native.calls import (
 from ..rules import NativeFunctions, Rule
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ..spaces import Metrics, Space
-from .native_rows import RowsArgument
+from .native_rows import NativeRows, RowsArgument, beside
 from .represented_rows import RepresentedRows
 from .second_moments import SecondMoments
 from .state import State
@@ -49,6 +51,7 @@ class CentresArgument(Structure):
         ("norms", ADDRESS),
         ("scales", ADDRESS),
         ("clusters", WHOLE),
+        ("pitch", WHOLE),
         ("m", REAL),
         ("power", REAL),
         ("p", REAL),
@@ -93,30 +96,41 @@ class CentresCache:
         assert functions is not None
         self.functions, self._rule = functions, rule
         self.rule_name = functions.name.encode()  # by which C knows the rule
-        self._latest: tuple[State, Any, CentresArgument] | None = None
+        self._lock = threading.Lock()
+        self._latest: tuple[State, tuple[Any, bool], CentresArgument] | None = None
 
-    def argument(self, space: Space, state: State, dtype: Any) -> CentresArgument:
-        """Return the centres of a state, for rows of a dtype."""
-        latest = self._latest
-        if latest is not None and latest[0] is state and latest[1] == dtype:
-            return latest[2]
-        argument = self.new_argument(space, state, dtype)
-        self._latest = state, dtype, argument
-        return argument
+    def argument(self, space: Space, state: State, rows: NativeRows) -> CentresArgument:
+        """Return the centres of a state as they meet such rows."""
+        form = rows.dtype, rows.are_csr
+        with self._lock:  # of wide rows they take a while, and other threads would make them too
+            latest = self._latest
+            if latest is not None and latest[0] is state and latest[1] == form:
+                return latest[2]
+            argument = self.new_argument(space, state, rows)
+            self._latest = state, form, argument
+            return argument
 
-    def new_argument(self, space: Space, state: State, dtype: Any) -> CentresArgument:
-        """Return the same, made anew; `kept` holds what it points to: values (c, r), offsets (c,),
-        numbers of the scales (k, c), and those of metrics."""
-        values = np.ascontiguousarray(space.coefficients(state.centres), dtype)
+    def new_argument(self, space: Space, state: State, rows: NativeRows) -> CentresArgument:
+        """Return the same, made anew; `kept` holds what it points to: values (c, r), of which each
+        column is in one place for CSR rows, offsets (c,), numbers of the scales (k, c), and those
+        of metrics."""
+        dtype, c = rows.dtype, len(state.centres)
+        coefficients = space.coefficients(state.centres)
+        if rows.are_csr:
+            apart = beside(c, dtype)
+            d = coefficients.shape[1]
+            values = aligned_zeros(d * apart, dtype).reshape(d, apart)[:, :c].T
+            values[...] = coefficients
+        else:
+            values = np.ascontiguousarray(coefficients, dtype)
+            apart = values.shape[1]
         norms = space.offsets(state.centres).astype(dtype, copy=False)
-        scales = np.zeros((1, len(state.centres)), dtype)
+        scales = np.zeros((1, c), dtype)
         if state.scales is not None and self._rule is not None:
             scales = np.ascontiguousarray(self._rule.numbers(state.scales), dtype)
         f = self.functions
         places = address(values), address(norms), address(scales)
-        argument = CentresArgument(
-            *places, len(state.centres), f.m, f.power, f.p, f.noise, rounding(dtype)
-        )
+        argument = CentresArgument(*places, c, apart, f.m, f.power, f.p, f.noise, rounding(dtype))
         factors = None if state.metrics is None else packed_factors(state.metrics, dtype)
         argument.factors = address(factors)
         argument.diagonal = state.metrics is not None and state.metrics.are_diagonal
@@ -143,14 +157,19 @@ ROWS, CENTRES = pointer_to(RowsArgument), pointer_to(CentresArgument)
 
 
 class NewSums:
-    """Sums of zero as C adds to them, in one piece of memory."""
+    """Sums of zero as C adds to them, in one piece of memory; the moments of CSR rows column by
+    column, as they meet the centres."""
 
-    def __init__(self, clusters: int, width: int) -> None:
-        self.memory = np.zeros(2 * clusters + 1 + clusters * width)
+    def __init__(self, rows: RepresentedRows, clusters: int) -> None:
+        self._by_column = rows.are_csr
+        shape = clusters, rows.space.moment_width
+        if self._by_column:
+            shape = shape[1], beside(clusters, numpy_dtype(rows.blocks.x))
+        self.memory = np.zeros(2 * clusters + 1 + shape[0] * shape[1])
         self.mass, self.spread = self.memory[:clusters], self.memory[clusters : 2 * clusters]
-        self.penalty, self.moment = (
+        self.penalty, self._moment = (
             self.memory[2 * clusters : 2 * clusters + 1],
-            self.memory[2 * clusters + 1 :].reshape(clusters, width),
+            self.memory[2 * clusters + 1 :].reshape(shape),
         )
         first = address(self.memory) or 0
         places = (
@@ -158,6 +177,12 @@ class NewSums:
             for start in (0, clusters, 2 * clusters + 1, 2 * clusters)
         )
         self.argument = SumsArgument(*places)
+
+    @property
+    def moment(self) -> Float64:
+        """(c, width), of CSR rows a copy."""
+        by_column, c = self._by_column, len(self.mass)
+        return np.ascontiguousarray(self._moment[:, :c].T) if by_column else self._moment
 
     def statistics(
         self,
@@ -187,26 +212,24 @@ class NativeSweep:
         task: int,
         labels: IntArray | None = None,
     ) -> Statistics:
-        c, width = len(state.centres), rows.space.moment_width
-        sums, hard = NewSums(c, width), None
+        sums = NewSums(rows, len(state.centres))
+        hard = None if labels is None else NewSums(rows, len(state.centres))
         second = SecondMoments.asked_by(state)
-        if labels is not None:
-            hard = HardStatistics(np.zeros(c), np.zeros((c, width)))
-            sums.argument.hard_mass, sums.argument.hard_moment = (
-                address(hard.mass),
-                address(hard.moment),
-            )
+        if hard is not None:
+            sums.argument.hard_mass = hard.argument.mass
+            sums.argument.hard_moment = hard.argument.moment
         sums.argument.second = None if second is None else address(second.values)
         for here in rows.native_task(task):
             if labels is not None:
                 sums.argument.labels = address(labels[here.start : here.start + len(here)])
-            centres = self.cache.argument(rows.space, state, here.dtype)
+            centres = self.cache.argument(rows.space, state, here)
             done(self._pass(here.argument, centres, self.cache.rule_name, sums.argument))
             if second is not None:  # about the points as C has rounded them
                 second = SecondMoments(
                     centres.kept[0].astype(np.float64, copy=False), second.values
                 )
-        return sums.statistics(rows.task_weight(task), hard, second)
+        own = None if hard is None else HardStatistics(hard.mass, hard.moment)
+        return sums.statistics(rows.task_weight(task), own, second)
 
 
 class NativeAssign:
@@ -244,7 +267,7 @@ class NativeAssign:
             )
             to, centres = (
                 _AssignmentArgument(*map(address, written)),
-                self._cache.argument(space, state, here.dtype),
+                self._cache.argument(space, state, here),
             )
             done(self._pass(here.argument, centres, self._cache.rule_name, to))
         penalty, distance = totals
@@ -262,7 +285,7 @@ class NativeMeasure:
         parts, finite = [], INT(1)
         for here in rows.native_task(task):
             out = np.empty((len(here), len(state.centres)), here.dtype)
-            centres = self._cache.argument(space, state, here.dtype)
+            centres = self._cache.argument(space, state, here)
             done(self._pass(here.argument, centres, address(out), byref(finite)))
             parts.append(out)
         if not finite.value:
@@ -280,7 +303,7 @@ class NativeCosts:
     def __call__(self, rows: RepresentedRows, rule: Rule, state: State, task: int) -> ClusterCosts:
         costs = ClusterCosts(np.zeros(len(state.centres)), np.zeros(len(state.centres)))
         for here in rows.native_task(task):
-            centres = self._cache.argument(rows.space, state, here.dtype)
+            centres = self._cache.argument(rows.space, state, here)
             done(
                 self._pass(
                     here.argument,
@@ -305,7 +328,7 @@ class NativeNearest:
         for here in rows.native_task(task):
             labels.append(np.empty(len(here), np.int64))
             distances.append(np.empty(len(here)))
-            centres = self._cache.argument(rows.space, state, here.dtype)
+            centres = self._cache.argument(rows.space, state, here)
             done(self._pass(here.argument, centres, address(labels[-1]), address(distances[-1])))
         return np.concatenate(labels), np.concatenate(distances)
 
@@ -322,7 +345,7 @@ class NativeDeviations:
     ) -> Float64:
         total = np.zeros(len(means.centres))
         for here in rows.native_task(task):
-            centres = self._cache.argument(rows.space, means, here.dtype)
+            centres = self._cache.argument(rows.space, means, here)
             own = address(labels[here.start : here.start + len(here)])
             done(self._pass(here.argument, centres, own, power == 2, address(total)))
         return total
@@ -343,7 +366,7 @@ class NativePrices:
         c = len(state.centres)
         cost, mass, coupling = np.zeros(1), np.zeros(c), np.zeros((c, c))
         for here in rows.native_task(task):
-            centres = self._cache.argument(rows.space, state, here.dtype)
+            centres = self._cache.argument(rows.space, state, here)
             done(
                 self._pass(
                     here.argument,
@@ -380,7 +403,7 @@ class NativeMargins:
             )
             to, centres = (
                 _MarginsArgument(*map(address, (mass, near, labels, d2))),
-                self._cache.argument(space, state, here.dtype),
+                self._cache.argument(space, state, here),
             )
             count = done(self._pass(here.argument, centres, self._cache.rule_name, width, to))
             found.append(

@@ -1,13 +1,14 @@
-"""The rows of a block as native code reads them."""
+"""The rows of a block as native code reads them: dense ones, or the stored numbers of CSR rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from ..data.arrays import Float64, in_order
-from ..native.calls import ADDRESS, WHOLE, Structure, address, pitch
+from ..data.arrays import Float64, in_order, is_sparse
+from ..native.calls import ADDRESS, LINE, WHOLE, Structure, address, pitch
 from ..spaces import RowValues
 
 # rows whose sums native code takes in their own precision: blocks of a multiple of them add up as
@@ -24,6 +25,8 @@ class RowsArgument(Structure):
         ("kxx", ADDRESS),
         ("weight", ADDRESS),
         ("order", ADDRESS),
+        ("column", ADDRESS),
+        ("first", ADDRESS),
         ("count", WHOLE),
         ("columns", WHOLE),
         ("pitch", WHOLE),
@@ -38,17 +41,27 @@ class NativeRows:
     def __init__(self, rows: RowValues, weight: Float64, start: int) -> None:
         x, weights = in_order(rows.x), in_order(weight[:, None])
         shift, kxx = (None if one is None else in_order(one) for one in (rows.shift, rows.kxx))
-        self.start, self.count, self.dtype, self._kept = (
-            start,
-            len(x),
-            x.dtype,
-            (x, shift, kxx, weights),
+        self.start, self.count, self.dtype = start, int(x.shape[0]), x.dtype
+        self.are_csr = is_sparse(x)
+        values, column, first = (
+            (in_order(x.data), x.indices.astype(np.int32, copy=False), x.indptr.astype(np.int64))
+            if self.are_csr
+            else (x, None, None)
         )
-        parts = address(x), address(shift), address(kxx), address(weights), None
-        self.argument = RowsArgument(*parts, len(x), x.shape[1], pitch(x), pitch(weights))
+        self._kept = values, shift, kxx, weights, column, first
+        parts = *map(address, self._kept[:4]), None, address(column), address(first)
+        apart = 0 if self.are_csr else pitch(x)
+        self.argument = RowsArgument(*parts, self.count, x.shape[1], apart, pitch(weights))
 
     def __len__(self) -> int:
         return self.count
+
+
+def beside(clusters: int, dtype: Any) -> int:
+    """Return the numbers from one column to the next where those of all clusters lie side by side:
+    in whole cache lines, unless one holds several columns."""
+    lanes = LINE // int(np.dtype(dtype).itemsize)
+    return clusters if 2 * clusters <= lanes else -(-clusters // lanes) * lanes
 
 
 class NativeTable:
@@ -57,7 +70,7 @@ class NativeTable:
 
     def __init__(self, tasks: Sequence[Sequence[NativeRows]]) -> None:
         self.blocks = [block for task in tasks for block in task]
-        self.dtype, self.n_tasks = self.blocks[0].dtype, len(tasks)
+        self.n_tasks = len(tasks)
         self.first = np.cumsum([0, *map(len, tasks)])
         self.arguments = (RowsArgument * len(self.blocks))(
             *(block.argument for block in self.blocks)

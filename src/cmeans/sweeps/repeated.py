@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from .. import native
-from ..data.arrays import Float64
+from ..data.arrays import Float64, numpy_dtype
 from ..engines import Engine
 from ..native.calls import ADDRESS, INT, TEXT, WHOLE, Structure, address, done, pointer, pointer_to
 from .native import CentresArgument, NativeSweep, NewSums
@@ -61,12 +61,14 @@ class RepeatedSweep:
         self, sweep: NativeSweep, rows: RepresentedRows, state: State, engine: Engine
     ) -> None:
         """The scales are those of `state`."""
-        table = rows.beside(_RowsForC).of(rows, engine)
-        centres = sweep.cache.new_argument(rows.space, state, table.dtype)
+        table, dtype = rows.beside(_RowsForC).of(rows, engine), numpy_dtype(rows.blocks.x)
+        centres = sweep.cache.new_argument(rows.space, state, table.blocks[0])
         values, norms, scales, _ = centres.kept
-        self._values, self._norms = np.array(values), np.array(norms)  # to be written to
+        # to be written to
+        self._values = values if rows.are_csr else np.array(values)
+        self._norms = np.array(norms)
         centres.values, centres.norms = address(self._values), address(self._norms)
-        self._totals = [NewSums(len(norms), rows.space.moment_width) for _ in range(2)]
+        self._totals = [NewSums(rows, len(norms)) for _ in range(2)]
         numbers = len(self._totals[0].memory)
         sums = np.empty((table.n_tasks, numbers))
         places = (
@@ -79,8 +81,8 @@ class RepeatedSweep:
         self._shared = _SharedSweep(*places, table.n_tasks, numbers, next=table.n_tasks, over=1)
         self._kept = table, scales, sums  # which it points to
         self._engine, self._n_tasks = engine, table.n_tasks
-        self._lead = native.function("lead", table.dtype, (pointer_to(_SharedSweep), ADDRESS), INT)
-        self._follow = native.function("follow", table.dtype, (pointer_to(_SharedSweep),), INT)
+        self._lead = native.function("lead", dtype, (pointer_to(_SharedSweep), ADDRESS), INT)
+        self._follow = native.function("follow", dtype, (pointer_to(_SharedSweep),), INT)
 
     def ask_for_help(self) -> None:
         """Have the engine's other threads take part in all sweeps until the end."""

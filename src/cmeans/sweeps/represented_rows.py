@@ -83,7 +83,11 @@ class RepresentedRows:
         may."""
         self.space = space
         self.blocks = blocks
-        self.n_rows, self.n_tasks = blocks.n_rows, blocks.n_tasks(space.size)
+        self.are_csr = is_sparse(blocks.x) and space.keeps_csr
+        # numbers of a represented row, and what a task sums of them where that is much more
+        self.width = blocks.numbers_of_a_row if self.are_csr else space.size
+        self._summed = space.moment_width if self.are_csr else 0
+        self.n_rows, self.n_tasks = blocks.n_rows, blocks.n_tasks(self.width, self._summed)
         self.keep_bounds = blocks.may_keep(keep_bounds)
         self.keep_coordinates = blocks.may_keep(keep_coordinates)
         self.training = training
@@ -91,7 +95,8 @@ class RepresentedRows:
             keep_bytes if space.keeps_rows_cheaply or not blocks.skipping_pays else 0
         )
         # which take no memory, and are always kept
-        self._views = blocks.are_views and space.represents_by_views
+        by_views = space.represents_by_views and self.are_csr == is_sparse(blocks.x)
+        self._views = blocks.are_views and by_views
         self._kept: dict[int, list[RepresentedBlock]] = {}
         self._spare: Array | None = None  # memory for rows that will be kept
         self._native_views: dict[int, NativeRows] = {}
@@ -130,7 +135,7 @@ class RepresentedRows:
 
     def task_range(self, task: int) -> tuple[int, int]:
         """First row and one past the last row of a task."""
-        return self.blocks.task_range(task, self.space.size)
+        return self.blocks.task_range(task, self.width, self._summed)
 
     def task(self, task: int) -> Iterator[RepresentedBlock]:
         """The represented blocks of one task, in order; where they are not kept, each holds only
@@ -139,7 +144,7 @@ class RepresentedRows:
             yield from self._kept[task]
             return
         represent = self.space.training_rows if self.training else self.space.rows
-        x, size = self.blocks.x, self.space.size
+        x = self.blocks.x
         first, last = self.task_range(task)
         keep = self._views or self._reserve((last - first) * bytes_of_a_row(self.space, x))
         # One piece of memory for all: asking the system for block after block can take longer than
@@ -147,10 +152,10 @@ class RepresentedRows:
         room = (
             self._room_to_stay(last - first)
             if keep
-            else self.space.room(min(self.blocks.block_rows(size), last - first), x)
+            else self.space.room(min(self.blocks.block_rows(self.width), last - first), x)
         )
         kept: list[RepresentedBlock] = []
-        for block in self.blocks.task(task, size):
+        for block in self.blocks.task(task, self.width, self._summed):
             start = block.start - first if keep else 0
             piece = self._piece(
                 task,
@@ -182,7 +187,7 @@ class RepresentedRows:
     def native_task(self, task: int) -> Iterator[NativeRows]:
         """The rows of one task for native code, block by block; views at once, where that gives the
         same sums."""
-        if not self._views or self.blocks.block_rows(self.space.size) % SUMMED_ROWS:
+        if not self._views or self.blocks.block_rows(self.width) % SUMMED_ROWS:
             yield from (block.native for block in self.task(task))
             return
         if task not in self._native_views:
@@ -251,6 +256,6 @@ class RepresentedRows:
 
 def bytes_of_a_row(space: Space, x: Array) -> int:
     """Bytes of a represented row of the type of `x`."""
-    if is_sparse(x) and space.in_coordinates:
+    if is_sparse(x) and space.keeps_csr:
         return row_bytes(x) + 2 * itemsize(x)
     return (space.size + 2) * itemsize(x)

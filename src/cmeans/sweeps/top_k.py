@@ -82,11 +82,11 @@ class NativeTopKSweep:
             return generic.sweep(rows, rule, state, task, labels)
         assert rule.most_clusters is not None, "the rule gives memberships in some clusters alone"
         sums, search = (
-            NewSums(len(state.centres), rows.space.moment_width),
+            NewSums(rows, len(state.centres)),
             self._finding.argument(rows, rows.space, state),
         )
         for here in rows.native_task(task):
-            centres = self._cache.argument(rows.space, state, here.dtype)
+            centres = self._cache.argument(rows.space, state, here)
             found = self._finding.arguments(rows, here, search)
             done(
                 self._pass(
@@ -141,7 +141,7 @@ class NativeTopKAssign:
             )
             to, centres = (
                 _TopAssignmentArgument(*map(address, written)),
-                self._cache.argument(space, state, here.dtype),
+                self._cache.argument(space, state, here),
             )
             found = self._finding.arguments(rows, here, search)
             done(self._pass(here.argument, centres, self._cache.rule_name, most, *found, to))

@@ -76,7 +76,7 @@ def factors_to_ten(blocks: Blocks, engine: Engine, estimator_name: str) -> Float
     Rows that lie apart from all others have no part in it: one of them would press all others
     together.
     """
-    found = engine.fold(GivenRows(blocks, int(blocks.x.shape[1])), _ExtremesPass())
+    found = engine.fold(GivenRows(blocks, blocks.numbers_of_a_row), _ExtremesPass())
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         if not np.isfinite(found.width).all():
             raise OutOfRangeError(f"{estimator_name}: {NOT_FINITE}")

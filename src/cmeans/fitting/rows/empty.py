@@ -32,7 +32,7 @@ def without_empty_rows(blocks: Blocks, space: Space, engine: Engine, estimator_n
     if not space.may_hold_empty_rows:
         return blocks
     rows = np.concatenate(
-        engine.fold(GivenRows(blocks, int(blocks.x.shape[1])), EmptyRowsPass(space))
+        engine.fold(GivenRows(blocks, blocks.numbers_of_a_row), EmptyRowsPass(space))
     )
     if not len(rows):
         return blocks

@@ -86,7 +86,7 @@ def naming_the_row(blocks: Blocks, engine: Engine, names: list[str] | None) -> I
     try:
         yield
     except OutOfRangeError as error:
-        found = engine.fold(GivenRows(blocks, int(blocks.x.shape[1])), EntriesPass())
+        found = engine.fold(GivenRows(blocks, blocks.numbers_of_a_row), EntriesPass())
         entry = found.first or found.largest
         column = f"column {entry.column if names is None else repr(names[entry.column])}"
         what = "is the first such one, with" if found.first else "holds the largest number of X,"

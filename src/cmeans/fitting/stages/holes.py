@@ -103,4 +103,4 @@ class ObservedPass(Pass[ObservedSums]):
 
 def observed_sums(blocks: Blocks, engine: Engine) -> ObservedSums:
     """Return what is observed of the columns, by one pass over the rows."""
-    return engine.fold(GivenRows(blocks, int(blocks.x.shape[1])), ObservedPass())
+    return engine.fold(GivenRows(blocks, blocks.numbers_of_a_row), ObservedPass())

@@ -88,7 +88,7 @@ class _ReachPass(NumberedPass[Any]):
     flat: bool = False
 
     def work(self, rows: RepresentedRows, task: int, kept: Distributions) -> Any:
-        start, stop = rows.blocks.task_range(task, rows.space.size)
+        start, stop = rows.task_range(task)
         numbers = start + np.flatnonzero(kept.active[start:stop])
         if self.flat:
             return self.search.weights(
@@ -163,7 +163,7 @@ class _RefillPass(NumberedPass[PathSums]):
     given_up: IntArray
 
     def work(self, rows: RepresentedRows, task: int, kept: Distributions) -> PathSums:
-        start, stop = rows.blocks.task_range(task, rows.space.size)
+        start, stop = rows.task_range(task)
         here = (self.rows >= self.first + start) & (self.rows < self.first + stop)
         kept.p[self.rows[here] - self.first] = self.clusters[here, None] == np.arange(
             kept.p.shape[1]

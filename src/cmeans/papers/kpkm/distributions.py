@@ -90,7 +90,7 @@ class Start(Pass[PathSums]):
         )
 
     def work(self, rows: RepresentedRows, task: int, kept: Distributions) -> PathSums:
-        first, last = rows.blocks.task_range(task, rows.space.size)
+        first, last = rows.task_range(task)
         here, weight = slice(first, last), rows.blocks.weight[first:last]
         self.write(kept.p[here], rows, task, weight)
         active, sums = kept.find_active(weight, here), gather(rows, self.rule, kept.p, task)
@@ -111,7 +111,7 @@ class DrawnStart(Start, NumberedPass[PathSums]):
     key: int
 
     def write(self, p: Array, rows: RepresentedRows, task: int, weight: Float64) -> None:
-        start, c = self.first + rows.blocks.task_range(task, rows.space.size)[0], self.n_clusters
+        start, c = self.first + rows.task_range(task)[0], self.n_clusters
         drawn = exponentials(self.key, start * c, (start + len(p)) * c).reshape(-1, c)
         p[:] = drawn / drawn.sum(axis=1, keepdims=True)
         p[weight == 0] = 1.0 / c
@@ -124,7 +124,7 @@ class GivenStart(Start):
     memberships: Array  # (n, c) on the host
 
     def write(self, p: Array, rows: RepresentedRows, task: int, weight: Float64) -> None:
-        p[:] = self.memberships[slice(*rows.blocks.task_range(task, rows.space.size))]
+        p[:] = self.memberships[slice(*rows.task_range(task))]
 
     def part(self, start: int, stop: int) -> GivenStart:
         return replace(self, memberships=self.memberships[start:stop])
@@ -147,7 +147,7 @@ class OntoPartition(Pass[int]):
     labels: npt.NDArray[Any]  # (n,)
 
     def work(self, rows: RepresentedRows, task: int, kept: Distributions) -> int:
-        here = slice(*rows.blocks.task_range(task, rows.space.size))
+        here = slice(*rows.task_range(task))
         counted = rows.blocks.weight[here] > 0
         kept.p[here][counted] = self.labels[here][counted, None] == np.arange(kept.p.shape[1])
         return kept.find_active(rows.blocks.weight[here], here)
@@ -161,7 +161,7 @@ class LargestPass(Pass[int]):
     """The number of each row's largest membership, ties to the lowest, written down."""
 
     def work(self, rows: RepresentedRows, task: int, kept: Distributions) -> int:
-        here = slice(*rows.blocks.task_range(task, rows.space.size))
+        here = slice(*rows.task_range(task))
         kept.labels[here] = kept.p[here].argmax(axis=1)
         return 0
 
@@ -179,7 +179,7 @@ class LabelPass(Pass[int]):
         return KeptLabels(rows.blocks.by_row(label_type(c)), c)
 
     def work(self, rows: RepresentedRows, task: int, kept: KeptLabels) -> int:
-        here = slice(*rows.blocks.task_range(task, rows.space.size))
+        here = slice(*rows.task_range(task))
         kept.labels[here] = (
             _labels(rows, self.rule, self.state, task) if self.given is None else self.given[here]
         )
@@ -203,7 +203,7 @@ class SumsPass(Pass[Statistics]):
 
 def _labels(rows: RepresentedRows, rule: Rule, state: State, task: int) -> IntArray:
     """Return the clusters (b,) of the rows of one task, as the last pass says."""
-    (first, last), c = rows.blocks.task_range(task, rows.space.size), len(state.centres)
+    (first, last), c = rows.task_range(task), len(state.centres)
     out = RowOutputs.empty(last - first, c, dense_like(rows.blocks.x), first)
     assign_for(rows, rows.space, rule, c)(rows, rows.space, rule, state, task, out)
     return out.labels

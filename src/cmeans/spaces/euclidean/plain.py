@@ -13,6 +13,7 @@ from ...data.arrays import (
     as_like,
     central_point,
     host_float64,
+    in_float64,
     inverse_root,
     is_sparse,
     namespace,
@@ -104,6 +105,10 @@ class EuclideanSpace(PointSpace):
         return self.spherical
 
     @property
+    def keeps_csr(self) -> bool:
+        return not self.shift.any()
+
+    @property
     def takes_metrics(self) -> bool:
         return not self.spherical
 
@@ -127,24 +132,26 @@ class EuclideanSpace(PointSpace):
             x = of_length_one(block.x, room)
             return ProductRows(x, squared_norms(x))
         if is_sparse(block.x):
-            x = (
-                block.x
-                if not self.shift.any()
-                else block.x.toarray() - self.shift.astype(block.x.dtype)
-            )
+            x = block.x if self.keeps_csr else block.x.toarray() - self.shift.astype(block.x.dtype)
             return ProductRows(x, squared_norms(x))
         return ShiftedRows(block.x, as_like(self.shift, block.x))
 
     def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
-        return self.at(self._points_of(block))
+        return self.at(host_float64(self._points_of(block)))
+
+    def compared(self, block: Block, numbers: IntArray | None = None) -> Centres:
+        x, n = self._points_of(block), len(block.weight)
+        if not (is_sparse(x) and self.keeps_csr and n < self.size):
+            return self.embed(block)
+        return Centres(np.eye(n), host_float64(x @ x.T))  # over the rows themselves
 
     def inner_products(self, centres: Centres, block: Block) -> Float64:
         products: Float64 = np.asarray(self._points_of(block) @ self.as_points(centres).T).T
         return products
 
-    def _points_of(self, block: Block) -> Float64:
-        """Return rows (b, d) in float64 as the space sees them."""
-        x = host_float64(block.x)
+    def _points_of(self, block: Block) -> Array:
+        """Return rows (b, d) in float64 as the space sees them, CSR as CSR."""
+        x = in_float64(block.x) if is_sparse(block.x) else host_float64(block.x)
         return of_length_one(x) if self.spherical else x
 
 
@@ -153,9 +160,8 @@ def of_length_one(x: Array, room: Array | None = None) -> Array:
     as they are."""
     factors = inverse_root(lengths_squared(x))
     if is_sparse(x):
-        scaled = x.copy()
-        scaled.data *= np.repeat(factors, np.diff(x.indptr))
-        return scaled
+        data = x.data * np.repeat(factors, np.diff(x.indptr))
+        return type(x)((data, x.indices, x.indptr), shape=x.shape)
     return (
         np.multiply(x, factors[:, None], out=room)
         if isinstance(x, np.ndarray)
