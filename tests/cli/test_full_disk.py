@@ -3,13 +3,18 @@ is 2, and nothing is half written."""
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from cli.command import Command, Ended
 from cli.streams import LINEAR, csv, groups
+from cmeans.cli import fitting
+from cmeans.data.files.arrow import RowTable
+from cmeans.storage.atomic import WriteError
 from full_disk import files_end_at
 
 
@@ -115,3 +120,33 @@ def test_demo(cmeans: Command, tmp_path: Path) -> None:
         refused(ended) == f"cmeans: cannot write {tmp_path / 'd' / 'wine.parquet'}: File too large."
     )
     assert not (tmp_path / "d").exists()
+
+
+@pytest.mark.parametrize("full", ["for labels", "for a model beside them"])
+def test_a_model_goes_before_its_labels(
+    cmeans: Command, rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full: str
+) -> None:
+    """Where there is room for one of them: it can make the labels, which cannot make a model."""
+    out, save = tmp_path / "o", fitting.save
+
+    def no_room(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def saved(model: Any, path: Path, **words: Any) -> None:
+        if (path.parent / "labels.parquet").exists():
+            raise WriteError(errno.ENOSPC, "No space left on device", str(path))
+        save(model, path, **words)
+
+    with monkeypatch.context() as patch:
+        if full == "for labels":
+            patch.setattr(RowTable, "append", no_room)
+        else:
+            patch.setattr(fitting, "save", saved)
+        ended = cmeans("fit", rows, *LINEAR, "-q", "--out", out)
+    assert refused(ended) == (
+        f"cmeans: cannot write {out / 'labels.parquet'}: No space left on device. Written: "
+        f"{out / 'model.safetensors'}. cmeans predict makes the labels from the model."
+    )
+    assert [file.name for file in out.iterdir()] == ["model.safetensors"]
+    words = ["predict", out / "model.safetensors", rows, "--out", tmp_path / "l.npy", "-q"]
+    assert cmeans(*words).code == 0

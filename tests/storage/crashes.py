@@ -19,10 +19,9 @@ from typing import Any
 
 import pytest
 
-from cmeans.storage.atomic import PREFIX
-
 Step = tuple[str, int | None]  # a name, and the file that has it from then on
 Files = Mapping[str, bytes]
+HIDDEN = ".cmeans-"  # names of temporary folders and of locks, which no reader looks at
 MOST_LOST = 6  # steps that wait for a flush of which each choice is tried; of more, the first ones
 
 
@@ -142,6 +141,6 @@ def each_end(disk: Disk, scratch: Path) -> Iterator[Path]:
 def _laid_out(files: Files, folder: Path) -> Path:
     folder.mkdir(parents=True)
     for name, data in files.items():
-        if not name.startswith(PREFIX):
+        if not name.startswith(HIDDEN):
             (folder / name).write_bytes(data)
     return folder
