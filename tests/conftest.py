@@ -83,6 +83,7 @@ SUITES = {
         "tests/fitting/test_validation.py::test_verbose_reaches_stderr_in_a_plain_script",
         "tests/test_architecture.py::test_import_has_no_effects",
         "tests/test_architecture.py::test_nothing_heavy_is_loaded_that_scikit_learn_does_not_load",
+        "tests/test_suites.py::test_the_quick_tests_of_the_core_are_found_by_the_command_that_leaves_out_slow_ones",
         # many draws, real data, printed tables
         "tests/estimators/test_adaptive.py::test_an_automatic_alpha_finds_the_same_from_any_number",
         "tests/estimators/test_far_rows.py::test_two_lognormal_blobs_are_two_clusters",
