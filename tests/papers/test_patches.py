@@ -328,7 +328,7 @@ def test_fallen_centres_are_complained_of(fitted, merge):
         ({"kernel": "precomputed"}, "precomputed"),
         ({"n_clusters": 70}, "n_clusters=70"),
         ({"init": "no such"}, r"init='no such'.*k-means\+\+"),
-        ({"engine": ThreadEngine(memory_budget=1000)}, "patch_size"),
+        ({"engine": ThreadEngine(memory_budget=1000)}, "memory_budget=1000"),
     ],
 )
 @pytest.mark.parametrize("merge", ["chain", "tree"])
