@@ -14,6 +14,7 @@ import cmeans as library
 from cli.command import Command
 from cli.streams import LINEAR, csv, groups
 from cmeans.cli.stream.state import SavedStream
+from cmeans.storage.lock import LOCK
 from storage.crashes import each_end, each_state, recorded
 
 pytestmark = pytest.mark.slow
@@ -24,6 +25,8 @@ def run_of(folder: Path) -> dict[str, int]:
     one."""
     found = {}
     for file in folder.iterdir():
+        if file.name == LOCK:  # whose owner has ended: nobody reads it
+            continue
         if file.suffix == ".parquet":
             table = pq.read_table(file)
             assert len(table) == 90
@@ -53,7 +56,9 @@ def test_results_of_a_fit(cmeans: Command, tmp_path: Path) -> None:
             assert (len(found), len(set(found.values()))) == (4, 1), (step, found)
         seen.add(tuple(sorted(found.values())))
     assert {(2, 2, 2, 2), (2, 2, 2), (2, 2, 3), (3, 3, 3), (3, 3, 3, 3)} <= seen
-    assert [set(run_of(left).values()) for left in each_end(disk, tmp_path)] == [{3}]
+    # ends differ in the lock alone
+    ends = [set(run_of(left).values()) for left in each_end(disk, tmp_path)]
+    assert ends == [{3}] * len(ends) != []
 
 
 @pytest.mark.parametrize("former", [False, True])

@@ -89,17 +89,19 @@ def test_a_full_disk(small_disk: None, tmp_path: Path) -> None:
     check(lines, CAUSES["full"])
     kinds = {line["kind"] for line in lines if line["said"] is not None}
     assert kinds == {*KINDS, "checkpoint", "stream", "results"}
-    [first, second, third, whole] = [line for line in lines if line["kind"] == "results"]
-    out = tmp_path / "place"
-    model = out / "results-1" / "model.safetensors"
-    assert (first["found"], first["after"]) == (0, first["before"])
+    results = [line for line in lines if line["kind"] == "results"]
+    [*none, second, third, whole] = results
+    assert none
+    for line in none:
+        assert (line["found"], line["after"]) == (0, line["before"])
+    folder = tmp_path / "place" / f"results-{len(none)}"
+    model, labels = folder / "model.safetensors", folder / "labels.parquet"
     assert second["said"] == (
-        f"cmeans: cannot write {model.with_name('labels.parquet')}: {CAUSES['full']}. "
-        f"Written: {model}. cmeans predict makes the labels from the model. "
-        f"{model.with_name('labels.parquet')} is of a former run."
+        f"cmeans: cannot write {labels}: {CAUSES['full']}. Written: {model}. "
+        f"cmeans predict makes the labels from the model. {labels} is of a former run."
     )
     assert (second["found"], second["after"]) == (1, ["labels.parquet", "model.safetensors"])
-    folder = out / "results-2"
+    folder = tmp_path / "place" / f"results-{len(none) + 1}"
     assert third["said"] == (
         f"cmeans: cannot write {folder / 'summary.json'}: {CAUSES['full']}. Written: "
         f"{folder / 'labels.parquet'}, {folder / 'model.safetensors'}."
