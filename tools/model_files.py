@@ -24,7 +24,9 @@ import cmeans
 from cmeans import (
     AdaptivePossibilisticCMeans,
     CMeans,
+    Covariance,
     FuzzyCMeans,
+    GaussianMixture,
     KernelKMeans,
     KernelPatchClustering,
     LandmarkGraph,
@@ -73,6 +75,10 @@ MODELS: dict[str, tuple[BaseEstimator, Any]] = {
         X,
     ),
     "cosine": (FuzzyCMeans(3, kernel="cosine", **WORDS), X),
+    "covariances": (
+        KernelKMeans(3, kernel="linear", covariance=Covariance("full", prior=5.0), **WORDS),
+        X,
+    ),
     "entropy": (CMeans(3, rule="entropy", **WORDS), X),
     "float32": (
         FuzzyCMeans(3, kernel="laplacian", gamma=0.1, landmarks=9, **WORDS),
@@ -96,6 +102,7 @@ MODELS: dict[str, tuple[BaseEstimator, Any]] = {
     "hard": (KernelKMeans(3, kernel="linear", **WORDS), X),
     "histograms": (KernelKMeans(3, kernel=HistogramIntersection(), landmarks=9, **WORDS), COUNTS),
     "images": (KernelKMeans(2, kernel=ComplexWaveletSSIM((16, 16)), landmarks=4, **WORDS), IMAGES),
+    "mixture": (GaussianMixture(3, **WORDS), X),
     "noise": (FuzzyCMeans(3, noise=0.1, **WORDS), X),
     "normalized-polynomial": (
         KernelKMeans(3, kernel="normalized_polynomial", landmarks=9, **WORDS),

@@ -362,7 +362,10 @@ def test_all_of_the_rows_are_none_fewer():
 def test_a_tree_of_rules_is_deep_enough_for_its_clusters():
     """One question tells two clusters apart; for six there are three, whatever is asked for."""
     rng = np.random.default_rng(0)
-    rows = np.repeat(np.arange(6.0), 20)[:, None] * 50 + rng.normal(size=(120, 1))
-    model = cmeans.KernelKMeans(6, kernel="linear", random_state=0).fit(rows)
-    depths = [explain(model, rows, max_depth=most).tree.get_depth() for most in (1, 2, 3)]
-    assert depths == [3, 3, 3]
+    # of sizes that differ so much that the best question splits off the largest
+    places = np.repeat(np.arange(6.0), [96, 48, 24, 12, 6, 3])
+    rows = places[:, None] * 50 + rng.normal(size=(len(places), 1))
+    init = 50 * np.arange(6.0)[:, None]
+    model = cmeans.KernelKMeans(6, kernel="linear", init=init).fit(rows)
+    depths = [explain(model, rows, max_depth=most).tree.get_depth() for most in (1, 3, 5)]
+    assert depths == [3, 3, 5]

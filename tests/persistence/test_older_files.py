@@ -30,6 +30,7 @@ ELSEWHERE = {
     "ThreadEngine",
     "DaskEngine",
     "Checkpoint",
+    "SecondMoments",
 }
 FILES = sorted((Path(__file__).parent / "older").rglob("*.safetensors"))
 

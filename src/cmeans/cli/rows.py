@@ -229,9 +229,9 @@ def read_rows(
 
 
 def _in_shape(rows: StoredRows, most: int) -> Any:
-    """Return what rows will be, of which none is read: an array that takes no memory where they
-    will be in memory."""
-    return rows if rows.nbytes > most else np.broadcast_to(np.zeros(1, rows.dtype), rows.shape)
+    """Return what rows will be, of which none is read: where they will be in memory, an array of
+    zeros in their order, which takes no memory as long as nothing is written to it."""
+    return rows if rows.nbytes > most else np.zeros(rows.shape, rows.dtype)
 
 
 def _whole_column(

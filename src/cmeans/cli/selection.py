@@ -141,7 +141,7 @@ def _sample_plan(request: FitRequest, most_clusters: int, x: Any) -> FitPlan:
     model: Any = SELECTABLE[request.method].made(words)
     (n, d), products = x.shape, given_kernel(model, "select").takes_kernel_values
     count = min(n, trial_size(d, most_clusters, products=products))
-    plan: FitPlan = model.plan(np.broadcast_to(np.zeros(1, x.dtype), (count, d)))
+    plan: FitPlan = model.plan(np.zeros((count, d), x.dtype))
     return plan
 
 

@@ -27,7 +27,13 @@ from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Stopping
 from .arguments import MissingName, check_engine
 from .fit_plan import FitPlan
-from .fitted_attributes import OF_ROWS, OPTIONAL, restored_on_failure, row_attributes, warn_of_result
+from .fitted_attributes import (
+    OF_ROWS,
+    OPTIONAL,
+    restored_on_failure,
+    row_attributes,
+    warn_of_result,
+)
 from .geometry import Geometry
 from .init import METHODS, check_init
 from .kernel_evidence import given_kernel
@@ -317,7 +323,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
     def _keep(self, geometry: Geometry, method: Method, result: FitResult, blocks: Blocks) -> None:
         """Keep the attributes of a fit; `blocks`: the rows that were given."""
         for name in OF_ROWS:
-            self.__dict__.pop(name, None)  # also those that were made of earlier rows when asked for
+            self.__dict__.pop(name, None)  # also what was made of earlier rows when asked for
         method = replace(method, rule=result.rule)
         attributes = self._model_attributes(geometry, method, result.space, result.state)
         for name, value in {**attributes, **row_attributes(geometry, result, blocks)}.items():
