@@ -59,7 +59,8 @@ class NativeRows:
 
 def _as_c(numbers: IntArray, dtype: Any) -> IntArray:
     """Return numbers (n,) one after the other in a C type, copied only where they are not yet."""
-    return in_order(numbers.astype(dtype, copy=False))
+    ordered: IntArray = in_order(numbers.astype(dtype, copy=False))
+    return ordered
 
 
 def beside(clusters: int, dtype: Any) -> int:
