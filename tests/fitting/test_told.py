@@ -566,9 +566,8 @@ def test_linked_rows_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         match=r"all rows of .*rows.npy need .* bytes.* of memory_budget=1000: linked rows are read "
         r"into memory",
     ):
-        FuzzyCMeans(C, engine=cmeans.ThreadEngine(memory_budget=1000)).fit(
-            tmp_path / "rows.npy", must_link=linked
-        )
+        stored = cmeans.open_blocks(tmp_path / "rows.npy")
+        loaded_rows(Blocks(stored, np.ones(len(X))), 1000, "FuzzyCMeans")
 
 
 def test_breathing_and_rows_on_other_machines_are_refused() -> None:

@@ -59,7 +59,7 @@ pytestmark = pytest.mark.slow
 
 FINDING = tuple(CLASSES[name] for name in every_estimator.FINDING)
 STREAMS = tuple(CLASSES[name] for name in every_estimator.STREAMS)  # in chunks of half the rows
-EVERYBODY = tuple(CLASSES.values())
+EVERYBODY = tuple(CLASSES[name] for name in every_estimator.NAMES)
 # Those with sweeps over all rows that can be watched one by one, and spaces of all kinds.
 ESTIMATORS = tuple(
     CLASSES[name]

@@ -19,6 +19,7 @@ from .arrays import (
     is_sparse,
     is_stored,
     itemsize,
+    numpy_dtype,
     row_bytes,
     take,
 )
@@ -220,6 +221,14 @@ class Blocks:
     def part_is_here(self, n_rows: int) -> bool:
         """True where so many of the rows, taken out, are in memory."""
         return not is_stored(self.x) or n_rows * row_bytes(self.x) <= self.limits.array_bytes
+
+    def shape_in_memory(self, n_rows: int) -> Blocks:
+        """Return so many rows as they are when taken out: those that are not in memory without
+        their numbers, for what asks their shape."""
+        part = self.between(0, n_rows)
+        if not is_stored(self.x):
+            return part
+        return replace(part, x=np.empty((n_rows, self.x.shape[1]), numpy_dtype(self.x)))
 
     def empty_labels(self, n_clusters: int) -> npt.NDArray[Any]:
         """Return an uninitialised array (n,) for labels; of the smallest integers where the rows

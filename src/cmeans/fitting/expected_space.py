@@ -81,7 +81,8 @@ def expected_space(
     n, d, spherical = blocks.n_rows, int(blocks.x.shape[1]), parameters.metric == "cosine"
     count = landmarks.count
     if landmarks.points is not None:
-        count = len(landmarks.points)
+        points = landmarks.points  # sparse ones have no len()
+        count = points.shape[0] if hasattr(points, "shape") else len(points)
     if kernel.over_landmarks or kernel.takes_affinities:
         side = AUTOMATIC if count is None else count
         return ExpectedSpace(kernel, n_clusters, min(side, n), spherical=spherical)
@@ -95,6 +96,4 @@ def expected_space(
         least = max(PROPOSALS, 4 * n_clusters)
         count = blocks.limits.most_landmarks if most else least
     count = min(count, n)
-    return ExpectedSpace(
-        kernel, count, count if landmarks.factored() is landmarks else 0, spherical=spherical
-    )
+    return ExpectedSpace(kernel, count, count, spherical=spherical)

@@ -123,7 +123,7 @@ def plan(
         return MemoryPlan(needed, room, wanted)
     if budget < needed:
         raise ValueError(
-            f"{estimator_name}: {blocks.n_rows} rows, {c} clusters and a basis of {space.size} "
+            f"{estimator_name}: {sizes.labelled or blocks.n_rows} rows, {c} clusters and a basis of {space.size} "
             f"need at least {needed} bytes (about {needed / 1e9:.3g} GB: "
             f"{parts.results / 1e9:.3g} for the results, {parts.setup / 1e9:.3g} to choose "
             "landmarks, factor their kernel and certify them, "

@@ -133,20 +133,23 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
         self, settings: FitSettings, blocks: Blocks, *, most: bool
     ) -> ExpectedSpace:
         space = super()._expected_space(settings, blocks, most=most)
-        return replace(space, side=0, is_exact=True)  # all of the sample span it
+        if not settings.kernel.over_landmarks and not space.is_plain:  # all of the sample span it
+            space = replace(space, basis=_sample_size(settings, blocks))
+        return replace(space, side=0, is_exact=not space.is_plain)
 
     def _expected_memory(self, context: FitContext, *, most: bool) -> MemoryPlan:
         """Return the planned memory of the sample, with the results of all rows."""
-        size = self._expected_space(context.settings, context.blocks, most=most).size
-        sample = replace(context.blocks.between(0, size), weight=np.ones(size))
+        size = _sample_size(context.settings, context.blocks)
+        sample = _among(context.blocks, np.ones(size))
         return super()._expected_memory(_over_sample(context, sample), most=most)
 
     def _by_sample(self, context: FitContext) -> Outcome:
         estimator_name, settings, engine = type(self).__name__, context.settings, context.engine
         whole, sample, numbers = build_sample_geometry(self._space_request(context, context.blocks))
         method = context.procedure.method(whole)
+        planned = _among(context.blocks, sample.blocks.weight)
         memory = self._memory_plan(
-            _over_sample(context, sample.blocks), sample.space, sample.blocks, method.rule
+            _over_sample(context, planned), sample.space, planned, method.rule
         )
         problem = Problem(
             RepresentedRows(sample.space, sample.blocks, memory.for_rows),
@@ -186,6 +189,24 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
             result, assignment=assignment, space=space, alive=assignment.mass > 0, row_visits=visits
         )
         return Outcome(whole, method, result)
+
+
+def _sample_size(settings: FitSettings, blocks: Blocks) -> int:
+    """Return the number of rows of the sample, at most."""
+    landmarks, number = settings.landmarks, settings.landmarks.number
+    if landmarks.points is not None:
+        return len(landmarks.points)
+    if number == "auto" and settings.kernel.over_landmarks:
+        number = ROWS_OF_GRAPH
+    elif number == "auto":
+        limit = blocks.limits.exact_rows
+        number = automatic_number(blocks.n_rows, settings.n_clusters, limit)
+    return blocks.n_rows if number is None else min(int(number), blocks.n_rows)
+
+
+def _among(blocks: Blocks, weight: Float64) -> Blocks:
+    """Return so many rows where all rows are, since there the results of all will be."""
+    return replace(blocks.between(0, len(weight)), weight=weight)
 
 
 def _over_sample(context: FitContext, sample: Blocks) -> FitContext:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.arrays import Float64, in_order, is_sparse
+from ..data.arrays import Float64, IntArray, in_order, is_sparse
 from ..native.calls import ADDRESS, LINE, WHOLE, Structure, address, pitch
 from ..spaces import RowValues
 
@@ -44,7 +44,7 @@ class NativeRows:
         self.start, self.count, self.dtype = start, int(x.shape[0]), x.dtype
         self.are_csr = is_sparse(x)
         values, column, first = (
-            (in_order(x.data), x.indices.astype(np.int32, copy=False), x.indptr.astype(np.int64))
+            (in_order(x.data), _as_c(x.indices, np.int32), _as_c(x.indptr, np.int64))
             if self.are_csr
             else (x, None, None)
         )
@@ -55,6 +55,11 @@ class NativeRows:
 
     def __len__(self) -> int:
         return self.count
+
+
+def _as_c(numbers: IntArray, dtype: Any) -> IntArray:
+    """Return numbers (n,) one after the other in a C type, copied only where they are not yet."""
+    return in_order(numbers.astype(dtype, copy=False))
 
 
 def beside(clusters: int, dtype: Any) -> int:

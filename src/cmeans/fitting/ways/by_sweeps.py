@@ -193,6 +193,7 @@ class BySweeps:
         drawn = isinstance(init, str)
         held += of_start(blocks, OF_INIT.get(str(init), 0))
         beside = max((size for size in sizes if blocks.part_is_here(size)), default=0)
+        of_sample = memory_of(space, blocks.shape_in_memory(beside), rule, c).total if beside else 0
         memory = plan(
             settings.budget,
             type(self).__name__,
@@ -203,7 +204,7 @@ class BySweeps:
                 context.engine.n_threads,
                 copied=context.given.copied,
                 remembered=held + (known.total if blocks.may_keep(planned=False) else 0),
-                remembered_of_sample=known.total * beside // blocks.n_rows,
+                remembered_of_sample=of_sample,
                 memberships=0 if labels_tell(blocks, rule) else min(rule.most_clusters or c, c),
                 numbered=rule.most_clusters is not None,
                 draws=drawn,
