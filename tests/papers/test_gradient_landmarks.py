@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cmeans import FuzzyCMeans, Landmarks, StreamingFuzzyCMeans, TwoStepKernelKMeans
+from cmeans import FuzzyCMeans, Landmarks, StreamingFuzzyCMeans, ThreadEngine, TwoStepKernelKMeans
 from cmeans.kernels import RBF
 from cmeans.papers import GradientLandmarks
+from cmeans.spaces.landmark import landmark_space
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 FEW = np.arange(0, 60, 5)
@@ -63,3 +64,22 @@ def test_fits_that_factor_at_any_rate_refuse_it(model: FuzzyCMeans) -> None:
 def test_the_word_that_it_replaces_names_it() -> None:
     with pytest.raises(TypeError, match=r"landmarks=cmeans.papers.GradientLandmarks\(\) now"):
         FuzzyCMeans(3, landmark_solver="gradient")  # type: ignore[call-arg]
+
+
+def planned_setup(number: int) -> float:
+    """The GB that a fit plans for choosing landmarks and for matrices of them."""
+    model = FuzzyCMeans(3, kernel="rbf", landmarks=GradientLandmarks(number))
+    with pytest.raises(ValueError, match="memory_budget") as refused:
+        model.set_params(engine=ThreadEngine(1, memory_budget=1)).fit(X)
+    return float(str(refused.value).partition(" to choose")[0].split()[-1])
+
+
+def test_a_kernel_matrix_that_is_not_kept_is_not_planned_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert planned_setup(40) >= 6 * 8 * 40**2 / 1e9
+    monkeypatch.setattr("cmeans.spaces.landmark.LARGEST_KEPT_GRAM", 30)
+    for number in (20, 40):
+        space = landmark_space(RBF(gamma=0.5), X[:number], None, X.dtype, factor=False)
+        assert space.factored_size == (number if number < 30 else 0)
+    assert planned_setup(40) == 0.0

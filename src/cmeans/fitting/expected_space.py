@@ -10,6 +10,7 @@ from ..graphs.landmark_graph import AUTOMATIC
 from ..kernels import Kernel
 from ..landmarks.rpcholesky import PROPOSALS
 from ..spaces import Rows, Space
+from ..spaces.landmark import keeps_gram
 from .arguments import SpaceParameters
 from .landmark_choice import Landmarks
 from .space import is_space, takes_all_rows
@@ -96,4 +97,5 @@ def expected_space(
         least = max(PROPOSALS, 4 * n_clusters)
         count = blocks.limits.most_landmarks if most else least
     count = min(count, n)
-    return ExpectedSpace(kernel, count, count, spherical=spherical)
+    has_matrix = landmarks.factored() is landmarks or keeps_gram(kernel, count, spherical=spherical)
+    return ExpectedSpace(kernel, count, count if has_matrix else 0, spherical=spherical)

@@ -278,6 +278,13 @@ class LandmarkSpace(Space):
         self.__dict__.update(state)
 
 
+def keeps_gram(kernel: Kernel, n_landmarks: int, *, spherical: bool) -> bool:
+    """Return True where the gradient form has K_ss in memory: where it is small, is given, or is
+    centred."""
+    small, given = n_landmarks <= LARGEST_KEPT_GRAM, kernel.takes_kernel_values
+    return small or given or bool(kernel.constant_part and not spherical)
+
+
 def landmark_space(
     kernel: Kernel,
     points: Array,
@@ -295,7 +302,7 @@ def landmark_space(
     coarse = resolution(dtype) > 1e-10
     s = int(points.shape[0])
     centred = kernel.constant_part and not spherical
-    if not factor and s > LARGEST_KEPT_GRAM and gram is None and not centred:
+    if not factor and gram is None and not keeps_gram(kernel, s, spherical=spherical):
         size = float(np.abs(host_float64(kernel.diag(points))).mean())
         return LandmarkSpace(
             kernel,
