@@ -214,7 +214,9 @@ def test_without_rows(model_name, path):
     save(model, path, rows=False)
     again = load(path)
     same(again, model, NEW)
-    assert path.stat().st_size < size - 60 * 3 * 8
+    # memberships of each row; of a hard rule its label and distance
+    each = 3 if "memberships_" in vars(model) else 2
+    assert path.stat().st_size < size - 60 * each * 8
     assert not hasattr(again, "labels_")
     assert not hasattr(again, "memberships_")
     assert again.objective_ == model.objective_
@@ -559,7 +561,8 @@ def test_flipped_bits(name, originals, path):
 def test_numbers_that_are_none(name, value, originals, path):
     """One after the other in every array of floats that predicting needs."""
     data, rows = originals[name]
-    for array in [key for key, values in parts_of(data)[1].items() if values.dtype.kind == "f"]:
+    floats = [k for k, v in parts_of(data)[1].items() if v.dtype.kind == "f" and v.size]
+    for array in floats:
         rewrite(
             data,
             path,

@@ -222,7 +222,8 @@ class Engine(ABC):
     def follow(
         self, rows: HasTasks, chain: Chain[Result], state: Result, kept: Any = None
     ) -> Iterator[tuple[Result, Any]]:
-        """Work through the tasks in order, each from the state that the task before has left.
+        """Work through the tasks of rows in order by a `chain`, each from the state that the task
+        before has left.
 
         Yields the state and what is kept of each row, so that a caller can save both: after each
         task here; where other machines hold the rows, after every few tasks and after the last.

@@ -109,7 +109,7 @@ class Landmarks(ParameterObject):
         spherical: bool = False,
     ) -> LandmarkSpace:
         """Return the space over landmarks (s, d) for rows of a dtype; `gram` is K_ss where the
-        kernel cannot compute it."""
+        kernel cannot compute it, `spherical` whether centres have length 1."""
         return landmark_space(kernel, points, gram, dtype, spherical=spherical)
 
 
