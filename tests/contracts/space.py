@@ -26,7 +26,7 @@ from cmeans.sweeps.represented_rows import RepresentedRows
 from contracts.arrays import DENSE, FORMS, as_form, on_host
 
 N, NEW, C = 31, 6, 3
-RAGGED = Limits(block_rows=7, tasks=2, task_values=1)
+RAGGED = Limits(block_rows=7, tasks=2, task_values=1, summed_values=0)
 KINDS = tuple(
     [(form, "float64") for form in FORMS]
     + [(form, "float32") for form in ("numpy", "torch", "csr")]

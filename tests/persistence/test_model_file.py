@@ -651,7 +651,7 @@ def test_arrays_of_other_shapes_and_types(name, originals, path):
         lambda a: a != 0,
         lambda a: a.astype(np.float64) * -1e30,
         lambda a: np.zeros_like(a),
-        lambda a: np.array(a.flat[0]),
+        lambda a: np.array(a.flat[0] if a.size else 0.0),
     ]
     for array in parts_of(data)[1]:
         for change in changes:

@@ -29,9 +29,6 @@ from .outputs import label_type
 from .scratch import ScratchRows, room
 
 FEW_COLUMNS = 8  # columns up to which a row's work does not depend on them
-# stored numbers of CSR rows in a task at least for each column of its sums, which are dense: to add
-# these up takes longer otherwise than the rows
-SUMMED = 32
 LARGEST_SUM = 1024  # rows that a float32 sum may cover before it is added to a float64 total
 KXX = "kxx"  # the column of k(x, x), which comes with rows of kernel values
 Answer = TypeVar("Answer")
@@ -314,7 +311,7 @@ class Blocks:
         """Number of rows of a task: tasks are even, and an even number of them, so that two threads
         end together."""
         limits, n = self.limits, self.n_rows
-        least = max(limits.task_values, SUMMED * summed)
+        least = max(limits.task_values, limits.summed_values * summed)
         pairs = n * max(basis_size, FEW_COLUMNS) // (2 * least)
         even = -(-n // max(1, min(2 * pairs, limits.tasks)))
         return min(

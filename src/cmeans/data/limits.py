@@ -22,6 +22,9 @@ class Limits:
     block_values: int = 2**22
     # rows times columns of a task at least: handing less to a thread takes longer than the work
     task_values: int = 2**15
+    # stored numbers of CSR rows in a task at least for each column of its sums, which are dense: to
+    # add these up takes longer otherwise than the rows
+    summed_values: int = 32
     least_task_rows: int = 512  # rows of a task at least, for matrix products
     tasks: int = 64  # tasks of a large input: enough for any number of threads
     # rows of a task at most: results by row are kept until all tasks before it are done

@@ -17,7 +17,7 @@ from ..sweeps.statistics import Statistics
 
 # By how much less than the largest number of their type the means of a stream must be, so that sums
 # over all rows to come are numbers too: of float32 rows those of a block, else of all.
-ROOM = {"float32": 2.0**10, "float64": 2.0**40}
+ROOM = {"float32": 2.0**10, "float64": 2.0**20}
 NO_ROOM = (
     "X and the kernel give values so large that sums over further rows would overflow: scale the "
     "features, use float64, or use a normalised kernel."
