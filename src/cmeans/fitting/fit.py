@@ -214,7 +214,9 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
                 context = FitContext(
                     self, procedure, settings, *rows, hook, listeners, None, record, taker
                 )
-                self._expected_memory(context, most=False)  # refused before there is work
+                # refused before there is work; of few rows work takes less time than this
+                if settings.budget is not None or blocks.n_rows > blocks.limits.canonical_rows:
+                    self._expected_memory(context, most=False)
                 for stage in self._stages(procedure, settings, blocks, **told):
                     context = stage.settle(context)
                 with self._logged(context, blocks) as context:

@@ -191,7 +191,7 @@ class BySweeps:
         held += sum(stage.bytes_beside(blocks) for stage in context.procedure.stages)
         init = vars(self).get("init")
         drawn = isinstance(init, str)
-        held += of_start(blocks, OF_INIT.get(str(init), 0))
+        held += of_start(blocks, OF_INIT.get(init, 0) if drawn else 0)
         beside = max((size for size in sizes if blocks.part_is_here(size)), default=0)
         of_sample = memory_of(space, blocks.shape_in_memory(beside), rule, c).total if beside else 0
         memory = plan(
