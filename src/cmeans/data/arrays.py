@@ -233,13 +233,18 @@ def itemsize(x: Array) -> int:
     return 4 if resolution(x.dtype) > 1e-10 else 8
 
 
+def numbers_of_a_row(x: Array) -> int:
+    """Numbers of a row as it is given: of CSR those that are stored, on average."""
+    n, d = x.shape
+    return max(-(-int(x.nnz) // max(int(n), 1)), 1) if is_sparse(x) else int(d)
+
+
 def row_bytes(x: Array) -> int:
-    """Bytes of one row as it is given, on the average: of CSR its stored values and their
-    columns."""
+    """Bytes of a row as it is given: of CSR its stored values and their columns, on average."""
     if is_sparse(x):
-        stored = -(-int(x.nnz) // max(int(x.shape[0]), 1))
-        return stored * (itemsize(x) + int(x.indices.itemsize)) + int(x.indptr.itemsize)
-    return int(x.shape[1]) * itemsize(x)
+        each = itemsize(x) + int(x.indices.itemsize)
+        return numbers_of_a_row(x) * each + int(x.indptr.itemsize)
+    return numbers_of_a_row(x) * itemsize(x)
 
 
 def numpy_dtype(x: Array) -> Any:

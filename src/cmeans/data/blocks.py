@@ -19,6 +19,7 @@ from .arrays import (
     is_sparse,
     is_stored,
     itemsize,
+    numbers_of_a_row,
     numpy_dtype,
     row_bytes,
     take,
@@ -127,8 +128,7 @@ class Blocks:
     @property
     def numbers_of_a_row(self) -> int:
         """Numbers of a row as it is given: of CSR those that are stored, on average."""
-        n, d = self.x.shape
-        return max(int(self.x.nnz) // max(int(n), 1), 1) if is_sparse(self.x) else int(d)
+        return numbers_of_a_row(self.x)
 
     @property
     def whereabouts(self) -> str:

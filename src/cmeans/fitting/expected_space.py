@@ -60,8 +60,8 @@ class ExpectedSpace(Space):
 
 
 class ExpectedRows:
-    """What rules ask of rows that are not looked at: numbers as good as any (`RuleEvidence`), since
-    memory depends on none of them."""
+    """Evidence for rules of rows that are not looked at: numbers as good as any (`RuleEvidence`),
+    since memory depends on none of them."""
 
     automatic_fuzzifier = critical_fuzzifier = merging_fuzzifier = advised_fuzzifier = 2.0
     temperature = critical_temperature = 1.0
@@ -97,5 +97,5 @@ def expected_space(
         least = max(PROPOSALS, 4 * n_clusters)
         count = blocks.limits.most_landmarks if most else least
     count = min(count, n)
-    has_matrix = landmarks.factored() is landmarks or keeps_gram(kernel, count, spherical=spherical)
+    has_matrix = landmarks.is_factored or keeps_gram(kernel, count, spherical=spherical)
     return ExpectedSpace(kernel, count, count if has_matrix else 0, spherical=spherical)

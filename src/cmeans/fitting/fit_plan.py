@@ -13,7 +13,8 @@ USUAL_SWEEPS, SWEEPS_AFTER_SAMPLES = 20, 5
 
 @dataclass(frozen=True)
 class FitPlan:
-    """What a fit of some rows will take, from their shape and the estimator's parameters.
+    """The memory and the passes that a fit will take, from the shape of the rows and the
+    estimator's parameters.
 
     Memory is a promise: a fit takes no more beside the rows that it was given, the interpreter and
     its libraries, and hardly less than half of it where it is large. Passes and row visits are what

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from ..data.arrays import Array, Float64, IntArray
 from ..data.blocks import Blocks
@@ -72,6 +72,7 @@ class Landmarks(ParameterObject):
     method: LandmarkMethod = "auto"
     tol: float = 0.02
     points: Any | None = None
+    is_factored: ClassVar[bool] = True  # a fit factors the landmarks' kernel matrix once
 
     def __post_init__(self) -> None:
         name = type(self).__name__
@@ -97,7 +98,9 @@ class Landmarks(ParameterObject):
 
     def factored(self) -> Landmarks:
         """Return the same choice, of which the landmarks' kernel matrix is factored."""
-        return self
+        if self.is_factored:
+            return self
+        return Landmarks(self.number, self.method, self.tol, self.points)
 
     def space(
         self,
@@ -110,7 +113,9 @@ class Landmarks(ParameterObject):
     ) -> LandmarkSpace:
         """Return the space over landmarks (s, d) for rows of a dtype; `gram` is K_ss where the
         kernel cannot compute it, `spherical` whether centres have length 1."""
-        return landmark_space(kernel, points, gram, dtype, spherical=spherical)
+        return landmark_space(
+            kernel, points, gram, dtype, factor=self.is_factored, spherical=spherical
+        )
 
 
 AUTOMATIC = Landmarks()
@@ -166,7 +171,7 @@ def given_landmarks(
 
 def refuse_others(landmarks: Landmarks, taken: tuple[str, ...], asked: str, why: str) -> None:
     """Refuse fields other than those that are `taken`, where they differ from their defaults."""
-    if landmarks.factored() is not landmarks:
+    if not landmarks.is_factored:
         raise ValueError(f"{asked}landmarks={landmarks!r}): {why}; give Landmarks(...).")
     others = [name for name in landmarks.non_defaults() if name not in taken]
     if others:

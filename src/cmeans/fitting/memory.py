@@ -91,7 +91,7 @@ class MemoryPlan:
 
 @dataclass(frozen=True)
 class FitSizes:
-    """What memory depends on beside the space and the rows."""
+    """The numbers that memory depends on beside the space and the rows."""
 
     n_clusters: int
     n_threads: int

@@ -157,7 +157,7 @@ def _chosen_rows(request: SpaceRequest, geometry: Geometry) -> IntArray | None:
     if number is None or takes_all_rows(number, geometry.blocks):
         if (
             len(population) <= limits.spanned_above
-            or landmarks.factored() is not landmarks
+            or not landmarks.is_factored
             or not geometry.kernel.positive_definite
         ):
             return None

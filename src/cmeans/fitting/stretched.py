@@ -28,8 +28,8 @@ from .together import COVARIANCES
 
 @dataclass(frozen=True)
 class EvidenceInMetric:
-    """What a fixed sample of the rows says in one metric, that of the scatter within the clusters
-    of the best hard partition (`RuleEvidence`)."""
+    """Evidence of a fixed sample of the rows in one metric, that of the scatter within the
+    clusters of the best hard partition (`RuleEvidence`)."""
 
     geometry: Geometry
     metric: Metrics  # one

@@ -4,13 +4,10 @@ factored."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
-from ..data.arrays import Array, Float64
 from ..fitting.landmark_choice import Landmarks
-from ..kernels import Kernel
 from ..runtime.docstrings import shares_parameters
-from ..spaces import LandmarkSpace, landmark_space
 
 
 @shares_parameters(Landmarks)
@@ -43,16 +40,4 @@ class GradientLandmarks(Landmarks):
     Chitta, Jin, Havens, Jain: Approximate kernel k-means. KDD 2011, eq. 4-7.
     """
 
-    def factored(self) -> Landmarks:
-        return Landmarks(self.number, self.method, self.tol, self.points)
-
-    def space(
-        self,
-        kernel: Kernel,
-        points: Array,
-        gram: Float64 | None,
-        dtype: Any,
-        *,
-        spherical: bool = False,
-    ) -> LandmarkSpace:
-        return landmark_space(kernel, points, gram, dtype, factor=False, spherical=spherical)
+    is_factored: ClassVar[bool] = False

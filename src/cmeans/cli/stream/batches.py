@@ -68,8 +68,8 @@ class Batch:
 
     @property
     def digest(self) -> int:
-        """What identifies the sound rows, their weights and their numbers: a sum over rows, modulo
-        2^64."""
+        """The sum over rows, modulo 2^64, that identifies the sound ones with their weights and
+        numbers."""
         return int(hashes_of(self.x, self.weight, self.rows).sum(dtype=np.uint64))
 
     def without(self, place: int) -> Batch:

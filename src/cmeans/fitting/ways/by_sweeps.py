@@ -190,8 +190,7 @@ class BySweeps:
         held = space.bytes_of_rows + self._remembered(settings, blocks)
         held += sum(stage.bytes_beside(blocks) for stage in context.procedure.stages)
         init = vars(self).get("init")
-        drawn = isinstance(init, str)
-        held += of_start(blocks, OF_INIT.get(init, 0) if drawn else 0)
+        held += of_start(blocks, OF_INIT.get(init, 0) if isinstance(init, str) else 0)
         beside = max((size for size in sizes if blocks.part_is_here(size)), default=0)
         of_sample = memory_of(space, blocks.shape_in_memory(beside), rule, c).total if beside else 0
         memory = plan(
@@ -207,7 +206,7 @@ class BySweeps:
                 remembered_of_sample=of_sample,
                 memberships=0 if labels_tell(blocks, rule) else min(rule.most_clusters or c, c),
                 numbered=rule.most_clusters is not None,
-                draws=drawn,
+                draws=isinstance(init, str),
                 samples=max(sizes, default=0),
                 labelled=context.n_labelled or blocks.n_rows,
             ),

@@ -12,7 +12,7 @@ from ...data.arrays import Float64
 
 @dataclass(frozen=True)
 class Shape:
-    """What covariances may be.
+    """A shape that covariances may have.
 
     Matrices of a diagonal shape are kept as their diagonals, (c, d) for (c, d, d). A round one has
     the same variance in all columns of the rows as they are given.

@@ -22,7 +22,7 @@ LEAST_SHARE = 1e-300  # of the rows in a cluster, for logarithms
 
 
 class SweptSums(NamedTuple):
-    """What a sweep says of the rule's objective."""
+    """The sums of a sweep that tell the rule's objective."""
 
     objective: float
     mass: Float64  # (c,) sums of weights times memberships
