@@ -52,18 +52,17 @@ class GaussianMixture(Plotting, BaseCMeans):
     Parameters
     ----------
     n_clusters : int, default=8
-        Number of components.
+        Number of clusters.
     covariance : "full", "diag", "tied", "spherical" or Covariance, default="full"
-        What the components' covariances may be, and what is known of them beforehand: `Covariance`
-        says how. "full" has d (d + 1) / 2 numbers for each cluster; of many columns take "diag".
+        What the clusters' covariances may be. `Covariance` says how, and what is known of them
+        beforehand. "full" has d (d + 1) / 2 numbers for each cluster; of many columns take "diag".
         Not None as elsewhere: components are never round and of one size.
     init : name, array, tuple or fitted estimator, default="k-means++"
-        Where to start. A name: as in `KernelKMeans`, for hard partitions of the rows as they are
-        and of the rows whitened by their total covariance, from which two runs start; six more,
-        from random rows, take their place only where they gain much: 0.1 of a log-likelihood for
-        each row and column. Else
-        one run starts from what is given: as in `KernelKMeans`, or (weights, means, covariances),
-        or a fitted mixture, also of scikit-learn.
+        How the first centres are drawn. A name: as in `KernelKMeans`, for hard partitions of the
+        rows as they are and of the rows whitened by their total covariance, from which two runs
+        start; six more, from random rows, take their place only where they gain much: 0.1 of a
+        log-likelihood for each row and column. Else one run starts from what is given: as in
+        `KernelKMeans`, or (weights, means, covariances), or a fitted mixture, also of scikit-learn.
     n_init : int, default=1
         Starts of the hard partitions; the lowest objective is kept.
     search : "auto", "breathing", None or Search, default="auto"
