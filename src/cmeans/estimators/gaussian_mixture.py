@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64
 from ..data.outputs import FloatArray, Labels
@@ -190,12 +191,14 @@ class GaussianMixture(Plotting, BaseCMeans):
     @describes_arguments
     def score_samples(self, X: Any) -> Float64:
         """Log-likelihood (rows,) of each row."""
-        return log_likelihoods(self._state, self.transform(X))
+        distances = self.transform(X)
+        return log_likelihoods(self._state, distances)
 
     @describes_arguments
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, diag: Any = None) -> float:
         """Mean log-likelihood of the rows, by weight."""
-        values = log_likelihoods(self._state, self.transform(X, diag=diag))
+        distances = self.transform(X, diag=diag)
+        values = log_likelihoods(self._state, distances)
         weight = _weights(sample_weight, len(values), type(self).__name__)
         return float(weight @ values / weight.sum())
 
@@ -254,6 +257,7 @@ class GaussianMixture(Plotting, BaseCMeans):
         >>> model.sample(5)[0].shape
         (5, 1)
         """
+        check_is_fitted(self)
         n = integer(n_samples, "n_samples", f"{type(self).__name__}.sample", 1)
         rng = check_random_state(self.random_state)
         assert self._state.metrics is not None, "a mixture has metrics"
