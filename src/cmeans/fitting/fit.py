@@ -75,6 +75,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
     _init_names: tuple[str, ...] = METHODS  # that `init` may take
     _is_bounded = True  # a start takes at most `max_iter` sweeps in all
     _can_be_annealed = False  # as its rule can
+    _has_likelihood = False  # by which numbers of clusters compare
     _too_few = "there are fewer rows than clusters, n_samples={n}; take fewer clusters."
 
     def _store(self, parameters: dict[str, Any]) -> None:

@@ -56,6 +56,7 @@ PER_ROW = (
 )
 OF_ROWS = (*PER_ROW, "objective_", "objective_history_", "outlier_threshold_", "separation_")
 OPTIONAL = (
+    "bics_",
     "cluster_centers_",
     "dual_coef_",
     "landmark_indices_",

@@ -263,6 +263,8 @@ def of_select(summary: Mapping[str, Any]) -> Iterator[Part]:
         "chance": "by chance",
         "corrected": "corrected",
         "xie_beni": "Xie-Beni",
+        "bic": "BIC",
+        "icl": "ICL",
     }
     known |= {"stability": "stability", "stability_error": "+-"}
     names = {name: title for name, title in known.items() if name in summary["table"]}
