@@ -106,6 +106,7 @@ def test_a_range_in_one_call(tmp_path):
     np.testing.assert_allclose(model.bics_, [one.bic(X) for one in alone], rtol=1e-9)
     np.testing.assert_array_equal(model.memberships_, alone[2].memberships_)
     assert model.objective_ == alone[2].objective_
+    assert model.row_visits_ == alone[2].row_visits_  # the same draws
     assert model.stop_reason_.endswith("; of 1 to 4 clusters, 3 have the least BIC")
     save(model, tmp_path / "model.safetensors")
     again = load(tmp_path / "model.safetensors")

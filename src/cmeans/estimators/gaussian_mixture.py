@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable
-from copy import copy
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -198,7 +198,7 @@ class GaussianMixture(Plotting, BaseCMeans):
 
         def fitted(n_clusters: int, taker: RowTaker | None = None) -> Outcome:
             settings = replace(
-                context.settings, n_clusters=n_clusters, rng=copy(context.settings.rng)
+                context.settings, n_clusters=n_clusters, rng=deepcopy(context.settings.rng)
             )
             return self._by_sweeps(replace(context, settings=settings, taker=taker))
 
