@@ -181,7 +181,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
             model, procedure, settings, given, blocks, engine, None, (), None, FitRecord()
         )
         memory, (n, d) = model._expected_memory(context, most=True), blocks.x.shape
-        visits = model._usual_visits(settings, blocks)
+        visits = model._usual_visits(procedure, settings, blocks)
         return FitPlan(int(n), int(d), memory.taken, memory.needed, memory.share, *visits)
 
     def _fitted(
