@@ -105,6 +105,7 @@ SUITES = {
             "tests/estimators/test_embedding.py",
         ),
         *(
+            "tests/estimators/test_mixture_as_a_peer.py",
             "tests/estimators/test_properties.py",
             "tests/estimators/test_sklearn_checks.py",
             "tests/fitting/test_stored_fits.py",

@@ -21,7 +21,7 @@ CLASSES: dict[str, type] = {
 }
 EVERY_NAME = tuple(CLASSES)
 PARAMETERS = {name: tuple(inspect.signature(cls).parameters) for name, cls in CLASSES.items()}
-# those that cluster in the spaces of kernels, plain rows among them; a mixture has tests of its own
+# those that cluster in the spaces of kernels, plain rows among them; the others have these alone
 NAMES = tuple(name for name in CLASSES if "kernel" in PARAMETERS[name])
 
 # For whoever has such a parameter. Few rows in several chunks; wide possibilistic clusters of few
@@ -64,6 +64,11 @@ def build(which: str | type, *, n_clusters: int = 3, **words: Any) -> Any:
     finds the number of clusters itself, `n_clusters` is the most it may find."""
     number = {"n_clusters": told(which, n_clusters)}
     words = {"kernel": "rbf", **words} if OF_KERNELS & set(words) else words
+    if (
+        words.get("kernel") == "linear"
+        and "kernel" not in inspect.signature(_class(which)).parameters
+    ):
+        words = {name: value for name, value in words.items() if name != "kernel"}
     return _class(which)(**{**known(which, number), **known(which, QUICK), **words})
 
 

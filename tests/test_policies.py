@@ -37,7 +37,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "policies.md"
 ROWS: dict[str, Callable[..., None]] = {}  # the test of each row, by what differs
 N = 900
 X = np.random.default_rng(0).normal(size=(N, 4)) + 3 * np.eye(4)[np.arange(N) % 4]
-IN_MEMORY_OR_NOT = every_estimator.without(every_estimator.NAMES, *every_estimator.STREAMS)
+IN_MEMORY_OR_NOT = every_estimator.without(every_estimator.EVERY_NAME, *every_estimator.STREAMS)
 
 
 def row(what: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -187,7 +187,7 @@ def test_orders(name: str, dtype: Any) -> None:
 
 
 @row("how an array lies in memory: its order, views, records, bytes turned round")
-@pytest.mark.parametrize("name", every_estimator.NAMES)
+@pytest.mark.parametrize("name", every_estimator.EVERY_NAME)
 def test_memory(name: str) -> None:
     """`fitting/test_views.py` has all views and all methods."""
     records = np.zeros(N, [("id", "i4"), ("x", ">f8", 4)])

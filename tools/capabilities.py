@@ -75,6 +75,9 @@ ATTEMPTS: dict[str, Callable[[Any], Any]] = {
     ),
     "bounds of sizes (`sizes=`)": lambda model: model.set_params(sizes=Sizes(least=10)).fit(ROWS),
     "few memberships a row (`top_k=`)": lambda model: model.set_params(top_k=2).fit(ROWS),
+    "covariances (`covariance=`)": lambda model: model.set_params(
+        covariance="full", **({"kernel": "linear"} if "kernel" in model.get_params() else {})
+    ).fit(ROWS),
     "a noise cluster (`noise=`)": lambda model: model.set_params(noise=0.1).fit(ROWS),
     "chunk after chunk (`partial_fit`)": lambda model: model.partial_fit(ROWS),
     "the number of clusters found": lambda model: model.set_params(n_clusters=(1, 4)).fit(ROWS),

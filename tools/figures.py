@@ -19,7 +19,8 @@ import numpy as np
 from sklearn import cluster, datasets, mixture
 from threadpoolctl import threadpool_limits
 
-from cmeans import AdaptivePossibilisticCMeans, FuzzyCMeans, KernelKMeans, rules
+from cmeans import AdaptivePossibilisticCMeans, FuzzyCMeans, GaussianMixture, KernelKMeans, rules
+from cmeans.inspection import ScatterDisplay
 from cmeans.metrics import match_labels
 
 PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
@@ -254,6 +255,37 @@ def shapes(n: int = 1000) -> dict[str, tuple[np.ndarray, int]]:
     }
 
 
+def stretched() -> None:
+    """Clusters that are stretched and unequal: what round ones make of them, and what those with
+    covariances do."""
+    rng, tilt = np.random.default_rng(0), np.array([[0.83, -0.56], [0.56, 0.83]])
+    X = np.concatenate(
+        [
+            rng.normal(size=(300, 2)) * [3.0, 0.3] @ tilt.T,
+            rng.normal(size=(250, 2)) * [0.4, 1.8] + [3.0, -3.0],
+            rng.normal(size=(150, 2)) * 0.5 + [-3.0, 2.5],
+        ]
+    )
+    words = {"random_state": 0, "n_jobs": 1}
+    mixture_of_three = GaussianMixture(3, **words).fit(X)
+    pictures: list[tuple[str, Any, Any]] = [
+        ("k-means", KernelKMeans(3, kernel="linear", **words).fit(X), "ellipses"),
+        (
+            'FuzzyCMeans(3, covariance="full")',
+            FuzzyCMeans(3, covariance="full", **words).fit(X),
+            "ellipses",
+        ),
+        ("GaussianMixture(3)", mixture_of_three, "ellipses"),
+        ("its density", mixture_of_three, "density"),
+    ]
+    figure, axes = plt.subplots(1, 4, figsize=(16, 4.2))
+    for ax, (title, model, outline) in zip(axes, pictures, strict=True):
+        drawn = {"columns": (0, 1), "outline": outline, "ax": ax}
+        ScatterDisplay.from_estimator(model, X, **drawn)
+        ax.set(title=title, xlabel="", ylabel="", xticks=[], yticks=[])
+    save(figure, "covariances", dpi=80)
+
+
 def fuzzy_peer(X: np.ndarray, c: int) -> np.ndarray:
     from skfuzzy import cmeans  # in an environment that has it: pip install scikit-fuzzy
 
@@ -340,6 +372,7 @@ FIGURES: dict[str, Callable[[], None]] = {
     "landmarks": landmark_numbers,
     "c": numbers_of_clusters,
     "noise": noise_distances,
+    "covariances": stretched,
     "comparison": comparison,
 }
 

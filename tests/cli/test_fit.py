@@ -23,6 +23,7 @@ SUMMARY = {
     "m", "pilot_m", "eta", "noise_distance", "method_options", "kernel", "gamma", "n_landmarks", "approximation", "seed", "objective",
     "n_iter", "converged", "clearness", "column_names", "left_out", "id", "categories", "reason", "next", "sizes", "noise", "seconds",
     "warnings", "outputs", "like", "prices", "size_gap", "known_labels", "must_link", "metric", "missing",
+    "covariance", "log_likelihood",
 }  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from cmeans.data.arrays import sparse_damage
 from cmeans.data.row_source import RowsError
 from cmeans.metrics import generalized_rand_measure
 from cmeans.validity import partition_coefficient, xie_beni
-from every_estimator import NAMES, build
+from every_estimator import EVERY_NAME, build
 from sweep_choices import pairs
 
 rng = np.random.default_rng(0)
@@ -65,7 +65,7 @@ def spoilt(damage: str, form: type = sparse.csr_array) -> sparse.csr_array:
 
 
 @pytest.mark.parametrize(
-    ("name", "damage", "form"), pairs(NAMES, DAMAGE, [sparse.csr_array, sparse.csr_matrix])
+    ("name", "damage", "form"), pairs(EVERY_NAME, DAMAGE, [sparse.csr_array, sparse.csr_matrix])
 )
 def test_fit_refuses_and_names_x(name: str, damage: str, form: type) -> None:
     with pytest.raises(

@@ -27,7 +27,7 @@ from cmeans import (
 )
 from cmeans.kernels import Linear, Polynomial
 from cmeans.papers import PrintedAdaptivePossibilisticCMeans, StreamingKernelFCM
-from every_estimator import NAMES
+from every_estimator import EVERY_NAME
 
 # the check of CSR input wants as many columns of predict_proba as its data have classes
 CLUSTERS = 4
@@ -47,8 +47,9 @@ AS_THEY_ARE = [
     SequentialPossibilisticCMeans(),
     StreamingFuzzyCMeans(CLUSTERS),
     KernelPatchClustering(CLUSTERS),
+    GaussianMixture(CLUSTERS),
 ]
-assert {type(estimator).__name__ for estimator in AS_THEY_ARE} == set(NAMES), (
+assert {type(estimator).__name__ for estimator in AS_THEY_ARE} == set(EVERY_NAME), (
     "an estimator is not checked"
 )
 CONFIGURED = [
@@ -70,7 +71,6 @@ CONFIGURED = [
     StreamingKernelFCM(CLUSTERS, method="projection"),
     StreamingKernelFCM(CLUSTERS, method="projection", projection="gradient"),
     KernelPatchClustering(CLUSTERS, merge="tree", rule="hard"),
-    GaussianMixture(CLUSTERS),
     FuzzyCMeans(CLUSTERS, covariance="full"),
 ]
 # Of rows and of what is fitted. The others look at parameters, tags, names and the forms of input,

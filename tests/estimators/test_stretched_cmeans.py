@@ -5,13 +5,25 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 import naive_covariances as naive
-from cmeans import CMeans, Covariance, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, Sizes
+from cmeans import (
+    CMeans,
+    Covariance,
+    FuzzyCMeans,
+    GaussianMixture,
+    KernelKMeans,
+    PossibilisticCMeans,
+    Sizes,
+    StreamingFuzzyCMeans,
+)
 from cmeans.rules import Entropy
+from limited import limited
 
 
 def rows(n=60, seed=0, d=3):
@@ -140,6 +152,44 @@ def test_features_of_a_graph_have_covariances():
 def test_what_does_not_go_together_says_what_to_do(model, said):
     with pytest.raises(ValueError, match=said):
         model.fit(rows())
+
+
+def test_plans_count_the_runs_from_all_starts():
+    """Eight runs, and two partitions; from a given start one of each."""
+    X = rows(n=300)
+    plans = [model.plan(X).passes for model in (FuzzyCMeans(3), GaussianMixture(3))]
+    assert plans == [21, 201]
+    assert GaussianMixture(3, init=X[:3]).plan(X).passes == 41
+    assert GaussianMixture(3).plan(X).row_visits == 201 * 300
+
+
+def test_streams_have_no_covariances():
+    with pytest.raises(TypeError, match="clusters of a stream have no covariances so far; fit Ga"):
+        StreamingFuzzyCMeans(3, covariance="full")
+
+
+@pytest.mark.parametrize(
+    ("cls", "words"),
+    [
+        (GaussianMixture, {}),
+        (FuzzyCMeans, {"covariance": "full"}),
+        (KernelKMeans, {"kernel": "linear", "covariance": "diag"}),
+    ],
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_files_are_as_memory(cls, words, dtype, tmp_path, monkeypatch):
+    """The same bits, where the rows are read again in every sweep."""
+    limited(monkeypatch, loaded_bytes=0, canonical_rows=0, block_rows=64)
+    X, w = rows(n=400).astype(dtype), np.random.default_rng(0).integers(1, 4, 400)
+    table = pa.table({f"c{k}": X[:, k] for k in range(3)})
+    pq.write_table(table, tmp_path / "rows.parquet", row_group_size=90)
+    here, there = (
+        short(cls(3, max_iter=5, random_state=0, **words), x, sample_weight=w)
+        for x in (X, tmp_path / "rows.parquet")
+    )
+    assert there.objective_ == here.objective_
+    np.testing.assert_array_equal(there._state.metrics.factors, here._state.metrics.factors)
+    np.testing.assert_array_equal(there.labels_, here.labels_)
 
 
 def test_rows_of_zeros_are_refused():

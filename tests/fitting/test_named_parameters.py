@@ -31,7 +31,7 @@ from cmeans import (
 from cmeans.fitting.gone_words import ELSEWHERE, GONE, PRINTED, place_of
 from cmeans.kernels import RBF
 from cmeans.rules import Fuzzy
-from every_estimator import CLASSES, NAMES, PARAMETERS
+from every_estimator import CLASSES, EVERY_NAME, PARAMETERS
 
 X = np.random.default_rng(0).normal(size=(60, 3)) + 6 * (np.arange(60) % 3)[:, None]
 MOST_WORDS = 20
@@ -194,7 +194,7 @@ def test_objects_are_saved_with_the_model(tmp_path: Path):
 # --------------------------------------------------------------------------------------- gone words
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EVERY_NAME)
 def test_a_gone_word_names_its_new_place(name):
     words = PARAMETERS[name]
     told = 0
@@ -234,13 +234,13 @@ def test_constructors_look_like_what_they_are():
 # ---------------------------------------------------------------------------------- number of words
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in OF_PAPERS])
+@pytest.mark.parametrize("name", [name for name in EVERY_NAME if name not in OF_PAPERS])
 def test_no_constructor_has_too_many_words(name):
     assert len(PARAMETERS[name]) <= MOST_WORDS
 
 
 def test_all_words_are_few():
-    words = {word for name in set(NAMES) - OF_PAPERS for word in PARAMETERS[name]}
+    words = {word for name in set(EVERY_NAME) - OF_PAPERS for word in PARAMETERS[name]}
     assert len(words) <= ALL_WORDS
 
 
@@ -252,7 +252,7 @@ def test_one_word_has_one_default(word):
     elsewhere"."""
     defaults = {
         name: inspect.signature(CLASSES[name]).parameters[word].default
-        for name in NAMES
+        for name in EVERY_NAME
         if word in PARAMETERS[name]
     }
     usual = max(defaults.values(), key=list(defaults.values()).count)

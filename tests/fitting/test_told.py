@@ -23,7 +23,7 @@ from cmeans.data.blocks import Blocks
 from cmeans.fitting.stages.linked import loaded_rows
 from cmeans.papers import GradientLandmarks
 from cmeans.rules import Entropy
-from every_estimator import NAMES, build, without
+from every_estimator import EVERY_NAME, build, without
 from limited import limited
 from naive_told import partially_supervised_memberships, told_cmeans
 from stored_rows import Kept
@@ -526,7 +526,7 @@ def test_more_clusters_than_there_are_places_to_begin() -> None:
 @pytest.mark.parametrize(
     "name",
     without(
-        NAMES,
+        EVERY_NAME,
         "KernelKMeans",
         "FuzzyCMeans",
         "PossibilisticCMeans",

@@ -59,12 +59,16 @@ pytestmark = pytest.mark.slow
 
 FINDING = tuple(CLASSES[name] for name in every_estimator.FINDING)
 STREAMS = tuple(CLASSES[name] for name in every_estimator.STREAMS)  # in chunks of half the rows
-EVERYBODY = tuple(CLASSES[name] for name in every_estimator.NAMES)
+EVERYBODY = tuple(CLASSES[name] for name in every_estimator.EVERY_NAME)
+# Those that take CSR rows and kernels.
+OF_KERNELS = tuple(CLASSES[name] for name in every_estimator.NAMES)
 # Those with sweeps over all rows that can be watched one by one, and spaces of all kinds.
 ESTIMATORS = tuple(
     CLASSES[name]
-    for name in without(every_estimator.NAMES, *every_estimator.STREAMS, "ProbabilisticKMeans")
+    for name in without(every_estimator.EVERY_NAME, *every_estimator.STREAMS, "ProbabilisticKMeans")
 )
+# And a run a start.
+OF_A_RUN = tuple(one for one in ESTIMATORS if one in OF_KERNELS)
 SPACES = {
     "euclidean": {"kernel": "linear"},
     "exact": {"kernel": "rbf", "gamma": "median", "landmarks": None},
@@ -79,6 +83,7 @@ PROJECTED = {  # spaces that streams have chunk by chunk, those of the papers
 }
 MAIN_SPACES = ("euclidean", "exact", "landmarks")
 over_estimators = pytest.mark.parametrize("estimator", ESTIMATORS)
+over_runs = pytest.mark.parametrize("estimator", OF_A_RUN)
 over_everybody = pytest.mark.parametrize("estimator", EVERYBODY)
 over_spaces = pytest.mark.parametrize("space", SPACES)
 over_main_spaces = pytest.mark.parametrize("space", MAIN_SPACES)
@@ -124,6 +129,9 @@ def words_of(estimator, space, **words):
             "n_points": 4,
             **{word: value for word, value in of_streams.items() if word in known},
         }
+    if "kernel" not in every_estimator.PARAMETERS.get(estimator.__name__, ("kernel",)):
+        own = every_estimator.known(estimator, words)
+        return {"random_state": 0, **own}  # of plain rows, whatever the space
     # its sample has no solver
     of_space = SPACES[
         "landmarks" if estimator is TwoStepKernelKMeans and space == "gradient" else space
@@ -167,7 +175,7 @@ def test_lists_of_lists_are_arrays(estimator, space, X):
 
 
 @pytest.mark.parametrize(
-    ("estimator", "space", "form"), often(2, EVERYBODY, SPACES, [np.asarray, sparse.csr_array])
+    ("estimator", "space", "form"), often(2, OF_KERNELS, SPACES, [np.asarray, sparse.csr_array])
 )
 def test_float32_stays_float32(estimator, space, form, X):
     model = fitted(estimator, space, form(X.astype(np.float32)))
@@ -317,7 +325,7 @@ def csr(X, kind=sparse.csr_array, index=np.int32, dtype=np.float64):
 
 @pytest.mark.parametrize(
     ("estimator", "space", "kind", "index"),
-    often(2, EVERYBODY, SPACES, [sparse.csr_array, sparse.csr_matrix], [np.int32, np.int64]),
+    often(2, OF_KERNELS, SPACES, [sparse.csr_array, sparse.csr_matrix], [np.int32, np.int64]),
 )
 def test_csr_equals_dense(estimator, space, kind, index, X):
     rows = csr(X, kind, index)
@@ -337,7 +345,7 @@ def test_csr_equals_dense(estimator, space, kind, index, X):
             np.testing.assert_array_equal(points, dense.landmarks_)
 
 
-@pytest.mark.parametrize(("estimator", "space"), often(2, EVERYBODY, SPACES))
+@pytest.mark.parametrize(("estimator", "space"), often(2, OF_KERNELS, SPACES))
 def test_dense_rows_on_a_model_of_sparse_ones_and_the_other_way_round(estimator, space, X):
     rows = csr(X)
     model, dense = plain(estimator, space, sparse.csr_array), plain(estimator, space)
@@ -350,13 +358,13 @@ def test_dense_rows_on_a_model_of_sparse_ones_and_the_other_way_round(estimator,
 
 @pytest.mark.parametrize(
     ("estimator", "space", "kind"),
-    once(EVERYBODY, MAIN_SPACES, [sparse.csc_array, sparse.coo_matrix, sparse.lil_array]),
+    once(OF_KERNELS, MAIN_SPACES, [sparse.csc_array, sparse.coo_matrix, sparse.lil_array]),
 )
 def test_other_sparse_formats(estimator, space, kind, X):
     same_result(fitted(estimator, space, kind(X)), plain(estimator, space))
 
 
-@pytest.mark.parametrize(("estimator", "space"), once(EVERYBODY, MAIN_SPACES))
+@pytest.mark.parametrize(("estimator", "space"), once(OF_KERNELS, MAIN_SPACES))
 def test_untidy_csr_means_what_it_says_and_is_left_alone(estimator, space, X):
     """Entries out of order, in two parts, or stored though zero."""
     entries = [(i, j, v) for i, row in enumerate(X) for j, v in enumerate(row)]  # zeros too
@@ -372,7 +380,7 @@ def test_untidy_csr_means_what_it_says_and_is_left_alone(estimator, space, X):
     np.testing.assert_array_equal(untidy.data, before.data)
 
 
-@over_estimators
+@over_runs
 def test_sparse_landmarks_for_dense_rows_and_the_other_way_round(estimator, X):
     if estimator is TwoStepKernelKMeans:
         pytest.skip("its landmarks are rows of the sample")
@@ -633,8 +641,9 @@ def test_forms_of_sample_weight(estimator, form, X):
 def test_score_and_fit_predict_take_weights(estimator, space, X):
     weight = np.arange(len(X)) % 4 + 1.0
     model = fitted(estimator, space, X, weight)
-    assert model.score(X, sample_weight=weight) == pytest.approx(-model.objective_, rel=1e-9)
-    assert model.score(X, sample_weight=weight) < model.score(X)
+    known = model.lower_bound_ if model._has_likelihood else -model.objective_
+    assert model.score(X, sample_weight=weight) == pytest.approx(known, rel=1e-9)
+    assert model._has_likelihood or model.score(X, sample_weight=weight) < model.score(X)
     np.testing.assert_array_equal(clone(model).fit_predict(X, sample_weight=weight), model.labels_)
 
 
@@ -667,7 +676,8 @@ def test_in_a_pipeline(estimator, X):
     ).fit(X)
     np.testing.assert_array_equal(chain.predict(X), chain[-1].labels_)
     assert chain.transform(X).shape == (len(X), 3)
-    assert chain.score(X) == pytest.approx(-chain[-1].objective_)
+    if not chain[-1]._has_likelihood:
+        assert chain.score(X) == pytest.approx(-chain[-1].objective_)
     assert chain.get_feature_names_out().tolist() == [
         f"{estimator.__name__.lower()}{j}" for j in range(3)
     ]
@@ -708,7 +718,8 @@ def test_grid_search_over_a_precomputed_kernel(X):
 
 
 @pytest.mark.parametrize(
-    ("estimator", "space", "form"), often(2, EVERYBODY, MAIN_SPACES, [np.asarray, sparse.csr_array])
+    ("estimator", "space", "form"),
+    often(2, OF_KERNELS, MAIN_SPACES, [np.asarray, sparse.csr_array]),
 )
 def test_pickle_and_joblib(estimator, space, form, X, tmp_path):
     model = plain(estimator, space, form)
@@ -732,7 +743,7 @@ def test_pickle_after_predicting_and_with_a_callable_kernel(X):
 # ------------------------------------------------------------------------------------ given kernels
 
 
-@over_estimators
+@over_runs
 @pytest.mark.parametrize("words", [{}, {"landmarks": 20}])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_square_precomputed_kernel(estimator, words, dtype, X):
@@ -763,7 +774,7 @@ def test_a_square_precomputed_kernel(estimator, words, dtype, X):
         model.transform(gram[:9])
 
 
-@over_estimators
+@over_runs
 def test_only_the_landmarks_columns_of_a_kernel(estimator, X):
     if estimator is TwoStepKernelKMeans:
         pytest.skip("it needs the kernel among its sample only, which is a square matrix")
@@ -817,7 +828,7 @@ def test_the_diagonal_travels_by_metadata_routing(X):
 # ---------------------------------------------------------------------------- who watches: progress
 
 
-@over_estimators
+@over_runs
 @over_main_spaces
 def test_progress_tells_of_every_sweep_of_every_stage(estimator, space, X):
     if estimator is SequentialPossibilisticCMeans:
@@ -970,7 +981,7 @@ def test_verbose_reaches_stderr_in_a_plain_script():
 
 
 @with_callbacks
-@over_estimators
+@over_runs
 @over_main_spaces
 def test_a_callback_hears_every_sweep(estimator, space, X):
     notebook, weight, words = Notebook(), np.ones(len(X)), words_of(estimator, space)
@@ -1074,7 +1085,7 @@ def test_a_progress_bar_does_not_write_to_our_tests(X, capfd):
 
 
 @with_callbacks
-@over_estimators
+@over_runs
 def test_a_scoring_monitor(estimator, X):
     """It wants a truth to score against, which fit passes on though it does not use it."""
     from sklearn.callback import ScoringMonitor

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from cmeans import ThreadEngine
-from every_estimator import CLASSES, FINDING, NAMES, PARAMETERS, known
+from every_estimator import CLASSES, EVERY_NAME, FINDING, PARAMETERS, known
 from fuzz.runner import Case, FoundError
 
 NUMBERS = (
@@ -239,7 +239,7 @@ def words_of(dice: random.Random, name: str) -> dict[str, Any]:
 
 def prepared(folder: Path) -> Case:
     def case(dice: random.Random) -> str:
-        name = dice.choice(NAMES)
+        name = dice.choice(EVERY_NAME)
         words, x = words_of(dice, name), rows_of(dice)
         weight = weights_of(
             dice, len(x) if hasattr(x, "__len__") and not sparse.issparse(x) else 30

@@ -23,7 +23,7 @@ from cmeans.cli import main
 from cmeans.persistence.model_file import read_metadata
 from cmeans.rules import Entropy
 from cmeans.storage.codec import DIGEST
-from every_estimator import NAMES, build
+from every_estimator import EVERY_NAME, build
 from fuzz.mutations import by_hand, changed_bytes, parts_of
 from fuzz.runner import Case, FoundError
 
@@ -31,7 +31,7 @@ rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3)) + np.repeat([[0, 0, 0], [9, 0, 0], [0, 9, 0]], 20, axis=0)
 NEW = rng.normal(size=(7, 3)) * 4
 MODELS: dict[str, Callable[[], Any]] = {
-    **{name: lambda name=name: build(name, kernel="linear") for name in NAMES},
+    **{name: lambda name=name: build(name, kernel="linear") for name in EVERY_NAME},
     "landmarks": lambda: cmeans.FuzzyCMeans(3, kernel="rbf", landmarks=9, random_state=0),
     "exact": lambda: cmeans.KernelKMeans(3, landmarks=None, kernel="laplacian", random_state=0),
     "graph": lambda: cmeans.KernelKMeans(3, kernel="landmark_graph", landmarks=12, random_state=0),

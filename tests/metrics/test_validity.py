@@ -25,7 +25,7 @@ from cmeans import (
 )
 from cmeans.kernels import RBF, Linear
 from cmeans.papers import GradientLandmarks, PrintedFuzzy
-from cmeans.validity import partition_coefficient, partition_entropy, xie_beni
+from cmeans.validity import indices, partition_coefficient, partition_entropy, xie_beni
 from contracts.arrays import DENSE, as_form
 
 over_indices = pytest.mark.parametrize("index", [partition_coefficient, partition_entropy])
@@ -396,3 +396,19 @@ def test_bad_rows_and_weights_are_named():
     ):
         with pytest.raises(ValueError, match=message):
             xie_beni(model, rows, sample_weight=weight)
+
+
+def test_clusters_with_metrics_compare_with_their_rows():
+    """Centres lie as far apart as rows do, in the metric: the same as of plain clusters of rows in
+    which it is the plain one."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3)) + np.repeat([[0, 0, 0], [6, 0, 0], [0, 6, 2]], 30, axis=0)
+    X = X @ [[1.0, 0, 0], [3.0, 1.0, 0], [0, 0, 20.0]]
+    model = FuzzyCMeans(3, m=2.0, covariance="tied", random_state=0).fit(X)
+    factor = model._state.metrics.factors[0]
+    turned = X @ factor.T
+    init = model.cluster_centers_ @ factor.T
+    plain = FuzzyCMeans(3, m=2.0, init=init, tol=1e-7, random_state=0).fit(turned)
+    known, found = indices(plain, turned), indices(model, X)
+    for name, value in known.items():
+        assert found[name] == pytest.approx(value, rel=1e-3), name

@@ -46,6 +46,10 @@ FITS = {
     "plain": lambda **words: cmeans.FuzzyCMeans(
         5, kernel="linear", search=Search(None, acceleration=None), **words
     ),
+    "mixture": lambda **words: cmeans.GaussianMixture(4, max_iter=15, **words),
+    "stretched": lambda **words: cmeans.FuzzyCMeans(
+        4, m=1.3, covariance="full", max_iter=10, **words
+    ),
     "noise": lambda **words: cmeans.FuzzyCMeans(5, noise=0.2, m=1.3, **words),
     "gradient": lambda **words: cmeans.FuzzyCMeans(
         4, kernel="rbf", landmarks=GradientLandmarks(20), max_iter=12, **words

@@ -10,7 +10,7 @@ import pytest
 
 import cmeans
 from cmeans.data.files import arrow
-from every_estimator import NAMES, build, known
+from every_estimator import EVERY_NAME, build, known
 from full_disk import files_end_at
 from limited import limited
 from stored_rows import Kept
@@ -194,7 +194,7 @@ def test_refused(
 class TestFitPredictTo:
     """A fit that writes its rows in its last pass."""
 
-    @pytest.mark.parametrize("name", NAMES)
+    @pytest.mark.parametrize("name", EVERY_NAME)
     @pytest.mark.parametrize("stored", [False, True])
     def test_it_is_a_fit_and_then_predict_to(
         self, name: str, stored: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

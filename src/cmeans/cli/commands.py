@@ -420,11 +420,11 @@ def select(
         ),
     ] = "2-20",
     by: Annotated[
-        Literal["auto", "silhouette", "xie_beni", "stability"],
+        Literal["auto", "silhouette", "xie_beni", "stability", "bic", "icl"],
         option(
             METHOD,
             "What chooses: silhouettes corrected for chance (auto), as they are, the Xie-Beni "
-            "index, or agreement of refits.",
+            "index, or agreement of refits; of --method gaussian BIC (auto) or ICL.",
         ),
     ] = "auto",
     refits: Annotated[

@@ -411,6 +411,8 @@ def _summary(
         "size_gap": getattr(model, "size_gap_", None),
         "noise_distance": fitted.get("noise_distance_"),
         "method_options": _own_words(request, model),
+        "covariance": vars(model).get("covariance"),
+        "log_likelihood": fitted.get("lower_bound_"),
         "kernel": name_of(model.kernel),
         "metric": model.metric,
         "gamma": fitted.get("gamma_"),

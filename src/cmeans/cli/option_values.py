@@ -16,6 +16,7 @@ from .. import (
     CMeans,
     DaskEngine,
     FuzzyCMeans,
+    GaussianMixture,
     KernelKMeans,
     PossibilisticCMeans,
     ProbabilisticKMeans,
@@ -298,6 +299,7 @@ METHODS = {
     "probabilistic": MethodSpec(ProbabilisticKMeans),
     "fuzzy": MethodSpec(FuzzyCMeans, True),
     "possibilistic": MethodSpec(PossibilisticCMeans, True),
+    "gaussian": MethodSpec(GaussianMixture, True),
     "adaptive": MethodSpec(AdaptivePossibilisticCMeans, True),
     "sequential": MethodSpec(SequentialPossibilisticCMeans, True),
 }

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64
 from ..data.outputs import FloatArray, Labels
@@ -24,16 +29,19 @@ from ..fitting.mixture import (
     is_mixture,
     live_columns,
     log_likelihoods,
+    n_parameters,
 )
-from ..fitting.procedure import Method, Procedure
+from ..fitting.procedure import FitContext, Method, Outcome, Procedure
 from ..fitting.search import Search, SearchName
 from ..fitting.stages.stretched import StretchedClusters
 from ..fitting.validation import integer, read_weights
 from ..kernels import Linear
 from ..rules import Hard, Mixture
+from ..runtime.checks import ParameterError
 from ..runtime.docstrings import describes_arguments, shares_parameters
-from ..solvers.stretched import SHAPES, MixtureVolumes
+from ..solvers.stretched import MixtureVolumes
 from ..spaces import Space
+from ..sweeps.final_pass import RowTaker
 from ..sweeps.state import State
 from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
@@ -51,19 +59,19 @@ class GaussianMixture(Plotting, BaseCMeans):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of components.
+    n_clusters : int or (least, most), default=8
+        Number of clusters. Of a range every number is fitted, and the one of the least `bic` kept;
+        `cmeans.select` does so on a sample, with more evidence.
     covariance : "full", "diag", "tied", "spherical" or Covariance, default="full"
-        What the components' covariances may be, and what is known of them beforehand: `Covariance`
-        says how. "full" has d (d + 1) / 2 numbers for each cluster; of many columns take "diag".
+        What the clusters' covariances may be. `Covariance` says how, and what is known of them
+        beforehand. "full" has d (d + 1) / 2 numbers for each cluster; of many columns take "diag".
         Not None as elsewhere: components are never round and of one size.
     init : name, array, tuple or fitted estimator, default="k-means++"
-        Where to start. A name: as in `KernelKMeans`, for hard partitions of the rows as they are
-        and of the rows whitened by their total covariance, from which two runs start; six more,
-        from random rows, take their place only where they gain much: 0.1 of a log-likelihood for
-        each row and column. Else
-        one run starts from what is given: as in `KernelKMeans`, or (weights, means, covariances),
-        or a fitted mixture, also of scikit-learn.
+        How the first centres are drawn. A name: as in `KernelKMeans`, for hard partitions of the
+        rows as they are and of the rows whitened by their total covariance, from which two runs
+        start; six more, from random rows, take their place only where they gain much: 0.1 of a
+        log-likelihood for each row and column. Else one run starts from what is given: as in
+        `KernelKMeans`, or (weights, means, covariances), or a fitted mixture, also of scikit-learn.
     n_init : int, default=1
         Starts of the hard partitions; the lowest objective is kept.
     search : "auto", "breathing", None or Search, default="auto"
@@ -87,6 +95,7 @@ class GaussianMixture(Plotting, BaseCMeans):
         and after 0, 1, ... sweeps; it falls.
     lower_bound_ : the mean log-likelihood of a row, by weight, without the penalty.
     n_starts_, start_ : the runs that were followed, and where the best of them started.
+    bics_ : `bic` of every number of clusters, where `n_clusters` is a range.
 
     All other attributes and methods are those of `KernelKMeans`; `bic`, `aic`, `icl`,
     `score_samples` and `sample` are those of mixtures.
@@ -125,6 +134,7 @@ class GaussianMixture(Plotting, BaseCMeans):
     """
 
     _takes = frozenset[str]()
+    _has_likelihood = True
     kernel = Linear()
     gamma = "scale"
 
@@ -132,7 +142,7 @@ class GaussianMixture(Plotting, BaseCMeans):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | tuple[int, int] = 8,
         *,
         covariance: CovarianceName | Covariance = "full",
         init: InitName | Any = "k-means++",
@@ -156,7 +166,67 @@ class GaussianMixture(Plotting, BaseCMeans):
         stage = StretchedClusters(
             self._covariance, MixtureVolumes(), lambda *_: (Mixture(), None), given_mixture
         )
-        return Procedure(lambda _: Method(Hard()), stages=(stage,))
+        plain = Procedure(lambda _: Method(Hard()), stages=(stage,))
+        if (numbers := self._numbers()) is None:
+            return plain
+        return replace(plain, cluster=partial(self._by_bic, numbers), most_clusters=numbers[-1])
+
+    def _numbers(self) -> range | None:
+        """Return the numbers of clusters to choose from; None where one is given."""
+        value, name = self.n_clusters, type(self).__name__
+        if not isinstance(value, tuple | list):
+            return None
+        if len(value) != 2 or not all(isinstance(one, numbers.Integral) for one in value):
+            wanted = "{name} must be a number, or the range (least, most) to choose from by BIC."
+            raise ParameterError(name, "n_clusters", value, wanted)
+        least, most = (integer(one, "n_clusters", name, 1) for one in value)
+        if least >= most:
+            wanted = "of the range {name} the second number must be the larger one."
+            raise ParameterError(name, "n_clusters", value, wanted)
+        if not isinstance(self.init, str):
+            wanted = "where n_clusters is a range, {name} must be a name."
+            raise ParameterError(name, "init", type(self.init).__name__, wanted)
+        return range(least, most + 1)
+
+    def _by_bic(self, numbers: range, context: FitContext) -> Outcome:
+        """Fit every number of clusters, each as if it were the only one, and return the best."""
+        if context.log is not None:
+            raise ValueError(
+                f"{type(self).__name__}(n_clusters={self.n_clusters!r}): a checkpoint is of one "
+                "fit; give a number, which cmeans.select(checkpoint=...) may choose."
+            )
+
+        def fitted(n_clusters: int, taker: RowTaker | None = None) -> Outcome:
+            settings = replace(
+                context.settings, n_clusters=n_clusters, rng=deepcopy(context.settings.rng)
+            )
+            return self._by_sweeps(replace(context, settings=settings, taker=taker))
+
+        weight = float(context.blocks.weight.sum()) * context.blocks.unit
+        best, bics = None, list[float]()
+        for number in numbers[: context.settings.n_clusters - numbers[0] + 1]:
+            found = fitted(number)
+            metrics, mean = found.result.state.metrics, found.result.attributes["lower_bound_"]
+            assert metrics is not None, "a mixture has metrics"
+            free = n_parameters(self._covariance.shape, metrics)
+            bics.append(-2.0 * mean * weight + free * math.log(weight))
+            if bics[-1] == min(bics):
+                best = found
+        if best is None:
+            raise ValueError(
+                f"{type(self).__name__}(n_clusters={self.n_clusters!r}): "
+                f"{self._too_few.format(n=context.blocks.n_rows)}"
+            )
+        chosen = numbers[int(np.argmin(bics))]
+        if context.taker is not None:
+            best = fitted(chosen, context.taker)
+        last = numbers[0] + len(bics) - 1
+        said = f"; of {numbers[0]} to {last} clusters, {chosen} have the least BIC"
+        result = best.result
+        attributes = {**result.attributes, "bics_": np.array(bics)}
+        return replace(
+            best, result=replace(result, attributes=attributes, reason=result.reason + said)
+        )
 
     def _check_init(self) -> None:
         if not is_mixture(self.init, type(self).__name__):
@@ -187,16 +257,19 @@ class GaussianMixture(Plotting, BaseCMeans):
     lower_bound_: float
     n_starts_: int
     start_: str
+    bics_: Float64
 
     @describes_arguments
     def score_samples(self, X: Any) -> Float64:
         """Log-likelihood (rows,) of each row."""
-        return log_likelihoods(self._state, self.transform(X))
+        distances = self.transform(X)
+        return log_likelihoods(self._state, distances)
 
     @describes_arguments
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, diag: Any = None) -> float:
         """Mean log-likelihood of the rows, by weight."""
-        values = log_likelihoods(self._state, self.transform(X, diag=diag))
+        distances = self.transform(X, diag=diag)
+        values = log_likelihoods(self._state, distances)
         weight = _weights(sample_weight, len(values), type(self).__name__)
         return float(weight @ values / weight.sum())
 
@@ -223,12 +296,9 @@ class GaussianMixture(Plotting, BaseCMeans):
     def _deviance(self, X: Any, sample_weight: Any, price: Callable[[float], float]) -> float:
         values = self.score_samples(X)
         weight = _weights(sample_weight, len(values), type(self).__name__)
-        return -2.0 * float(weight @ values) + self._n_parameters() * price(float(weight.sum()))
-
-    def _n_parameters(self) -> int:
         assert self._state.metrics is not None, "a mixture has metrics"
-        c, live = len(self._state.centres), len(live_columns(self._state.metrics))
-        return SHAPES[self._covariance.shape].n_parameters(c, live) + c * live + c - 1
+        free = n_parameters(self._covariance.shape, self._state.metrics)
+        return -2.0 * float(weight @ values) + free * price(float(weight.sum()))
 
     def sample(self, n_samples: int = 1) -> tuple[FloatArray, Labels]:
         """Draw rows from the mixture.
@@ -255,6 +325,7 @@ class GaussianMixture(Plotting, BaseCMeans):
         >>> model.sample(5)[0].shape
         (5, 1)
         """
+        check_is_fitted(self)
         n = integer(n_samples, "n_samples", f"{type(self).__name__}.sample", 1)
         rng = check_random_state(self.random_state)
         assert self._state.metrics is not None, "a mixture has metrics"

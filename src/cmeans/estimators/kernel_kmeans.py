@@ -51,8 +51,8 @@ class KernelKMeans(Plotting, BaseCMeans):
         kernel="linear" rows are made of length one too: spherical k-means, for text and embeddings.
     covariance : None, "full", "diag", "tied", "spherical" or Covariance, default=None
         Clusters have metrics of their own, from the covariances of their rows, so that they may be
-        stretched (`Covariance`, and Notes); for kernel="linear" and "landmark_graph". None: they
-        are round.
+        stretched. `Covariance` and Notes say how; for kernel="linear" and "landmark_graph". None:
+        they are round.
     init : name, array or fitted estimator, default="k-means++"
         How the first centres are drawn. "k-means++" reads a fair sample of 20,000 rows (20 a
         cluster, if that is more), "k-means||" all rows, in six passes; of no more rows than that

@@ -75,6 +75,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
     _init_names: tuple[str, ...] = METHODS  # that `init` may take
     _is_bounded = True  # a start takes at most `max_iter` sweeps in all
     _can_be_annealed = False  # as its rule can
+    _has_likelihood = False  # by which numbers of clusters compare
     _too_few = "there are fewer rows than clusters, n_samples={n}; take fewer clusters."
 
     def _store(self, parameters: dict[str, Any]) -> None:
@@ -180,7 +181,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
             model, procedure, settings, given, blocks, engine, None, (), None, FitRecord()
         )
         memory, (n, d) = model._expected_memory(context, most=True), blocks.x.shape
-        visits = model._usual_visits(settings, blocks)
+        visits = model._usual_visits(procedure, settings, blocks)
         return FitPlan(int(n), int(d), memory.taken, memory.needed, memory.share, *visits)
 
     def _fitted(

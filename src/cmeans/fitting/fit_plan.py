@@ -40,10 +40,14 @@ class FitPlan:
 
 
 def usual_visits(
-    n_rows: int, n_init: int, most_sweeps: int, samples: Sequence[int]
+    n_rows: int, n_init: int, most_sweeps: int, samples: Sequence[int], further_runs: int = 0
 ) -> tuple[int, int]:
-    """Return the usual passes over all rows of a fit, with the last, and the usual row visits."""
+    """Return the usual passes over all rows of a fit, with the last, and the usual row visits;
+    `further_runs` are over all rows."""
     sweeps = min(USUAL_SWEEPS, most_sweeps)
+    if further_runs:
+        passes, visits = usual_visits(n_rows, n_init, most_sweeps, samples)
+        return passes + further_runs * sweeps, visits + further_runs * sweeps * n_rows
     if not samples:
         passes = n_init * sweeps + 1
         return passes, passes * n_rows

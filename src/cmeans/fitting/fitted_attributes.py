@@ -56,6 +56,7 @@ PER_ROW = (
 )
 OF_ROWS = (*PER_ROW, "objective_", "objective_history_", "outlier_threshold_", "separation_")
 OPTIONAL = (
+    "bics_",
     "cluster_centers_",
     "dual_coef_",
     "landmark_indices_",
@@ -396,8 +397,7 @@ def _within(geometry: Geometry, result: FitResult) -> tuple[Centres, Float64, Fl
     last, centres = result.solution.last, result.solution.state.centres
     metrics = result.solution.state.metrics
     if metrics is not None:
-        mass = result.assignment.mass
-        centres = Centres.orthonormal(metrics.coordinates(centres.coordinates, mass))
+        centres = result.solution.state.centres_apart(result.assignment.mass)
     if last is not None and len(last[1].mass) == len(centres) and last[1].mass.any():
         mass = last[1].mass
         return centres, last[1].spread / np.where(mass > 0, mass, 1.0), mass

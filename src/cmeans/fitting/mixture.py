@@ -38,6 +38,12 @@ def log_volumes(metrics: Metrics) -> Float64:
     return volumes
 
 
+def n_parameters(name: str, metrics: Metrics) -> int:
+    """Return the number of free numbers of a mixture whose covariances have a shape."""
+    c, live = len(metrics), len(live_columns(metrics))
+    return SHAPES[name].n_parameters(c, live) + c * live + c - 1
+
+
 def component_weights(state: State) -> Float64:
     """(c,) p_j, of scales 2 ln p_j - ln |S_j|."""
     assert state.metrics is not None, "a mixture has metrics"

@@ -2,16 +2,66 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..data.arrays import Float64
 from ..runtime.numerals import percent
 from ..spaces.centres import Centres
+from .ellipses import cluster_covariances
+from .rows import InspectedRows
 
 FLAT = 1e-6  # share of the largest spread below which centres do not differ in a direction
 
 
-def plane_of(
+@dataclass(frozen=True)
+class Plane:
+    """A plane, and where rows and clusters are in it."""
+
+    positions: Float64  # (n, 2) of the rows
+    centres: Float64  # (c, 2)
+    names: tuple[str, str]  # of the axes
+    covariances: Float64 | None = None  # (c, 2, 2) of clusters that have some
+
+
+def plane_of(seen: InspectedRows) -> Plane:
+    """Return the plane in which the centres of a model lie apart most."""
+    state = seen.model._state
+    if state.metrics is None:
+        return Plane(*plane_by_distances(state.centres, seen.distances, seen.masses))
+    return _plane_of_coordinates(seen)
+
+
+def _plane_of_coordinates(seen: InspectedRows) -> Plane:
+    """Return the plane of clusters with metrics, whose distances are no single space's: where
+    their centres span less than a plane, the rest is where their rows lie apart most."""
+    centres, covariances = seen.model._state.centres.coordinates, cluster_covariances(seen)
+    share = np.maximum(seen.masses, 1e-3 * seen.masses.max()) / seen.masses.sum()
+    middle = share @ centres / share.sum()
+    away = np.sqrt(share)[:, None] * (centres - middle)
+    values, vectors = np.linalg.eigh(away.T @ away)
+    apart = vectors[:, values > FLAT * max(values[-1], np.finfo(float).tiny)][:, :-3:-1]
+    parts = values[: -apart.shape[1] - 1 : -1] / values.clip(min=0).sum()
+    names = [
+        f"direction {number + 1} ({percent(part)} of the centres' spread)"
+        for number, part in enumerate(parts)
+    ]
+    rest = np.eye(len(middle)) - apart @ apart.T
+    within = rest @ np.einsum("j,jab->ab", share, covariances) @ rest
+    along = np.linalg.eigh(within)[1][:, ::-1][:, : min(2, len(middle)) - apart.shape[1]]
+    axes = np.zeros((len(middle), 2))
+    axes[:, : min(2, len(middle))] = np.c_[apart, along]
+    names += ["direction in which rows lie apart most"] * along.shape[1] + ["", ""]
+    return Plane(
+        (seen.coordinates - middle) @ axes,
+        (centres - middle) @ axes,
+        (names[0], names[1]),
+        axes.T @ covariances @ axes,
+    )
+
+
+def plane_by_distances(
     centres: Centres, distances: Float64, masses: Float64
 ) -> tuple[Float64, Float64, tuple[str, str]]:
     """Return positions of rows (n, 2) and of centres (c, 2) in the plane in which centres lie apart

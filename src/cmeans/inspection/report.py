@@ -21,7 +21,8 @@ from ..runtime.numerals import in_digits, percent
 from ..runtime.version import __version__
 from ..storage.atomic import staged_file, write_text
 from .contrast import Contrast, contrast_of
-from .directions import plane_of
+from .directions import Plane, plane_of
+from .ellipses import outline
 from .explain import Explanation, explanation_of, unclear
 from .figure import colour
 from .rows import InspectedRows, inspected, named_features
@@ -230,7 +231,7 @@ def _contents(
         )
         model = seen.model
     table = table_of(model._state.centres, seen, contrast, 3)
-    positions, _, axis_names = plane_of(model._state.centres, seen.distances, seen.masses)
+    plane = plane_of(seen)
     shown = np.arange(0, len(names), -(-len(names) // DRAWN))
     by_number = dict(zip(seen.numbers.tolist(), names, strict=True))
     soft = bool(model.rule_.is_soft)
@@ -244,8 +245,9 @@ def _contents(
         "soft": soft,
         "rows_seen": len(names),
         "n_rows": seen.n_rows,
-        "picture": _script_json(_picture(positions[shown], seen, shown, names, axis_names)),
-        "axis_names": axis_names,
+        "picture": _script_json(_picture(plane, seen, shown, names)),
+        "axis_names": plane.names,
+        "has_ellipses": plane.covariances is not None,
         "profiles": _profiles(seen.memberships if soft else _own_silhouettes(seen), seen, soft),
         "means": None if contrast is None else _means(contrast),
         "told": None if told is None else _told(told),
@@ -318,24 +320,29 @@ def _clusters(
     return rows
 
 
-def _picture(
-    positions: Float64,
-    seen: InspectedRows,
-    shown: Any,
-    names: list[str],
-    axis_names: tuple[str, str],
-) -> dict[str, Any]:
+def _picture(plane: Plane, seen: InspectedRows, shown: Any, names: list[str]) -> dict[str, Any]:
     """Return the rows that are drawn: positions in thousandths of the picture."""
+    positions = plane.positions[shown]
     low, high = positions.min(axis=0), positions.max(axis=0)
-    places = np.rint(1000 * (positions - low) / np.where(high > low, high - low, 1.0)).astype(int)
+
+    def places(points: Float64) -> Any:
+        return np.rint(1000 * (points - low) / np.where(high > low, high - low, 1.0)).astype(int)
+
+    at = places(positions)
+    ellipses = [
+        {"cluster": j, "points": places(outline(plane.centres[j], covariance, k)).tolist()}
+        for j, covariance in enumerate([] if plane.covariances is None else plane.covariances)
+        for k in (1, 2)
+    ]
     return {
-        "x": places[:, 0].tolist(),
-        "y": places[:, 1].tolist(),
+        "x": at[:, 0].tolist(),
+        "y": at[:, 1].tolist(),
+        "ellipses": ellipses,
         "cluster": seen.labels[shown].tolist(),
         "u": [float(percent(u).rstrip("%")) for u in seen.memberships[shown].max(axis=1).tolist()],
         "name": [names[at] for at in shown],
         "colours": {str(j): colour(j) for j in range(-1, seen.n_clusters)},
-        "axes": list(axis_names),
+        "axes": list(plane.names),
     }
 
 

@@ -39,6 +39,7 @@ class InspectedRows:
     memberships : (s, c) one-hot for hard clusters.
     distances : (s, c) to the centres, in the space of the model.
     feature_names : d names.
+    represented : the rows as the space of the model has them.
     """
 
     model: Any
@@ -50,6 +51,15 @@ class InspectedRows:
     memberships: Float64
     distances: Float64
     feature_names: tuple[str, ...]
+    represented: RepresentedRows
+
+    @property
+    def coordinates(self) -> Float64:
+        """(s, r) of the rows, over the orthonormal axes of a space that has some."""
+        blocks = self.represented.blocks
+        rows = np.arange(self.represented.n_rows)
+        coordinates: Float64 = self.represented.space.embed(blocks.take(rows)).coordinates
+        return coordinates
 
     @property
     def n_clusters(self) -> int:
@@ -166,6 +176,7 @@ def inspected(
         host_float64(sink.outputs.dense_memberships(len(model._state.centres))),
         np.concatenate(distances),
         names,
+        rows,
     )
 
 

@@ -11,6 +11,7 @@ from ..fitting.prediction import Predicting
 from ..fitting.validation import integer
 from ..spaces.centres import Centres
 from .contrast import Contrast, contrast_of
+from .ellipses import mean_variances
 from .rows import InspectedRows, inspected, named_features
 from .steps import last_step
 from .tables import Table
@@ -47,7 +48,8 @@ def summary(
             clusters that would have the same name); absent where rows are no features.
         weight, share : of the rows with this label; where rows were left out, scaled up to all.
         membership : mean over its rows of their membership in it.
-        spread : root mean square distance of its rows to its centre, in the space of the model.
+        spread : root mean square distance of its rows to its centre, in the space of the model;
+            of a cluster with a covariance, as that has it.
         separation : distance from its centre to the nearest other; infinite for one cluster.
         silhouette : mean simplified silhouette of its rows.
         typical : (c, n_typical) numbers of rows; -1 where it has fewer.
@@ -108,11 +110,18 @@ def table_of_fit(model: Any, n_typical: int = 1) -> Table:
         columns["membership"] = mean(
             largest if top is None else host_float64(top.values)[inside, 0]
         )
-        columns["spread"] = np.sqrt(mean(host_float64(kept["_nearest"])[inside]))
+        columns["spread"] = _spread(model, mean(host_float64(kept["_nearest"])[inside]))
     columns["separation"] = _apart(model._state.centres)
     if "_nearest" in kept:
         columns["typical"] = model.representatives(n_typical)
     return Table(columns)
+
+
+def _spread(model: Any, mean_d2: Float64) -> Float64:
+    """Return the root mean square distance (c,) of rows to their centres, of mean squared
+    distances; in the space itself where clusters measure these by metrics of their own."""
+    metrics = model._state.metrics
+    return np.sqrt(mean_d2 if metrics is None else mean_variances(metrics, mean_d2).sum(axis=1))
 
 
 def _apart(centres: Centres) -> Float64:
@@ -142,7 +151,7 @@ def table_of(
             "weight": mass * factor,
             "share": mass / total if total else mass,
             "membership": _mean(belonging, seen),
-            "spread": np.sqrt(_mean(seen.own_distances**2, seen)),
+            "spread": _spread(seen.model, _mean(seen.own_distances**2, seen)),
             "separation": _apart(centres),
             "silhouette": _mean(seen.silhouettes, seen) if c > 1 else np.full(c, np.nan),
             "typical": np.where(nearest >= 0, seen.numbers[nearest], -1),

@@ -119,7 +119,7 @@ def sums_of_model(
     model: Any, X: Any, sample_weight: Any, diag: Any, function_name: str
 ) -> tuple[ValiditySums, Centres]:
     """Return the sums of rows at the centres of a fitted model, in the user's unit of weight, and
-    the centres."""
+    the centres, over axes in which these compare with the rows' distances."""
     if not isinstance(model, Predicting):
         raise ValueError(
             f"{function_name}(model={model!r}): pass a fitted estimator of this library, which has "
@@ -129,4 +129,4 @@ def sums_of_model(
     table = model._known_table(X, diag, sample_weight, function_name).in_scale()
     with model._engine(table.blocks) as engine:
         sums = engine.fold(table, ValidityPass(model._rule, model._state))
-    return sums * table.blocks.unit, model._state.centres
+    return sums * table.blocks.unit, model._state.centres_apart(sums.mass)

@@ -44,7 +44,7 @@ REFIT_ROWS_A_CLUSTER = 20
 REFIT_TOL = 1e-3
 REFIT_STARTS = 3  # of a refit, in place of a search: half the time, and nearly the same answers
 OF_KERNEL = ("kernel", "gamma", "landmarks", "metric")
-OF_SPACE = (*OF_KERNEL, "n_jobs", "engine", "random_state")
+OF_SPACE = (*OF_KERNEL, "covariance", "n_jobs", "engine", "random_state")
 # above the mean of the best that draws without clusters reach, that clusters have to show
 DEVIATIONS = 3.0
 
@@ -92,7 +92,9 @@ class TrialRows:
         found once, not for each candidate."""
         if self.products:
             return estimator, self
-        judge = hard_twin(estimator).set_params(n_clusters=most_clusters, max_iter=1, search=None)
+        judge = hard_twin(estimator).set_params(
+            n_clusters=most_clusters, max_iter=1, search=None, covariance=None
+        )
         landmarks = landmarks_from(judge.landmarks, "select")
         if landmarks.number == "auto" and landmarks.points is None:
             judge.set_params(
@@ -182,6 +184,21 @@ def _judged(
     )
 
 
+def _likelihoods(
+    estimator: Any, numbers: list[int], here: TrialRows, steps: SelectionSteps
+) -> dict[str, Float64]:
+    """Return what the likelihood of a sample says of every number of clusters."""
+
+    def judged(number: int) -> tuple[float, ...]:
+        started = time.perf_counter()
+        model = here.fitted(estimator, number)
+        criteria = (index(here.x, here.weights) for index in (model.bic, model.icl))
+        return model.objective_, *criteria, time.perf_counter() - started
+
+    parts = [steps.once(f"judged {number}", partial(judged, number)) for number in numbers]
+    return dict(zip(("objective", "bic", "icl", "seconds"), np.array(parts).T, strict=True))
+
+
 def _stability(
     known: Any, numbers: list[int], here: TrialRows, n_bootstrap: int, steps: SelectionSteps
 ) -> dict[str, Float64]:
@@ -220,7 +237,10 @@ def evidence(
     estimator: Any, numbers: list[int], drawn: TrialRows, n_bootstrap: int, steps: SelectionSteps
 ) -> tuple[dict[str, Float64], float]:
     """Return the columns of the table for one setting of the parameters, and the corrected
-    silhouette that chance alone reaches."""
+    silhouette that chance alone reaches, above which there are clusters to see."""
+    if estimator._has_likelihood:
+        refits = _stability(estimator, numbers, drawn, n_bootstrap, steps) if n_bootstrap else {}
+        return _likelihoods(estimator, numbers, drawn, steps) | refits, -np.inf
     known, here = drawn.in_coordinates(estimator, numbers[-1])
     table = _judged(known, numbers, here, steps)
     chance, limit = chance_of(estimator, numbers, drawn, steps)

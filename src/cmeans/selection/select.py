@@ -24,7 +24,10 @@ from ..solvers.fit_identity import fingerprint, formatted
 from .evidence import evidence, for_trials, given_rows, trial_rows
 from .steps import SelectionSteps
 
-Evidence = Literal["auto", "silhouette", "xie_beni", "stability"]
+Evidence = Literal["auto", "silhouette", "xie_beni", "stability", "bic", "icl"]
+OF_LIKELIHOODS = ("auto", "stability", "bic", "icl")
+OF_DISTANCES = ("auto", "silhouette", "xie_beni", "stability")
+LEAST = ("xie_beni", "bic", "icl")  # of which the least is the best
 
 
 @dataclass(frozen=True)
@@ -41,8 +44,9 @@ class Selection:
         "n_clusters" and the names of `param_grid`, "objective", "silhouette" (simplified), "chance"
         (the mean silhouette of rows without clusters), "corrected" ((silhouette - chance) / (1 -
         chance)), "xie_beni", "stability" (adjusted Rand index with refits on bootstrap weights) and
-        "stability_error" (its standard error) where refits were asked for, and "seconds".
-        `pandas.DataFrame(table)` shows it.
+        "stability_error" (its standard error) where refits were asked for, and "seconds"; of
+        mixtures "bic" and "icl" in place of silhouettes and "xie_beni". `pandas.DataFrame(table)`
+        shows it.
     reason : str
         Why, in a sentence.
     estimator : the estimator with what was chosen, fitted to all rows unless `refit` is False.
@@ -95,16 +99,20 @@ def select(
     is no larger than the best of such draws reach (their mean and three standard deviations): then
     there are no clusters to see, and 1 is the answer.
 
+    Of a `GaussianMixture` the evidence is its likelihood: the number of the least BIC is chosen,
+    and 1 is always among those that are judged.
+
     Parameters
     ----------
     estimator : an estimator of this library with `n_clusters`; its parameters stay as they are.
     X : rows as its `fit` takes them, files and kernel matrices too.
     n_clusters : numbers to choose from, default 2 to 20. Those that are not below the number of
         distinct rows are left out.
-    by : {"auto", "silhouette", "xie_beni", "stability"}, default="auto"
+    by : {"auto", "silhouette", "xie_beni", "stability", "bic", "icl"}, default="auto"
         What chooses among the numbers, where there are clusters: the corrected silhouette, the
         silhouette as it is, the Xie-Beni index, or the stability: the largest number whose refits
-        agree as well as those of the best, to its standard error.
+        agree as well as those of the best, to its standard error. Of mixtures "auto" is "bic";
+        "icl" wants clusters that are apart.
     n_bootstrap : int, default=20
         Refits for each number, on at most 1,000 rows (20 for each of the most clusters, if that is
         more), from three starts and without a search. 0: none, and no such columns. See `stability`
@@ -132,7 +140,8 @@ def select(
     ------
     ValueError
         For an estimator that finds the number itself or is not of this library, numbers below 2 or
-        none that is below the number of rows, an unknown `by`, one refit alone or none for
+        none that is below the number of rows, a `by` that is unknown or of other estimators
+        (likelihoods are of mixtures, silhouettes of all but these), one refit alone or none for
         by="stability", and whatever `fit` refuses.
 
     Notes
@@ -164,6 +173,8 @@ def select(
     """
     _check(estimator, by, n_bootstrap)
     numbers = _numbers(n_clusters)
+    if estimator._has_likelihood and by != "stability":
+        numbers, by = sorted({1, *numbers}), "bic" if by == "auto" else by
     rng = check_random_state(estimator.random_state if random_state is None else random_state)
     rows = given_rows(estimator, X, sample_weight)
     log = _log(
@@ -203,10 +214,11 @@ def select(
         **{name: np.concatenate([t[name] for t in tables]) for name in tables[0]},
     }
     judged = table[{"auto": "corrected"}.get(by, by)]
-    top = int(np.argmax(table["corrected"] - np.repeat(limits, len(numbers))))
+    beyond = table.get("corrected", np.zeros(len(judged))) - np.repeat(limits, len(numbers))
+    top = int(np.argmax(beyond))
     limit = limits[top // len(numbers)]
-    best = top if table["corrected"][top] <= limit else _best(table, judged, by)
-    number = 1 if table["corrected"][top] <= limit else int(table["n_clusters"][best])
+    best = _best(table, judged, by) if beyond[top] > 0 else top
+    number = int(table["n_clusters"][best]) if beyond[top] > 0 else 1
     params = grid[best // len(numbers)]
     chosen = clone(estimator).set_params(n_clusters=number, **params)
     chosen = chosen.fit(X, sample_weight=sample_weight) if refit else chosen
@@ -244,7 +256,7 @@ def _log(
 def _best(table: dict[str, Any], judged: Any, by: str) -> int:
     """Return the index of the number of clusters that an evidence speaks for."""
     if by != "stability":
-        return int(np.argmin(judged) if by == "xie_beni" else np.argmax(judged))
+        return int(np.argmin(judged) if by in LEAST else np.argmax(judged))
     top = int(np.argmax(judged))
     level = np.flatnonzero(judged >= judged[top] - table["stability_error"][top])
     return int(level[np.argmax(table["n_clusters"][level])])
@@ -273,6 +285,12 @@ def _check(estimator: Any, by: str, n_bootstrap: Any) -> None:
         )
     if by not in get_args(Evidence):
         raise ValueError(f"select(by={by!r}): known are {list(get_args(Evidence))}.")
+    known = OF_LIKELIHOODS if estimator._has_likelihood else OF_DISTANCES
+    if by not in known:
+        raise ValueError(
+            f"select(estimator={type(estimator).__name__}, by={by!r}): likelihoods are of mixtures "
+            f"alone, silhouettes of all others; take one of {list(known)}."
+        )
     if integer(n_bootstrap, "n_bootstrap", "select", 0) == 1 or (
         by == "stability" and n_bootstrap == 0
     ):
@@ -300,6 +318,8 @@ def _numbers(n_clusters: Iterable[int]) -> list[int]:
 
 def _reason(number: int, table: dict[str, Any], best: int, limit: float, by: str) -> str:
     """Say in a sentence why."""
+    if "bic" in table:
+        return _reason_by_likelihood(number, table, best, by)
     numbers, s, after = (table[name] for name in ("n_clusters", "silhouette", "corrected"))
     seen = (
         f"{s[best]:.3f}, against {table['chance'][best]:.3f} for rows without clusters but of "
@@ -328,6 +348,23 @@ def _reason(number: int, table: dict[str, Any], best: int, limit: float, by: str
         f"{said}. {name} it is the largest, {values[best]:.3f}; that of {numbers[second]} comes "
         f"next, {values[second]:.3f}."
     )
+
+
+def _reason_by_likelihood(number: int, table: dict[str, Any], best: int, by: str) -> str:
+    """Say in a sentence why, of a mixture."""
+    said = f"{number} cluster{'s' if number > 1 else ''}"
+    if by == "stability":
+        return (
+            f"{said}: refits agree on them to {table['stability'][best]:.3f} +- "
+            f"{table['stability_error'][best]:.3f}."
+        )
+    values, others = table[by], np.flatnonzero(table["n_clusters"] != number)
+    said += f": {by.upper()} is the least, {values[best]:.6g}"
+    if not len(others):
+        return f"{said}."
+    second = others[np.argmin(values[others])]
+    above = values[second] - values[best]
+    return f"{said}; that of {table['n_clusters'][second]} comes next, {above:.3g} above it."
 
 
 def _cell(value: Any) -> str:

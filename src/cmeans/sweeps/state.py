@@ -44,6 +44,13 @@ class State:
         """Return the same clusters with other centres, as of another space."""
         return replace(self, centres=centres)
 
+    def centres_apart(self, mass: Float64) -> Centres:
+        """Return the centres, over axes in which their squared distances are those of the mean
+        metric of the clusters, by mass (c,), where they have metrics of their own."""
+        if self.metrics is None:
+            return self.centres
+        return Centres.orthonormal(self.metrics.coordinates(self.centres.coordinates, mass))
+
     def distances_in(self, space: Space, like: Array) -> Callable[[Rows], Array]:
         """Return the function by which rows (b) of a space, of the library and dtype of `like`,
         have squared distances (b, c) to the centres."""

@@ -193,7 +193,7 @@ def of_fit(summary: Mapping[str, Any]) -> Iterator[Part]:
     clear, names = summary["clearness"], [str(label) for label in summary["column_names"]]
     some = ", ".join(names[:8]) + (f", ... ({len(names):,} in all)" if len(names) > 8 else "")
     found = f"{len(summary['sizes']):,} cluster{'s' if len(summary['sizes']) != 1 else ''}"
-    settings = {"kernel": summary["kernel"], "gamma": summary["gamma"], "m": summary["m"]}
+    settings = {name: summary[name] for name in ("kernel", "gamma", "covariance", "m")}
     used = ", ".join(
         f"{name} {in_digits(value)}" if isinstance(value, float) else f"{name} {value}"
         for name, value in settings.items()
@@ -263,6 +263,8 @@ def of_select(summary: Mapping[str, Any]) -> Iterator[Part]:
         "chance": "by chance",
         "corrected": "corrected",
         "xie_beni": "Xie-Beni",
+        "bic": "BIC",
+        "icl": "ICL",
     }
     known |= {"stability": "stability", "stability_error": "+-"}
     names = {name: title for name, title in known.items() if name in summary["table"]}

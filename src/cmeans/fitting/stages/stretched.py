@@ -11,7 +11,15 @@ from ...data.blocks import mapped
 from ...solvers.multistart import Runs, ScalesPilot
 from ...solvers.observer import UNOBSERVED
 from ...solvers.search import Breathing
-from ...solvers.stretched import SHAPES, GivenClusters, Mapped, Shrinkage, Stretched, Volumes
+from ...solvers.stretched import (
+    RANDOM_STARTS,
+    SHAPES,
+    GivenClusters,
+    Mapped,
+    Shrinkage,
+    Stretched,
+    Volumes,
+)
 from ...solvers.subsampling import subsample_schedule
 from ...sweeps.represented_rows import RepresentedRows
 from ..covariance import Covariance
@@ -48,6 +56,10 @@ class StretchedClusters(Stage):
     given: Callable[[Swept], GivenClusters | None]
 
     name = "covariance"
+
+    def further_runs(self, *, drawn: bool) -> int:
+        # one from each partition, of which one is of the whitened rows, and from random rows
+        return RANDOM_STARTS + 3 if drawn else 1
 
     def prepare(self, swept: Swept) -> Swept:
         shape, geometry = SHAPES[self.covariance.shape], swept.geometry

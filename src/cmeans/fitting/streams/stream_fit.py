@@ -275,7 +275,9 @@ class StreamingBase(BaseCMeans):
         chunk = context.over(context.blocks.between(0, rows), context.engine)
         return super()._expected_memory(replace(chunk, n_labelled=context.blocks.n_rows), most=most)
 
-    def _usual_visits(self, settings: FitSettings, blocks: Blocks) -> tuple[int, int]:
+    def _usual_visits(
+        self, procedure: Procedure, settings: FitSettings, blocks: Blocks
+    ) -> tuple[int, int]:
         return 2, (settings.n_init + USUAL_SWEEPS // 2 + 1) * blocks.n_rows
 
     def _by_chunks(self, context: FitContext) -> Outcome:

@@ -32,7 +32,7 @@ from ..fitted_attributes import OF_ROWS, certified, model_attributes
 from ..geometry import Geometry
 from ..init import InitContext, starts
 from ..memory import FitSizes, MemoryPlan, of_start, plan
-from ..procedure import FitContext, FitSettings, Method, Outcome, Swept
+from ..procedure import FitContext, FitSettings, Method, Outcome, Procedure, Swept
 from ..search import NO_SEARCH
 from ..space import SpaceRequest, build_geometry
 
@@ -153,11 +153,15 @@ class BySweeps:
         rule = context.procedure.method(ExpectedRows()).rule
         return self._memory_plan(context, space, context.blocks, rule)
 
-    def _usual_visits(self, settings: FitSettings, blocks: Blocks) -> tuple[int, int]:
+    def _usual_visits(
+        self, procedure: Procedure, settings: FitSettings, blocks: Blocks
+    ) -> tuple[int, int]:
         """Return the usual passes over all rows, and the usual visits of rows."""
         space = self._expected_space(settings, blocks, most=True)
         samples, most = self._sample_sizes(settings, space, blocks), settings.stopping.max_iter
-        return usual_visits(blocks.n_rows, settings.n_init, most, samples)
+        drawn = isinstance(self.init, str)
+        runs = sum(one.further_runs(drawn=drawn) for one in procedure.stages)
+        return usual_visits(blocks.n_rows, settings.n_init, most, samples, runs)
 
     def _rows_for(self, context: FitContext, geometry: Geometry, rule: Rule) -> RepresentedRows:
         """Return the represented rows of a fit, within the memory budget."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
 from ...data.arrays import Float64, IntArray, host_float64, is_sparse
-from ...fitting.validation import host_array
-from ..directions import plane_of
+from ...fitting.validation import host_array, one_of
+from ..directions import Plane, plane_of
+from ..ellipses import cluster_covariances, density, outline
 from ..figure import colour, marker, plain, rgb
 from ..rows import InspectedRows, inspected
 from .base import Display, checked_labels, checked_memberships
@@ -20,6 +21,11 @@ CELLS = 160  # of a side of the picture
 ROWS_AS_VECTORS = 2_000  # of more, points are pixels also in files of vectors
 FAINTEST = 0.15  # opacity of a row of membership zero
 LEGEND = 14  # clusters at most that a legend names
+DEVIATIONS = (1.0, 2.0)  # of ellipses from their centres
+SHARES = (0.25, 0.5, 0.75, 0.95)  # of the rows within a contour of the density
+GRID = 200  # points of a side over which contours are drawn
+
+Outline = Literal["ellipses", "density"]
 
 
 class ScatterDisplay(Display):
@@ -27,7 +33,9 @@ class ScatterDisplay(Display):
 
     The colour is the cluster, the opacity the largest membership, grey is noise; a cross and a
     number mark the row nearest to each centre. Beyond 50,000 rows cells are shown, mixed from the
-    colours of their rows.
+    colours of their rows. Clusters with covariances have ellipses, one and two deviations away from
+    their centres, or contours of the density of a mixture within which 25, 50, 75 and 95% of the
+    rows lie.
 
     Parameters
     ----------
@@ -36,11 +44,14 @@ class ScatterDisplay(Display):
     strength : (n,) numbers from 0 to 1, the opacity; None: all 1.
     axis_names : two names.
     representatives : dict of cluster: (position, text), optional
+    centres, covariances : (c, 2) and (c, 2, 2) of ellipses; None: no ellipses.
+    weights : (c,) of a mixture of these, whose density has contours in place of ellipses.
 
     Attributes
     ----------
     ax_, figure_ : of matplotlib, once plotted.
     points_ : artists, one a cluster (and one of noise), or the image of cells.
+    ellipses_ : lines, two a cluster; contours_ : of the density. Where there are any.
 
     Examples
     --------
@@ -62,9 +73,13 @@ class ScatterDisplay(Display):
         strength: Float64 | None = None,
         axis_names: Sequence[str] = ("", ""),
         representatives: dict[int, tuple[Float64, str]] | None = None,
+        centres: Float64 | None = None,
+        covariances: Float64 | None = None,
+        weights: Float64 | None = None,
     ) -> None:
         self.positions, self.labels, self.strength = positions, labels, strength
         self.axis_names, self.representatives = tuple(axis_names), dict(representatives or {})
+        self.centres, self.covariances, self.weights = centres, covariances, weights
 
     @classmethod
     def from_estimator(
@@ -73,6 +88,7 @@ class ScatterDisplay(Display):
         X: Any,
         *,
         columns: Sequence[Any] | None = None,
+        outline: Outline | None = "ellipses",
         row_names: Sequence[Any] | None = None,
         sample_weight: Any = None,
         diag: Any = None,
@@ -87,6 +103,8 @@ class ScatterDisplay(Display):
         X : rows as its `predict` takes them, files too.
         columns : two names or numbers of columns, default=None
             None: the plane in which the centres of the model lie apart most, in its own space.
+        outline : "ellipses", "density" or None, default="ellipses"
+            What shows the covariances of clusters that have some. "density": of a mixture.
         row_names : (n,) names of the rows, default=None
             Shown at the row that is nearest to each centre. None: its number.
         sample_weight : (n,) of which masses are sums; diag : as for `predict`.
@@ -97,14 +115,19 @@ class ScatterDisplay(Display):
         Raises
         ------
         ValueError
-            For a model or rows that are none, and for columns that X has not got.
+            For a model or rows that are none, for columns that X has not got, and for the density
+            of a model that is no mixture.
         """
         caller = f"{cls.__name__}.from_estimator"
+        if outline is not None:
+            one_of(outline, "outline", caller, get_args(Outline))
         seen = inspected(model, X, caller, sample_weight=sample_weight, diag=diag, most=max_rows)
-        if columns is None:
-            positions, _, names = plane_of(seen.model._state.centres, seen.distances, seen.masses)
-        else:
-            positions, names = _columns(seen, columns, caller)
+        weights = vars(seen.model).get("weights_")
+        if outline == "density" and weights is None:
+            raise ValueError(
+                f'{caller}(outline="density"): a GaussianMixture has a density; take "ellipses".'
+            )
+        plane = plane_of(seen) if columns is None else _plane(seen, columns, model, caller)
         nearest = {j: int(at) for j, at in enumerate(seen.nearest_rows(1)[:, 0]) if at >= 0}
         if row_names is not None and len(row_names) != seen.n_rows:
             raise ValueError(
@@ -114,10 +137,15 @@ class ScatterDisplay(Display):
             j: str(seen.numbers[at]) if row_names is None else str(row_names[seen.numbers[at]])
             for j, at in nearest.items()
         }
-        named = {j: (positions[at], texts[j]) for j, at in nearest.items()}
-        strength = seen.memberships.max(axis=1)
         return cls(
-            positions, seen.labels, strength=strength, axis_names=names, representatives=named
+            plane.positions,
+            seen.labels,
+            strength=seen.memberships.max(axis=1),
+            axis_names=plane.names,
+            representatives={j: (plane.positions[at], texts[j]) for j, at in nearest.items()},
+            centres=plane.centres,
+            covariances=None if outline is None else plane.covariances,
+            weights=weights if outline == "density" else None,
         ).plot(ax=ax)
 
     @classmethod
@@ -164,6 +192,8 @@ class ScatterDisplay(Display):
             if len(self.labels) > BINNED
             else [self._points(int(j)) for j in np.unique(self.labels)]
         )
+        if self.centres is not None and self.covariances is not None:
+            self._outline(self.centres, self.covariances)
         for cluster, (position, text) in self.representatives.items():
             self.ax_.plot(
                 *position, marker="P", ms=8, mfc=colour(cluster), mec="black", ls="none", zorder=4
@@ -178,6 +208,32 @@ class ScatterDisplay(Display):
             legend = self.ax_.legend(title="cluster", fontsize=8, markerscale=2)
             for handle in legend.legend_handles:
                 handle.set_alpha(1)
+
+    def _outline(self, centres: Float64, covariances: Float64) -> None:
+        """Draw ellipses, or contours of the density."""
+        if self.weights is None or np.linalg.det(covariances).min() <= 0:
+            self.ellipses_ = [
+                self.ax_.plot(
+                    *outline(centre, covariance, deviations).T,
+                    color=colour(cluster),
+                    lw=1.5 / deviations,
+                    zorder=3,
+                )[0]
+                for cluster, (centre, covariance) in enumerate(
+                    zip(centres, covariances, strict=True)
+                )
+                for deviations in DEVIATIONS
+            ]
+            return
+        of_rows = density(self.positions, self.weights, centres, covariances)
+        levels = np.unique(np.quantile(of_rows, [1.0 - share for share in SHARES]))
+        (left, right), (low, high) = self.ax_.get_xlim(), self.ax_.get_ylim()
+        x, y = np.linspace(left, right, GRID), np.linspace(low, high, GRID)
+        grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+        height = density(grid, self.weights, centres, covariances).reshape(GRID, GRID)
+        self.contours_ = self.ax_.contour(
+            x, y, height, levels=levels, colors="0.3", linewidths=0.8, zorder=3
+        )
 
     def _points(self, cluster: int) -> Any:
         own = self.labels == cluster
@@ -227,9 +283,19 @@ class ScatterDisplay(Display):
         )
 
 
-def _columns(
-    seen: InspectedRows, columns: Sequence[Any], caller: str
-) -> tuple[Float64, tuple[str, str]]:
+def _plane(seen: InspectedRows, columns: Sequence[Any], model: Any, caller: str) -> Plane:
+    """Return the plane of two columns; of rows that are clustered as they are shown, with what
+    clusters are there."""
+    positions, found = _columns(seen, columns, caller)
+    names = seen.feature_names[found[0]], seen.feature_names[found[1]]
+    own = seen.model
+    if own._state.metrics is None or own is not model or own.kernel_.coordinates != "rows":
+        return Plane(positions, np.empty((0, 2)), names)
+    covariances = cluster_covariances(seen)[:, found][:, :, found]
+    return Plane(positions, host_float64(own.cluster_centers_)[:, found], names, covariances)
+
+
+def _columns(seen: InspectedRows, columns: Sequence[Any], caller: str) -> tuple[Float64, list[int]]:
     if seen.x is None:
         raise ValueError(
             f"{caller}(columns={columns!r}): rows of a precomputed kernel have no columns to draw; "
@@ -250,7 +316,4 @@ def _columns(
                 f"{len(seen.feature_names)}: {known}."
             )
     x = seen.x[:, found]
-    return host_float64(x) if is_sparse(x) else x, (
-        seen.feature_names[found[0]],
-        seen.feature_names[found[1]],
-    )
+    return (host_float64(x) if is_sparse(x) else x), found

@@ -16,6 +16,7 @@ LINES = {  # columns of a selection's table that are drawn where they are there
     "corrected": ("silhouette corrected for chance", "#0072B2", "-"),
     "stability": ("stability", "#E69F00", "-"),
 }
+CRITERIA = {"bic": ("BIC", "#0072B2", "-"), "icl": ("ICL", "#56B4E9", "--")}  # in place of these
 
 
 class SelectionDisplay(Display):
@@ -65,12 +66,13 @@ class SelectionDisplay(Display):
 
     def _draw(self) -> None:
         numbers, self.lines_ = np.asarray(self.table["n_clusters"]), {}
-        for column, (name, colour, style) in LINES.items():
+        by_likelihood = "bic" in self.table
+        for column, (name, colour, style) in (CRITERIA if by_likelihood else LINES).items():
             if column in self.table:
                 (self.lines_[column],) = self.ax_.plot(
                     numbers, self.table[column], style, color=colour, label=name, marker="o", ms=3
                 )
-        if "stability" in self.table and "stability_error" in self.table:
+        if "stability" in self.lines_ and "stability_error" in self.table:
             middle, error = (
                 np.asarray(self.table[name], dtype=float)
                 for name in ("stability", "stability_error")
@@ -87,7 +89,8 @@ class SelectionDisplay(Display):
             self.n_clusters, color="0.2", lw=1, label=f"chosen: {self.n_clusters}"
         )
         self.ax_.xaxis.get_major_locator().set_params(integer=True)
-        self.ax_.set(xlabel="number of clusters", ylabel="evidence")
+        evidence = "criterion: the lower, the better" if by_likelihood else "evidence"
+        self.ax_.set(xlabel="number of clusters", ylabel=evidence)
         self.ax_.legend(fontsize=8)
         if self.reason:
             self.ax_.set_title(wrapped(self.reason), fontsize=8)

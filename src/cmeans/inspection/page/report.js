@@ -7,8 +7,12 @@
   const margin = 14;
   let hidden = new Set(), least = 0, width = 0, height = 0;
 
+  function at(x, y) {
+    return [margin + x / 1000 * (width - 2 * margin), height - margin - y / 1000 * (height - 2 * margin)];
+  }
+
   function place(i) {
-    return [margin + rows.x[i] / 1000 * (width - 2 * margin), height - margin - rows.y[i] / 1000 * (height - 2 * margin)];
+    return at(rows.x[i], rows.y[i]);
   }
 
   function isShown(i) {
@@ -35,6 +39,13 @@
       pen.fill();
     }
     pen.globalAlpha = 1;
+    for (const ellipse of rows.ellipses) {
+      if (hidden.has(ellipse.cluster)) continue;
+      pen.strokeStyle = rows.colours[ellipse.cluster];
+      pen.beginPath();
+      for (const [x, y] of ellipse.points) pen.lineTo(...at(x, y));
+      pen.stroke();
+    }
   }
 
   function nearest(x, y) {

@@ -3,10 +3,11 @@ them."""
 
 from .shapes import SHAPES, Shape
 from .shrinkage import Shrinkage, StandardColumns
-from .solve import GivenClusters, Mapped, Stretched
+from .solve import RANDOM_STARTS, GivenClusters, Mapped, Stretched
 from .volumes import EqualVolumes, FreeVolumes, MixtureVolumes, Volumes
 
 __all__ = [
+    "RANDOM_STARTS",
     "SHAPES",
     "EqualVolumes",
     "FreeVolumes",
