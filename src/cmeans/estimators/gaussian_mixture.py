@@ -17,16 +17,17 @@ from ..fitting.covariance import Covariance, CovarianceName, covariance_from
 from ..fitting.fit import BaseCMeans
 from ..fitting.geometry import Geometry
 from ..fitting.mixture import (
+    LikelihoodPass,
     component_weights,
-    covariances_of,
     given_mixture,
     in_shape,
     is_mixture,
-    live_columns,
-    log_likelihoods,
+    spread_over,
 )
 from ..fitting.procedure import Method, Procedure
+from ..fitting.rows.dask_answers import lazily
 from ..fitting.search import Search, SearchName
+from ..fitting.stages.steps import ToldInSteps
 from ..fitting.stages.stretched import StretchedClusters
 from ..fitting.validation import integer, read_weights
 from ..kernels import Linear
@@ -86,6 +87,10 @@ class GaussianMixture(Plotting, BaseCMeans):
     objective_, objective_history_ : minus the penalised log-likelihood, a weighted sum, at the end
         and after 0, 1, ... sweeps; it falls.
     lower_bound_ : the mean log-likelihood of a row, by weight, without the penalty.
+    steps_ : (d,) the steps in which values of a column are told, as ages in fives: the distance to
+        the next value that most rows have, where a column has two rows a value or more; else 0.
+        Criteria and likelihoods see such columns spread over their steps: a component on a single
+        value would have a density without bound.
     n_starts_, start_ : the runs that were followed, and where the best of them started.
 
     All other attributes and methods are those of `KernelKMeans`; `bic`, `aic`, `icl`,
@@ -156,7 +161,7 @@ class GaussianMixture(Plotting, BaseCMeans):
         stage = StretchedClusters(
             self._covariance, MixtureVolumes(), lambda *_: (Mixture(), None), given_mixture
         )
-        return Procedure(lambda _: Method(Hard()), stages=(stage,))
+        return Procedure(lambda _: Method(Hard()), stages=(stage, ToldInSteps()))
 
     def _check_init(self) -> None:
         if not is_mixture(self.init, type(self).__name__):
@@ -167,14 +172,14 @@ class GaussianMixture(Plotting, BaseCMeans):
     ) -> dict[str, Any]:
         found = super()._model_attributes(geometry, method, space, state)
         assert state.metrics is not None, "a mixture has metrics"
-        name, live = self._covariance.shape, live_columns(state.metrics)
+        name, live = self._covariance.shape, state.metrics.live
         factors = state.metrics.factors
         turned = factors if state.metrics.are_diagonal else np.swapaxes(factors, 1, 2)
         return {
             **found,
             "weights_": component_weights(state),
             "means_": space.as_points(state.centres),
-            "covariances_": in_shape(covariances_of(state.metrics), name, live),
+            "covariances_": in_shape(state.metrics.covariances, name, live),
             "precisions_cholesky_": in_shape(turned, name, live),
             "precisions_": in_shape(found.pop("metrics_"), name, live),
         }
@@ -187,16 +192,22 @@ class GaussianMixture(Plotting, BaseCMeans):
     lower_bound_: float
     n_starts_: int
     start_: str
+    steps_: Float64
 
-    @describes_arguments
-    def score_samples(self, X: Any) -> Float64:
-        """Log-likelihood (rows,) of each row."""
-        return log_likelihoods(self._state, self.transform(X))
+    @lazily
+    def score_samples(self, X: Any, *, diag: Any = None) -> Float64:
+        """Log-likelihood (rows,) of each row. Where values are told in steps (`steps_`), rows are
+        spread over these: the mean over a few places in them, of a mixture of spread rows."""
+        table = self._known_table(X, diag)
+        mixtures = spread_over(vars(self).get("steps_", np.zeros(1)), self._state)
+        with self._engine(table.blocks) as engine:
+            parts = list(engine.map(table, LikelihoodPass(self._rule, mixtures)))
+        return np.concatenate(parts)
 
     @describes_arguments
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, diag: Any = None) -> float:
         """Mean log-likelihood of the rows, by weight."""
-        values = log_likelihoods(self._state, self.transform(X, diag=diag))
+        values = np.asarray(self.score_samples(X, diag=diag))
         weight = _weights(sample_weight, len(values), type(self).__name__)
         return float(weight @ values / weight.sum())
 
@@ -221,13 +232,13 @@ class GaussianMixture(Plotting, BaseCMeans):
         return self.bic(X, sample_weight) + 2.0 * float(weight @ entropy)
 
     def _deviance(self, X: Any, sample_weight: Any, price: Callable[[float], float]) -> float:
-        values = self.score_samples(X)
+        values = np.asarray(self.score_samples(X))
         weight = _weights(sample_weight, len(values), type(self).__name__)
         return -2.0 * float(weight @ values) + self._n_parameters() * price(float(weight.sum()))
 
     def _n_parameters(self) -> int:
         assert self._state.metrics is not None, "a mixture has metrics"
-        c, live = len(self._state.centres), len(live_columns(self._state.metrics))
+        c, live = len(self._state.centres), len(self._state.metrics.live)
         return SHAPES[self._covariance.shape].n_parameters(c, live) + c * live + c - 1
 
     def sample(self, n_samples: int = 1) -> tuple[FloatArray, Labels]:
@@ -258,7 +269,7 @@ class GaussianMixture(Plotting, BaseCMeans):
         n = integer(n_samples, "n_samples", f"{type(self).__name__}.sample", 1)
         rng = check_random_state(self.random_state)
         assert self._state.metrics is not None, "a mixture has metrics"
-        metrics, live = self._state.metrics, live_columns(self._state.metrics)
+        metrics, live = self._state.metrics, self._state.metrics.live
         counts, parts = rng.multinomial(n, self.weights_), []
         for factor, mean, count in zip(metrics.factors, self.means_, counts, strict=True):
             away, normal = np.zeros((count, len(mean))), rng.standard_normal((count, len(live)))

@@ -4,16 +4,21 @@ from."""
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
 
-from ..data.arrays import Array, Float64, to_numpy
+from ..data.arrays import Float64, to_numpy
 from ..data.blocks import Block
+from ..engines import Pass
+from ..rules import Rule
 from ..runtime.checks import ParameterError
 from ..solvers.stretched import SHAPES, GivenClusters
-from ..spaces import Metrics
+from ..spaces.centres import Centres
+from ..sweeps.choice import MeasureFunction, measure_for
+from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from .procedure import Swept
 from .stages.stretched import given_start
@@ -24,37 +29,16 @@ WANTED = (
     "(weights, means, covariances), or a fitted mixture, also of scikit-learn."
 )
 
-
-def live_columns(metrics: Metrics) -> np.ndarray[Any, np.dtype[np.intp]]:
-    """Return the numbers of the columns of the rows that are in the metrics."""
-    diagonal = metrics.factors if metrics.are_diagonal else np.einsum("jaa->ja", metrics.factors)
-    return np.flatnonzero(diagonal[0] > 0)
-
-
-def log_volumes(metrics: Metrics) -> Float64:
-    """(c,) ln |S_j|."""
-    diagonal = metrics.factors if metrics.are_diagonal else np.einsum("jaa->ja", metrics.factors)
-    volumes: Float64 = -2.0 * np.log(diagonal[:, live_columns(metrics)]).sum(axis=1)
-    return volumes
+# where in a step rows are seen, for criteria: pairs of opposite places, the same for all rows
+PLACES, SPREAD_SEED = 16, 0
 
 
 def component_weights(state: State) -> Float64:
     """(c,) p_j, of scales 2 ln p_j - ln |S_j|."""
     assert state.metrics is not None, "a mixture has metrics"
-    weights: Float64 = np.exp((state.known_scales() + log_volumes(state.metrics)) / 2.0)
+    weights: Float64 = np.exp((state.known_scales() + state.metrics.log_volumes) / 2.0)
     weights /= weights.sum()
     return weights
-
-
-def covariances_of(metrics: Metrics) -> Float64:
-    """(c, r, r) or (c, r) S_j; 0 in columns of one value."""
-    live, out = live_columns(metrics), np.zeros(metrics.factors.shape)
-    if metrics.are_diagonal:
-        out[:, live] = metrics.factors[:, live] ** -2.0
-        return out
-    lower = np.linalg.inv(metrics.factors[:, live[:, None], live])
-    out[:, live[:, None], live] = lower @ np.swapaxes(lower, 1, 2)
-    return out
 
 
 def in_shape(matrices: Float64, name: str, live: Any) -> Float64:
@@ -65,19 +49,49 @@ def in_shape(matrices: Float64, name: str, live: Any) -> Float64:
     return matrices[:, live[0]] if name == "spherical" else matrices
 
 
-def log_densities(state: State, distances: Array) -> Float64:
-    """(b, c) ln p_j N(x_i; v_j, S_j), from distances (b, c), square roots taken."""
+def log_likelihoods(state: State, costs: Float64) -> Float64:
+    """(b,) ln sum_j p_j N(x_i; v_j, S_j), from squared distances (b, c)."""
     assert state.metrics is not None, "a mixture has metrics"
-    constant = len(live_columns(state.metrics)) * math.log(2.0 * math.pi)
-    d2 = to_numpy(distances).astype(np.float64) ** 2
-    densities: Float64 = (state.known_scales()[None, :] - d2 - constant) / 2.0
-    return densities
-
-
-def log_likelihoods(state: State, distances: Array) -> Float64:
-    """(b,) ln sum_j p_j N(x_i; v_j, S_j)."""
-    values: Float64 = logsumexp(log_densities(state, distances), axis=1)
+    constant = len(state.metrics.live) * math.log(2.0 * math.pi)
+    values: Float64 = logsumexp((state.known_scales()[None, :] - costs - constant) / 2.0, axis=1)
     return values
+
+
+@dataclass(frozen=True)
+class LikelihoodPass(Pass[Float64]):
+    """(b,) log-likelihoods of rows, the mean over some mixtures."""
+
+    rule: Rule
+    states: tuple[State, ...]
+
+    def prepare(self, rows: RepresentedRows) -> list[MeasureFunction]:
+        c = len(self.states[0].centres)
+        return [measure_for(rows, rows.space, self.rule, c) for _ in self.states]
+
+    def work(self, rows: RepresentedRows, task: int, prepared: list[MeasureFunction]) -> Float64:
+        total: Float64 = np.zeros(1)
+        for state, measure in zip(self.states, prepared, strict=True):
+            distances = to_numpy(measure(rows, rows.space, state, task)).astype(np.float64)
+            total = total + log_likelihoods(state, distances**2)
+        return total / len(self.states)
+
+
+def spread_over(steps: Float64, state: State) -> tuple[State, ...]:
+    """Return the mixture for rows that are spread evenly over the steps (d,) in which their columns
+    are told: for each of a few places within these, which are the same for all rows, the mixture
+    of the spread rows moved back by it.
+
+    So a component on a single value has no more density than a step allows: spread rows have the
+    variance step^2 / 12 more in each component (Sheppard's correction).
+    """
+    if not steps.any():
+        return (state,)
+    half = np.random.default_rng(SPREAD_SEED).random((PLACES // 2, len(steps))) - 0.5
+    assert state.metrics is not None, "a mixture has metrics"
+    metrics = state.metrics.blurred(steps**2 / 12.0)
+    scales = state.known_scales() + state.metrics.log_volumes - metrics.log_volumes
+    moved = (state.centres.coordinates - steps * place for place in (*half, *-half))
+    return tuple(State(Centres.orthonormal(points), scales, metrics) for points in moved)
 
 
 def is_mixture(init: Any, estimator_name: str) -> bool:

@@ -180,6 +180,12 @@ class FitContext:
         """For messages."""
         return type(self.estimator).__name__
 
+    @property
+    def column_labels(self) -> Any:
+        """(d,) names of the columns of the rows, or their numbers."""
+        columns = np.arange(int(self.blocks.x.shape[1]))
+        return vars(self.estimator).get("feature_names_in_", columns)
+
     def with_stage(self, stage: Stage) -> FitContext:
         """Return the fit with a settled stage; refused beside what it does not go with."""
         others = [other.name for other in self.stages]

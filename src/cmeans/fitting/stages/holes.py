@@ -35,8 +35,7 @@ class Holes(Stage):
             return context.with_stage(Holes(np.zeros(int(blocks.x.shape[1]), np.intp)))
         sums = observed_sums(blocks, context.engine)
         if sums.missing.any():
-            labels = vars(context.estimator).get("feature_names_in_", np.arange(len(sums.mass)))
-            sums.complain(labels, name)
+            sums.complain(context.column_labels, name)
             # as of `EuclideanSpace.about`
             means = (sums.moment / sums.mass).astype(numpy_dtype(blocks.x))
             context = replace(context, space=PartialSpace(means.astype(np.float64)))

@@ -6,8 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from ...data.arrays import Array, Float64, as_like, is_sparse
 from ...data.blocks import mapped
+from ...data.files.schema import shortened
+from ...runtime.user_warnings import warn
 from ...solvers.multistart import Runs, ScalesPilot
 from ...solvers.observer import UNOBSERVED
 from ...solvers.search import Breathing
@@ -17,7 +21,7 @@ from ...sweeps.represented_rows import RepresentedRows
 from ..covariance import Covariance
 from ..geometry import Geometry
 from ..init import InitContext, given_partition, starts
-from ..procedure import Stage, Swept
+from ..procedure import FitContext, Outcome, Stage, Swept
 from ..space import euclidean_space
 
 MOST_COLUMNS = 1024  # of full matrices
@@ -47,7 +51,34 @@ class StretchedClusters(Stage):
     # the start that the estimator's `init` gives; None where it is drawn
     given: Callable[[Swept], GivenClusters | None]
 
+    context: FitContext | None = None  # settled
+
     name = "covariance"
+
+    def settle(self, context: FitContext) -> FitContext:
+        return context.with_stage(replace(self, context=context))
+
+    def restore(self, outcome: Outcome) -> Outcome:
+        assert self.context is not None, "stages are settled first"
+        metrics, name = outcome.result.state.metrics, self.context.estimator_name
+        assert metrics is not None, "stretched clusters have metrics"
+        dead = np.setdiff1d(np.arange(metrics.factors.shape[1]), metrics.live)
+        if len(dead) and outcome.geometry.space.as_points(outcome.result.state.centres) is not None:
+            warn(
+                f"{name}: all rows have the same value in "
+                f"{shortened(self.context.column_labels[dead].tolist())}, which says nothing of "
+                "clusters and is left out of covariances; leave it out of X."
+            )
+        blocks, shape = outcome.geometry.blocks, SHAPES[self.covariance.shape]
+        least = shape.prior_rows(len(metrics.factors[0]) - len(dead))
+        least *= 1 if shape.is_tied else len(metrics)
+        if (weight := blocks.unit * float(blocks.weight.sum())) < least:
+            warn(
+                f"{name}: the rows weigh {weight:.6g} together, of which {len(metrics)} clusters "
+                f"would need {least:.6g} or more: covariances come from the prior above all. "
+                'Weights are counts of rows. Take fewer clusters, or covariance="diag" or "tied".'
+            )
+        return outcome
 
     def prepare(self, swept: Swept) -> Swept:
         shape, geometry = SHAPES[self.covariance.shape], swept.geometry
