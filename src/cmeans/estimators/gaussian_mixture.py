@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,9 @@ from ..fitting.arguments import InitName, MissingName
 from ..fitting.covariance import Covariance, CovarianceName, covariance_from
 from ..fitting.fit import BaseCMeans
 from ..fitting.geometry import Geometry
+from ..fitting.incomplete import incomplete_space
 from ..fitting.mixture import (
+    ImputePass,
     LikelihoodPass,
     component_weights,
     given_mixture,
@@ -72,8 +75,11 @@ class GaussianMixture(Plotting, BaseCMeans):
     tol : float, default=1e-6
         Rise of the objective in a sweep, for each row (by weight), below which the run ends. Not
         1e-4 as elsewhere: likelihoods may stand for a while before they rise.
-    missing : "error", default="error"
-        Rows with missing values are refused.
+    missing : "error" or "partial", default="error"
+        "error": rows with missing values (NaN) are refused. "partial": a row has the density of the
+        values that are there, and the sums of a sweep hold what each component expects of the
+        others, with its covariance. T and the starts are of rows completed by one Gaussian. A row
+        without any value is in no cluster, with the label -1; `impute` completes rows.
 
     Attributes
     ----------
@@ -91,6 +97,7 @@ class GaussianMixture(Plotting, BaseCMeans):
         the next value that most rows have, where a column has two rows a value or more; else 0.
         Criteria and likelihoods see such columns spread over their steps: a component on a single
         value would have a density without bound.
+    n_missing_ : (d,) missing values of each column, with missing="partial" only.
     n_starts_, start_ : the runs that were followed, and where the best of them started.
 
     All other attributes and methods are those of `KernelKMeans`; `bic`, `aic`, `icl`,
@@ -116,7 +123,9 @@ class GaussianMixture(Plotting, BaseCMeans):
     ----------
     Dempster, Laird, Rubin: Maximum likelihood from incomplete data via the EM algorithm. Journal of
     the Royal Statistical Society B 39, 1977. Fraley, Raftery: Bayesian regularization for normal
-    mixture estimation and model-based clustering. Journal of Classification 24, 2007.
+    mixture estimation and model-based clustering. Journal of Classification 24, 2007. Ghahramani,
+    Jordan: Supervised learning from incomplete data via an EM approach. NIPS 6, 1994 (missing
+    values).
 
     Examples
     --------
@@ -130,6 +139,7 @@ class GaussianMixture(Plotting, BaseCMeans):
     """
 
     _takes = frozenset[str]()
+    _together = frozenset({"covariance", 'missing="partial"'})
     kernel = Linear()
     gamma = "scale"
 
@@ -161,7 +171,12 @@ class GaussianMixture(Plotting, BaseCMeans):
         stage = StretchedClusters(
             self._covariance, MixtureVolumes(), lambda *_: (Mixture(), None), given_mixture
         )
-        return Procedure(lambda _: Method(Hard()), stages=(stage, ToldInSteps()))
+        pairs = not SHAPES[self._covariance.shape].is_diagonal
+        return Procedure(
+            lambda _: Method(Hard()),
+            stages=(stage, ToldInSteps()),
+            space_of_holes=partial(incomplete_space, pairs=pairs),
+        )
 
     def _check_init(self) -> None:
         if not is_mixture(self.init, type(self).__name__):
@@ -210,6 +225,14 @@ class GaussianMixture(Plotting, BaseCMeans):
         values = np.asarray(self.score_samples(X, diag=diag))
         weight = _weights(sample_weight, len(values), type(self).__name__)
         return float(weight @ values / weight.sum())
+
+    @lazily
+    def impute(self, X: Any, *, diag: Any = None) -> FloatArray:
+        """Rows (rows, d) with their means under the mixture, given what is there of them, in place
+        of missing values. For models with missing="partial"."""
+        table = self._known_table(X, diag)
+        with self._engine(table.blocks) as engine:
+            return np.concatenate(list(engine.map(table, ImputePass(self._state))))
 
     @describes_arguments
     def bic(self, X: Any, sample_weight: Any = None) -> float:

@@ -8,16 +8,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 
-from ..data.arrays import Float64, to_numpy
+from ..data.arrays import Array, Float64, host_float64, to_numpy
 from ..data.blocks import Block
 from ..engines import Pass
 from ..rules import Rule
 from ..runtime.checks import ParameterError
 from ..solvers.stretched import SHAPES, GivenClusters
+from ..spaces import Metrics
 from ..spaces.centres import Centres
+from ..spaces.completed import CompletedRows
 from ..sweeps.choice import MeasureFunction, measure_for
+from ..sweeps.generic import costs
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from .procedure import Swept
@@ -65,15 +68,47 @@ class LikelihoodPass(Pass[Float64]):
     states: tuple[State, ...]
 
     def prepare(self, rows: RepresentedRows) -> list[MeasureFunction]:
+        if rows.space.completes_rows:
+            return [costs] * len(self.states)
         c = len(self.states[0].centres)
-        return [measure_for(rows, rows.space, self.rule, c) for _ in self.states]
+        return [_squared(measure_for(rows, rows.space, self.rule, c)) for _ in self.states]
 
     def work(self, rows: RepresentedRows, task: int, prepared: list[MeasureFunction]) -> Float64:
         total: Float64 = np.zeros(1)
         for state, measure in zip(self.states, prepared, strict=True):
-            distances = to_numpy(measure(rows, rows.space, state, task)).astype(np.float64)
-            total = total + log_likelihoods(state, distances**2)
+            total = total + log_likelihoods(state, measure(rows, rows.space, state, task))
         return total / len(self.states)
+
+
+def _squared(measure: MeasureFunction) -> MeasureFunction:
+    return lambda *where: host_float64(measure(*where)) ** 2
+
+
+@dataclass(frozen=True)
+class ImputePass(Pass[Array]):
+    """Rows (b, d) with their means given what is there, under a mixture, in place of what is
+    missing."""
+
+    state: State
+
+    def work(self, rows: RepresentedRows, task: int, prepared: None) -> Array:
+        start, stop = rows.task_range(task)
+        x = to_numpy(rows.blocks.cut(start, stop).x)
+        if not rows.space.completes_rows:
+            return x
+        parts = []
+        for block in rows.task(task):
+            completed = CompletedRows.of(block.rows.plain(), *_clusters(self.state))
+            logs = (self.state.known_scales() - completed.costs(completed.d2)) / 2.0
+            parts.append(completed.mean(softmax(logs, axis=1)))
+        means = rows.space.as_points(Centres.orthonormal(np.concatenate(parts)))
+        assert means is not None, "rows with missing values are points"
+        return np.where(np.isnan(x), means, x).astype(x.dtype)
+
+
+def _clusters(state: State) -> tuple[Metrics, Float64]:
+    assert state.metrics is not None, "a mixture has metrics"
+    return state.metrics, state.centres.coordinates
 
 
 def spread_over(steps: Float64, state: State) -> tuple[State, ...]:
@@ -111,7 +146,7 @@ def given_mixture(swept: Swept) -> GivenClusters | None:
 
 def _parameters_of(init: Any, swept: Swept) -> GivenClusters:
     estimator, name = swept.context.estimator, swept.context.estimator_name
-    d, c = swept.problem.space.size, swept.context.settings.n_clusters
+    d, c = swept.problem.space.n_coordinates, swept.context.settings.n_clusters
     if not isinstance(init, tuple):
         kind = getattr(init, "covariance_type", None) or init._covariance.shape
         init = init.weights_, init.means_, _spread(init.covariances_, kind, c, d)

@@ -139,7 +139,7 @@ def first_apart(name: str, others: Iterable[str], estimator: Any) -> Apart | Non
     """Return the first row of the table in which a feature meets another that a fit has."""
     there = set(others)
     for apart in TABLE:
-        if name in apart.both:
+        if name in apart.both and not apart.both <= estimator._together:
             (other,) = apart.both - {name}
             if other in there or (other in WORDS and WORDS[other](estimator) is not None):
                 return apart

@@ -42,6 +42,8 @@ def lazily(method: Method) -> Method:
             if name in ("predict", "outlier_score", "score_samples")
             else 2 * self._most
             if name == "_top_columns"
+            else self.n_features_in_
+            if name == "impute"
             else len(self._state.centres)
         )
         nothing = np.empty(

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ...data.arrays import Array, Float64, as_like, is_sparse
-from ...data.blocks import mapped
+from ...data.blocks import Blocks, mapped
 from ...data.files.schema import shortened
 from ...runtime.user_warnings import warn
 from ...solvers.multistart import Runs, ScalesPilot
 from ...solvers.observer import UNOBSERVED
 from ...solvers.search import Breathing
-from ...solvers.stretched import SHAPES, GivenClusters, Mapped, Shrinkage, Stretched, Volumes
+from ...solvers.stretched import (
+    SHAPES,
+    FilledRows,
+    GivenClusters,
+    Mapped,
+    Shrinkage,
+    Stretched,
+    Volumes,
+)
 from ...solvers.subsampling import subsample_schedule
+from ...spaces import EuclideanSpace, PointSpace
 from ...sweeps.represented_rows import RepresentedRows
 from ..covariance import Covariance
 from ..geometry import Geometry
@@ -81,14 +90,17 @@ class StretchedClusters(Stage):
         return outcome
 
     def prepare(self, swept: Swept) -> Swept:
-        shape, geometry = SHAPES[self.covariance.shape], swept.geometry
         self._refuse(swept)
+        return replace(swept, solving=self._solver(swept))
+
+    def _solver(self, swept: Swept) -> Stretched:
+        geometry = swept.geometry
 
         def rules(shrinkage: Shrinkage) -> tuple[Any, ScalesPilot | None]:
             return self.rules(geometry, shrinkage)
 
-        solving = Stretched(
-            shape,
+        return Stretched(
+            SHAPES[self.covariance.shape],
             self.volumes,
             self.covariance.prior_rows,
             rules,
@@ -96,9 +108,9 @@ class StretchedClusters(Stage):
             lambda factor, point: _mapped(swept, MappedRows(factor, point)),
             swept.population,
             swept.context.settings.rng,
+            lambda expected: self._solver(_completed(swept, expected)),
             self.given(swept),
         )
-        return replace(swept, solving=solving)
 
     def _refuse(self, swept: Swept) -> None:
         name, space = swept.context.estimator_name, swept.problem.space
@@ -115,10 +127,11 @@ class StretchedClusters(Stage):
                 f"{said}: X is sparse, and its covariances would not be; reduce it to a few dense "
                 "columns first (scikit-learn's TruncatedSVD), or leave covariance= out."
             )
-        if space.size > MOST_COLUMNS and not SHAPES[self.covariance.shape].is_diagonal:
+        columns = space.n_coordinates
+        if columns > MOST_COLUMNS and not SHAPES[self.covariance.shape].is_diagonal:
             raise ValueError(
-                f"{said}: there are {space.size} columns, of which every cluster would have "
-                f'{space.size}^2 numbers; take covariance="diag", or reduce the columns to at most '
+                f"{said}: there are {columns} columns, of which every cluster would have "
+                f'{columns}^2 numbers; take covariance="diag", or reduce the columns to at most '
                 f"{MOST_COLUMNS}."
             )
 
@@ -153,17 +166,27 @@ def _drawn(swept: Swept) -> Runs:
     return Runs(drawn, settings.n_init, problem, UNOBSERVED, schedule, search)
 
 
+def _completed(swept: Swept, expected: FilledRows) -> Swept:
+    """Return the same of rows with what is expected in place of missing values."""
+    blocks = swept.geometry.blocks
+    space = EuclideanSpace(cast(PointSpace, swept.problem.space).shift)
+    return _over(swept, replace(blocks, x=mapped(blocks.x, expected)), space)
+
+
 def _mapped(swept: Swept, function: MappedRows) -> Mapped | None:
     """Return the runs over rows in other coordinates."""
-    geometry = swept.geometry
     if not swept.problem.space.in_coordinates:
         return None
-    blocks = replace(geometry.blocks, x=mapped(geometry.blocks.x, function))
+    blocks = swept.geometry.blocks
+    blocks = replace(blocks, x=mapped(blocks.x, function))
     space = euclidean_space(blocks)
-    there = replace(
-        geometry, blocks=blocks, space=space, former=None, landmark_rows=None, units=None
+    return Mapped(_drawn(_over(swept, blocks, space)), space.as_points)
+
+
+def _over(swept: Swept, blocks: Blocks, space: PointSpace) -> Swept:
+    """Return the same of other rows in their own space."""
+    geometry = replace(
+        swept.geometry, blocks=blocks, space=space, former=None, landmark_rows=None, units=None
     )
-    rows = RepresentedRows(space, blocks, 0)
-    problem = replace(swept.problem, rows=rows)
-    runs = _drawn(replace(swept, geometry=there, problem=problem, starting=problem))
-    return Mapped(runs, space.as_points)
+    problem = replace(swept.problem, rows=RepresentedRows(space, blocks, 0))
+    return replace(swept, geometry=geometry, problem=problem, starting=problem)

@@ -3,12 +3,13 @@ them."""
 
 from .shapes import SHAPES, Shape
 from .shrinkage import Shrinkage, StandardColumns
-from .solve import GivenClusters, Mapped, Stretched
+from .solve import FilledRows, GivenClusters, Mapped, Stretched
 from .volumes import EqualVolumes, FreeVolumes, MixtureVolumes, Volumes
 
 __all__ = [
     "SHAPES",
     "EqualVolumes",
+    "FilledRows",
     "FreeVolumes",
     "GivenClusters",
     "Mapped",
