@@ -179,3 +179,40 @@ def incomplete_mixture(
         S, p = covariances(N, W, T, nu, shape), N / w.sum()
     means = np.array([sum(u[i, j] * seen[i][j][0] for j in range(c)) for i in range(n)])
     return {"v": v, "S": S, "p": p, "u": u, "history": history, "logs": logs, "means": means}
+
+
+def noise_volume(x: Array, w: Array) -> float:
+    """V: the product of the columns' ranges without the least and largest values that 1% of the
+    weight has, or one row, stretched by a tenth; w are whole numbers of copies."""
+    beyond, volume = max(0.01 * w.sum(), 1.0), 1.0
+    for column in x.T:
+        copies = sorted(value for value, k in zip(column, w, strict=True) for _ in range(int(k)))
+        volume *= 1.1 * (copies[-1 - math.floor(beyond)] - copies[math.floor(beyond)])
+    return volume
+
+
+def noisy_mixture(
+    x: Array,
+    w: Array,
+    start: tuple[Array, Array, Array],
+    share: float | None,
+    V: float,
+    shape: str,
+    sweeps: int,
+) -> dict[str, Array | list[float] | float]:
+    """EM without a prior from shares, means and covariances (p, v, S) beside noise of the density
+    1 / V, whose share is given, or is found from a tenth on (None)."""
+    p, v, S = start
+    p0 = 0.1 if share is None else share
+    p, history = p * (1 - p0) / p.sum(), []
+    for sweep in range(sweeps + 1):
+        joint = np.exp(log_joint(x, v, S, p))
+        density = joint.sum(axis=1) + p0 / V
+        u = joint / density[:, None]
+        history.append(-(w @ np.log(density)))
+        if sweep < sweeps:
+            N, v, W = scatter(x, w, u)
+            S = covariances(N, W, np.zeros_like(S[0]), 0.0, shape)
+            p0 = 1 - N.sum() / w.sum() if share is None else share
+            p = N / N.sum() * (1 - p0)
+    return {"v": v, "S": S, "p": p, "p0": p0, "u": u, "history": history, "logs": np.log(density)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from ..data.arrays import Float64
 from ..data.outputs import FloatArray, Labels
 from ..engines import Engine
-from ..fitting.arguments import InitName, MissingName
+from ..fitting.arguments import Auto, InitName, MissingName
 from ..fitting.covariance import Covariance, CovarianceName, covariance_from
 from ..fitting.fit import BaseCMeans
 from ..fitting.geometry import Geometry
@@ -21,11 +21,12 @@ from ..fitting.incomplete import incomplete_space
 from ..fitting.mixture import (
     ImputePass,
     LikelihoodPass,
-    component_weights,
     given_mixture,
     in_shape,
     is_mixture,
+    noise_share,
     spread_over,
+    with_noise,
 )
 from ..fitting.procedure import Method, Procedure
 from ..fitting.rows.dask_answers import lazily
@@ -34,7 +35,8 @@ from ..fitting.stages.steps import ToldInSteps
 from ..fitting.stages.stretched import StretchedClusters
 from ..fitting.validation import integer, read_weights
 from ..kernels import Linear
-from ..rules import Hard, Mixture
+from ..rules import Hard, Mixture, NoiseMixture
+from ..runtime.checks import is_auto
 from ..runtime.docstrings import describes_arguments, shares_parameters
 from ..solvers.stretched import SHAPES, MixtureVolumes
 from ..spaces import Space
@@ -61,6 +63,12 @@ class GaussianMixture(Plotting, BaseCMeans):
         What the components' covariances may be, and what is known of them beforehand: `Covariance`
         says how. "full" has d (d + 1) / 2 numbers for each cluster; of many columns take "diag".
         Not None as elsewhere: components are never round and of one size.
+    noise : None, "auto" or float between 0 and 1, default=None
+        Whether rows far from all components belong to none, with the label -1: noise is one more
+        component, of the same density everywhere, and of this share of the rows; "auto": as large
+        a share as makes them most likely. The density is one over the product of the columns'
+        ranges, stretched by a tenth, without the 1% of the rows (one row at least) at either end.
+        Runs start without the rows that are more than a range farther out.
     init : name, array, tuple or fitted estimator, default="k-means++"
         Where to start. A name: as in `KernelKMeans`, for hard partitions of the rows as they are
         and of the rows whitened by their total covariance, from which two runs start; six more,
@@ -84,6 +92,8 @@ class GaussianMixture(Plotting, BaseCMeans):
     Attributes
     ----------
     weights_ : (c,) the components' shares p_j.
+    noise_weight_, noise_membership_ : with `noise`, its share p_0, which the others lack of one,
+        and (n,) what it has of each row.
     means_, cluster_centers_ : (c, d).
     covariances_ : (c, d, d); "diag": (c, d), "tied": (d, d), "spherical": (c,). 0 in columns of one
         value, which say nothing of clusters.
@@ -139,17 +149,19 @@ class GaussianMixture(Plotting, BaseCMeans):
     """
 
     _takes = frozenset[str]()
-    _together = frozenset({"covariance", 'missing="partial"'})
+    _together = frozenset({"covariance", "noise", 'missing="partial"'})
     kernel = Linear()
     gamma = "scale"
 
     covariance: CovarianceName | Covariance
+    noise: Auto | float | None
 
     def __init__(
         self,
         n_clusters: int = 8,
         *,
         covariance: CovarianceName | Covariance = "full",
+        noise: Auto | float | None = None,
         init: InitName | Any = "k-means++",
         n_init: int = 1,
         search: SearchName | Search | None = "auto",
@@ -169,8 +181,18 @@ class GaussianMixture(Plotting, BaseCMeans):
 
     def _procedure(self) -> Procedure:
         stage = StretchedClusters(
-            self._covariance, MixtureVolumes(), lambda *_: (Mixture(), None), given_mixture
+            self._covariance,
+            lambda _: MixtureVolumes(),
+            lambda *_: (Mixture(), None),
+            given_mixture,
         )
+        if self.noise is not None:
+            if self.missing == "partial":
+                raise ValueError(
+                    f'{type(self).__name__}(noise={self.noise!r}, missing="partial"): noise does '
+                    "not go with missing values so far; leave one out."
+                )
+            stage = with_noise(stage, noise_share(self.noise, type(self).__name__))
         pairs = not SHAPES[self._covariance.shape].is_diagonal
         return Procedure(
             lambda _: Method(Hard()),
@@ -190,9 +212,14 @@ class GaussianMixture(Plotting, BaseCMeans):
         name, live = self._covariance.shape, state.metrics.live
         factors = state.metrics.factors
         turned = factors if state.metrics.are_diagonal else np.swapaxes(factors, 1, 2)
+        rule = cast(Mixture | NoiseMixture, method.rule)
+        sizes = state.metrics.log_volumes, len(state.metrics.live)
+        weights = rule.component_weights(state.known_scales(), *sizes)
+        if found.pop("noise_distance_", None) is not None:
+            found["noise_weight_"] = max(1.0 - float(weights.sum()), 0.0)
         return {
             **found,
-            "weights_": component_weights(state),
+            "weights_": weights,
             "means_": space.as_points(state.centres),
             "covariances_": in_shape(state.metrics.covariances, name, live),
             "precisions_cholesky_": in_shape(turned, name, live),
@@ -200,6 +227,7 @@ class GaussianMixture(Plotting, BaseCMeans):
         }
 
     weights_: Float64
+    noise_weight_: float
     means_: Float64
     covariances_: Float64
     precisions_: Float64
@@ -216,7 +244,8 @@ class GaussianMixture(Plotting, BaseCMeans):
         table = self._known_table(X, diag)
         mixtures = spread_over(vars(self).get("steps_", np.zeros(1)), self._state)
         with self._engine(table.blocks) as engine:
-            parts = list(engine.map(table, LikelihoodPass(self._rule, mixtures)))
+            rule = cast(Mixture | NoiseMixture, self._rule)
+            parts = list(engine.map(table, LikelihoodPass(rule, mixtures)))
         return np.concatenate(parts)
 
     @describes_arguments
@@ -250,6 +279,8 @@ class GaussianMixture(Plotting, BaseCMeans):
         """Return the integrated completed likelihood as `bic` has it (Biernacki, Celeux, Govaert
         2000), the lower the better: `bic` + twice the entropy of the posteriors."""
         u = np.asarray(self.predict_proba(X), np.float64)
+        noise = np.maximum(1.0 - u.sum(axis=1, keepdims=True), 0.0)
+        u = u if self._rule.noise_distance is None else np.hstack([u, noise])
         entropy = -np.sum(u * np.log(np.where(u > 0, u, 1.0)), axis=1)
         weight = _weights(sample_weight, len(u), type(self).__name__)
         return self.bic(X, sample_weight) + 2.0 * float(weight @ entropy)
@@ -262,10 +293,11 @@ class GaussianMixture(Plotting, BaseCMeans):
     def _n_parameters(self) -> int:
         assert self._state.metrics is not None, "a mixture has metrics"
         c, live = len(self._state.centres), len(self._state.metrics.live)
-        return SHAPES[self._covariance.shape].n_parameters(c, live) + c * live + c - 1
+        free = SHAPES[self._covariance.shape].n_parameters(c, live) + c * live + c - 1
+        return free + (1 if is_auto(self.noise) else 0)
 
     def sample(self, n_samples: int = 1) -> tuple[FloatArray, Labels]:
-        """Draw rows from the mixture.
+        """Draw rows from the components of the mixture, none of noise.
 
         Parameters
         ----------
@@ -293,7 +325,7 @@ class GaussianMixture(Plotting, BaseCMeans):
         rng = check_random_state(self.random_state)
         assert self._state.metrics is not None, "a mixture has metrics"
         metrics, live = self._state.metrics, self._state.metrics.live
-        counts, parts = rng.multinomial(n, self.weights_), []
+        counts, parts = rng.multinomial(n, self.weights_ / self.weights_.sum()), []
         for factor, mean, count in zip(metrics.factors, self.means_, counts, strict=True):
             away, normal = np.zeros((count, len(mean))), rng.standard_normal((count, len(live)))
             if metrics.are_diagonal:

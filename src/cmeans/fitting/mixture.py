@@ -3,19 +3,18 @@ from."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 
 from ..data.arrays import Array, Float64, host_float64, to_numpy
-from ..data.blocks import Block
+from ..data.blocks import Block, Blocks
 from ..engines import Pass
-from ..rules import Rule
-from ..runtime.checks import ParameterError
-from ..solvers.stretched import SHAPES, GivenClusters
+from ..rules import Mixture, NoiseMixture
+from ..runtime.checks import ParameterError, is_auto, real
+from ..solvers.stretched import SHAPES, GivenClusters, MixtureVolumes, UniformNoise
 from ..spaces import Metrics
 from ..spaces.centres import Centres
 from ..spaces.completed import CompletedRows
@@ -23,8 +22,10 @@ from ..sweeps.choice import MeasureFunction, measure_for
 from ..sweeps.generic import costs
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
+from .geometry import Geometry
+from .noise_box import NoiseBox
 from .procedure import Swept
-from .stages.stretched import given_start
+from .stages.stretched import StretchedClusters, given_start
 from .validation import host_array
 
 WANTED = (
@@ -36,14 +37,6 @@ WANTED = (
 PLACES, SPREAD_SEED = 16, 0
 
 
-def component_weights(state: State) -> Float64:
-    """(c,) p_j, of scales 2 ln p_j - ln |S_j|."""
-    assert state.metrics is not None, "a mixture has metrics"
-    weights: Float64 = np.exp((state.known_scales() + state.metrics.log_volumes) / 2.0)
-    weights /= weights.sum()
-    return weights
-
-
 def in_shape(matrices: Float64, name: str, live: Any) -> Float64:
     """Return what scikit-learn keeps of matrices (c, r, r), or diagonals, of a shape: one matrix of
     tied ones, a number of spherical ones."""
@@ -52,19 +45,11 @@ def in_shape(matrices: Float64, name: str, live: Any) -> Float64:
     return matrices[:, live[0]] if name == "spherical" else matrices
 
 
-def log_likelihoods(state: State, costs: Float64) -> Float64:
-    """(b,) ln sum_j p_j N(x_i; v_j, S_j), from squared distances (b, c)."""
-    assert state.metrics is not None, "a mixture has metrics"
-    constant = len(state.metrics.live) * math.log(2.0 * math.pi)
-    values: Float64 = logsumexp((state.known_scales()[None, :] - costs - constant) / 2.0, axis=1)
-    return values
-
-
 @dataclass(frozen=True)
 class LikelihoodPass(Pass[Float64]):
     """(b,) log-likelihoods of rows, the mean over some mixtures."""
 
-    rule: Rule
+    rule: Mixture | NoiseMixture
     states: tuple[State, ...]
 
     def prepare(self, rows: RepresentedRows) -> list[MeasureFunction]:
@@ -76,7 +61,9 @@ class LikelihoodPass(Pass[Float64]):
     def work(self, rows: RepresentedRows, task: int, prepared: list[MeasureFunction]) -> Float64:
         total: Float64 = np.zeros(1)
         for state, measure in zip(self.states, prepared, strict=True):
-            total = total + log_likelihoods(state, measure(rows, rows.space, state, task))
+            d2, metrics = measure(rows, rows.space, state, task), _clusters(state)[0]
+            sizes = metrics.log_volumes, len(metrics.live)
+            total = total + self.rule.log_likelihoods(d2, state.known_scales(), *sizes)
         return total / len(self.states)
 
 
@@ -178,3 +165,33 @@ def _spread(covariances: Any, name: str, c: int, d: int) -> Float64:
     if name == "spherical" and kept.shape == (c,):
         return kept[:, None, None] * np.eye(d)
     return kept[:, :, None] * np.eye(d) if name == "diag" and kept.shape == (c, d) else kept
+
+
+def noise_share(value: Any, estimator_name: str) -> float | None:
+    """Return the share of the rows that the parameter `noise` makes noise; None for "auto", where
+    a run finds it."""
+    if is_auto(value):
+        return None
+    share = real(value, "noise", estimator_name, above=True, others='None, "auto" or ')
+    if share >= 1:
+        wanted = "{name}, the share of the rows that are noise, must be less than 1."
+        raise ParameterError(estimator_name, "noise", value, wanted)
+    return share
+
+
+def with_noise(stage: StretchedClusters, share: float | None) -> StretchedClusters:
+    """Return the stage of a mixture beside noise, of which runs start without rows far out."""
+
+    def noise(geometry: Geometry) -> UniformNoise:
+        return UniformNoise(NoiseBox.of(geometry).ranges, share)
+
+    def near(swept: Swept) -> Blocks | None:
+        geometry = swept.geometry
+        return NoiseBox.of(geometry).without_far_rows(geometry.blocks, swept.context.engine)
+
+    return replace(
+        stage,
+        volumes=lambda swept: MixtureVolumes(noise(swept.geometry)),
+        rules=lambda geometry, shrinkage: (noise(geometry).rule(shrinkage.columns), None),
+        near=near,
+    )

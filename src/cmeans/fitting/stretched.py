@@ -90,7 +90,7 @@ def stretched(
             return settled, ScalesPilot(settled.pilot, getattr(settled, "eta_scale", 1.0))
         return (settled.with_prices() if priced else None) or settled, None
 
-    stage = StretchedClusters(covariance, volumes, rules, given_start)
+    stage = StretchedClusters(covariance, lambda _: volumes, rules, given_start)
     return replace(plain, method=lambda _: Method(Hard()), stages=(*plain.stages, stage))
 
 

@@ -12,8 +12,8 @@ from ..data.arrays import Array, Float64, IntArray, as_like, host_float64, to_nu
 from .base import ProductRows, Rows, View
 from .metrics import Metrics
 
-Mask = npt.NDArray[np.bool_]
 LOG_CIRCLE = math.log(2.0 * math.pi)
+Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

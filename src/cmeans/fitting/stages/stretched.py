@@ -25,7 +25,7 @@ from ...solvers.stretched import (
     Volumes,
 )
 from ...solvers.subsampling import subsample_schedule
-from ...spaces import EuclideanSpace, PointSpace
+from ...spaces import EuclideanSpace, PointSpace, Space
 from ...sweeps.represented_rows import RepresentedRows
 from ..covariance import Covariance
 from ..geometry import Geometry
@@ -54,11 +54,13 @@ class StretchedClusters(Stage):
     """Clusters have covariances, which follow their rows."""
 
     covariance: Covariance
-    volumes: Volumes
+    volumes: Callable[[Swept], Volumes]
     # the rule, settled, and its pilot, for the rows of a fit whose scatter within clusters is known
     rules: Callable[[Geometry, Shrinkage], tuple[Any, ScalesPilot | None]]
     # the start that the estimator's `init` gives; None where it is drawn
     given: Callable[[Swept], GivenClusters | None]
+    # the rows from which runs start; None: all of them
+    near: Callable[[Swept], Blocks | None] = lambda _: None
 
     context: FitContext | None = None  # settled
 
@@ -91,7 +93,10 @@ class StretchedClusters(Stage):
 
     def prepare(self, swept: Swept) -> Swept:
         self._refuse(swept)
-        return replace(swept, solving=self._solver(swept))
+        solving, near = self._solver(swept), self.near(swept)
+        if near is not None:
+            solving = replace(solving, near=self._solver(_over(swept, near, swept.problem.space)))
+        return replace(swept, solving=solving)
 
     def _solver(self, swept: Swept) -> Stretched:
         geometry = swept.geometry
@@ -101,7 +106,7 @@ class StretchedClusters(Stage):
 
         return Stretched(
             SHAPES[self.covariance.shape],
-            self.volumes,
+            self.volumes(swept),
             self.covariance.prior_rows,
             rules,
             _drawn(swept),
@@ -183,7 +188,7 @@ def _mapped(swept: Swept, function: MappedRows) -> Mapped | None:
     return Mapped(_drawn(_over(swept, blocks, space)), space.as_points)
 
 
-def _over(swept: Swept, blocks: Blocks, space: PointSpace) -> Swept:
+def _over(swept: Swept, blocks: Blocks, space: Space) -> Swept:
     """Return the same of other rows in their own space."""
     geometry = replace(
         swept.geometry, blocks=blocks, space=space, former=None, landmark_rows=None, units=None

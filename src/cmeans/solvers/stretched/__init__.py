@@ -4,7 +4,7 @@ them."""
 from .shapes import SHAPES, Shape
 from .shrinkage import Shrinkage, StandardColumns
 from .solve import FilledRows, GivenClusters, Mapped, Stretched
-from .volumes import EqualVolumes, FreeVolumes, MixtureVolumes, Volumes
+from .volumes import EqualVolumes, FreeVolumes, MixtureVolumes, UniformNoise, Volumes
 
 __all__ = [
     "SHAPES",
@@ -18,5 +18,6 @@ __all__ = [
     "Shrinkage",
     "StandardColumns",
     "Stretched",
+    "UniformNoise",
     "Volumes",
 ]

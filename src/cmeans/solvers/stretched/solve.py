@@ -101,15 +101,19 @@ class Stretched(Solving):
     # the same solver over other rows in the place of these, from which it may start
     over: Callable[[FilledRows], Stretched]
     given: GivenClusters | None = None  # None: starts are drawn
+    # the same solver over rows of which some, far out, weigh nothing: from these it starts
+    near: Stretched | None = None
 
     def best(self, runs: Runs) -> tuple[Problem, BestRun]:
         problem = runs.problem
-        rows = _RowsToStretch.of(problem, self.shape)
+        source = self.near or self
+        rows = _RowsToStretch.of(
+            problem if self.near is None else source.partition.problem, self.shape
+        )
         hidden = runs.observer.of_pilot(lambda *_: None)
         centres, visits = rows.mean, rows.sweeps * problem.n_rows
-        source = self
         if rows.expected is not None:
-            source = self.over(rows.expected)
+            source = source.over(rows.expected)
             rows = rows.filled(source.partition.problem)
         if self.given is None or self.prior != 0:
             hard = _hard_partition(source.partition, hidden.within("partition"))
@@ -119,12 +123,13 @@ class Stretched(Solving):
         shrinkage = self._shrinkage(rows, plain, partition)
         rule, pilot = self.rules(shrinkage)
         step = NextClusters(shrinkage, self.volumes)
-        ends = ObjectiveStands(step, partition.weight)
+        whole = partition.weight if self.near is None else float(problem.rows.blocks.weight.sum())
+        ends = ObjectiveStands(step, whole)
         stopping = replace(problem.stopping, criterion=ends, acceleration=None)
         final = replace(problem, rule=rule, stopping=stopping)
         first = final if pilot is None else replace(final, rule=pilot.rule)
         if self.given is None:
-            plain = step.state(first, partition, plain)
+            plain = step.start(first, partition, plain)
             starts = source._drawn(first, step, rows, plain, hidden)
         else:
             starts = iter(
@@ -187,7 +192,7 @@ class Stretched(Solving):
             points = mapped.points(found.solution.state.centres)
             whitened = rows.in_metric(rows.back(points), rows.metric_of(rows.whitening))
             yield StretchedStart(
-                step.state(problem, rows.hard_sums(whitened), whitened),
+                step.start(problem, rows.hard_sums(whitened), whitened),
                 "the best partition of the whitened rows",
             )
         for _ in range(RANDOM_STARTS if c <= len(self.population) else 0):
@@ -195,7 +200,7 @@ class Stretched(Solving):
             centres = problem.space.embed(problem.rows.blocks.take(numbers), numbers)
             near = rows.in_metric(centres, rows.standard)
             yield StretchedStart(
-                step.state(problem, rows.hard_sums(near), near), "random rows", is_random=True
+                step.start(problem, rows.hard_sums(near), near), "random rows", is_random=True
             )
 
     def _given(
@@ -207,13 +212,14 @@ class Stretched(Solving):
             means = rows.mean[np.zeros(given.memberships.shape[1], np.intp)]
             about = rows.in_metric(means, plain)
             by = PartitionPass(problem.rule, given.memberships, about)
-            return step.state(problem, problem.engine.fold(problem.rows, by), about)
+            return step.start(problem, problem.engine.fold(problem.rows, by), about)
         assert given.centres is not None, "a start has centres or memberships"
         if given.covariances is None or given.shares is None:
             at = rows.in_metric(given.centres, plain)
-            return step.state(problem, rows.hard_sums(at), at)
+            return step.start(problem, rows.hard_sums(at), at)
         inwards = step.shrinkage.columns.inwards(given.covariances)
-        return self.volumes.state(step.shrinkage, given.centres, inwards, given.shares)
+        weight = 1.0 / self.volumes.first_share
+        return self.volumes.state(step.shrinkage, given.centres, inwards, given.shares, weight)
 
 
 @dataclass(frozen=True)
