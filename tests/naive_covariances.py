@@ -130,3 +130,89 @@ def gustafson_kessel(
         penalty = nu * sum(np.trace(M @ T) for M in (A[:1] if shape == "tied" else A))
         history.append((w[:, None] * weights * d2).sum() + penalty)
     return {"v": v, "A": A, "u": u, "history": history}
+
+
+def expected(row: Array, v: Array, S: Array) -> tuple[Array, Array, float]:
+    """A row with NaN as a Gaussian expects it: with E[x_m | x_o], the covariance of what is missing
+    (0 elsewhere), and ln N(x_o; v_o, S_oo)."""
+    o, m = np.flatnonzero(~np.isnan(row)), np.flatnonzero(np.isnan(row))
+    inverse = np.linalg.inv(S[np.ix_(o, o)])
+    away = row[o] - v[o]
+    full, C = row.copy(), np.zeros_like(S)
+    full[m] = v[m] + S[np.ix_(m, o)] @ inverse @ away
+    C[np.ix_(m, m)] = S[np.ix_(m, m)] - S[np.ix_(m, o)] @ inverse @ S[np.ix_(o, m)]
+    size = len(o) * math.log(2 * math.pi) + np.linalg.slogdet(S[np.ix_(o, o)])[1]
+    return full, C, -0.5 * (away @ inverse @ away + size)
+
+
+def incomplete_mixture(
+    x: Array,
+    w: Array,
+    start: tuple[Array, Array, Array],
+    T: Array,
+    shape: str,
+    sweeps: int,
+    nu: float,
+) -> dict[str, Array | list[float]]:
+    """EM from shares, means and covariances (p, v, S) of rows some of whose values are NaN
+    (Ghahramani & Jordan 1994): the parameters after so many sweeps, posteriors, the objective at
+    those that each sweep started from, and the rows' means."""
+    p, v, S = start
+    n, c, history = len(x), len(p), []
+    for sweep in range(sweeps + 1):
+        seen = [[expected(x[i], v[j], S[j]) for j in range(c)] for i in range(n)]
+        joint = np.array([[math.log(p[j]) + seen[i][j][2] for j in range(c)] for i in range(n)])
+        logs = np.array([row.max() + math.log(np.exp(row - row.max()).sum()) for row in joint])
+        u = np.exp(joint - logs[:, None])
+        history.append(-(w @ logs) + log_prior(S, T, nu, shape))
+        if sweep == sweeps:
+            break
+        N = w @ u
+        v = np.array(
+            [sum(w[i] * u[i, j] * seen[i][j][0] for i in range(n)) / N[j] for j in range(c)]
+        )
+        W = np.zeros_like(S)
+        for j in range(c):
+            for i in range(n):
+                away = seen[i][j][0] - v[j]
+                W[j] += w[i] * u[i, j] * (np.outer(away, away) + seen[i][j][1])
+        S, p = covariances(N, W, T, nu, shape), N / w.sum()
+    means = np.array([sum(u[i, j] * seen[i][j][0] for j in range(c)) for i in range(n)])
+    return {"v": v, "S": S, "p": p, "u": u, "history": history, "logs": logs, "means": means}
+
+
+def noise_volume(x: Array, w: Array) -> float:
+    """V: the product of the columns' ranges without the least and largest values that 1% of the
+    weight has, or one row, stretched by a tenth; w are whole numbers of copies."""
+    beyond, volume = max(0.01 * w.sum(), 1.0), 1.0
+    for column in x.T:
+        copies = sorted(value for value, k in zip(column, w, strict=True) for _ in range(int(k)))
+        volume *= 1.1 * (copies[-1 - math.floor(beyond)] - copies[math.floor(beyond)])
+    return volume
+
+
+def noisy_mixture(
+    x: Array,
+    w: Array,
+    start: tuple[Array, Array, Array],
+    share: float | None,
+    V: float,
+    shape: str,
+    sweeps: int,
+) -> dict[str, Array | list[float] | float]:
+    """EM without a prior from shares, means and covariances (p, v, S) beside noise of the density
+    1 / V, whose share is given, or is found from a tenth on (None)."""
+    p, v, S = start
+    p0 = 0.1 if share is None else share
+    p, history = p * (1 - p0) / p.sum(), []
+    for sweep in range(sweeps + 1):
+        joint = np.exp(log_joint(x, v, S, p))
+        density = joint.sum(axis=1) + p0 / V
+        u = joint / density[:, None]
+        history.append(-(w @ np.log(density)))
+        if sweep < sweeps:
+            N, v, W = scatter(x, w, u)
+            S = covariances(N, W, np.zeros_like(S[0]), 0.0, shape)
+            p0 = 1 - N.sum() / w.sum() if share is None else share
+            p = N / N.sum() * (1 - p0)
+    return {"v": v, "S": S, "p": p, "p0": p0, "u": u, "history": history, "logs": np.log(density)}

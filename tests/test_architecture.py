@@ -451,7 +451,7 @@ def test_attributes_that_docstrings_promise(name):
         {"kernel": "linear", "missing": "partial"},
         {"kernel": "linear", "covariance": "full"},
     )
-    others = others if name == "KernelKMeans" else ()
+    others = others if name in ("KernelKMeans", "GaussianMixture") else ()
     for words in (
         {"kernel": "linear"},
         {"kernel": "rbf", "gamma": "median"},

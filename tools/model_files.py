@@ -103,6 +103,8 @@ MODELS: dict[str, tuple[BaseEstimator, Any]] = {
     "histograms": (KernelKMeans(3, kernel=HistogramIntersection(), landmarks=9, **WORDS), COUNTS),
     "images": (KernelKMeans(2, kernel=ComplexWaveletSSIM((16, 16)), landmarks=4, **WORDS), IMAGES),
     "mixture": (GaussianMixture(3, **WORDS), X),
+    "mixture-noise": (GaussianMixture(3, noise=0.1, **WORDS), X),
+    "mixture-partial": (GaussianMixture(3, missing="partial", **WORDS), HOLES),
     "noise": (FuzzyCMeans(3, noise=0.1, **WORDS), X),
     "normalized-polynomial": (
         KernelKMeans(3, kernel="normalized_polynomial", landmarks=9, **WORDS),

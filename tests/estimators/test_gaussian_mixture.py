@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture as Peer
 
 import naive_covariances as naive
-from cmeans import Covariance, GaussianMixture, KernelKMeans, load, save
+from cmeans import Covariance, DataWarning, GaussianMixture, KernelKMeans, load, save
 
 SHAPES = ("full", "diag", "tied", "spherical")
 
@@ -232,7 +232,10 @@ def test_crossing_lines():
 
 def test_a_column_of_one_value_says_nothing():
     x, kinds = cigars()
-    model = GaussianMixture(3, random_state=0).fit(np.c_[x[:, :1], np.full(len(x), 7.3), x[:, 1:]])
+    with pytest.warns(DataWarning, match="all rows have the same value in column 1, which says"):
+        model = GaussianMixture(3, random_state=0).fit(
+            np.c_[x[:, :1], np.full(len(x), 7.3), x[:, 1:]]
+        )
     bare = GaussianMixture(3, random_state=0).fit(x)
     assert adjusted_rand_score(kinds, model.labels_) == 1.0
     np.testing.assert_allclose(model.means_[:, 1], 7.3)

@@ -30,7 +30,15 @@ from cmeans.runtime.stored_classes import STORED
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 # which are given as objects alone, or by one estimator
-OTHERS = {"Mixture", "SizedEntropy", "SizedFuzzy", "SizedHard", "SparsePossibilistic", "Truncated"}
+OTHERS = {
+    "Mixture",
+    "NoiseMixture",
+    "SizedEntropy",
+    "SizedFuzzy",
+    "SizedHard",
+    "SparsePossibilistic",
+    "Truncated",
+}
 OWN = {name: cls for name, cls in RULES.items() if cls.__module__.startswith("cmeans.")}
 
 

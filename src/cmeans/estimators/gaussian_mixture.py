@@ -8,7 +8,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -17,29 +17,34 @@ from sklearn.utils.validation import check_is_fitted
 from ..data.arrays import Float64
 from ..data.outputs import FloatArray, Labels
 from ..engines import Engine
-from ..fitting.arguments import InitName, MissingName
+from ..fitting.arguments import Auto, InitName, MissingName
 from ..fitting.covariance import Covariance, CovarianceName, covariance_from
 from ..fitting.fit import BaseCMeans
 from ..fitting.geometry import Geometry
+from ..fitting.incomplete import incomplete_space
 from ..fitting.mixture import (
-    component_weights,
-    covariances_of,
+    ImputePass,
+    LikelihoodPass,
+    deviance,
     given_mixture,
     in_shape,
     is_mixture,
-    live_columns,
-    log_likelihoods,
     n_parameters,
+    noise_share,
+    spread_over,
+    with_noise,
 )
 from ..fitting.procedure import FitContext, Method, Outcome, Procedure
+from ..fitting.rows.dask_answers import lazily
 from ..fitting.search import Search, SearchName
+from ..fitting.stages.steps import ToldInSteps
 from ..fitting.stages.stretched import StretchedClusters
 from ..fitting.validation import integer, read_weights
 from ..kernels import Linear
-from ..rules import Hard, Mixture
-from ..runtime.checks import ParameterError
+from ..rules import Hard, Mixture, NoiseMixture
+from ..runtime.checks import ParameterError, is_auto
 from ..runtime.docstrings import describes_arguments, shares_parameters
-from ..solvers.stretched import MixtureVolumes
+from ..solvers.stretched import SHAPES, MixtureVolumes
 from ..spaces import Space
 from ..sweeps.final_pass import RowTaker
 from ..sweeps.state import State
@@ -66,6 +71,12 @@ class GaussianMixture(Plotting, BaseCMeans):
         What the clusters' covariances may be. `Covariance` says how, and what is known of them
         beforehand. "full" has d (d + 1) / 2 numbers for each cluster; of many columns take "diag".
         Not None as elsewhere: components are never round and of one size.
+    noise : None, "auto" or float between 0 and 1, default=None
+        Whether rows far from all components belong to none, with the label -1: noise is one more
+        component, of the same density everywhere, and of this share of the rows; "auto": as large
+        a share as makes them most likely. The density is one over the product of the columns'
+        ranges, stretched by a tenth, without the 1% of the rows (one row at least) at either end.
+        Runs start without the rows that are more than a range farther out.
     init : name, array, tuple or fitted estimator, default="k-means++"
         How the first centres are drawn. A name: as in `KernelKMeans`, for hard partitions of the
         rows as they are and of the rows whitened by their total covariance, from which two runs
@@ -79,12 +90,17 @@ class GaussianMixture(Plotting, BaseCMeans):
     tol : float, default=1e-6
         Rise of the objective in a sweep, for each row (by weight), below which the run ends. Not
         1e-4 as elsewhere: likelihoods may stand for a while before they rise.
-    missing : "error", default="error"
-        Rows with missing values are refused.
+    missing : "error" or "partial", default="error"
+        "error": rows with missing values (NaN) are refused. "partial": a row has the density of the
+        values that are there, and the sums of a sweep hold what each component expects of the
+        others, with its covariance. T and the starts are of rows completed by one Gaussian. A row
+        without any value is in no cluster, with the label -1; `impute` completes rows.
 
     Attributes
     ----------
     weights_ : (c,) the components' shares p_j.
+    noise_weight_, noise_membership_ : with `noise`, its share p_0, which the others lack of one,
+        and (n,) what it has of each row.
     means_, cluster_centers_ : (c, d).
     covariances_ : (c, d, d); "diag": (c, d), "tied": (d, d), "spherical": (c,). 0 in columns of one
         value, which say nothing of clusters.
@@ -94,6 +110,11 @@ class GaussianMixture(Plotting, BaseCMeans):
     objective_, objective_history_ : minus the penalised log-likelihood, a weighted sum, at the end
         and after 0, 1, ... sweeps; it falls.
     lower_bound_ : the mean log-likelihood of a row, by weight, without the penalty.
+    steps_ : (d,) the steps in which values of a column are told, as ages in fives: the distance to
+        the next value that most rows have, where a column has two rows a value or more; else 0.
+        Criteria and likelihoods see such columns spread over their steps: a component on a single
+        value would have a density without bound.
+    n_missing_ : (d,) missing values of each column, with missing="partial" only.
     n_starts_, start_ : the runs that were followed, and where the best of them started.
     bics_ : `bic` of every number of clusters, where `n_clusters` is a range.
 
@@ -120,7 +141,9 @@ class GaussianMixture(Plotting, BaseCMeans):
     ----------
     Dempster, Laird, Rubin: Maximum likelihood from incomplete data via the EM algorithm. Journal of
     the Royal Statistical Society B 39, 1977. Fraley, Raftery: Bayesian regularization for normal
-    mixture estimation and model-based clustering. Journal of Classification 24, 2007.
+    mixture estimation and model-based clustering. Journal of Classification 24, 2007. Ghahramani,
+    Jordan: Supervised learning from incomplete data via an EM approach. NIPS 6, 1994 (missing
+    values).
 
     Examples
     --------
@@ -135,16 +158,19 @@ class GaussianMixture(Plotting, BaseCMeans):
 
     _takes = frozenset[str]()
     _has_likelihood = True
+    _together = frozenset({"covariance", "noise", 'missing="partial"'})
     kernel = Linear()
     gamma = "scale"
 
     covariance: CovarianceName | Covariance
+    noise: Auto | float | None
 
     def __init__(
         self,
         n_clusters: int | tuple[int, int] = 8,
         *,
         covariance: CovarianceName | Covariance = "full",
+        noise: Auto | float | None = None,
         init: InitName | Any = "k-means++",
         n_init: int = 1,
         search: SearchName | Search | None = "auto",
@@ -164,9 +190,24 @@ class GaussianMixture(Plotting, BaseCMeans):
 
     def _procedure(self) -> Procedure:
         stage = StretchedClusters(
-            self._covariance, MixtureVolumes(), lambda *_: (Mixture(), None), given_mixture
+            self._covariance,
+            lambda _: MixtureVolumes(),
+            lambda *_: (Mixture(), None),
+            given_mixture,
         )
-        plain = Procedure(lambda _: Method(Hard()), stages=(stage,))
+        if self.noise is not None:
+            if self.missing == "partial":
+                raise ValueError(
+                    f'{type(self).__name__}(noise={self.noise!r}, missing="partial"): noise does '
+                    "not go with missing values so far; leave one out."
+                )
+            stage = with_noise(stage, noise_share(self.noise, type(self).__name__))
+        pairs = not SHAPES[self._covariance.shape].is_diagonal
+        plain = Procedure(
+            lambda _: Method(Hard()),
+            stages=(stage, ToldInSteps()),
+            space_of_holes=partial(incomplete_space, pairs=pairs),
+        )
         if (numbers := self._numbers()) is None:
             return plain
         return replace(plain, cluster=partial(self._by_bic, numbers), most_clusters=numbers[-1])
@@ -206,10 +247,10 @@ class GaussianMixture(Plotting, BaseCMeans):
         best, bics = None, list[float]()
         for number in numbers[: context.settings.n_clusters - numbers[0] + 1]:
             found = fitted(number)
-            metrics, mean = found.result.state.metrics, found.result.attributes["lower_bound_"]
+            metrics = found.result.state.metrics
             assert metrics is not None, "a mixture has metrics"
-            free = n_parameters(self._covariance.shape, metrics)
-            bics.append(-2.0 * mean * weight + free * math.log(weight))
+            free = n_parameters(self._covariance.shape, metrics, noise=is_auto(self.noise))
+            bics.append(deviance(found, context.engine) + free * math.log(weight))
             if bics[-1] == min(bics):
                 best = found
         if best is None:
@@ -237,19 +278,25 @@ class GaussianMixture(Plotting, BaseCMeans):
     ) -> dict[str, Any]:
         found = super()._model_attributes(geometry, method, space, state)
         assert state.metrics is not None, "a mixture has metrics"
-        name, live = self._covariance.shape, live_columns(state.metrics)
+        name, live = self._covariance.shape, state.metrics.live
         factors = state.metrics.factors
         turned = factors if state.metrics.are_diagonal else np.swapaxes(factors, 1, 2)
+        rule = cast(Mixture | NoiseMixture, method.rule)
+        sizes = state.metrics.log_volumes, len(state.metrics.live)
+        weights = rule.component_weights(state.known_scales(), *sizes)
+        if found.pop("noise_distance_", None) is not None:
+            found["noise_weight_"] = max(1.0 - float(weights.sum()), 0.0)
         return {
             **found,
-            "weights_": component_weights(state),
+            "weights_": weights,
             "means_": space.as_points(state.centres),
-            "covariances_": in_shape(covariances_of(state.metrics), name, live),
+            "covariances_": in_shape(state.metrics.covariances, name, live),
             "precisions_cholesky_": in_shape(turned, name, live),
             "precisions_": in_shape(found.pop("metrics_"), name, live),
         }
 
     weights_: Float64
+    noise_weight_: float
     means_: Float64
     covariances_: Float64
     precisions_: Float64
@@ -258,20 +305,33 @@ class GaussianMixture(Plotting, BaseCMeans):
     n_starts_: int
     start_: str
     bics_: Float64
+    steps_: Float64
 
-    @describes_arguments
-    def score_samples(self, X: Any) -> Float64:
-        """Log-likelihood (rows,) of each row."""
-        distances = self.transform(X)
-        return log_likelihoods(self._state, distances)
+    @lazily
+    def score_samples(self, X: Any, *, diag: Any = None) -> Float64:
+        """Log-likelihood (rows,) of each row. Where values are told in steps (`steps_`), rows are
+        spread over these: the mean over a few places in them, of a mixture of spread rows."""
+        table = self._known_table(X, diag)
+        mixtures = spread_over(vars(self).get("steps_", np.zeros(1)), self._state)
+        with self._engine(table.blocks) as engine:
+            rule = cast(Mixture | NoiseMixture, self._rule)
+            parts = list(engine.map(table, LikelihoodPass(rule, mixtures)))
+        return np.concatenate(parts)
 
     @describes_arguments
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, diag: Any = None) -> float:
         """Mean log-likelihood of the rows, by weight."""
-        distances = self.transform(X, diag=diag)
-        values = log_likelihoods(self._state, distances)
+        values = np.asarray(self.score_samples(X, diag=diag))
         weight = _weights(sample_weight, len(values), type(self).__name__)
         return float(weight @ values / weight.sum())
+
+    @lazily
+    def impute(self, X: Any, *, diag: Any = None) -> FloatArray:
+        """Rows (rows, d) with their means under the mixture, given what is there of them, in place
+        of missing values. For models with missing="partial"."""
+        table = self._known_table(X, diag)
+        with self._engine(table.blocks) as engine:
+            return np.concatenate(list(engine.map(table, ImputePass(self._state))))
 
     @describes_arguments
     def bic(self, X: Any, sample_weight: Any = None) -> float:
@@ -289,19 +349,21 @@ class GaussianMixture(Plotting, BaseCMeans):
         """Return the integrated completed likelihood as `bic` has it (Biernacki, Celeux, Govaert
         2000), the lower the better: `bic` + twice the entropy of the posteriors."""
         u = np.asarray(self.predict_proba(X), np.float64)
+        noise = np.maximum(1.0 - u.sum(axis=1, keepdims=True), 0.0)
+        u = u if self._rule.noise_distance is None else np.hstack([u, noise])
         entropy = -np.sum(u * np.log(np.where(u > 0, u, 1.0)), axis=1)
         weight = _weights(sample_weight, len(u), type(self).__name__)
         return self.bic(X, sample_weight) + 2.0 * float(weight @ entropy)
 
     def _deviance(self, X: Any, sample_weight: Any, price: Callable[[float], float]) -> float:
-        values = self.score_samples(X)
+        values = np.asarray(self.score_samples(X))
         weight = _weights(sample_weight, len(values), type(self).__name__)
         assert self._state.metrics is not None, "a mixture has metrics"
-        free = n_parameters(self._covariance.shape, self._state.metrics)
+        free = n_parameters(self._covariance.shape, self._state.metrics, noise=is_auto(self.noise))
         return -2.0 * float(weight @ values) + free * price(float(weight.sum()))
 
     def sample(self, n_samples: int = 1) -> tuple[FloatArray, Labels]:
-        """Draw rows from the mixture.
+        """Draw rows from the components of the mixture, none of noise.
 
         Parameters
         ----------
@@ -329,8 +391,8 @@ class GaussianMixture(Plotting, BaseCMeans):
         n = integer(n_samples, "n_samples", f"{type(self).__name__}.sample", 1)
         rng = check_random_state(self.random_state)
         assert self._state.metrics is not None, "a mixture has metrics"
-        metrics, live = self._state.metrics, live_columns(self._state.metrics)
-        counts, parts = rng.multinomial(n, self.weights_), []
+        metrics, live = self._state.metrics, self._state.metrics.live
+        counts, parts = rng.multinomial(n, self.weights_ / self.weights_.sum()), []
         for factor, mean, count in zip(metrics.factors, self.means_, counts, strict=True):
             away, normal = np.zeros((count, len(mean))), rng.standard_normal((count, len(live)))
             if metrics.are_diagonal:

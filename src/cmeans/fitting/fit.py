@@ -70,6 +70,8 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
 
     # arguments of `fit` that its way to clusters heeds
     _takes: frozenset[str] = frozenset({"known_labels", "must_link"})
+    # features that go together here, though elsewhere they do not (`fitting/together.py`)
+    _together: frozenset[str] = frozenset()
     # of parameters that are objects, where a fit does not use all
     _taken_fields: Mapping[str, tuple[str, ...]] = {}
     _init_names: tuple[str, ...] = METHODS  # that `init` may take

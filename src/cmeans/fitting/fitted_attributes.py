@@ -70,6 +70,7 @@ OPTIONAL = (
     "n_missing_",
     "noise_distance_",
     "noise_membership_",
+    "noise_weight_",
     "outlier_threshold_",
     "pilot_m_",
     "prices_",

@@ -4,19 +4,30 @@ from."""
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import softmax
 
-from ..data.arrays import Array, Float64, to_numpy
-from ..data.blocks import Block
-from ..runtime.checks import ParameterError
-from ..solvers.stretched import SHAPES, GivenClusters
+from ..data.arrays import Array, Float64, host_float64, to_numpy
+from ..data.blocks import Block, Blocks
+from ..engines import Engine, Pass
+from ..rules import Mixture, NoiseMixture
+from ..runtime.checks import ParameterError, is_auto, real
+from ..solvers.stretched import SHAPES, GivenClusters, MixtureVolumes, UniformNoise
 from ..spaces import Metrics
+from ..spaces.centres import Centres
+from ..spaces.completed import CompletedRows
+from ..sweeps.choice import MeasureFunction, measure_for
+from ..sweeps.generic import costs
+from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .procedure import Swept
-from .stages.stretched import given_start
+from .geometry import Geometry
+from .noise_box import NoiseBox
+from .procedure import Outcome, Swept
+from .stages.steps import steps_of_columns
+from .stages.stretched import StretchedClusters, given_start
 from .validation import host_array
 
 WANTED = (
@@ -24,43 +35,15 @@ WANTED = (
     "(weights, means, covariances), or a fitted mixture, also of scikit-learn."
 )
 
-
-def live_columns(metrics: Metrics) -> np.ndarray[Any, np.dtype[np.intp]]:
-    """Return the numbers of the columns of the rows that are in the metrics."""
-    diagonal = metrics.factors if metrics.are_diagonal else np.einsum("jaa->ja", metrics.factors)
-    return np.flatnonzero(diagonal[0] > 0)
+# where in a step rows are seen, for criteria: pairs of opposite places, the same for all rows
+PLACES, SPREAD_SEED = 16, 0
 
 
-def log_volumes(metrics: Metrics) -> Float64:
-    """(c,) ln |S_j|."""
-    diagonal = metrics.factors if metrics.are_diagonal else np.einsum("jaa->ja", metrics.factors)
-    volumes: Float64 = -2.0 * np.log(diagonal[:, live_columns(metrics)]).sum(axis=1)
-    return volumes
-
-
-def n_parameters(name: str, metrics: Metrics) -> int:
-    """Return the number of free numbers of a mixture whose covariances have a shape."""
-    c, live = len(metrics), len(live_columns(metrics))
-    return SHAPES[name].n_parameters(c, live) + c * live + c - 1
-
-
-def component_weights(state: State) -> Float64:
-    """(c,) p_j, of scales 2 ln p_j - ln |S_j|."""
-    assert state.metrics is not None, "a mixture has metrics"
-    weights: Float64 = np.exp((state.known_scales() + log_volumes(state.metrics)) / 2.0)
-    weights /= weights.sum()
-    return weights
-
-
-def covariances_of(metrics: Metrics) -> Float64:
-    """(c, r, r) or (c, r) S_j; 0 in columns of one value."""
-    live, out = live_columns(metrics), np.zeros(metrics.factors.shape)
-    if metrics.are_diagonal:
-        out[:, live] = metrics.factors[:, live] ** -2.0
-        return out
-    lower = np.linalg.inv(metrics.factors[:, live[:, None], live])
-    out[:, live[:, None], live] = lower @ np.swapaxes(lower, 1, 2)
-    return out
+def n_parameters(name: str, metrics: Metrics, *, noise: bool) -> int:
+    """Return the number of free numbers of a mixture whose covariances have a shape; `noise`: the
+    share of noise is one of them."""
+    c, live = len(metrics), len(metrics.live)
+    return SHAPES[name].n_parameters(c, live) + c * live + c - 1 + noise
 
 
 def in_shape(matrices: Float64, name: str, live: Any) -> Float64:
@@ -71,19 +54,100 @@ def in_shape(matrices: Float64, name: str, live: Any) -> Float64:
     return matrices[:, live[0]] if name == "spherical" else matrices
 
 
-def log_densities(state: State, distances: Array) -> Float64:
-    """(b, c) ln p_j N(x_i; v_j, S_j), from distances (b, c), square roots taken."""
+@dataclass(frozen=True)
+class LikelihoodPass(Pass[Float64]):
+    """(b,) log-likelihoods of rows, the mean over some mixtures."""
+
+    rule: Mixture | NoiseMixture
+    states: tuple[State, ...]
+
+    def prepare(self, rows: RepresentedRows) -> list[MeasureFunction]:
+        if rows.space.completes_rows:
+            return [costs] * len(self.states)
+        c = len(self.states[0].centres)
+        return [_squared(measure_for(rows, rows.space, self.rule, c)) for _ in self.states]
+
+    def work(self, rows: RepresentedRows, task: int, prepared: list[MeasureFunction]) -> Float64:
+        total: Float64 = np.zeros(1)
+        for state, measure in zip(self.states, prepared, strict=True):
+            d2, metrics = measure(rows, rows.space, state, task), _clusters(state)[0]
+            sizes = metrics.log_volumes, len(metrics.live)
+            total = total + self.rule.log_likelihoods(d2, state.known_scales(), *sizes)
+        return total / len(self.states)
+
+
+@dataclass(frozen=True)
+class DeviancePass(Pass[float]):
+    """-2 log-likelihoods of rows, summed by weight."""
+
+    of_rows: LikelihoodPass
+
+    def prepare(self, rows: RepresentedRows) -> list[MeasureFunction]:
+        return self.of_rows.prepare(rows)
+
+    def work(self, rows: RepresentedRows, task: int, prepared: list[MeasureFunction]) -> float:
+        weight = host_float64(rows.blocks.cut(*rows.task_range(task)).weight)
+        return -2.0 * float(weight @ self.of_rows.work(rows, task, prepared))
+
+
+def deviance(outcome: Outcome, engine: Engine) -> float:
+    """Return -2 log-likelihood of the rows of a fit, spread over the steps in which they are
+    told."""
+    geometry, result = outcome.geometry, outcome.result
+    rule = cast(Mixture | NoiseMixture, result.rule)
+    mixtures = spread_over(steps_of_columns(geometry), result.state)
+    rows = RepresentedRows(result.space, geometry.blocks, 0)
+    sums = engine.map(rows, DeviancePass(LikelihoodPass(rule, mixtures)))
+    return geometry.blocks.unit * math.fsum(sums)
+
+
+def _squared(measure: MeasureFunction) -> MeasureFunction:
+    return lambda *where: host_float64(measure(*where)) ** 2
+
+
+@dataclass(frozen=True)
+class ImputePass(Pass[Array]):
+    """Rows (b, d) with their means given what is there, under a mixture, in place of what is
+    missing."""
+
+    state: State
+
+    def work(self, rows: RepresentedRows, task: int, prepared: None) -> Array:
+        start, stop = rows.task_range(task)
+        x = to_numpy(rows.blocks.cut(start, stop).x)
+        if not rows.space.completes_rows:
+            return x
+        parts = []
+        for block in rows.task(task):
+            completed = CompletedRows.of(block.rows.plain(), *_clusters(self.state))
+            logs = (self.state.known_scales() - completed.costs(completed.d2)) / 2.0
+            parts.append(completed.mean(softmax(logs, axis=1)))
+        means = rows.space.as_points(Centres.orthonormal(np.concatenate(parts)))
+        assert means is not None, "rows with missing values are points"
+        return np.where(np.isnan(x), means, x).astype(x.dtype)
+
+
+def _clusters(state: State) -> tuple[Metrics, Float64]:
     assert state.metrics is not None, "a mixture has metrics"
-    constant = len(live_columns(state.metrics)) * math.log(2.0 * math.pi)
-    d2 = to_numpy(distances).astype(np.float64) ** 2
-    densities: Float64 = (state.known_scales()[None, :] - d2 - constant) / 2.0
-    return densities
+    return state.metrics, state.centres.coordinates
 
 
-def log_likelihoods(state: State, distances: Array) -> Float64:
-    """(b,) ln sum_j p_j N(x_i; v_j, S_j)."""
-    values: Float64 = logsumexp(log_densities(state, distances), axis=1)
-    return values
+def spread_over(steps: Float64, state: State) -> tuple[State, ...]:
+    """Return the mixture for rows that are spread evenly over the steps (d,) in which their columns
+    are told: for each of a few places within these, which are the same for all rows, the mixture
+    of the spread rows moved back by it.
+
+    So a component on a single value has no more density than a step allows: spread rows have the
+    variance step^2 / 12 more in each component (Sheppard's correction).
+    """
+    if not steps.any():
+        return (state,)
+    half = np.random.default_rng(SPREAD_SEED).random((PLACES // 2, len(steps))) - 0.5
+    assert state.metrics is not None, "a mixture has metrics"
+    metrics = state.metrics.blurred(steps**2 / 12.0)
+    scales = state.known_scales() + state.metrics.log_volumes - metrics.log_volumes
+    moved = (state.centres.coordinates - steps * place for place in (*half, *-half))
+    return tuple(State(Centres.orthonormal(points), scales, metrics) for points in moved)
 
 
 def is_mixture(init: Any, estimator_name: str) -> bool:
@@ -103,7 +167,7 @@ def given_mixture(swept: Swept) -> GivenClusters | None:
 
 def _parameters_of(init: Any, swept: Swept) -> GivenClusters:
     estimator, name = swept.context.estimator, swept.context.estimator_name
-    d, c = swept.problem.space.size, swept.context.settings.n_clusters
+    d, c = swept.problem.space.n_coordinates, swept.context.settings.n_clusters
     if not isinstance(init, tuple):
         kind = getattr(init, "covariance_type", None) or init._covariance.shape
         init = init.weights_, init.means_, _spread(init.covariances_, kind, c, d)
@@ -135,3 +199,33 @@ def _spread(covariances: Any, name: str, c: int, d: int) -> Float64:
     if name == "spherical" and kept.shape == (c,):
         return kept[:, None, None] * np.eye(d)
     return kept[:, :, None] * np.eye(d) if name == "diag" and kept.shape == (c, d) else kept
+
+
+def noise_share(value: Any, estimator_name: str) -> float | None:
+    """Return the share of the rows that the parameter `noise` makes noise; None for "auto", where
+    a run finds it."""
+    if is_auto(value):
+        return None
+    share = real(value, "noise", estimator_name, above=True, others='None, "auto" or ')
+    if share >= 1:
+        wanted = "{name}, the share of the rows that are noise, must be less than 1."
+        raise ParameterError(estimator_name, "noise", value, wanted)
+    return share
+
+
+def with_noise(stage: StretchedClusters, share: float | None) -> StretchedClusters:
+    """Return the stage of a mixture beside noise, of which runs start without rows far out."""
+
+    def noise(geometry: Geometry) -> UniformNoise:
+        return UniformNoise(NoiseBox.of(geometry).ranges, share)
+
+    def near(swept: Swept) -> Blocks | None:
+        geometry = swept.geometry
+        return NoiseBox.of(geometry).without_far_rows(geometry.blocks, swept.context.engine)
+
+    return replace(
+        stage,
+        volumes=lambda swept: MixtureVolumes(noise(swept.geometry)),
+        rules=lambda geometry, shrinkage: (noise(geometry).rule(shrinkage.columns), None),
+        near=near,
+    )

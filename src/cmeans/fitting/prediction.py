@@ -458,5 +458,10 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
                 f'{estimator_name}: diag is for kernel="precomputed" only; this model computes '
                 "k(x, x) itself."
             )
-        space = self._space.for_rows(x, holes=given.holes, is_scale_free=self._rule.is_scale_free)
+        space = self._space.for_rows(
+            x,
+            holes=given.holes,
+            is_scale_free=self._rule.is_scale_free,
+            has_metrics=self._state.metrics is not None,
+        )
         return RepresentedRows(space, blocks, 0, training=False), known

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 
+from ..data.arrays import Float64
 from ..data.blocks import Blocks
 from ..data.scaling import FeatureUnits
 from ..engines import Engine, ThreadEngine
@@ -22,7 +23,7 @@ from ..solvers.checkpoints import CheckpointLog, CheckpointSection
 from ..solvers.multistart import FitResult, Pilot, ScalesPilot, Solving
 from ..solvers.noise import NoisePilot
 from ..solvers.observer import FitRecord
-from ..spaces import PointSpace
+from ..spaces import PartialSpace, PointSpace
 from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Criterion, Problem, Stopping
 from .geometry import Geometry
@@ -151,6 +152,10 @@ class Procedure:
     most_sweeps: int | None = None  # None: `max_iter`
     criterion: Criterion | None = None  # of `Stopping`
     top_k: int | None = None  # clusters in which a row has memberships; None: all
+    # the space of rows with missing values, from the means (d,) of their columns
+    space_of_holes: Callable[[FitContext, Float64], PointSpace] = lambda _, means: PartialSpace(
+        means
+    )
 
     def in_its_space(self, geometry: Geometry) -> tuple[Geometry, Method]:
         """Return the method for some rows, and these in the space that it needs: in scale where it
@@ -184,6 +189,12 @@ class FitContext:
     def estimator_name(self) -> str:
         """For messages."""
         return type(self.estimator).__name__
+
+    @property
+    def column_labels(self) -> Any:
+        """(d,) names of the columns of the rows, or their numbers."""
+        columns = np.arange(int(self.blocks.x.shape[1]))
+        return vars(self.estimator).get("feature_names_in_", columns)
 
     def with_stage(self, stage: Stage) -> FitContext:
         """Return the fit with a settled stage; refused beside what it does not go with."""

@@ -23,7 +23,7 @@ from .covariance import Covariance, covariance_from
 from .geometry import Geometry
 from .procedure import Method, Procedure
 from .stages.stretched import StretchedClusters, given_start
-from .together import COVARIANCES
+from .together import COVARIANCES, IN_MIXTURES
 
 
 @dataclass(frozen=True)
@@ -90,14 +90,16 @@ def stretched(
             return settled, ScalesPilot(settled.pilot, getattr(settled, "eta_scale", 1.0))
         return (settled.with_prices() if priced else None) or settled, None
 
-    stage = StretchedClusters(covariance, volumes, rules, given_start)
+    stage = StretchedClusters(covariance, lambda _: volumes, rules, given_start)
     return replace(plain, method=lambda _: Method(Hard()), stages=(*plain.stages, stage))
 
 
 def _refuse(rule: Rule, covariance: Covariance, said: str) -> None:
     """Refuse covariances for rules that cannot have them."""
     if rule.noise_share is not None or rule.noise_distance is not None:
-        raise ValueError(f"{said}: {COVARIANCES.format('a noise cluster', 'noise=')}.")
+        raise ValueError(
+            f"{said}: {COVARIANCES.format('a noise cluster', f'noise={IN_MIXTURES}')}."
+        )
     if covariance.volume == "free" and not rule.is_shift_free:
         raise ValueError(
             f'{said}: with volume="free" squared distances may be negative, which hard and entropy '

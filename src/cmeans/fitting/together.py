@@ -42,6 +42,7 @@ class Apart:
 
 
 COVARIANCES = "clusters with covariances do not go with {} so far; leave out covariance=, or {}"
+IN_MIXTURES = " (GaussianMixture has both)"
 FREE = (
     "sizes are bounded of rows that are free to move; leave out known_labels= and must_link=, "
     "or the bounds"
@@ -68,8 +69,12 @@ TABLE = (
     Apart("covariance", "known_labels", COVARIANCES.format("known rows", "known_labels=")),
     Apart("covariance", "must_link", COVARIANCES.format("linked rows", "must_link=")),
     Apart("covariance", "top_k", COVARIANCES.format("few memberships of a row", "top_k=")),
-    Apart("covariance", "noise", COVARIANCES.format("a noise cluster", "noise=")),
-    Apart("covariance", 'missing="partial"', COVARIANCES.format("missing values", "missing=")),
+    Apart("covariance", "noise", COVARIANCES.format("a noise cluster", f"noise={IN_MIXTURES}")),
+    Apart(
+        "covariance",
+        'missing="partial"',
+        COVARIANCES.format("missing values", f"missing={IN_MIXTURES}"),
+    ),
     Apart(
         "covariance",
         'search="annealing"',
@@ -139,7 +144,7 @@ def first_apart(name: str, others: Iterable[str], estimator: Any) -> Apart | Non
     """Return the first row of the table in which a feature meets another that a fit has."""
     there = set(others)
     for apart in TABLE:
-        if name in apart.both:
+        if name in apart.both and not apart.both <= estimator._together:
             (other,) = apart.both - {name}
             if other in there or (other in WORDS and WORDS[other](estimator) is not None):
                 return apart

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..data.arrays import Float64
-from ..fitting.mixture import covariances_of, live_columns, log_volumes
 from ..spaces.metrics import Metrics
 from .rows import InspectedRows
 
@@ -15,28 +14,24 @@ POINTS = 73  # of an outline
 def mean_variances(metrics: Metrics, mean_d2: Float64) -> Float64:
     """Return the variances (c, r) of clusters over the axes of the space, of rows whose mean
     squared distances to their centres in these metrics are known (c,)."""
-    spread = covariances_of(metrics)
-    if spread.ndim == 3:
-        spread = np.einsum("jaa->ja", spread)
-    variances: Float64 = spread * (mean_d2 / len(live_columns(metrics)))[:, None]
-    return variances
+    return metrics.variances * (mean_d2 / len(metrics.live))[:, None]
 
 
 def cluster_covariances(seen: InspectedRows) -> Float64:
     """Return the covariances (c, r, r) of clusters with metrics. Metrics of determinant 1 tell
     their shapes alone, and their sizes come from the distances of the rows."""
-    metrics = seen.model._state.metrics
-    found = covariances_of(metrics)
+    metrics: Metrics = seen.model._state.metrics
+    found = metrics.covariances
     if found.ndim == 2:
         found = found[:, :, None] * np.eye(found.shape[1])
-    if np.abs(log_volumes(metrics)).max() < 1e-6:
+    if np.abs(metrics.log_volumes).max() < 1e-6:
         sums = np.bincount(
             np.maximum(seen.labels, 0),
             weights=seen.own_distances**2 * seen.weight * (seen.labels >= 0),
             minlength=seen.n_clusters,
         )
         size = sums / np.maximum(seen.masses, np.finfo(float).tiny)
-        found = found * (size / len(live_columns(metrics)))[:, None, None]
+        found = found * (size / len(metrics.live))[:, None, None]
     return found
 
 

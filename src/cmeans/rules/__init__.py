@@ -11,6 +11,7 @@ from .fuzzy import Fuzzy
 from .hard import Hard
 from .mixture import Mixture
 from .noise_fuzzy import NoiseFuzzy
+from .noise_mixture import NoiseMixture
 from .polynomial_fuzzy import PolynomialFuzzy
 from .possibilistic import Possibilistic
 from .sized_entropy import SizedEntropy
@@ -28,6 +29,7 @@ __all__ = [
     "Mixture",
     "NativeFunctions",
     "NoiseFuzzy",
+    "NoiseMixture",
     "PolynomialFuzzy",
     "Possibilistic",
     "Rule",

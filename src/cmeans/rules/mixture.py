@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
 
 from ..data.arrays import Array, Float64, as_like
 from .base import NativeFunctions, Rule
 from .sized_entropy import entropy_memberships, entropy_penalty
 
+LOG_CIRCLE = math.log(2.0 * math.pi)
 TEMPERATURE = 2.0  # of a density exp(-d2 / 2)
 
 
@@ -44,6 +49,19 @@ class Mixture(Rule):
 
     def penalty(self, u: Array, scales: Float64 | None) -> Array:
         return entropy_penalty(u, TEMPERATURE)
+
+    def component_weights(self, scales: Float64, log_volumes: Float64, d: int) -> Float64:
+        """(c,) p_j, of clusters whose covariances have these ln |S_j| (c,) in d columns."""
+        weights: Float64 = np.exp((scales + log_volumes) / 2.0)
+        weights /= weights.sum()
+        return weights
+
+    def log_likelihoods(
+        self, costs: Float64, scales: Float64, log_volumes: Float64, d: int
+    ) -> Float64:
+        """(b,) ln sum_j p_j N(x_i; v_j, S_j), from squared distances (b, c)."""
+        values: Float64 = logsumexp((scales[None, :] - costs - d * LOG_CIRCLE) / 2.0, axis=1)
+        return values
 
     def _differences(self, scales: Float64) -> Float64:
         """Return the scales but for what they have in common, which decides nothing and would cost

@@ -2,7 +2,7 @@
 
 from .base import SPACES, Pairing, ProductRows, Rows, RowValues, Space, View
 from .conjugate_gradients import solver_tolerance
-from .euclidean import EuclideanSpace, PartialSpace, PointSpace, row_scales
+from .euclidean import EuclideanSpace, IncompleteSpace, PartialSpace, PointSpace, row_scales
 from .exact import ExactSpace
 from .feature import FeatureSpace
 from .landmark import LandmarkSpace, checked_gram, gram_matrix, landmark_space
@@ -15,6 +15,7 @@ __all__ = [
     "EuclideanSpace",
     "ExactSpace",
     "FeatureSpace",
+    "IncompleteSpace",
     "LandmarkSpace",
     "Metrics",
     "Pairing",

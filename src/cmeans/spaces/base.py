@@ -28,6 +28,7 @@ from ..data.blocks import LARGEST_SUM, Block, Blocks, rows_between, spans
 from ..kernels import Columns, Kernel
 from ..runtime.stored_classes import enter, stored
 from .centres import Centres
+from .metrics import Metrics
 
 # by the names that `kernel=` gives; a class with one enters itself
 SPACES: dict[str, type[Space]] = {}
@@ -55,6 +56,7 @@ class Rows(ABC):
     """A block of rows represented in a space."""
 
     kxx: Array  # (b,) k(x, x)
+    holes: Array | None = None  # (b, r) True where a coordinate is missing; None: nowhere
 
     @abstractmethod
     def inner(self, view: View) -> Array:
@@ -84,6 +86,31 @@ class Rows(ABC):
         """Return what native code reads of the plain rows."""
         return self.plain().values()
 
+    def distances_in(self, metrics: Metrics, centres: Float64) -> Array:
+        """d2 (b, c) to centres (c, r) in metrics of their own."""
+        return metrics.squared_distances(self.plain().g, centres)
+
+    def costs(self, d2: Array) -> Array:
+        """Return what memberships are made of (b, c): squared distances, and what missing values
+        add."""
+        return d2
+
+    def add_second_moments(
+        self,
+        w: Array,  # (b, c)
+        points: Float64,  # (c, r) b_j
+        total: Float64,  # (c, r, r), or (c, r) of the diagonals, added to in place
+    ) -> None:
+        """total_j += sum_i w_ij (x_i - b_j)(x_i - b_j)^T."""
+        x, xp = self.plain().g, namespace(w)
+        x, w = xp.astype(x, xp.float64), xp.astype(w, xp.float64)
+        for j, point in enumerate(points):
+            away = x - as_like(point, x)[None, :]
+            weighted = away * w[:, j][:, None]
+            total[j] += host_float64(
+                xp.sum(weighted * away, axis=0) if total.ndim == 2 else weighted.T @ away
+            )
+
     def squared_distances(self, view: View) -> Array:
         """d2 (b, c) = k(x, x) - 2 <phi(x), v> + |v|^2; 0 where it is below rounding."""
         xp = namespace(self.kxx)
@@ -102,6 +129,7 @@ class ProductRows(Rows):
 
     g: Array  # (b, r), dense or CSR
     kxx: Array
+    holes: Array | None = None  # where g is 0
 
     def inner(self, view: View) -> Array:
         return self.g @ view.coefficients.T
@@ -117,7 +145,8 @@ class ProductRows(Rows):
         return self
 
     def some(self, which: IntArray) -> ProductRows:
-        return ProductRows(take(self.g, which), take(self.kxx, which))
+        holes = None if self.holes is None else take(self.holes, which)
+        return ProductRows(take(self.g, which), take(self.kxx, which), holes)
 
     def values(self) -> RowValues:
         return RowValues(self.g, None, self.kxx)
@@ -240,6 +269,21 @@ class Space(ABC):
         return False
 
     @property
+    def completes_rows(self) -> bool:
+        """True where clusters with metrics say what stands in place of missing values."""
+        return False
+
+    def first_metric(self, *, diagonal: bool) -> Metrics:
+        """Return the metric (one) in which rows are swept before any other is known."""
+        scales = self.typical_scales
+        return Metrics.same(scales if diagonal else np.diag(scales), 1)
+
+    @property
+    def typical_scales(self) -> Float64:
+        """(r,) one over a typical deviation of each coordinate, where a unit counts; else 1."""
+        return np.ones(self.n_coordinates)
+
+    @property
     def norms_are_offsets(self) -> bool:
         """True where a squared distance is k(x, x) - 2 g(x).a_j + |v_j|^2, of orthonormal
         coordinates where the space has them."""
@@ -278,9 +322,9 @@ class Space(ABC):
         are none."""
         return self
 
-    def for_rows(self, x: Array, *, holes: bool, is_scale_free: bool) -> Space:
+    def for_rows(self, x: Array, *, holes: bool, is_scale_free: bool, has_metrics: bool) -> Space:
         """Return the space for new rows: of another array library, or with missing values, whose
-        distances are scaled unless the rule `is_scale_free`."""
+        distances are scaled unless the rule `is_scale_free`, or in the clusters' own metrics."""
         return self
 
     def in_scale(self) -> Space:

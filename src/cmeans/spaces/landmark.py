@@ -224,7 +224,9 @@ class LandmarkSpace(Space):
         rows, projections = self.rows(block).plain(), self.embed(block)
         return np.maximum(host_float64(rows.kxx) - projections.squared_norms(), 0.0)
 
-    def for_rows(self, x: Array, *, holes: bool, is_scale_free: bool) -> LandmarkSpace:
+    def for_rows(
+        self, x: Array, *, holes: bool, is_scale_free: bool, has_metrics: bool
+    ) -> LandmarkSpace:
         if self.kernel.takes_kernel_values or is_foreign(self.points) == is_foreign(x):
             return self
         points = self.points.toarray() if is_sparse(self.points) else self.points

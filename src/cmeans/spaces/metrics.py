@@ -69,6 +69,49 @@ class Metrics:
             return self.factors * self.factors
         return np.swapaxes(self.factors, 1, 2) @ self.factors
 
+    @property
+    def live(self) -> IntArray:
+        """Numbers of the columns that the metrics see: those that differ among the rows."""
+        diagonal = self.factors if self.are_diagonal else np.einsum("jaa->ja", self.factors)
+        return np.flatnonzero(diagonal[0] > 0)
+
+    @property
+    def log_volumes(self) -> Float64:
+        """(c,) ln |S_j|, where S_j^-1 = F_j^T F_j in the columns that these see."""
+        diagonal = self.factors if self.are_diagonal else np.einsum("jaa->ja", self.factors)
+        volumes: Float64 = -2.0 * np.log(diagonal[:, self.live]).sum(axis=1)
+        return volumes
+
+    @property
+    def covariances(self) -> Float64:
+        """S_j (c, r, r), or the diagonals (c, r); 0 in columns that the metrics do not see."""
+        live, out = self.live, np.zeros(self.factors.shape)
+        if self.are_diagonal:
+            out[:, live] = self.factors[:, live] ** -2.0
+            return out
+        lower = np.linalg.inv(self.factors[:, live[:, None], live])
+        out[:, live[:, None], live] = lower @ np.swapaxes(lower, 1, 2)
+        return out
+
+    @property
+    def variances(self) -> Float64:
+        """(c, r) the diagonals of S_j."""
+        found = self.covariances
+        return found if self.are_diagonal else np.einsum("jaa->ja", found)
+
+    def blurred(self, variances: Float64) -> Metrics:
+        """Return the metrics of S_j + diag(variances (r,)), in the columns that these see."""
+        live, out = self.live, np.zeros(self.factors.shape)
+        covariances = self.covariances
+        if self.are_diagonal:
+            out[:, live] = (covariances + variances)[:, live] ** -0.5
+            return Metrics(out)
+        here = covariances[:, live[:, None], live] + np.diag(variances[live])
+        units = np.sqrt(np.einsum("jaa->ja", here))  # so that no column is small beside another
+        lower = np.linalg.cholesky(here / (units[:, :, None] * units[:, None, :]))
+        out[:, live[:, None], live] = np.linalg.inv(lower) / units[:, None, :]
+        return Metrics(out)
+
     def squared_distances(
         self,
         x: Array,  # (b, r)

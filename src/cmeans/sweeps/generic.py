@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, IntArray, as_like, device, namespace, to_numpy
+from ..data.arrays import (
+    Array,
+    Float64,
+    IntArray,
+    as_like,
+    device,
+    host_float64,
+    namespace,
+    to_numpy,
+)
 from ..data.outputs import RowOutputs
 from ..rules import Rule
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
@@ -35,13 +44,14 @@ def sweep(
     """
     sums = _Sums(len(state.centres), rows.space.moment_width)
     second = SecondMoments.asked_by(state)
-    for block, block_rows, d2 in _measured(rows, rows.space, state, task, plain=False):
+    for block, block_rows, distances in _measured(rows, rows.space, state, task, plain=False):
+        d2 = block_rows.costs(distances)
         u = rule.memberships(d2, state.scales)
         weight = as_like(block.weight, d2)
         w = rule.weights(u) * weight[:, None]
         block_rows.add_moment(w, sums.moment(d2))
         if second is not None:
-            second.add(block_rows.plain().g, w)
+            block_rows.add_second_moments(w, second.points, second.values)
         sums.add(w, d2, rule.penalty(u, state.scales), block.weight, weight)
         if labels is not None:
             here = argmax_labels(rule, u, d2)
@@ -71,7 +81,7 @@ def gather(
         block_rows.add_moment(w, sums.moment(w))
         sums.add(w, kxx[:, None], None, block.weight, weight)
         if second is not None:
-            second.add(block_rows.plain().g, w)
+            block_rows.add_second_moments(w, second.points, second.values)
     return sums.statistics(second)
 
 
@@ -82,8 +92,8 @@ def assign(
     the last bit)."""
     objective = total_distance = 0.0
     mass = np.zeros(len(state.centres))
-    for block, _, d2 in _measured(rows, space, state, task, plain=True):
-        xp = namespace(d2)
+    for block, block_rows, distances in _measured(rows, space, state, task, plain=True):
+        d2, xp = block_rows.costs(distances), namespace(distances)
         here = out.place(block.start, d2.shape[0])
         u = rule.memberships(d2, state.scales)
         out.labels[here] = labels = argmax_labels(rule, u, d2)
@@ -92,7 +102,7 @@ def assign(
                 out.memberships[here, ...] = u
         else:
             out.clusters[here], out.memberships[here, ...] = _largest(u, out.clusters.shape[1])
-        out.nearest[here] = _label_column(d2, labels)
+        out.nearest[here] = _label_column(distances, labels)
         weight = as_like(block.weight, d2, xp.float64)
         costs = xp.sum(rule.weights(u) * d2, axis=1)
         penalty = rule.penalty(u, state.scales)
@@ -257,6 +267,13 @@ def distances(rows: RepresentedRows, space: Space, state: State, task: int) -> A
     return namespace(parts[0]).concat(parts)
 
 
+def costs(rows: RepresentedRows, space: Space, state: State, task: int) -> Float64:
+    """(b, c) what memberships of the rows of one task are made of: squared distances, and what
+    missing values add; as any rows."""
+    seen = _measured(rows, space, state, task, plain=True)
+    return np.concatenate([host_float64(block_rows.costs(d2)) for _, block_rows, d2 in seen])
+
+
 def nearest(rows: RepresentedRows, space: Space, state: State, task: int) -> IntArray:
     """(b,) numbers of the nearest centres, less their prices where they have some, without k(x,
     x)."""
@@ -285,7 +302,7 @@ def _measured(
     """
     distances_of = None
     for block in rows.task(task):
-        block_rows = block.rows.plain() if plain else block.rows.prepared()
+        block_rows = state.completed(block.rows.plain() if plain else block.rows.prepared())
         if distances_of is None:
             distances_of = state.distances_in(space, block_rows.kxx)
         yield block, block_rows, distances_of(block_rows)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, as_like, host_float64, namespace
+from ..data.arrays import Float64
 from ..runtime.stored_classes import stored
 from ..spaces.centres import Centres
 from .state import State
@@ -32,21 +32,6 @@ class SecondMoments:
         if state.metrics is None:
             return None
         return cls(state.centres.coordinates, np.zeros(state.metrics.factors.shape))
-
-    def add(
-        self,
-        x: Array,  # (b, r)
-        w: Array,  # (b, c)
-    ) -> None:
-        """Add some rows in place, to moments that are nobody else's."""
-        xp = namespace(x)
-        x, w = xp.astype(x, xp.float64), xp.astype(w, xp.float64)
-        for j, point in enumerate(self.points):
-            away = x - as_like(point, x)[None, :]
-            weighted = away * w[:, j][:, None]
-            self.values[j] += host_float64(
-                xp.sum(weighted * away, axis=0) if self.values.ndim == 2 else weighted.T @ away
-            )
 
     def __add__(self, other: SecondMoments) -> SecondMoments:
         if self.points is not other.points and not np.array_equal(self.points, other.points):

@@ -9,6 +9,7 @@ from ..data.arrays import Array, Float64, IntArray
 from ..runtime.stored_classes import stored
 from ..spaces import Rows, Space
 from ..spaces.centres import Centres
+from ..spaces.completed import CompletedRows
 from ..spaces.metrics import Metrics
 
 
@@ -59,7 +60,14 @@ class State:
             view = space.view(self.centres, like)
             return lambda rows: rows.squared_distances(view)
         centres = self.centres.coordinates
-        return lambda rows: metrics.squared_distances(rows.plain().g, centres)
+        return lambda rows: rows.distances_in(metrics, centres)
+
+    def completed(self, rows: Rows) -> Rows:
+        """Return rows with what each cluster expects in place of missing values, where clusters
+        have metrics."""
+        if self.metrics is None or rows.holes is None:
+            return rows
+        return CompletedRows.of(rows.plain(), self.metrics, self.centres.coordinates)
 
     def known_scales(self) -> Float64:
         """The scales, of a rule that has them."""

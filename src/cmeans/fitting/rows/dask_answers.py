@@ -39,9 +39,11 @@ def lazily(method: Method) -> Method:
         estimator_name, name = type(self).__name__, method.__name__
         width = (
             None
-            if name in ("predict", "outlier_score")
+            if name in ("predict", "outlier_score", "score_samples")
             else 2 * self._most
             if name == "_top_columns"
+            else self.n_features_in_
+            if name == "impute"
             else len(self._state.centres)
         )
         nothing = np.empty(

@@ -14,7 +14,6 @@ from ...data.blocks import Blocks, GivenRows
 from ...data.files.schema import shortened
 from ...engines import Engine, Pass
 from ...runtime.user_warnings import warn
-from ...spaces import PartialSpace
 from ..procedure import FitContext, Stage
 
 MOSTLY = 0.5  # share of a column's weight without a value from which on a warning is issued
@@ -35,11 +34,11 @@ class Holes(Stage):
             return context.with_stage(Holes(np.zeros(int(blocks.x.shape[1]), np.intp)))
         sums = observed_sums(blocks, context.engine)
         if sums.missing.any():
-            labels = vars(context.estimator).get("feature_names_in_", np.arange(len(sums.mass)))
-            sums.complain(labels, name)
+            sums.complain(context.column_labels, name)
             # as of `EuclideanSpace.about`
             means = (sums.moment / sums.mass).astype(numpy_dtype(blocks.x))
-            context = replace(context, space=PartialSpace(means.astype(np.float64)))
+            space = context.procedure.space_of_holes(context, means.astype(np.float64))
+            context = replace(context, space=space)
         return context.with_stage(Holes(sums.missing))
 
     @property

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from ...data.arrays import Array, Float64, as_like, is_sparse
-from ...data.blocks import mapped
+from ...data.blocks import Blocks, mapped
+from ...data.files.schema import shortened
+from ...runtime.user_warnings import warn
 from ...solvers.multistart import Runs, ScalesPilot
 from ...solvers.observer import UNOBSERVED
 from ...solvers.search import Breathing
 from ...solvers.stretched import (
     RANDOM_STARTS,
     SHAPES,
+    FilledRows,
     GivenClusters,
     Mapped,
     Shrinkage,
@@ -21,11 +26,12 @@ from ...solvers.stretched import (
     Volumes,
 )
 from ...solvers.subsampling import subsample_schedule
+from ...spaces import EuclideanSpace, PointSpace, Space
 from ...sweeps.represented_rows import RepresentedRows
 from ..covariance import Covariance
 from ..geometry import Geometry
 from ..init import InitContext, given_partition, starts
-from ..procedure import Stage, Swept
+from ..procedure import FitContext, Outcome, Stage, Swept
 from ..space import euclidean_space
 
 MOST_COLUMNS = 1024  # of full matrices
@@ -49,11 +55,15 @@ class StretchedClusters(Stage):
     """Clusters have covariances, which follow their rows."""
 
     covariance: Covariance
-    volumes: Volumes
+    volumes: Callable[[Swept], Volumes]
     # the rule, settled, and its pilot, for the rows of a fit whose scatter within clusters is known
     rules: Callable[[Geometry, Shrinkage], tuple[Any, ScalesPilot | None]]
     # the start that the estimator's `init` gives; None where it is drawn
     given: Callable[[Swept], GivenClusters | None]
+    # the rows from which runs start; None: all of them
+    near: Callable[[Swept], Blocks | None] = lambda _: None
+
+    context: FitContext | None = None  # settled
 
     name = "covariance"
 
@@ -61,25 +71,56 @@ class StretchedClusters(Stage):
         # one from each partition, of which one is of the whitened rows, and from random rows
         return RANDOM_STARTS + 3 if drawn else 1
 
+    def settle(self, context: FitContext) -> FitContext:
+        return context.with_stage(replace(self, context=context))
+
+    def restore(self, outcome: Outcome) -> Outcome:
+        assert self.context is not None, "stages are settled first"
+        metrics, name = outcome.result.state.metrics, self.context.estimator_name
+        assert metrics is not None, "stretched clusters have metrics"
+        dead = np.setdiff1d(np.arange(metrics.factors.shape[1]), metrics.live)
+        if len(dead) and outcome.geometry.space.as_points(outcome.result.state.centres) is not None:
+            warn(
+                f"{name}: all rows have the same value in "
+                f"{shortened(self.context.column_labels[dead].tolist())}, which says nothing of "
+                "clusters and is left out of covariances; leave it out of X."
+            )
+        blocks, shape = outcome.geometry.blocks, SHAPES[self.covariance.shape]
+        least = shape.prior_rows(len(metrics.factors[0]) - len(dead))
+        least *= 1 if shape.is_tied else len(metrics)
+        if (weight := blocks.unit * float(blocks.weight.sum())) < least:
+            warn(
+                f"{name}: the rows weigh {weight:.6g} together, of which {len(metrics)} clusters "
+                f"would need {least:.6g} or more: covariances come from the prior above all. "
+                'Weights are counts of rows. Take fewer clusters, or covariance="diag" or "tied".'
+            )
+        return outcome
+
     def prepare(self, swept: Swept) -> Swept:
-        shape, geometry = SHAPES[self.covariance.shape], swept.geometry
         self._refuse(swept)
+        solving, near = self._solver(swept), self.near(swept)
+        if near is not None:
+            solving = replace(solving, near=self._solver(_over(swept, near, swept.problem.space)))
+        return replace(swept, solving=solving)
+
+    def _solver(self, swept: Swept) -> Stretched:
+        geometry = swept.geometry
 
         def rules(shrinkage: Shrinkage) -> tuple[Any, ScalesPilot | None]:
             return self.rules(geometry, shrinkage)
 
-        solving = Stretched(
-            shape,
-            self.volumes,
+        return Stretched(
+            SHAPES[self.covariance.shape],
+            self.volumes(swept),
             self.covariance.prior_rows,
             rules,
             _drawn(swept),
             lambda factor, point: _mapped(swept, MappedRows(factor, point)),
             swept.population,
             swept.context.settings.rng,
+            lambda expected: self._solver(_completed(swept, expected)),
             self.given(swept),
         )
-        return replace(swept, solving=solving)
 
     def _refuse(self, swept: Swept) -> None:
         name, space = swept.context.estimator_name, swept.problem.space
@@ -96,10 +137,11 @@ class StretchedClusters(Stage):
                 f"{said}: X is sparse, and its covariances would not be; reduce it to a few dense "
                 "columns first (scikit-learn's TruncatedSVD), or leave covariance= out."
             )
-        if space.size > MOST_COLUMNS and not SHAPES[self.covariance.shape].is_diagonal:
+        columns = space.n_coordinates
+        if columns > MOST_COLUMNS and not SHAPES[self.covariance.shape].is_diagonal:
             raise ValueError(
-                f"{said}: there are {space.size} columns, of which every cluster would have "
-                f'{space.size}^2 numbers; take covariance="diag", or reduce the columns to at most '
+                f"{said}: there are {columns} columns, of which every cluster would have "
+                f'{columns}^2 numbers; take covariance="diag", or reduce the columns to at most '
                 f"{MOST_COLUMNS}."
             )
 
@@ -134,17 +176,27 @@ def _drawn(swept: Swept) -> Runs:
     return Runs(drawn, settings.n_init, problem, UNOBSERVED, schedule, search)
 
 
+def _completed(swept: Swept, expected: FilledRows) -> Swept:
+    """Return the same of rows with what is expected in place of missing values."""
+    blocks = swept.geometry.blocks
+    space = EuclideanSpace(cast(PointSpace, swept.problem.space).shift)
+    return _over(swept, replace(blocks, x=mapped(blocks.x, expected)), space)
+
+
 def _mapped(swept: Swept, function: MappedRows) -> Mapped | None:
     """Return the runs over rows in other coordinates."""
-    geometry = swept.geometry
     if not swept.problem.space.in_coordinates:
         return None
-    blocks = replace(geometry.blocks, x=mapped(geometry.blocks.x, function))
+    blocks = swept.geometry.blocks
+    blocks = replace(blocks, x=mapped(blocks.x, function))
     space = euclidean_space(blocks)
-    there = replace(
-        geometry, blocks=blocks, space=space, former=None, landmark_rows=None, units=None
+    return Mapped(_drawn(_over(swept, blocks, space)), space.as_points)
+
+
+def _over(swept: Swept, blocks: Blocks, space: Space) -> Swept:
+    """Return the same of other rows in their own space."""
+    geometry = replace(
+        swept.geometry, blocks=blocks, space=space, former=None, landmark_rows=None, units=None
     )
-    rows = RepresentedRows(space, blocks, 0)
-    problem = replace(swept.problem, rows=rows)
-    runs = _drawn(replace(swept, geometry=there, problem=problem, starting=problem))
-    return Mapped(runs, space.as_points)
+    problem = replace(swept.problem, rows=RepresentedRows(space, blocks, 0))
+    return replace(swept, geometry=geometry, problem=problem, starting=problem)

@@ -3,13 +3,14 @@ them."""
 
 from .shapes import SHAPES, Shape
 from .shrinkage import Shrinkage, StandardColumns
-from .solve import RANDOM_STARTS, GivenClusters, Mapped, Stretched
-from .volumes import EqualVolumes, FreeVolumes, MixtureVolumes, Volumes
+from .solve import RANDOM_STARTS, FilledRows, GivenClusters, Mapped, Stretched
+from .volumes import EqualVolumes, FreeVolumes, MixtureVolumes, UniformNoise, Volumes
 
 __all__ = [
     "RANDOM_STARTS",
     "SHAPES",
     "EqualVolumes",
+    "FilledRows",
     "FreeVolumes",
     "GivenClusters",
     "Mapped",
@@ -18,5 +19,6 @@ __all__ = [
     "Shrinkage",
     "StandardColumns",
     "Stretched",
+    "UniformNoise",
     "Volumes",
 ]

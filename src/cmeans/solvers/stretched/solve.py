@@ -9,11 +9,12 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ...data.arrays import Float64, resolution
+from ...data.arrays import Array, Float64, as_like, host_float64, namespace, resolution
 from ...rules import Rule, SizedHard
 from ...sampling.population import Population, draw
-from ...spaces import Metrics
+from ...spaces import Metrics, ProductRows
 from ...spaces.centres import Centres
+from ...spaces.completed import CompletedRows
 from ...sweeps.passes import PartitionPass, SweepPass
 from ...sweeps.problem import Problem
 from ...sweeps.state import State
@@ -28,6 +29,9 @@ from .step import NextClusters, ObjectiveStands
 from .volumes import SweptSums, Volumes
 
 RANDOM_STARTS = 6  # from random rows
+# of the Gaussian of values that are there: sweeps at most, and the change of a covariance in one,
+# in standard columns, below which they end
+MOST_SWEEPS, SETTLED = 100, 1e-6
 ROUNDINGS = 4  # of a column's typical value: deviations that are no larger say nothing
 
 
@@ -47,6 +51,21 @@ class Mapped(NamedTuple):
 
     runs: Runs
     points: Callable[[Centres], Float64]
+
+
+@dataclass(frozen=True)
+class FilledRows:
+    """A function of rows: the same with what one Gaussian expects in place of missing values."""
+
+    metric: Metrics  # one
+    mean: Float64  # (r,) the point of it
+
+    def __call__(self, x: Array) -> Array:
+        whole = host_float64(x) - self.mean
+        holes = np.isnan(whole)
+        given = ProductRows(np.where(holes, 0.0, whole), np.zeros(len(whole)), holes)
+        seen = CompletedRows.of(given, self.metric, np.zeros((1, len(self.mean))))
+        return namespace(x).where(namespace(x).isnan(x), as_like(seen.x[0] + self.mean, x), x)
 
 
 @dataclass(frozen=True)
@@ -79,28 +98,39 @@ class Stretched(Solving):
     mapped: Callable[[Float64, Float64], Mapped | None]
     population: Population
     rng: np.random.RandomState
+    # the same solver over other rows in the place of these, from which it may start
+    over: Callable[[FilledRows], Stretched]
     given: GivenClusters | None = None  # None: starts are drawn
+    # the same solver over rows of which some, far out, weigh nothing: from these it starts
+    near: Stretched | None = None
 
     def best(self, runs: Runs) -> tuple[Problem, BestRun]:
         problem = runs.problem
-        rows = _RowsToStretch.of(problem, self.shape)
+        source = self.near or self
+        rows = _RowsToStretch.of(
+            problem if self.near is None else source.partition.problem, self.shape
+        )
         hidden = runs.observer.of_pilot(lambda *_: None)
-        centres, visits = rows.mean, 2 * problem.n_rows
+        centres, visits = rows.mean, rows.sweeps * problem.n_rows
+        if rows.expected is not None:
+            source = source.over(rows.expected)
+            rows = rows.filled(source.partition.problem)
         if self.given is None or self.prior != 0:
-            hard = _hard_partition(self.partition, hidden.within("partition"))
+            hard = _hard_partition(source.partition, hidden.within("partition"))
             centres, visits = hard.solution.state.centres, visits + hard.row_visits
         plain = rows.in_metric(centres, self.shape.identity(rows.width))
         partition = rows.hard_sums(plain)
         shrinkage = self._shrinkage(rows, plain, partition)
         rule, pilot = self.rules(shrinkage)
         step = NextClusters(shrinkage, self.volumes)
-        ends = ObjectiveStands(step, partition.weight)
+        whole = partition.weight if self.near is None else float(problem.rows.blocks.weight.sum())
+        ends = ObjectiveStands(step, whole)
         stopping = replace(problem.stopping, criterion=ends, acceleration=None)
         final = replace(problem, rule=rule, stopping=stopping)
         first = final if pilot is None else replace(final, rule=pilot.rule)
         if self.given is None:
-            plain = step.state(first, partition, plain)
-            starts = self._drawn(first, step, rows, plain, hidden)
+            plain = step.start(first, partition, plain)
+            starts = source._drawn(first, step, rows, plain, hidden)
         else:
             starts = iter(
                 [StretchedStart(self._given(self.given, first, step, rows), "the given one")]
@@ -162,7 +192,7 @@ class Stretched(Solving):
             points = mapped.points(found.solution.state.centres)
             whitened = rows.in_metric(rows.back(points), rows.metric_of(rows.whitening))
             yield StretchedStart(
-                step.state(problem, rows.hard_sums(whitened), whitened),
+                step.start(problem, rows.hard_sums(whitened), whitened),
                 "the best partition of the whitened rows",
             )
         for _ in range(RANDOM_STARTS if c <= len(self.population) else 0):
@@ -170,7 +200,7 @@ class Stretched(Solving):
             centres = problem.space.embed(problem.rows.blocks.take(numbers), numbers)
             near = rows.in_metric(centres, rows.standard)
             yield StretchedStart(
-                step.state(problem, rows.hard_sums(near), near), "random rows", is_random=True
+                step.start(problem, rows.hard_sums(near), near), "random rows", is_random=True
             )
 
     def _given(
@@ -182,13 +212,14 @@ class Stretched(Solving):
             means = rows.mean[np.zeros(given.memberships.shape[1], np.intp)]
             about = rows.in_metric(means, plain)
             by = PartitionPass(problem.rule, given.memberships, about)
-            return step.state(problem, problem.engine.fold(problem.rows, by), about)
+            return step.start(problem, problem.engine.fold(problem.rows, by), about)
         assert given.centres is not None, "a start has centres or memberships"
         if given.covariances is None or given.shares is None:
             at = rows.in_metric(given.centres, plain)
-            return step.state(problem, rows.hard_sums(at), at)
+            return step.start(problem, rows.hard_sums(at), at)
         inwards = step.shrinkage.columns.inwards(given.covariances)
-        return self.volumes.state(step.shrinkage, given.centres, inwards, given.shares)
+        weight = 1.0 / self.volumes.first_share
+        return self.volumes.state(step.shrinkage, given.centres, inwards, given.shares, weight)
 
 
 @dataclass(frozen=True)
@@ -199,17 +230,31 @@ class _RowsToStretch:
     columns: StandardColumns
     mean: Centres  # one
     point: Float64  # (r,) the mean as a row, where centres are points
-    covariance: Float64  # (l, l) or (l,), of all rows in standard columns
+    total: Float64  # (r, r) or (r,) the covariance of all rows
+
+    # (r, r) or (r,) the mean covariance of what is missing, where expectations stand in its place
+    lacking: Float64 | None = None
+    expected: FilledRows | None = None  # what the rows lack, by one Gaussian; None: nothing
+    sweeps: int = 2  # that this took, and one of the last pass
 
     @classmethod
     def of(cls, problem: Problem, shape: Shape) -> _RowsToStretch:
-        """Return the rows of a problem, by one sweep of a single cluster."""
-        width = problem.space.n_coordinates
-        origin = State(
-            Centres.orthonormal(np.zeros((1, width))),
-            metrics=Metrics.same(shape.identity(width), 1),
-        )
-        sums = _hard_sums(problem, origin)
+        """Return the rows of a problem, by one sweep of a single cluster; where values are missing,
+        by those that find the Gaussian of the values that are there (EM)."""
+        first = problem.space.first_metric(diagonal=shape.is_diagonal)
+        state = State(Centres.orthonormal(np.zeros((1, problem.space.n_coordinates))), None, first)
+        rows = cls._swept(problem, shape, state)
+        while rows.expected is not None and rows.sweeps < MOST_SWEEPS:
+            new = cls._swept(problem, shape, rows.as_cluster)
+            change = np.abs(new.covariance - rows.covariance).max()
+            rows = replace(new, sweeps=rows.sweeps + 1)
+            if change <= SETTLED:
+                break
+        return rows
+
+    @classmethod
+    def _swept(cls, problem: Problem, shape: Shape, state: State) -> _RowsToStretch:
+        sums = _hard_sums(problem, state)
         centres = problem.space.centres(sums.mass, sums.moment)
         about = sums.about(centres).second
         assert about is not None, "the state that was swept has metrics"
@@ -227,7 +272,33 @@ class _RowsToStretch:
         if shape.is_round:
             deviations = np.where(deviations > 0, np.sqrt(np.mean(variances[deviations > 0])), 0.0)
         columns = StandardColumns(deviations)
-        return cls(problem, columns, centres, point, columns.inwards(covariance)[0])
+        expected = None
+        if problem.space.completes_rows:
+            before = problem.space.as_points(state.centres)
+            assert before is not None, "rows with missing values are points"
+            assert state.metrics is not None, "so that their covariance is known"
+            expected = FilledRows(state.metrics, before[0])
+        return cls(problem, columns, centres, point, covariance[0], expected=expected)
+
+    @cached_property
+    def covariance(self) -> Float64:
+        """(l, l) or (l,) that of all rows in standard columns."""
+        inside: Float64 = self.columns.inwards(self.total[None])[0]
+        return inside
+
+    @property
+    def as_cluster(self) -> State:
+        """All rows as one cluster of their covariance."""
+        factor = inverse_factors((self.covariance + RIDGE * self._identity)[None])
+        return State(self.mean, None, self.columns.metrics(factor))
+
+    def filled(self, problem: Problem) -> _RowsToStretch:
+        """Return the same rows where expectations stand in place of what they lack."""
+        one = Metrics.same(np.ones(self.width) if self.total.ndim == 1 else np.eye(self.width), 1)
+        second = _hard_sums(problem, State(self.mean, None, one)).about(self.mean).second
+        assert second is not None, "the state that was swept has metrics"
+        lacking = self.total - second.values[0] / self.problem.rows.blocks.weight.sum()
+        return replace(self, problem=problem, lacking=lacking)
 
     @property
     def width(self) -> int:
@@ -277,7 +348,13 @@ class _RowsToStretch:
 
     def hard_sums(self, state: State) -> Statistics:
         """Return the sums of the rows' nearest clusters."""
-        return _hard_sums(self.problem, state)
+        sums = _hard_sums(self.problem, state)
+        if self.lacking is None:
+            return sums
+        assert sums.second is not None, "the state that was swept has metrics"
+        lacking = sums.mass.reshape((-1,) + (1,) * self.lacking.ndim) * self.lacking
+        second = replace(sums.second, values=sums.second.values + lacking)
+        return replace(sums, second=second)
 
 
 def _hard_sums(problem: Problem, state: State) -> Statistics:

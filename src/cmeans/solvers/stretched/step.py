@@ -37,11 +37,16 @@ class NextClusters:
             self.state(problem, sums, swept.state), sums=replace(sums, penalty=penalty)
         )
 
+    def start(self, problem: Problem, sums: Statistics, before: State) -> State:
+        """Return the clusters that the sums of a partition make."""
+        weight = float(sums.mass.sum()) / self.volumes.first_share
+        return self.state(problem, replace(sums, weight=weight), before)
+
     def state(self, problem: Problem, sums: Statistics, before: State) -> State:
         """Return the clusters that the sums of a sweep make."""
         centres = problem.means(before, sums)
         found = self.shrinkage.covariances(sums, centres)
-        new = self.volumes.state(self.shrinkage, centres, found, sums.mass)
+        new = self.volumes.state(self.shrinkage, centres, found, sums.mass, sums.weight)
         return new if new.scales is not None else replace(new, scales=before.scales)
 
     def objective(self, sums: Statistics, state: State) -> float:

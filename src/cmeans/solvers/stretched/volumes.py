@@ -9,16 +9,19 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ...data.arrays import Float64
+from ...rules import NoiseMixture
+from ...rules.mixture import LOG_CIRCLE
 from ...spaces import Metrics
 from ...spaces.centres import Centres
 from ...sweeps.state import State
 from .shapes import diagonals, inverse_factors
-from .shrinkage import Shrinkage
+from .shrinkage import Shrinkage, StandardColumns
 
 # of a log-likelihood, for each row and column, that a run from random rows must gain: crossing
 # lines gain .5, components that describe no cluster .03 at most
 MUCH = 0.1
 LEAST_SHARE = 1e-300  # of the rows in a cluster, for logarithms
+LEAST_PART = 1e-12  # of the rows that are no noise
 
 
 class SweptSums(NamedTuple):
@@ -32,14 +35,23 @@ class SweptSums(NamedTuple):
 class Volumes(Protocol):
     """A way from covariances to the clusters of the next sweep."""
 
+    # of the rows that are in clusters, where a run starts from a partition
+    first_share: float = 1.0
+
     def attributes(self, shrinkage: Shrinkage, sums: SweptSums, state: State) -> dict[str, Any]:
         """Return fitted attributes, from the last pass."""
         return {}
 
     def state(
-        self, shrinkage: Shrinkage, centres: Centres, covariances: Float64, mass: Float64
+        self,
+        shrinkage: Shrinkage,
+        centres: Centres,
+        covariances: Float64,
+        mass: Float64,
+        weight: float,
     ) -> State:
-        """Return the clusters of these covariances (in standard columns) and masses."""
+        """Return the clusters of these covariances (in standard columns) and masses, of rows of
+        this weight."""
 
     def typical_metric(self, shrinkage: Shrinkage) -> Metrics:
         """Return the metric (one) of the covariance towards which those of clusters shrink."""
@@ -68,7 +80,12 @@ class EqualVolumes(Volumes):
     has_prices: bool = False  # whether the rule takes some, which are 0
 
     def state(
-        self, shrinkage: Shrinkage, centres: Centres, covariances: Float64, mass: Float64
+        self,
+        shrinkage: Shrinkage,
+        centres: Centres,
+        covariances: Float64,
+        mass: Float64,
+        weight: float,
     ) -> State:
         prices = np.zeros(len(centres)) if self.has_prices else None
         return State(centres, prices, self.metrics(shrinkage, covariances))
@@ -105,7 +122,12 @@ class FreeVolumes(Volumes):
     """
 
     def state(
-        self, shrinkage: Shrinkage, centres: Centres, covariances: Float64, mass: Float64
+        self,
+        shrinkage: Shrinkage,
+        centres: Centres,
+        covariances: Float64,
+        mass: Float64,
+        weight: float,
     ) -> State:
         metrics = shrinkage.columns.metrics(inverse_factors(covariances))
         return State(centres, -shrinkage.log_determinants(metrics), metrics)
@@ -122,6 +144,39 @@ class FreeVolumes(Volumes):
 
 
 @dataclass(frozen=True)
+class UniformNoise:
+    """Noise of the same density everywhere, 1 / V, where V is the product of the columns'
+    ranges."""
+
+    ranges: Float64  # (r,); 0 where they are not known
+    share: float | None  # of the rows that is noise; None: as a run finds it
+    starting_share: float = 0.1  # where it is to be found
+
+    @property
+    def first_share(self) -> float:
+        """The share at the start of a run."""
+        return self.starting_share if self.share is None else self.share
+
+    def share_of(self, mass: Float64, weight: float) -> float:
+        """Return the share of the rows, of this weight, that is in none of the clusters."""
+        found = self.share
+        if found is None:
+            found = 1.0 - float(mass.sum()) / weight
+        return min(max(found, LEAST_SHARE), 1.0 - LEAST_PART)
+
+    def log_volume(self, columns: StandardColumns) -> float:
+        """Return ln V over the columns that differ."""
+        live = columns.live
+        wide = columns.deviations[live] * math.sqrt(12.0)
+        ranges = self.ranges[live]
+        return float(np.log(np.where(ranges > 0, ranges, wide)).sum())
+
+    def rule(self, columns: StandardColumns) -> NoiseMixture:
+        """Return the rule of clusters beside this noise."""
+        return NoiseMixture(self.log_volume(columns))
+
+
+@dataclass(frozen=True)
 class MixtureVolumes(Volumes):
     """Gaussians of weights p_j: the scales are 2 ln p_j - ln |S_j|, so that the posteriors of a row
     are those of maximum entropy at the temperature 2 with these prices.
@@ -130,12 +185,30 @@ class MixtureVolumes(Volumes):
     sum_j [ln |S_j| + tr(S_j^-1 T)].
     """
 
+    noise: UniformNoise | None = None
+
+    @property
+    def first_share(self) -> float:  # type: ignore[override]
+        return 1.0 if self.noise is None else 1.0 - self.noise.first_share
+
     def state(
-        self, shrinkage: Shrinkage, centres: Centres, covariances: Float64, mass: Float64
+        self,
+        shrinkage: Shrinkage,
+        centres: Centres,
+        covariances: Float64,
+        mass: Float64,
+        weight: float,
     ) -> State:
         metrics = shrinkage.columns.metrics(inverse_factors(covariances))
-        shares = np.maximum(mass / mass.sum(), LEAST_SHARE)
-        return State(centres, 2.0 * np.log(shares) - shrinkage.log_determinants(metrics), metrics)
+        volumes = shrinkage.log_determinants(metrics)
+        if self.noise is None:
+            shares = np.maximum(mass / mass.sum(), LEAST_SHARE)
+            return State(centres, 2.0 * np.log(shares) - volumes, metrics)
+        log_volume, live = self.noise.log_volume(shrinkage.columns), len(shrinkage.columns.live)
+        share = self.noise.share_of(mass, weight)
+        shares = np.maximum(mass / mass.sum(), LEAST_SHARE) * ((1.0 - share) / share)
+        scales = 2.0 * (np.log(shares) + log_volume) - volumes - live * LOG_CIRCLE
+        return State(centres, scales, metrics)
 
     def objective(self, shrinkage: Shrinkage, sums: SweptSums, state: State) -> float:
         return (self._deviance(shrinkage, sums, state) + log_prior(shrinkage, state)) / 2.0
@@ -148,8 +221,14 @@ class MixtureVolumes(Volumes):
 
     def _deviance(self, shrinkage: Shrinkage, sums: SweptSums, state: State) -> float:
         """Return -2 times the log-likelihood."""
-        constant = len(shrinkage.columns.live) * math.log(2.0 * math.pi)
-        prices = float(state.known_scales() @ sums.mass)
+        prices, live = float(state.known_scales() @ sums.mass), len(shrinkage.columns.live)
+        constant = live * LOG_CIRCLE
+        if self.noise is not None:
+            rule = self.noise.rule(shrinkage.columns)
+            assert state.metrics is not None, "stretched clusters have metrics"
+            volumes = shrinkage.log_determinants(state.metrics)
+            log_noise = rule.log_noise(state.known_scales(), volumes, live)
+            constant = -2.0 * (log_noise - rule.log_volume)
         return sums.objective - prices + constant * sums.weight
 
     def least_fall(self, tol: float, weight: float, objective: float) -> float:

@@ -27,6 +27,7 @@ from ...runtime.stored_classes import stored
 from ...runtime.user_warnings import OutOfRangeError
 from ..base import ProductRows, Rows, RowValues, View, kernel_room
 from ..centres import Centres
+from .incomplete import IncompleteSpace
 from .partial import PartialSpace
 from .points import PointSpace
 
@@ -116,7 +117,11 @@ class EuclideanSpace(PointSpace):
     def represents_by_views(self) -> bool:
         return not self.spherical
 
-    def for_rows(self, x: Array, *, holes: bool, is_scale_free: bool) -> PointSpace:
+    def for_rows(
+        self, x: Array, *, holes: bool, is_scale_free: bool, has_metrics: bool
+    ) -> PointSpace:
+        if holes and has_metrics:
+            return IncompleteSpace(self.shift, np.ones(len(self.shift)))
         return PartialSpace(self.shift, not is_scale_free) if holes else self
 
     def empty_rows_of(self, block: Block) -> IntArray:
