@@ -31,8 +31,8 @@ PLAIN, SPANNED = ExpectedSpace(Linear(), D, is_plain=True), ExpectedSpace(RBF(0.
 
 
 def centres(width: int) -> int:
-    """Bytes of the 16 sets of centres or sums that are held at once."""
-    return 16 * 8 * C * width
+    """Bytes of the 20 sets of centres or sums that are held at once."""
+    return 20 * 8 * C * width
 
 
 class Unread(StoredRows):

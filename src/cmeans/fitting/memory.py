@@ -25,7 +25,7 @@ WEIGHED, SIFTED = 24, 16
 LABELLED = 24  # bytes of a row's label, distance, and of its label as it is returned
 NUMBER = 4  # bytes of the number of a cluster, beside a membership in it
 # centres, or sums of a sweep, that solvers and the search hold of the states that they compare
-COMPARED = 16
+COMPARED = 20
 FIXED = 48 * 2**20  # samples for seeds, widths and m, which do not grow with the data
 
 
