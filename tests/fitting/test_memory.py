@@ -267,6 +267,20 @@ def test_a_budget_that_is_too_small_is_refused_before_rows_are_read(name: str) -
                 question(rows)
 
 
+def test_linked_rows_without_room_are_refused_before_they_are_read() -> None:
+    """They are read into memory, unlike others, for which the budget suffices."""
+    model, rows = cmeans.FuzzyCMeans(3, kernel="linear", m=2.0), Unread((2_000_000, 60))
+    least = model.plan(rows).least_memory
+    assert least < rows.nbytes
+    model.set_params(engine=cmeans.ThreadEngine(memory_budget=least))
+    with pytest.raises(
+        ValueError,
+        match=rf"all rows of nowhere need {rows.nbytes} bytes.* of memory_budget={least}: linked "
+        "rows are read into memory",
+    ):
+        model.fit(rows, must_link=[[0, 1]])
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in STREAMS])
 def test_a_fit_needs_no_more_than_is_told(name: str) -> None:
     """The space that was expected is the one that comes."""

@@ -38,7 +38,8 @@ def unlabelled(x: Any) -> Any:
 
 def is_sparse(x: Array) -> bool:
     """True where x is a SciPy sparse matrix or array."""
-    return bool(sparse.issparse(x))
+    # which is asked a hundred times in a fit, of arrays more often than not
+    return not isinstance(x, np.ndarray) and bool(sparse.issparse(x))
 
 
 def is_stored(x: Array) -> bool:
