@@ -18,7 +18,7 @@ from .harness import machine
 QUICK_ROWS = 6_000
 CONTESTS = (*jobs.CONTESTS, *many_clusters.CONTESTS)
 # those that run in a way of their own, and their points
-OWN_SCRIPTS = {"roofline": 4, "growth": 9, "every_size": 10}
+OWN_SCRIPTS = {"roofline": 4, "growth": 9, "every_size": 10, "text": 12}
 
 DESCRIPTION = """\
 cmeans beside its peers: the same rows, start and sweeps for all, contestants in turn, medians; and beside what the machine can do.
@@ -36,6 +36,7 @@ def parse() -> argparse.Namespace:
         ("growth", 9, "Time a row from 10^4 to 10^7 rows"),
     ]
     points += [("every_size", 10, "Every size: fits of 150 to 1,000,000 rows")]
+    points += [("text", 12, "Rows of text: CSR rows of 30,000 columns")]
     listed = "\n".join(
         f"   {name:18s}{title}" + (f" (point {point})" if point else "")
         for name, point, title in points

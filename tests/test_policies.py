@@ -133,7 +133,7 @@ def test_budgets() -> None:
                 random_state=0,
                 engine=ThreadEngine(memory_budget=budget),
             ).fit(X)
-            for budget in (None, "100MB", "2GB")
+            for budget in (None, "80MB", "2GB")
         ]
         for other in fits[1:]:
             same_bits(found(fits[0]), found(other))

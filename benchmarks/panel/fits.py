@@ -98,7 +98,7 @@ add(
     landmarks=None,
     gamma=0.05,
     max_iter=6,
-    engine=ThreadEngine(memory_budget="180MB"),
+    engine=ThreadEngine(memory_budget="160MB"),
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,11 @@ import pytest
 
 from cli.command import Command, Ended
 from cli.streams import LINEAR, csv, groups
+from cmeans import FuzzyCMeans
 from cmeans.cli import fitting
 from cmeans.data.files.arrow import RowTable
+from cmeans.data.row_source import StoredRows
+from cmeans.storage import atomic
 from cmeans.storage.atomic import WriteError
 from full_disk import files_end_at
 
@@ -150,3 +154,64 @@ def test_a_model_goes_before_its_labels(
     assert [file.name for file in out.iterdir()] == ["model.safetensors"]
     words = ["predict", out / "model.safetensors", rows, "--out", tmp_path / "l.npy", "-q"]
     assert cmeans(*words).code == 0
+
+
+class Unread(StoredRows):
+    """Three million rows of no file, of which none may be read."""
+
+    def __init__(self) -> None:
+        super().__init__("nowhere", ["a", "b", "c"], np.float64, 3_000_000)
+
+    def memory(self, n_threads: int) -> int:
+        return 0
+
+    def _read(self, start: int, stop: int) -> np.ndarray:
+        raise AssertionError("rows are read")
+
+
+def free(monkeypatch: pytest.MonkeyPatch, nbytes: int) -> None:
+    monkeypatch.setattr(atomic.shutil, "disk_usage", lambda _: SimpleNamespace(free=nbytes))
+
+
+@pytest.mark.parametrize(
+    ("ending", "words", "of_a_row"),
+    [
+        ("npy", {}, 4),
+        ("csv", {"memberships": True}, 2 + 4 * 4),
+        ("parquet", {"memberships": True}, 4 * 4),
+        ("parquet", {"top_k": 2, "memberships": True}, 2 * 4),
+    ],
+)
+def test_room_is_asked_for_before_any_row_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    ending: str,
+    words: dict[str, Any],
+    of_a_row: int,
+) -> None:
+    model = FuzzyCMeans(4, kernel="linear", m=2.0, random_state=0)
+    fitted = FuzzyCMeans(4, kernel="linear", m=2.0, random_state=0).fit(groups(100)[0])
+    out, least = tmp_path / f"labels.{ending}", 3_000_000 * of_a_row
+    for work in (model.fit_predict_to, fitted.predict_to):
+        free(monkeypatch, least - 1)
+        with pytest.raises(WriteError, match=f"cannot write .*labels.{ending}: it takes at least"):
+            work(Unread(), out, **words)
+        free(monkeypatch, least)
+        with pytest.raises(AssertionError, match="rows are read"):
+            work(Unread(), out, **words)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_command_without_room_ends_before_its_work(
+    cmeans: Command, rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cmeans("fit", rows, *LINEAR, "-q", "--out", tmp_path / "o").code == 0
+    free(monkeypatch, 1_000)
+    takes = "it takes at least 0 MB, and 0 MB are free there."
+    words = ["predict", tmp_path / "o" / "model.safetensors", rows, "-q", "--out"]
+    out = tmp_path / "p.npy"
+    assert refused(cmeans(*words, out)) == f"cmeans: cannot write {out}: {takes}"
+    soft = ["fit", rows, *LINEAR, "-q", "--out", tmp_path / "new"]
+    name = tmp_path / "new" / "labels.parquet"
+    assert refused(cmeans(*soft)) == f"cmeans: cannot write {name}: {takes}"
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "o", rows]

@@ -50,6 +50,34 @@ def test_results_wait_for_their_reader_up_to_a_bound(
     assert read == list(range(MANY))
 
 
+def test_while_one_task_takes_long_neither_its_reader_nor_a_helper_goes_far_ahead() -> None:
+    """And the helper waits for more work, rather than leave it all to the reader."""
+    ahead, begun, go_on = 4, threading.Semaphore(0), threading.Event()
+
+    def function(task: int) -> int:
+        begun.release()
+        if task == 0:
+            go_on.wait(10.0)
+        return task
+
+    queue = threads._Queue(function, MANY, ahead)
+    helpers = [threading.Thread(target=queue.work) for _ in range(2)]
+    helpers[0].start()
+    begun.acquire()  # the first task is under way
+    read: list[int] = []
+    reader = threading.Thread(target=lambda: read.extend(map(queue.result, range(MANY))))
+    for thread in (reader, helpers[1]):
+        thread.start()
+    for _ in range(ahead):
+        assert begun.acquire(timeout=10.0)
+    assert not begun.acquire(timeout=0.1)
+    assert helpers[1].is_alive()
+    go_on.set()
+    for thread in (reader, *helpers):
+        thread.join()
+    assert read == list(range(MANY))
+
+
 def test_the_plan_counts_all_sums_that_may_wait() -> None:
     """Beside those of the bound the total, and the one that is added to it."""
     assert [waiting_sums(n_threads) for n_threads in (1, 2, 8)] == [5, 7, 19]

@@ -30,6 +30,11 @@ N, D, C, T = 100_000, 20, 10, 2
 PLAIN, SPANNED = ExpectedSpace(Linear(), D, is_plain=True), ExpectedSpace(RBF(0.1), 500, 500)
 
 
+def centres(width: int) -> int:
+    """Bytes of the 20 sets of centres or sums that are held at once."""
+    return 20 * 8 * C * width
+
+
 class Unread(StoredRows):
     """Rows of no file, of which none may be read."""
 
@@ -52,6 +57,14 @@ def shaped(n: int = N, d: int = D, dtype: Any = np.float64) -> np.ndarray:
     return np.broadcast_to(np.zeros(1, dtype), (n, d))
 
 
+def csr(n: int, d: int) -> sparse.csr_array:
+    """Rows of 60 values."""
+    columns = np.sort(np.arange(n * 60, dtype=np.int32).reshape(n, 60) % d, axis=1)
+    return sparse.csr_array(
+        (np.ones(columns.size), columns.ravel(), np.arange(n + 1) * 60), shape=(n, d)
+    )
+
+
 def sizes(**given: Any) -> FitSizes:
     return FitSizes(C, T, labelled=given.pop("labelled", N), **given)
 
@@ -64,14 +77,14 @@ def test_what_arrays_take() -> None:
     found = footprint(PLAIN, of(shaped()), sizes(memberships=C, samples=N // 4))
     thread = 4096 * 8 * 8 * C + 8 * C * (D + D)
     assert found == Footprint(
-        held=0,
+        held=centres(D),
         sweeping=T * thread + (2 * T + 3) * 8 * C * D,
         setup=0,
         seeding=20_000 * (2 * 8 * D + 8 * 4 * (2 + 2)),
         sampling=N // 4 * (8 * D + 32),
         results=N * (24 + 8 * C),
     )
-    assert found.least == FIXED + max(
+    assert found.least == FIXED + centres(D) + max(
         found.seeding, found.sampling + found.sweeping, found.results + found.sweeping
     )
 
@@ -95,6 +108,36 @@ def test_each_thread_has_blocks_and_sums_that_wait(n_threads: int) -> None:
     assert more - one == (n_threads - 1) * a_thread
 
 
+def test_no_thread_is_planned_for_without_a_task() -> None:
+    """Sums of wide CSR rows are dense: 20,000 rows of 60 values are one task in 60,000 columns."""
+    x = csr(20_000, 60_000)
+    wide = ExpectedSpace(Linear(), 60_000, is_plain=True)
+    one = footprint(wide, of(x), FitSizes(C, 1, labelled=20_000)).sweeping
+    assert one == 1024 * 8 * 8 * C + (2 + 1) * 8 * C * 60_000
+    assert footprint(wide, of(x), FitSizes(C, 64, labelled=20_000)).sweeping == one
+
+
+def test_a_patch_is_planned_with_the_kernel_matrix_of_its_rows() -> None:
+    x = shaped(10_000, 5)
+    one, more = (
+        cmeans.KernelPatchClustering(C, kernel="linear", patch_size=2000, n_points=points).plan(x)
+        for points in (1, 101)
+    )
+    matrices = 8 * (2000 + C * 101) ** 2 - 8 * (2000 + C * 1) ** 2
+    assert more.least_memory - one.least_memory == matrices
+
+
+def test_the_sample_of_an_adaptive_fit_is_planned() -> None:
+    """20,000 rows, as they are and in their space, and a row number each of all."""
+    few, many = (
+        cmeans.AdaptivePossibilisticCMeans(n_clusters=(1, 4), scaling=None).plan(shaped(n, 40))
+        for n in (100_000, 200_000)
+    )
+    of_a_row = (many.least_memory - few.least_memory) / 100_000
+    beyond_rows = few.least_memory - 100_000 * of_a_row
+    assert beyond_rows > FIXED + 2 * 20_000 * 40 * 8
+
+
 def test_landmarks_are_chosen_factored_and_certified() -> None:
     """Among 20,000 rows at most, with a copy; and their prepared form stays."""
     found = footprint(SPANNED, of(shaped()), sizes())
@@ -102,7 +145,7 @@ def test_landmarks_are_chosen_factored_and_certified() -> None:
     assert memory.rows_for(500, Limits()) == 8388
     certified = 8 * 1000 * (4 * 500 + 2 * D + 2 * 1000)
     assert found.setup == max(among, certified, 6 * 8 * 500**2) == among
-    assert found.held == 2 * 8 * 500 * (D + 4)
+    assert found.held == 2 * 8 * 500 * (D + 4) + centres(500)
     few = ExpectedSpace(RBF(0.1), 2000, 2000)
     assert footprint(few, of(shaped()), sizes()).setup == max(
         2 * 8 * 8000 * (2000 + D), 6 * 8 * 2000**2, 8 * 1000 * (4 * 2000 + 2 * D + 2000)
@@ -112,7 +155,7 @@ def test_landmarks_are_chosen_factored_and_certified() -> None:
 def test_what_is_copied_remembered_and_weighed_stays() -> None:
     weight = np.arange(N) + 1.0
     found = footprint(PLAIN, of(shaped(), weight=weight), sizes(copied=7, remembered=11))
-    assert found.held == 7 + 11 + 24 * N
+    assert found.held == 7 + 11 + 24 * N + centres(D)
 
 
 def test_stored_rows_are_read_a_few_at_a_time() -> None:
@@ -120,18 +163,14 @@ def test_stored_rows_are_read_a_few_at_a_time() -> None:
     n = 1_000_000
     rows = of(Unread((n, D)))
     found = footprint(PLAIN, rows, sizes(memberships=C, labelled=n, samples=n // 4))
-    assert found.held == T * 1_000_000 + 2**26
+    assert found.held == T * 1_000_000 + 2**26 + centres(D)
     assert found.results == n + T * 65_536 * (24 + 4 * C)
     assert found.sampling == 32 * n // 4
 
 
 def test_sparse_rows_count_by_what_they_store() -> None:
     """60 values a row in 60,000 columns: as many bytes as they have, not as many as columns."""
-    columns = np.arange(20_000 * 60, dtype=np.int32).reshape(20_000, 60) % 60_000
-    x = sparse.csr_array(
-        (np.ones(columns.size), np.sort(columns, axis=1).ravel(), np.arange(20_001) * 60),
-        shape=(20_000, 60_000),
-    )
+    x = csr(20_000, 60_000)
     found = footprint(ExpectedSpace(Linear(), 60_000, is_plain=True), of(x), sizes(labelled=20_000))
     assert found.seeding < 20_000 * 2 * 2 * (12 * 60 + 200)
     assert found.least < 400e6
@@ -228,6 +267,20 @@ def test_a_budget_that_is_too_small_is_refused_before_rows_are_read(name: str) -
                 question(rows)
 
 
+def test_linked_rows_without_room_are_refused_before_they_are_read() -> None:
+    """They are read into memory, unlike others, for which the budget suffices."""
+    model, rows = cmeans.FuzzyCMeans(3, kernel="linear", m=2.0), Unread((2_000_000, 60))
+    least = model.plan(rows).least_memory
+    assert least < rows.nbytes
+    model.set_params(engine=cmeans.ThreadEngine(memory_budget=least))
+    with pytest.raises(
+        ValueError,
+        match=rf"all rows of nowhere need {rows.nbytes} bytes.* of memory_budget={least}: linked "
+        "rows are read into memory",
+    ):
+        model.fit(rows, must_link=[[0, 1]])
+
+
 @pytest.mark.parametrize("name", [name for name in EVERY_NAME if name not in STREAMS])
 def test_a_fit_needs_no_more_than_is_told(name: str) -> None:
     """The space that was expected is the one that comes."""
@@ -254,14 +307,26 @@ def test_hard_fits_of_many_clusters_plan_and_hold_no_memberships(tmp_path: Path)
         np.testing.assert_array_equal(u, model.memberships_)
 
 
-def test_row_visits_are_about_as_many_as_are_told() -> None:
-    """Of fits from drawn centres on rows with as many groups as clusters."""
+VISITED = {
+    "hard": lambda: cmeans.KernelKMeans(4, kernel="linear", random_state=0),
+    "fuzzy, no search": lambda: cmeans.FuzzyCMeans(4, kernel="linear", m=2.0, search=None),
+    "adaptive": lambda: cmeans.AdaptivePossibilisticCMeans(n_clusters=(1, 8), random_state=0),
+    "stream": lambda: cmeans.StreamingFuzzyCMeans(4, kernel="linear", random_state=0),
+    "patches": lambda: cmeans.KernelPatchClustering(4, kernel="linear", random_state=0),
+    "two steps": lambda: cmeans.TwoStepKernelKMeans(4, kernel="rbf", random_state=0),
+}
+
+
+@pytest.mark.slow  # fits of 30,000 rows: fewer are not swept on samples
+@pytest.mark.parametrize("n", [4_000, 30_000])
+@pytest.mark.parametrize("name", VISITED)
+def test_row_visits_are_about_as_many_as_are_told(name: str, n: int) -> None:
+    """Of fits of rows with as many groups as clusters, a quarter to three times as many."""
     rng = np.random.default_rng(0)
-    for n in (20_000, 60_000):
-        x = rng.normal(size=(n, 2)) + 5 * rng.integers(4, size=(n, 1))
-        model = cmeans.FuzzyCMeans(4, kernel="linear", m=2.0, search=None, random_state=0)
-        told = model.plan(x).row_visits
-        assert told / 8 < model.fit(x).row_visits_ < 4 * told
+    x = rng.normal(size=(n, 2)) + 5 * rng.normal(size=(4, 2))[rng.integers(4, size=n)]
+    model = VISITED[name]()
+    told = model.plan(x).row_visits
+    assert told / 4 < model.fit(x).row_visits_ < 3 * told
 
 
 def test_json_of_a_plan() -> None:

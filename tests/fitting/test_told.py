@@ -561,13 +561,6 @@ def test_linked_rows_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
                 tmp_path / "rows.npy", tmp_path / "out.npy", **told
             )
             np.testing.assert_array_equal(counts, np.bincount(inside.labels_, minlength=C))
-    stored_rows = Blocks(cmeans.open_blocks(tmp_path / "rows.npy"), np.ones(len(X)))
-    with pytest.raises(
-        ValueError,
-        match=r"all rows of .*rows.npy need .* bytes.* of memory_budget=1000: linked rows are read "
-        r"into memory",
-    ):
-        loaded_rows(stored_rows, 1000, "FuzzyCMeans")
 
 
 def test_breathing_and_rows_on_other_machines_are_refused() -> None:

@@ -222,7 +222,7 @@ def test_fits_have_the_same_bits_whatever_threads_and_memory(space, X):
         FuzzyCMeans, 4, m=1.3, init="k-means||", n_init=2, random_state=0, tol=1e-2, **SPACES[space]
     )
     once = make(n_jobs=1).fit(X)
-    for words in ({"n_jobs": 2}, {"n_jobs": 5}, {"engine": ThreadEngine(1, memory_budget="127MB")}):
+    for words in ({"n_jobs": 2}, {"n_jobs": 5}, {"engine": ThreadEngine(1, memory_budget="60MB")}):
         np.testing.assert_array_equal(make(**words).fit(X).memberships_, once.memberships_)
 
 

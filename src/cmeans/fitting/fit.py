@@ -12,6 +12,7 @@ from typing import Any, Self, get_args
 from sklearn.base import ClusterMixin
 from sklearn.utils import ClassifierTags, Tags
 
+from ..data.arrays import itemsize
 from ..data.blocks import Blocks
 from ..data.outputs import Labels
 from ..engines import ThreadEngine
@@ -202,6 +203,10 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
                 settings,
                 n_clusters=self._clusters_for(procedure, settings.n_clusters, blocks.n_rows),
             )
+            if taker is not None and procedure.most_clusters is None:  # else few may be found
+                size = itemsize(blocks.x)
+                kind = False, procedure.top_k
+                taker.check_room(blocks.n_rows, settings.n_clusters, size, *kind)
             for name in OPTIONAL:
                 self.__dict__.pop(name, None)  # left by a fit with other parameters
             most = (

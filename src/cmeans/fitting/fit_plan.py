@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..solvers.search import is_enough, stage_of, usual_visits_of_search
 from ..solvers.subsampling import GROWTH
+from ..sweeps.problem import Stopping
+from .procedure import FitSettings
 
 # sweeps of a fit from drawn centres: about as many as most take (benchmarks/memory_plans.py)
 USUAL_SWEEPS, SWEEPS_AFTER_SAMPLES = 20, 5
+RUNS = 12  # from drawn centres, that looking for the number of clusters takes about as long as
 
 
 @dataclass(frozen=True)
@@ -40,18 +43,35 @@ class FitPlan:
 
 
 def usual_visits(
-    n_rows: int, n_init: int, most_sweeps: int, samples: Sequence[int], further_runs: int = 0
+    n_rows: int,
+    settings: FitSettings,
+    samples: list[int],
+    *,
+    searched: bool,
+    further_runs: int = 0,
 ) -> tuple[int, int]:
     """Return the usual passes over all rows of a fit, with the last, and the usual row visits;
-    `further_runs` are over all rows."""
-    sweeps = min(USUAL_SWEEPS, most_sweeps)
+    `searched`: a better solution is looked for; `further_runs` are over all rows."""
+    c, sweeps = settings.n_clusters, min(USUAL_SWEEPS, settings.stopping.max_iter)
     if further_runs:
-        passes, visits = usual_visits(n_rows, n_init, most_sweeps, samples)
+        passes, visits = usual_visits(n_rows, settings, samples, searched=searched)
         return passes + further_runs * sweeps, visits + further_runs * sweeps * n_rows
+    further = usual_visits_of_search(c, sweeps) if searched else 0
     if not samples:
-        passes = n_init * sweeps + 1
+        passes = settings.n_init * sweeps + further + 1
         return passes, passes * n_rows
-    after = min(SWEEPS_AFTER_SAMPLES, most_sweeps)
+    passes = min(SWEEPS_AFTER_SAMPLES, settings.stopping.max_iter) + 1
+    passes += 0 if is_enough(samples, c) else further
     # of all starts on the samples, of the best of them on all rows
-    sampled = n_init * sum(sweeps * size // GROWTH for size in samples)
-    return after + 1, (after + 1) * n_rows + sampled
+    sampled = settings.n_init * sum(sweeps * size // GROWTH for size in samples)
+    sampled += further * samples[stage_of(samples, c)]
+    return passes, passes * n_rows + sampled
+
+
+def adaptive_visits(n_rows: int, stopping: Stopping, sample: int) -> tuple[int, int]:
+    """Return the same of a fit that finds the number of clusters: of many rows on a sample."""
+    sought = RUNS * min(USUAL_SWEEPS, stopping.max_iter)
+    if n_rows <= sample:
+        return sought + 1, (sought + 1) * n_rows
+    passes = min(SWEEPS_AFTER_SAMPLES, stopping.max_iter) + 1
+    return passes, passes * n_rows + sought * sample

@@ -15,7 +15,7 @@ from ..runtime.numerals import percent
 from ..sampling.kmeanspp import VALUES, VERY_MANY
 from ..spaces import Space
 from ..sweeps.bounded import SearchMemory
-from ..sweeps.represented_rows import bytes_of_a_row
+from ..sweeps.represented_rows import bytes_of_a_row, numbers_read
 
 # bytes for each row of the largest sample: its number, its weight, and what drawing takes
 SAMPLED = 32
@@ -24,7 +24,9 @@ ALWAYS_THERE = 2**27  # bytes that are taken without asking the system how many 
 WEIGHED, SIFTED = 24, 16
 LABELLED = 24  # bytes of a row's label, distance, and of its label as it is returned
 NUMBER = 4  # bytes of the number of a cluster, beside a membership in it
-FIXED = 64 * 2**20  # samples for seeds, widths and m, which do not grow with the data
+# centres, or sums of a sweep, that solvers and the search hold of the states that they compare
+COMPARED = 20
+FIXED = 48 * 2**20  # samples for seeds, widths and m, which do not grow with the data
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ def plan(
 class Footprint:
     """Bytes of memory at most: what stays through a fit, and what each of its steps takes."""
 
-    held: int  # what is read, remembered, and known of all rows for drawing
+    held: int  # what is read, remembered, and known of all rows for drawing; centres
     sweeping: int  # blocks of each thread, and sums that wait for those before them
     setup: int  # the choice of landmarks, their factor, their certificate
     seeding: int
@@ -166,10 +168,12 @@ def footprint(space: Space, blocks: Blocks, sizes: FitSizes) -> Footprint:
     limits, number = blocks.limits, itemsize(blocks.x)
     features = int(blocks.x.shape[1]) if space.kernel.takes_features else 0
     of_a_row = LABELLED + sizes.memberships * (number + NUMBER * sizes.numbered)
-    b = blocks.block_rows(r)
+    read = numbers_read(space, blocks)
+    b, tasks = blocks.block_rows(read[0]), blocks.n_tasks(*read)
     represented = 0 if space.represents_by_views else 2 * bytes_of_a_row(space, blocks.x)
     per_thread = b * (represented + number * 8 * c) + 8 * c * (r + space.moment_width)
-    waiting = waiting_sums(t) * 8 * c * space.moment_width
+    moments = 8 * c * space.moment_width
+    waiting = min(waiting_sums(t), tasks) * moments
     # the basis in the kernel's prepared form
     prepared = 2 * number * r * (features + 4) * (not space.in_coordinates)
     sample = SAMPLED * sizes.samples
@@ -183,8 +187,8 @@ def footprint(space: Space, blocks: Blocks, sizes: FitSizes) -> Footprint:
         results, reading, drawing = sizes.labelled * of_a_row, 0, 0 if blocks.alike else WEIGHED
         sample += sizes.samples * row_bytes(blocks.x)
     return Footprint(
-        sizes.copied + reading + sizes.remembered + n * drawing + prepared,
-        t * per_thread + waiting,
+        sizes.copied + reading + sizes.remembered + n * drawing + prepared + COMPARED * moments,
+        min(t, tasks) * per_thread + waiting,
         _setup(space, blocks, features),
         _seeding(space, blocks, c) if sizes.draws else 0,
         sample + sizes.remembered_of_sample,

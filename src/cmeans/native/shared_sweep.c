@@ -71,12 +71,15 @@ static int64_t take_tasks(struct shared_sweep *shared) {
 
 /* One sweep: the sums (numbers,) of all tasks. What it returns is as for a sweep. */
 int EXPORTED(lead)(struct shared_sweep *shared, double *total) {
+    if (shared->tasks == 1)
+        shared->sums = total; /* which there is nothing to add to */
     atomic_store(&shared->left, shared->tasks);
     atomic_store(&shared->next, 0); /* from here on the others may begin */
     take_tasks(shared);
     for (int64_t looks = 0; atomic_load(&shared->left) > 0; looks++)
         wait_a_moment(looks);
-    memcpy(total, shared->sums, (size_t)shared->numbers * sizeof(double));
+    if (shared->sums != total)
+        memcpy(total, shared->sums, (size_t)shared->numbers * sizeof(double));
     for (int64_t task = 1; task < shared->tasks; task++)
         for (int64_t i = 0; i < shared->numbers; i++)
             total[i] += shared->sums[task * shared->numbers + i];

@@ -295,6 +295,11 @@ class KernelPatchClustering(Plotting, StreamingBase):
         many rows."""
         return self.patch_size // 2 if self._makes_graph() else 0
 
+    def _remembered(self, settings: FitSettings, blocks: Blocks) -> int:
+        """The kernel matrix of a patch with the points of one before."""
+        side = blocks.n_rows + settings.n_clusters * self._points_asked()
+        return super()._remembered(settings, blocks) + 8 * side**2
+
     def _points_asked(self) -> int:
         return integer(self.n_points, "n_points", type(self).__name__, 1)
 

@@ -25,6 +25,7 @@ from ..fitting.arguments import (
 )
 from ..fitting.expected_space import ExpectedSpace
 from ..fitting.fit import BaseCMeans
+from ..fitting.fit_plan import usual_visits
 from ..fitting.geometry import Geometry
 from ..fitting.init import InitContext, checked_labels, starts
 from ..fitting.kernel_evidence import settled_kernel
@@ -142,6 +143,13 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
         size = _sample_size(context.settings, context.blocks)
         sample = _among(context.blocks, np.ones(size))
         return super()._expected_memory(_over_sample(context, sample), most=most)
+
+    def _usual_visits(
+        self, procedure: Procedure, settings: FitSettings, blocks: Blocks
+    ) -> tuple[int, int]:
+        size = _sample_size(settings, blocks)
+        _, visits = usual_visits(size, settings, [], searched=False)
+        return 1, visits + blocks.n_rows
 
     def _by_sample(self, context: FitContext) -> Outcome:
         estimator_name, settings, engine = type(self).__name__, context.settings, context.engine

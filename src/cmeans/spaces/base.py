@@ -16,6 +16,7 @@ from ..data.arrays import (
     IntArray,
     as_like,
     host_float64,
+    in_float64,
     in_form_of,
     is_foreign,
     is_sparse,
@@ -136,9 +137,11 @@ class ProductRows(Rows):
 
     def add_moment(self, w: Array, total: Array) -> None:
         xp = namespace(total)
+        if is_sparse(self.g):  # whose sums of a few rows would be as large as the total
+            total += (in_float64(self.g).T @ in_float64(w)).T
+            return
         for start, stop in spans(w.shape[0], LARGEST_SUM):
-            g, part = rows_between(self.g, start, stop), w[start:stop, ...]
-            moment = (g.T @ part).T if is_sparse(g) else part.T @ g
+            moment = w[start:stop, ...].T @ rows_between(self.g, start, stop)
             total += xp.astype(moment, total.dtype)
 
     def plain(self) -> ProductRows:

@@ -73,6 +73,18 @@ def try_writing(file: Path) -> None:
         _flush_to_disk(staging / file.name)
 
 
+def check_room(file: Path, least: int) -> None:
+    """Refuse, before the work is done, a file of at least so many bytes that its disk has no room
+    for: a WriteError."""
+    try:
+        free = shutil.disk_usage(file.parent).free
+    except OSError:  # which writing will meet, too
+        return
+    if free < least:
+        reason = f"it takes at least {least / 1e6:,.0f} MB, and {free / 1e6:,.0f} MB are free there"
+        raise WriteError(errno.ENOSPC, reason, str(file))
+
+
 @contextmanager
 def staged(folder: Path, seal: str) -> Iterator[Path]:
     """Yield a hidden folder inside `folder`; its files are moved to `folder` at the end of the

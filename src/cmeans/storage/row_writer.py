@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ..data.arrays import IntArray, to_numpy
 from ..data.outputs import RowOutputs
-from .atomic import WriteError, staged_file, try_writing, writing_to
+from .atomic import WriteError, check_room, staged_file, try_writing, writing_to
 
 ENDINGS = (".parquet", ".pq", ".csv", ".npy")
 
@@ -32,6 +32,14 @@ class OutputColumns:
     top_k: int | None = None  # only the `top_k` largest memberships
     threshold: float | None = None  # only memberships of at least `threshold`
     most: int | None = None  # clusters in which a row has memberships at all; None: all
+
+    def least_bytes(self, n_rows: int, ending: str, itemsize: int) -> int:
+        """Return about the fewest bytes that so many rows take: of memberships half their size, as
+        files are compressed or numbers short; of lists nothing is known before."""
+        label = {".npy": 4, ".csv": 2}.get(ending, 0)
+        kept = self.memberships and self.threshold is None
+        numbers = (self.top_k or self.most or self.n_clusters) if kept else 0
+        return n_rows * (label + numbers * itemsize // 2)
 
     def of(self, out: RowOutputs) -> Columns:
         """Return the columns of a block of rows.
@@ -221,6 +229,14 @@ class ResultsFile:
         """Refuse, before the work is done, columns for so many clusters that cannot be written."""
         self._columns(n_clusters, is_soft, most)
         try_writing(self._path)
+
+    def check_room(
+        self, n_rows: int, n_clusters: int, itemsize: int, is_soft: bool, most: int | None = None
+    ) -> None:
+        """Refuse, before the work is done, results of so many rows that the disk has no room
+        for."""
+        columns = self._columns(n_clusters, is_soft, most)
+        check_room(self._path, columns.least_bytes(n_rows, self._path.suffix, itemsize))
 
     def _columns(self, n_clusters: int, is_soft: bool, most: int | None) -> OutputColumns:
         chosen = self._top_k is not None or self._threshold is not None

@@ -84,6 +84,12 @@ class RowTaker(Protocol):
         """Refuse, before the fit begins, what cannot be taken of at most so many clusters; `most`
         as of `begin`."""
 
+    def check_room(
+        self, n_rows: int, n_clusters: int, itemsize: int, is_soft: bool, most: int | None = None
+    ) -> object:
+        """Refuse, before the fit begins, results of so many rows and clusters that find no room;
+        `is_soft`, `most` as of `begin`."""
+
     def begin(
         self,
         n_rows: int,

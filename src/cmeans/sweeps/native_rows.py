@@ -65,9 +65,9 @@ def _as_c(numbers: IntArray, dtype: Any) -> IntArray:
 
 def beside(clusters: int, dtype: Any) -> int:
     """Return the numbers from one column to the next where those of all clusters lie side by side:
-    in whole cache lines, unless one holds several columns."""
+    in whole cache lines, unless these would hold many numbers of none."""
     lanes = LINE // int(np.dtype(dtype).itemsize)
-    return clusters if 2 * clusters <= lanes else -(-clusters // lanes) * lanes
+    return clusters if clusters < 2 * lanes else -(-clusters // lanes) * lanes
 
 
 class NativeTable:

@@ -84,9 +84,7 @@ class RepresentedRows:
         self.space = space
         self.blocks = blocks
         self.are_csr = is_sparse(blocks.x) and space.keeps_csr
-        # numbers of a represented row, and what a task sums of them where that is much more
-        self.width = blocks.numbers_of_a_row if self.are_csr else space.size
-        self._summed = space.moment_width if self.are_csr else 0
+        self.width, self._summed = numbers_read(space, blocks)
         self.n_rows, self.n_tasks = blocks.n_rows, blocks.n_tasks(self.width, self._summed)
         self.keep_bounds = blocks.may_keep(keep_bounds)
         self.keep_coordinates = blocks.may_keep(keep_coordinates)
@@ -252,6 +250,14 @@ class RepresentedRows:
             if fits:
                 self._left -= nbytes
             return fits
+
+
+def numbers_read(space: Space, blocks: Blocks) -> tuple[int, int]:
+    """Return the numbers of a represented row, and those of a task's sums where they are many
+    more."""
+    if is_sparse(blocks.x) and space.keeps_csr:
+        return blocks.numbers_of_a_row, space.moment_width
+    return space.size, 0
 
 
 def bytes_of_a_row(space: Space, x: Array) -> int:

@@ -173,6 +173,7 @@ def joined_if_worth_it(blocks: Blocks) -> GroupedRows | None:
 def _estimated_distinct(rows: Array) -> float:
     """Estimate, from a sample of rows, how many distinct ones there are: infinitely many where
     hardly any is repeated (Chao 1984)."""
+    rows = _projections(rows) if is_sparse(rows) else rows
     counts = np.bincount(distinct_rows(rows)[1])
     if len(counts) > (1 - REPEATED) * counts.sum():
         return np.inf

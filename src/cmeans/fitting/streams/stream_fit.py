@@ -37,7 +37,7 @@ from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
 from ..arguments import StreamRule, changed_among
 from ..fit import BaseCMeans
-from ..fit_plan import USUAL_SWEEPS
+from ..fit_plan import SWEEPS_AFTER_SAMPLES, usual_visits
 from ..fitted_attributes import OF_ROWS, centre_attributes, restored_on_failure, warn_of_result
 from ..geometry import Geometry
 from ..init import InitContext, starts
@@ -278,7 +278,11 @@ class StreamingBase(BaseCMeans):
     def _usual_visits(
         self, procedure: Procedure, settings: FitSettings, blocks: Blocks
     ) -> tuple[int, int]:
-        return 2, (settings.n_init + USUAL_SWEEPS // 2 + 1) * blocks.n_rows
+        n = blocks.n_rows
+        first = min(self._rows_at_once(type(self).__name__), n)
+        searched = self._is_searched(settings.search.method)
+        _, visits = usual_visits(first, settings, [], searched=searched)
+        return 2, visits + SWEEPS_AFTER_SAMPLES * (n - first)
 
     def _by_chunks(self, context: FitContext) -> Outcome:
         estimator_name, blocks, settings = type(self).__name__, context.blocks, context.settings

@@ -11,7 +11,7 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
-from ...data.arrays import Array
+from ...data.arrays import Array, row_bytes
 from ...data.blocks import Blocks
 from ...rules import SparsePossibilistic
 from ...runtime.docstrings import describes_arguments
@@ -28,6 +28,7 @@ from ...sweeps.state import State
 from ...tuning.isolation import isolated_rows
 from ..arguments import InnerScaling
 from ..fit import BaseCMeans
+from ..fit_plan import adaptive_visits
 from ..fitted_attributes import certified
 from ..geometry import Geometry
 from ..kernel_evidence import given_kernel
@@ -281,7 +282,15 @@ class BaseAdaptive(BaseCMeans):
         )
 
     def _remembered(self, settings: FitSettings, blocks: Blocks) -> int:
-        return 8 * blocks.n_rows  # a row number each
+        """A row number each, and the sample that clusters are sought on, as it is and as the space
+        sees it."""
+        n, most = blocks.n_rows, blocks.limits.adaptive_rows
+        return 8 * n + 2 * min(n, most) * row_bytes(blocks.x)
+
+    def _usual_visits(
+        self, procedure: Procedure, settings: FitSettings, blocks: Blocks
+    ) -> tuple[int, int]:
+        return adaptive_visits(blocks.n_rows, settings.stopping, blocks.limits.adaptive_rows)
 
     def _by_adaptation(self, context: FitContext, search: Search) -> Outcome:
         settings, blocks = context.settings, context.blocks

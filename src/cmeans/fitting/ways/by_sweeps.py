@@ -128,11 +128,16 @@ class BySweeps:
             return Annealing(swept.population, settings.rng, swept.geometry.critical_temperature)
         return self._breathing(swept, settings.search.method, settings.rng)
 
+    def _is_searched(self, method: str | None) -> bool:
+        """Return whether a search looks for a better solution than that of the starts."""
+        init = vars(self).get("init")
+        return method is not None and (method != "auto" or isinstance(init, str))
+
     def _breathing(
         self, rows: Geometry | Swept, method: str | None, rng: np.random.RandomState
     ) -> Breathing | None:
         """Return the search by clusters that come and go."""
-        if method is None or (method == "auto" and not isinstance(self.init, str)):
+        if not self._is_searched(method):
             return None
         return Breathing(rows.population, rng, thorough=method == "breathing")
 
@@ -158,10 +163,11 @@ class BySweeps:
     ) -> tuple[int, int]:
         """Return the usual passes over all rows, and the usual visits of rows."""
         space = self._expected_space(settings, blocks, most=True)
-        samples, most = self._sample_sizes(settings, space, blocks), settings.stopping.max_iter
+        samples = self._sample_sizes(settings, space, blocks)
+        searched = self._is_searched(settings.search.method)
         drawn = isinstance(self.init, str)
         runs = sum(one.further_runs(drawn=drawn) for one in procedure.stages)
-        return usual_visits(blocks.n_rows, settings.n_init, most, samples, runs)
+        return usual_visits(blocks.n_rows, settings, samples, searched=searched, further_runs=runs)
 
     def _rows_for(self, context: FitContext, geometry: Geometry, rule: Rule) -> RepresentedRows:
         """Return the represented rows of a fit, within the memory budget."""

@@ -20,6 +20,7 @@ from ...data.arrays import (
     numpy_dtype,
     squared_norms,
     to_numpy,
+    with_values,
 )
 from ...data.blocks import Block
 from ...kernels import Cosine, Kernel, Linear
@@ -165,8 +166,7 @@ def of_length_one(x: Array, room: Array | None = None) -> Array:
     as they are."""
     factors = inverse_root(lengths_squared(x))
     if is_sparse(x):
-        data = x.data * np.repeat(factors, np.diff(x.indptr))
-        return type(x)((data, x.indices, x.indptr), shape=x.shape)
+        return with_values(x, x.data * np.repeat(factors, np.diff(x.indptr)))
     return (
         np.multiply(x, factors[:, None], out=room)
         if isinstance(x, np.ndarray)

@@ -6,9 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ...data.arrays import Float64, host_float64, squared_norms
-from ...data.blocks import Block
+from ...data.blocks import Block, Blocks, spans
 from ...kernels import Kernel, Linear
 from ..base import Space
 from ..centres import Centres
@@ -45,7 +46,12 @@ class PointSpace(Space):
         if isinstance(origin, PointSpace):
             return self.at(origin.as_points(centres))
         d = len(self.shift)
-        return self.at(origin.inner_products(centres, Block(np.eye(d), np.ones(d), 0)))
+        axes = Blocks(sparse.eye_array(d, format="csr"), np.ones(d))
+        along = [
+            origin.inner_products(centres, axes.cut(start, stop))
+            for start, stop in spans(d, axes.block_rows(d))
+        ]
+        return self.at(np.concatenate(along, axis=1))
 
     @property
     def n_coordinates(self) -> int:
