@@ -11,14 +11,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from ..data.arrays import Float64, IntArray
+from ..runtime.stored_classes import stored
 
 
+@stored
 @dataclass(frozen=True)
 class PieceTree:
-    """Pieces as nodes: first the points, in their canonical order, then the joins by rising height,
-    of equal heights by their first point. A node comes before the one that holds it."""
+    """Pieces as nodes: first the points, in their order, then the joins by rising height, of equal
+    heights by their first point. A node comes before the one that holds it."""
 
     parent: IntArray  # (N,) the piece that each is a part of; -1 for those that nothing joins
     height: Float64  # (N,) the longest step that a piece needs; 0 for points
@@ -26,6 +30,18 @@ class PieceTree:
     start: IntArray  # (N,) the points of a piece are order[start:stop]
     stop: IntArray  # (N,)
     order: IntArray  # (u,) points, those of every piece next to each other
+    point: IntArray  # (v,) of each that was given: those at distance 0 of each other are one
+
+    def __post_init__(self) -> None:
+        nodes, u = len(self.parent), len(self.order)
+        numbers = np.arange(nodes)
+        one_each = np.array_equal(np.sort(self.order), numbers[:u])
+        rising = ((self.parent > numbers) & (self.parent < nodes)) | (self.parent == -1)
+        shapes = {len(a) for a in (self.height, self.weight, self.start, self.stop)}
+        inside = (self.start >= 0) & (self.start < self.stop) & (self.stop <= u)
+        known = len(self.point) >= u and (np.unique(self.point) == numbers[:u]).all()
+        if shapes != {nodes} or not (one_each and rising.all() and inside.all() and known):
+            raise ValueError("PieceTree: the pieces fit into no tree")
 
     @property
     def n_points(self) -> int:
@@ -87,11 +103,16 @@ def binary_joins(edges: IntArray, n_points: int) -> IntArray:
 
 def piece_tree(
     edges: IntArray,  # (m, 2) of a spanning forest
-    lengths: Float64,  # (m,) positive, rising
-    weights: Float64,  # (u,) of the points
+    lengths: Float64,  # (m,) rising
+    weights: Float64,  # (v,) of the points
 ) -> PieceTree:
     """Return the tree of the pieces that a spanning forest connects."""
-    n = len(weights)
+    apart, v = int(np.searchsorted(lengths, 0.0, side="right")), len(weights)
+    equal = sparse.coo_array((np.ones(apart), tuple(edges[:apart].T)), (v, v))
+    point = connected_components(equal, directed=False)[1].astype(np.intp)
+    edges, lengths = point[edges[apart:]], lengths[apart:]
+    summed: Float64 = np.bincount(point, weights).astype(np.float64)
+    n = len(summed)
     binary = np.full(n + len(edges), -1)
     joins = binary_joins(edges, n)
     binary[joins[:, 0]] = binary[joins[:, 1]] = np.arange(n, len(binary))
@@ -108,7 +129,7 @@ def piece_tree(
     number = np.empty(len(binary), dtype=np.intp)
     number[kept] = np.arange(len(kept))
     parent = np.where(binary[kept] < 0, -1, number[stands_for[binary[kept]]])
-    return _with_places(parent, heights[kept], weights)
+    return _with_places(parent, heights[kept], summed, point)
 
 
 def _first_points(joins: IntArray, n_points: int) -> IntArray:
@@ -119,7 +140,7 @@ def _first_points(joins: IntArray, n_points: int) -> IntArray:
     return np.array(first, dtype=np.intp)
 
 
-def _with_places(parent: IntArray, height: Float64, weights: Float64) -> PieceTree:
+def _with_places(parent: IntArray, height: Float64, weights: Float64, point: IntArray) -> PieceTree:
     """Return a tree with the weights of its pieces, and their places, in passes up and down."""
     n, parents = len(weights), parent.tolist()
     weight = weights.tolist() + [0.0] * (len(parents) - n)
@@ -141,4 +162,20 @@ def _with_places(parent: IntArray, height: Float64, weights: Float64) -> PieceTr
     order = np.empty(n, dtype=np.intp)
     order[starts[:n]] = np.arange(n)
     stops = starts + np.array(size, dtype=np.intp)
-    return PieceTree(parent, height, np.array(weight), starts, stops, order)
+    return PieceTree(parent, height, np.array(weight), starts, stops, order, point)
+
+
+def linkage(tree: PieceTree, point_of_row: IntArray) -> Float64:
+    """Return the joins (n - 1, 4) of n rows at these points in scipy's form: two clusters, their
+    distance, and how many rows they have; rows at no point, -1, come last, at infinity."""
+    places = np.where(point_of_row < 0, tree.n_points, tree.start[point_of_row])
+    order = np.argsort(places, kind="stable")
+    here, there = places[order[:-1]], places[order[1:]]
+    steps = np.append(tree.steps, [np.inf, np.inf])  # every point has rows, so none is left out
+    lengths = np.where((here == there) & (here < tree.n_points), 0.0, steps[here])
+    by_length = np.argsort(lengths, kind="stable")
+    joins = binary_joins(np.stack([order[:-1], order[1:]], axis=1)[by_length], len(places))
+    counts = [1.0] * len(places)
+    for one, other in joins.tolist():
+        counts.append(counts[one] + counts[other])
+    return np.column_stack([joins, lengths[by_length], counts[len(places) :]])

@@ -1,0 +1,455 @@
+"""Clusters as connected pieces, for every number of them at once."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import ClusterMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from ..data.arrays import Float64, IntArray
+from ..data.blocks import Blocks
+from ..data.limits import Limits
+from ..data.outputs import Labels
+from ..engines import Engine
+from ..fitting.arguments import Auto, RunsPasses, check_engine
+from ..fitting.connected import (
+    ConnectedRows,
+    connected_graph,
+    connected_rows,
+    given_distances,
+    warn_of_no_direction,
+)
+from ..fitting.fitted_attributes import restored_on_failure
+from ..fitting.landmark_choice import Landmarks, landmarks_from, refuse_others
+from ..fitting.named_parameters import NamedParameters
+from ..fitting.validation import (
+    checked_random_state,
+    integer,
+    one_of,
+    read_rows,
+    read_weights,
+    real,
+    weights_of,
+)
+from ..graphs.piece_layers import ClusterTree, cluster_tree, layer_sizes
+from ..graphs.piece_partition import LEAST_NOISE, Partition, PieceNoise
+from ..graphs.piece_points import Points, nearest_of_rows
+from ..graphs.piece_tree import PieceTree, linkage
+from ..graphs.pieces import Pieces, pieces
+from ..runtime.checks import is_auto
+from ..runtime.docstrings import describes_arguments
+from ..runtime.user_warnings import naming
+from ..solvers.observer import FitRecord
+from .plotting import Plotting
+
+METRICS = ("euclidean", "cosine", "precomputed")
+
+
+class ConnectivityClustering(Plotting, RunsPasses, ClusterMixin, NamedParameters):
+    """Connected pieces: minimise  sum_i w_i min_j d(x_i, v_j)^z  over centres v_j among the rows,
+    where d(x, y) is the least, over all paths from row to row, of the longest step.
+
+    Use it when clusters are thin lines, rings or pieces of unequal density, or when you do not know
+    how many there are: one fit finds the least cost for every number of clusters, exactly, and the
+    partitions are nested. Where round clusters touch, paths lead from one to the other; take
+    `KernelKMeans` or `GaussianMixture` there.
+
+    Parameters
+    ----------
+    n_clusters : "auto" or int, default="auto"
+        Number of clusters. "auto": as the rows say; it may be one.
+    min_samples : float, default=1
+        How many rows, by weight and with itself, lie within a row's core distance. A step between
+        two rows is as long as the distance between them and the core distances of both, whichever
+        is largest, so that a few stray rows connect nothing. 1: as long as the distance.
+    z : float, default=1
+        Power of the distances. The larger it is, the more the far rows count.
+    min_cluster_size : "auto" or float, default="auto"
+        Weight of the rows where a cluster begins, at least. "auto": 1, where the number of clusters
+        is given.
+    noise : None, "auto" or float between 0 and 1, default=None
+        Whether rows far from the others of their cluster belong to none, with the label -1. "auto":
+        those that hang on it with fewer than `min_cluster_size` others (or 5), by a step far longer
+        than usual there. A number: about this share of the rows, by weight. None: no row.
+    metric : "euclidean", "cosine" or "precomputed", default="euclidean"
+        What rows are compared by. "cosine": by their directions, as rows of length one.
+        "precomputed": X holds distances (n, n), dense or sparse; a pair that a sparse matrix does
+        not hold, or an infinite distance, is not connected, a stored 0 is a distance of 0, and the
+        diagonal is 0 whatever it holds.
+    landmarks : "auto", int, None or Landmarks, default="auto"
+        How many landmarks the tree has: centres of k-means on a sample, each as heavy as the rows
+        nearest to it. None: none, each row is in the tree. "auto": none up to 100,000 rows, else
+        10,000.
+    n_jobs : int or None, default=None
+        Threads; None: every usable CPU. It never changes results. An engine counts its own.
+    engine : Engine or None, default=None
+        Who runs the passes; None: threads of this process, or the workers that hold the rows. The
+        tree is made in this process.
+    random_state : int, RandomState or None
+        Seed of the choice of landmarks.
+
+    Attributes
+    ----------
+    labels_ : (n,) cluster of each row, named in the order in which clusters split off, those of the
+        largest gain first; -1 for noise.
+    cost_curve_ : (q,) the least cost of 1, 2, ... clusters: no other centres among the rows cost
+        less. Infinite for fewer clusters than parts that nothing connects.
+    n_clusters_, min_cluster_size_ : what was found, or given.
+    n_connected_components_ : parts that nothing connects: 1 but for given distances.
+    memberships_ : (n, c) as d^-z of the distances to the centres; their argmax is `labels_`.
+    probabilities_ : (n,) how deep a row lies in its cluster: 1 in the half nearer to the centre,
+        else the median distance over its own; 0 for noise.
+    outlier_scores_ : (n,) 1 - the same, of noise too.
+    exemplars_ : (c,) row numbers of the centres.
+    layer_sizes_, cluster_layers_ : a few numbers of clusters that stand out, the finest first, and
+        the labels (n,) of each.
+    cluster_tree_ : {(layer, cluster): [(layer, cluster), ...]}, what each cluster of a layer holds
+        of the finer ones; (number of layers, 0) holds all.
+    linkage_ : (n - 1, 4) all joins of rows, as `scipy.cluster.hierarchy` has them.
+
+    Notes
+    -----
+    d is an ultrametric, in which every power is a squared Euclidean distance: this is kernel
+    k-means with the connectivity kernel, at its optimum. With `min_cluster_size` it is the optimum
+    over centres in different pieces that weigh so much.
+
+    Equal rows are one row of their summed weight, and ties are decided by the rows' values: neither
+    the order of rows nor copies in place of weights change a partition. Given distances have no
+    values; there ties are decided by row numbers.
+
+    A new row belongs to the nearest row of the fit, or landmark, by plain distance; rows of the fit
+    keep their labels, in every partition.
+
+    Raises
+    ------
+    ValueError
+        For bad parameters, rows or weights, naming the argument, what came and what to do; for more
+        clusters than there are different rows, and fewer than parts that nothing connects.
+
+    References
+    ----------
+    Fischer, Roth, Buhmann: Clustering with the connectivity kernel. NIPS 2003. Draganov, Beer,
+    Hermes, Assent: I want 'em all (at once): ultrametric cluster hierarchies. NeurIPS 2025,
+    arXiv 2502.14018. Campello, Moulavi, Zimek, Sander: Hierarchical density estimates for data
+    clustering. ACM TKDD 10(1), 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from cmeans import ConnectivityClustering
+    >>> X, rings = make_circles(300, noise=0.03, factor=0.5, random_state=0)
+    >>> model = ConnectivityClustering(n_clusters=2).fit(X)
+    >>> bool((model.labels_ == rings).mean() in (0.0, 1.0))
+    True
+    >>> sorted(set(model.partition(5).tolist()))
+    [0, 1, 2, 3, 4]
+    """
+
+    _limits = Limits()  # no parameter
+    _tree: PieceTree
+    _points: Points
+    _point_of_row: IntArray
+    _away_of_row: Float64 | None
+
+    def __init__(
+        self,
+        n_clusters: int | Auto = "auto",
+        *,
+        min_samples: float = 1,
+        z: float = 1,
+        min_cluster_size: float | Auto = "auto",
+        noise: float | Auto | None = None,
+        metric: Literal["euclidean", "cosine", "precomputed"] = "euclidean",
+        landmarks: int | Auto | Landmarks | None = "auto",
+        n_jobs: int | None = None,
+        engine: Engine | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.min_samples = min_samples
+        self.z = z
+        self.min_cluster_size = min_cluster_size
+        self.noise = noise
+        self.metric = metric
+        self.landmarks = landmarks
+        self.n_jobs = n_jobs
+        self.engine = engine
+        self.random_state = random_state
+
+    @describes_arguments
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the tree of the pieces of X, and the clusters.
+
+        Parameters
+        ----------
+        X : rows, as all estimators take them: arrays of any library, CSR, data frames, files, Dask
+            collections; with metric="precomputed" distances (n, n).
+        y : not used.
+        sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
+
+        Returns
+        -------
+        self
+        """
+        name = type(self).__name__
+        with restored_on_failure(self, FitRecord()):
+            landmarks = self._checked()
+            with naming(name):
+                found = self._connected(X, sample_weight, landmarks)
+                self._tree, self._points = found.tree, found.points
+                self._point_of_row = np.where(
+                    found.point_of_row < 0, -1, found.tree.point[found.point_of_row]
+                )
+                self._away_of_row = found.away_of_row
+            self.min_cluster_size_ = self._least_size()
+            self.n_connected_components_ = len(self._tree.roots)
+            parts = self._pieces
+            self.n_clusters_ = self._number() if is_auto(self.n_clusters) else int(self.n_clusters)
+            chosen = self._partition(self.n_clusters_)
+            self.cost_curve_ = parts.cost
+            least = max(2, self.n_connected_components_)
+            self.layer_sizes_ = layer_sizes(parts.gain, least, parts.most)
+            self._describe(chosen)
+        return self
+
+    def _describe(self, chosen: Partition) -> None:
+        """Keep what the partition says of rows."""
+        row, away = self._rows_of_the_fit("fit")
+        self.labels_: Labels = chosen.labels_of(row, away)
+        depths = np.where(row < 0, 0.0, chosen.depths[row])
+        self.outlier_scores_ = 1.0 - depths
+        self.probabilities_ = np.where(self.labels_ < 0, 0.0, depths)
+        first = np.empty(self._tree.n_points, np.int64)
+        first[row[::-1]] = np.arange(len(row))[::-1]
+        self.exemplars_ = first[chosen.centres]
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Labels:
+        """Find the clusters of X and return their labels: `fit(X, y, sample_weight).labels_`."""
+        return self.fit(X, y, sample_weight).labels_
+
+    def partition(
+        self, k: int | None = None, *, distance: float | None = None, layer: int | None = None
+    ) -> Labels:
+        """Return the labels (n,) of the rows of the fit in another partition.
+
+        Parameters
+        ----------
+        k : int, the number of clusters; cluster j is the same path of the tree for every k > j.
+        distance : float, the longest step within a cluster.
+        layer : int, a layer of `cluster_layers_`.
+
+        Returns
+        -------
+        labels : (n,) of `n_clusters_` clusters where nothing is given.
+        """
+        return self._asked(k, distance, layer).labels_of(*self._rows_of_the_fit("partition"))
+
+    @describes_arguments
+    def predict(
+        self,
+        X: Any,
+        *,
+        k: int | None = None,
+        distance: float | None = None,
+        layer: int | None = None,
+    ) -> Labels:
+        """Return labels (rows,) of rows, new ones too: those of the nearest row of the fit, or
+        landmark. Rows of the fit have the labels that they have there.
+
+        Parameters
+        ----------
+        k, distance, layer : as for `partition`.
+        """
+        asked, (points, away) = self._asked(k, distance, layer), self._nearest_points(X)
+        return asked.labels_of(points, away)
+
+    @describes_arguments
+    def memberships(
+        self,
+        X: Any,
+        *,
+        k: int | None = None,
+        distance: float | None = None,
+        layer: int | None = None,
+    ) -> Float64:
+        """Return memberships (rows, c) of rows, new ones too, as `memberships_`.
+
+        Parameters
+        ----------
+        k, distance, layer : as for `partition`.
+        """
+        asked, (points, away) = self._asked(k, distance, layer), self._nearest_points(X)
+        return asked.memberships(points, away, self.z)
+
+    @property
+    def memberships_(self) -> Float64:
+        row, away = self._rows_of_the_fit("memberships_")
+        return self._asked(None, None, None).memberships(row, away, self.z)
+
+    @property
+    def cluster_layers_(self) -> list[Labels]:
+        return [self.partition(int(k)) for k in self.layer_sizes_]
+
+    @property
+    def cluster_tree_(self) -> ClusterTree:
+        return cluster_tree(self.cluster_layers_)
+
+    @property
+    def linkage_(self) -> Float64:
+        return linkage(self._tree, self._rows_of_the_fit("linkage_")[0])
+
+    @property
+    def _pieces(self) -> Pieces:
+        """The paths of the tree, which are made again where a model is read."""
+        made: Pieces | None = vars(self).get("_made")
+        if made is None or made.tree is not self._tree:
+            made = self._made = pieces(self._tree, self.z, self.min_cluster_size_)
+        return made
+
+    def _checked(self) -> Landmarks:
+        """Refuse parameters that are invalid for all rows, and return the choice of landmarks."""
+        name = type(self).__name__
+        if not is_auto(self.n_clusters):
+            integer(self.n_clusters, "n_clusters", name, 1, others='"auto" or ')
+        real(self.min_samples, "min_samples", name, least=0.0, above=True)
+        real(self.z, "z", name, above=True)
+        if not is_auto(self.min_cluster_size):
+            real(self.min_cluster_size, "min_cluster_size", name, others='"auto" or ')
+        if self.noise is not None and not is_auto(self.noise):
+            share = real(self.noise, "noise", name, above=True, others='None, "auto" or ')
+            if share >= 1:
+                raise ValueError(f"{name}(noise={self.noise!r}): give a share below 1.")
+        one_of(self.metric, "metric", name, METRICS)
+        check_engine(self)
+        landmarks = landmarks_from(self.landmarks, name)
+        taken = () if self.metric == "precomputed" else ("number",)
+        why = (
+            "given distances have none" if self.metric == "precomputed" else "they are chosen here"
+        )
+        refuse_others(landmarks, taken, f"{name}(", why)
+        return landmarks
+
+    def _connected(self, X: Any, sample_weight: Any, landmarks: Landmarks) -> ConnectedRows:
+        """Return the tree of rows, or of given distances."""
+        name = type(self).__name__
+        if self.metric == "precomputed":
+            distances = given_distances(X, name)
+            weight, unit = read_weights(sample_weight, distances.shape[0], name)
+            self.__dict__.pop("feature_names_in_", None)
+            self.n_features_in_ = int(distances.shape[1])
+            return connected_graph(distances, weight * unit, self.min_samples)
+        rng = checked_random_state(self.random_state, name)
+        given = read_rows(self, X, fitting=True)
+        given.name_columns(self)
+        blocks = self._blocks(given.x, *weights_of(given, sample_weight, name))
+        with self._engine(blocks) as engine:
+            found = connected_rows(
+                blocks,
+                self.min_samples,
+                landmarks,
+                engine,
+                rng,
+                by_direction=self.metric == "cosine",
+            )
+        empty = int(np.count_nonzero(found.point_of_row < 0))
+        warn_of_no_direction(empty, len(found.point_of_row), name)
+        return found
+
+    def _blocks(self, x: Any, weight: Any, unit: float) -> Blocks:
+        return Blocks(
+            x,
+            weight,
+            unit=unit,
+            limits=self._limits,
+            n_threads=self._engine_of(x).n_threads,
+        )
+
+    def _nearest_points(self, X: Any) -> tuple[IntArray, Float64]:
+        """Return the points (n,) of the tree at which rows are, and how far away from them."""
+        check_is_fitted(self)
+        name = type(self).__name__
+        if self.metric == "precomputed":
+            points, away = self._points.nearest(given_distances(X, name, self.n_features_in_))
+        else:
+            x = read_rows(self, X, fitting=False).x
+            blocks = self._blocks(x, np.broadcast_to(1.0, (int(x.shape[0]),)), 1.0)
+            with self._engine(blocks) as engine:
+                points, away = nearest_of_rows(self._points, blocks, engine)
+            warn_of_no_direction(int(np.count_nonzero(points < 0)), len(points), name)
+        return np.where(points < 0, -1, self._tree.point[points]), away
+
+    def _rows_of_the_fit(self, asked: str) -> tuple[IntArray, Float64]:
+        """Return the point of each row of the fit, and how far it is away from it."""
+        check_is_fitted(self)
+        if "_point_of_row" not in vars(self):
+            raise ValueError(
+                f"{type(self).__name__}.{asked}: this model was saved without its rows "
+                "(rows=False); take predict, or save with them."
+            )
+        row, away = self._point_of_row, self._away_of_row
+        return row, np.broadcast_to(0.0, (len(row),)) if away is None else away
+
+    def _asked(self, k: Any, distance: Any, layer: Any) -> Partition:
+        """Return the partition that one of three arguments asks for."""
+        check_is_fitted(self)
+        name = type(self).__name__
+        if sum(value is not None for value in (k, distance, layer)) > 1:
+            raise ValueError(f"{name}: give k, distance or layer, one of them.")
+        if distance is not None:
+            step = real(distance, "distance", name)
+            return Partition(self._pieces, self._pieces.apart(step), self._noise())
+        if layer is not None:
+            number = integer(layer, "layer", name, 0)
+            if number >= len(self.layer_sizes_):
+                raise ValueError(
+                    f"{name}(layer={layer}): there are {len(self.layer_sizes_)} layers, from 0."
+                )
+            return self._partition(int(self.layer_sizes_[number]))
+        return self._partition(self.n_clusters_ if k is None else integer(k, "k", name, 1))
+
+    def _partition(self, k: int) -> Partition:
+        """Return the partition into k clusters."""
+        name, parts, most = type(self).__name__, self.n_connected_components_, self._pieces.most
+        if k < parts:
+            raise ValueError(
+                f"{name}: {k} clusters are fewer than the {parts} parts of X, which nothing "
+                f"connects; take at least {parts}."
+            )
+        if k > most:
+            raise ValueError(
+                f"{name}: {k} clusters are more than there can be: X has {self._tree.n_points} "
+                f"different rows, in {most} pieces of weight {self.min_cluster_size_:g} or more; "
+                f"take at most {most}, or a smaller min_cluster_size."
+            )
+        return Partition(self._pieces, self._pieces.first(k), self._noise())
+
+    def _noise(self) -> PieceNoise | None:
+        if self.noise is None:
+            return None
+        if is_auto(self.noise):
+            return PieceNoise(max(LEAST_NOISE, self.min_cluster_size_))
+        return PieceNoise(share=float(self.noise))
+
+    def _least_size(self) -> float:
+        return 1.0 if is_auto(self.min_cluster_size) else float(self.min_cluster_size)
+
+    def _number(self) -> int:
+        """Return the number of clusters that the rows show."""
+        sizes = layer_sizes(
+            self._pieces.gain, max(2, self.n_connected_components_), self._pieces.most
+        )
+        return int(sizes[-1]) if len(sizes) else self.n_connected_components_
+
+    def _check_stored(self) -> None:
+        """Check that a model that was read can answer."""
+        if not isinstance(vars(self).get("_tree"), PieceTree):
+            raise ValueError("the tree is missing")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        return tags
