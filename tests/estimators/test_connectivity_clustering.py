@@ -235,7 +235,7 @@ def test_landmarks_of_many_rows(monkeypatch) -> None:
     [
         ({"n_clusters": 4}, "4 clusters are more than there can be: X has 3 different rows"),
         ({"n_clusters": 3, "min_cluster_size": 2}, "in 2 pieces of weight 2 or more"),
-        ({"n_clusters": 0}, 'must be "auto" or a whole number of at least 1'),
+        ({"n_clusters": 0}, 'n_clusters must be "auto", .least, most. or a whole number'),
         ({"min_samples": 9}, "min_samples=9: all rows together weigh 5"),
         ({"z": 0}, "z must be a number greater than 0"),
         ({"noise": 1.0}, "give a share below 1"),

@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from cmeans import (
     AdaptivePossibilisticCMeans,
     CMeans,
+    ConnectivityClustering,
     FuzzyCMeans,
     GaussianMixture,
     KernelKMeans,
@@ -71,6 +72,8 @@ CONFIGURED = [
     StreamingKernelFCM(CLUSTERS, method="projection", projection="gradient"),
     KernelPatchClustering(CLUSTERS, merge="tree", rule="hard"),
     GaussianMixture(CLUSTERS),
+    ConnectivityClustering(),
+    ConnectivityClustering(CLUSTERS, noise="auto"),
     FuzzyCMeans(CLUSTERS, covariance="full"),
 ]
 # Of rows and of what is fitted. The others look at parameters, tags, names and the forms of input,

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import ClusterMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64, IntArray
-from ..data.blocks import Blocks
+from ..data.blocks import Blocks, spans
+from ..data.files.discovery import files_of
 from ..data.limits import Limits
-from ..data.outputs import Labels
+from ..data.outputs import Labels, RowOutputs
 from ..engines import Engine
 from ..fitting.arguments import Auto, RunsPasses, check_engine
 from ..fitting.connected import (
@@ -35,7 +37,7 @@ from ..fitting.validation import (
     weights_of,
 )
 from ..graphs.piece_layers import ClusterTree, cluster_tree, layer_sizes
-from ..graphs.piece_partition import LEAST_NOISE, Partition, PieceNoise
+from ..graphs.piece_partition import LEAST_NOISE, PieceNoise, PiecePartition
 from ..graphs.piece_points import Points, nearest_of_rows
 from ..graphs.piece_tree import PieceTree, linkage
 from ..graphs.pieces import Pieces, pieces
@@ -43,12 +45,19 @@ from ..runtime.checks import is_auto
 from ..runtime.docstrings import describes_arguments
 from ..runtime.user_warnings import naming
 from ..solvers.observer import FitRecord
-from .plotting import Plotting
+from ..storage.overwriting import refuse_overwriting
+from ..storage.row_writer import ResultsFile
 
 METRICS = ("euclidean", "cosine", "precomputed")
 
 
-class ConnectivityClustering(Plotting, RunsPasses, ClusterMixin, NamedParameters):
+class ConnectivityClustering(
+    RunsPasses,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    NamedParameters,
+):
     """Connected pieces: minimise  sum_i w_i min_j d(x_i, v_j)^z  over centres v_j among the rows,
     where d(x, y) is the least, over all paths from row to row, of the longest step.
 
@@ -59,8 +68,9 @@ class ConnectivityClustering(Plotting, RunsPasses, ClusterMixin, NamedParameters
 
     Parameters
     ----------
-    n_clusters : "auto" or int, default="auto"
-        Number of clusters. "auto": as the rows say; it may be one.
+    n_clusters : "auto", int or (least, most), default="auto"
+        Number of clusters. "auto": as the rows say; it may be one. Of two numbers: as the rows say
+        among these.
     min_samples : float, default=1
         How many rows, by weight and with itself, lie within a row's core distance. A step between
         two rows is as long as the distance between them and the core distances of both, whichever
@@ -97,6 +107,7 @@ class ConnectivityClustering(Plotting, RunsPasses, ClusterMixin, NamedParameters
         largest gain first; -1 for noise.
     cost_curve_ : (q,) the least cost of 1, 2, ... clusters: no other centres among the rows cost
         less. Infinite for fewer clusters than parts that nothing connects.
+    objective_ : the least cost of these clusters: that of `n_clusters_`.
     n_clusters_, min_cluster_size_ : what was found, or given.
     n_connected_components_ : parts that nothing connects: 1 but for given distances.
     memberships_ : (n, c) as d^-z of the distances to the centres; their argmax is `labels_`.
@@ -156,7 +167,7 @@ class ConnectivityClustering(Plotting, RunsPasses, ClusterMixin, NamedParameters
 
     def __init__(
         self,
-        n_clusters: int | Auto = "auto",
+        n_clusters: int | Auto | tuple[int, int] = "auto",
         *,
         min_samples: float = 1,
         z: float = 1,
@@ -207,19 +218,20 @@ class ConnectivityClustering(Plotting, RunsPasses, ClusterMixin, NamedParameters
             self.min_cluster_size_ = self._least_size()
             self.n_connected_components_ = len(self._tree.roots)
             parts = self._pieces
-            self.n_clusters_ = self._number() if is_auto(self.n_clusters) else int(self.n_clusters)
+            self.n_clusters_ = self._number()
             chosen = self._partition(self.n_clusters_)
             self.cost_curve_ = parts.cost
+            self.objective_ = float(parts.cost[self.n_clusters_ - 1])
             least = max(2, self.n_connected_components_)
             self.layer_sizes_ = layer_sizes(parts.gain, least, parts.most)
             self._describe(chosen)
         return self
 
-    def _describe(self, chosen: Partition) -> None:
+    def _describe(self, chosen: PiecePartition) -> None:
         """Keep what the partition says of rows."""
         row, away = self._rows_of_the_fit("fit")
         self.labels_: Labels = chosen.labels_of(row, away)
-        depths = np.where(row < 0, 0.0, chosen.depths[row])
+        depths = chosen.depths_of(row, away)
         self.outlier_scores_ = 1.0 - depths
         self.probabilities_ = np.where(self.labels_ < 0, 0.0, depths)
         first = np.empty(self._tree.n_points, np.int64)
@@ -284,6 +296,120 @@ class ConnectivityClustering(Plotting, RunsPasses, ClusterMixin, NamedParameters
         asked, (points, away) = self._asked(k, distance, layer), self._nearest_points(X)
         return asked.memberships(points, away, self.z)
 
+    @describes_arguments
+    def transform(self, X: Any) -> Float64:
+        """Return the distances (rows, c) of rows, new ones too, to the centres; NaN for rows that
+        belong to none. A new row is no nearer than to its nearest row of the fit."""
+        asked = self._asked(None, None, None)
+        return asked.distances_of(*self._nearest_points(X))
+
+    @describes_arguments
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return minus the cost of rows, sum_i w_i d(x_i, v)^z to their own centres: larger is
+        better, among fits of as many clusters."""
+        asked, (points, away) = self._asked(None, None, None), self._nearest_points(X)
+        name = type(self).__name__
+        weight, unit = read_weights(sample_weight, len(points), name)
+        own = np.maximum(asked.distances[points], away)
+        return -float(np.sum(weight * unit * np.where(points < 0, 0.0, own**self.z)))
+
+    @describes_arguments
+    def outlier_score(self, X: Any) -> Float64:
+        """Return how far out each row (rows,) is, from 0 to 1: as `outlier_scores_`."""
+        asked, (points, away) = self._asked(None, None, None), self._nearest_points(X)
+        return 1.0 - asked.depths_of(points, away)
+
+    def representatives(self, k: int = 1) -> IntArray:
+        """Return row numbers (c, k) of the k rows of the fit nearest to each centre, itself first;
+        -1 where a cluster has fewer."""
+        count = integer(k, "k", f"{type(self).__name__}.representatives", 1)
+        points, away = self._rows_of_the_fit("representatives")
+        asked = self._asked(None, None, None)
+        distances = np.maximum(asked.distances[points], away)
+        labels, found = asked.labels_of(points, away), np.full((asked.n_clusters, count), -1)
+        for cluster in range(asked.n_clusters):
+            rows = np.flatnonzero(labels == cluster)
+            nearest = rows[np.argsort(distances[rows], kind="stable")[:count]]
+            found[cluster, : len(nearest)] = nearest
+        return found
+
+    def predict_to(
+        self,
+        X: Any,
+        out: str | os.PathLike[str],
+        *,
+        memberships: bool | None = None,
+        top_k: int | None = None,
+        threshold: float | None = None,
+        k: int | None = None,
+        distance: float | None = None,
+        layer: int | None = None,
+    ) -> IntArray:
+        """Write the labels of rows to a file, and their memberships.
+
+        Parameters
+        ----------
+        X : rows, as `predict` takes them, files too.
+        out, memberships, top_k, threshold : as of `KernelKMeans.predict_to`.
+        k, distance, layer : as for `partition`.
+
+        Returns
+        -------
+        counts : (c,) the number of rows with each label.
+        """
+        refuse_overwriting({f"{type(self).__name__}.predict_to(out={out!r})": out}, files_of(X))
+        written = memberships, top_k, threshold
+        asked = self._asked(k, distance, layer)
+        return self._write(asked, *self._nearest_points(X), out, written)
+
+    def fit_predict_to(
+        self,
+        X: Any,
+        out: str | os.PathLike[str],
+        *,
+        memberships: bool | None = None,
+        top_k: int | None = None,
+        threshold: float | None = None,
+        sample_weight: Any = None,
+    ) -> IntArray:
+        """Find the clusters of X, and write labels of its rows to a file, and memberships.
+
+        Parameters
+        ----------
+        X, sample_weight : as for `fit`.
+        out, memberships, top_k, threshold : as for `predict_to`.
+
+        Returns
+        -------
+        counts : (c,) the number of rows with each label.
+        """
+        refuse_overwriting({f"{type(self).__name__}.fit_predict_to(out={out!r})": out}, files_of(X))
+        self.fit(X, sample_weight=sample_weight)
+        written = memberships, top_k, threshold
+        return self._write(
+            self._asked(None, None, None), *self._rows_of_the_fit("fit_predict_to"), out, written
+        )
+
+    def _write(
+        self,
+        asked: PiecePartition,
+        points: IntArray,
+        away: Float64,
+        out: str | os.PathLike[str],
+        written: tuple[bool | None, int | None, float | None],
+    ) -> IntArray:
+        """Write what a partition says of rows at some points."""
+        n, c = len(points), asked.n_clusters
+        with ResultsFile(out, type(self).__name__, *written) as file:
+            file.check(c, False)
+            made, put = file.begin(n, c, np.float64, False)
+            for start, stop in spans(n, self._limits.rows_at_once):
+                some = points[start:stop], away[start:stop]
+                u = asked.memberships(*some, self.z)
+                put(made(RowOutputs(asked.labels_of(*some), u, np.zeros(stop - start), start)))
+        assert file.counts is not None
+        return file.counts
+
     @property
     def memberships_(self) -> Float64:
         row, away = self._rows_of_the_fit("memberships_")
@@ -312,8 +438,7 @@ class ConnectivityClustering(Plotting, RunsPasses, ClusterMixin, NamedParameters
     def _checked(self) -> Landmarks:
         """Refuse parameters that are invalid for all rows, and return the choice of landmarks."""
         name = type(self).__name__
-        if not is_auto(self.n_clusters):
-            integer(self.n_clusters, "n_clusters", name, 1, others='"auto" or ')
+        self._bounds()
         real(self.min_samples, "min_samples", name, least=0.0, above=True)
         real(self.z, "z", name, above=True)
         if not is_auto(self.min_cluster_size):
@@ -392,7 +517,7 @@ class ConnectivityClustering(Plotting, RunsPasses, ClusterMixin, NamedParameters
         row, away = self._point_of_row, self._away_of_row
         return row, np.broadcast_to(0.0, (len(row),)) if away is None else away
 
-    def _asked(self, k: Any, distance: Any, layer: Any) -> Partition:
+    def _asked(self, k: Any, distance: Any, layer: Any) -> PiecePartition:
         """Return the partition that one of three arguments asks for."""
         check_is_fitted(self)
         name = type(self).__name__
@@ -400,7 +525,7 @@ class ConnectivityClustering(Plotting, RunsPasses, ClusterMixin, NamedParameters
             raise ValueError(f"{name}: give k, distance or layer, one of them.")
         if distance is not None:
             step = real(distance, "distance", name)
-            return Partition(self._pieces, self._pieces.apart(step), self._noise())
+            return PiecePartition(self._pieces, self._pieces.apart(step), self._noise())
         if layer is not None:
             number = integer(layer, "layer", name, 0)
             if number >= len(self.layer_sizes_):
@@ -410,7 +535,7 @@ class ConnectivityClustering(Plotting, RunsPasses, ClusterMixin, NamedParameters
             return self._partition(int(self.layer_sizes_[number]))
         return self._partition(self.n_clusters_ if k is None else integer(k, "k", name, 1))
 
-    def _partition(self, k: int) -> Partition:
+    def _partition(self, k: int) -> PiecePartition:
         """Return the partition into k clusters."""
         name, parts, most = type(self).__name__, self.n_connected_components_, self._pieces.most
         if k < parts:
@@ -424,7 +549,7 @@ class ConnectivityClustering(Plotting, RunsPasses, ClusterMixin, NamedParameters
                 f"different rows, in {most} pieces of weight {self.min_cluster_size_:g} or more; "
                 f"take at most {most}, or a smaller min_cluster_size."
             )
-        return Partition(self._pieces, self._pieces.first(k), self._noise())
+        return PiecePartition(self._pieces, self._pieces.first(k), self._noise())
 
     def _noise(self) -> PieceNoise | None:
         if self.noise is None:
@@ -436,17 +561,36 @@ class ConnectivityClustering(Plotting, RunsPasses, ClusterMixin, NamedParameters
     def _least_size(self) -> float:
         return 1.0 if is_auto(self.min_cluster_size) else float(self.min_cluster_size)
 
+    def _bounds(self) -> tuple[int, float]:
+        """Return the least and the largest number of clusters."""
+        given: Any = self.n_clusters
+        name = type(self).__name__
+        if is_auto(given):
+            return 1, np.inf
+        of_both = isinstance(given, tuple) and len(given) == 2
+        least, most = given if of_both else (given, given)
+        others = '"auto", (least, most) or '
+        least = integer(least, "n_clusters", name, 1, others)
+        return least, integer(most, "n_clusters", name, least, others)
+
     def _number(self) -> int:
-        """Return the number of clusters that the rows show."""
-        sizes = layer_sizes(
-            self._pieces.gain, max(2, self.n_connected_components_), self._pieces.most
-        )
-        return int(sizes[-1]) if len(sizes) else self.n_connected_components_
+        """Return the number of clusters that is given, or that the rows show."""
+        least, most = self._bounds()
+        if least == most:
+            return least
+        least = max(least, self.n_connected_components_)
+        most = max(min(most, self._pieces.most), least)
+        sizes = layer_sizes(self._pieces.gain, max(2, least), int(most))
+        return int(sizes[-1]) if len(sizes) else least
 
     def _check_stored(self) -> None:
         """Check that a model that was read can answer."""
         if not isinstance(vars(self).get("_tree"), PieceTree):
             raise ValueError("the tree is missing")
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_clusters_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

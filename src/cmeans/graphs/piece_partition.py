@@ -24,7 +24,7 @@ class PieceNoise:
 
 
 @dataclass(frozen=True)
-class Partition:
+class PiecePartition:
     """The clusters of the chosen paths, their numbers in the order of the paths."""
 
     pieces: Pieces
@@ -86,17 +86,30 @@ class Partition:
             far &= are_light(self.pieces, self.chosen, self.noise.lighter)
         return np.where(far, -1, self.own)
 
+    def depths_of(self, points: IntArray, away: Float64) -> Float64:
+        """Return how deep rows (n,) at some points lie in their clusters; 0 at none."""
+        scales = self.scales[self.own[points]]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            there = np.where(away > 0, np.minimum(scales / away, 1.0), 1.0)
+        return np.where(points < 0, 0.0, np.minimum(self.depths[points], there))
+
     def labels_of(self, points: IntArray, away: Float64) -> IntArray:
         """Return the cluster (n,) of rows at some points (-1: none), and how far they are away from
         these; -1 for noise."""
         labels = self.labels[points]
         return np.where((points < 0) | (away > self.far[labels]), -1, labels)
 
+    def distances_of(self, points: IntArray, away: Float64) -> Float64:
+        """Return the distances (n, k) of rows at some points to the centres; NaN at none."""
+        distances = self.pieces.tree.distances(self.centres)[points]
+        distances = np.maximum(distances, away[:, None])
+        distances[points < 0] = np.nan
+        return distances
+
     def memberships(self, points: IntArray, away: Float64, z: float) -> Float64:
         """Return memberships (n, k) of rows at some points: as 1 / d^z, and so largest in their
         clusters; 0 for noise."""
-        distances = self.pieces.tree.distances(self.centres)[points]
-        distances = np.maximum(distances, away[:, None])
+        distances = self.distances_of(points, away)
         labels = self.labels_of(points, away)
         own = distances[np.arange(len(labels)), self.own[points]][:, None]
         with np.errstate(divide="ignore", invalid="ignore"):

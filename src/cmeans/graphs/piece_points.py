@@ -113,7 +113,7 @@ def least(x: Any) -> Distances:
 
 
 @dataclass(frozen=True)
-class NearestPass(Pass[Distances]):
+class NearestPointsPass(Pass[Distances]):
     """The points that rows belong to, and how far these are."""
 
     points: Points
@@ -127,5 +127,5 @@ class NearestPass(Pass[Distances]):
 def nearest_of_rows(points: Points, blocks: Blocks, engine: Engine) -> Distances:
     """Return the points that all rows belong to, and how far these are."""
     rows = GivenRows(blocks, blocks.numbers_of_a_row)
-    numbers, distances = zip(*engine.map(rows, NearestPass(points)), strict=True)
+    numbers, distances = zip(*engine.map(rows, NearestPointsPass(points)), strict=True)
     return np.concatenate(numbers), np.concatenate(distances)
