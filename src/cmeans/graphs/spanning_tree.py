@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from ..data.arrays import Float64, IntArray, binary_exponent, is_sparse
-from ..engines import Engine
-from .nearest_neighbours import nearest_rows
-from .plain_lengths import squared_lengths
+from ..engines import Engine, ThreadEngine
+from .nearest_neighbours import searchable
+from .prim import grown_by_rows
 
 
 @dataclass(frozen=True)
@@ -39,19 +38,16 @@ def spanning_tree(
     """
     _refuse_light(weights, min_samples)
     exponent = binary_exponent(points)  # so that squares stay in range
-    scaled = np.ldexp(np.asarray(points, np.float64), -exponent)
-    core = _cores(scaled, weights, min_samples)
-    every = np.arange(len(scaled))
-
-    def squares_from(row: int) -> Float64:
-        squares = squared_lengths(scaled, np.array([row]), every)
-        reached: Float64 = np.maximum(squares, np.maximum(core, core[row]))
-        return reached
-
-    edges, squares = _grown(squares_from, len(scaled))
-    return SpanningTree(
-        edges, np.ldexp(np.sqrt(squares), exponent), np.ldexp(np.sqrt(core), exponent)
-    )
+    rows = searchable(np.ldexp(np.asarray(points, np.float64), -exponent))
+    engine = ThreadEngine() if engine is None else engine
+    n = len(points)
+    listed = rows.nearest(min(n - 1, max(FEW, int(min_samples) + MORE)), engine)
+    core = _cores(rows, engine, listed, weights[rows.order], min_samples)
+    edges, squares = rows.spanning_edges(core, listed, engine)
+    edges, squares = _in_order(rows.order[edges], squares)
+    radii = np.empty(n)
+    radii[rows.order] = np.ldexp(np.sqrt(core), exponent)
+    return SpanningTree(edges, np.ldexp(np.sqrt(squares), exponent), radii)
 
 
 def spanning_tree_of_graph(
@@ -64,11 +60,13 @@ def spanning_tree_of_graph(
     if not is_sparse(distances):
         given = np.asarray(distances, np.float64)
         core = _cores_of_matrix(given, weights, min_samples)
-        edges, lengths = _grown(
-            lambda row: np.maximum(
-                np.minimum(given[row], given[:, row]), np.maximum(core, core[row])
-            ),
-            len(given),
+        edges, lengths = _in_order(
+            *grown_by_rows(
+                lambda row: np.maximum(
+                    np.minimum(given[row], given[:, row]), np.maximum(core, core[row])
+                ),
+                len(given),
+            )
         )
         return SpanningTree(edges, lengths, core)
     i, j, lengths = _arcs(distances)
@@ -93,18 +91,20 @@ def _refuse_light(weights: Float64, min_samples: float) -> None:
 
 
 ROUNDING = 1e-12  # of sums of weights, by which they may fall short of min_samples
-FEW = 8  # neighbours of each row that are looked at first
+FEW = 8  # neighbours of each row, at least, that are found at first
+MORE = 3  # of them than make its core distance
 
 
-def _cores(points: Float64, weights: Float64, min_samples: float) -> Float64:
-    """Return the squared core distances (u,)."""
-    core = np.zeros(len(points))
-    left, k = np.flatnonzero(weights * (1 + ROUNDING) < min_samples), FEW
-    while len(left):
-        k = min(k, len(points) - 1)
-        squares, numbers = nearest_rows(points, k, left)
+def _cores(rows: Any, engine: Engine, listed: Any, weights: Float64, min_samples: float) -> Float64:
+    """Return the squared core distances (u,), given the nearest neighbours of all rows."""
+    squares, numbers = listed
+    core, reached = _reached(squares, weights, weights[numbers], min_samples)
+    left, k = np.flatnonzero(~reached), squares.shape[1]
+    while len(left) and k < len(weights) - 1:
+        k = min(2 * k, len(weights) - 1)
+        squares, numbers = rows.nearest(k, engine, left)
         core[left], reached = _reached(squares, weights[left], weights[numbers], min_samples)
-        left, k = left[~reached & (k < len(points) - 1)], 2 * k
+        left = left[~reached]
     return core
 
 
@@ -161,28 +161,10 @@ def _cores_of_arcs(
     return core
 
 
-def _grown(lengths_from: Callable[[int], Float64], n: int) -> tuple[IntArray, Float64]:
-    """Return the edges (m, 2) of the tree and their lengths in its order, grown row by row from the
-    lengths (n,) of all edges that begin at a row; infinite ones join nothing."""
-    best = np.full(n, np.inf)  # shortest edge from the tree to each row outside
-    ends = np.zeros(n, np.int64)  # where it begins
-    keys = np.zeros(n, np.int64)  # its place among equally long ones
-    outside = np.ones(n, bool)
-    every = np.arange(n)
-    edges = np.empty((max(n - 1, 0), 2), np.int64)
-    lengths = np.full(max(n - 1, 0), np.inf)
-    row = 0
-    for step in range(n - 1):
-        outside[row] = False
-        new = lengths_from(row)
-        key = np.minimum(every, row) * n + np.maximum(every, row)
-        closer = outside & ((new < best) | ((new == best) & (key < keys)))
-        best[closer], ends[closer], keys[closer] = new[closer], row, key[closer]
-        waiting = np.where(outside, best, np.inf)
-        nearest = np.flatnonzero(outside & (waiting == waiting.min()))
-        row = int(nearest[np.argmin(keys[nearest])])
-        edges[step] = sorted((row, int(ends[row])))
-        lengths[step] = best[row]
+def _in_order(edges: IntArray, lengths: Float64) -> tuple[IntArray, Float64]:
+    """Return edges, each with the smaller number first, and their lengths, in the tree's order;
+    without infinite ones."""
+    edges = np.sort(edges, axis=1)
     order = np.lexsort((edges[:, 1], edges[:, 0], lengths))
     order = order[np.isfinite(lengths[order])]
     return edges[order], lengths[order]
