@@ -103,8 +103,15 @@ def _gaps_of(gain: Float64, fewest: int) -> Gaps:
 def crumb_weight(tree: PieceTree, number: int, points: float = LONE) -> float:
     """Return the weight below which a piece is a crumb among a number of pieces: a fiftieth of an
     equal share, at least that of some points of median weight."""
-    share = float(tree.weight[tree.roots].sum()) / (SHARE * number)
-    return max(share, points * float(np.median(tree.weight[: tree.n_points])))
+    return max(_share(tree) / number, _weight_of(tree, points))
+
+
+def _share(tree: PieceTree) -> float:
+    return float(tree.weight[tree.roots].sum()) / SHARE
+
+
+def _weight_of(tree: PieceTree, points: float) -> float:
+    return points * float(np.median(tree.weight[: tree.n_points]))
 
 
 def crumbs_last(pieces: Pieces, points: float = LONE) -> Pieces:
@@ -116,14 +123,13 @@ def crumbs_last(pieces: Pieces, points: float = LONE) -> Pieces:
     """
     tree, parts = pieces.tree, len(pieces.tree.roots)
     weight = tree.weight[pieces.top]
-    least = max(crumb_weight(tree, len(weight), points), float(weight.min()))
+    least = max(_weight_of(tree, points), float(weight.min()))
     by_weight = np.argsort(-weight[parts:], kind="stable") + parts
     by_weight = by_weight[weight[by_weight] >= least]
-    # from this number on only those that come last are crumbs
-    until = int(tree.weight[tree.roots].sum() / (SHARE * least))
-    numbers = np.arange(parts + 1, min(until, parts + len(by_weight)) + 1)
-    bounds = [crumb_weight(tree, number, points) for number in numbers.tolist()]
-    entered = np.searchsorted(-weight[by_weight], -np.array(bounds), side="right")
+    # beyond this number only those that come last are crumbs
+    until = min(int(_share(tree) / least), parts + len(by_weight))
+    bounds = np.maximum(_share(tree) / np.arange(parts + 1, until + 1), least)
+    entered = np.searchsorted(-weight[by_weight], -bounds, side="right")
     order, waiting, begin = list(range(parts)), by_weight.tolist(), 0
     candidates: list[int] = []
     for end in entered.tolist():
