@@ -110,6 +110,13 @@ def test_a_far_row_is_no_piece() -> None:
     assert np.bincount(two.labels(two.first(2))[point]).min() > 1
 
 
+def test_the_number_is_between_two() -> None:
+    found = gaps(pieces_of(blobs(3, 2))[0])
+    assert [found.number(2, 5), found.number(1, 2), found.number(1, 1)] == [3, 1, 1]
+    assert 4 <= found.number(4, 9) <= 9
+    assert gaps(pieces_of(np.eye(3))[0]).number(2) == 2
+
+
 def test_few_rows_among_many_are_a_piece() -> None:
     X = np.r_[blobs(2, 3, rows=200), 900 + rng_of(1).normal(size=(8, 3))]
     found, point = pieces_of(X)

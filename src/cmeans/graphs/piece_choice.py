@@ -48,11 +48,16 @@ class Gaps:
     def evidence(self) -> Float64:
         return self.falls * self.excess
 
-    def number(self) -> int:
-        """Return the number of pieces of the largest evidence, the fewest where none is enough."""
-        if self.evidence.max(initial=0.0) < ENOUGH:
+    def number(self, least: int = 1, most: int | None = None) -> int:
+        """Return the number of pieces of the largest evidence, from the least to the most; the
+        fewest that there are where none is enough, if so few may be."""
+        within = self.numbers >= least
+        if most is not None:
+            within &= self.numbers <= most
+        numbers, evidence = self.numbers[within], self.evidence[within]
+        if least <= self.fewest and evidence.max(initial=0.0) < ENOUGH:
             return self.fewest
-        return int(self.numbers[self.evidence.argmax()])
+        return int(numbers[evidence.argmax()]) if len(numbers) else least
 
     def layers(self, number: int) -> IntArray:
         """Return the numbers of pieces of a few layers, the largest first: the given one, and those
