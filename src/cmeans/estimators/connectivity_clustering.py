@@ -36,7 +36,8 @@ from ..fitting.validation import (
     real,
     weights_of,
 )
-from ..graphs.piece_layers import ClusterTree, cluster_tree, layer_sizes
+from ..graphs.piece_choice import crumb_weight, gaps
+from ..graphs.piece_layers import ClusterTree, cluster_tree
 from ..graphs.piece_partition import LEAST_NOISE, PieceNoise, PiecePartition
 from ..graphs.piece_points import Points, nearest_of_rows
 from ..graphs.piece_tree import PieceTree, linkage
@@ -78,8 +79,8 @@ class ConnectivityClustering(
     z : float, default=1
         Power of the distances. The larger it is, the more the far rows count.
     min_cluster_size : "auto" or float, default="auto"
-        Weight of the rows where a cluster begins, at least. "auto": 1, where the number of clusters
-        is given.
+        Weight of the rows where a cluster begins, at least. "auto": 1 where the number of clusters
+        is given, else a fiftieth of an equal share of all, and no single row.
     noise : None, "auto" or float between 0 and 1, default=None
         Whether rows far from the others of their cluster belong to none, with the label -1. "auto":
         those that hang on it with fewer than `min_cluster_size` others (or 5), by a step far longer
@@ -215,15 +216,12 @@ class ConnectivityClustering(
                     found.point_of_row < 0, -1, found.tree.point[found.point_of_row]
                 )
                 self._away_of_row = found.away_of_row
-            self.min_cluster_size_ = self._least_size()
             self.n_connected_components_ = len(self._tree.roots)
+            self._choose()
             parts = self._pieces
-            self.n_clusters_ = self._number()
             chosen = self._partition(self.n_clusters_)
             self.cost_curve_ = parts.cost
             self.objective_ = float(parts.cost[self.n_clusters_ - 1])
-            least = max(2, self.n_connected_components_)
-            self.layer_sizes_ = layer_sizes(parts.gain, least, parts.most)
             self._describe(chosen)
         return self
 
@@ -558,9 +556,6 @@ class ConnectivityClustering(
             return PieceNoise(max(LEAST_NOISE, self.min_cluster_size_))
         return PieceNoise(share=float(self.noise))
 
-    def _least_size(self) -> float:
-        return 1.0 if is_auto(self.min_cluster_size) else float(self.min_cluster_size)
-
     def _bounds(self) -> tuple[int, float]:
         """Return the least and the largest number of clusters."""
         given: Any = self.n_clusters
@@ -573,15 +568,25 @@ class ConnectivityClustering(
         least = integer(least, "n_clusters", name, 1, others)
         return least, integer(most, "n_clusters", name, least, others)
 
-    def _number(self) -> int:
-        """Return the number of clusters that is given, or that the rows show."""
+    def _choose(self) -> None:
+        """Choose the number of clusters where it is not given, the weight of the lightest, and the
+        layers."""
         least, most = self._bounds()
-        if least == most:
-            return least
-        least = max(least, self.n_connected_components_)
-        most = max(min(most, self._pieces.most), least)
-        sizes = layer_sizes(self._pieces.gain, max(2, least), int(most))
-        return int(sizes[-1]) if len(sizes) else least
+        of_all = pieces(self._tree)
+        given = None if is_auto(self.min_cluster_size) else float(self.min_cluster_size)
+        found = gaps(of_all, given)
+        if is_given := least == most:
+            self.n_clusters_ = least
+        else:
+            most = min(most, of_all.most)
+            self.n_clusters_ = found.number(max(least, found.fewest), max(int(most), found.fewest))
+        if given is None:
+            given = 1.0 if is_given else crumb_weight(self._tree, self.n_clusters_)
+        self.min_cluster_size_ = given
+        if not is_given:
+            self.n_clusters_ = min(self.n_clusters_, self._pieces.most)
+        layers = found.layers(self.n_clusters_)
+        self.layer_sizes_ = layers[(layers <= self._pieces.most) & (layers >= found.fewest)]
 
     def _check_stored(self) -> None:
         """Check that a model that was read can answer."""
