@@ -226,8 +226,28 @@ def test_landmarks_of_many_rows(monkeypatch) -> None:
     assert model._tree.n_points <= 60
     assert model._tree.weight[-1] == weight.sum()
     assert adjusted_rand_score(y, model.labels_) == 1
+    exact = ConnectivityClustering(3, landmarks=None).fit(X, sample_weight=weight)
+    assert (exact.n_landmarks_, exact.step_error_) == (None, None)
+    wrong = np.abs(exact.split_distances_[1:] - model.split_distances_[1:])
+    assert (wrong <= model.step_error_).all()
     for k in (2, 5, 9):
         np.testing.assert_array_equal(model.predict(X, k=k), model.partition(k))
+
+
+def test_rows_in_files_are_clustered_as_those_in_memory(monkeypatch, tmp_path) -> None:
+    X, y = piled()
+    X = np.r_[X, X + 0.001]
+    np.save(tmp_path / "rows.npy", X)
+    limited(monkeypatch, loaded_bytes=1, canonical_rows=10, block_rows=64)
+    for words in ({}, {"landmarks": 30, "random_state": 0}):
+        model = ConnectivityClustering(6, **words).fit(X)
+        stored = ConnectivityClustering(6, **words).fit(str(tmp_path / "rows.npy"))
+        np.testing.assert_array_equal(stored.labels_, model.labels_)
+        np.testing.assert_array_equal(stored.predict(str(tmp_path / "rows.npy")), model.labels_)
+        counts = stored.predict_to(str(tmp_path / "rows.npy"), tmp_path / "labels.npy", k=4)
+        np.testing.assert_array_equal(counts, np.bincount(model.partition(4)))
+        np.testing.assert_array_equal(np.load(tmp_path / "labels.npy"), model.partition(4))
+        assert adjusted_rand_score(np.r_[y, y], stored.labels_) == 1
 
 
 @pytest.mark.parametrize(

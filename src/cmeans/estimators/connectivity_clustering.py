@@ -120,6 +120,11 @@ class ConnectivityClustering(
         the labels (n,) of each.
     cluster_tree_ : {(layer, cluster): [(layer, cluster), ...]}, what each cluster of a layer holds
         of the finer ones; (number of layers, 0) holds all.
+    split_distances_ : (c,) the longest step on the way from each cluster to the one that it splits
+        off from; infinite for the first.
+    n_landmarks_, step_error_ : landmarks in the tree, and by how much the longest step between two
+        rows may be wrong for them (with min_samples=1): clusters that split off at far more than
+        this are the same without landmarks. None where all rows are in the tree.
     linkage_ : (n - 1, 4) all joins of rows, as `scipy.cluster.hierarchy` has them.
 
     Notes
@@ -221,6 +226,9 @@ class ConnectivityClustering(
             parts = self._pieces
             chosen = self._partition(self.n_clusters_)
             self.cost_curve_ = parts.cost
+            self.split_distances_ = parts.birth[: self.n_clusters_]
+            self.step_error_ = self._points.step_error
+            self.n_landmarks_ = None if self.step_error_ is None else self._tree.n_points
             self.objective_ = float(parts.cost[self.n_clusters_ - 1])
             self._describe(chosen)
         return self
@@ -583,6 +591,8 @@ class ConnectivityClustering(
         if given is None:
             given = 1.0 if is_given else crumb_weight(self._tree, self.n_clusters_)
         self.min_cluster_size_ = given
+        if self.z == 1 and given <= self._tree.weight.min():
+            self._made = of_all  # which are the same
         if not is_given:
             self.n_clusters_ = min(self.n_clusters_, self._pieces.most)
         layers = found.layers(self.n_clusters_)

@@ -22,6 +22,11 @@ Distances = tuple[IntArray, Float64]
 class Points(Protocol):
     """Points of a tree, by which rows are known."""
 
+    @property
+    def step_error(self) -> float | None:
+        """By how much the longest step between two rows may differ from that between their points;
+        None where points are rows."""
+
     def nearest(self, x: Any) -> Distances:
         """Return the numbers (b,) of the points that rows belong to, -1 for none, and how far these
         are; 0 for rows that are points."""
@@ -42,17 +47,20 @@ class GivenPoints:
 
     def nearest(self, x: Any) -> Distances:
         rows = self.rows(x)
-        numbers, squares = self._search(rows)
-        places, distances = numbers[:, 0].astype(np.intp), np.sqrt(squares[:, 0])
-        if self.radius is not None:
-            distances = np.maximum(distances - self.radius, 0.0)
-        else:
-            found = self._known(row_keys(rows))
-            found[(self.points[found] != rows).any(axis=1)] = -1
-            places = np.where(found < 0, places, found)
-            distances[found >= 0] = 0.0
-        places[~rows.any(axis=1) & self.have_unit_length] = -1
+        places, distances = np.full(len(rows), -1), np.zeros(len(rows))
+        if self.radius is None:  # else no row is a point
+            places = self._known(row_keys(rows))
+            places[(self.points[places] != rows).any(axis=1)] = -1
+        new = np.flatnonzero((places < 0) & (rows.any(axis=1) | (not self.have_unit_length)))
+        if len(new):
+            numbers, squares = self._search(rows[new])
+            places[new] = numbers[:, 0]
+            distances[new] = np.maximum(np.sqrt(squares[:, 0]) - (self.radius or 0.0), 0.0)
         return places, distances
+
+    @property
+    def step_error(self) -> float | None:
+        return None if self.radius is None else 2 * self.radius
 
     def rows(self, x: Any) -> Float64:
         """Return rows in float64, of length one where only directions count; those without any stay
@@ -92,6 +100,10 @@ class GivenDistances:
         places, distances = least(x[:, self.columns])
         is_new = (found < 0) | (self.point[found] < 0)
         return np.where(is_new, places, self.point[found]), np.where(is_new, distances, 0.0)
+
+    @property
+    def step_error(self) -> None:
+        return None
 
     @cached_property
     def _known(self) -> KeyPlaces:
