@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
@@ -166,6 +166,7 @@ class ConnectivityClustering(
     """
 
     _limits = Limits()  # no parameter
+    _taken_fields: ClassVar = {"landmarks": ("number",)}
     _tree: PieceTree
     _points: Points
     _point_of_row: IntArray
