@@ -11,7 +11,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 import naive_tree
-from cmeans import ThreadEngine
+from cmeans import ThreadEngine, native
 from cmeans.graphs.all_pairs import AllPairs
 from cmeans.graphs.spanning_tree import spanning_tree, spanning_tree_of_graph
 
@@ -39,12 +39,16 @@ def rows_of(name):
             "far apart": lambda: rng.normal(size=(100, 2)) + 1e8 * rng.integers(0, 3, (100, 1)),
             "huge": lambda: 1e200 * rng.normal(size=(40, 2)),
             "tiny": lambda: 1e-200 * rng.normal(size=(40, 2)),
+            "small": lambda: 1e-25 * rng.normal(size=(100, 2)),
+            "small beside one": lambda: 1 + 1e-12 * rng.normal(size=(100, 2)),
+            "uneven columns": lambda: rng.normal(size=(100, 3)) * [1e5, 1e-30, 1e-3],
         }[name]()
     )
 
 
 NAMES = [
     *("one", "two", "line", "plane", "lattice", "huge", "tiny"),
+    *("small", "small beside one", "uneven columns"),
     *("30 columns", "300 columns", "zeros and ones", "far apart"),
 ]
 
@@ -176,6 +180,7 @@ def test_many_rows_join_as_all_pairs_do_for_any_number_of_threads(name, min_samp
         assert np.array_equal(tree.edges, expected.edges)
 
 
+@pytest.mark.skipif(not native.is_available(), reason="compares blocks of all pairs")
 def test_no_matrix_of_all_pairs_is_made():
     points = different_rows(np.random.default_rng(0).normal(size=(10_000, 2)))
     tracemalloc.start()

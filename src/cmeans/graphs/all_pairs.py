@@ -60,11 +60,11 @@ class AllPairs:
         return squares, numbers
 
     def spanning_edges(
-        self, core: Float64, listed: tuple[Float64, npt.NDArray[Any]], engine: Engine
+        self, core: Float64, squares: Float64, numbers: npt.NDArray[Any], engine: Engine
     ) -> tuple[IntArray, Float64]:
         def squares_from(row: int) -> Float64:
-            squares = squared_lengths(self.points, np.array([row]), np.arange(len(self.points)))
-            reached: Float64 = np.maximum(squares, np.maximum(core, core[row]))
+            lengths = squared_lengths(self.points, np.array([row]), np.arange(len(self.points)))
+            reached: Float64 = np.maximum(lengths, np.maximum(core, core[row]))
             return reached
 
         return grown_by_rows(squares_from, len(self.points))

@@ -15,6 +15,7 @@ from .near_cells import neighbours_in_cells
 from .row_tree import RowTree
 
 EXACT = 5e11  # differences of numbers, were all pairs compared, up to which the nearest are found
+SAFE = 20  # exponents of numbers whose squares neither overflow nor vanish in any precision
 FLAT = 4  # columns up to which a tree of boxes leaves out nearly all pairs
 
 
@@ -31,6 +32,15 @@ def searchable(points: Float64) -> RowTree | AllPairs:
     return (RowTree if native.is_available() else AllPairs).of(points)
 
 
+def in_range(points: npt.NDArray[Any]) -> tuple[Float64, int]:
+    """Return points in float64, times 2^-e where squares of their differences might not be numbers,
+    and e."""
+    exponent = binary_exponent(points)
+    exponent = exponent if abs(exponent) > SAFE else 0
+    given = np.asarray(points, np.float64)
+    return (np.ldexp(given, -exponent) if exponent else given), exponent
+
+
 def nearest_neighbours(
     points: npt.NDArray[Any],  # (n, d)
     k: int,
@@ -45,8 +55,7 @@ def nearest_neighbours(
     n, d = points.shape
     k = min(k, n - 1)
     engine = ThreadEngine() if engine is None else engine
-    exponent = binary_exponent(points)  # so that squares stay in range
-    scaled = np.ldexp(np.asarray(points, np.float64), -exponent)
+    scaled, exponent = in_range(points)
     if float(n) * n * d <= exact or d <= FLAT:
         rows = searchable(scaled)
         squares, numbers = rows.nearest(k, engine)

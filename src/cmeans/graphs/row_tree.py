@@ -19,6 +19,7 @@ from .boruvka import GrowingForest
 LEAF = 32  # rows, as in the C file
 LEAVES = 16  # of a task
 PRECISE = 1e-4  # of the extent of leaves, up to which coordinates may be wrong
+SMALL = 1e-16  # extents, whose squares may vanish in float32, are above it over PRECISE
 ROUNDINGS = 8  # of a squared distance for each column, at most
 
 
@@ -109,7 +110,7 @@ class RowTree:
         moved = np.abs(boxes[0] - centre).max(axis=0) * resolution(np.float32)
         slack = 2.0 * float(np.linalg.norm(moved + np.abs(centre) * resolution(np.float64)))
         extents = np.linalg.norm(boxes[:, 1] - boxes[:, 0], axis=1)
-        if slack > PRECISE * np.quantile(extents, 0.25):
+        if max(slack, SMALL) > PRECISE * np.quantile(extents, 0.25):
             centre, slack, dtype = np.zeros(d), 0.0, np.float64
         # where columns that spread far come first, most rows are soon known to be far
         columns = np.argsort(boxes[0, 0] - boxes[0, 1], kind="stable")
@@ -153,11 +154,11 @@ class RowTree:
         return squares, numbers
 
     def spanning_edges(
-        self, core: Float64, listed: tuple[Float64, npt.NDArray[Any]], engine: Engine
+        self, core: Float64, squares: Float64, numbers: npt.NDArray[Any], engine: Engine
     ) -> tuple[IntArray, Float64]:
         """Return the edges (n - 1, 2) of the minimum spanning tree and their squared lengths, given
-        squared core distances (n,) and each row's nearest."""
-        return GrowingForest(self, core, *listed).grown(engine)
+        squared core distances (n,), and squared distances (n, k) to each row's nearest."""
+        return GrowingForest(self, core, squares, numbers).grown(engine)
 
     def nearest_parts(self, engine: Engine, *, part: Any, **arrays: Any) -> None:
         node_part = self._parts_of_nodes(part)
