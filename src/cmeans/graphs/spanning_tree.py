@@ -72,7 +72,8 @@ def spanning_tree_of_graph(
 
     def lengths_from(row: int) -> Float64:
         lengths: Float64 = np.minimum(given[row], given[:, row])
-        return np.maximum(lengths, np.maximum(core, core[row]), out=lengths)
+        np.maximum(lengths, np.maximum(core, core[row]), out=lengths)
+        return lengths
 
     edges, lengths = _in_order(*grown_by_rows(lengths_from, len(given)))
     return SpanningTree(edges, lengths, core)
