@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -9,6 +11,8 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 import naive_tree
+from cmeans import ThreadEngine, native
+from cmeans.graphs.all_pairs import AllPairs
 from cmeans.graphs.spanning_tree import spanning_tree, spanning_tree_of_graph
 
 
@@ -26,21 +30,25 @@ def rows_of(name):
         {
             "one": lambda: rng.normal(size=(1, 2)),
             "two": lambda: rng.normal(size=(2, 3)),
-            "line": lambda: rng.normal(size=(150, 1)),
-            "plane": lambda: rng.normal(size=(200, 2)),
-            "30 columns": lambda: rng.normal(size=(120, 30)),
+            "line": lambda: rng.normal(size=(100, 1)),
+            "plane": lambda: rng.normal(size=(120, 2)),
+            "30 columns": lambda: rng.normal(size=(100, 30)),
             "300 columns": lambda: rng.normal(size=(90, 300)),
-            "lattice": lambda: lattice(6, 3),
-            "zeros and ones": lambda: rng.integers(0, 2, (150, 12)),
-            "far apart": lambda: rng.normal(size=(150, 2)) + 1e8 * rng.integers(0, 3, (150, 1)),
-            "huge": lambda: 1e200 * rng.normal(size=(60, 2)),
-            "tiny": lambda: 1e-200 * rng.normal(size=(60, 2)),
+            "lattice": lambda: lattice(5, 3),
+            "zeros and ones": lambda: rng.integers(0, 2, (100, 12)),
+            "far apart": lambda: rng.normal(size=(100, 2)) + 1e8 * rng.integers(0, 3, (100, 1)),
+            "huge": lambda: 1e200 * rng.normal(size=(40, 2)),
+            "tiny": lambda: 1e-200 * rng.normal(size=(40, 2)),
+            "small": lambda: 1e-25 * rng.normal(size=(100, 2)),
+            "small beside one": lambda: 1 + 1e-12 * rng.normal(size=(100, 2)),
+            "uneven columns": lambda: rng.normal(size=(100, 3)) * [1e5, 1e-30, 1e-3],
         }[name]()
     )
 
 
 NAMES = [
     *("one", "two", "line", "plane", "lattice", "huge", "tiny"),
+    *("small", "small beside one", "uneven columns"),
     *("30 columns", "300 columns", "zeros and ones", "far apart"),
 ]
 
@@ -129,3 +137,61 @@ def test_stored_zeros_join_and_the_shorter_way_counts():
     assert found.edges.tolist() == [[0, 1], [1, 2]]
     assert found.lengths.tolist() == [0, 2]
     assert given.nnz == 4
+
+
+def many_rows(name):
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(6, 5))
+    labels = rng.integers(0, 6, 1000)
+    return different_rows(
+        {
+            "line": lambda: rng.normal(size=(1000, 1)),
+            "plane": lambda: rng.normal(size=(1000, 2)),
+            "clusters": lambda: rng.normal(size=(1000, 5)) + 20 * centres[labels],
+            "clusters far apart": lambda: rng.normal(size=(1000, 5)) + 1e8 * centres[labels],
+            "unequal density": lambda: rng.normal(size=(1000, 2)) * 10.0 ** (labels[:, None] - 3),
+            "heavy tails": lambda: rng.standard_cauchy((1000, 3)),
+            "many columns": lambda: rng.normal(size=(700, 60)) + 3 * np.eye(60)[labels[:700]],
+            "lattice": lambda: lattice(11, 3),
+            "zeros and ones": lambda: rng.integers(0, 2, (1000, 16)),
+            "float32": lambda: rng.normal(size=(1000, 2)).astype(np.float32),
+        }[name]()
+    )
+
+
+@pytest.mark.parametrize("min_samples", [1, 4, 20])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("line", "plane", "clusters", "clusters far apart", "unequal density", "heavy tails"),
+        *("many columns", "lattice", "zeros and ones", "float32"),
+    ],
+)
+def test_many_rows_join_as_all_pairs_do_for_any_number_of_threads(name, min_samples, monkeypatch):
+    points = many_rows(name)
+    weights = np.random.default_rng(1).integers(1, 4, len(points)).astype(np.float64)
+    found = [spanning_tree(points, weights, min_samples, ThreadEngine(jobs)) for jobs in (1, 2, 5)]
+    monkeypatch.setattr("cmeans.graphs.nearest_neighbours.RowTree", AllPairs)
+    expected = spanning_tree(points, weights, min_samples)
+    assert len(expected.lengths) == len(points) - 1
+    for tree in found:
+        assert np.array_equal(tree.core, expected.core)
+        assert np.array_equal(tree.lengths, expected.lengths)
+        assert np.array_equal(tree.edges, expected.edges)
+
+
+@pytest.mark.skipif(not native.is_available(), reason="compares blocks of all pairs")
+def test_no_matrix_of_all_pairs_is_made():
+    points = different_rows(np.random.default_rng(0).normal(size=(10_000, 2)))
+    tracemalloc.start()
+    spanning_tree(points, np.ones(len(points)), 2)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1e3 * len(points)
+
+
+def test_min_samples_beyond_all_rows_are_refused():
+    with pytest.raises(ValueError, match="min_samples=4: all rows together weigh 3"):
+        spanning_tree(rows_of("two"), np.array([1.0, 2.0]), 4)
+    with pytest.raises(ValueError, match="min_samples=4"):
+        spanning_tree_of_graph(np.zeros((2, 2)), np.array([1.0, 2.0]), 4)

@@ -18,6 +18,8 @@ from .boruvka import GrowingForest
 
 LEAF = 32  # rows, as in the C file
 LEAVES = 16  # of a task
+PRECISE = 1e-4  # of the extent of leaves, up to which coordinates may be wrong
+SMALL = 1e-16  # extents, whose squares may vanish in float32, are above it over PRECISE
 ROUNDINGS = 8  # of a squared distance for each column, at most
 
 
@@ -51,6 +53,10 @@ class _NearRowsArgument(Structure):
         ("squares", ADDRESS),
         ("numbers", ADDRESS),
         ("wanted", WHOLE),
+        ("rows", ADDRESS),
+        ("cells", ADDRESS),
+        ("first", ADDRESS),
+        ("n_cells", WHOLE),
         ("part", ADDRESS),
         ("node_part", ADDRESS),
         ("core", ADDRESS),
@@ -79,19 +85,40 @@ class RowTree:
 
     @classmethod
     def of(cls, points: Float64) -> RowTree:
+        """Return rows (n, d) in a tree of boxes."""
         n, d = points.shape
         points = np.ascontiguousarray(points)
         n_leaves = -(-n // LEAF)
         order, boxes = np.arange(n), np.empty((2 * n_leaves - 1, 2, d))
         argument = _TreeArgument(address(points), address(order), address(boxes), n, d)
         native.function("build_tree", np.float64, (TREE,))(argument)
-        points = points[order]
+        return cls._prepared(points[order], order, boxes)
+
+    @classmethod
+    def in_order(cls, points: Float64, order: IntArray) -> RowTree:
+        """Return rows (n, d) put in this order, for searches in cells."""
+        boxes = np.stack([points.min(axis=0), points.max(axis=0)])[None]
+        return cls._prepared(points[order], order, boxes)
+
+    @classmethod
+    def _prepared(cls, points: Float64, order: IntArray, boxes: Float64) -> RowTree:
+        """Return rows in their order; what searches compute first is in float32 where that tells
+        most rows apart."""
+        n, d = points.shape
+        centre: Float64 = boxes[0].mean(axis=0)
+        dtype: Any = np.float32
+        moved = np.abs(boxes[0] - centre).max(axis=0) * resolution(np.float32)
+        slack = 2.0 * float(np.linalg.norm(moved + np.abs(centre) * resolution(np.float64)))
+        extents = np.linalg.norm(boxes[:, 1] - boxes[:, 0], axis=1)
+        if max(slack, SMALL) > PRECISE * np.quantile(extents, 0.25):
+            centre, slack, dtype = np.zeros(d), 0.0, np.float64
         # where columns that spread far come first, most rows are soon known to be far
-        columns = np.argsort(-(boxes[0, 1] - boxes[0, 0]), kind="stable")
-        padded = np.full((n_leaves * LEAF, d), np.inf)
-        padded[:n] = points[:, columns]
-        leaves = aligned(padded.reshape(n_leaves, LEAF, d).transpose(0, 2, 1))
-        return cls(points, order, leaves, np.ascontiguousarray(boxes[:, :, columns]), 0.0)
+        columns = np.argsort(boxes[0, 0] - boxes[0, 1], kind="stable")
+        padded = np.full((-(-n // LEAF) * LEAF, d), np.inf, dtype)
+        padded[:n] = (points - centre)[:, columns]
+        leaves = aligned(padded.reshape(-1, LEAF, d).transpose(0, 2, 1))
+        boxes = np.ascontiguousarray((boxes - centre)[:, :, columns], dtype)
+        return cls(points, order, leaves, boxes, slack)
 
     def nearest(
         self, k: int, engine: Engine, rows: IntArray | None = None
@@ -105,37 +132,61 @@ class RowTree:
             squares[:, -1:] = -1.0  # of rows that do not search
             squares[rows, -1:] = np.inf
         if k:
-            self._search("nearest_rows", engine, squares=squares, numbers=numbers, wanted=k)
+            self._search("nearest_rows", engine, wanted=k, squares=squares, numbers=numbers)
         return (squares, numbers) if rows is None else (squares[rows], numbers[rows])
 
+    def nearest_in_cells(
+        self,
+        k: int,
+        engine: Engine,
+        rows: IntArray,
+        cells: npt.NDArray[Any],  # int32
+        first: IntArray,
+    ) -> tuple[Float64, npt.NDArray[Any]]:
+        """Return the same of some rows (m,), each of which looks through some cells (m, near) only;
+        cell c holds rows first[c] ... first[c + 1] - 1. Squared distances are infinite where cells
+        hold fewer."""
+        squares, numbers = np.full((len(rows), k), np.inf), np.zeros((len(rows), k), np.int32)
+        arrays = {"rows": rows, "cells": cells, "first": first}
+        arrays |= {"squares": squares, "numbers": numbers}
+        counts = {"wanted": k, "n_cells": cells.shape[1]}
+        self._search("nearest_in_cells", engine, n_searching=len(rows), **counts, **arrays)
+        return squares, numbers
+
     def spanning_edges(
-        self, core: Float64, listed: tuple[Float64, npt.NDArray[Any]], engine: Engine
+        self, core: Float64, squares: Float64, numbers: npt.NDArray[Any], engine: Engine
     ) -> tuple[IntArray, Float64]:
         """Return the edges (n - 1, 2) of the minimum spanning tree and their squared lengths, given
-        squared core distances (n,) and each row's nearest."""
-        return GrowingForest(self, core, *listed).grown(engine)
+        squared core distances (n,), and squared distances (n, k) to each row's nearest."""
+        return GrowingForest(self, core, squares, numbers).grown(engine)
 
     def nearest_parts(self, engine: Engine, *, part: Any, **arrays: Any) -> None:
         node_part = self._parts_of_nodes(part)
         self._search("nearest_parts", engine, part=part, node_part=node_part, **arrays)
 
-    def _search(self, name: str, engine: Engine, wanted: int = 0, **arrays: Any) -> None:
-        """Run a native search of the rows of all leaves, which writes to arrays."""
+    def _search(
+        self, name: str, engine: Engine, n_searching: int | None = None, **arguments: Any
+    ) -> None:
+        """Run a native search of all leaves, or of so many rows, which writes to arrays."""
         function = native.function(name, self.leaves.dtype, (NEAR_ROWS,))
-        shared = {
-            "points": address(self.points),
-            "leaves": address(self.leaves),
-            "boxes": address(self.boxes),
-            "names": address(self.order),
+        columns = self.points.shape[1]
+        arrays = {"points": self.points, "leaves": self.leaves, "boxes": self.boxes}
+        numbers = {
             "count": len(self.points),
-            "columns": self.points.shape[1],
+            "columns": columns,
             "n_leaves": len(self.leaves),
             "slack": self.slack,
-            "relative": ROUNDINGS * (self.points.shape[1] + 2) * resolution(self.leaves.dtype),
-            "wanted": wanted,
-            **{field: address(array) for field, array in arrays.items()},
+            "relative": ROUNDINGS * (columns + 2) * resolution(self.leaves.dtype),
         }
-        tasks = list(spans(len(self.leaves), LEAVES))
+        shared = {
+            field: address(value) if isinstance(value, np.ndarray) else value
+            for field, value in (numbers | arrays | {"names": self.order} | arguments).items()
+        }
+        tasks = list(
+            spans(len(self.leaves), LEAVES)
+            if n_searching is None
+            else spans(n_searching, LEAVES * LEAF)
+        )
 
         def work(task: int) -> None:
             begin, end = tasks[task]

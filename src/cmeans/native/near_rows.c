@@ -108,12 +108,17 @@ struct near_rows {
     const real *boxes;    /* (nodes, 2, columns) least and largest numbers of these */
     const int64_t *names; /* (count,) by which equally near rows are told apart */
     int64_t count, columns, n_leaves;
-    int64_t begin, end;   /* leaves whose rows search */
+    int64_t begin, end;   /* leaves whose rows search, or rows */
     double slack, relative;
     /* nearest neighbours */
     double *squares;  /* (count, wanted) squared distances, the least first; of a row that does not search the last is below 0 */
     int32_t *numbers; /* (count, wanted) */
     int64_t wanted;
+    /* nearest neighbours in cells, which are rows that follow each other: rows `begin` ... of those that search, each with a row of squares */
+    const int64_t *rows;  /* (searching,) their numbers */
+    const int32_t *cells; /* (searching, n_cells) cells that each looks through, the nearest first */
+    const int64_t *first; /* (cells + 1,) first row of each cell */
+    int64_t n_cells;
     /* shortest edges between parts */
     const int32_t *part;      /* (count,) of each row */
     const int32_t *node_part; /* (nodes,) of all rows of a node; -1 where there are several */
@@ -259,10 +264,11 @@ static int any(const struct searcher *q, int64_t v) {
     return 1;
 }
 
-static void list(struct searcher *q, int64_t r, int64_t j) {
+/* Put row j into the list of searching row r, which is number `at` of the lists, where it is near enough. */
+static void list(struct searcher *q, int64_t r, int64_t at, int64_t j) {
     const struct near_rows *s = q->s;
-    double *squares = s->squares + (q->first + r) * s->wanted;
-    int32_t *numbers = s->numbers + (q->first + r) * s->wanted;
+    double *squares = s->squares + at * s->wanted;
+    int32_t *numbers = s->numbers + at * s->wanted;
     const double square = exact_square(s, q->first + r, j);
     int64_t place = s->wanted;
     for (; place > 0; place--) {
@@ -287,7 +293,7 @@ static void meet_neighbours(struct searcher *q, int64_t v, int64_t leaf) {
         for (uint64_t found = rows_near_row(q, r, leaf); found; found &= found - 1) {
             const int64_t j = leaf * ROWS + __builtin_ctzll(found);
             if (j < q->s->count && j != q->first + r)
-                list(q, r, j);
+                list(q, r, q->first + r, j);
         }
     }
     find_largest(q);
@@ -301,6 +307,23 @@ void EXPORTED(nearest_rows)(const struct near_rows *s) {
         find_largest(&q);
         if (q.largest >= 0)
             go_through(&q, any, meet_neighbours);
+    }
+}
+
+void EXPORTED(nearest_in_cells)(const struct near_rows *s) {
+    for (int64_t i = s->begin; i < s->end; i++) {
+        struct searcher q = searcher_of(s, s->rows[i] / ROWS);
+        const int64_t r = s->rows[i] % ROWS;
+        q.limits[r] = limit(s, s->squares[(i + 1) * s->wanted - 1]);
+        for (int64_t c = 0; c < s->n_cells; c++) {
+            const int64_t start = s->first[s->cells[i * s->n_cells + c]], stop = s->first[s->cells[i * s->n_cells + c] + 1];
+            for (int64_t leaf = start / ROWS; leaf * ROWS < stop; leaf++)
+                for (uint64_t found = rows_near_row(&q, r, leaf); found; found &= found - 1) {
+                    const int64_t j = leaf * ROWS + __builtin_ctzll(found);
+                    if (j >= start && j < stop && j != s->rows[i])
+                        list(&q, r, i, j);
+                }
+        }
     }
 }
 
