@@ -36,7 +36,7 @@ from ..fitting.validation import (
     real,
     weights_of,
 )
-from ..graphs.piece_choice import crumb_weight, gaps
+from ..graphs.piece_choice import gaps, least_weight
 from ..graphs.piece_layers import ClusterTree, cluster_tree
 from ..graphs.piece_partition import LEAST_NOISE, PieceNoise, PiecePartition
 from ..graphs.piece_points import Points, nearest_of_rows
@@ -581,7 +581,7 @@ class ConnectivityClustering(
             most = min(most, of_all.most)
             self.n_clusters_ = found.number(max(least, found.fewest), max(int(most), found.fewest))
         if given is None:
-            given = 1.0 if is_given else crumb_weight(self._tree, self.n_clusters_)
+            given = least_weight(pieces(self._tree, self.z), 1 if is_given else self.n_clusters_)
         self.min_cluster_size_ = given
         if not is_given:
             self.n_clusters_ = min(self.n_clusters_, self._pieces.most)
