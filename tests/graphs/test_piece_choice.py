@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests import naive_pieces
 
-from cmeans.graphs.piece_choice import LONE, SHARE, crumbs_last, gaps
+from cmeans.graphs.piece_choice import crumb_weight, gaps, least_weight
 from cmeans.graphs.piece_tree import piece_tree
 from cmeans.graphs.pieces import Pieces, pieces
 from cmeans.graphs.spanning_tree import spanning_tree
@@ -101,13 +101,9 @@ def test_ties_are_no_evidence(seed: int) -> None:
 
 def test_a_far_row_is_no_piece() -> None:
     X = np.r_[rng_of(8).normal(0, 0.01, (40, 4)), [[0.5, 0.6, 0.7, 0.8]]]
-    found, point = pieces_of(X)
+    found, _ = pieces_of(X)
     assert gaps(found).number() == 1
     assert gaps(found, min_weight=0.0).number() == 2
-    far_row = crumbs_last(found, 0.0)  # a lone row is a piece where that number is asked for
-    assert np.bincount(far_row.labels(far_row.first(2))[point]).tolist() == [40, 1]
-    two = crumbs_last(found)
-    assert np.bincount(two.labels(two.first(2))[point]).min() > 1
 
 
 def test_the_number_is_between_two() -> None:
@@ -122,7 +118,7 @@ def test_few_rows_among_many_are_a_piece() -> None:
     found, point = pieces_of(X)
     assert gaps(found).number() == 3
     assert gaps(found, min_weight=9.0).number() == 2
-    assert sorted(np.bincount(crumbs_last(found).labels(found.first(3))[point])) == [8, 200, 200]
+    assert sorted(np.bincount(found.labels(found.first(3))[point])) == [8, 200, 200]
 
 
 def test_weights_are_copies_and_nothing_has_a_unit() -> None:
@@ -134,7 +130,6 @@ def test_weights_are_copies_and_nothing_has_a_unit() -> None:
     for same in (copied, other_units):
         np.testing.assert_array_equal(gaps(same).numbers, gaps(weighted).numbers)
         np.testing.assert_array_equal(gaps(same).evidence, gaps(weighted).evidence)
-        np.testing.assert_array_equal(crumbs_last(same).centre, crumbs_last(weighted).centre)
 
 
 def test_parts_that_nothing_joins_are_the_fewest_pieces() -> None:
@@ -149,38 +144,20 @@ def test_parts_that_nothing_joins_are_the_fewest_pieces() -> None:
     assert gaps(parted).number() == 4
     lone = pieces(piece_tree(np.empty((0, 2), int), np.empty(0), np.ones(3)))
     assert gaps(lone).number() == 3
-    assert crumbs_last(lone).labels(lone.first(3)).tolist() == [0, 1, 2]
+    assert least_weight(lone, 3) == 1.0
 
 
-@pytest.mark.parametrize("points", [0.0, LONE])
-@pytest.mark.parametrize("seed", range(10))
-def test_the_next_piece_is_the_largest_that_is_no_crumb(seed: int, points: float) -> None:
-    rng = rng_of(seed)
-    X = rng.standard_t(1.5, (150, 2)) if seed % 2 else rng.integers(0, 9, (150, 2))
-    found, _ = pieces_of(X)
-    tree, left, order = found.tree, list(range(len(found.centre))), []
-    weight, median = tree.weight[found.top], np.median(tree.weight[: tree.n_points])
-    while left:
-        least = max(150 / (SHARE * (len(order) + 1)), points * median)
-        fit = [p for p in left if weight[p] >= least]
-        heavy = [p for p in left if weight[p] >= points * median]
-        if fit or not order:
-            chosen = min(fit or left) if order else 0
-        else:
-            chosen = min(heavy, key=lambda p: (-weight[p], p)) if heavy else left[0]
-        order.append(chosen)
-        left.remove(chosen)
-    last = crumbs_last(found, points)
-    np.testing.assert_array_equal(last.centre, found.centre[order])
-    np.testing.assert_array_equal(last.gain, found.gain[order])
-    for k in (1, 2, 5, 20):
-        chosen_paths = np.zeros(len(order), bool)
-        chosen_paths[order[:k]] = True
-        _, same = np.unique(found.labels(chosen_paths), return_inverse=True)
-        labels = last.labels(last.first(k))
-        assert len(np.unique(labels)) == k
-        assert len({*zip(labels.tolist(), same.tolist(), strict=True)}) == k
-    assert (last.above < np.arange(len(order))).all()
+def test_crumbs_among_the_best_make_pieces_weigh_more() -> None:
+    X = np.r_[blobs(2, 2, rows=30), [[1e5, 0.0]], [[0.0, 1e5]]]
+    found, point = pieces_of(X, np.full(62, 0.5))
+    assert gaps(found).number() == 2
+    assert least_weight(found, 2) == 1.0  # two points; a fiftieth of an equal share is 0.31
+    cut = pieces(found.tree, min_weight=1.0)
+    assert sorted(np.bincount(cut.labels(cut.first(2))[point])) == [30, 32]
+    assert least_weight(pieces_of(X[:60])[0], 2) == 1.0  # one point
+    large = pieces_of(np.r_[blobs(2, 2, rows=300), 1e6 + rng_of(0).normal(size=(3, 2))])[0]
+    assert gaps(large).number() == 2
+    assert least_weight(large, 2) == crumb_weight(large.tree, 2) == 6.03
 
 
 def test_layers_are_the_levels_of_a_hierarchy() -> None:

@@ -36,7 +36,7 @@ from ..fitting.validation import (
     real,
     weights_of,
 )
-from ..graphs.piece_choice import crumb_weight, gaps
+from ..graphs.piece_choice import gaps, least_weight
 from ..graphs.piece_layers import ClusterTree, cluster_tree
 from ..graphs.piece_partition import LEAST_NOISE, PieceNoise, PiecePartition
 from ..graphs.piece_points import Points, nearest_of_rows
@@ -79,12 +79,14 @@ class ConnectivityClustering(
     z : float, default=1
         Power of the distances. The larger it is, the more the far rows count.
     min_cluster_size : "auto" or float, default="auto"
-        Weight of the rows where a cluster begins, at least. "auto": 1 where the number of clusters
-        is given, else a fiftieth of an equal share of all, and no single row.
+        Weight of the rows where a cluster begins, at least. "auto": that of the lightest row; where
+        the number of clusters is not given and a few rows far from all others would be among the
+        clusters, a fiftieth of an equal share of all rows, and no single row.
     noise : None, "auto" or float between 0 and 1, default=None
         Whether rows far from the others of their cluster belong to none, with the label -1. "auto":
-        those that hang on it with fewer than `min_cluster_size` others (or 5), by a step far longer
-        than usual there. A number: about this share of the rows, by weight. None: no row.
+        those that hang on it with fewer than 5 others (or a fiftieth of an equal share of all
+        rows), by a step more than twice the median one there. A number: about this share of the
+        rows, by weight. None: no row.
     metric : "euclidean", "cosine" or "precomputed", default="euclidean"
         What rows are compared by. "cosine": by their directions, as rows of length one.
         "precomputed": X holds distances (n, n), dense or sparse; a pair that a sparse matrix does
@@ -590,7 +592,7 @@ class ConnectivityClustering(
             most = min(most, of_all.most)
             self.n_clusters_ = found.number(max(least, found.fewest), max(int(most), found.fewest))
         if given is None:
-            given = 1.0 if is_given else crumb_weight(self._tree, self.n_clusters_)
+            given = least_weight(pieces(self._tree, self.z), 1 if is_given else self.n_clusters_)
         self.min_cluster_size_ = given
         if self.z == 1 and given <= self._tree.weight.min():
             self._made = of_all  # which are the same

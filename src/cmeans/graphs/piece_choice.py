@@ -17,9 +17,8 @@ in twenty times (in one column once in eight).
 
 from __future__ import annotations
 
-import heapq
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,7 +28,7 @@ from .pieces import Pieces
 
 ENOUGH = 1.5  # evidence at least for more than one piece
 SHARE = 50  # times lighter than an equal share of the rows are crumbs: of two pieces 1% of the rows
-LONE = 2.0  # points of median weight that lighter pieces are crumbs than, where the number is found
+LONE = 2.0  # points of median weight, than which crumbs are lighter at most
 SAME = 1e-9  # relative difference of gains that differ by rounding alone
 FINER = 2.0  # times as many pieces at least has each layer as the one above it
 LAYERS = 6  # at most
@@ -105,59 +104,17 @@ def _gaps_of(gain: Float64, fewest: int) -> Gaps:
     return Gaps(steps[upper] + 1 + fewest, falls[upper], scaled[upper] / mean, fewest)
 
 
-def crumb_weight(tree: PieceTree, number: int, points: float = LONE) -> float:
+def crumb_weight(tree: PieceTree, number: int) -> float:
     """Return the weight below which a piece is a crumb among a number of pieces: a fiftieth of an
-    equal share, at least that of some points of median weight."""
-    return max(_share(tree) / number, _weight_of(tree, points))
+    equal share, at least that of two points of median weight."""
+    share = float(tree.weight[tree.roots].sum()) / (SHARE * number)
+    return max(share, LONE * float(np.median(tree.weight[: tree.n_points])))
 
 
-def _share(tree: PieceTree) -> float:
-    return float(tree.weight[tree.roots].sum()) / SHARE
-
-
-def _weight_of(tree: PieceTree, points: float) -> float:
-    return points * float(np.median(tree.weight[: tree.n_points]))
-
-
-def crumbs_last(pieces: Pieces, points: float = LONE) -> Pieces:
-    """Return the same pieces in an order in which crumbs come late.
-
-    Each next piece has the largest gain among those that are no crumbs by then, or is the heaviest
-    where all others are. So partitions are nested as before, and there is one for every number.
-    Pieces lighter than some `points` of median weight come last.
-    """
-    tree, parts = pieces.tree, len(pieces.tree.roots)
-    weight = tree.weight[pieces.top]
-    least = max(_weight_of(tree, points), float(weight.min()))
-    by_weight = np.argsort(-weight[parts:], kind="stable") + parts
-    by_weight = by_weight[weight[by_weight] >= least]
-    # beyond this number only those that come last are crumbs
-    until = min(int(_share(tree) / least), parts + len(by_weight))
-    bounds = np.maximum(_share(tree) / np.arange(parts + 1, until + 1), least)
-    entered = np.searchsorted(-weight[by_weight], -bounds, side="right")
-    order, waiting, begin = list(range(parts)), by_weight.tolist(), 0
-    candidates: list[int] = []
-    for end in entered.tolist():
-        end = max(end, begin + (not candidates))
-        for piece in waiting[begin:end]:
-            heapq.heappush(candidates, piece)
-        order.append(heapq.heappop(candidates))
-        begin = end
-    others = np.delete(np.arange(len(weight)), order)
-    light = weight[others] < least
-    return _reordered(
-        pieces, np.concatenate([order, others[~light], others[light]]).astype(np.intp)
-    )
-
-
-def _reordered(pieces: Pieces, order: IntArray) -> Pieces:
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    above = pieces.above[order]
-    return replace(
-        pieces,
-        centre=pieces.centre[order],
-        top=pieces.top[order],
-        above=np.where(above < 0, -1, rank[above]),
-        gain=pieces.gain[order],
-    )
+def least_weight(pieces: Pieces, number: int) -> float:
+    """Return the least weight with which a found number of pieces are the best ones: any, that of
+    the lightest point, unless there are crumbs among them."""
+    tree = pieces.tree
+    crumbs, lightest = crumb_weight(tree, number), float(tree.weight[: tree.n_points].min())
+    found = tree.weight[pieces.top[len(tree.roots) : number]]
+    return crumbs if (found < crumbs).any() else lightest

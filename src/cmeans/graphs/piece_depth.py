@@ -7,8 +7,9 @@ import numpy as np
 from ..data.arrays import Float64, IntArray
 from .pieces import Flags, Pieces
 
-FAR = 3.0  # times the quartiles' distance, in logarithms, beyond the upper one are rows far out
-LEAST_FAR = 2.0  # times the upper quartile at least
+# times the median distance to the centre of a cluster are rows far out: in two columns those with a
+# quarter of the density
+FAR = 2.0
 
 
 def quantiles(
@@ -34,16 +35,6 @@ def depths(distances: Float64, scales: Float64, labels: IntArray) -> Float64:
         ratios = scales[labels] / distances
     depths: Float64 = np.where(distances > 0, np.minimum(ratios, 1.0), 1.0)
     return depths
-
-
-def far_distances(distances: Float64, weights: Float64, labels: IntArray, count: int) -> Float64:
-    """Return the distance (count,) from the centre of each cluster from which on points are far
-    out: q3 (q3 / q1)^3, as for boxes and whiskers of logarithms."""
-    low, high = (quantiles(distances, weights, labels, count, share) for share in (0.25, 0.75))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        factor = np.where(low > 0, (high / low) ** FAR, 1.0)
-    # where nothing says how far is usual, nothing is far
-    return np.where(high > 0, high * np.maximum(factor, LEAST_FAR), np.inf)
 
 
 def are_light(pieces: Pieces, chosen: Flags, least: float) -> Flags:

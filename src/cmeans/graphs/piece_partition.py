@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from ..data.arrays import Float64, IntArray
-from .piece_depth import are_light, depths, far_distances, quantiles
+from .piece_choice import crumb_weight
+from .piece_depth import FAR, are_light, depths, quantiles
 from .pieces import Flags, Pieces
 
 LEAST_NOISE = 5.0  # lighter pieces may be noise, whatever clusters must weigh
@@ -67,9 +68,9 @@ class PiecePartition:
         """The distance (k,) from the centre of each cluster beyond which is noise."""
         if self.noise is None:
             return np.full(self.n_clusters, np.inf)
-        weights = self.pieces.tree.weight[: len(self.own)]
         if self.noise.share is None:
-            return far_distances(self.distances, weights, self.own, self.n_clusters)
+            return np.where(self.scales > 0, FAR * self.scales, np.inf)
+        weights = self.pieces.tree.weight[: len(self.own)]
         order = np.argsort(self.depths, kind="stable")
         count = np.searchsorted(np.cumsum(weights[order]), self.noise.share * weights.sum())
         with np.errstate(divide="ignore"):
@@ -83,7 +84,8 @@ class PiecePartition:
             return self.own
         far = self.distances > self.far[self.own]
         if self.noise.share is None:
-            far &= are_light(self.pieces, self.chosen, self.noise.lighter)
+            crumbs = crumb_weight(self.pieces.tree, self.n_clusters)
+            far &= are_light(self.pieces, self.chosen, max(crumbs, self.noise.lighter))
         return np.where(far, -1, self.own)
 
     def depths_of(self, points: IntArray, away: Float64) -> Float64:
