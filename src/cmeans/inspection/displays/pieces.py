@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from ...data.arrays import Float64, IntArray
-from ...estimators.connectivity_clustering import ConnectivityClustering
 from ...graphs.piece_branches import Branch, branches
+from ...graphs.piece_tree import PieceTree
 from ...runtime.checks import real
 from ..figure import NOISE, colour
 from .base import Display
@@ -153,7 +153,7 @@ class CostCurveDisplay(Display):
         self.ax_.legend(fontsize=8)
 
 
-def _fitted(model: Any, caller: str) -> ConnectivityClustering:
-    if not isinstance(model, ConnectivityClustering) or "_tree" not in vars(model):
+def _fitted(model: Any, caller: str) -> Any:
+    if not isinstance(getattr(model, "__dict__", {}).get("_tree"), PieceTree):
         raise ValueError(f"{caller}: the model is {model!r}; pass a fitted ConnectivityClustering.")
     return model
