@@ -250,6 +250,28 @@ def test_rows_in_files_are_clustered_as_those_in_memory(monkeypatch, tmp_path) -
         assert adjusted_rand_score(np.r_[y, y], stored.labels_) == 1
 
 
+def test_rows_of_any_form_are_the_same_rows() -> None:
+    X = np.where(np.random.default_rng(0).random((120, 4)) < 0.4, 0.0, touching()[0][:120, :1])
+    model = ConnectivityClustering(4).fit(X)
+    for form in (sparse.csr_array, np.asfortranarray, lambda x: x.tolist()):
+        for words in ({}, {"landmarks": 20, "random_state": 0}):
+            dense = ConnectivityClustering(4, **words).fit(X)
+            other = ConnectivityClustering(4, **words).fit(form(X))
+            np.testing.assert_array_equal(other.labels_, dense.labels_)
+            np.testing.assert_array_equal(other.predict(X), dense.labels_)
+        np.testing.assert_array_equal(model.predict(form(X)), model.labels_)
+    single = X.astype(np.float32)
+    of_single = ConnectivityClustering(4).fit(single)
+    np.testing.assert_array_equal(of_single.predict(single), of_single.labels_)
+    np.testing.assert_array_equal(of_single.predict(single.astype(float)), of_single.labels_)
+
+
+def test_a_budget_too_small_is_refused_before_the_work() -> None:
+    engine = cmeans.ThreadEngine(memory_budget="1KB")
+    with pytest.raises(ValueError, match=r"all rows in one tree need .* give landmarks"):
+        ConnectivityClustering(engine=engine).fit(touching()[0])
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -487,6 +487,7 @@ class ConnectivityClustering(
                 engine,
                 rng,
                 by_direction=self.metric == "cosine",
+                estimator_name=name,
             )
         empty = int(np.count_nonzero(found.point_of_row < 0))
         warn_of_no_direction(empty, len(found.point_of_row), name)

@@ -22,12 +22,16 @@ from ..graphs.piece_points import (
 from ..graphs.piece_tree import PieceTree, piece_tree
 from ..graphs.row_keys import row_keys
 from ..graphs.spanning_tree import spanning_tree, spanning_tree_of_graph
+from ..runtime.numerals import parse_budget
 from ..runtime.user_warnings import warn
 from ..sampling.population import distinct_rows, population_of
 from .landmark_choice import Landmarks
+from .memory import require
 from .validation import host_array, intact
 
 LANDMARKS = 10_000  # where their number is not given
+COPIES = 4  # of all rows in float64 that a tree of all of them takes
+AS_THEY_ARE = GivenPoints(np.empty((0, 0)))  # for dense rows in float64
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ def connected_rows(
     rng: np.random.RandomState,
     *,
     by_direction: bool,
+    estimator_name: str,
 ) -> ConnectedRows:
     """Return the tree of rows by their Euclidean distances; those without weight are in no piece
     that would not be there without them. `by_direction`: of rows made of length one."""
@@ -60,6 +65,9 @@ def connected_rows(
     else:
         exact = landmarks.is_exact
     if exact:
+        budget = parse_budget(engine.memory_budget, type(engine).__name__)
+        needed, what = 8 * COPIES * blocks.n_rows * int(blocks.x.shape[1]), "all rows in one tree"
+        require(budget, estimator_name, needed, what, "give landmarks, fewer than rows")
         return _of_all(blocks, min_samples, engine, by_direction)
     return _of_landmarks(blocks, min_samples, landmarks, engine, rng, by_direction)
 
@@ -67,7 +75,7 @@ def connected_rows(
 def _of_all(
     blocks: Blocks, min_samples: float, engine: Engine, by_direction: bool
 ) -> ConnectedRows:
-    x, weight = GivenPoints(np.empty((0, 0))).rows(blocks.in_memory().x), blocks.weight[:]
+    x, weight = AS_THEY_ARE.rows(blocks.in_memory().x), blocks.weight[:]
     counts = weight > 0
     if by_direction:
         counts &= x.any(axis=1)
@@ -101,7 +109,7 @@ def _of_landmarks(
 ) -> ConnectedRows:
     count = landmarks.count or LANDMARKS
     centres = landmark_centres(blocks, population_of(blocks), count, rng, engine)
-    centres = np.asarray(centres, np.float64)
+    centres = AS_THEY_ARE.rows(centres)
     centres = centres[distinct_rows(centres)[0]]
     cells = GivenPoints(centres, by_direction, 0.0)
     numbers, distances = nearest_of_rows(cells, blocks, engine)
