@@ -175,6 +175,7 @@ def test_rows_of_other_lengths_by_their_directions() -> None:
     unit /= np.linalg.norm(unit, axis=1, keepdims=True)
     of_units = ConnectivityClustering(3).fit(unit[1:])
     np.testing.assert_array_equal(model.labels_[1:], of_units.labels_)
+    assert set(model.exemplars_) <= set(range(1, 150))
     with pytest.warns(cmeans.DataWarning, match="length 0"):
         np.testing.assert_array_equal(model.predict(X), model.labels_)
 

@@ -243,8 +243,9 @@ class ConnectivityClustering(
         depths = chosen.depths_of(row, away)
         self.outlier_scores_ = 1.0 - depths
         self.probabilities_ = np.where(self.labels_ < 0, 0.0, depths)
+        there = np.flatnonzero((row >= 0) & (away == 0))[::-1]
         first = np.empty(self._tree.n_points, np.int64)
-        first[row[::-1]] = np.arange(len(row))[::-1]
+        first[row[there]] = there
         self.exemplars_ = first[chosen.centres]
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Labels:
@@ -585,6 +586,7 @@ class ConnectivityClustering(
         layers."""
         least, most = self._bounds()
         of_all = pieces(self._tree)
+        of_power = of_all if self.z == 1 else pieces(self._tree, self.z)
         given = None if is_auto(self.min_cluster_size) else float(self.min_cluster_size)
         found = gaps(of_all, given)
         if is_given := least == most:
@@ -593,10 +595,10 @@ class ConnectivityClustering(
             most = min(most, of_all.most)
             self.n_clusters_ = found.number(max(least, found.fewest), max(int(most), found.fewest))
         if given is None:
-            given = least_weight(pieces(self._tree, self.z), 1 if is_given else self.n_clusters_)
+            given = least_weight(of_power, 1 if is_given else self.n_clusters_)
         self.min_cluster_size_ = given
-        if self.z == 1 and given <= self._tree.weight.min():
-            self._made = of_all  # which are the same
+        if given <= self._tree.weight.min():
+            self._made = of_power  # which are the same
         if not is_given:
             self.n_clusters_ = min(self.n_clusters_, self._pieces.most)
         layers = found.layers(self.n_clusters_)
