@@ -19,6 +19,9 @@ from .boruvka import GrowingForest
 LEAF = 32  # rows, as in the C file
 LEAVES = 16  # of a task
 PRECISE = 1e-4  # of the extent of leaves, up to which coordinates may be wrong
+MANY = 8  # columns of rows that may be turned
+GAIN = 1.25  # of the spread along the first quarter of axes for which they are
+SAMPLE = 2**13  # rows whose principal axes are taken
 SMALL = 1e-16  # extents, whose squares may vanish in float32, are above it over PRECISE
 ROUNDINGS = 8  # of a squared distance for each column, at most
 
@@ -85,40 +88,42 @@ class RowTree:
 
     @classmethod
     def of(cls, points: Float64) -> RowTree:
-        """Return rows (n, d) in a tree of boxes."""
-        n, d = points.shape
-        points = np.ascontiguousarray(points)
-        n_leaves = -(-n // LEAF)
-        order, boxes = np.arange(n), np.empty((2 * n_leaves - 1, 2, d))
-        argument = _TreeArgument(address(points), address(order), address(boxes), n, d)
-        native.function("build_tree", np.float64, (TREE,))(argument)
-        return cls._prepared(points[order], order, boxes)
+        """Return rows (n, d) in a tree of boxes.
+
+        What searches compute first is in float32 where that tells most rows apart.
+        """
+        x, slack = _turned(points)
+        order, boxes = _boxes_of(x)
+        extents = np.linalg.norm(boxes[:, 1] - boxes[:, 0], axis=1)
+        if max(slack, SMALL) <= PRECISE * np.quantile(extents, 0.25):
+            return cls._laid_out(points, x, order, boxes.astype(np.float32), slack)
+        order, boxes = _boxes_of(points)
+        return cls._laid_out(points, points, order, boxes, 0.0)
 
     @classmethod
     def in_order(cls, points: Float64, order: IntArray) -> RowTree:
         """Return rows (n, d) put in this order, for searches in cells."""
-        boxes = np.stack([points.min(axis=0), points.max(axis=0)])[None]
-        return cls._prepared(points[order], order, boxes)
+        x, slack = _turned(points)
+        boxes = np.stack([x.min(axis=0), x.max(axis=0)])[None]
+        return cls._laid_out(points, x, order, boxes.astype(np.float32), slack)
 
     @classmethod
-    def _prepared(cls, points: Float64, order: IntArray, boxes: Float64) -> RowTree:
-        """Return rows in their order; what searches compute first is in float32 where that tells
-        most rows apart."""
-        n, d = points.shape
-        centre: Float64 = boxes[0].mean(axis=0)
-        dtype: Any = np.float32
-        moved = np.abs(boxes[0] - centre).max(axis=0) * resolution(np.float32)
-        slack = 2.0 * float(np.linalg.norm(moved + np.abs(centre) * resolution(np.float64)))
-        extents = np.linalg.norm(boxes[:, 1] - boxes[:, 0], axis=1)
-        if max(slack, SMALL) > PRECISE * np.quantile(extents, 0.25):
-            centre, slack, dtype = np.zeros(d), 0.0, np.float64
+    def _laid_out(
+        cls,
+        points: Float64,  # (n, d)
+        x: Float64,  # (n, d) their coordinates for searches
+        order: IntArray,
+        boxes: npt.NDArray[Any],  # (nodes, 2, d) of these
+        slack: float,
+    ) -> RowTree:
+        n, d = x.shape
         # where columns that spread far come first, most rows are soon known to be far
         columns = np.argsort(boxes[0, 0] - boxes[0, 1], kind="stable")
-        padded = np.full((-(-n // LEAF) * LEAF, d), np.inf, dtype)
-        padded[:n] = (points - centre)[:, columns]
+        padded = np.full((-(-n // LEAF) * LEAF, d), np.inf, boxes.dtype)
+        padded[:n] = x[order[:, None], columns]
         leaves = aligned(padded.reshape(-1, LEAF, d).transpose(0, 2, 1))
-        boxes = np.ascontiguousarray((boxes - centre)[:, :, columns], dtype)
-        return cls(points, order, leaves, boxes, slack)
+        boxes = np.ascontiguousarray(boxes[:, :, columns])
+        return cls(points[order], order, leaves, boxes, slack)
 
     def nearest(
         self, k: int, engine: Engine, rows: IntArray | None = None
@@ -218,3 +223,34 @@ class RowTree:
             start, stop = np.append(start, middle), np.append(middle, stop)
         rows = np.minimum(LEAF * spans_of_nodes, len(self.points))
         return rows[0], rows[1]
+
+
+def _turned(points: Float64) -> tuple[Float64, float]:
+    """Return coordinates (n, d) of rows about their middle, and by how much distances between them
+    may be wrong in float32.
+
+    They are those along the principal axes of a sample, where a few of these tell more rows apart
+    than as many columns do.
+    """
+    n, d = points.shape
+    x = points - (points.min(axis=0) + points.max(axis=0)) / 2.0
+    if d >= MANY:
+        some = x[:: -(-n // SAMPLE)] - x.mean(axis=0)
+        products = some.T @ some
+        spreads, axes = np.linalg.eigh(products)
+        if spreads[-d // 4 :].sum() > GAIN * np.sort(np.diag(products))[-d // 4 :].sum():
+            x = x @ axes
+    rounded = np.linalg.norm(np.abs(x).max(axis=0)) * resolution(np.float32)
+    turned = np.linalg.norm(np.abs(points).max(axis=0)) * resolution(np.float64) * 4 * d**1.5
+    return x, 2.0 * float(rounded + turned)
+
+
+def _boxes_of(x: Float64) -> tuple[IntArray, Float64]:
+    """Return the order of rows in the leaves of a tree, and the boxes (nodes, 2, d) of its
+    nodes."""
+    x = np.ascontiguousarray(x)
+    n, d = x.shape
+    order, boxes = np.arange(n), np.empty((2 * -(-n // LEAF) - 1, 2, d))
+    argument = _TreeArgument(address(x), address(order), address(boxes), n, d)
+    native.function("build_tree", np.float64, (TREE,))(argument)
+    return order, boxes
