@@ -27,14 +27,19 @@ class DataError(Exception):
 def load(name: str, part: str = "X") -> np.ndarray:
     """The rows of one data set, as stored, or its classes ("y"): from a folder of files, else
     through scikit-learn."""
-    folder = (
-        os.environ.get("CMEANS_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data"
-    )
-    path = Path(folder) / f"{name}.npz"
+    path = data_file(name)
     if not path.exists():
         return _elsewhere(name)[0 if part == "X" else 1]
     with np.load(path) as file:
         return file[part]
+
+
+def data_file(name: str) -> Path:
+    """Where the file of a data set is to be."""
+    folder = (
+        os.environ.get("CMEANS_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data"
+    )
+    return Path(folder) / f"{name}.npz"
 
 
 @lru_cache(maxsize=1)

@@ -31,7 +31,7 @@ OF_KERNELS = {"gamma", "landmarks"}  # where they are given, and no kernel, it i
 
 
 # told how many clusters there may be
-FINDING = tuple(name for name, cls in CLASSES.items() if cls().n_clusters == "auto")
+FINDING = tuple(name for name in NAMES if CLASSES[name]().n_clusters == "auto")
 COUNTING = tuple(name for name in NAMES if name not in FINDING)  # told how many there are
 
 

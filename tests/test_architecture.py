@@ -480,10 +480,8 @@ def test_public_methods_are_documented_and_words_keyword_only(name):
     ):
         assert inspect.getdoc(getattr(estimator, method)), method
     parameters = list(inspect.signature(estimator).parameters.values())
-    if name not in every_estimator.FINDING:
-        assert (parameters[0].name, parameters[0].default) == ("n_clusters", 8)
-    else:
-        assert (parameters[0].name, parameters[0].default) == ("n_clusters", "auto")
+    finds = name in (*every_estimator.FINDING, "ConnectivityClustering")
+    assert (parameters[0].name, parameters[0].default) == ("n_clusters", "auto" if finds else 8)
     assert all(p.kind is p.KEYWORD_ONLY for p in parameters[1:])
 
 

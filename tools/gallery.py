@@ -40,6 +40,15 @@ from sklearn.datasets import load_sample_image
 image = load_sample_image("flower.jpg")[::3, ::3]
 colours = FuzzyCMeans(4, random_state=0).fit(image.reshape(-1, 3) / 255)
 """
+PIECES = """
+import numpy as np
+from sklearn.datasets import make_circles, make_moons
+from cmeans import ConnectivityClustering
+
+rings = make_circles(600, noise=0.03, factor=0.4, random_state=0)[0]
+moons = make_moons(600, noise=0.05, random_state=0)[0] + [3, 0]
+pieces = ConnectivityClustering().fit(np.concatenate([rings, moons]))
+"""
 PICTURES = [  # title, what it is for, the lines that set up, the lines of the display
     ("Four at once", "What to look at first.", WINE, "model.plot(X)"),
     (
@@ -106,6 +115,19 @@ PICTURES = [  # title, what it is for, the lines that set up, the lines of the d
         "The objective after each sweep.",
         "from cmeans.inspection import ConvergenceDisplay",
         "ConvergenceDisplay.from_estimator(model)",
+    ),
+    (
+        "The tree of connected pieces",
+        "Pieces grow, as wide as their rows weigh, and join as steps may be longer (upwards). "
+        "Branches of one cluster have its colour, those of several are grey.",
+        PIECES + "\nfrom cmeans.inspection import PieceTreeDisplay",
+        "PieceTreeDisplay.from_estimator(pieces)",
+    ),
+    (
+        "What every number of pieces costs",
+        "The least cost for each number of clusters, the number chosen, and the layers.",
+        "from cmeans.inspection import CostCurveDisplay",
+        "CostCurveDisplay.from_estimator(pieces)",
     ),
     (
         "Images",

@@ -24,6 +24,7 @@ import cmeans
 from cmeans import (
     AdaptivePossibilisticCMeans,
     CMeans,
+    ConnectivityClustering,
     Covariance,
     FuzzyCMeans,
     GaussianMixture,
@@ -74,6 +75,8 @@ MODELS: dict[str, tuple[BaseEstimator, Any]] = {
         PrintedAdaptivePossibilisticCMeans((1, 6), sparsity_test="local", **WORDS),
         X,
     ),
+    "connected": (ConnectivityClustering(3, noise="auto", **WORDS), X),
+    "connected-given": (ConnectivityClustering(3, metric="precomputed", **WORDS), np.sqrt(D2)),
     "cosine": (FuzzyCMeans(3, kernel="cosine", **WORDS), X),
     "covariances": (
         KernelKMeans(3, kernel="linear", covariance=Covariance("full", prior=5.0), **WORDS),

@@ -17,6 +17,7 @@ if _typing.TYPE_CHECKING:
     from .estimators import (
         AdaptivePossibilisticCMeans,
         CMeans,
+        ConnectivityClustering,
         FuzzyCMeans,
         GaussianMixture,
         KernelKMeans,
@@ -46,6 +47,7 @@ __all__ = [
     "AdaptivePossibilisticCMeans",
     "CMeans",
     "Checkpoint",
+    "ConnectivityClustering",
     "Covariance",
     "DaskEngine",
     "DataWarning",

@@ -225,8 +225,8 @@ def test_max_min_starts_any_method(
     [
         (
             "",
-            "--clusters: --method fuzzy needs the number of clusters, e.g. -c 3; adaptive and "
-            "sequential find it themselves.",
+            "--clusters: --method fuzzy needs the number of clusters, e.g. -c 3; adaptive, "
+            "sequential and connected find it themselves.",
         ),
         (
             "--method two-step",

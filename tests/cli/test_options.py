@@ -72,10 +72,9 @@ def test_every_choice_is_one_that_a_fit_takes(name: str) -> None:
                 of_kernels = name in KERNEL_FIELDS or name.startswith("landmarks__")
                 for kernel in FIT["kernel"].names if of_kernels else ("linear",):
                     try:
-                        taken += (
-                            method.made({"kernel": kernel, **needed, name: FIT[name].value(value)})
-                            is not None
-                        )
+                        words = {"kernel": kernel} if "kernel" in method.parameters else {}
+                        words |= {**needed, name: FIT[name].value(value)}
+                        taken += method.made(words) is not None
                     except ValueError:
                         continue
         assert taken, (name, value)
@@ -88,7 +87,9 @@ def test_kernels_are_those_of_the_table() -> None:
 def test_defaults_where_methods_differ() -> None:
     assert FIT["m"].default == "auto; 1.2 for possibilistic"
     assert FIT["kernel"].default == "linear; rbf for hard and two-step"
-    assert FIT["n_clusters"].default == "required; 20 for adaptive; 100 for sequential"
+    assert FIT["n_clusters"].default == (
+        "required; 20 for adaptive; 100 for sequential; auto for connected"
+    )
     assert FIT["T"].default == "auto"
     assert FIT["n_jobs"].default == "every usable CPU"
     assert FIT["search__progressive"].default == "progressive"
@@ -97,7 +98,7 @@ def test_defaults_where_methods_differ() -> None:
     assert FIT["beta"].help.endswith("at most beta times the second.")
     assert FIT["alpha"].help.startswith("adaptive: ")
     assert FIT["init"].help.startswith(
-        "all but probabilistic and sequential: How the first centres are drawn. probabilistic: How "
+        "all but probabilistic, sequential and connected: How the first centres are drawn. "
     )
     assert (FIT["alpha"].panel, FIT["sparsity"].help.partition(":")[0]) == (ADAPTIVE, "lambda")
 

@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from cmeans import (
     AdaptivePossibilisticCMeans,
     CMeans,
+    ConnectivityClustering,
     FuzzyCMeans,
     GaussianMixture,
     KernelKMeans,
@@ -48,6 +49,7 @@ AS_THEY_ARE = [
     StreamingFuzzyCMeans(CLUSTERS),
     KernelPatchClustering(CLUSTERS),
     GaussianMixture(CLUSTERS),
+    ConnectivityClustering(),
 ]
 assert {type(estimator).__name__ for estimator in AS_THEY_ARE} == set(EVERY_NAME), (
     "an estimator is not checked"
@@ -71,6 +73,7 @@ CONFIGURED = [
     StreamingKernelFCM(CLUSTERS, method="projection"),
     StreamingKernelFCM(CLUSTERS, method="projection", projection="gradient"),
     KernelPatchClustering(CLUSTERS, merge="tree", rule="hard"),
+    ConnectivityClustering(CLUSTERS, noise="auto"),
     FuzzyCMeans(CLUSTERS, covariance="full"),
 ]
 # Of rows and of what is fitted. The others look at parameters, tags, names and the forms of input,

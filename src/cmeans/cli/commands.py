@@ -295,7 +295,8 @@ def fit(
         str,
         option(
             METHOD,
-            "How rows belong to clusters; adaptive and sequential find the number of clusters.",
+            "How rows belong to clusters; adaptive, sequential and connected find the number of "
+            "clusters.",
             metavar="|".join(METHODS),
         ),
     ] = "fuzzy",

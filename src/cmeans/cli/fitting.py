@@ -106,9 +106,8 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
             with watch.part("read"), without_partial("missing" in method.parameters):
                 model = _model(request, client)
                 here = client is None  # else the workers plan for themselves
-                rows, recipe = prepared_rows(
-                    request, screen, stays=not here, wanted=model.plan if here else None
-                )
+                wanted = getattr(model, "plan", None) if here else None
+                rows, recipe = prepared_rows(request, screen, stays=not here, wanted=wanted)
             try:
                 with files_kept({"--checkpoint": request.kept_in}), watch.part("fit"):
                     with_names(
@@ -220,6 +219,17 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
         if word not in request.words:
             raise InputError(f"{option_of(word)}: --method {request.method} needs it.")
     method.made(request.words)
+    for option, value in (
+        ("--known-labels", request.known_labels),
+        ("--must-link", request.must_link),
+    ):
+        if value is not None and not method.takes_known:
+            raise InputError(f"{option}: --method {request.method} has none; leave it out.")
+    if (request.report or request.plan or request.checkpoint) and not method.has_pages:
+        raise InputError(
+            f"--report, --plan, --checkpoint: --method {request.method} has none of them; leave "
+            "them out."
+        )
     if request.report:
         check_pages("--report")
     if not method.soft and (request.top_k is not None or request.threshold is not None):
@@ -295,14 +305,15 @@ def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen, label
     screen.say(
         f"fitting {n:,} rows and {d:,} columns of {rows.x.dtype.name} by --method {request.method}"
     )
-    with screen.progress(model.tol), screen.telling("cmeans.memory", in_options):
+    with screen.progress(getattr(model, "tol", 0.0)), screen.telling("cmeans.memory", in_options):
         written = {
             "memberships": method.soft,
             "top_k": request.top_k,
             "threshold": request.threshold,
         }
         try:
-            told = {"known_labels": rows.labels, "must_link": rows.links}
+            known = {"known_labels": rows.labels, "must_link": rows.links}
+            told = known if method.takes_known else {}
             model.fit_predict_to(
                 rows.x, labels, sample_weight=None if rows.stay else rows.weight, **told, **written
             )
@@ -316,9 +327,9 @@ def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen, label
                 if found is not None and column is not None:
                     raise InputError(f"{option} {column}: {text[found.end() :]}") from error
             raise
-    if model.converged_:  # else there is a warning
+    if getattr(model, "converged_", False):  # else there is a warning
         screen.say(in_options(model.stop_reason_))
-    if model.approximation_ is not None:
+    if getattr(model, "approximation_", None) is not None:
         screen.say(str(model.approximation_))
     if method.finds_number:
         screen.say(
@@ -413,16 +424,16 @@ def _summary(
         "method_options": _own_words(request, model),
         "covariance": vars(model).get("covariance"),
         "log_likelihood": fitted.get("lower_bound_"),
-        "kernel": name_of(model.kernel),
+        "kernel": name_of(model.kernel) if hasattr(model, "kernel") else None,
         "metric": model.metric,
         "gamma": fitted.get("gamma_"),
-        "n_landmarks": model.n_landmarks_,
+        "n_landmarks": getattr(model, "n_landmarks_", None),
         "approximation": fitted.get("approximation_"),
         "seed": model.random_state,
         "objective": model.objective_,
-        "n_iter": model.n_iter_,
-        "converged": model.converged_,
-        "reason": in_options(model.stop_reason_),
+        "n_iter": getattr(model, "n_iter_", None),
+        "converged": getattr(model, "converged_", True),
+        "reason": in_options(getattr(model, "stop_reason_", "no other centres cost less")),
         **sizes(model.labels_, len(model.get_feature_names_out())),
     }
 

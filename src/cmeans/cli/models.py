@@ -89,11 +89,10 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
             known = with_rows(request.model, request.reading, screen)
             model, x = last_step(known.model, known.rows.x)
         with watch.part("predict"):
-            soft = model.rule_.is_soft and place.suffix != ".npy"
+            is_soft = hasattr(model, "rule_") and model.rule_.is_soft
+            soft = is_soft and place.suffix != ".npy"
             if not soft and (request.top_k is not None or request.threshold is not None):
-                which = (
-                    f"{request.out} holds" if model.rule_.is_soft else "clusters of this model have"
-                )
+                which = f"{request.out} holds" if is_soft else "clusters of this model have"
                 raise InputError(
                     f"--top-k, --threshold: {which} labels alone, no memberships to choose among."
                 )

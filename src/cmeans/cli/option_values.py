@@ -14,6 +14,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from .. import (
     AdaptivePossibilisticCMeans,
     CMeans,
+    ConnectivityClustering,
     DaskEngine,
     FuzzyCMeans,
     GaussianMixture,
@@ -136,7 +137,11 @@ class MethodSpec:
         ]
         # the number of clusters is a result; that given is only a bound
         self.finds_number = words["n_clusters"].default == "auto"
-        if self.finds_number:
+        self.bounds_number = hasattr(estimator, "_usual_most")
+        # what rows are known to be, and pages for people
+        self.takes_known = "known_labels" in inspect.signature(estimator.fit).parameters
+        self.has_pages = hasattr(estimator, "plot")
+        if self.bounds_number:
             words["n_clusters"] = words["n_clusters"].replace(
                 annotation=int, default=estimator._usual_most
             )
@@ -177,7 +182,7 @@ class MethodSpec:
         usual = OBJECTS[name](default, self.estimator.__name__)
         cls = type(usual)
         said = _first_sentences(cls)
-        taken = self.estimator._taken_fields.get(name)
+        taken = getattr(self.estimator, "_taken_fields", {}).get(name)
         for field, word in inspect.signature(cls, eval_str=True).parameters.items():
             if taken is None or field in taken:
                 nested = f"{name}__{field}"
@@ -197,7 +202,7 @@ class MethodSpec:
             for word, value in words.items()
             if word not in self.kernel_fields and word not in self.rule_fields
         }
-        if self.finds_number and "n_clusters" in own:
+        if self.bounds_number and "n_clusters" in own:
             own["n_clusters"] = (
                 1,
                 integer(own["n_clusters"], "n_clusters", self.estimator.__name__, 1),
@@ -302,6 +307,7 @@ METHODS = {
     "gaussian": MethodSpec(GaussianMixture, True),
     "adaptive": MethodSpec(AdaptivePossibilisticCMeans, True),
     "sequential": MethodSpec(SequentialPossibilisticCMeans, True),
+    "connected": MethodSpec(ConnectivityClustering),
 }
 METHODS |= {name: MethodSpec.of_rule(name) for name in RULES if name not in METHODS}
 STREAM = MethodSpec(StreamingFuzzyCMeans)

@@ -159,7 +159,8 @@ def descriptions(seen: InspectedRows, names: Sequence[str]) -> list[str] | None:
 def feature_names(model: Any, recipe: Preprocessing) -> list[str] | None:
     """Return the names of the columns as the model has them; None where rows are no features, or a
     pipeline knows better."""
-    if isinstance(model, Pipeline) or not model.kernel_.takes_features:
+    kernel = getattr(model, "kernel_", None)  # of a pipeline, and of connected pieces, None
+    if kernel is None or not kernel.takes_features or isinstance(model, Pipeline):
         return None
     return [label if isinstance(label, str) else f"column {label}" for label in recipe.columns]
 

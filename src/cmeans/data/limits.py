@@ -41,6 +41,9 @@ class Limits:
     cached_rows: int = 2_048  # rows of a cached sample at most
     partition_rows: int = 2**18  # rows of files that become one partition on Dask workers
 
+    # Trees of connected pieces
+    tree_rows: int = 100_000  # rows up to which "auto" takes all of them, and no landmarks
+
     # Landmark graphs
     # bytes of all rows' weights at landmarks and features up to which they are found once for a fit
     neighbour_bytes: int = 2**27

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .adaptive_cmeans import AdaptivePossibilisticCMeans
     from .cmeans import CMeans
+    from .connectivity_clustering import ConnectivityClustering
     from .fuzzy_cmeans import FuzzyCMeans
     from .gaussian_mixture import GaussianMixture
     from .kernel_kmeans import KernelKMeans
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AdaptivePossibilisticCMeans",
     "CMeans",
+    "ConnectivityClustering",
     "FuzzyCMeans",
     "GaussianMixture",
     "KernelKMeans",
@@ -26,6 +28,7 @@ __all__ = [
 PLACES = {
     "AdaptivePossibilisticCMeans": "adaptive_cmeans",
     "CMeans": "cmeans",
+    "ConnectivityClustering": "connectivity_clustering",
     "FuzzyCMeans": "fuzzy_cmeans",
     "GaussianMixture": "gaussian_mixture",
     "KernelKMeans": "kernel_kmeans",

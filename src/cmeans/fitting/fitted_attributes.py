@@ -53,6 +53,10 @@ PER_ROW = (
     "noise_membership_",
     "_nearest",
     "_like",
+    "_away_of_row",
+    "_point_of_row",
+    "outlier_scores_",
+    "probabilities_",
 )
 OF_ROWS = (*PER_ROW, "objective_", "objective_history_", "outlier_threshold_", "separation_")
 OPTIONAL = (
@@ -92,6 +96,10 @@ PRIVATE = {
     "_factors",
     "_stream",
     "_early",
+    "_tree",
+    "_points",
+    "_point_of_row",
+    "_away_of_row",
 }
 FITTED_NAME = re.compile(r"[a-z][a-z0-9_]*_")
 

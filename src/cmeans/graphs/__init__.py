@@ -1,2 +1,2 @@
 """Graphs of rows: over landmarks, or given; their eigenvectors, and the refinement of their
-cuts."""
+cuts; nearest neighbours of all rows, and minimum spanning trees."""

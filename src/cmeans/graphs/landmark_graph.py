@@ -42,7 +42,7 @@ def landmark_centres(
     some = blocks.part(population.at(positions), weights).in_memory()
     first = blocks.take(population.at(draw(population, min(count, len(population)), rng)))
     if is_sparse(some.x):
-        return _csr_centres(in_float64(some.x), weights, in_float64(first.x))
+        return refined_centres(in_float64(some.x), weights, in_float64(first.x))
     space = EuclideanSpace.about(some.x, weights)
     problem = Problem(RepresentedRows(space, some, 0), Hard(), engine)
     state = State(space.embed(first))
@@ -52,9 +52,9 @@ def landmark_centres(
     return space.as_points(state.centres[np.flatnonzero(sums.mass > 0)])
 
 
-def _csr_centres(x: Array, weights: Float64, centres: Array) -> Array:
-    """Return the same of CSR rows, as CSR: means of a few rows each, which store no more than all
-    rows do."""
+def refined_centres(x: Array, weights: Float64, centres: Array) -> Array:
+    """Return centres after a few sweeps of k-means, those that have rows; of CSR rows as CSR: means
+    of a few rows each, which store no more than all rows do."""
     for _ in range(SWEEPS):
         used, label = np.unique(NearestPoints(centres, 1)(x)[0], return_inverse=True)
         label = label.ravel()

@@ -11,6 +11,7 @@ from .displays.certificate import CertificateDisplay
 from .displays.convergence import ConvergenceDisplay
 from .displays.image import ImageDisplay
 from .displays.memberships import MembershipDisplay
+from .displays.pieces import CostCurveDisplay, PieceTreeDisplay
 from .displays.scatter import ScatterDisplay
 from .displays.selection import SelectionDisplay
 from .displays.silhouette import SilhouetteDisplay
@@ -29,10 +30,12 @@ __all__ = [
     "CentresDisplay",
     "CertificateDisplay",
     "ConvergenceDisplay",
+    "CostCurveDisplay",
     "Explanation",
     "Findings",
     "ImageDisplay",
     "MembershipDisplay",
+    "PieceTreeDisplay",
     "ScatterDisplay",
     "SelectionDisplay",
     "SilhouetteDisplay",

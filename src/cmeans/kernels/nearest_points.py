@@ -62,7 +62,7 @@ class NearestPoints:
     """
 
     def __init__(self, points: Array, count: int) -> None:
-        self._points, self._count = points, count  # in float64
+        self.points, self._count = points, count  # in float64
         self._centre = np.zeros(points.shape[1]) if is_sparse(points) else central_point(points)
         # by dtype: shift, panels or moved points, |p|^2
         self._prepared: dict[Any, tuple[Array, Array, Array]] = {}
@@ -89,9 +89,9 @@ class NearestPoints:
         for rows in blocks_of(lost, max(1, PRODUCTS // len(norms))):
             lost_rows = in_float64(given[rows])
             exact = (
-                squared_distances(lost_rows, self._points)
+                squared_distances(lost_rows, self.points)
                 if is_sparse(x)
-                else cdist(lost_rows, in_form_of(self._points, lost_rows), "sqeuclidean")
+                else cdist(lost_rows, in_form_of(self.points, lost_rows), "sqeuclidean")
             )
             numbers[rows], d2[rows] = nearest_columns(exact, self._count)
         return numbers, d2
@@ -101,12 +101,12 @@ class NearestPoints:
         squared norms, in the rows' dtype and about their origin."""
         key = x.dtype, is_sparse(x)
         if key not in self._prepared:
-            if is_sparse(x) and is_sparse(self._points):
-                points = self._points.astype(x.dtype, copy=False)
+            if is_sparse(x) and is_sparse(self.points):
+                points = self.points.astype(x.dtype, copy=False)
                 self._prepared[key] = points.T.tocsr(), None, squared_norms(points)
                 return self._prepared[key]
             centre = 0.0 if is_sparse(x) else self._centre.astype(x.dtype)
-            points = np.ascontiguousarray(host_float64(self._points) - centre, x.dtype)
+            points = np.ascontiguousarray(host_float64(self.points) - centre, x.dtype)
             norms = squared_norms(points)
             self._prepared[key] = points.T, _panels(points, norms) if serves(x) else None, norms
         return self._prepared[key]

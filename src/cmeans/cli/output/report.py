@@ -32,11 +32,13 @@ def clearness(model: Any, x: Any) -> dict[str, Any] | None:
 
     Of soft clusters the mean over a cluster's rows of their largest membership, of hard ones of the
     simplified silhouette, 1 - a / b, a and b being the distances to the nearest and the second
-    nearest centre. `unclear` is the share of the rows whose largest membership is below 1/2, where
-    these sum to one.
+    nearest centre; of connected pieces that of `probabilities_`. `unclear` is the share of the rows
+    whose largest membership is below 1/2, where these sum to one.
     """
     labels, n_clusters, unclear = model.labels_, len(model.get_feature_names_out()), None
-    if model.rule_.is_soft and "_nearest" in vars(model):
+    if (depths := vars(model).get("probabilities_")) is not None:
+        measure, clear = "mean depth", depths
+    elif model.rule_.is_soft and "_nearest" in vars(model):
         top = vars(model).get("memberships_top_k_")
         measure = "mean largest membership"
         clear = (model.memberships_ if top is None else top.values).max(axis=1)
@@ -205,7 +207,7 @@ def of_fit(summary: Mapping[str, Any]) -> Iterator[Part]:
     )
     if summary["left_out"]:
         yield f"  left out, being no numbers: {', '.join(map(str, summary['left_out']))}"
-    yield f"  method: {summary['method']} ({used}), {summary['reason']}"
+    yield f"  method: {summary['method']}{used and f' ({used})'}, {summary['reason']}"
     yield ""
     yield _clusters(
         summary["sizes"],
