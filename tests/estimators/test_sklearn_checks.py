@@ -154,8 +154,9 @@ pytestmark = [
     # they give a number
     pytest.mark.filterwarnings("ignore:.*the number of clusters is a result here:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*have fallen together:UserWarning"),
-    # of as few rows as some checks have
+    # of rows as few, and as often the same, as some checks have
     pytest.mark.filterwarnings("ignore:.*covariances come from the prior above all:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*are narrower than the steps:UserWarning"),
     pytest.mark.filterwarnings(
         "ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning"
     ),
