@@ -157,6 +157,9 @@ pytestmark = [
     # they give a number
     pytest.mark.filterwarnings("ignore:.*the number of clusters is a result here:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*have fallen together:UserWarning"),
+    # of rows as few, and as often the same, as some checks have
+    pytest.mark.filterwarnings("ignore:.*covariances come from the prior above all:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*are narrower than the steps:UserWarning"),
     pytest.mark.filterwarnings(
         "ignore:.*stopped at max_iter:sklearn.exceptions.ConvergenceWarning"
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,34 +33,29 @@ class CompletedRows(Rows):
     # (b, c) ln |A_mm| - |m| ln 2 pi: what a density of the values that are there has beside one of
     # all values, in squared distances
     surplus: Float64
-    uncertain: Float64  # (c, p, r, r) the covariances of patterns of holes, or (c, p, r) diagonals
-    pattern: IntArray  # (b,)
+    groups: tuple[HoleGroup, ...]
 
     @classmethod
     def of(cls, rows: ProductRows, metrics: Metrics, centres: Float64) -> CompletedRows:
         """Return rows with holes as clusters of these metrics and centres (c, r) see them."""
         holes, g = to_numpy(rows.holes), host_float64(rows.g)
-        patterns, number = np.unique(holes, axis=0, return_inverse=True)
-        number = number.reshape(-1)
-        live = np.zeros(holes.shape[1], bool)
+        c, (n, r) = len(centres), g.shape
+        live = np.zeros(r, bool)
         live[metrics.live] = True
-        count = (patterns & live).sum(axis=1)
-        conditional = _of_diagonals if metrics.are_diagonal else _of_triangles
-        found, x, d2, surplus = [], np.empty((len(centres), *g.shape)), [], []
+        x, d2, surplus = np.empty((c, n, r)), np.empty((n, c)), np.zeros((n, c))
+        groups = tuple(HoleGroup.among(holes & live, c, diagonal=metrics.are_diagonal))
         for j, (factor, centre) in enumerate(zip(metrics.factors, centres, strict=True)):
             away = np.where(holes, 0.0, g - centre)
-            uncertain, logs = conditional(factor, patterns & live)
-            if metrics.are_diagonal:
-                stretched = away * factor
-            else:
-                slope = (away @ factor.T) @ factor
-                away -= np.matmul(uncertain[number], slope[:, :, None])[:, :, 0]
-                stretched = away @ factor.T
-            x[j] = centre + away
-            d2.append(np.einsum("ir,ir->i", stretched, stretched))
-            surplus.append((logs - count * LOG_CIRCLE)[number])
-            found.append(uncertain)
-        return cls(rows, x, np.array(d2).T, np.array(surplus).T, np.array(found), number)
+            slope = away if metrics.are_diagonal else (away @ factor.T) @ factor
+            for group in groups:
+                here, where = group.rows, group.columns[group.pattern]
+                surplus[here, j] = group.settle(j, factor)[group.pattern]
+                if not metrics.are_diagonal:
+                    shift = group.covariances[j][group.pattern] @ slope[here[:, None], where, None]
+                    away[here[:, None], where] = -shift[:, :, 0]
+            stretched = away * factor if metrics.are_diagonal else away @ factor.T
+            x[j], d2[:, j] = centre + away, np.einsum("ir,ir->i", stretched, stretched)
+        return cls(rows, x, d2, surplus, groups)
 
     @property
     def kxx(self) -> Array:
@@ -85,8 +81,8 @@ class CompletedRows(Rows):
             away = self.x[j] - points[j]
             weighted = away * weight[:, None]
             total[j] += (weighted * away).sum(axis=0) if total.ndim == 2 else weighted.T @ away
-            mass = np.bincount(self.pattern, weight, minlength=self.uncertain.shape[1])
-            total[j] += np.tensordot(mass, self.uncertain[j], axes=1)
+            for group in self.groups:
+                group.add(j, weight, total[j])
 
     def mean(self, u: Array) -> Float64:
         """Return the rows (b, r) completed in the mean over clusters of shares u (b, c)."""
@@ -94,19 +90,48 @@ class CompletedRows(Rows):
         return found
 
 
-def _of_triangles(factor: Float64, holes: Mask) -> tuple[Float64, Float64]:
-    """Return A_mm^-1 (p, r, r) of patterns of holes (p, r), 0 elsewhere, and ln |A_mm| (p,)."""
-    matrix = factor.T @ factor
-    units = np.sqrt(np.diagonal(matrix))
-    units = np.where(units > 0, units, 1.0)  # so that no column is small beside another
-    both = holes[:, :, None] & holes[:, None, :]
-    lower = np.linalg.cholesky(np.where(both, matrix / np.outer(units, units), np.eye(len(units))))
-    inverse = np.linalg.inv(lower) / units
-    logs = np.log(np.diagonal(lower, axis1=1, axis2=2)) + np.where(holes, np.log(units), 0.0)
-    return np.where(both, np.swapaxes(inverse, 1, 2) @ inverse, 0.0), 2.0 * logs.sum(axis=1)
+@dataclass(frozen=True)
+class HoleGroup:
+    """Rows that lack as many values, by the patterns in which they lack them."""
 
+    rows: IntArray  # (q,) their numbers
+    pattern: IntArray  # (q,) of each
+    columns: IntArray  # (p, k) that a pattern lacks
+    covariances: Float64  # (c, p, k, k) A_mm^-1, or (c, p, k) of diagonals
 
-def _of_diagonals(factor: Float64, holes: Mask) -> tuple[Float64, Float64]:
-    """Return the same of diagonals: 1 / A_m (p, r), and their logarithms."""
-    there = np.where(holes, factor, 1.0)
-    return np.where(holes, there**-2.0, 0.0), 2.0 * np.log(there).sum(axis=1)
+    @classmethod
+    def among(cls, holes: Mask, n_clusters: int, *, diagonal: bool) -> Iterator[HoleGroup]:
+        """Yield the groups of the rows of holes (b, r) that lack anything, covariances empty."""
+        counts = holes.sum(axis=1)
+        for k in np.unique(counts[counts > 0]):
+            rows = np.flatnonzero(counts == k)
+            patterns, pattern = np.unique(holes[rows], axis=0, return_inverse=True)
+            columns = np.nonzero(patterns)[1].reshape(-1, k)
+            shape = (n_clusters, *columns.shape) if diagonal else (n_clusters, *columns.shape, k)
+            yield cls(rows, pattern.reshape(-1), columns, np.empty(shape))
+
+    def settle(self, j: int, factor: Float64) -> Float64:
+        """Write the covariances under the factor of a cluster's metric, and return ln |A_mm| - |m|
+        ln 2 pi (p,)."""
+        m = self.columns
+        if factor.ndim == 1:
+            self.covariances[j] = factor[m] ** -2.0
+            logs = np.log(factor[m])
+        else:
+            matrix = factor.T @ factor
+            units = np.sqrt(np.diagonal(matrix))[m]  # so that no column is small beside another
+            scaled = matrix[m[:, :, None], m[:, None, :]] / (units[:, :, None] * units[:, None, :])
+            lower = np.linalg.cholesky(scaled)
+            inverse = np.linalg.inv(lower) / units[:, None, :]
+            self.covariances[j] = np.swapaxes(inverse, 1, 2) @ inverse
+            logs = np.log(np.diagonal(lower, axis1=1, axis2=2)) + np.log(units)
+        found: Float64 = 2.0 * logs.sum(axis=1) - m.shape[1] * LOG_CIRCLE
+        return found
+
+    def add(self, j: int, weight: Float64, total: Float64) -> None:
+        """total (r, r), or (r,), += sum_i w_i A_mm^-1, for weights (b,) of all rows in the cluster
+        j."""
+        mass = np.bincount(self.pattern, weight[self.rows], minlength=len(self.columns))
+        m, covariances = self.columns, self.covariances[j]
+        where = (m,) if total.ndim == 1 else (m[:, :, None], m[:, None, :])
+        np.add.at(total, where, mass.reshape((-1,) + (1,) * total.ndim) * covariances)

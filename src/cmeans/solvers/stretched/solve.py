@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from ...data.arrays import Array, Float64, as_like, host_float64, namespace, resolution
+from ...data.blocks import blocks_of
 from ...rules import Rule, SizedHard
 from ...sampling.population import Population, draw
 from ...spaces import Metrics, ProductRows
@@ -32,6 +33,7 @@ RANDOM_STARTS = 6  # from random rows
 # of the Gaussian of values that are there: sweeps at most, and the change of a covariance in one,
 # in standard columns, below which they end
 MOST_SWEEPS, SETTLED = 100, 1e-6
+FILLED_VALUES = 2**22  # of covariances at once
 ROUNDINGS = 4  # of a column's typical value: deviations that are no larger say nothing
 
 
@@ -61,9 +63,14 @@ class FilledRows:
     mean: Float64  # (r,) the point of it
 
     def __call__(self, x: Array) -> Array:
-        whole = host_float64(x) - self.mean
-        holes = np.isnan(whole)
-        given = ProductRows(np.where(holes, 0.0, whole), np.zeros(len(whole)), holes)
+        # a row's pattern of holes may have a covariance of its own
+        step = max(FILLED_VALUES // len(self.mean) ** 2, 1)
+        return namespace(x).concat([self._filled(part) for part in blocks_of(x, step)])
+
+    def _filled(self, x: Array) -> Array:
+        away = host_float64(x) - self.mean
+        holes = np.isnan(away)
+        given = ProductRows(np.where(holes, 0.0, away), np.zeros(len(away)), holes)
         seen = CompletedRows.of(given, self.metric, np.zeros((1, len(self.mean))))
         return namespace(x).where(namespace(x).isnan(x), as_like(seen.x[0] + self.mean, x), x)
 
