@@ -204,9 +204,9 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
                 n_clusters=self._clusters_for(procedure, settings.n_clusters, blocks.n_rows),
             )
             if taker is not None and procedure.most_clusters is None:  # else few may be found
-                size = itemsize(blocks.x)
-                kind = False, procedure.top_k
-                taker.check_room(blocks.n_rows, settings.n_clusters, size, *kind)
+                n, c, number = blocks.n_rows, settings.n_clusters, itemsize(blocks.x)
+                # memberships that the rule alone asks for are not counted before it is there
+                taker.check_room(n, c, number, is_soft=False, most=procedure.top_k)
             for name in OPTIONAL:
                 self.__dict__.pop(name, None)  # left by a fit with other parameters
             most = (

@@ -213,9 +213,9 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
         ):
             c, rule = len(self._state.centres), self._rule
             file.check(c, rule.is_soft, rule.most_clusters)
-            n, x, kind = table.n_rows, table.blocks.x, (rule.is_soft, rule.most_clusters)
-            file.check_room(n, c, itemsize(x), *kind)
-            made, put = file.begin(n, c, numpy_dtype(x), *kind)
+            n, x, said = table.n_rows, table.blocks.x, (rule.is_soft, rule.most_clusters)
+            file.check_room(n, c, itemsize(x), *said)
+            made, put = file.begin(n, c, numpy_dtype(x), *said)
             self._assign(table, self._pieces(table, made, put), engine)
         assert file.counts is not None
         return file.counts
