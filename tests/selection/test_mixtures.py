@@ -122,6 +122,8 @@ def test_a_range_in_one_call(tmp_path):
 def test_a_range_of_more_than_there_are_rows():
     model = GaussianMixture((1, 9), covariance=Covariance("spherical"), random_state=0)
     assert len(model.fit([[0.0], [1.0], [5.0]]).bics_) == 3
+    with pytest.raises(ValueError, match="fewer rows than clusters, n_samples=3"):
+        GaussianMixture((5, 9)).fit([[0.0], [1.0], [5.0]])
 
 
 @pytest.mark.parametrize(
