@@ -451,7 +451,7 @@ def test_attributes_that_docstrings_promise(name):
         {"kernel": "linear", "missing": "partial"},
         {"kernel": "linear", "covariance": "full"},
     )
-    others = others if name == "KernelKMeans" else ()
+    others = {"KernelKMeans": others, "GaussianMixture": ({"n_clusters": (1, 3)},)}.get(name, ())
     for words in (
         {"kernel": "linear"},
         {"kernel": "rbf", "gamma": "median"},
