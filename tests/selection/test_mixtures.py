@@ -15,6 +15,7 @@ from cmeans import (
     load,
     save,
     select,
+    silhouette_scorer,
 )
 from cmeans.inspection import SelectionDisplay
 
@@ -97,6 +98,12 @@ def test_chance_has_the_metrics_of_the_clusters():
     model = FuzzyCMeans(covariance="full", random_state=0)
     assert select(model, cloud, (2, 3), n_bootstrap=0).n_clusters == 1
     assert select(model, X, (2, 3), n_bootstrap=0).n_clusters == 3
+
+
+def test_silhouettes_of_mixtures_are_scores():
+    """Beside those of stretched hard clusters of rows without any, in the plain space."""
+    three, two = (GaussianMixture(c, random_state=0).fit(X) for c in (3, 2))
+    assert silhouette_scorer(three, X) > max(0.2, silhouette_scorer(two, X))
 
 
 def test_a_range_in_one_call(tmp_path):
