@@ -451,7 +451,8 @@ def test_attributes_that_docstrings_promise(name):
         {"kernel": "linear", "missing": "partial"},
         {"kernel": "linear", "covariance": "full"},
     )
-    others = others if name in ("KernelKMeans", "GaussianMixture") else ()
+    chosen = {"n_clusters": (1, 3)}, {"missing": "partial"}
+    others = {"KernelKMeans": others, "GaussianMixture": chosen}.get(name, ())
     for words in (
         {"kernel": "linear"},
         {"kernel": "rbf", "gamma": "median"},

@@ -60,6 +60,13 @@ PICTURES = [  # title, what it is for, the lines that set up, the lines of the d
         'ScatterDisplay.from_estimator(model, X, columns=("alcohol", "flavanoids"))',
     ),
     (
+        "Ellipses",
+        "One and two deviations away from the centres, of clusters with covariances; of a mixture "
+        'also contours of its density (`outline="density"`).',
+        "from cmeans import GaussianMixture\n\nmixture = GaussianMixture(3, random_state=0).fit(X)",
+        'ScatterDisplay.from_estimator(mixture, X, columns=("alcohol", "flavanoids"))',
+    ),
+    (
         "Memberships",
         "A steep fall is a clear cluster, a slope one that overlaps others.",
         "from cmeans.inspection import MembershipDisplay",

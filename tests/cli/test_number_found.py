@@ -263,7 +263,7 @@ def test_max_min_starts_any_method(
         (
             "--method sequential --init random",
             "--init: --method sequential has none; it belongs to hard, two-step, probabilistic, "
-            "fuzzy, possibilistic, adaptive, "
+            "fuzzy, possibilistic, gaussian, adaptive, "
             "entropy, noise_fuzzy and polynomial_fuzzy.",
         ),
         ("--method adaptive --sparsity much", "--sparsity much: give a number or auto."),

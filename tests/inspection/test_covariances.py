@@ -139,5 +139,6 @@ def test_the_page_draws_ellipses(X, mixture, tmp_path):
     )
     assert [one["cluster"] for one in drawn["ellipses"]] == [0, 0, 1, 1, 2, 2]
     assert "one and two deviations" in page
+    assert "log-likelihood of a row" in page
     plain = report(FuzzyCMeans(3, random_state=0).fit(X), X, tmp_path / "page.html").read_text()
     assert "one and two deviations" not in plain

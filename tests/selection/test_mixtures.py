@@ -15,6 +15,7 @@ from cmeans import (
     load,
     save,
     select,
+    silhouette_scorer,
 )
 from cmeans.inspection import SelectionDisplay
 
@@ -99,6 +100,12 @@ def test_chance_has_the_metrics_of_the_clusters():
     assert select(model, X, (2, 3), n_bootstrap=0).n_clusters == 3
 
 
+def test_silhouettes_of_mixtures_are_scores():
+    """Beside those of stretched hard clusters of rows without any, in the plain space."""
+    three, two = (GaussianMixture(c, random_state=0).fit(X) for c in (3, 2))
+    assert silhouette_scorer(three, X) > max(0.2, silhouette_scorer(two, X))
+
+
 def test_a_range_in_one_call(tmp_path):
     model = GaussianMixture((1, 4), random_state=0).fit(X)
     alone = [GaussianMixture(c, random_state=0).fit(X) for c in (1, 2, 3, 4)]
@@ -124,6 +131,8 @@ def test_a_range_of_more_than_there_are_rows():
     with pytest.warns(UserWarning, match="the rows weigh 3 together, of which 3 clusters"):
         model.fit([[0.0], [1.0], [5.0]])
     assert len(model.bics_) == 3
+    with pytest.raises(ValueError, match="fewer rows than clusters, n_samples=3"):
+        GaussianMixture((5, 9)).fit([[0.0], [1.0], [5.0]])
 
 
 @pytest.mark.parametrize(

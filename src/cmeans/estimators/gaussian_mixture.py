@@ -208,11 +208,11 @@ class GaussianMixture(Plotting, BaseCMeans):
             stages=(stage, ToldInSteps()),
             space_of_holes=partial(incomplete_space, pairs=pairs),
         )
-        if (numbers := self._numbers()) is None:
+        if (choices := self._choices()) is None:
             return plain
-        return replace(plain, cluster=partial(self._by_bic, numbers), most_clusters=numbers[-1])
+        return replace(plain, cluster=partial(self._by_bic, choices), most_clusters=choices[-1])
 
-    def _numbers(self) -> range | None:
+    def _choices(self) -> range | None:
         """Return the numbers of clusters to choose from; None where one is given."""
         value, name = self.n_clusters, type(self).__name__
         if not isinstance(value, tuple | list):
@@ -229,7 +229,7 @@ class GaussianMixture(Plotting, BaseCMeans):
             raise ParameterError(name, "init", type(self.init).__name__, wanted)
         return range(least, most + 1)
 
-    def _by_bic(self, numbers: range, context: FitContext) -> Outcome:
+    def _by_bic(self, choices: range, context: FitContext) -> Outcome:
         """Fit every number of clusters, each as if it were the only one, and return the best."""
         if context.log is not None:
             raise ValueError(
@@ -245,7 +245,7 @@ class GaussianMixture(Plotting, BaseCMeans):
 
         weight = float(context.blocks.weight.sum()) * context.blocks.unit
         best, bics = None, list[float]()
-        for number in numbers[: context.settings.n_clusters - numbers[0] + 1]:
+        for number in range(choices[0], context.settings.n_clusters + 1):  # of no more than rows
             found = fitted(number)
             metrics = found.result.state.metrics
             assert metrics is not None, "a mixture has metrics"
@@ -258,11 +258,11 @@ class GaussianMixture(Plotting, BaseCMeans):
                 f"{type(self).__name__}(n_clusters={self.n_clusters!r}): "
                 f"{self._too_few.format(n=context.blocks.n_rows)}"
             )
-        chosen = numbers[int(np.argmin(bics))]
+        chosen = choices[int(np.argmin(bics))]
         if context.taker is not None:
             best = fitted(chosen, context.taker)
-        last = numbers[0] + len(bics) - 1
-        said = f"; of {numbers[0]} to {last} clusters, {chosen} have the least BIC"
+        last = choices[0] + len(bics) - 1
+        said = f"; of {choices[0]} to {last} clusters, {chosen} have the least BIC"
         result = best.result
         attributes = {**result.attributes, "bics_": np.array(bics)}
         return replace(

@@ -13,6 +13,7 @@ from .ellipses import cluster_covariances
 from .rows import InspectedRows
 
 FLAT = 1e-6  # share of the largest spread below which centres do not differ in a direction
+TINY = np.finfo(float).tiny
 
 
 @dataclass(frozen=True)
@@ -37,21 +38,22 @@ def _plane_of_coordinates(seen: InspectedRows) -> Plane:
     """Return the plane of clusters with metrics, whose distances are no single space's: where
     their centres span less than a plane, the rest is where their rows lie apart most."""
     centres, covariances = seen.model._state.centres.coordinates, cluster_covariances(seen)
-    share = np.maximum(seen.masses, 1e-3 * seen.masses.max()) / seen.masses.sum()
-    middle = share @ centres / share.sum()
+    weight = np.maximum(seen.masses, 1e-3 * max(seen.masses.max(initial=0.0), 1.0))
+    share = weight / weight.sum()
+    middle = share @ centres
     away = np.sqrt(share)[:, None] * (centres - middle)
     values, vectors = np.linalg.eigh(away.T @ away)
-    apart = vectors[:, values > FLAT * max(values[-1], np.finfo(float).tiny)][:, :-3:-1]
-    parts = values[: -apart.shape[1] - 1 : -1] / values.clip(min=0).sum()
+    kept = [k for k in np.argsort(-values)[:2] if values[k] > FLAT * max(values.max(), TINY)]
+    apart, spread = vectors[:, kept], values[kept] / max(values.clip(min=0).sum(), TINY)
     names = [
         f"direction {number + 1} ({percent(part)} of the centres' spread)"
-        for number, part in enumerate(parts)
+        for number, part in enumerate(spread)
     ]
-    rest = np.eye(len(middle)) - apart @ apart.T
+    rest, width = np.eye(len(middle)) - apart @ apart.T, min(2, len(middle))
     within = rest @ np.einsum("j,jab->ab", share, covariances) @ rest
-    along = np.linalg.eigh(within)[1][:, ::-1][:, : min(2, len(middle)) - apart.shape[1]]
-    axes = np.zeros((len(middle), 2))
-    axes[:, : min(2, len(middle))] = np.c_[apart, along]
+    along = np.linalg.eigh(within)[1][:, ::-1][:, : width - len(kept)]
+    axes = np.zeros((len(middle), 2))  # of one column the second stays empty
+    axes[:, :width] = np.c_[apart, along]
     names += ["direction in which rows lie apart most"] * along.shape[1] + ["", ""]
     return Plane(
         (seen.coordinates - middle) @ axes,
@@ -81,11 +83,7 @@ def plane_by_distances(
     gram = centring @ ((centres.inner(centres) + centres.inner(centres).T) / 2) @ centring.T
     values, vectors = np.linalg.eigh(np.sqrt(np.outer(share, share)) * gram)
     order = np.argsort(-values)[:2]
-    kept = [
-        number
-        for number in order
-        if values[number] > FLAT * max(values.max(), np.finfo(float).tiny)
-    ]
+    kept = [number for number in order if values[number] > FLAT * max(values.max(), TINY)]
     # Unit directions: p = sum_j coefficient_j (v_j - mean), |p| = 1.
     # (k, c), rows sum to zero
     coefficients = (np.sqrt(share)[:, None] * vectors[:, kept] / np.sqrt(values[kept])).T @ centring
@@ -94,7 +92,7 @@ def plane_by_distances(
     middle = share @ centres.inner(centres) @ coefficients.T
     # <v_j - mean, p>
     apart = gram @ (np.sqrt(share)[:, None] * vectors[:, kept] / np.sqrt(values[kept]))
-    spread = values[kept] / max(values.clip(min=0).sum(), np.finfo(float).tiny)
+    spread = values[kept] / max(values.clip(min=0).sum(), TINY)
     names = [
         f"direction {number + 1} ({percent(part)} of the centres' spread)"
         for number, part in enumerate(spread)

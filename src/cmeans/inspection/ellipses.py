@@ -8,7 +8,7 @@ from ..data.arrays import Float64
 from ..spaces.metrics import Metrics
 from .rows import InspectedRows
 
-POINTS = 73  # of an outline
+POINTS = 73  # of an ellipse
 
 
 def mean_variances(metrics: Metrics, mean_d2: Float64) -> Float64:
@@ -35,7 +35,7 @@ def cluster_covariances(seen: InspectedRows) -> Float64:
     return found
 
 
-def outline(centre: Float64, covariance: Float64, deviations: float) -> Float64:
+def ellipse(centre: Float64, covariance: Float64, deviations: float) -> Float64:
     """Return points (k, 2) around a centre (2,) that are so many deviations away from it, for a
     covariance (2, 2)."""
     values, vectors = np.linalg.eigh(covariance)

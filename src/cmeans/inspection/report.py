@@ -22,7 +22,7 @@ from ..runtime.version import __version__
 from ..storage.atomic import staged_file, write_text
 from .contrast import Contrast, contrast_of
 from .directions import Plane, plane_of
-from .ellipses import outline
+from .ellipses import ellipse
 from .explain import Explanation, explanation_of, unclear
 from .figure import colour
 from .rows import InspectedRows, inspected, named_features
@@ -274,7 +274,12 @@ def _facts(model: Any, seen: InspectedRows, findings: Findings) -> list[tuple[st
         "rows": f"{seen.n_rows:,}",
         "columns": f"{len(seen.feature_names):,}" if seen.feature_names else None,
     }
-    facts |= {"estimator": type(model).__name__, "kernel": _kernel_name(model)}
+    facts |= {
+        "estimator": type(model).__name__,
+        "kernel": _kernel_name(model),
+        "covariance": vars(model).get("covariance"),
+        "log-likelihood of a row": vars(model).get("lower_bound_"),
+    }
     for name in ("gamma_", "m_", "n_landmarks_", "objective_", "n_iter_", "stop_reason_"):
         value = vars(model).get(name)
         facts[name.rstrip("_").replace("_", " ")] = (
@@ -330,7 +335,7 @@ def _picture(plane: Plane, seen: InspectedRows, shown: Any, names: list[str]) ->
 
     at = places(positions)
     ellipses = [
-        {"cluster": j, "points": places(outline(plane.centres[j], covariance, k)).tolist()}
+        {"cluster": j, "points": places(ellipse(plane.centres[j], covariance, k)).tolist()}
         for j, covariance in enumerate([] if plane.covariances is None else plane.covariances)
         for k in (1, 2)
     ]

@@ -323,7 +323,8 @@ def for_trials(estimator: Any) -> Any:
 def hard_twin(estimator: Any) -> KernelKMeans:
     """Return k-means in the space of an estimator."""
     own = estimator.get_params(deep=False)
-    hard = KernelKMeans(**{name: own[name] for name in OF_SPACE if name in own})
+    words = {name: own[name] for name in OF_SPACE if name in own}
+    hard = KernelKMeans(**{"kernel": estimator.kernel, **words})
     landmarks = landmarks_from(hard.landmarks, "select")
     factored = landmarks.factored()
     return hard if factored is landmarks else hard.set_params(landmarks=factored)

@@ -10,7 +10,7 @@ import numpy as np
 from ...data.arrays import Float64, IntArray, host_float64, is_sparse
 from ...fitting.validation import host_array, one_of
 from ..directions import Plane, plane_of
-from ..ellipses import cluster_covariances, density, outline
+from ..ellipses import cluster_covariances, density, ellipse
 from ..figure import colour, marker, plain, rgb
 from ..rows import InspectedRows, inspected
 from .base import Display, checked_labels, checked_memberships
@@ -214,7 +214,7 @@ class ScatterDisplay(Display):
         if self.weights is None or np.linalg.det(covariances).min() <= 0:
             self.ellipses_ = [
                 self.ax_.plot(
-                    *outline(centre, covariance, deviations).T,
+                    *ellipse(centre, covariance, deviations).T,
                     color=colour(cluster),
                     lw=1.5 / deviations,
                     zorder=3,
