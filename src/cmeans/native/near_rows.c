@@ -8,6 +8,7 @@
 #include "vectors.h"
 
 #define ROWS 32     /* of a leaf, all but the last of which are full */
+#define TOGETHER (PARTS == 1 ? 4 : 2) /* searching rows at a time, as many as there are registers for */
 #define CHUNK 16    /* columns after which rows that are all too far are left */
 #define DEEPEST 128 /* places on the way through the tree */
 #define PANELS (ROWS / LANES)
@@ -191,32 +192,55 @@ INLINE uint64_t rows_near_box(const struct searcher *q, int64_t v) {
     return found;
 }
 
-/* Which rows of a leaf may be within the limit of one row. */
-INLINE uint64_t rows_near_row(const struct searcher *q, int64_t r, int64_t leaf) {
+/* Which rows of a leaf may be within the limits of some searching rows. */
+INLINE void compare_rows(const struct searcher *q, const int64_t *rows, int count, int64_t leaf, uint64_t *found) {
     const struct near_rows *s = q->s;
-    const real *x = s->leaves + q->leaf * s->columns * ROWS + r, *y = s->leaves + leaf * s->columns * ROWS;
-    const lanes most = all(q->limits[r]);
-    lanes sums[PANELS];
-    uint64_t found = 0;
-    for (int p = 0; p < PANELS; p++)
-        sums[p] = all(0);
+    const real *x = s->leaves + q->leaf * s->columns * ROWS, *y = s->leaves + leaf * s->columns * ROWS;
+    lanes sums[TOGETHER][PANELS];
+#pragma GCC unroll 4
+    for (int a = 0; a < count; a++)
+        for (int p = 0; p < PANELS; p++)
+            sums[a][p] = all(0);
     for (int64_t f = 0; f < s->columns;) {
         const int64_t stop = f + CHUNK < s->columns ? f + CHUNK : s->columns;
+        uint64_t any = 0;
         for (; f < stop; f++) {
-            const lanes here = all(x[f * ROWS]);
+            lanes there[PANELS];
+            for (int p = 0; p < PANELS; p++)
+                there[p] = load(y + f * ROWS + p * LANES);
 #pragma GCC unroll 4
-            for (int p = 0; p < PANELS; p++) {
-                const lanes difference = subtract(here, load(y + f * ROWS + p * LANES));
-                sums[p] = fused(difference, difference, sums[p]);
+            for (int a = 0; a < count; a++) {
+                const lanes here = all(x[f * ROWS + rows[a]]);
+#pragma GCC unroll 4
+                for (int p = 0; p < PANELS; p++) {
+                    const lanes difference = subtract(here, there[p]);
+                    sums[a][p] = fused(difference, difference, sums[a][p]);
+                }
             }
         }
-        found = 0;
-        for (int p = 0; p < PANELS; p++)
-            found |= bits_of(at_least(most, sums[p])) << (p * LANES);
-        if (!found)
-            return 0;
+#pragma GCC unroll 4
+        for (int a = 0; a < count; a++) {
+            found[a] = 0;
+            for (int p = 0; p < PANELS; p++)
+                found[a] |= bits_of(at_least(all(q->limits[rows[a]]), sums[a][p])) << (p * LANES);
+            any |= found[a];
+        }
+        if (!any)
+            return;
     }
-    return found;
+}
+
+/* The next of some searching rows, TOGETHER of them at most, and which rows of a leaf may be within their limits; returns how many. */
+static int next_rows(const struct searcher *q, uint64_t *waiting, int64_t leaf, int64_t *rows, uint64_t *found) {
+    int count = 0;
+    for (; *waiting && count < TOGETHER; *waiting &= *waiting - 1)
+        rows[count++] = __builtin_ctzll(*waiting);
+    if (count == TOGETHER)
+        compare_rows(q, rows, TOGETHER, leaf, found);
+    else
+        for (int a = 0; a < count; a++)
+            compare_rows(q, rows + a, 1, leaf, found + a);
+    return count;
 }
 
 /* Nodes that may hold what is sought, the nearest first; the searching leaf itself before all. */
@@ -288,14 +312,15 @@ static void list(struct searcher *q, int64_t r, int64_t at, int64_t j) {
 }
 
 static void meet_neighbours(struct searcher *q, int64_t v, int64_t leaf) {
-    for (uint64_t rows = rows_near_box(q, v); rows; rows &= rows - 1) {
-        const int64_t r = __builtin_ctzll(rows);
-        for (uint64_t found = rows_near_row(q, r, leaf); found; found &= found - 1) {
-            const int64_t j = leaf * ROWS + __builtin_ctzll(found);
-            if (j < q->s->count && j != q->first + r)
-                list(q, r, q->first + r, j);
-        }
-    }
+    int64_t rows[TOGETHER];
+    uint64_t found[TOGETHER];
+    for (uint64_t waiting = rows_near_box(q, v); waiting;)
+        for (int a = next_rows(q, &waiting, leaf, rows, found) - 1; a >= 0; a--)
+            for (; found[a]; found[a] &= found[a] - 1) {
+                const int64_t j = leaf * ROWS + __builtin_ctzll(found[a]);
+                if (j < q->s->count && j != q->first + rows[a])
+                    list(q, rows[a], q->first + rows[a], j);
+            }
     find_largest(q);
 }
 
@@ -314,11 +339,12 @@ void EXPORTED(nearest_in_cells)(const struct near_rows *s) {
     for (int64_t i = s->begin; i < s->end; i++) {
         struct searcher q = searcher_of(s, s->rows[i] / ROWS);
         const int64_t r = s->rows[i] % ROWS;
+        uint64_t found;
         q.limits[r] = limit(s, s->squares[(i + 1) * s->wanted - 1]);
         for (int64_t c = 0; c < s->n_cells; c++) {
             const int64_t start = s->first[s->cells[i * s->n_cells + c]], stop = s->first[s->cells[i * s->n_cells + c] + 1];
             for (int64_t leaf = start / ROWS; leaf * ROWS < stop; leaf++)
-                for (uint64_t found = rows_near_row(&q, r, leaf); found; found &= found - 1) {
+                for (compare_rows(&q, &r, 1, leaf, &found); found; found &= found - 1) {
                     const int64_t j = leaf * ROWS + __builtin_ctzll(found);
                     if (j >= start && j < stop && j != s->rows[i])
                         list(&q, r, i, j);
@@ -390,16 +416,18 @@ static void offer(struct searcher *q, int64_t r, int64_t j) {
 
 static void meet_parts(struct searcher *q, int64_t v, int64_t leaf) {
     const struct near_rows *s = q->s;
-    for (uint64_t rows = rows_near_box(q, v); rows; rows &= rows - 1) {
-        const int64_t r = __builtin_ctzll(rows);
-        if (q->limits[r] < 0 || s->part[q->first + r] == s->node_part[v])
-            continue;
-        for (uint64_t found = rows_near_row(q, r, leaf); found; found &= found - 1) {
-            const int64_t j = leaf * ROWS + __builtin_ctzll(found);
-            if (j < s->count && s->part[j] != s->part[q->first + r])
-                offer(q, r, j);
-        }
-    }
+    int64_t rows[TOGETHER];
+    uint64_t found[TOGETHER], waiting = rows_near_box(q, v);
+    for (uint64_t left = waiting; left; left &= left - 1)
+        if (s->part[q->first + __builtin_ctzll(left)] == s->node_part[v])
+            waiting &= ~(left & -left);
+    while (waiting)
+        for (int a = next_rows(q, &waiting, leaf, rows, found) - 1; a >= 0; a--)
+            for (; found[a]; found[a] &= found[a] - 1) {
+                const int64_t j = leaf * ROWS + __builtin_ctzll(found[a]);
+                if (j < s->count && s->part[j] != s->part[q->first + rows[a]])
+                    offer(q, rows[a], j);
+            }
     find_largest(q);
 }
 
