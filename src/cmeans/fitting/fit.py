@@ -172,7 +172,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
         >>> import cmeans, numpy as np
         >>> plan = cmeans.FuzzyCMeans(100, kernel="linear").plan(np.zeros((300_000, 10)))
         >>> plan.memory // 10**6, plan.passes, f"{plan.row_visits:,}"
-        (366, 6, '2,292,185')
+        (350, 186, '69,792,185')
         """
         model = copy(self)  # which notes the names of columns
         procedure, settings = model._checked()

@@ -18,6 +18,7 @@ from ..estimators.plotting import Plotting
 from ..estimators.streaming_cmeans import StreamingFuzzyCMeans
 from ..fitting.arguments import Auto, GammaName, InitName, StreamRule
 from ..fitting.geometry import Geometry
+from ..fitting.memory import MemoryPlan
 from ..fitting.procedure import FitContext, FitSettings, Method, Procedure
 from ..fitting.search import Search, SearchName
 from ..fitting.streams.chunks import checked_chunk_size, new_seed
@@ -285,7 +286,7 @@ class KernelPatchClustering(Plotting, StreamingBase):
             )
 
     def _span(self, chunk: Chunk, kernel: Kernel, blocks: Blocks) -> Space:
-        self._require_square(chunk, blocks.n_rows, "patch_size")
+        self._require_square(chunk.context.settings, blocks.n_rows, "patch_size")
         return spanning_space(
             kernel, take(blocks.x, np.flatnonzero(blocks.weight > 0)), blocks.x.dtype
         )
@@ -294,6 +295,11 @@ class KernelPatchClustering(Plotting, StreamingBase):
         """A graph is made of half a patch at least, the least that `fit` cuts where there are so
         many rows."""
         return self.patch_size // 2 if self._makes_graph() else 0
+
+    def _expected_memory(self, context: FitContext, *, most: bool) -> MemoryPlan:
+        rows = min(self._rows_at_once(type(self).__name__), context.blocks.n_rows)
+        self._require_square(context.settings, rows, "patch_size")
+        return super()._expected_memory(context, most=most)
 
     def _remembered(self, settings: FitSettings, blocks: Blocks) -> int:
         """The kernel matrix of a patch with the points of one before."""

@@ -189,5 +189,5 @@ class StreamingKernelFCM(StreamingFuzzyCMeans):
         return replace(absorbed, past=past)
 
     def _chunk_space(self, chunk: Chunk, kernel: Kernel) -> Space:
-        self._require_square(chunk, chunk.blocks.n_rows, "chunk_size")
+        self._require_square(chunk.context.settings, chunk.blocks.n_rows, "chunk_size")
         return chunk_space(kernel, chunk.blocks, self.projection)

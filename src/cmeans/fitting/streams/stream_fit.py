@@ -529,11 +529,11 @@ class StreamingBase(BaseCMeans):
             chunk.reporter, self._after_sweep(chunk.context.hook, geometry, Method(rule))
         )
 
-    def _require_square(self, chunk: Chunk, n_rows: int, word: str) -> None:
+    def _require_square(self, settings: FitSettings, n_rows: int, word: str) -> None:
         """Refuse a chunk whose kernel matrix does not fit in memory."""
         advice = f"their kernel matrix is factored; take a smaller {word}"
         require(
-            chunk.context.settings.budget,
+            settings.budget,
             type(self).__name__,
             3 * 8 * n_rows**2,
             f"{n_rows} rows at once",
