@@ -83,6 +83,7 @@ def _class(which: str | type) -> type:
 STREAMS = tuple(name for name in NAMES if hasattr(CLASSES[name], "partial_fit"))
 WITH_STARTS = with_parameter("init")
 WITH_ENGINE = with_parameter("engine")
+WITH_PLAN = tuple(name for name in CLASSES if hasattr(CLASSES[name], "plan"))
 WITH_LANDMARKS = with_parameter("landmarks")
 OF_KERNEL_VALUES = without(NAMES, *STREAMS)  # streams compute them
 WITH_TYPICALITIES = tuple(name for name in NAMES if hasattr(build(name), "typicality"))

@@ -24,7 +24,7 @@ from cmeans.kernels import RBF, Linear
 from cmeans.spaces import EuclideanSpace, landmark_space
 from cmeans.sweeps.bounded import SearchMemory
 from cmeans.sweeps.represented_rows import RepresentedRows
-from every_estimator import EVERY_NAME, STREAMS, WITH_ENGINE, build
+from every_estimator import STREAMS, WITH_ENGINE, WITH_PLAN, build
 
 N, D, C, T = 100_000, 20, 10, 2
 PLAIN, SPANNED = ExpectedSpace(Linear(), D, is_plain=True), ExpectedSpace(RBF(0.1), 500, 500)
@@ -240,7 +240,7 @@ def test_views_are_kept_for_nothing() -> None:
 # ------------------------------------------------------------------------- told before any work
 
 
-@pytest.mark.parametrize("name", EVERY_NAME)
+@pytest.mark.parametrize("name", WITH_PLAN)
 def test_a_plan_reads_nothing_and_changes_nothing(name: str) -> None:
     model = build(name)
     before = dict(vars(model))
@@ -281,7 +281,7 @@ def test_linked_rows_without_room_are_refused_before_they_are_read() -> None:
         model.fit(rows, must_link=[[0, 1]])
 
 
-@pytest.mark.parametrize("name", [name for name in EVERY_NAME if name not in STREAMS])
+@pytest.mark.parametrize("name", [name for name in WITH_PLAN if name not in STREAMS])
 def test_a_fit_needs_no_more_than_is_told(name: str) -> None:
     """The space that was expected is the one that comes."""
     x = np.random.default_rng(0).normal(size=(3_000, 4))

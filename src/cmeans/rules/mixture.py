@@ -51,7 +51,8 @@ class Mixture(Rule):
         return entropy_penalty(u, TEMPERATURE)
 
     def component_weights(self, scales: Float64, log_volumes: Float64, d: int) -> Float64:
-        """(c,) p_j, of clusters whose covariances have these ln |S_j| (c,) in d columns."""
+        """(c,) p_j, of clusters whose covariances have `log_volumes` (c,) ln |S_j| in `d`
+        columns."""
         weights: Float64 = np.exp((scales + log_volumes) / 2.0)
         weights /= weights.sum()
         return weights
@@ -59,7 +60,8 @@ class Mixture(Rule):
     def log_likelihoods(
         self, costs: Float64, scales: Float64, log_volumes: Float64, d: int
     ) -> Float64:
-        """(b,) ln sum_j p_j N(x_i; v_j, S_j), from squared distances (b, c)."""
+        """(b,) ln sum_j p_j N(x_i; v_j, S_j) in `d` columns, from squared distances `costs` (b, c)
+        and `log_volumes` (c,) ln |S_j|."""
         values: Float64 = logsumexp((scales[None, :] - costs - d * LOG_CIRCLE) / 2.0, axis=1)
         return values
 

@@ -77,11 +77,11 @@ class NoiseMixture(Rule):
         return self._noise(u) > namespace(u).max(u, axis=1)
 
     def log_noise(self, scales: Float64, log_volumes: Float64, d: int) -> float:
-        """ln p_0, of clusters whose covariances have these ln |S_j| (c,) in d columns."""
+        """ln p_0, of clusters whose covariances have `log_volumes` (c,) ln |S_j| in `d` columns."""
         return -float(logsumexp(np.append(self._log_ratios(scales, log_volumes, d), 0.0)))
 
     def component_weights(self, scales: Float64, log_volumes: Float64, d: int) -> Float64:
-        """(c,) p_j, which lack p_0 of one."""
+        """(c,) p_j, which lack p_0 of one; `log_volumes` (c,) ln |S_j| in `d` columns."""
         noise = self.log_noise(scales, log_volumes, d)
         weights: Float64 = np.exp(self._log_ratios(scales, log_volumes, d) + noise)
         return weights
@@ -89,7 +89,8 @@ class NoiseMixture(Rule):
     def log_likelihoods(
         self, costs: Float64, scales: Float64, log_volumes: Float64, d: int
     ) -> Float64:
-        """(b,) ln (p_0 / V + sum_j p_j N(x_i; v_j, S_j)), from squared distances (b, c)."""
+        """(b,) ln (p_0 / V + sum_j p_j N(x_i; v_j, S_j)) in `d` columns, from squared distances
+        `costs` (b, c) and `log_volumes` (c,) ln |S_j|."""
         density = self.log_noise(scales, log_volumes, d) - self.log_volume
         ratios = (scales[None, :] - costs) / 2.0
         values: Float64 = np.logaddexp(logsumexp(ratios, axis=1), 0.0) + density
