@@ -109,7 +109,7 @@ class ConnectivityClustering(
     labels_ : (n,) cluster of each row, named in the order in which clusters split off, those of the
         largest gain first; -1 for noise.
     cost_curve_ : (q,) the least cost of 1, 2, ... clusters: no other centres among the rows cost
-        less. Infinite for fewer clusters than parts that nothing connects.
+        less. Infinite for fewer clusters than parts that nothing connects, and beyond 1e308.
     objective_ : the least cost of these clusters: that of `n_clusters_`.
     n_clusters_, min_cluster_size_ : what was found, or given.
     n_connected_components_ : parts that nothing connects: 1 but for given distances.
@@ -137,7 +137,13 @@ class ConnectivityClustering(
 
     Equal rows are one row of their summed weight, and ties are decided by the rows' values: neither
     the order of rows nor copies in place of weights change a partition. Given distances have no
-    values; there ties are decided by row numbers.
+    values, and nothing but their numbers tells rows apart that have the same distances, as the
+    corners of a square have: there ties are decided by row numbers.
+
+    All partitions of a fit are of one tree and one `min_cluster_size_`, and so nested. Where "auto"
+    found crumbs and raised it, `partition(k)` is that of a fit to k clusters with
+    `min_cluster_size=model.min_cluster_size_`; a fit with `n_clusters=k` alone takes any piece for
+    a cluster, crumbs too.
 
     A new row belongs to the nearest row of the fit, or landmark, by plain distance; rows of the fit
     keep their labels, in every partition.
@@ -173,6 +179,9 @@ class ConnectivityClustering(
     _points: Points
     _point_of_row: IntArray
     _away_of_row: Float64 | None
+    # as fitted, whatever is set since
+    _power: float
+    _noise: PieceNoise | None
 
     def __init__(
         self,
@@ -225,7 +234,9 @@ class ConnectivityClustering(
                 )
                 self._away_of_row = found.away_of_row
             self.n_connected_components_ = len(self._tree.roots)
+            self._power = float(self.z)
             self._choose()
+            self._noise = self._checked_noise()
             parts = self._pieces
             chosen = self._partition(self.n_clusters_)
             self.cost_curve_ = parts.cost
@@ -259,7 +270,8 @@ class ConnectivityClustering(
 
         Parameters
         ----------
-        k : int, the number of clusters; cluster j is the same path of the tree for every k > j.
+        k : int, the number of clusters, each of weight `min_cluster_size_` or more; cluster j is
+            the same path of the tree for every k > j.
         distance : float, the longest step within a cluster.
         layer : int, a layer of `cluster_layers_`.
 
@@ -304,7 +316,7 @@ class ConnectivityClustering(
         k, distance, layer : as for `partition`.
         """
         asked, (points, away) = self._asked(k, distance, layer), self._nearest_points(X)
-        return asked.memberships(points, away, self.z)
+        return asked.memberships(points, away, self._power)
 
     @describes_arguments
     def transform(self, X: Any) -> Float64:
@@ -321,7 +333,7 @@ class ConnectivityClustering(
         name = type(self).__name__
         weight, unit = read_weights(sample_weight, len(points), name)
         own = np.maximum(asked.distances[points], away)
-        return -float(np.sum(weight * unit * np.where(points < 0, 0.0, own**self.z)))
+        return -float(np.sum(weight * unit * np.where(points < 0, 0.0, own**self._power)))
 
     @describes_arguments
     def outlier_score(self, X: Any) -> Float64:
@@ -415,7 +427,7 @@ class ConnectivityClustering(
             made, put = file.begin(n, c, np.float64, False)
             for start, stop in spans(n, self._limits.rows_at_once):
                 some = points[start:stop], away[start:stop]
-                u = asked.memberships(*some, self.z)
+                u = asked.memberships(*some, self._power)
                 put(made(RowOutputs(asked.labels_of(*some), u, np.zeros(stop - start), start)))
         assert file.counts is not None
         return file.counts
@@ -423,7 +435,7 @@ class ConnectivityClustering(
     @property
     def memberships_(self) -> Float64:
         row, away = self._rows_of_the_fit("memberships_")
-        return self._asked(None, None, None).memberships(row, away, self.z)
+        return self._asked(None, None, None).memberships(row, away, self._power)
 
     @property
     def cluster_layers_(self) -> list[Labels]:
@@ -442,7 +454,7 @@ class ConnectivityClustering(
         """The paths of the tree, which are made again where a model is read."""
         made: Pieces | None = vars(self).get("_made")
         if made is None or made.tree is not self._tree:
-            made = self._made = pieces(self._tree, self.z, self.min_cluster_size_)
+            made = self._made = pieces(self._tree, self._power, self.min_cluster_size_)
         return made
 
     def _checked(self) -> Landmarks:
@@ -507,7 +519,7 @@ class ConnectivityClustering(
         """Return the points (n,) of the tree at which rows are, and how far away from them."""
         check_is_fitted(self)
         name = type(self).__name__
-        if self.metric == "precomputed":
+        if self._points.take_distances:
             points, away = self._points.nearest(given_distances(X, name, self.n_features_in_))
         else:
             x = read_rows(self, X, fitting=False).x
@@ -536,7 +548,7 @@ class ConnectivityClustering(
             raise ValueError(f"{name}: give k, distance or layer, one of them.")
         if distance is not None:
             step = real(distance, "distance", name)
-            return PiecePartition(self._pieces, self._pieces.apart(step), self._noise())
+            return PiecePartition(self._pieces, self._pieces.apart(step), self._noise)
         if layer is not None:
             number = integer(layer, "layer", name, 0)
             if number >= len(self.layer_sizes_):
@@ -560,9 +572,10 @@ class ConnectivityClustering(
                 f"different rows, in {most} pieces of weight {self.min_cluster_size_:g} or more; "
                 f"take at most {most}, or a smaller min_cluster_size."
             )
-        return PiecePartition(self._pieces, self._pieces.first(k), self._noise())
+        return PiecePartition(self._pieces, self._pieces.first(k), self._noise)
 
-    def _noise(self) -> PieceNoise | None:
+    def _checked_noise(self) -> PieceNoise | None:
+        """Return what is noise, as the parameters have it."""
         if self.noise is None:
             return None
         if is_auto(self.noise):
@@ -586,7 +599,7 @@ class ConnectivityClustering(
         layers."""
         least, most = self._bounds()
         of_all = pieces(self._tree)
-        of_power = of_all if self.z == 1 else pieces(self._tree, self.z)
+        of_power = of_all if self._power == 1 else pieces(self._tree, self._power)
         given = None if is_auto(self.min_cluster_size) else float(self.min_cluster_size)
         found = gaps(of_all, given)
         if is_given := least == most:
