@@ -29,6 +29,7 @@ from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.landmark_choice import Landmarks, landmarks_from, refuse_others
 from ..fitting.memory import require
 from ..fitting.named_parameters import NamedParameters
+from ..fitting.seen_rows import SeenRows, evenly_spaced
 from ..fitting.validation import (
     checked_random_state,
     integer,
@@ -50,8 +51,10 @@ from ..runtime.docstrings import describes_arguments
 from ..runtime.numerals import parse_budget
 from ..runtime.user_warnings import naming
 from ..solvers.observer import FitRecord
+from ..spaces.centres import Centres
 from ..storage.overwriting import refuse_overwriting
 from ..storage.row_writer import ResultsFile
+from ..sweeps.state import State
 
 NUMBER = 64  # bytes that a coordinate takes while it is made
 METRICS = ("euclidean", "cosine", "precomputed")
@@ -348,10 +351,7 @@ class ConnectivityClustering(
         """
         name = f"{type(self).__name__}.embed"
         points, _ = self._nearest_points(X)
-        nowhere = int(np.count_nonzero(points < 0))
-        if self.n_connected_components_ > 1 or nowhere:
-            what = f"{nowhere:,} rows" if nowhere else f"{self.n_connected_components_} parts of X"
-            raise ValueError(f"{name}: nothing connects {what} with others; leave them out.")
+        self._refuse_unconnected(points, name)
         engine = check_engine(self)
         budget = None if engine is None else parse_budget(engine.memory_budget, name)
         needed = NUMBER * int(depths_below_roots(self._tree)[points].sum())
@@ -373,6 +373,26 @@ class ConnectivityClustering(
         """Return how far out each row (rows,) is, from 0 to 1: as `outlier_scores_`."""
         asked, (points, away) = self._asked(None, None, None), self._nearest_points(X)
         return 1.0 - asked.depths_of(points, away)
+
+    @describes_arguments
+    def plot(self, X: Any) -> Any:
+        """Draw four pictures of the clusters of rows X, of the fit or others: rows, sizes, the tree
+        and the cost curve. `cmeans.inspection` has more.
+
+        Returns
+        -------
+        figure : of matplotlib.
+
+        Raises
+        ------
+        ImportError
+            Without matplotlib, which `pip install "cmeans[plot]"` brings.
+        ValueError
+            Where nothing connects some rows with others.
+        """
+        from ..inspection.overview import overview_of_pieces
+
+        return overview_of_pieces(self, X)
 
     def representatives(self, k: int = 1) -> IntArray:
         """Return row numbers (c, k) of the k rows of the fit nearest to each centre, itself first;
@@ -539,6 +559,52 @@ class ConnectivityClustering(
         warn_of_no_direction(empty, len(found.point_of_row), name)
         return found
 
+    def _seen(self, X: Any, diag: Any, sample_weight: Any, most: int) -> SeenRows:
+        """Return what the model says of at most so many rows of X, evenly spaced."""
+        check_is_fitted(self)
+        name, x = type(self).__name__, None
+        if diag is not None:
+            raise ValueError(f"{name}: diag is for kernels, of which there is none; leave it out.")
+        if self._points.take_distances:
+            given = given_distances(X, name, self.n_features_in_)
+            weight, unit = read_weights(sample_weight, given.shape[0], name)
+            numbers = evenly_spaced(len(weight), most)
+            points, away = self._in_tree(*self._points.nearest(given[numbers]))
+        else:
+            rows = read_rows(self, X, fitting=False)
+            blocks = self._blocks(rows.x, *weights_of(rows, sample_weight, name))
+            weight, unit = blocks.weight, blocks.unit
+            numbers = evenly_spaced(blocks.n_rows, most)
+            if len(numbers) < blocks.n_rows:
+                blocks = blocks.part(numbers, weight[numbers])
+            blocks = blocks.in_memory()
+            x, (points, away) = blocks.x, self._nearest_of(blocks)
+        self._refuse_unconnected(points, name)
+        asked = self._asked(None, None, None)
+        labels = asked.labels_of(points, away)
+        between = self._tree.distances(asked.centres)[asked.centres]
+        return SeenRows(
+            numbers=numbers,
+            n_rows=len(weight),
+            x=x,
+            weight=np.array(weight[numbers]) * unit,
+            labels=labels,
+            memberships=(labels[:, None] == np.arange(asked.n_clusters)).astype(np.float64),
+            is_soft=False,
+            distances=asked.distances_of(points, away),
+            state=State(Centres(np.eye(len(between)), (between.max() ** 2 - between**2) / 2)),
+        )
+
+    def _refuse_unconnected(self, points: IntArray, name: str) -> None:
+        """Refuse rows at these points, or parts of X, that are at no distance from others."""
+        nowhere, parts = int(np.count_nonzero(points < 0)), self.n_connected_components_
+        if parts > 1 or nowhere:
+            what = f"{nowhere:,} rows" if nowhere else f"{parts} parts of X"
+            raise ValueError(
+                f"{name}: nothing connects {what} with others, so they have no place beside them; "
+                "leave them out (PieceTreeDisplay and CostCurveDisplay draw them)."
+            )
+
     def _blocks(self, x: Any, weight: Any, unit: float) -> Blocks:
         return Blocks(
             x,
@@ -553,13 +619,20 @@ class ConnectivityClustering(
         check_is_fitted(self)
         name = type(self).__name__
         if self._points.take_distances:
-            points, away = self._points.nearest(given_distances(X, name, self.n_features_in_))
-        else:
-            x = read_rows(self, X, fitting=False).x
-            blocks = self._blocks(x, np.broadcast_to(1.0, (int(x.shape[0]),)), 1.0)
-            with self._engine(blocks) as engine:
-                points, away = nearest_of_rows(self._points, blocks, engine)
-            warn_of_no_direction(int(np.count_nonzero(points < 0)), len(points), name)
+            found = self._points.nearest(given_distances(X, name, self.n_features_in_))
+            return self._in_tree(*found)
+        x = read_rows(self, X, fitting=False).x
+        return self._nearest_of(self._blocks(x, np.broadcast_to(1.0, (int(x.shape[0]),)), 1.0))
+
+    def _nearest_of(self, blocks: Blocks) -> tuple[IntArray, Float64]:
+        """Return the same of rows by their coordinates."""
+        with self._engine(blocks) as engine:
+            points, away = nearest_of_rows(self._points, blocks, engine)
+        empty = int(np.count_nonzero(points < 0))
+        warn_of_no_direction(empty, len(points), type(self).__name__)
+        return self._in_tree(points, away)
+
+    def _in_tree(self, points: IntArray, away: Float64) -> tuple[IntArray, Float64]:
         return np.where(points < 0, -1, self._tree.point[points]), away
 
     def _rows_of_the_fit(self, asked: str) -> tuple[IntArray, Float64]:
