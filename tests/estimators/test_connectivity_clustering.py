@@ -363,3 +363,23 @@ def test_bad_distances_and_questions() -> None:
     for words in ({"k": 3}, {"k": 0}, {"layer": 9}, {"distance": -1.0}, {"k": 1, "layer": 0}):
         with pytest.raises(ValueError, match="ConnectivityClustering"):
             model.partition(**words)
+
+
+def test_rows_in_parquet_files(monkeypatch, tmp_path) -> None:
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    X, _ = piled()
+    weight = np.random.default_rng(0).integers(0, 3, len(X)).astype(float)
+    file, out = str(tmp_path / "rows.parquet"), tmp_path / "labels.parquet"
+    table = pa.table({"east": X[:, 0], "north": X[:, 1]})
+    parquet.write_table(table, file, row_group_size=70)
+    limited(monkeypatch, loaded_bytes=1, canonical_rows=10, block_rows=64)
+    for words in ({"noise": "auto"}, {"landmarks": 30, "random_state": 0}):
+        here = ConnectivityClustering(6, **words).fit(X, sample_weight=weight)
+        stored = ConnectivityClustering(6, **words).fit(file, sample_weight=weight)
+        assert list(stored.feature_names_in_) == ["east", "north"]
+        np.testing.assert_array_equal(stored.labels_, here.labels_)
+        assert stored.cost_curve_.tobytes() == here.cost_curve_.tobytes()
+        np.testing.assert_array_equal(stored.predict(file, k=4), here.partition(4))
+        stored.predict_to(file, out, k=4)
+        written = parquet.read_table(out).columns[0].to_numpy()
+        np.testing.assert_array_equal(written, here.partition(4))
