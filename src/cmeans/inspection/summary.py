@@ -87,8 +87,8 @@ def table_of_fit(model: Any, n_typical: int = 1) -> Table:
     kept = vars(model) if isinstance(model, Predicting) else {}
     if "labels_" not in kept:
         raise ValueError(
-            f"summary: {model!r} keeps no labels of rows beside their distances (it is not fitted, "
-            "was saved without them, or has none); pass X."
+            f"summary: {model!r} keeps no labels of rows with their distances (it is not fitted, "
+            "was saved without them, or keeps none); pass X."
         )
     labels, c = to_numpy(kept["labels_"]), len(model._state.centres)
     inside = np.flatnonzero(labels >= 0)
