@@ -83,7 +83,7 @@ class ConnectivityClustering(
         the number of clusters is not given and a few rows far from all others would be among the
         clusters, a fiftieth of an equal share of all rows, and no single row.
     noise : None, "auto" or float between 0 and 1, default=None
-        Whether rows far from the others of their cluster are in none, with the label -1. "auto":
+        Whether rows far from others of their cluster are in none, with the label -1. "auto":
         those that hang on it with fewer than 5 others (or a fiftieth of an equal share of all
         rows), by a step more than twice the median one there. A number: about this share of the
         rows, by weight. None: no row.
