@@ -398,7 +398,7 @@ def _summary(
 ) -> dict[str, Any]:
     """Return the summary of a fit; its numbers are those of the model file, so that `cmeans info`
     agrees."""
-    fitted = stored["fitted"]
+    fitted, covariance = stored["fitted"], vars(model).get("covariance")
     return {
         "command": "fit",
         "version": __version__,
@@ -421,7 +421,7 @@ def _summary(
         "size_gap": getattr(model, "size_gap_", None),
         "noise_distance": fitted.get("noise_distance_"),
         "method_options": _own_words(request, model),
-        "covariance": vars(model).get("covariance"),
+        "covariance": getattr(covariance, "shape", covariance),
         "log_likelihood": fitted.get("lower_bound_"),
         "kernel": name_of(model.kernel) if hasattr(model, "kernel") else None,
         "metric": model.metric,

@@ -26,6 +26,7 @@ from .. import (
     ThreadEngine,
     TwoStepKernelKMeans,
 )
+from ..fitting.covariance import Covariance
 from ..fitting.named_parameters import OBJECTS
 from ..fitting.validation import integer
 from ..kernels import KERNELS, Kernel
@@ -87,6 +88,9 @@ _RENAMED = {
     "sizes": "--size-min, --size-max",
     "sizes__least": "--size-min",
     "sizes__most": "--size-max",
+    "covariance__shape": "--covariance",
+    "covariance__prior": "--covariance-prior",
+    "covariance__volume": "--covariance-volume",
     "n_clusters": "--clusters",
     "random_state": "--seed",
     "n_jobs": "--jobs",
@@ -161,7 +165,10 @@ class MethodSpec:
         self.said["memory_budget"] = _first_sentences(ThreadEngine)["memory_budget"]
         for name in OBJECTS:
             if name in words:
-                self._add_fields(name, words[name].default)
+                usual = OBJECTS[name](words[name].default, estimator.__name__)
+                self._add_fields(name, usual)
+        if "covariance" in words:  # an option itself too, of the shape or none
+            self._add_fields("covariance", Covariance(), ("prior", "volume"))
         # parameters without a default here
         self.needed: tuple[str, ...] = () if self.finds_number else ("n_clusters",)
 
@@ -176,13 +183,12 @@ class MethodSpec:
         method.said |= _first_sentences(rule)
         return method
 
-    def _add_fields(self, name: str, default: Any) -> None:
-        """Add the fields of a parameter that is an object, with the values of the estimator's
-        default."""
-        usual = OBJECTS[name](default, self.estimator.__name__)
+    def _add_fields(self, name: str, usual: Any, fields: Sequence[str] | None = None) -> None:
+        """Add the fields of a parameter that is an object, all or some, with the values of the
+        usual one."""
         cls = type(usual)
         said = _first_sentences(cls)
-        taken = getattr(self.estimator, "_taken_fields", {}).get(name)
+        taken = getattr(self.estimator, "_taken_fields", {}).get(name, fields)
         for field, word in inspect.signature(cls, eval_str=True).parameters.items():
             if taken is None or field in taken:
                 nested = f"{name}__{field}"
