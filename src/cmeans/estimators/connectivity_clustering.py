@@ -6,17 +6,14 @@ import os
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64, IntArray
-from ..data.blocks import Blocks, spans
+from ..data.blocks import spans
 from ..data.files.discovery import files_of
-from ..data.limits import Limits
 from ..data.outputs import Labels, RowOutputs
 from ..engines import Engine
-from ..fitting.arguments import Auto, RunsPasses, check_engine
+from ..fitting.arguments import Auto, check_engine
 from ..fitting.connected import (
     ConnectedRows,
     connected_graph,
@@ -26,7 +23,6 @@ from ..fitting.connected import (
 )
 from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.landmark_choice import Landmarks, landmarks_from, refuse_others
-from ..fitting.named_parameters import NamedParameters
 from ..fitting.validation import (
     checked_random_state,
     integer,
@@ -48,17 +44,10 @@ from ..runtime.user_warnings import naming
 from ..solvers.observer import FitRecord
 from ..storage.overwriting import refuse_overwriting
 from ..storage.row_writer import ResultsFile
+from .graph_clustering import METRICS, GraphClustering
 
-METRICS = ("euclidean", "cosine", "precomputed")
 
-
-class ConnectivityClustering(
-    RunsPasses,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    ClusterMixin,
-    NamedParameters,
-):
+class ConnectivityClustering(GraphClustering):
     """Connected pieces: minimise  sum_i w_i min_j d(x_i, v_j)^z  over centres v_j among the rows,
     where d(x, y) is the least, over all paths from row to row, of the longest step.
 
@@ -167,7 +156,6 @@ class ConnectivityClustering(
     [0, 1, 2, 3, 4]
     """
 
-    _limits = Limits()  # no parameter
     _taken_fields: ClassVar = {"landmarks": ("number",)}
     _tree: PieceTree
     _points: Points
@@ -247,10 +235,6 @@ class ConnectivityClustering(
         first = np.empty(self._tree.n_points, np.int64)
         first[row[there]] = there
         self.exemplars_ = first[chosen.centres]
-
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Labels:
-        """Find the clusters of X and return their labels: `fit(X, y, sample_weight).labels_`."""
-        return self.fit(X, y, sample_weight).labels_
 
     def partition(
         self, k: int | None = None, *, distance: float | None = None, layer: int | None = None
@@ -494,15 +478,6 @@ class ConnectivityClustering(
         warn_of_no_direction(empty, len(found.point_of_row), name)
         return found
 
-    def _blocks(self, x: Any, weight: Any, unit: float) -> Blocks:
-        return Blocks(
-            x,
-            weight,
-            unit=unit,
-            limits=self._limits,
-            n_threads=self._engine_of(x).n_threads,
-        )
-
     def _nearest_points(self, X: Any) -> tuple[IntArray, Float64]:
         """Return the points (n,) of the tree at which rows are, and how far away from them."""
         check_is_fitted(self)
@@ -569,18 +544,6 @@ class ConnectivityClustering(
             return PieceNoise(max(LEAST_NOISE, self.min_cluster_size_))
         return PieceNoise(share=float(self.noise))
 
-    def _bounds(self) -> tuple[int, float]:
-        """Return the least and the largest number of clusters."""
-        given: Any = self.n_clusters
-        name = type(self).__name__
-        if is_auto(given):
-            return 1, np.inf
-        of_both = isinstance(given, tuple) and len(given) == 2
-        least, most = given if of_both else (given, given)
-        others = '"auto", (least, most) or '
-        least = integer(least, "n_clusters", name, 1, others)
-        return least, integer(most, "n_clusters", name, least, others)
-
     def _choose(self) -> None:
         """Choose the number of clusters where it is not given, the weight of the lightest, and the
         layers."""
@@ -608,13 +571,3 @@ class ConnectivityClustering(
         """Check that a model that was read can answer."""
         if not isinstance(vars(self).get("_tree"), PieceTree):
             raise ValueError("the tree is missing")
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.n_clusters_)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        return tags
