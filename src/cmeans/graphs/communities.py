@@ -13,6 +13,8 @@ from ..data.arrays import IntArray
 from .community_graph import CommunityGraph, compact
 from .community_moves import joined, moved, refined
 
+FEW = 100  # nodes up to which runs cost nothing
+STARTS = 20  # of these
 ROUNDS = 10  # at most, each from the communities of the one before
 
 
@@ -68,3 +70,17 @@ def settled(graph: CommunityGraph, resolution: float, labels: IntArray) -> IntAr
         if parts.max() == compact(found).max():
             return parts
         labels = parts
+
+
+def best_of_few(graph: CommunityGraph, resolution: float, labels: IntArray) -> IntArray:
+    """Return communities of a graph of few nodes, or better ones that runs from groups drawn at
+    random, few ones to many, come to."""
+    best = graph.modularity(labels, resolution)
+    n = graph.n_nodes if graph.n_nodes <= FEW else 0
+    for number in range(STARTS if n else 0):
+        groups = 1 + number * (n - 1) // (STARTS - 1)
+        start = np.random.RandomState([n, number]).randint(0, groups, n)
+        found = communities(graph, resolution, draw=(n, number), start=start)
+        if (value := graph.modularity(found, resolution)) > best + 1e-9:
+            best, labels = value, found
+    return labels

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from ..data.arrays import Float64, IntArray
 from ..engines import Engine
-from .communities import communities, settled
+from .communities import best_of_few, communities, settled
 from .community_graph import CommunityGraph, compact
 from .community_moves import joined
 
@@ -164,5 +164,5 @@ class CommunitySearch:
         runs = [run for runs in near for run in runs]
         labels = consensus(self.coarse, resolution, runs)[self.cell]
         labels = communities(self.graph, resolution, start=labels, rounds=2)
-        labels = settled(self.graph, resolution, labels)
+        labels = best_of_few(self.graph, resolution, settled(self.graph, resolution, labels))
         return StableCommunities(labels, resolution, replace(found, runs=()), level)
