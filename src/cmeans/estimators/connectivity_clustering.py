@@ -60,7 +60,7 @@ class ConnectivityClustering(GraphClustering):
     ----------
     n_clusters : "auto", int or (least, most), default="auto"
         Number of clusters. "auto": as the rows say; it may be one. Of two numbers: as the rows say
-        among these.
+        among these. Not 8 as elsewhere: one fit finds all numbers.
     min_samples : float, default=1
         How many rows, by weight and with itself, lie within a row's core distance. A step between
         two rows is as long as the distance between them and the core distances of both, whichever
@@ -72,10 +72,10 @@ class ConnectivityClustering(GraphClustering):
         the number of clusters is not given and a few rows far from all others would be among the
         clusters, a fiftieth of an equal share of all rows, and no single row.
     noise : None, "auto" or float between 0 and 1, default=None
-        Whether rows far from the others of their cluster belong to none, with the label -1. "auto":
-        those that hang on it with fewer than 5 others (or a fiftieth of an equal share of all
-        rows), by a step more than twice the median one there. A number: about this share of the
-        rows, by weight. None: no row.
+        Whether rows far from all clusters belong to none, with the label -1. "auto": those that
+        hang on one with fewer than 5 others (or a fiftieth of an equal share of all rows), by a
+        step more than twice the median one there. A number: about this share of the rows, by
+        weight. None: no row.
     metric : "euclidean", "cosine" or "precomputed", default="euclidean"
         What rows are compared by. "cosine": by their directions, as rows of length one.
         "precomputed": X holds distances (n, n), dense or sparse; a pair that a sparse matrix does
