@@ -9,9 +9,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64, IntArray
-from ..data.blocks import spans
 from ..data.files.discovery import files_of
-from ..data.outputs import Labels, RowOutputs
+from ..data.outputs import Labels
 from ..engines import Engine
 from ..fitting.arguments import Auto, check_engine
 from ..fitting.connected import (
@@ -43,8 +42,7 @@ from ..runtime.docstrings import describes_arguments
 from ..runtime.user_warnings import naming
 from ..solvers.observer import FitRecord
 from ..storage.overwriting import refuse_overwriting
-from ..storage.row_writer import ResultsFile
-from .graph_clustering import METRICS, GraphClustering
+from .graph_clustering import METRICS, GraphClustering, Written
 
 
 class ConnectivityClustering(GraphClustering):
@@ -356,53 +354,20 @@ class ConnectivityClustering(GraphClustering):
         asked = self._asked(k, distance, layer)
         return self._write(asked, *self._nearest_points(X), out, written)
 
-    def fit_predict_to(
-        self,
-        X: Any,
-        out: str | os.PathLike[str],
-        *,
-        memberships: bool | None = None,
-        top_k: int | None = None,
-        threshold: float | None = None,
-        sample_weight: Any = None,
-    ) -> IntArray:
-        """Find the clusters of X, and write labels of its rows to a file, and memberships.
-
-        Parameters
-        ----------
-        X, sample_weight : as for `fit`.
-        out, memberships, top_k, threshold : as for `predict_to`.
-
-        Returns
-        -------
-        counts : (c,) the number of rows with each label.
-        """
-        refuse_overwriting({f"{type(self).__name__}.fit_predict_to(out={out!r})": out}, files_of(X))
-        self.fit(X, sample_weight=sample_weight)
-        written = memberships, top_k, threshold
-        return self._write(
-            self._asked(None, None, None), *self._rows_of_the_fit("fit_predict_to"), out, written
-        )
+    def _write_fit(self, out: Any, written: Written) -> IntArray:
+        rows = self._rows_of_the_fit("fit_predict_to")
+        return self._write(self._asked(None, None, None), *rows, out, written)
 
     def _write(
-        self,
-        asked: PiecePartition,
-        points: IntArray,
-        away: Float64,
-        out: str | os.PathLike[str],
-        written: tuple[bool | None, int | None, float | None],
+        self, asked: PiecePartition, points: IntArray, away: Float64, out: Any, written: Written
     ) -> IntArray:
         """Write what a partition says of rows at some points."""
-        n, c = len(points), asked.n_clusters
-        with ResultsFile(out, type(self).__name__, *written) as file:
-            file.check(c, False)
-            made, put = file.begin(n, c, np.float64, False)
-            for start, stop in spans(n, self._limits.rows_at_once):
-                some = points[start:stop], away[start:stop]
-                u = asked.memberships(*some, self.z)
-                put(made(RowOutputs(asked.labels_of(*some), u, np.zeros(stop - start), start)))
-        assert file.counts is not None
-        return file.counts
+
+        def answers(start: int, stop: int) -> tuple[IntArray, Float64]:
+            some = points[start:stop], away[start:stop]
+            return asked.labels_of(*some), asked.memberships(*some, self.z)
+
+        return self._write_answers(answers, len(points), asked.n_clusters, out, written)
 
     @property
     def memberships_(self) -> Float64:

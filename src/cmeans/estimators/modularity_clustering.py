@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64, IntArray
+from ..data.files.discovery import files_of
 from ..data.outputs import Labels
 from ..engines import Engine
 from ..fitting.arguments import Auto, check_engine
@@ -29,7 +31,8 @@ from ..runtime.checks import is_auto
 from ..runtime.docstrings import describes_arguments
 from ..runtime.user_warnings import naming, warn
 from ..solvers.observer import FitRecord
-from .graph_clustering import METRICS, GraphClustering
+from ..storage.overwriting import refuse_overwriting
+from .graph_clustering import METRICS, GraphClustering, Written
 
 
 class ModularityClustering(GraphClustering):
@@ -44,9 +47,9 @@ class ModularityClustering(GraphClustering):
     Parameters
     ----------
     n_clusters : "auto", int or (least, most), default="auto"
-        Number of communities. "auto": as the graph says at the resolution. A number: at a
+        Number of clusters. "auto": as the graph says at the resolution. A number: at a
         resolution that has as many, found by a search. Of two numbers: as the graph says, or that
-        of the two which is nearer.
+        of the two which is nearer. Not 8 as elsewhere: the number is a result.
     resolution : "auto" or float, default="auto"
         The larger it is, the more communities there are. "auto": the power of the root of two from
         1/32 to 2.8 at which runs agree best with each other and with those within a factor of two,
@@ -70,7 +73,7 @@ class ModularityClustering(GraphClustering):
     labels_ : (n,) communities, the heaviest first, of equally heavy ones the first to come; -1 for
         nodes without edges, and rows of length 0 with metric="cosine".
     n_clusters_, resolution_ : how many there are, and the resolution.
-    modularity_ : the objective.
+    modularity_, objective_ : the modularity, and minus it: what is least is best, as elsewhere.
     resolutions_, stability_ : (q,) resolutions that were compared, and the mean adjusted Rand index
         of the runs at each with those within a factor of two; -inf where nearly all rows are in one
         community, or each in its own. Of one that is given, and its neighbours, where nothing was
@@ -169,6 +172,7 @@ class ModularityClustering(GraphClustering):
             self.n_clusters_ = found.communities.n_clusters
             self.resolution_ = found.communities.resolution
             self.modularity_ = found.modularity
+            self.objective_ = -found.modularity
             self.resolutions_ = 2.0**found.search.levels.exponents
             self.stability_ = found.search.levels.stability
             self.labels_: Labels = self._of_the_fit("fit")[0]
@@ -219,6 +223,39 @@ class ModularityClustering(GraphClustering):
             most = rows[np.argsort(-own, kind="stable")[:count]]
             found[cluster, : len(most)] = most
         return found
+
+    def predict_to(
+        self,
+        X: Any,
+        out: str | os.PathLike[str],
+        *,
+        memberships: bool | None = None,
+        top_k: int | None = None,
+        threshold: float | None = None,
+    ) -> IntArray:
+        """Write the labels of rows to a file, and their memberships.
+
+        Parameters
+        ----------
+        X : rows, as `predict` takes them, files too.
+        out, memberships, top_k, threshold : as of `KernelKMeans.predict_to`.
+
+        Returns
+        -------
+        counts : (c,) the number of rows with each label.
+        """
+        refuse_overwriting({f"{type(self).__name__}.predict_to(out={out!r})": out}, files_of(X))
+        return self._write(*self._answers(X), out, (memberships, top_k, threshold))
+
+    def _write_fit(self, out: Any, written: Written) -> IntArray:
+        return self._write(*self._of_the_fit("fit_predict_to"), out, written)
+
+    def _write(self, labels: Labels, gains: Any, out: Any, written: Written) -> IntArray:
+        def answers(start: int, stop: int) -> tuple[IntArray, Float64]:
+            some: IntArray = labels[start:stop].astype(np.int64)
+            return some, shares(gains[start:stop], some)
+
+        return self._write_answers(answers, len(labels), self.n_clusters_, out, written)
 
     @property
     def memberships_(self) -> Float64:
