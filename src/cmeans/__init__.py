@@ -21,6 +21,7 @@ if _typing.TYPE_CHECKING:
         FuzzyCMeans,
         GaussianMixture,
         KernelKMeans,
+        ModularityClustering,
         PossibilisticCMeans,
         StreamingFuzzyCMeans,
     )
@@ -57,6 +58,7 @@ __all__ = [
     "KernelPatchClustering",
     "LandmarkGraph",
     "Landmarks",
+    "ModularityClustering",
     "ParameterWarning",
     "PossibilisticCMeans",
     "ProbabilisticKMeans",

@@ -20,6 +20,7 @@ from cmeans import (
     GaussianMixture,
     KernelKMeans,
     KernelPatchClustering,
+    ModularityClustering,
     PossibilisticCMeans,
     ProbabilisticKMeans,
     SequentialPossibilisticCMeans,
@@ -50,6 +51,7 @@ AS_THEY_ARE = [
     KernelPatchClustering(CLUSTERS),
     GaussianMixture(CLUSTERS),
     ConnectivityClustering(),
+    ModularityClustering(),
 ]
 assert {type(estimator).__name__ for estimator in AS_THEY_ARE} == set(EVERY_NAME), (
     "an estimator is not checked"
@@ -120,6 +122,12 @@ OF_INPUT = {
     "check_transformer_data_not_an_array",
 }
 WHOLE = (FuzzyCMeans, StreamingFuzzyCMeans)
+# Equally heavy communities are named in the order in which they come, and these checks shuffle the
+# rows; the estimator's own tests compare weights and copies.
+NAMED_AS_THEY_COME = {
+    (ModularityClustering, "check_sample_weight_equivalence_on_dense_data"),
+    (ModularityClustering, "check_sample_weight_equivalence_on_sparse_data"),
+}
 
 
 def parametrize_with_checks_once(estimators):
@@ -129,7 +137,8 @@ def parametrize_with_checks_once(estimators):
     kept = [
         case
         for case in cases
-        if isinstance(case[0], WHOLE) or case[1].func.__name__ not in OF_INPUT
+        if (isinstance(case[0], WHOLE) or case[1].func.__name__ not in OF_INPUT)
+        and (type(case[0]), case[1].func.__name__) not in NAMED_AS_THEY_COME
     ]
     return pytest.mark.parametrize(words, kept, **every.kwargs)
 
@@ -157,6 +166,7 @@ pytestmark = [
     # they give a number
     pytest.mark.filterwarnings("ignore:.*the number of clusters is a result here:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*have fallen together:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*no stable level:UserWarning"),
     # of rows as few, and as often the same, as some checks have
     pytest.mark.filterwarnings("ignore:.*covariances come from the prior above all:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*are narrower than the steps:UserWarning"),

@@ -19,6 +19,7 @@ from .. import (
     FuzzyCMeans,
     GaussianMixture,
     KernelKMeans,
+    ModularityClustering,
     PossibilisticCMeans,
     ProbabilisticKMeans,
     SequentialPossibilisticCMeans,
@@ -314,6 +315,7 @@ METHODS = {
     "adaptive": MethodSpec(AdaptivePossibilisticCMeans, True),
     "sequential": MethodSpec(SequentialPossibilisticCMeans, True),
     "connected": MethodSpec(ConnectivityClustering),
+    "communities": MethodSpec(ModularityClustering),
 }
 METHODS |= {name: MethodSpec.of_rule(name) for name in RULES if name not in METHODS}
 STREAM = MethodSpec(StreamingFuzzyCMeans)

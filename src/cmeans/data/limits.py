@@ -44,6 +44,9 @@ class Limits:
     # Trees of connected pieces
     tree_rows: int = 100_000  # rows up to which "auto" takes all of them, and no landmarks
 
+    # Communities
+    community_nodes: int = 20_000  # nodes up to which levels are compared among all of them
+
     # Landmark graphs
     # bytes of all rows' weights at landmarks and features up to which they are found once for a fit
     neighbour_bytes: int = 2**27

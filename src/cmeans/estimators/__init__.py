@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .fuzzy_cmeans import FuzzyCMeans
     from .gaussian_mixture import GaussianMixture
     from .kernel_kmeans import KernelKMeans
+    from .modularity_clustering import ModularityClustering
     from .possibilistic_cmeans import PossibilisticCMeans
     from .streaming_cmeans import StreamingFuzzyCMeans
 
@@ -21,6 +22,7 @@ __all__ = [
     "FuzzyCMeans",
     "GaussianMixture",
     "KernelKMeans",
+    "ModularityClustering",
     "PossibilisticCMeans",
     "StreamingFuzzyCMeans",
 ]
@@ -32,6 +34,7 @@ PLACES = {
     "FuzzyCMeans": "fuzzy_cmeans",
     "GaussianMixture": "gaussian_mixture",
     "KernelKMeans": "kernel_kmeans",
+    "ModularityClustering": "modularity_clustering",
     "PossibilisticCMeans": "possibilistic_cmeans",
     "StreamingFuzzyCMeans": "streaming_cmeans",
 }

@@ -7,17 +7,14 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64, IntArray
-from ..data.blocks import Blocks, spans
+from ..data.blocks import Blocks
 from ..data.files.discovery import files_of
-from ..data.limits import Limits
-from ..data.outputs import Labels, RowOutputs
+from ..data.outputs import Labels
 from ..engines import Engine
-from ..fitting.arguments import Auto, RunsPasses, check_engine
+from ..fitting.arguments import Auto, check_engine
 from ..fitting.connected import (
     ConnectedRows,
     connected_graph,
@@ -28,7 +25,6 @@ from ..fitting.connected import (
 from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.landmark_choice import Landmarks, landmarks_from, refuse_others
 from ..fitting.memory import require
-from ..fitting.named_parameters import NamedParameters
 from ..fitting.seen_rows import SeenRows, evenly_spaced
 from ..fitting.validation import (
     checked_random_state,
@@ -53,20 +49,13 @@ from ..runtime.user_warnings import naming
 from ..solvers.observer import FitRecord
 from ..spaces.centres import Centres
 from ..storage.overwriting import refuse_overwriting
-from ..storage.row_writer import ResultsFile
 from ..sweeps.state import State
+from .graph_clustering import METRICS, GraphClustering, Written
 
 NUMBER = 64  # bytes that a coordinate takes while it is made
-METRICS = ("euclidean", "cosine", "precomputed")
 
 
-class ConnectivityClustering(
-    RunsPasses,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    ClusterMixin,
-    NamedParameters,
-):
+class ConnectivityClustering(GraphClustering):
     """Connected pieces: minimise  sum_i w_i min_j d(x_i, v_j)^z  over centres v_j among the rows,
     where d(x, y) is the least, over all paths from row to row, of the longest step.
 
@@ -182,7 +171,6 @@ class ConnectivityClustering(
     [0, 1, 2, 3, 4]
     """
 
-    _limits = Limits()  # no parameter
     _taken_fields: ClassVar = {"landmarks": ("number",)}
     _tree: PieceTree
     _points: Points
@@ -267,10 +255,6 @@ class ConnectivityClustering(
         first = np.empty(self._tree.n_points, np.int64)
         first[row[there]] = there
         self.exemplars_ = first[chosen.centres]
-
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Labels:
-        """Find the clusters of X and return their labels: `fit(X, y, sample_weight).labels_`."""
-        return self.fit(X, y, sample_weight).labels_
 
     def partition(
         self, k: int | None = None, *, distance: float | None = None, layer: int | None = None
@@ -437,53 +421,20 @@ class ConnectivityClustering(
         asked = self._asked(k, distance, layer)
         return self._write(asked, *self._nearest_points(X), out, written)
 
-    def fit_predict_to(
-        self,
-        X: Any,
-        out: str | os.PathLike[str],
-        *,
-        memberships: bool | None = None,
-        top_k: int | None = None,
-        threshold: float | None = None,
-        sample_weight: Any = None,
-    ) -> IntArray:
-        """Find the clusters of X, and write labels of its rows to a file, and memberships.
-
-        Parameters
-        ----------
-        X, sample_weight : as for `fit`.
-        out, memberships, top_k, threshold : as for `predict_to`.
-
-        Returns
-        -------
-        counts : (c,) the number of rows with each label.
-        """
-        refuse_overwriting({f"{type(self).__name__}.fit_predict_to(out={out!r})": out}, files_of(X))
-        self.fit(X, sample_weight=sample_weight)
-        written = memberships, top_k, threshold
-        return self._write(
-            self._asked(None, None, None), *self._rows_of_the_fit("fit_predict_to"), out, written
-        )
+    def _write_fit(self, out: Any, written: Written) -> IntArray:
+        rows = self._rows_of_the_fit("fit_predict_to")
+        return self._write(self._asked(None, None, None), *rows, out, written)
 
     def _write(
-        self,
-        asked: PiecePartition,
-        points: IntArray,
-        away: Float64,
-        out: str | os.PathLike[str],
-        written: tuple[bool | None, int | None, float | None],
+        self, asked: PiecePartition, points: IntArray, away: Float64, out: Any, written: Written
     ) -> IntArray:
         """Write what a partition says of rows at some points."""
-        n, c = len(points), asked.n_clusters
-        with ResultsFile(out, type(self).__name__, *written) as file:
-            file.check(c, False)
-            made, put = file.begin(n, c, np.float64, False)
-            for start, stop in spans(n, self._limits.rows_at_once):
-                some = points[start:stop], away[start:stop]
-                u = asked.memberships(*some, self._power)
-                put(made(RowOutputs(asked.labels_of(*some), u, np.zeros(stop - start), start)))
-        assert file.counts is not None
-        return file.counts
+
+        def answers(start: int, stop: int) -> tuple[IntArray, Float64]:
+            some = points[start:stop], away[start:stop]
+            return asked.labels_of(*some), asked.memberships(*some, self._power)
+
+        return self._write_answers(answers, len(points), asked.n_clusters, out, written)
 
     @property
     def memberships_(self) -> Float64:
@@ -605,15 +556,6 @@ class ConnectivityClustering(
                 "leave them out (PieceTreeDisplay and CostCurveDisplay draw them)."
             )
 
-    def _blocks(self, x: Any, weight: Any, unit: float) -> Blocks:
-        return Blocks(
-            x,
-            weight,
-            unit=unit,
-            limits=self._limits,
-            n_threads=self._engine_of(x).n_threads,
-        )
-
     def _nearest_points(self, X: Any) -> tuple[IntArray, Float64]:
         """Return the points (n,) of the tree at which rows are, and how far away from them."""
         check_is_fitted(self)
@@ -688,18 +630,6 @@ class ConnectivityClustering(
             return PieceNoise(max(LEAST_NOISE, self.min_cluster_size_))
         return PieceNoise(share=float(self.noise))
 
-    def _bounds(self) -> tuple[int, float]:
-        """Return the least and the largest number of clusters."""
-        given: Any = self.n_clusters
-        name = type(self).__name__
-        if is_auto(given):
-            return 1, np.inf
-        of_both = isinstance(given, tuple) and len(given) == 2
-        least, most = given if of_both else (given, given)
-        others = '"auto", (least, most) or '
-        least = integer(least, "n_clusters", name, 1, others)
-        return least, integer(most, "n_clusters", name, least, others)
-
     def _choose(self) -> None:
         """Choose the number of clusters where it is not given, the weight of the lightest, and the
         layers."""
@@ -727,13 +657,3 @@ class ConnectivityClustering(
         """Check that a model that was read can answer."""
         if not isinstance(vars(self).get("_tree"), PieceTree):
             raise ValueError("the tree is missing")
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.n_clusters_)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        return tags

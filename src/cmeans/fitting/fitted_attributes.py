@@ -98,6 +98,7 @@ PRIVATE = {
     "_early",
     "_tree",
     "_points",
+    "_communities",
     "_point_of_row",
     "_away_of_row",
     "_power",

@@ -19,15 +19,15 @@ def row_keys(rows: Any) -> Keys:
     """Return a number of 64 bits for each row: equal for equal rows, else almost surely another.
     Numbers that CSR rows do not hold count as little as zeros of dense ones; stored zeros count."""
     if is_sparse(rows):
-        columns = _mixed(rows.indices.astype(np.uint64) * STEP)
-        values = _mixed(_bits(rows.data) ^ columns)
+        columns = hashed(rows.indices.astype(np.uint64) * STEP)
+        values = hashed(_bits(rows.data) ^ columns)
         ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(values, dtype=np.uint64)])
         keys: Keys = ends[rows.indptr[1:]] - ends[rows.indptr[:-1]]
         return keys
     keys = np.zeros(len(rows), np.uint64)
-    names = _mixed(np.arange(rows.shape[1], dtype=np.uint64) * STEP)
+    names = hashed(np.arange(rows.shape[1], dtype=np.uint64) * STEP)
     for column, name in zip(rows.T, names, strict=True):
-        keys += np.where(column == 0, np.uint64(0), _mixed(_bits(column) ^ name))
+        keys += np.where(column == 0, np.uint64(0), hashed(_bits(column) ^ name))
     return keys
 
 
@@ -50,7 +50,8 @@ def _bits(values: npt.NDArray[Any]) -> Keys:
     return bits
 
 
-def _mixed(bits: Keys) -> Keys:
+def hashed(bits: Keys) -> Keys:
+    """Return numbers of 64 bits that look like chance, other ones for other ones."""
     for shift, factor in zip(SHIFTS, FACTORS, strict=False):
         bits = (bits ^ (bits >> shift)) * factor
     mixed: Keys = bits ^ (bits >> SHIFTS[-1])

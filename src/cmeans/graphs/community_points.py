@@ -1,0 +1,118 @@
+"""The nodes of a graph whose communities were found, and the edges of new rows to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from ..data.arrays import Float64, IntArray
+from ..kernels.nearest_points import NearestPoints
+from ..runtime.stored_classes import stored
+from .affinities import arcs_of_new_rows
+from .piece_points import GivenPoints
+from .row_keys import KeyPlaces, row_keys
+
+Keys = npt.NDArray[np.int64]
+
+
+class Nodes(Protocol):
+    """Nodes of a graph, by which rows are known."""
+
+    def known(self, x: Any) -> IntArray:
+        """Return the nodes (b,) that rows are; -1 for new ones."""
+        ...
+
+    def arcs(self, x: Any) -> Any:
+        """Return the weights (b, n), CSR, of the edges of new rows to nodes."""
+        ...
+
+
+@stored
+@dataclass(frozen=True)
+class NeighbourNodes:
+    """Nodes that are different rows, along the axes in which they are compared."""
+
+    rows: Float64  # (n, p)
+    weights: Float64  # (n,) of the rows of the fit
+    widths: Float64  # (n,) scales of the nodes, 0 for those of no weight
+    keys: Keys  # (n,) of the rows
+    axes: Float64  # (d, p) orthonormal; (0, 0) where rows are compared as they are
+    centre: Float64  # (d,)
+    have_unit_length: bool
+    n_neighbors: int
+
+    def known(self, x: Any) -> IntArray:
+        return self._known(row_keys(self._given(x)))
+
+    def arcs(self, x: Any) -> Any:
+        given = self._given(x)
+        arcs = self.arcs_of(projected(given, self.centre, self.axes))
+        if self.have_unit_length:  # rows of length 0 have no neighbours
+            arcs = sparse.csr_array(sparse.diags_array(given.any(axis=1).astype(float)) @ arcs)
+            arcs.eliminate_zeros()
+        return arcs
+
+    def arcs_of(self, rows: Float64) -> Any:
+        """Return the same of rows along the axes."""
+        if not len(rows):
+            return sparse.csr_array((0, len(self.rows)))
+        numbers, squares = self._search(np.ascontiguousarray(rows))
+        return arcs_of_new_rows(
+            np.sqrt(np.maximum(squares.astype(np.float64), 0.0)),
+            self._heavy[numbers],
+            self.weights,
+            self.widths,
+            self.n_neighbors,
+        )
+
+    def _given(self, x: Any) -> Float64:
+        return GivenPoints(self.rows, self.have_unit_length).rows(x)
+
+    @cached_property
+    def _heavy(self) -> IntArray:
+        return np.flatnonzero(self.weights > 0)
+
+    @cached_property
+    def _search(self) -> NearestPoints:
+        return NearestPoints(
+            np.ascontiguousarray(self.rows[self._heavy]), min(self.n_neighbors, len(self._heavy))
+        )
+
+    @cached_property
+    def _known(self) -> KeyPlaces:
+        return KeyPlaces(self.keys.view(np.uint64))
+
+
+def projected(rows: Float64, centre: Float64, axes: Float64) -> Float64:
+    """Return rows along axes through a centre; as they are where there are none."""
+    return (rows - centre) @ axes if axes.size else rows
+
+
+@stored
+@dataclass(frozen=True)
+class GivenNodes:
+    """Nodes of which a row holds its affinities to them."""
+
+    weights: Float64  # (n,) of the nodes
+    keys: Keys  # (n,) of their affinities
+
+    def known(self, x: Any) -> IntArray:
+        keys, own = row_keys(x), self.keys.view(np.uint64)
+        found = self._known(keys)
+        if len(keys) == len(own):  # the matrix of the fit itself, whose rows may be equal
+            found = np.where(keys == own, np.arange(len(keys)), found)
+        return found
+
+    def arcs(self, x: Any) -> Any:
+        weighted = sparse.csr_array(x @ sparse.diags_array(self.weights))
+        weighted.eliminate_zeros()
+        return weighted
+
+    @cached_property
+    def _known(self) -> KeyPlaces:
+        return KeyPlaces(self.keys.view(np.uint64))

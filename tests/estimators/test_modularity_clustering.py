@@ -1,0 +1,249 @@
+"""Communities as an estimator: graphs of every form, the number unknown, and predict is the fit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import linear_sum_assignment
+from sklearn.datasets import load_digits, make_blobs
+from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.cluster import contingency_matrix
+
+import cmeans
+from cmeans import ModularityClustering
+from cmeans.data.limits import Limits
+
+UNSTABLE = pytest.mark.filterwarnings("ignore:.*no stable level:UserWarning")
+
+
+def given(**words: object) -> ModularityClustering:
+    return ModularityClustering(metric="precomputed", **words)
+
+
+def isolated() -> np.ndarray:
+    """Two triangles, and two nodes without edges."""
+    A = np.kron(np.diag([1, 1, 0]), np.ones((3, 3)))[:8, :8]
+    return A - np.diag([1, 1, 1, 1, 1, 1, 0, 0])
+
+
+def planted(n: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    """Six groups."""
+    rng, y = np.random.default_rng(0), np.arange(n) % 6
+    chance = np.where(y[:, None] == y, 0.3, 0.01)
+    A = np.triu((rng.random((n, n)) < chance) * (1 + 0.1 * rng.random((n, n))), 1)
+    return A + A.T, y
+
+
+def blobs(n: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    return make_blobs(n, centers=4, n_features=5, cluster_std=0.5, random_state=3)
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[np.ndarray, np.ndarray, ModularityClustering]:
+    X, y = load_digits(return_X_y=True)
+    return X / 16, y, ModularityClustering().fit(X / 16)
+
+
+@pytest.mark.slow  # digits as a whole
+def test_digits_with_nothing_told(digits) -> None:
+    X, y, model = digits
+    assert adjusted_rand_score(y, model.labels_) >= 0.88
+    assert model.stability_.max() >= 0.9
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    np.testing.assert_array_equal(model.memberships_.argmax(axis=1), model.labels_)
+    np.testing.assert_allclose(model.memberships_.sum(axis=1), 1, rtol=1e-12)
+    np.testing.assert_array_equal(model.memberships(X), model.memberships_)
+    counts = np.bincount(model.labels_)
+    assert (np.diff(counts) <= 0).all()
+
+
+@pytest.mark.slow  # digits as a whole
+def test_digits_in_another_order_and_number_of_threads(digits) -> None:
+    X, _, model = digits
+    order = np.random.default_rng(0).permutation(len(X))
+    moved = ModularityClustering(n_jobs=2).fit(X[order])
+    assert adjusted_rand_score(model.labels_[order], moved.labels_) == 1
+    assert moved.modularity_ == pytest.approx(model.modularity_, rel=1e-9)
+    np.testing.assert_array_equal(ModularityClustering(n_jobs=1).fit(X).labels_, model.labels_)
+
+
+@pytest.mark.slow  # digits as a whole
+def test_new_digits_are_where_a_fit_of_all_has_them(digits) -> None:
+    X, _, model = digits
+    old = np.random.default_rng(0).random(len(X)) < 0.8
+    predicted = ModularityClustering().fit(X[old]).predict(X[~old])
+    both = contingency_matrix(model.labels_[~old], predicted)
+    assert both[linear_sum_assignment(-both)].sum() >= 0.95 * both.sum()
+
+
+def test_nodes_without_edges() -> None:
+    with pytest.warns(UserWarning, match="2 of 8 nodes"):
+        model = given().fit(isolated())
+    assert model.labels_.tolist() == [0, 0, 0, 1, 1, 1, -1, -1]
+    assert not model.memberships_[6:].any()
+    np.testing.assert_array_equal(model.predict(isolated()), model.labels_)
+
+
+@UNSTABLE
+def test_weights_are_used_at_every_step() -> None:
+    y = np.arange(40) % 4
+    A = np.where(y[:, None] == y, 2.0, 1.0) - np.diag(np.full(40, 2.0))
+    for X in (A, sparse.csr_array(A), sparse.csc_array(A), sparse.coo_array(A), A.astype(int)):
+        assert adjusted_rand_score(y, given().fit(X).labels_) == 1
+    assert given().fit(A > 0).n_clusters_ == 1
+
+
+def test_one_answer_for_all_forms_of_a_graph() -> None:
+    A, y = planted()
+    upper = np.triu(A)
+    stored = sparse.csr_array(upper)
+    zeros = sparse.csr_array(np.ones_like(A))
+    zeros.data[:] = A.ravel()
+    expected = given().fit(A)
+    assert adjusted_rand_score(y, expected.labels_) == 1
+    forms = [upper, upper.T, upper + upper.T, (upper + upper.T) / 2, zeros, np.eye(300) + A]
+    for X in [*forms, *(stored.asformat(form) for form in ("csc", "coo", "lil", "dok"))]:
+        model = given().fit(X)
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+        assert model.modularity_ == pytest.approx(expected.modularity_, abs=1e-12)
+    order = np.random.default_rng(0).permutation(300)
+    moved = given().fit(A[order][:, order]).labels_
+    assert adjusted_rand_score(expected.labels_[order], moved) == 1
+
+
+def test_the_modularity_told_is_the_formula() -> None:
+    A, _ = planted(120)
+    numbers = []
+    for resolution in (0.01, 0.1, 0.5, 1, 2, 4):
+        model = given(resolution=resolution).fit(A)
+        same = model.labels_[:, None] == model.labels_
+        d = A.sum(axis=1)
+        expected = ((A - resolution * np.outer(d, d) / d.sum()) * same).sum() / d.sum()
+        assert model.modularity_ == pytest.approx(expected, abs=1e-12)
+        assert model.resolution_ == resolution
+        numbers.append(model.n_clusters_)
+    assert numbers == sorted(numbers)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"), [(-1.0, r"X\[3, 7\] is -1"), (np.nan, r"X\[3, 7\] is nan")]
+)
+def test_weights_that_are_none(value: float, message: str) -> None:
+    A = planted()[0]
+    A[3, 7] = value
+    for X in (A, sparse.coo_array(A)):
+        with pytest.raises(ValueError, match=message):
+            given().fit(X)
+
+
+@UNSTABLE
+def test_rows_without_clusters() -> None:
+    X = np.random.default_rng(0).normal(size=(500, 8))
+    with pytest.warns(UserWarning, match="no stable level"):
+        model = ModularityClustering().fit(X)
+    assert model.stability_.max() < 0.8
+    A = np.exp(-((X[:, None] - X) ** 2).sum(axis=2)) * (np.random.default_rng(1).random(500) < 0.1)
+    noise = 1 + 1e-12 * np.random.default_rng(2).random(A.shape)
+    A, noise = np.maximum(A, A.T), np.maximum(noise, noise.T)
+    np.testing.assert_array_equal(given().fit(A).labels_, given().fit(A * noise).labels_)
+
+
+def test_more_equal_rows_than_neighbours() -> None:
+    others = np.random.default_rng(11).normal(0, 0.5, (60, 20)) - 4
+    X, y = np.r_[np.repeat(np.eye(3, 20) * 9, 60, 0), others], np.repeat(range(4), 60)
+    model = ModularityClustering().fit(X)
+    assert adjusted_rand_score(y, model.labels_) == 1
+    assert np.isfinite(model.memberships_).all()
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_a_community_of_fewer_rows_than_neighbours_wins_new_ones() -> None:
+    y = np.repeat([0, 1, 2], [400, 400, 8])
+    X = np.random.default_rng(14).normal(size=(808, 10)) + np.array([0, 9, 18])[y][:, None]
+    model = ModularityClustering().fit(X)
+    assert adjusted_rand_score(y, model.labels_) == 1
+    new = np.random.default_rng(15).normal(size=(200, 10)) + 18
+    assert (model.predict(new) == model.labels_[-1]).all()
+
+
+@UNSTABLE
+@pytest.mark.parametrize("wide", [False, True])
+def test_weights_are_copies(wide: bool) -> None:
+    X = np.random.default_rng(0).normal(size=(150, 60 if wide else 4))
+    weight = np.random.default_rng(1).integers(0, 4, 150)
+    weighed = ModularityClustering().fit(X, sample_weight=weight)
+    copied = ModularityClustering().fit(np.repeat(X, weight, axis=0))
+    assert adjusted_rand_score(np.repeat(weighed.labels_, weight), copied.labels_) == 1
+    assert weighed.modularity_ == pytest.approx(copied.modularity_, rel=1e-9)
+    assert weighed.labels_.min() == 0  # rows without weight are where new ones would be
+    np.testing.assert_array_equal(weighed.predict(X), weighed.labels_)
+    assert adjusted_rand_score(copied.predict(X), weighed.labels_) == 1
+
+
+@UNSTABLE
+def test_directions() -> None:
+    X, y = blobs()
+    stretched = X * np.random.default_rng(0).uniform(0.1, 10, (len(X), 1))
+    model = ModularityClustering(metric="cosine", n_clusters=4).fit(stretched)
+    assert adjusted_rand_score(y, model.labels_) == 1
+    with pytest.warns(UserWarning, match="length 0"):
+        assert model.predict(np.zeros((1, 5))).tolist() == [-1]
+
+
+def test_a_number_of_clusters() -> None:
+    X, y = blobs()
+    model = ModularityClustering(4).fit(X)
+    assert adjusted_rand_score(y, model.labels_) == 1
+    assert ModularityClustering(9).fit(X).n_clusters_ == 9
+    assert ModularityClustering((5, 7), resolution=0.05).fit(X).n_clusters_ == 5
+    with pytest.raises(ValueError, match=r"n_clusters=1000"):
+        ModularityClustering(1000).fit(X)
+    with pytest.raises(ValueError, match="connects 2 parts"):
+        given(n_clusters=1).fit(np.kron(np.eye(2), np.ones((4, 4))))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"resolution": 0}, "resolution=0"),
+        ({"resolution": "low"}, "resolution='low'"),
+        ({"n_neighbors": 0}, "n_neighbors=0"),
+        ({"metric": "manhattan"}, "metric='manhattan'"),
+        ({"n_clusters": 3, "resolution": 1.0}, "each decides the other"),
+        ({"n_clusters": 0}, "n_clusters"),
+    ],
+)
+def test_what_is_refused(words: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ModularityClustering(**words).fit(blobs()[0])
+
+
+def test_cells_of_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = blobs(3000)
+    monkeypatch.setattr(ModularityClustering, "_limits", Limits(community_nodes=500))
+    model = ModularityClustering(resolution=0.05).fit(X)
+    assert adjusted_rand_score(y, model.labels_) == 1
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_saved_models_answer_alike(metric: str, tmp_path) -> None:
+    X = planted(120)[0] if metric == "precomputed" else blobs()[0]
+    model = ModularityClustering(4, metric=metric).fit(X)
+    for rows in (True, False):
+        cmeans.save(model, tmp_path / "model.safetensors", rows=rows)
+        read = cmeans.load(tmp_path / "model.safetensors")
+        np.testing.assert_array_equal(read.predict(X), model.labels_)
+    with pytest.raises(ValueError, match="saved without its rows"):
+        _ = read.memberships_
+
+
+def test_representatives_scores_and_outliers() -> None:
+    X, _ = blobs()
+    model = ModularityClustering(4).fit(X)
+    found = model.representatives(3)
+    assert found.shape == (4, 3)
+    assert (model.labels_[found] == np.arange(4)[:, None]).all()
+    np.testing.assert_allclose(model.outlier_score(X), 1 - model.memberships_.max(axis=1))
+    assert model.score(X) == pytest.approx(model.memberships_.max(axis=1).mean())
