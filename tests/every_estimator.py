@@ -23,6 +23,7 @@ EVERY_NAME = tuple(CLASSES)
 PARAMETERS = {name: tuple(inspect.signature(cls).parameters) for name, cls in CLASSES.items()}
 # those that cluster in the spaces of kernels, plain rows among them; the others have these alone
 NAMES = tuple(name for name in CLASSES if "kernel" in PARAMETERS[name])
+SWEPT = tuple(name for name in CLASSES if "max_iter" in PARAMETERS[name])  # found by sweeps
 
 # For whoever has such a parameter. Few rows in several chunks; wide possibilistic clusters of few
 # rows fall together.

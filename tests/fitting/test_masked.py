@@ -17,7 +17,7 @@ from cmeans.metrics import (
     success_rate,
 )
 from cmeans.validity import partition_coefficient, partition_entropy, xie_beni
-from every_estimator import EVERY_NAME, WITH_STARTS, build
+from every_estimator import SWEPT, WITH_STARTS, build
 from sweep_choices import pairs
 
 rng = np.random.default_rng(0)
@@ -26,7 +26,7 @@ K = np.exp(-0.02 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
 LABELS = np.repeat([0, 1, 2], 20)
 U = np.full((60, 3), 0.1) + 0.7 * np.eye(3)[LABELS]
 WEIGHT = rng.uniform(0.5, 2.0, 60)
-over_models = pytest.mark.parametrize("name", EVERY_NAME)
+over_models = pytest.mark.parametrize("name", SWEPT)
 
 
 def masked(values: np.ndarray, count: int = 2) -> np.ma.MaskedArray:

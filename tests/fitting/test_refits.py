@@ -21,7 +21,7 @@ import cmeans
 from cmeans.fitting.fitted_attributes import is_fitted_name
 from cmeans.metrics import match_labels
 from cmeans.runtime.progress import listening
-from every_estimator import EVERY_NAME, FINDING, NAMES, STREAMS, build
+from every_estimator import FINDING, NAMES, STREAMS, SWEPT, build
 from limited import limited, within
 from stored_rows import Kept
 from sweep_choices import once
@@ -40,7 +40,7 @@ WORDS: dict[str, dict[str, Any]] = {
     "TwoStepKernelKMeans": {"kernel": "rbf", "landmarks": 40},
 }
 LATE = {"GaussianMixture": 200}  # sweeps after which there are centres: partitions come first
-over_models = pytest.mark.parametrize("name", EVERY_NAME)
+over_models = pytest.mark.parametrize("name", SWEPT)
 
 
 def made(name: str) -> Any:
@@ -134,7 +134,7 @@ NO_MATTER = {
     *((name, "rows too large to square") for name in FINDING),
     *(
         (name, cause)
-        for name in set(EVERY_NAME) - set(NAMES)
+        for name in set(SWEPT) - set(NAMES)
         for cause, (words, _, _) in CAUSES.items()
         if callable(words.get("kernel")) or words.get("kernel") == "nonsense"
     ),
@@ -188,7 +188,7 @@ def broken_by(cause: str, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("name", "cause"),
-    [(name, cause) for name in EVERY_NAME for cause in CAUSES if (name, cause) not in NO_MATTER],
+    [(name, cause) for name in SWEPT for cause in CAUSES if (name, cause) not in NO_MATTER],
 )
 def test_a_refit_that_fails_changes_nothing(
     name: str, cause: str, monkeypatch: pytest.MonkeyPatch
@@ -206,7 +206,7 @@ def test_a_refit_that_fails_changes_nothing(
 
 
 @pytest.mark.parametrize(
-    ("name", "cause"), [some for some in once(EVERY_NAME, CAUSES) if some not in NO_MATTER]
+    ("name", "cause"), [some for some in once(SWEPT, CAUSES) if some not in NO_MATTER]
 )
 def test_a_first_fit_that_fails_leaves_nothing(
     name: str, cause: str, monkeypatch: pytest.MonkeyPatch

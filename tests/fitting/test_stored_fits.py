@@ -19,7 +19,7 @@ from cmeans.papers import StreamingKernelFCM
 from cmeans.rules import Fuzzy
 from cmeans.sweeps import choice, nearest
 from cmeans.sweeps.bounded import BoundedSweep
-from every_estimator import EVERY_NAME, FINDING, build, known
+from every_estimator import FINDING, SWEPT, build, known
 from limited import limited, within
 from stored_rows import ELSEWHERE, EVERYWHERE, FEW, C, Kept, N, placed, rows
 from sweep_choices import often, pairs
@@ -39,7 +39,7 @@ VARIANTS: dict[str, tuple[str | type, dict[str, Any]]] = {
     "projected stream": (StreamingKernelFCM, {"chunk_size": 140}),
     "patches in a tree": ("KernelPatchClustering", {"merge": "tree"}),
 }
-ESTIMATORS = (*EVERY_NAME, *VARIANTS)
+ESTIMATORS = (*SWEPT, *VARIANTS)
 COMMON: dict[str, Any] = {
     "tol": 1e-3,
     "n_init": 1,

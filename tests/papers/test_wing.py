@@ -17,7 +17,7 @@ FILES = sorted((Path(cmeans.__file__).parent / "papers").rglob("*.py"))
 OF_FITTING = {
     *("arguments", "kernel_evidence", "landmark_choice", "search", "validation"),
     *("fit", "fitted_attributes", "geometry", "init", "prediction", "procedure", "space"),
-    *("expected_space", "memory", "ways", "streams"),
+    *("expected_space", "fit_plan", "memory", "ways", "streams"),
 }
 
 

@@ -16,7 +16,7 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 import cmeans
-from every_estimator import EVERY_NAME, PARAMETERS, STREAMS, build
+from every_estimator import PARAMETERS, STREAMS, SWEPT, build
 
 X = np.random.default_rng(0).normal(size=(40, 2)) + np.repeat([[0.0, 0.0], [9.0, 0.0]], 20, axis=0)
 QUICK = {"n_jobs": 1, "max_iter": 2}
@@ -39,7 +39,7 @@ VALUES = {
     "a rule": ({"$object": "Hard", "fields": {}}, cmeans.rules.Hard()),
     "a kernel": ({"$object": "RBF", "fields": {"gamma": 1.0}}, cmeans.kernels.RBF(1.0)),
 }
-WORDS = [(name, word) for name in EVERY_NAME for word in PARAMETERS[name]]
+WORDS = [(name, word) for name in SWEPT for word in PARAMETERS[name]]
 Saved = tuple[dict[str, Any], dict[str, np.ndarray]]  # the header of a model file, and its arrays
 UNSAVED = ("engine",)
 
@@ -57,7 +57,7 @@ def made(name: str) -> Any:
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Saved]:
     file, contents = tmp_path_factory.mktemp("models") / "model", {}
-    for name in EVERY_NAME:
+    for name in SWEPT:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             cmeans.save(made(name).fit(X), file)

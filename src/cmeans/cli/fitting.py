@@ -225,10 +225,9 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
     ):
         if value is not None and not method.takes_known:
             raise InputError(f"{option}: --method {request.method} has none; leave it out.")
-    if (request.report or request.plan or request.checkpoint) and not method.has_pages:
+    if (request.plan or request.checkpoint) and not method.has_plans:
         raise InputError(
-            f"--report, --plan, --checkpoint: --method {request.method} has none of them; leave "
-            "them out."
+            f"--plan, --checkpoint: --method {request.method} has neither; leave them out."
         )
     if request.report:
         check_pages("--report")

@@ -142,9 +142,9 @@ class MethodSpec:
         # the number of clusters is a result; that given is only a bound
         self.finds_number = words["n_clusters"].default == "auto"
         self.bounds_number = hasattr(estimator, "_usual_most")
-        # what rows are known to be, and pages for people
+        # what rows are known to be, and what a fit would take
         self.takes_known = "known_labels" in inspect.signature(estimator.fit).parameters
-        self.has_pages = hasattr(estimator, "plot")
+        self.has_plans = hasattr(estimator, "plan")
         if self.bounds_number:
             words["n_clusters"] = words["n_clusters"].replace(
                 annotation=int, default=estimator._usual_most

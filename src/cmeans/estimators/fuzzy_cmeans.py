@@ -51,10 +51,10 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         beyond a critical m* all of them; m* is often near 1.1 on real data with kernels, far below
         the usual 2. "auto" stays below both (see Notes).
     noise : None, "auto" or float between 0 and 1, default=None
-        Whether rows far from all clusters belong to none, and how many of them: a noise cluster
-        takes a share in every row, most of it in those. "auto": as many as the data say, up to half
-        of them, by how wide most clusters are (see Notes). A number: about this share of the rows,
-        by weight, whether or not so many lie far out; where none do, those farthest from their own
+        Whether rows far from all clusters belong to none, with the label -1. A noise cluster takes
+        a share in every row, most of it in those. "auto": as many as the data say, up to half of
+        them, by how wide most clusters are (see Notes). A number: about this share of the rows, by
+        weight, whether or not so many lie far out; where none do, those farthest from their own
         centres. It serves better where some clusters are far wider than others, and with narrow
         kernels.
     top_k : int >= 1 or None, default=None

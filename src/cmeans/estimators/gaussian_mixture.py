@@ -72,9 +72,9 @@ class GaussianMixture(Plotting, BaseCMeans):
         beforehand. "full" has d (d + 1) / 2 numbers for each cluster; of many columns take "diag".
         Not None as elsewhere: components are never round and of one size.
     noise : None, "auto" or float between 0 and 1, default=None
-        As in `FuzzyCMeans`: rows of which noise is the largest part have the label -1. It is one
-        more component, of the same density everywhere, and of this share of the rows; "auto": as
-        large a share as makes them most likely. The density is one over the product of the columns'
+        Whether rows far from all clusters belong to none, with the label -1. Noise is one more
+        component, of the same density everywhere, and of this share of the rows; "auto": as large
+        a share as makes them most likely. The density is one over the product of the columns'
         ranges, stretched by a tenth, without the 1% of the rows (one row at least) at either end.
         Runs start without the rows that are more than a range farther out.
     init : name, array, tuple or fitted estimator, default="k-means++"

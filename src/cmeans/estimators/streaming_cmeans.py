@@ -76,9 +76,9 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     m : "auto" or float > 1, default="auto"
         The fuzzifier, settled on the first chunk. See `FuzzyCMeans`.
     noise : None, "auto" or float between 0 and 1, default=None
-        Whether rows far from all clusters belong to none. As in `FuzzyCMeans`; the distance of the
-        noise cluster is settled on the first rows, with m, and stays as it is (`noise_distance_`).
-        For rule="fuzzy".
+        Whether rows far from all clusters belong to none, with the label -1. As in `FuzzyCMeans`;
+        the distance of the noise cluster is settled on the first rows, with m, and stays as it is
+        (`noise_distance_`). For rule="fuzzy".
     decay : float in (0, 1], default=1.0
         What the past is multiplied by before each chunk; below 1 old rows are forgotten, and
         centres may follow a drift.

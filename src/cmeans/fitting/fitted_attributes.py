@@ -100,6 +100,8 @@ PRIVATE = {
     "_points",
     "_point_of_row",
     "_away_of_row",
+    "_power",
+    "_noise",
 }
 FITTED_NAME = re.compile(r"[a-z][a-z0-9_]*_")
 

@@ -83,8 +83,8 @@ class PrintedAdaptivePossibilisticCMeans(AdaptivePossibilisticCMeans):
     >>> from cmeans.datasets import make_s_set
     >>> from cmeans.papers import PrintedAdaptivePossibilisticCMeans
     >>> X, y = make_s_set(n_clusters=7, n_samples=2000, random_state=3)
-    >>> model = PrintedAdaptivePossibilisticCMeans((1, 14), adaptation="length", init="max-min")
-    >>> model.fit(X).n_clusters_
+    >>> words = {"adaptation": "length", "init": "max-min", "random_state": 0}
+    >>> PrintedAdaptivePossibilisticCMeans((1, 14), **words).fit(X).n_clusters_
     7
     """
 
