@@ -226,7 +226,7 @@ def test_max_min_starts_any_method(
         (
             "",
             "--clusters: --method fuzzy needs the number of clusters, e.g. -c 3; adaptive, "
-            "sequential and connected find it themselves.",
+            "sequential, connected and communities find it themselves.",
         ),
         (
             "--method two-step",

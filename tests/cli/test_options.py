@@ -89,7 +89,7 @@ def test_defaults_where_methods_differ() -> None:
     assert FIT["m"].default == "auto; 1.2 for possibilistic"
     assert FIT["kernel"].default == "linear; rbf for hard and two-step"
     assert FIT["n_clusters"].default == (
-        "required; 20 for adaptive; 100 for sequential; auto for connected"
+        "required; auto for connected and communities; 20 for adaptive; 100 for sequential"
     )
     assert FIT["T"].default == "auto"
     assert FIT["n_jobs"].default == "every usable CPU"
@@ -99,7 +99,8 @@ def test_defaults_where_methods_differ() -> None:
     assert FIT["beta"].help.endswith("at most beta times the second.")
     assert FIT["alpha"].help.startswith("adaptive: ")
     assert FIT["init"].help.startswith(
-        "all but probabilistic, sequential and connected: How the first centres are drawn. "
+        "all but probabilistic, sequential, connected and communities: How the first centres are "
+        "drawn. "
     )
     assert (FIT["alpha"].panel, FIT["sparsity"].help.partition(":")[0]) == (ADAPTIVE, "lambda")
 

@@ -198,8 +198,11 @@ def _cluster(scheduler: str | None) -> Iterator[Any]:
 
 def refuse_other_options(request: FitRequest, methods: Mapping[str, MethodSpec]) -> None:
     """Refuse options that the method has not, but another has."""
+    own = methods[request.method].parameters
+    if "random_state" not in own:  # the command has a seed, and asks nobody for it
+        request.words.pop("random_state", None)
     for word in request.words:
-        if word not in methods[request.method].parameters:
+        if word not in own:
             able = listed(name for name, other in methods.items() if word in other.parameters)
             raise InputError(
                 f"{option_of(word)}: --method {request.method} has none; it belongs to {able}."
@@ -428,7 +431,7 @@ def _summary(
         "gamma": fitted.get("gamma_"),
         "n_landmarks": getattr(model, "n_landmarks_", None),
         "approximation": fitted.get("approximation_"),
-        "seed": model.random_state,
+        "seed": getattr(model, "random_state", None),
         "objective": model.objective_,
         "n_iter": getattr(model, "n_iter_", None),
         "converged": getattr(model, "converged_", True),

@@ -26,7 +26,7 @@ from ..fitting.validation import integer, one_of, read_rows, read_weights, real,
 from ..graphs.community_levels import STABLE, CommunitySearch, StableCommunities
 from ..graphs.community_number import number_of, with_number
 from ..graphs.community_points import Nodes
-from ..graphs.community_shares import NodeCommunities, answers_of_rows, shares
+from ..graphs.community_shares import NodeCommunities, answers_of_rows, own_shares, shares
 from ..runtime.checks import is_auto
 from ..runtime.docstrings import describes_arguments
 from ..runtime.user_warnings import naming, warn
@@ -55,8 +55,8 @@ class ModularityClustering(GraphClustering):
         1/32 to 2.8 at which runs agree best with each other and with those within a factor of two,
         less .04 for each factor of two from 1. 1: modularity as Newman defined it.
     n_neighbors : int, default=15
-        Neighbours by weight to which each row has an edge, of weight exp(-d^2 / (s_i s_j)), s the
-        distance to its seventh. An edge is there if either of two rows lists the other. Rows of
+        Neighbours of each row, by weight. An edge to one weighs exp(-d^2 / (s_i s_j)), s the
+        distance to a row's seventh, and is there if either of two rows lists the other. Rows of
         more than 50 columns are compared along their first 50 principal axes.
     metric : "euclidean", "cosine" or "precomputed", default="euclidean"
         What rows are compared by. "cosine": by their directions, as rows of length one.
@@ -80,6 +80,9 @@ class ModularityClustering(GraphClustering):
         compared.
     memberships_ : (n, c) shares of the gains of modularity for which a row's edges would bring it
         into each community; their argmax is `labels_`.
+    probabilities_, outlier_scores_ : (n,) the membership of each row in its own community, 0 where
+        it is in none, and 1 less it.
+    stop_reason_ : why the fit ended.
 
     Notes
     -----
@@ -175,7 +178,11 @@ class ModularityClustering(GraphClustering):
             self.objective_ = -found.modularity
             self.resolutions_ = 2.0**found.search.levels.exponents
             self.stability_ = found.search.levels.stability
-            self.labels_: Labels = self._of_the_fit("fit")[0]
+            self.labels_: Labels
+            self.labels_, gains = self._of_the_fit("fit")
+            self.probabilities_ = own_shares(gains, self.labels_)
+            self.outlier_scores_ = 1.0 - self.probabilities_
+            self.stop_reason_ = "no row gains by leaving its community"
             self._tell(found.search)
         return self
 
@@ -208,8 +215,8 @@ class ModularityClustering(GraphClustering):
     def outlier_score(self, X: Any) -> Float64:
         """Return how little each row (rows,) belongs to its community, from 0 to 1: 1 - the
         membership there, 1 for rows that are in none."""
-        largest: Float64 = self.memberships(X).max(axis=1, initial=0.0)
-        return 1.0 - largest
+        labels, gains = self._answers(X)
+        return 1.0 - own_shares(gains, labels)
 
     def representatives(self, k: int = 1) -> IntArray:
         """Return row numbers (c, k) of the k rows of the fit that gain most by being in each

@@ -116,6 +116,18 @@ def shares(found: Any, labels: npt.NDArray[Any]) -> Float64:
     return divided
 
 
+def own_shares(found: Any, labels: npt.NDArray[Any]) -> Float64:
+    """Return the share (b,) of each row in the community of its label, 0 where there is none."""
+    rows = np.repeat(np.arange(len(labels)), np.diff(found.indptr))
+    positive = np.maximum(found.data, 0.0)
+    total = np.bincount(rows, positive, len(labels))
+    largest = np.zeros(len(labels))
+    np.maximum.at(largest, rows, positive)
+    alone = np.where(labels >= 0, 1.0, 0.0)
+    own: Float64 = np.divide(largest, total, out=alone, where=total > 0)
+    return own
+
+
 def _best(found: Any) -> IntArray:
     """Return the community (b,) of the largest gain of each row, of equal ones the first; -1 where
     there is none."""

@@ -32,8 +32,8 @@ def clearness(model: Any, x: Any) -> dict[str, Any] | None:
 
     Of soft clusters the mean over a cluster's rows of their largest membership, of hard ones of the
     simplified silhouette, 1 - a / b, a and b being the distances to the nearest and the second
-    nearest centre; of connected pieces that of `probabilities_`. `unclear` is the share of the rows
-    whose largest membership is below 1/2, where these sum to one.
+    nearest centre; of pieces and communities that of `probabilities_`. `unclear` is the share of
+    the rows whose largest membership is below 1/2, where these sum to one.
     """
     labels, n_clusters, unclear = model.labels_, len(model.get_feature_names_out()), None
     if (depths := vars(model).get("probabilities_")) is not None:
