@@ -51,8 +51,7 @@ def test_options_are_parameters(cmeans: Command, moons, tmp_path: Path) -> None:
     ("words", "message"),
     [
         (["--known-labels", "a"], "--known-labels: --method connected has none"),
-        (["--report"], "--method connected has none of them"),
-        (["--plan"], "--method connected has none of them"),
+        (["--plan"], "--plan, --checkpoint: --method connected has neither"),
         (["-c", "many"], "many"),
         (["--m", 2], "--m: --method connected has none"),
     ],
@@ -63,3 +62,15 @@ def test_what_is_refused(cmeans: Command, moons, tmp_path: Path, words: list, me
     assert refused.code == 2
     assert message in refused.err
     assert not (out / "summary.json").exists()
+
+
+def test_a_page_says_what_pieces_are_like(cmeans: Command, moons, tmp_path: Path) -> None:
+    file, out = moons[0], tmp_path / "out"
+    summary = cmeans("fit", file, "--method", "connected", "--report", "--out", out).summary
+    assert summary["like"] == ["low b, high a", "high b, low a"]
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "ConnectivityClustering" in page
+    assert "high b, low a" in page
+    again = tmp_path / "again.html"
+    cmeans("report", out / "model.safetensors", file, "--out", again)
+    assert "high b, low a" in again.read_text(encoding="utf-8")

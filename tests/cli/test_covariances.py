@@ -10,7 +10,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from cli.command import Command
-from cmeans import GaussianMixture, load
+from cmeans import Covariance, GaussianMixture, load
 
 
 @pytest.fixture
@@ -61,9 +61,44 @@ def test_covariances_of_other_methods(cmeans: Command, cigars, tmp_path: Path, m
     assert adjusted_rand_score(kinds, labels["full"]) == 1.0
 
 
+def test_what_is_known_of_covariances_beforehand(cmeans: Command, cigars, tmp_path: Path) -> None:
+    file, x, _ = cigars
+    out = tmp_path / "out"
+    words = ["-c", 3, "--covariance-prior", 60, "--out", out]
+    ended = cmeans("fit", file, *words, "--method", "gaussian", "--covariance", "diag")
+    own = GaussianMixture(3, covariance=Covariance("diag", prior=60.0), random_state=0).fit(x)
+    assert ended.summary["covariance"] == "diag"
+    assert ended.summary["log_likelihood"] == own.lower_bound_
+    words += ["--method", "hard", "--kernel", "linear", "--covariance-volume", "free"]
+    assert cmeans("fit", file, *words, "--covariance", "full", "--overwrite").code == 0
+    model = load(out / "model.safetensors")
+    assert model.covariance == Covariance("full", prior=60.0, volume="free")
+
+
+def test_rows_of_noise(cmeans: Command, cigars, tmp_path: Path) -> None:
+    file, x, _ = cigars
+    out = tmp_path / "out"
+    words = ["-c", 3, "--method", "gaussian", "--noise", 0.05, "--out", out]
+    assert cmeans("fit", file, *words).code == 0
+    own = GaussianMixture(3, noise=0.05, random_state=0).fit(x)
+    labels = pq.read_table(out / "labels.parquet")["label"].to_numpy()
+    np.testing.assert_array_equal(labels, own.labels_)
+    assert (labels == -1).any()
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (
+            ["--method", "gaussian", "--covariance-prior", "-1"],
+            "--covariance-prior must be auto or",
+        ),
+        (["--method", "hard", "--covariance-prior", "3"], "there is no --covariance-prior; give"),
+        (["--method", "gaussian", "--covariance-volume", "free"], "--method gaussian has none"),
+        (
+            ["--method", "fuzzy", "--covariance", "full", "--covariance-volume", "free"],
+            "hard and entropy rules alone allow; take --covariance-volume equal",
+        ),
         (["--method", "gaussian", "--kernel", "rbf"], "--method gaussian has none"),
         (["--method", "hard", "--covariance", "full"], "--kernel linear"),
         (["--method", "gaussian", "--covariance", "none"], "--covariance none"),

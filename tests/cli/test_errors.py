@@ -145,7 +145,7 @@ def test_wrong_words(
             "such cells (in pandas: "
             "frame.fillna(frame.median(numeric_only=True))) or drop their rows (frame.dropna()) "
             "first, or fit with "
-            "--missing partial and the linear kernel.",
+            "--missing partial (of kernels, the linear one).",
         ),
         ("u.docx", b"words", "u.docx: unknown kind of file"),
     ],

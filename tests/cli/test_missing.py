@@ -69,7 +69,7 @@ def test_fit_and_predict(
     [
         (
             "fit FILE -c 3 --out OUT",
-            r"column '.' is empty or not a number .* or fit with --missing partial and",
+            r"column '.' is empty or not a number .* or fit with --missing partial",
         ),
         (
             "fit FILE -c 3 --out OUT --missing partial --kernel rbf",

@@ -64,6 +64,10 @@ class SpaceContract(ABC):
     def make(self, blocks: Blocks) -> Space:
         """The space over these rows."""
 
+    def width(self, space: Space) -> int:
+        """The number of columns of rows and centres in the space."""
+        return space.size
+
     def basis(self, blocks: Blocks) -> Block | None:
         """The rows of the basis, where the space cannot know them (precomputed kernels)."""
         return None
@@ -134,7 +138,7 @@ class SpaceContract(ABC):
         given.close((centres[[0, 1]] - centres[[1, 2]]).squared_norms(), expected[[0, 1], [1, 2]])
         given.close(centres.inner(centres), centres.inner(centres).T)
         given.close(centres.squared_norms(), np.diag(centres.inner(centres)))
-        assert space.coefficients(centres).shape == (C, space.size)
+        assert space.coefficients(centres).shape == (C, self.width(space))
 
     def test_products_with_rows(self, given: Given) -> None:
         space = self.make(given.blocks)
@@ -280,7 +284,7 @@ class SpaceContract(ABC):
             space.kernel = self.kernel
         rows = space.training_rows(given.blocks.cut(0, 5))
         assert isinstance(rows, Rows)
-        assert rows.plain().g.shape == (5, space.size)
+        assert rows.plain().g.shape == (5, self.width(space))
 
     # ---- the truth, by loops
 

@@ -12,7 +12,9 @@ from cmeans.rules import (
     Entropy,
     Fuzzy,
     Hard,
+    Mixture,
     NoiseFuzzy,
+    NoiseMixture,
     PolynomialFuzzy,
     Possibilistic,
     SizedEntropy,
@@ -152,6 +154,17 @@ class TestSizedEntropy(OfPrices):
         return SizedEntropy(1.5 * factor)
 
 
+class TestMixture(OfPrices):
+    rule = Mixture()
+    is_of_metrics = True
+    sure_at_centres = False
+    penalty_costs = False
+
+
+class TestNoiseMixture(TestMixture):
+    rule = NoiseMixture(0.0)
+
+
 @pytest.mark.parametrize(
     "rule", [SizedHard(), SizedFuzzy(1.3), SizedFuzzy(2.0), SizedFuzzy(3.0), SizedEntropy(0.7)]
 )
@@ -160,6 +173,24 @@ def test_memberships_with_prices_are_naive(rule):
     np.testing.assert_allclose(
         rule.memberships(d2, prices), naive_sizes.memberships(rule, d2, prices), rtol=0, atol=1e-9
     )
+
+
+@pytest.mark.parametrize(("noise", "log_volume"), [(0.0, 0.0), (0.1, -3.0), (0.1, 4.0)])
+def test_posteriors_are_naive(noise, log_volume):
+    """By shares, covariances and densities in three columns, of which rules know scales alone."""
+    shares, volumes = np.array([0.4, 0.1, 0.3, 0.2]) * (1 - noise), np.array([0.3, -1, 0, 2])
+    circle, d2 = 3 * np.log(2 * np.pi), distances()
+    densities = shares * np.exp(-(d2 + volumes + circle) / 2)
+    whole = densities.sum(axis=1) + noise * np.exp(-log_volume)
+    rule, scales = Mixture(), 2 * np.log(shares) - volumes
+    if noise:
+        rule, scales = NoiseMixture(log_volume), scales - 2 * np.log(noise) - circle
+        scales += 2 * log_volume
+    u = rule.memberships(d2, scales)
+    np.testing.assert_allclose(u, densities / whole[:, None], rtol=1e-9, atol=1e-12)
+    likelihoods = rule.log_likelihoods(d2, scales, volumes, 3)
+    np.testing.assert_allclose(likelihoods, np.log(whole), rtol=1e-9)
+    np.testing.assert_allclose(rule.component_weights(scales, volumes, 3), shares, rtol=1e-12)
 
 
 @pytest.mark.parametrize("rule", [SizedHard(), SizedFuzzy(2.0), SizedEntropy(0.7)])

@@ -26,6 +26,7 @@ from cmeans.spaces import (
     EuclideanSpace,
     ExactSpace,
     FeatureSpace,
+    IncompleteSpace,
     LandmarkSpace,
     PartialSpace,
     Space,
@@ -78,6 +79,17 @@ class TestPartial(SpaceContract):
 class TestPartialInScale(TestPartial):
     def make(self, blocks: Blocks) -> Space:
         return super().make(blocks).in_scale()
+
+
+class TestIncomplete(TestPartial):
+    """As above; of others: tests/estimators/test_mixtures_of_incomplete_rows.py."""
+
+    def make(self, blocks: Blocks) -> Space:
+        x = host_float64(blocks.x)
+        return IncompleteSpace(x.mean(axis=0), x.std(axis=0))
+
+    def width(self, space: Space) -> int:
+        return space.moment_width  # its size is that of covariances of what a row lacks
 
 
 class TestExact(SpaceContract):

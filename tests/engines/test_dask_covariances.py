@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.metrics import adjusted_rand_score
 
 import cmeans
 from limited import limited
@@ -69,3 +70,44 @@ def test_second_moments_are_sums_like_others(client, name, words, weighted):
     np.testing.assert_allclose(*factors, rtol=1e-7, atol=1e-12)
     known = np.asarray(there.memberships(rows(x)))
     np.testing.assert_allclose(known, here.memberships_, atol=1e-8)
+
+
+def far_rows(x):
+    """A tenth of the rows anywhere, two of them very far away."""
+    x = x.copy()
+    x[::10] = rng.uniform(-20.0, 20.0, (len(x[::10]), D))
+    x[[7, 800]] *= 1e4
+    return x
+
+
+def holed(x):
+    """A fifth of the values missing, and all of one row's."""
+    holes = rng.random(x.shape) < 0.2
+    holes[620] = True
+    return np.where(holes, np.nan, x)
+
+
+@pytest.mark.filterwarnings("ignore::cmeans.DataWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("init", ["drawn", "given"])
+@pytest.mark.parametrize(
+    ("spoilt", "words"), [(far_rows, {"noise": "auto"}), (holed, {"missing": "partial"})]
+)
+def test_noise_and_holes_are_those_of_memory(client, spoilt, words, init):
+    x = spoilt(X) * UNITS
+    own = {"max_iter": 5, "random_state": 0, **words}
+    own |= {} if init == "drawn" else {"init": START * UNITS}
+    here = cmeans.GaussianMixture(C, **own).fit(x)
+    there = cmeans.GaussianMixture(C, **own).fit(rows(x))
+    assert there.labels_.dtype == np.int8  # not clustered here
+    labels = np.asarray(there.labels_)
+    assert 0 < (labels == -1).sum() < 200
+    if init == "given":
+        np.testing.assert_array_equal(labels, here.labels_)
+        assert there.objective_ == pytest.approx(here.objective_, rel=1e-9)
+    else:  # other draws
+        assert adjusted_rand_score(here.labels_, labels) > 0.95
+    np.testing.assert_allclose(there.score_samples(rows(x)), there.score_samples(x), rtol=1e-6)
+    if "missing" in words:
+        imputed = np.asarray(there.impute(rows(x)))
+        np.testing.assert_allclose(imputed, there.impute(x), rtol=1e-9)

@@ -290,7 +290,62 @@ def test_what_is_refused(words: dict, message: str) -> None:
         ConnectivityClustering(**words).fit([[0.0], [0.0], [1.0], [1.0], [5.0]])
 
 
+def test_answers_are_those_of_the_fit_whatever_is_set_since(tmp_path) -> None:
+    X, _ = touching()
+    model = ConnectivityClustering(5, noise="auto", z=2).fit(X)
+    before = model.labels_, model.memberships_, model.partition(9), model.score(X)
+    model.set_params(noise=None, z=1, metric="precomputed", min_cluster_size=50, n_clusters=2)
+    cmeans.save(model, tmp_path / "model.safetensors")
+    for same in (model, cmeans.load(tmp_path / "model.safetensors")):
+        np.testing.assert_array_equal(same.predict(X), before[0])
+        np.testing.assert_array_equal(same.memberships(X), before[1])
+        np.testing.assert_array_equal(same.partition(9), before[2])
+        assert same.score(X) == before[3]
+        np.testing.assert_array_equal(same.predict(X, k=9), before[2])
+
+
+def test_partitions_after_crumbs_are_those_of_pieces_as_heavy() -> None:
+    rng, y = np.random.default_rng(3), np.arange(300) % 3
+    X = np.r_[8.0 * np.eye(3)[y] + rng.normal(0, 0.4, (300, 3)), [[9e3, 0, 0], [0, -9e3, 0]]]
+    model = ConnectivityClustering().fit(X)
+    assert (model.n_clusters_, model.min_cluster_size_) == (3, 302 / 150)
+    for k in (2, 3, 4, 9):
+        fresh = ConnectivityClustering(k, min_cluster_size=model.min_cluster_size_).fit(X)
+        np.testing.assert_array_equal(model.partition(k), fresh.labels_)
+    alone = ConnectivityClustering(3).fit(X)  # takes any piece
+    assert sorted(np.bincount(alone.labels_)) == [1, 1, 300]
+
+
+@pytest.mark.parametrize("z", [1, 2, 3.5, 40])
+def test_nothing_has_a_unit(z: float) -> None:
+    X = touching()[0][:90]
+    model = ConnectivityClustering(4, z=z).fit(X)
+    for unit in (2.0**-400, 2.0**400):
+        other = ConnectivityClustering(4, z=z).fit(unit * X)
+        for k in (2, 4, 20):
+            np.testing.assert_array_equal(other.partition(k), model.partition(k))
+        with np.errstate(over="ignore", under="ignore"):
+            expected = (model.cost_curve_ ** (1 / z) * unit) ** z
+        np.testing.assert_allclose(other.cost_curve_, expected, rtol=1e-12)
+        np.testing.assert_allclose(other.memberships_, model.memberships_, rtol=1e-12)
+
+
+def test_rows_that_are_no_numbers_are_refused() -> None:
+    X = touching()[0][:20]
+    model = ConnectivityClustering(2).fit(X)
+    for bad, what in ((np.nan, "NaN"), (np.inf, "infinity")):
+        wrong = X.copy()
+        wrong[3, 1] = bad
+        for words in ({}, {"metric": "cosine"}, {"landmarks": 5}):
+            with pytest.raises(ValueError, match=f"{what}, first at row 3, column 1"):
+                ConnectivityClustering(2, **words).fit(wrong)
+        with pytest.raises(ValueError, match=f"{what}, first at row 3, column 1"):
+            model.predict(wrong)
+
+
 def test_one_row_and_one_row_of_weight() -> None:
+    with pytest.raises(ValueError, match=r"all rows together weigh 1 \(1 sample\)"):
+        ConnectivityClustering(min_samples=3).fit([[1.0, 2.0]])
     model = ConnectivityClustering().fit([[1.0, 2.0]])
     assert (model.labels_.tolist(), model.cost_curve_.tolist()) == ([0], [0.0])
     heavy = ConnectivityClustering(noise="auto").fit([[0.0], [1.0], [2.0]], sample_weight=[0, 2, 0])
@@ -308,3 +363,23 @@ def test_bad_distances_and_questions() -> None:
     for words in ({"k": 3}, {"k": 0}, {"layer": 9}, {"distance": -1.0}, {"k": 1, "layer": 0}):
         with pytest.raises(ValueError, match="ConnectivityClustering"):
             model.partition(**words)
+
+
+def test_rows_in_parquet_files(monkeypatch, tmp_path) -> None:
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    X, _ = piled()
+    weight = np.random.default_rng(0).integers(0, 3, len(X)).astype(float)
+    file, out = str(tmp_path / "rows.parquet"), tmp_path / "labels.parquet"
+    table = pa.table({"east": X[:, 0], "north": X[:, 1]})
+    parquet.write_table(table, file, row_group_size=70)
+    limited(monkeypatch, loaded_bytes=1, canonical_rows=10, block_rows=64)
+    for words in ({"noise": "auto"}, {"landmarks": 30, "random_state": 0}):
+        here = ConnectivityClustering(6, **words).fit(X, sample_weight=weight)
+        stored = ConnectivityClustering(6, **words).fit(file, sample_weight=weight)
+        assert list(stored.feature_names_in_) == ["east", "north"]
+        np.testing.assert_array_equal(stored.labels_, here.labels_)
+        assert stored.cost_curve_.tobytes() == here.cost_curve_.tobytes()
+        np.testing.assert_array_equal(stored.predict(file, k=4), here.partition(4))
+        stored.predict_to(file, out, k=4)
+        written = parquet.read_table(out).columns[0].to_numpy()
+        np.testing.assert_array_equal(written, here.partition(4))

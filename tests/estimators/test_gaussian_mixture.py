@@ -219,6 +219,27 @@ def test_long_parallel_clusters(seed):
     assert int(np.argmin(bics)) == 2
 
 
+@pytest.mark.parametrize("words", [{}, {"noise": 0.01}, {"missing": "partial"}])
+def test_random_rows_gain_on_a_sample_first(words):
+    """Crossing lines as below, of which runs from random rows are followed over few rows first; the
+    weights' unit is nothing to them."""
+    t, kinds = np.linspace(-1, 1, 4100), np.arange(4100) % 2
+    X, weight = np.c_[t, np.where(kinds, -t, t)], np.full(4100, 7.0)
+    if "noise" in words:
+        X[::500] *= 1e4
+    if "missing" in words:
+        X[::50, 1] = np.nan
+    for w in (None,) if words else (None, weight):
+        model = GaussianMixture(2, max_iter=40, random_state=0, **words)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(X, sample_weight=w)
+        assert model.start_ == "random rows"
+        assert model.n_starts_ == 8
+        assert adjusted_rand_score(kinds, model.labels_) > 0.85
+    assert model.row_visits_ / 4100 < 200
+
+
 def test_crossing_lines():
     """Exact lines: partitions do not find them, and one from random rows does."""
     t, kinds = np.linspace(-1, 1, 200), np.arange(200) % 2

@@ -158,9 +158,11 @@ def test_plans_count_the_runs_from_all_starts():
     """Eight runs, and two partitions; from a given start one of each."""
     X = rows(n=300)
     plans = [model.plan(X).passes for model in (FuzzyCMeans(3), GaussianMixture(3))]
-    assert plans == [21, 201]
+    assert plans == [66, 246]
     assert GaussianMixture(3, init=X[:3]).plan(X).passes == 41
-    assert GaussianMixture(3).plan(X).row_visits == 201 * 300
+    assert GaussianMixture(3).plan(X).row_visits == 246 * 300
+    many = GaussianMixture(3).plan(rows(n=6000))  # six of the runs are of 2,000 rows
+    assert (many.passes, many.row_visits) == (126, 126 * 6000 + 6 * 20 * 2000)
 
 
 def test_streams_have_no_covariances():

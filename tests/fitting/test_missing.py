@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from functools import cache
 from pathlib import Path
@@ -17,7 +18,15 @@ from sklearn.metrics.pairwise import nan_euclidean_distances
 
 import cmeans
 import naive
-from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, Search, Sizes
+from cmeans import (
+    CMeans,
+    FuzzyCMeans,
+    GaussianMixture,
+    KernelKMeans,
+    PossibilisticCMeans,
+    Search,
+    Sizes,
+)
 from cmeans.data.blocks import Block, Blocks
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import Linear
@@ -579,6 +588,18 @@ def test_what_cannot_be_predicted_is_refused() -> None:
 def test_other_estimators_name_the_ways_out(name: str) -> None:
     with pytest.raises(ValueError, match=WAY_OUT + r'FuzzyCMeans\(missing="partial"\)'):
         build(name).fit(rows(200)[0])
+
+
+@pytest.mark.parametrize(
+    ("model", "way"),
+    [
+        (GaussianMixture(C), 'missing="partial".'),
+        (FuzzyCMeans(C, covariance="full"), 'GaussianMixture(missing="partial").'),
+    ],
+)
+def test_clusters_with_covariances_name_a_way_that_there_is(model: Any, way: str) -> None:
+    with pytest.raises(ValueError, match=WAY_OUT + re.escape(way)):
+        model.fit(rows()[0])
 
 
 def test_the_space_of_a_point_is_one() -> None:

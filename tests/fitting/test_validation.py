@@ -205,6 +205,7 @@ def test_a_model_in_float64_takes_float32_rows_and_the_other_way_round(estimator
     np.testing.assert_array_equal(narrow.predict(X), narrow.labels_)
 
 
+@pytest.mark.filterwarnings("ignore:.*narrower than the steps")  # of two values or few
 @pytest.mark.parametrize(
     ("estimator", "dtype"), once(EVERYBODY, [np.int8, np.int64, np.uint16, np.bool_, np.longdouble])
 )

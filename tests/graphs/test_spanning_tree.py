@@ -159,6 +159,7 @@ def many_rows(name):
     )
 
 
+@pytest.mark.slow  # searches leave out pairs of many rows alone
 @pytest.mark.parametrize("min_samples", [1, 4, 20])
 @pytest.mark.parametrize(
     "name",

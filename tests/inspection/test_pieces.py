@@ -4,10 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_moons
 
 import cmeans
+from cmeans import ConnectivityClustering
 from cmeans.graphs.piece_branches import branches
-from cmeans.inspection import CostCurveDisplay, PieceTreeDisplay
+from cmeans.inspection import (
+    CostCurveDisplay,
+    ImageDisplay,
+    PieceTreeDisplay,
+    ScatterDisplay,
+    SilhouetteDisplay,
+    SizesDisplay,
+    TendencyDisplay,
+    explain,
+    representatives,
+    summary,
+)
 
 pytest.importorskip("matplotlib")
 
@@ -58,3 +71,75 @@ def test_other_models_are_refused(display: type) -> None:
     for model in (cmeans.KernelKMeans(2), cmeans.ConnectivityClustering()):
         with pytest.raises(ValueError, match="pass a fitted ConnectivityClustering"):
             display.from_estimator(model)
+
+
+def test_summaries_and_explanations_are_of_the_longest_steps() -> None:
+    X, _ = make_moons(200, noise=0.05, random_state=0)
+    model = ConnectivityClustering(noise=0.1).fit(X)
+    d, labels = model.transform(X), model.labels_
+    table = summary(model, X, feature_names=["east", "north"])
+    np.testing.assert_array_equal(table["weight"], np.bincount(labels[labels >= 0]))
+    own = np.where(labels < 0, 0, d[np.arange(200), labels])
+    spread = [np.sqrt((own[labels == j] ** 2).mean()) for j in range(2)]
+    np.testing.assert_allclose(table["spread"], spread)
+    np.testing.assert_allclose(table["separation"], model.split_distances_[[1, 1]], rtol=1e-9)
+    np.testing.assert_array_equal(table["typical"][:, 0], model.exemplars_)
+    other = d[np.arange(200), np.maximum(1 - labels, 0) % 2]
+    silhouettes = [((other - own) / other)[labels == j].mean() for j in range(2)]
+    np.testing.assert_allclose(table["silhouette"], silhouettes)
+    told = explain(model, X)
+    assert told.fidelity > 0.9
+    np.testing.assert_array_equal(told.noise, np.flatnonzero(labels < 0))
+    rows = representatives(model, X, k=2)
+    np.testing.assert_array_equal(rows["row"].reshape(2, 2), model.representatives(2))
+
+
+def test_pictures_of_rows_and_clusters() -> None:
+    X, _ = make_moons(200, noise=0.05, random_state=0)
+    model = ConnectivityClustering(4, noise="auto").fit(X)
+    assert len(model.plot(X).axes) == 4
+    assert ScatterDisplay.from_estimator(model, X, columns=(0, 1)).labels.tolist() == list(
+        model.labels_
+    )
+    some = ScatterDisplay.from_estimator(model, X, max_rows=50)
+    np.testing.assert_array_equal(some.labels, model.labels_[::4])
+    assert len(SilhouetteDisplay.from_estimator(model, X).areas_) == 4
+    sizes = SizesDisplay.from_estimator(model, X, sample_weight=np.full(200, 2.0))
+    assert sizes.sizes.sum() + sizes.noise == 400
+    pixels = np.r_[np.zeros((4, 6)), np.ones((4, 6))]
+    split = ConnectivityClustering(2).fit(pixels.reshape(-1, 1))
+    assert ImageDisplay.from_estimator(split, pixels).labels.max() == 1
+
+
+def test_pictures_of_given_distances() -> None:
+    X, _ = make_moons(60, noise=0.03, random_state=0)
+    D = np.sqrt(((X[:, None] - X) ** 2).sum(axis=-1))
+    model = ConnectivityClustering(3, metric="precomputed").fit(D)
+    shown = ScatterDisplay.from_estimator(model, D)
+    np.testing.assert_array_equal(shown.labels, model.labels_)
+    assert "name" not in summary(model, D)
+
+
+def test_pictures_that_there_are_not() -> None:
+    X, _ = make_moons(60, noise=0.03, random_state=0)
+    model = ConnectivityClustering(2).fit(X)
+    with pytest.raises(ValueError, match="draw a PieceTreeDisplay"):
+        TendencyDisplay.from_estimator(model, X)
+    with pytest.raises(ValueError, match=r"diag is for kernels"):
+        ScatterDisplay.from_estimator(model, X, diag=np.ones(60))
+    with pytest.raises(ValueError, match=r"pass X"):
+        summary(model)
+    apart = np.where(np.eye(4) + np.eye(4)[[1, 0, 3, 2]], 1.0, np.inf)
+    parts = ConnectivityClustering(metric="precomputed").fit(apart)
+    with pytest.raises(ValueError, match=r"nothing connects 2 parts of X .*PieceTreeDisplay"):
+        ScatterDisplay.from_estimator(parts, apart)
+
+
+def test_rows_are_drawn_where_they_lie() -> None:
+    """Longest steps are the same for all rows of a piece, and would put them in one place."""
+    X = three_heaps()
+    for d in (1, 2, 5):
+        some = np.hstack([X, X, X])[:, :d] if d < 5 else np.c_[X, 0.01 * X, np.ones(150)]
+        shown = ScatterDisplay.from_estimator(ConnectivityClustering(3).fit(some), some)
+        np.testing.assert_allclose(np.var(shown.positions, axis=0).sum(), np.var(some, 0).sum())
+        assert shown.axis_names[0].startswith("column 0" if d < 5 else "direction 1 (99.")

@@ -128,7 +128,8 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
         # In few words what clusters are like, where that takes no other pass over rows that are not
         # in memory.
         names = feature_names(model, recipe)
-        seen = None if rows.stay or names is None else looked_at(model, rows, recipe)
+        unseen = rows.stay or names is None or not hasattr(model, "_seen")
+        seen = None if unseen else looked_at(model, rows, recipe)
         summary = _summary(request, rows, model, read_metadata(place / MODEL)) | _columns_of(
             request, rows, recipe
         )
@@ -228,10 +229,9 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
     ):
         if value is not None and not method.takes_known:
             raise InputError(f"{option}: --method {request.method} has none; leave it out.")
-    if (request.report or request.plan or request.checkpoint) and not method.has_pages:
+    if (request.plan or request.checkpoint) and not method.has_plans:
         raise InputError(
-            f"--report, --plan, --checkpoint: --method {request.method} has none of them; leave "
-            "them out."
+            f"--plan, --checkpoint: --method {request.method} has neither; leave them out."
         )
     if request.report:
         check_pages("--report")
@@ -402,7 +402,7 @@ def _summary(
 ) -> dict[str, Any]:
     """Return the summary of a fit; its numbers are those of the model file, so that `cmeans info`
     agrees."""
-    fitted = stored["fitted"]
+    fitted, covariance = stored["fitted"], vars(model).get("covariance")
     return {
         "command": "fit",
         "version": __version__,
@@ -425,7 +425,7 @@ def _summary(
         "size_gap": getattr(model, "size_gap_", None),
         "noise_distance": fitted.get("noise_distance_"),
         "method_options": _own_words(request, model),
-        "covariance": vars(model).get("covariance"),
+        "covariance": getattr(covariance, "shape", covariance),
         "log_likelihood": fitted.get("lower_bound_"),
         "kernel": name_of(model.kernel) if hasattr(model, "kernel") else None,
         "metric": model.metric,

@@ -27,6 +27,7 @@ from .. import (
     ThreadEngine,
     TwoStepKernelKMeans,
 )
+from ..fitting.covariance import Covariance
 from ..fitting.named_parameters import OBJECTS
 from ..fitting.validation import integer
 from ..kernels import KERNELS, Kernel
@@ -88,6 +89,9 @@ _RENAMED = {
     "sizes": "--size-min, --size-max",
     "sizes__least": "--size-min",
     "sizes__most": "--size-max",
+    "covariance__shape": "--covariance",
+    "covariance__prior": "--covariance-prior",
+    "covariance__volume": "--covariance-volume",
     "n_clusters": "--clusters",
     "random_state": "--seed",
     "n_jobs": "--jobs",
@@ -139,9 +143,9 @@ class MethodSpec:
         # the number of clusters is a result; that given is only a bound
         self.finds_number = words["n_clusters"].default == "auto"
         self.bounds_number = hasattr(estimator, "_usual_most")
-        # what rows are known to be, and pages for people
+        # what rows are known to be, and what a fit would take
         self.takes_known = "known_labels" in inspect.signature(estimator.fit).parameters
-        self.has_pages = hasattr(estimator, "plot")
+        self.has_plans = hasattr(estimator, "plan")
         if self.bounds_number:
             words["n_clusters"] = words["n_clusters"].replace(
                 annotation=int, default=estimator._usual_most
@@ -162,7 +166,10 @@ class MethodSpec:
         self.said["memory_budget"] = _first_sentences(ThreadEngine)["memory_budget"]
         for name in OBJECTS:
             if name in words:
-                self._add_fields(name, words[name].default)
+                usual = OBJECTS[name](words[name].default, estimator.__name__)
+                self._add_fields(name, usual)
+        if "covariance" in words:  # an option itself too, of the shape or none
+            self._add_fields("covariance", Covariance(), ("prior", "volume"))
         # parameters without a default here
         self.needed: tuple[str, ...] = () if self.finds_number else ("n_clusters",)
 
@@ -177,13 +184,12 @@ class MethodSpec:
         method.said |= _first_sentences(rule)
         return method
 
-    def _add_fields(self, name: str, default: Any) -> None:
-        """Add the fields of a parameter that is an object, with the values of the estimator's
-        default."""
-        usual = OBJECTS[name](default, self.estimator.__name__)
+    def _add_fields(self, name: str, usual: Any, fields: Sequence[str] | None = None) -> None:
+        """Add the fields of a parameter that is an object, all or some, with the values of the
+        usual one."""
         cls = type(usual)
         said = _first_sentences(cls)
-        taken = getattr(self.estimator, "_taken_fields", {}).get(name)
+        taken = getattr(self.estimator, "_taken_fields", {}).get(name, fields)
         for field, word in inspect.signature(cls, eval_str=True).parameters.items():
             if taken is None or field in taken:
                 nested = f"{name}__{field}"

@@ -159,8 +159,8 @@ def descriptions(seen: InspectedRows, names: Sequence[str]) -> list[str] | None:
 def feature_names(model: Any, recipe: Preprocessing) -> list[str] | None:
     """Return the names of the columns as the model has them; None where rows are no features, or a
     pipeline knows better."""
-    kernel = getattr(model, "kernel_", None)  # of a pipeline, and of connected pieces, None
-    if kernel is None or not kernel.takes_features or isinstance(model, Pipeline):
+    kernel = vars(model).get("kernel_")  # None: of connected pieces, which are of features
+    if isinstance(model, Pipeline) or (kernel is not None and not kernel.takes_features):
         return None
     return [label if isinstance(label, str) else f"column {label}" for label in recipe.columns]
 

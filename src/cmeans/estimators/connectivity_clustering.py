@@ -6,9 +6,11 @@ import os
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64, IntArray
+from ..data.blocks import Blocks
 from ..data.files.discovery import files_of
 from ..data.outputs import Labels
 from ..engines import Engine
@@ -22,6 +24,8 @@ from ..fitting.connected import (
 )
 from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.landmark_choice import Landmarks, landmarks_from, refuse_others
+from ..fitting.memory import require
+from ..fitting.seen_rows import SeenRows, evenly_spaced
 from ..fitting.validation import (
     checked_random_state,
     integer,
@@ -32,6 +36,7 @@ from ..fitting.validation import (
     weights_of,
 )
 from ..graphs.piece_choice import gaps, least_weight
+from ..graphs.piece_coordinates import coordinates, depths_below_roots
 from ..graphs.piece_layers import ClusterTree, cluster_tree
 from ..graphs.piece_partition import LEAST_NOISE, PieceNoise, PiecePartition
 from ..graphs.piece_points import Points, nearest_of_rows
@@ -39,10 +44,15 @@ from ..graphs.piece_tree import PieceTree, linkage
 from ..graphs.pieces import Pieces, pieces
 from ..runtime.checks import is_auto
 from ..runtime.docstrings import describes_arguments
+from ..runtime.numerals import parse_budget
 from ..runtime.user_warnings import naming
 from ..solvers.observer import FitRecord
+from ..spaces.centres import Centres
 from ..storage.overwriting import refuse_overwriting
+from ..sweeps.state import State
 from .graph_clustering import METRICS, GraphClustering, Written
+
+NUMBER = 64  # bytes that a coordinate takes while it is made
 
 
 class ConnectivityClustering(GraphClustering):
@@ -96,11 +106,12 @@ class ConnectivityClustering(GraphClustering):
     labels_ : (n,) cluster of each row, named in the order in which clusters split off, those of the
         largest gain first; -1 for noise.
     cost_curve_ : (q,) the least cost of 1, 2, ... clusters: no other centres among the rows cost
-        less. Infinite for fewer clusters than parts that nothing connects.
+        less. Infinite for fewer clusters than parts that nothing connects, and beyond 1e308.
     objective_ : the least cost of these clusters: that of `n_clusters_`.
     n_clusters_, min_cluster_size_ : what was found, or given.
     n_connected_components_ : parts that nothing connects: 1 but for given distances.
-    memberships_ : (n, c) as d^-z of the distances to the centres; their argmax is `labels_`.
+    memberships_ : (n, c) as d^-z of the distances to the centres, as `FuzzyCMeans` has them for
+        m=2 in the space of `embed`; their argmax is `labels_`.
     probabilities_ : (n,) how deep a row lies in its cluster: 1 in the half nearer to the centre,
         else the median distance over its own; 0 for noise.
     outlier_scores_ : (n,) 1 - the same, of noise too.
@@ -124,7 +135,13 @@ class ConnectivityClustering(GraphClustering):
 
     Equal rows are one row of their summed weight, and ties are decided by the rows' values: neither
     the order of rows nor copies in place of weights change a partition. Given distances have no
-    values; there ties are decided by row numbers.
+    values, and nothing but their numbers tells rows apart that have the same distances, as the
+    corners of a square have: there ties are decided by row numbers.
+
+    All partitions of a fit are of one tree and one `min_cluster_size_`, and so nested. Where "auto"
+    found crumbs and raised it, `partition(k)` is that of a fit to k clusters with
+    `min_cluster_size=model.min_cluster_size_`; a fit with `n_clusters=k` alone takes any piece for
+    a cluster, crumbs too.
 
     A new row belongs to the nearest row of the fit, or landmark, by plain distance; rows of the fit
     keep their labels, in every partition.
@@ -159,6 +176,9 @@ class ConnectivityClustering(GraphClustering):
     _points: Points
     _point_of_row: IntArray
     _away_of_row: Float64 | None
+    # as fitted, whatever is set since
+    _power: float
+    _noise: PieceNoise | None
 
     def __init__(
         self,
@@ -211,7 +231,9 @@ class ConnectivityClustering(GraphClustering):
                 )
                 self._away_of_row = found.away_of_row
             self.n_connected_components_ = len(self._tree.roots)
+            self._power = float(self.z)
             self._choose()
+            self._noise = self._checked_noise()
             parts = self._pieces
             chosen = self._partition(self.n_clusters_)
             self.cost_curve_ = parts.cost
@@ -241,7 +263,8 @@ class ConnectivityClustering(GraphClustering):
 
         Parameters
         ----------
-        k : int, the number of clusters; cluster j is the same path of the tree for every k > j.
+        k : int, the number of clusters, each of weight `min_cluster_size_` or more; cluster j is
+            the same path of the tree for every k > j.
         distance : float, the longest step within a cluster.
         layer : int, a layer of `cluster_layers_`.
 
@@ -286,7 +309,7 @@ class ConnectivityClustering(GraphClustering):
         k, distance, layer : as for `partition`.
         """
         asked, (points, away) = self._asked(k, distance, layer), self._nearest_points(X)
-        return asked.memberships(points, away, self.z)
+        return asked.memberships(points, away, self._power)
 
     @describes_arguments
     def transform(self, X: Any) -> Float64:
@@ -296,6 +319,30 @@ class ConnectivityClustering(GraphClustering):
         return asked.distances_of(*self._nearest_points(X))
 
     @describes_arguments
+    def embed(self, X: Any) -> sparse.csr_array:
+        """Return exact coordinates (rows, r) of rows in which their squared distances are d^z, new
+        rows at their nearest row of the fit, or landmark.
+
+        Soft rules, weights and searches for a number work in this space by a plain fit to them:
+        `FuzzyCMeans(5).fit(model.embed(X))`. A row has as many numbers as there are pieces around
+        it: n rows have some 0.03 n^2 in all in 2 columns, 0.08 n^2 in 10; take landmarks of many.
+
+        Raises
+        ------
+        ValueError
+            Where parts of given distances, or rows without a direction, are at no distance from
+            others, and where there is no memory for as many numbers.
+        """
+        name = f"{type(self).__name__}.embed"
+        points, _ = self._nearest_points(X)
+        self._refuse_unconnected(points, name)
+        engine = check_engine(self)
+        budget = None if engine is None else parse_budget(engine.memory_budget, name)
+        needed = NUMBER * int(depths_below_roots(self._tree)[points].sum())
+        require(budget, name, needed, "coordinates of rows", "give fewer rows, or take landmarks")
+        return coordinates(self._tree, points, self._power)
+
+    @describes_arguments
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the cost of rows, sum_i w_i d(x_i, v)^z to their own centres: larger is
         better, among fits of as many clusters."""
@@ -303,13 +350,33 @@ class ConnectivityClustering(GraphClustering):
         name = type(self).__name__
         weight, unit = read_weights(sample_weight, len(points), name)
         own = np.maximum(asked.distances[points], away)
-        return -float(np.sum(weight * unit * np.where(points < 0, 0.0, own**self.z)))
+        return -float(np.sum(weight * unit * np.where(points < 0, 0.0, own**self._power)))
 
     @describes_arguments
     def outlier_score(self, X: Any) -> Float64:
         """Return how far out each row (rows,) is, from 0 to 1: as `outlier_scores_`."""
         asked, (points, away) = self._asked(None, None, None), self._nearest_points(X)
         return 1.0 - asked.depths_of(points, away)
+
+    @describes_arguments
+    def plot(self, X: Any) -> Any:
+        """Draw four pictures of the clusters of rows X, of the fit or others: rows, sizes, the tree
+        and the cost curve. `cmeans.inspection` has more.
+
+        Returns
+        -------
+        figure : of matplotlib.
+
+        Raises
+        ------
+        ImportError
+            Without matplotlib, which `pip install "cmeans[plot]"` brings.
+        ValueError
+            Where nothing connects some rows with others.
+        """
+        from ..inspection.overview import overview_of_pieces
+
+        return overview_of_pieces(self, X)
 
     def representatives(self, k: int = 1) -> IntArray:
         """Return row numbers (c, k) of the k rows of the fit nearest to each centre, itself first;
@@ -372,7 +439,7 @@ class ConnectivityClustering(GraphClustering):
     @property
     def memberships_(self) -> Float64:
         row, away = self._rows_of_the_fit("memberships_")
-        return self._asked(None, None, None).memberships(row, away, self.z)
+        return self._asked(None, None, None).memberships(row, away, self._power)
 
     @property
     def cluster_layers_(self) -> list[Labels]:
@@ -391,7 +458,7 @@ class ConnectivityClustering(GraphClustering):
         """The paths of the tree, which are made again where a model is read."""
         made: Pieces | None = vars(self).get("_made")
         if made is None or made.tree is not self._tree:
-            made = self._made = pieces(self._tree, self.z, self.min_cluster_size_)
+            made = self._made = pieces(self._tree, self._power, self.min_cluster_size_)
         return made
 
     def _checked(self) -> Landmarks:
@@ -443,18 +510,71 @@ class ConnectivityClustering(GraphClustering):
         warn_of_no_direction(empty, len(found.point_of_row), name)
         return found
 
+    def _seen(self, X: Any, diag: Any, sample_weight: Any, most: int) -> SeenRows:
+        """Return what the model says of at most so many rows of X, evenly spaced."""
+        check_is_fitted(self)
+        name, x = type(self).__name__, None
+        if diag is not None:
+            raise ValueError(f"{name}: diag is for kernels, of which there is none; leave it out.")
+        if self._points.take_distances:
+            given = given_distances(X, name, self.n_features_in_)
+            weight, unit = read_weights(sample_weight, given.shape[0], name)
+            numbers = evenly_spaced(len(weight), most)
+            points, away = self._in_tree(*self._points.nearest(given[numbers]))
+        else:
+            rows = read_rows(self, X, fitting=False)
+            blocks = self._blocks(rows.x, *weights_of(rows, sample_weight, name))
+            weight, unit = blocks.weight, blocks.unit
+            numbers = evenly_spaced(blocks.n_rows, most)
+            if len(numbers) < blocks.n_rows:
+                blocks = blocks.part(numbers, weight[numbers])
+            blocks = blocks.in_memory()
+            x, (points, away) = blocks.x, self._nearest_of(blocks)
+        self._refuse_unconnected(points, name)
+        asked = self._asked(None, None, None)
+        labels = asked.labels_of(points, away)
+        between = self._tree.distances(asked.centres)[asked.centres]
+        return SeenRows(
+            numbers=numbers,
+            n_rows=len(weight),
+            x=x,
+            weight=np.array(weight[numbers]) * unit,
+            labels=labels,
+            memberships=(labels[:, None] == np.arange(asked.n_clusters)).astype(np.float64),
+            is_soft=False,
+            distances=asked.distances_of(points, away),
+            state=State(Centres(np.eye(len(between)), (between.max() ** 2 - between**2) / 2)),
+        )
+
+    def _refuse_unconnected(self, points: IntArray, name: str) -> None:
+        """Refuse rows at these points, or parts of X, that are at no distance from others."""
+        nowhere, parts = int(np.count_nonzero(points < 0)), self.n_connected_components_
+        if parts > 1 or nowhere:
+            what = f"{nowhere:,} rows" if nowhere else f"{parts} parts of X"
+            raise ValueError(
+                f"{name}: nothing connects {what} with others, so they have no place beside them; "
+                "leave them out (PieceTreeDisplay and CostCurveDisplay draw them)."
+            )
+
     def _nearest_points(self, X: Any) -> tuple[IntArray, Float64]:
         """Return the points (n,) of the tree at which rows are, and how far away from them."""
         check_is_fitted(self)
         name = type(self).__name__
-        if self.metric == "precomputed":
-            points, away = self._points.nearest(given_distances(X, name, self.n_features_in_))
-        else:
-            x = read_rows(self, X, fitting=False).x
-            blocks = self._blocks(x, np.broadcast_to(1.0, (int(x.shape[0]),)), 1.0)
-            with self._engine(blocks) as engine:
-                points, away = nearest_of_rows(self._points, blocks, engine)
-            warn_of_no_direction(int(np.count_nonzero(points < 0)), len(points), name)
+        if self._points.take_distances:
+            found = self._points.nearest(given_distances(X, name, self.n_features_in_))
+            return self._in_tree(*found)
+        x = read_rows(self, X, fitting=False).x
+        return self._nearest_of(self._blocks(x, np.broadcast_to(1.0, (int(x.shape[0]),)), 1.0))
+
+    def _nearest_of(self, blocks: Blocks) -> tuple[IntArray, Float64]:
+        """Return the same of rows by their coordinates."""
+        with self._engine(blocks) as engine:
+            points, away = nearest_of_rows(self._points, blocks, engine)
+        empty = int(np.count_nonzero(points < 0))
+        warn_of_no_direction(empty, len(points), type(self).__name__)
+        return self._in_tree(points, away)
+
+    def _in_tree(self, points: IntArray, away: Float64) -> tuple[IntArray, Float64]:
         return np.where(points < 0, -1, self._tree.point[points]), away
 
     def _rows_of_the_fit(self, asked: str) -> tuple[IntArray, Float64]:
@@ -476,7 +596,7 @@ class ConnectivityClustering(GraphClustering):
             raise ValueError(f"{name}: give k, distance or layer, one of them.")
         if distance is not None:
             step = real(distance, "distance", name)
-            return PiecePartition(self._pieces, self._pieces.apart(step), self._noise())
+            return PiecePartition(self._pieces, self._pieces.apart(step), self._noise)
         if layer is not None:
             number = integer(layer, "layer", name, 0)
             if number >= len(self.layer_sizes_):
@@ -500,9 +620,10 @@ class ConnectivityClustering(GraphClustering):
                 f"different rows, in {most} pieces of weight {self.min_cluster_size_:g} or more; "
                 f"take at most {most}, or a smaller min_cluster_size."
             )
-        return PiecePartition(self._pieces, self._pieces.first(k), self._noise())
+        return PiecePartition(self._pieces, self._pieces.first(k), self._noise)
 
-    def _noise(self) -> PieceNoise | None:
+    def _checked_noise(self) -> PieceNoise | None:
+        """Return what is noise, as the parameters have it."""
         if self.noise is None:
             return None
         if is_auto(self.noise):
@@ -514,7 +635,7 @@ class ConnectivityClustering(GraphClustering):
         layers."""
         least, most = self._bounds()
         of_all = pieces(self._tree)
-        of_power = of_all if self.z == 1 else pieces(self._tree, self.z)
+        of_power = of_all if self._power == 1 else pieces(self._tree, self._power)
         given = None if is_auto(self.min_cluster_size) else float(self.min_cluster_size)
         found = gaps(of_all, given)
         if is_given := least == most:

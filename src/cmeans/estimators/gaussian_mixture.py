@@ -81,8 +81,9 @@ class GaussianMixture(Plotting, BaseCMeans):
         How the first centres are drawn. A name: as in `KernelKMeans`, for hard partitions of the
         rows as they are and of the rows whitened by their total covariance, from which two runs
         start; six more, from random rows, take their place only where they gain much: 0.1 of a
-        log-likelihood for each row and column. Else one run starts from what is given: as in
-        `KernelKMeans`, or (weights, means, covariances), or a fitted mixture, also of scikit-learn.
+        log-likelihood for each row and column (of many rows on a sample first). Else one run starts
+        from what is given: as in `KernelKMeans`, or (weights, means, covariances), or a fitted
+        mixture, also of scikit-learn.
     n_init : int, default=1
         Starts of the hard partitions; the lowest objective is kept.
     search : "auto", "breathing", None or Search, default="auto"
@@ -158,6 +159,7 @@ class GaussianMixture(Plotting, BaseCMeans):
 
     _takes = frozenset[str]()
     _has_likelihood = True
+    _taken_fields = {**KernelKMeans._taken_fields, "covariance": ("prior",)}
     _together = frozenset({"covariance", "noise", 'missing="partial"'})
     kernel = Linear()
     gamma = "scale"

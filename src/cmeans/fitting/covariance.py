@@ -35,9 +35,9 @@ class Covariance(ParameterObject):
         Degrees of freedom of the components' tails; None: infinitely many, Gaussians. There are no
         others so far.
     volume : "equal" or "free", default="equal"
-        For the c-means family: "equal": metrics of determinant 1, so that clusters differ in shape
-        alone (Gustafson & Kessel 1979). "free": they differ in volume too, which adds ln |S_j| to
-        squared distances; for hard and entropy rules. Components of a mixture are free always.
+        Whether clusters of the c-means family differ in shape alone, or in volume too. "equal":
+        metrics have the determinant 1 (Gustafson & Kessel 1979). "free": squared distances have ln
+        |S_j| besides; for hard and entropy rules. Components of a mixture are free always.
 
     Raises
     ------

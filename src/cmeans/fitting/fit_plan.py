@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..solvers.search import is_enough, stage_of, usual_visits_of_search
@@ -48,14 +49,15 @@ def usual_visits(
     samples: list[int],
     *,
     searched: bool,
-    further_runs: int = 0,
+    further_runs: Sequence[int] = (),
 ) -> tuple[int, int]:
     """Return the usual passes over all rows of a fit, with the last, and the usual row visits;
-    `searched`: a better solution is looked for; `further_runs` are over all rows."""
+    `searched`: a better solution is looked for; `further_runs`: the rows of each."""
     c, sweeps = settings.n_clusters, min(USUAL_SWEEPS, settings.stopping.max_iter)
     if further_runs:
         passes, visits = usual_visits(n_rows, settings, samples, searched=searched)
-        return passes + further_runs * sweeps, visits + further_runs * sweeps * n_rows
+        whole = sum(size == n_rows for size in further_runs)
+        return passes + whole * sweeps, visits + sum(further_runs) * sweeps
     further = usual_visits_of_search(c, sweeps) if searched else 0
     if not samples:
         passes = settings.n_init * sweeps + further + 1

@@ -101,6 +101,8 @@ PRIVATE = {
     "_communities",
     "_point_of_row",
     "_away_of_row",
+    "_power",
+    "_noise",
 }
 FITTED_NAME = re.compile(r"[a-z][a-z0-9_]*_")
 

@@ -18,6 +18,7 @@ from ..data.arrays import (
     as_like,
     dense_like,
     foreign_like,
+    host_float64,
     itemsize,
     namespace,
     numpy_dtype,
@@ -35,7 +36,7 @@ from ..rules import Rule
 from ..runtime.callbacks import with_callbacks
 from ..runtime.docstrings import describes_arguments
 from ..runtime.offered import offered_if
-from ..runtime.progress import Reporter, current_listeners
+from ..runtime.progress import SILENT, Reporter, current_listeners
 from ..runtime.user_warnings import naming
 from ..spaces import Space
 from ..storage.overwriting import refuse_overwriting
@@ -49,6 +50,7 @@ from .arguments import RunsPasses, asked_top_k
 from .fitted_attributes import FittedAttributes, KeptMemberships, OutlierThreshold, noise_of
 from .rows.dask_answers import lazily
 from .rows.empty import warn_of_empty_rows
+from .seen_rows import SeenRows, evenly_spaced
 from .validation import diagonal_for_prediction, integer, read_rows, weights_of
 
 Part = TypeVar("Part")
@@ -421,6 +423,32 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
 
     def _pass(self, table: RepresentedRows) -> tuple[RepresentedRows, Space, Rule, State]:
         return table, table.space, self._rule, self._state
+
+    def _seen(self, X: Any, diag: Any, sample_weight: Any, most: int) -> SeenRows:
+        """Return what the model says of at most so many rows of X, evenly spaced."""
+        table, c = self._known_table(X, diag, sample_weight), len(self._state.centres)
+        numbers, blocks = evenly_spaced(table.n_rows, most), table.blocks
+        if len(numbers) < table.n_rows:
+            blocks = blocks.part(numbers, blocks.weight[numbers])
+        rows = RepresentedRows(table.space, blocks.in_memory(), 0, training=False)
+        x = rows.blocks.x
+        sink = ArraySink(len(numbers), c, dense_like(x), self._rule.most_clusters)
+        with self._engine(rows.blocks) as engine:
+            assign_into(sink, rows, rows.space, self._rule, self._state, engine, SILENT)
+            measured = engine.map(rows.in_scale(), DistancePass(self._rule, self._state))
+            distances = [host_float64(part) for part in measured]
+        return SeenRows(
+            numbers=numbers,
+            n_rows=table.n_rows,
+            x=x if self.kernel_.takes_features else None,
+            weight=np.array(rows.blocks.weight) * rows.blocks.unit,
+            labels=np.asarray(sink.outputs.labels),
+            memberships=host_float64(sink.outputs.dense_memberships(c)),
+            is_soft=bool(self._rule.is_soft),
+            distances=np.concatenate(distances),
+            state=self._state,
+            represented=rows,
+        )
 
     def _known_table(
         self, X: Any, diag: Any, sample_weight: Any = None, caller: str | None = None

@@ -110,10 +110,10 @@ class Stage:
         """Fitted attributes of models that have gone through this stage."""
         return {}
 
-    def further_runs(self, *, drawn: bool) -> int:
-        """Return the number of runs over all rows that the stage makes beside those of the plain
-        fit; `drawn`: from starts that are drawn."""
-        return 0
+    def further_runs(self, blocks: Blocks, n_clusters: int, *, drawn: bool) -> list[int]:
+        """Return the rows of each run that the stage makes beside those of the plain fit; `drawn`:
+        from starts that are drawn."""
+        return []
 
     def bytes_beside(self, blocks: Blocks) -> int:
         """Bytes of memory that the stage takes beside the rows that it is given, as long as the fit

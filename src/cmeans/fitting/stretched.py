@@ -102,7 +102,7 @@ def _refuse(rule: Rule, covariance: Covariance, said: str) -> None:
         )
     if covariance.volume == "free" and not rule.is_shift_free:
         raise ValueError(
-            f'{said}: with volume="free" squared distances may be negative, which hard and entropy '
-            'rules alone allow; take volume="equal", or KernelKMeans, CMeans(rule="entropy") or '
-            "GaussianMixture."
+            f'{said}: with Covariance(volume="free") squared distances may be negative, which hard '
+            'and entropy rules alone allow; take Covariance(volume="equal"), or KernelKMeans, '
+            'CMeans(rule="entropy") or GaussianMixture.'
         )

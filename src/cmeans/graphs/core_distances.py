@@ -12,9 +12,10 @@ ROUNDING = 1e-12  # of sums of weights, by which they may fall short
 def refuse_light(weights: Float64, min_samples: float) -> None:
     """Refuse more weight than all rows have."""
     if not weights.sum() * (1 + ROUNDING) >= min_samples:
+        alone = " (1 sample)" if len(weights) == 1 else ""
         raise ValueError(
-            f"min_samples={min_samples}: all rows together weigh {weights.sum():.3g}; give at most "
-            "that."
+            f"min_samples={min_samples}: all rows together weigh {weights.sum():.3g}{alone}; give "
+            "at most that."
         )
 
 

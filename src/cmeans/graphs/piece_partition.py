@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ..data.arrays import Float64, IntArray
+from ..runtime.stored_classes import stored
 from .piece_choice import crumb_weight
 from .piece_depth import FAR, are_light, depths, quantiles
 from .pieces import Flags, Pieces
@@ -15,6 +16,7 @@ from .pieces import Flags, Pieces
 LEAST_NOISE = 5.0  # lighter pieces may be noise, whatever clusters must weigh
 
 
+@stored
 @dataclass(frozen=True)
 class PieceNoise:
     """What is noise: of points that hang on their clusters by pieces lighter than `lighter` those

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,8 @@ Distances = tuple[IntArray, Float64]
 
 class Points(Protocol):
     """Points of a tree, by which rows are known."""
+
+    take_distances: ClassVar[bool]  # rows to these points, in place of their coordinates
 
     @property
     def step_error(self) -> float | None:
@@ -44,6 +46,7 @@ class GivenPoints:
     # how far the rows of the fit are from their points at most, which counts as no distance; None:
     # points are rows
     radius: float | None = None
+    take_distances: ClassVar = False
 
     def nearest(self, x: Any) -> Distances:
         rows = self.rows(x)
@@ -91,6 +94,7 @@ class GivenDistances:
     keys: npt.NDArray[np.int64]  # (n,) of the rows of the fit
     columns: IntArray  # (v,) that hold distances to points
     point: IntArray  # (n,) of the rows of the fit; -1 for those of no weight
+    take_distances: ClassVar = True
 
     def nearest(self, x: Any) -> Distances:
         keys, known = row_keys(x), self.keys.view(np.uint64)

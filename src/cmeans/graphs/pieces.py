@@ -19,6 +19,7 @@ from ..data.arrays import Float64, IntArray
 from .piece_tree import PieceTree
 
 Flags = npt.NDArray[np.bool_]
+SMALL = 1e-200  # powers of the largest height from which to 1 / SMALL all sums are numbers
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class Pieces:
     centre: IntArray  # (u,) the point at the end of each path
     top: IntArray  # (u,) the node where it begins
     above: IntArray  # (u,) the path from which it branches off; -1 where it begins at a root
-    gain: Float64  # (u,) how much the cost falls by its centre; infinite for further roots
+    # (u,) how much the cost falls by its centre, in a unit of its own; infinite for further roots
+    gain: Float64
     most: int  # paths that may be clusters: those of pieces that weigh enough
     cost: Float64  # (most,) the least cost of 1, 2, ... clusters
 
@@ -83,9 +85,9 @@ def pieces(
     Paths that begin in lighter pieces are no clusters, except at roots. A path goes down through
     pieces that weigh enough as long as there are any.
     """
-    is_root = tree.parent < 0
-    with np.errstate(invalid="ignore"):
-        fall = np.where(is_root, tree.height, tree.join_height) ** z - tree.height**z
+    is_root, unit = tree.parent < 0, _unit(tree, z)
+    upper = np.where(is_root, tree.height, tree.join_height)
+    fall = (upper / unit) ** z - (tree.height / unit) ** z
     heavy = (tree.weight >= min_weight) | is_root
     value, best = _longest(tree, tree.weight * fall, heavy)
     ends = _ends(best, tree.n_points)
@@ -100,8 +102,20 @@ def pieces(
     above = np.where(is_root[top], -1, rank[ends[tree.parent[top]]])
     gain, most, parts = value[top], int(heavy[top].sum()), len(tree.roots)
     cost = np.concatenate([np.cumsum(gain[::-1])[::-1], [0.0]])[1 : most + 1]
+    if unit != 1:
+        with np.errstate(over="ignore", under="ignore"):
+            cost = (cost ** (1 / z) * unit) ** z
     gain[1:parts], cost[: parts - 1] = np.inf, np.inf
     return Pieces(tree, ends[top], top, above, gain, most, cost)
+
+
+def _unit(tree: PieceTree, z: float) -> float:
+    """Return the length in which heights are measured: 1, or the largest height where powers of it
+    come near the ends of float64."""
+    largest = float(tree.height.max())
+    with np.errstate(over="ignore", under="ignore"):
+        power = np.float64(largest) ** z
+    return 1.0 if largest == 0 or SMALL < power < 1 / SMALL else largest
 
 
 def _longest(tree: PieceTree, gain: Float64, heavy: Flags) -> tuple[Float64, IntArray]:

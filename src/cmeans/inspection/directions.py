@@ -27,17 +27,37 @@ class Plane:
 
 
 def plane_of(seen: InspectedRows) -> Plane:
-    """Return the plane in which the centres of a model lie apart most."""
-    state = seen.model._state
+    """Return the plane in which the centres of a model lie apart most; where its space has no
+    coordinates, that in which the rows themselves do."""
+    state = seen.state
+    if seen.represented is None and isinstance(seen.x, np.ndarray):
+        return _plane_of_rows(seen.x, seen.feature_names)
     if state.metrics is None:
         return Plane(*plane_by_distances(state.centres, seen.distances, seen.masses))
     return _plane_of_coordinates(seen)
 
 
+def _plane_of_rows(x: Float64, names: tuple[str, ...]) -> Plane:
+    """Return the plane of the two principal axes of rows; that of the columns where there are no
+    more than two."""
+    nothing = np.empty((0, 2))
+    if (d := x.shape[1]) <= 2:
+        return Plane(np.pad(x, ((0, 0), (0, 2 - d))), nothing, (names[0], (*names, "")[1]))
+    from sklearn.decomposition import PCA  # which takes a while to load
+
+    axes = PCA(2, random_state=0)
+    positions = axes.fit_transform(x)
+    one, other = (
+        f"direction {number} ({percent(share)} of the rows' spread)"
+        for number, share in enumerate(axes.explained_variance_ratio_, 1)
+    )
+    return Plane(positions, nothing, (one, other))
+
+
 def _plane_of_coordinates(seen: InspectedRows) -> Plane:
     """Return the plane of clusters with metrics, whose distances are no single space's: where
     their centres span less than a plane, the rest is where their rows lie apart most."""
-    centres, covariances = seen.model._state.centres.coordinates, cluster_covariances(seen)
+    centres, covariances = seen.state.centres.coordinates, cluster_covariances(seen)
     weight = np.maximum(seen.masses, 1e-3 * max(seen.masses.max(initial=0.0), 1.0))
     share = weight / weight.sum()
     middle = share @ centres

@@ -20,7 +20,8 @@ def mean_variances(metrics: Metrics, mean_d2: Float64) -> Float64:
 def cluster_covariances(seen: InspectedRows) -> Float64:
     """Return the covariances (c, r, r) of clusters with metrics. Metrics of determinant 1 tell
     their shapes alone, and their sizes come from the distances of the rows."""
-    metrics: Metrics = seen.model._state.metrics
+    metrics = seen.state.metrics
+    assert metrics is not None, "clusters with covariances have metrics"
     found = metrics.covariances
     if found.ndim == 2:
         found = found[:, :, None] * np.eye(found.shape[1])

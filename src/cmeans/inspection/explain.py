@@ -134,23 +134,24 @@ def explain(
             f"{caller}: rows of a precomputed kernel have no columns to explain clusters by; pass "
             "a model of features."
         )
-    return explanation_of(seen.model, seen, names, n_columns, max_depth)
+    return explanation_of(seen, names, n_columns, max_depth)
 
 
 def explanation_of(
-    model: Any, seen: InspectedRows, names: tuple[str, ...], n_columns: int, max_depth: int
+    seen: InspectedRows, names: tuple[str, ...], n_columns: int, max_depth: int
 ) -> Explanation:
     """Return the explanation of rows that have columns."""
     columns, chosen = _columns(seen, names, n_columns)
     depth = max(max_depth, int(np.ceil(np.log2(max(2, seen.n_clusters)))))
     tree, rules, fidelity = _tree(seen, names, chosen, depth)
-    between = seen.numbers[unclear(seen, soft=bool(model.rule_.is_soft))]
+    between = seen.numbers[unclear(seen)]
     return Explanation(columns, rules, fidelity, between, seen.numbers[seen.labels < 0], tree)
 
 
-def unclear(seen: InspectedRows, *, soft: bool) -> npt.NDArray[np.bool_]:
+def unclear(seen: InspectedRows) -> npt.NDArray[np.bool_]:
     """Return which rows lie between clusters."""
-    low = seen.memberships.max(axis=1) < BETWEEN if soft else seen.silhouettes < NEARLY_EQUAL
+    largest = seen.memberships.max(axis=1)
+    low = largest < BETWEEN if seen.is_soft else seen.silhouettes < NEARLY_EQUAL
     return low & (seen.labels >= 0)
 
 

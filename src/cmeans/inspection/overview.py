@@ -8,11 +8,24 @@ from ..runtime.docstrings import describes_arguments
 from .displays.centres import CentresDisplay
 from .displays.convergence import ConvergenceDisplay
 from .displays.memberships import MembershipDisplay
+from .displays.pieces import CostCurveDisplay, PieceTreeDisplay
 from .displays.scatter import ScatterDisplay
 from .displays.silhouette import SilhouetteDisplay
 from .displays.sizes import SizesDisplay
 from .figure import shared_axes
 from .steps import last_step
+
+
+@describes_arguments
+def overview_of_pieces(model: Any, X: Any) -> Any:
+    """Draw four pictures of connected pieces and rows X, and return the figure of matplotlib: rows
+    in the plane of the centres, sizes, the tree and the cost curve."""
+    figure, ((first, second), (third, fourth)) = shared_axes(2, 2, "plot", figsize=(11, 8))
+    ScatterDisplay.from_estimator(model, X, ax=first)
+    SizesDisplay.from_estimator(model, X, ax=second)
+    PieceTreeDisplay.from_estimator(model, ax=third)
+    CostCurveDisplay.from_estimator(model, ax=fourth)
+    return figure
 
 
 @describes_arguments

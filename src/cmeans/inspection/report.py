@@ -188,9 +188,7 @@ def page_of(
         else [str(number) for number in seen.numbers]
     )
     contrast = contrast_of(seen, tuple(map(_short, named_features(feature_names, seen, CALLER))))
-    told = (
-        None if contrast is None else explanation_of(seen.model, seen, contrast.feature_names, 5, 3)
-    )
+    told = None if contrast is None else explanation_of(seen, contrast.feature_names, 5, 3)
     contents = _contents(model, seen, names, contrast, told, findings or Findings())
     text = _template().render(title=_short(title), theme=theme, **contents)
     place = Path(os.fspath(out))
@@ -230,11 +228,11 @@ def _contents(
             findings, facts={**findings.facts, "steps": ", ".join(map(_one_line, model[:-1]))}
         )
         model = seen.model
-    table = table_of(model._state.centres, seen, contrast, 3)
+    table = table_of(seen, contrast, 3)
     plane = plane_of(seen)
     shown = np.arange(0, len(names), -(-len(names) // DRAWN))
     by_number = dict(zip(seen.numbers.tolist(), names, strict=True))
-    soft = bool(model.rule_.is_soft)
+    soft = seen.is_soft
     noise = seen.weight[seen.labels < 0].sum()
     return {
         "facts": _facts(model, seen, findings),
@@ -253,7 +251,7 @@ def _contents(
         "told": None if told is None else _told(told),
         "rules": None if told is None else told.rules,
         "fidelity": None if told is None else told.fidelity,
-        "between": _named(seen.numbers[unclear(seen, soft=soft)], by_number),
+        "between": _named(seen.numbers[unclear(seen)], by_number),
         "noise": _named(seen.numbers[seen.labels < 0], by_number),
         "certificate": None
         if vars(model).get("approximation_") is None
@@ -297,8 +295,9 @@ def _facts(model: Any, seen: InspectedRows, findings: Findings) -> list[tuple[st
     ]
 
 
-def _kernel_name(model: Any) -> str:
-    return model.kernel if isinstance(model.kernel, str) else type(model.kernel_).__name__
+def _kernel_name(model: Any) -> str | None:
+    kernel = vars(model).get("kernel")  # None: of a model that has no other spaces
+    return kernel if kernel is None or isinstance(kernel, str) else type(model.kernel_).__name__
 
 
 def _clusters(

@@ -11,13 +11,11 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from ..data.arrays import Array, Float64, IntArray, dense_like, host_float64, is_sparse
-from ..fitting.prediction import Predicting
+from ..data.arrays import Array, Float64, IntArray, host_float64, is_sparse
+from ..fitting.seen_rows import Inspectable
 from ..fitting.validation import integer
-from ..runtime.progress import SILENT
-from ..sweeps.final_pass import ArraySink, assign_into
-from ..sweeps.passes import DistancePass
 from ..sweeps.represented_rows import RepresentedRows
+from ..sweeps.state import State
 from .steps import last_step, shown_columns
 
 MOST_ROWS = 50_000  # that are looked at of more, evenly spaced
@@ -37,9 +35,11 @@ class InspectedRows:
     weight : (s,)
     labels : (s,) -1 for noise.
     memberships : (s, c) one-hot for hard clusters.
+    is_soft : whether clusters are not hard.
     distances : (s, c) to the centres, in the space of the model.
+    state : the centres, and their metrics.
     feature_names : d names.
-    represented : the rows as the space of the model has them.
+    represented : the rows as the space of the model has them; None where it has no numbers.
     """
 
     model: Any
@@ -49,16 +49,19 @@ class InspectedRows:
     weight: Float64
     labels: IntArray
     memberships: Float64
+    is_soft: bool
     distances: Float64
+    state: State
     feature_names: tuple[str, ...]
-    represented: RepresentedRows
+    represented: RepresentedRows | None
 
     @property
     def coordinates(self) -> Float64:
         """(s, r) of the rows, over the orthonormal axes of a space that has some."""
-        blocks = self.represented.blocks
-        rows = np.arange(self.represented.n_rows)
-        coordinates: Float64 = self.represented.space.embed(blocks.take(rows)).coordinates
+        represented = self.represented
+        assert represented is not None, "clusters with metrics are in a space"
+        rows = represented.blocks.take(np.arange(represented.n_rows))
+        coordinates: Float64 = represented.space.embed(rows).coordinates
         return coordinates
 
     @property
@@ -125,7 +128,7 @@ def inspected(
             "leave it out."
         )
     model, X = last_step(model, X)
-    if not isinstance(model, Predicting):
+    if not isinstance(model, Inspectable):
         raise ValueError(
             f"{caller}: the model is {model!r}; pass a fitted estimator of this library."
         )
@@ -134,31 +137,11 @@ def inspected(
             f"{caller}: X is None; pass the rows to look at, those of the fit or others."
         )
     most = integer(most, "max_rows", caller, 1)
-    table = model._known_table(X, diag, sample_weight)
-    numbers = np.arange(0, table.n_rows, -(-table.n_rows // most), dtype=np.intp)
-    blocks = (
-        table.blocks
-        if len(numbers) == table.n_rows
-        else table.blocks.part(numbers, table.blocks.weight[numbers])
-    )
-    rows = RepresentedRows(table.space, blocks.in_memory(), 0, training=False)
-    sink = ArraySink(
-        len(numbers),
-        len(model._state.centres),
-        dense_like(rows.blocks.x),
-        model._rule.most_clusters,
-    )
-    with model._engine(rows.blocks) as engine:
-        assign_into(sink, rows, rows.space, model._rule, model._state, engine, SILENT)
-        distances = [
-            host_float64(part)
-            for part in engine.map(rows.in_scale(), DistancePass(model._rule, model._state))
-        ]
-    x = rows.blocks.x if model.kernel_.takes_features else None
+    seen = model._seen(X, diag, sample_weight, most)
+    x, numbers = seen.x, seen.numbers
     if x is not None and inverse_transform is not None:
-        x = inverse_transform(x)
-        if getattr(x, "shape", None) != (len(numbers), model.n_features_in_):
-            wanted = (len(numbers), model.n_features_in_)
+        wanted, x = tuple(x.shape), inverse_transform(x)
+        if getattr(x, "shape", None) != wanted:
             raise ValueError(
                 f"{caller}(inverse_transform=...): it returned {getattr(x, 'shape', type(x))}; an "
                 f"array {wanted} is needed."
@@ -166,18 +149,8 @@ def inspected(
     names = () if x is None else feature_names(model)
     if x is not None and pipeline is not None:
         x, names = shown_columns(pipeline, given, numbers)
-    return InspectedRows(
-        model,
-        numbers,
-        table.n_rows,
-        x if x is None or is_sparse(x) else host_float64(x),
-        np.array(rows.blocks.weight) * rows.blocks.unit,
-        np.asarray(sink.outputs.labels),
-        host_float64(sink.outputs.dense_memberships(len(model._state.centres))),
-        np.concatenate(distances),
-        names,
-        rows,
-    )
+    x = x if x is None or is_sparse(x) else host_float64(x)
+    return InspectedRows(**{**vars(seen), "x": x}, model=model, feature_names=names)
 
 
 def feature_names(model: Any) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from ..data.arrays import Float64, host_float64, to_numpy
 from ..fitting.prediction import Predicting
 from ..fitting.validation import integer
 from ..spaces.centres import Centres
+from ..sweeps.state import State
 from .contrast import Contrast, contrast_of
 from .ellipses import mean_variances
 from .rows import InspectedRows, inspected, named_features
@@ -78,7 +79,7 @@ def summary(
         return table_of_fit(last_step(model, X)[0], n_typical)
     seen = inspected(model, X, caller, sample_weight=sample_weight, diag=diag)
     contrast = contrast_of(seen, named_features(feature_names, seen, caller))
-    return table_of(seen.model._state.centres, seen, contrast, n_typical)
+    return table_of(seen, contrast, n_typical)
 
 
 def table_of_fit(model: Any, n_typical: int = 1) -> Table:
@@ -86,8 +87,8 @@ def table_of_fit(model: Any, n_typical: int = 1) -> Table:
     kept = vars(model) if isinstance(model, Predicting) else {}
     if "labels_" not in kept:
         raise ValueError(
-            f"summary: {model!r} keeps no labels of rows (it is not fitted, or was saved without "
-            "them); pass X."
+            f"summary: {model!r} keeps no labels of rows with their distances (it is not fitted, "
+            "was saved without them, or keeps none); pass X."
         )
     labels, c = to_numpy(kept["labels_"]), len(model._state.centres)
     inside = np.flatnonzero(labels >= 0)
@@ -110,17 +111,17 @@ def table_of_fit(model: Any, n_typical: int = 1) -> Table:
         columns["membership"] = mean(
             largest if top is None else host_float64(top.values)[inside, 0]
         )
-        columns["spread"] = _spread(model, mean(host_float64(kept["_nearest"])[inside]))
+        columns["spread"] = _spread(model._state, mean(host_float64(kept["_nearest"])[inside]))
     columns["separation"] = _apart(model._state.centres)
     if "_nearest" in kept:
         columns["typical"] = model.representatives(n_typical)
     return Table(columns)
 
 
-def _spread(model: Any, mean_d2: Float64) -> Float64:
+def _spread(state: State, mean_d2: Float64) -> Float64:
     """Return the root mean square distance (c,) of rows to their centres, of mean squared
     distances; in the space itself where clusters measure these by metrics of their own."""
-    metrics = model._state.metrics
+    metrics = state.metrics
     return np.sqrt(mean_d2 if metrics is None else mean_variances(metrics, mean_d2).sum(axis=1))
 
 
@@ -132,9 +133,7 @@ def _apart(centres: Centres) -> Float64:
     return nearest
 
 
-def table_of(
-    centres: Centres, seen: InspectedRows, contrast: Contrast | None, n_typical: int
-) -> Table:
+def table_of(seen: InspectedRows, contrast: Contrast | None, n_typical: int) -> Table:
     """Return the table of `summary`."""
     c, factor = seen.n_clusters, seen.n_rows / len(seen.numbers)
     mass, total = seen.masses, float(seen.weight.sum())
@@ -151,8 +150,8 @@ def table_of(
             "weight": mass * factor,
             "share": mass / total if total else mass,
             "membership": _mean(belonging, seen),
-            "spread": _spread(seen.model, _mean(seen.own_distances**2, seen)),
-            "separation": _apart(centres),
+            "spread": _spread(seen.state, _mean(seen.own_distances**2, seen)),
+            "separation": _apart(seen.state.centres),
             "silhouette": _mean(seen.silhouettes, seen) if c > 1 else np.full(c, np.nan),
             "typical": np.where(nearest >= 0, seen.numbers[nearest], -1),
         }

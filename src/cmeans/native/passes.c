@@ -7,23 +7,26 @@
 #define SUMMED 16 /* tiles whose sums are taken in the rows' precision, before they are added in float64: SUMMED_ROWS in native_rows.py */
 #define NO_RULE -2
 
-/* The cluster of each row's largest membership, ties to the lowest number; -1 where the rule leaves rows out, and all are zero or noise is
- * nearer than any centre. */
+/* The cluster of each row's largest membership, ties to the lowest number; -1 where the rule leaves rows out, and all are zero, or noise is
+ * nearer than any centre or has the largest. */
 static void label_by_membership(struct tile *tile, const struct centres *centres, int leaves_out) {
     const int64_t clusters = centres->clusters;
     const lanes noise = all(noise_distance(centres));
     ACROSS(t) {
         lanes factor = load(tile->factor + t), best = multiply(load(tile->u + t), factor);
+        lanes rest = subtract(all(1), best);
         mask label = all_whole(0);
         for (int64_t j = 1; j < clusters; j++) {
             lanes u = multiply(load(tile->u + j * TILE + t), factor);
             mask larger = less(best, u);
             label = where_whole(larger, all_whole((whole)j), label);
             best = where(larger, u, best);
+            rest = subtract(rest, u);
         }
         if (leaves_out) {
+            mask is_noise = leaves_out == HAS_REST ? less(best, rest) : less(noise, load(tile->low + t));
             label = where_whole(equal(best, all(0)), all_whole(-1), label);
-            label = where_whole(less(noise, load(tile->low + t)), all_whole(-1), label);
+            label = where_whole(is_noise, all_whole(-1), label);
         }
         store_whole(tile->label + t, label);
     }

@@ -26,6 +26,8 @@ INLINE void add_weighted(struct tile *tile, int64_t j, double *mass, double *spr
 #include "rules/sized.h"
 #include "rules/sparse.h"
 
+#define HAS_REST 2 /* noise has what a row's memberships lack of one */
+
 struct rule {
     const char *name;
     void (*memberships)(struct tile *, const struct centres *);                    /* u from d2 */
@@ -34,7 +36,7 @@ struct rule {
     void (*slopes)(const struct tile *, const struct centres *, real *);           /* of u in the clusters' prices; NULL: there are none */
     int one_cluster;      /* a row counts for one cluster only, that of its label */
     int nearest;          /* which is its nearest, so that sweeps need nothing else */
-    int leaves_rows_out;  /* a row may belong to no cluster */
+    int leaves_rows_out;  /* a row may belong to no cluster: where all memberships are zero or noise is nearer, or HAS_REST */
 };
 
 static const struct rule RULES[] = {
@@ -44,6 +46,7 @@ static const struct rule RULES[] = {
     {"fuzzy, m = 2", fuzzy_two_memberships, fuzzy_two_sums, fuzzy_utilities, NULL, 0, 0, 0},
     {"noise", noise_memberships, noise_sums, fuzzy_utilities, NULL, 0, 0, 1},
     {"noise, m = 2", noise_two_memberships, noise_two_sums, fuzzy_utilities, NULL, 0, 0, 1},
+    {"noisy entropy", noisy_entropy_memberships, noisy_entropy_sums, NULL, NULL, 0, 0, HAS_REST},
     {"polynomial fuzzy", polynomial_fuzzy_memberships, polynomial_fuzzy_sums, NULL, NULL, 0, 0, 0},
     {"possibilistic", possibilistic_memberships, possibilistic_sums, NULL, NULL, 0, 0, 0},
     {"possibilistic, m = 2", possibilistic_two_memberships, possibilistic_two_sums, NULL, NULL, 0, 0, 0},

@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 
 from ..data.arrays import Array, Float64, as_like, namespace
 from ..runtime.checks import real
-from .base import Rule
+from .base import NativeFunctions, Rule
 from .mixture import LOG_CIRCLE, TEMPERATURE
 from .sized_entropy import entropy_memberships, entropy_penalty
 
@@ -59,6 +59,15 @@ class NoiseMixture(Rule):
     def noise_distance(self) -> float:
         """Noise is one more cluster, whose price and distance from every row are 0."""
         return 0.0
+
+    @property
+    def native_functions(self) -> NativeFunctions:
+        return NativeFunctions("noisy entropy", power=TEMPERATURE)
+
+    def numbers(self, scales: Float64) -> Float64:
+        # the clusters' less what they have in common, as in a mixture, and what noise costs beside
+        common: float = scales.max()
+        return np.stack([scales - common, np.full(len(scales), common)])
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         assert scales is not None, "the scales of a mixture come from weights and covariances"

@@ -40,6 +40,7 @@ _NAMED = re.compile(
     rf"(?<![\w./'-])(?:({'|'.join(_NAMES)})={_VALUE}|({_BARE})(?:\[(\d+)\])?(?![\w=-]|\.\w))(?![^\s,;)]*/)"
 )
 _PARAMETER_OF = {type(made(None, "")).__name__: name for name, made in OBJECTS.items()}
+_PARAMETER_OF["Covariance"] = "covariance"
 _OBJECT = re.compile(
     rf"(?:\b\w+=)?\b({'|'.join(_PARAMETER_OF)})\(([^()]*)\)(?:: (\w+)(?= (?:must|holds)\b))?"
 )
@@ -48,6 +49,7 @@ _FIELD = re.compile(r"(\w+)=(\[[^\]]*\]|'[^']*'|\"[^\"]*\"|[^,]+)")
 _PHRASES = {  # what else only a program can do, or names
     "take resume=False": "leave out --resume",
     "cmeans.select": "cmeans select",
+    "give an object that has": "give one that has",
     " (scikit-learn's SimpleImputer, KNNImputer)": "",
     " (n_neighbors of its kernel)": "",
     ", a RandomState, or None": "",

@@ -37,7 +37,7 @@ Block = Sequence[NDArray[Any]]  # some rows of a file: one 1-D array per picked 
 def or_partial(spelt: str) -> str:
     """Return the advice to fit rows as they are; `spelt`: the parameter that asks for it, or the
     command's option."""
-    return f", or fit with {spelt} and the linear kernel"
+    return f", or fit with {spelt} (of kernels, the linear one)"
 
 
 def copy_columns(block: Block, x: RowArray) -> None:

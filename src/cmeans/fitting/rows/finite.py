@@ -15,8 +15,16 @@ from ...data.blocks import rows_between, spans
 from ...data.files.tables import or_partial
 
 PARTIAL = 'missing="partial"'
-OR_TAKE = f', or take kernel="linear" and {PARTIAL}'
-ADVICE_OF_PARTIAL = (OR_TAKE, or_partial(PARTIAL), or_partial("--missing partial"))
+OF_ROWS = f', or take kernel="linear" and {PARTIAL}'
+OF_COMPONENTS = f", or take {PARTIAL}"
+BY_OTHERS = f", or take {{}}({PARTIAL})"
+ADVICE_OF_PARTIAL = (
+    OF_ROWS,
+    OF_COMPONENTS,
+    BY_OTHERS.format("GaussianMixture"),
+    or_partial(PARTIAL),
+    or_partial("--missing partial"),
+)
 
 
 def takes_holes(estimator: BaseEstimator) -> bool:
@@ -55,9 +63,15 @@ def without_partial(takes_partial: bool = False) -> Iterator[None]:
 
 def way_out(estimator: BaseEstimator) -> str:
     """Return, for messages, the ways to impute missing values, and what to do else."""
-    partial = (
-        OR_TAKE if "missing" in vars(estimator) else ', or take FuzzyCMeans(missing="partial")'
-    )
+    words = vars(estimator)
+    if "missing" not in words:
+        partial = BY_OTHERS.format("FuzzyCMeans")
+    elif "kernel" not in words:
+        partial = OF_COMPONENTS
+    elif words.get("covariance") is not None:
+        partial = BY_OTHERS.format("GaussianMixture")
+    else:
+        partial = OF_ROWS
     return f"(scikit-learn's SimpleImputer, KNNImputer){partial}"
 
 

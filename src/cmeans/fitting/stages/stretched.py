@@ -24,6 +24,7 @@ from ...solvers.stretched import (
     Shrinkage,
     Stretched,
     Volumes,
+    shown_rows,
 )
 from ...solvers.subsampling import subsample_schedule
 from ...spaces import EuclideanSpace, PointSpace, Space
@@ -67,9 +68,13 @@ class StretchedClusters(Stage):
 
     name = "covariance"
 
-    def further_runs(self, *, drawn: bool) -> int:
+    def further_runs(self, blocks: Blocks, n_clusters: int, *, drawn: bool) -> list[int]:
+        n, columns = blocks.n_rows, int(blocks.x.shape[1])
+        if not drawn:
+            return [n]
         # one from each partition, of which one is of the whitened rows, and from random rows
-        return RANDOM_STARTS + 3 if drawn else 1
+        shown = n if self.covariance.prior_rows == 0 else shown_rows(n, n_clusters, columns)
+        return [n] * 3 + [shown] * RANDOM_STARTS
 
     def settle(self, context: FitContext) -> FitContext:
         return context.with_stage(replace(self, context=context))

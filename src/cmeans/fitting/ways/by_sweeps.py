@@ -166,7 +166,11 @@ class BySweeps:
         samples = self._sample_sizes(settings, space, blocks)
         searched = self._is_searched(settings.search.method)
         drawn = isinstance(self.init, str)
-        runs = sum(one.further_runs(drawn=drawn) for one in procedure.stages)
+        runs = [
+            size
+            for stage in procedure.stages
+            for size in stage.further_runs(blocks, settings.n_clusters, drawn=drawn)
+        ]
         return usual_visits(blocks.n_rows, settings, samples, searched=searched, further_runs=runs)
 
     def _rows_for(self, context: FitContext, geometry: Geometry, rule: Rule) -> RepresentedRows:

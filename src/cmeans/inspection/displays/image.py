@@ -7,10 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from ...data.arrays import Float64, IntArray, host_float64
+from ...data.arrays import Float64, IntArray
 from ...fitting.validation import host_array
 from ...runtime.docstrings import describes_arguments
 from ..figure import SEQUENTIAL, pyplot, rgb
+from ..rows import inspected
 from .base import checked_labels, checked_memberships
 
 MAPS = 8  # memberships at most that are drawn beside the labels
@@ -96,15 +97,10 @@ class ImageDisplay:
                 f"{caller}(features=...): it returned {len(rows)} rows for {height} x {width} "
                 "pixels; one a pixel is needed."
             )
-        labels = np.asarray(model.predict(rows))
-        colours = (
-            _mean_colours(flat, labels, len(model._state.centres), caller) if own_colours else None
-        )
-        u = (
-            host_float64(model.memberships(rows)).reshape(height, width, -1)
-            if model.rule_.is_soft
-            else None
-        )
+        seen = inspected(model, rows, caller, most=len(rows))
+        labels = seen.labels
+        colours = _mean_colours(flat, labels, seen.n_clusters, caller) if own_colours else None
+        u = seen.memberships.reshape(height, width, -1) if seen.is_soft else None
         return cls(labels.reshape(height, width), u, colours=colours).plot(figure=figure)
 
     @classmethod

@@ -289,7 +289,7 @@ def _plane(seen: InspectedRows, columns: Sequence[Any], model: Any, caller: str)
     positions, found = _columns(seen, columns, caller)
     names = seen.feature_names[found[0]], seen.feature_names[found[1]]
     own = seen.model
-    if own._state.metrics is None or own is not model or own.kernel_.coordinates != "rows":
+    if seen.state.metrics is None or own is not model or own.kernel_.coordinates != "rows":
         return Plane(positions, np.empty((0, 2)), names)
     covariances = cluster_covariances(seen)[:, found][:, :, found]
     return Plane(positions, host_float64(own.cluster_centers_)[:, found], names, covariances)

@@ -64,6 +64,11 @@ class TendencyDisplay(Display):
         most = integer(max_rows, "max_rows", caller, 2)
         model, X = last_step(model, X)  # distances are those of the rows that it sees
         seen = inspected(model, X, caller, most=most)
+        if seen.represented is None:
+            raise ValueError(
+                f"{caller}: {type(model).__name__} tells no distances between rows of X; draw a "
+                f"PieceTreeDisplay, or give distances to {cls.__name__}.from_predictions."
+            )
         kernel = model.kernel_
         if kernel.takes_kernel_values or seen.x is None:
             raise ValueError(

@@ -41,13 +41,15 @@ static double sized_hard_sums(struct tile *tile, const struct centres *centres, 
 /* The temperature, or the least that a number can hold. */
 INLINE real temperature_of(const struct centres *centres) { return (real)centres->power > TINY ? (real)centres->power : TINY; }
 
-/* u_ij = exp((price_j - d2_ij) / T), up to the row's factor; the least d2 - price is kept. */
-static void sized_entropy_memberships(struct tile *tile, const struct centres *centres) {
-    const lanes temperature = all(temperature_of(centres));
+/* u_ij = exp((price_j - d2_ij) / T), up to the row's factor; the least d2 - price is kept. Noise, if any, is one more cluster, whose d2 -
+ * price stands behind the prices. */
+INLINE void entropy_memberships(struct tile *tile, const struct centres *centres, int is_noisy) {
+    const lanes temperature = all(temperature_of(centres)), noise = all(is_noisy ? centres->scales[centres->clusters] : (real)INFINITY);
     ACROSS(t) {
-        lanes best = all((real)INFINITY), total = all(0);
+        lanes best = noise, total;
         for (int64_t j = 0; j < centres->clusters; j++)
             best = smaller(subtract(load(tile->d2 + j * TILE + t), all(centres->scales[j])), best);
+        total = is_noisy ? exponential(divide(subtract(best, noise), temperature)) : all(0);
         for (int64_t j = 0; j < centres->clusters; j++) {
             lanes net = subtract(load(tile->d2 + j * TILE + t), all(centres->scales[j]));
             lanes u = exponential(divide(subtract(best, net), temperature));
@@ -60,12 +62,21 @@ static void sized_entropy_memberships(struct tile *tile, const struct centres *c
 }
 
 /* w = u; the penalty is T sum_ij u_ij ln u_ij, where T ln u_ij = (least - (d2_ij - price_j)) + T ln factor_i. */
-static double sized_entropy_sums(struct tile *tile, const struct centres *centres, double *mass, double *spread) {
+INLINE double entropy_sums(struct tile *tile, const struct centres *centres, double *mass, double *spread, int is_noisy) {
     const lanes temperature = all(temperature_of(centres));
     lanes part = all(0);
     double penalty;
     ACROSS(t) part = fused(multiply(temperature, load(tile->weight + t)), logarithm(load(tile->factor + t)), part);
     penalty = sum(part);
+    if (is_noisy) {
+        part = all(0);
+        ACROSS(t) {
+            const lanes lead = subtract(load(tile->spare + t), all(centres->scales[centres->clusters]));
+            lanes u = multiply(exponential(divide(lead, temperature)), load(tile->factor + t));
+            part = fused(multiply(u, load(tile->weight + t)), lead, part);
+        }
+        penalty += sum(part);
+    }
     for (int64_t j = 0; j < centres->clusters; j++) {
         part = all(0);
         ACROSS(t) {
@@ -78,6 +89,18 @@ static double sized_entropy_sums(struct tile *tile, const struct centres *centre
         add_weighted(tile, j, mass, spread);
     }
     return penalty;
+}
+
+static void sized_entropy_memberships(struct tile *tile, const struct centres *centres) { entropy_memberships(tile, centres, 0); }
+
+static double sized_entropy_sums(struct tile *tile, const struct centres *centres, double *mass, double *spread) {
+    return entropy_sums(tile, centres, mass, spread, 0);
+}
+
+static void noisy_entropy_memberships(struct tile *tile, const struct centres *centres) { entropy_memberships(tile, centres, 1); }
+
+static double noisy_entropy_sums(struct tile *tile, const struct centres *centres, double *mass, double *spread) {
+    return entropy_sums(tile, centres, mass, spread, 1);
 }
 
 static void sized_entropy_slopes(const struct tile *tile, const struct centres *centres, real *slopes) {

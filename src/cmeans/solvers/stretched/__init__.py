@@ -3,7 +3,7 @@ them."""
 
 from .shapes import SHAPES, Shape
 from .shrinkage import Shrinkage, StandardColumns
-from .solve import RANDOM_STARTS, FilledRows, GivenClusters, Mapped, Stretched
+from .solve import RANDOM_STARTS, FilledRows, GivenClusters, Mapped, Stretched, shown_rows
 from .volumes import EqualVolumes, FreeVolumes, MixtureVolumes, UniformNoise, Volumes
 
 __all__ = [
@@ -21,4 +21,5 @@ __all__ = [
     "Stretched",
     "UniformNoise",
     "Volumes",
+    "shown_rows",
 ]

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ...data.arrays import Array, Float64, as_like, host_float64, namespace, resolution
+from ...data.arrays import Array, Float64, IntArray, as_like, host_float64, namespace, resolution
 from ...data.blocks import blocks_of
 from ...rules import Rule, SizedHard
-from ...sampling.population import Population, draw
+from ...sampling.population import Population, draw, sample
 from ...spaces import Metrics, ProductRows
 from ...spaces.centres import Centres
 from ...spaces.completed import CompletedRows
@@ -23,6 +23,7 @@ from ...sweeps.statistics import Statistics
 from ..fixed_point import solve
 from ..multistart import BestRun, FitResult, Runs, ScalesPilot, Solving, best_of, concluded
 from ..observer import Observer, Progressed, known
+from ..solution import Solution
 from ..stopping import reason
 from .shapes import Shape, diagonals, inverse_factors
 from .shrinkage import RIDGE, Shrinkage, StandardColumns
@@ -30,6 +31,10 @@ from .step import NextClusters, ObjectiveStands
 from .volumes import SweptSums, Volumes
 
 RANDOM_STARTS = 6  # from random rows
+# rows on which these show first whether they gain much, where all are twice as many or more: for
+# each cluster and column, so that what a run gains by fitting single rows is small beside much; and
+# at least
+SHOWING_ROWS, LEAST_SHOWING = 50, 2000
 # of the Gaussian of values that are there: sweeps at most, and the change of a covariance in one,
 # in standard columns, below which they end
 MOST_SWEEPS, SETTLED = 100, 1e-6
@@ -85,6 +90,14 @@ class StretchedStart:
 
 
 @dataclass(frozen=True)
+class Showing:
+    """Some rows that stand for all, on which runs show what they gain."""
+
+    problem: Problem
+    rows: _RowsToStretch
+
+
+@dataclass(frozen=True)
 class Stretched(Solving):
     """A solver of clusters with metrics.
 
@@ -137,12 +150,12 @@ class Stretched(Solving):
         first = final if pilot is None else replace(final, rule=pilot.rule)
         if self.given is None:
             plain = step.start(first, partition, plain)
-            starts = source._drawn(first, step, rows, plain, hidden)
+            showing = self._showing(first, rows, len(centres))
+            starts = source._drawn(first, step, rows, plain, showing, hidden)
         else:
-            starts = iter(
-                [StretchedStart(self._given(self.given, first, step, rows), "the given one")]
-            )
-        best = _best_of(starts, first, step, runs.observer)
+            showing, state = Showing(first, rows), self._given(self.given, first, step, rows)
+            starts = iter([StretchedStart(state, "the given one")])
+        best = _best_of(starts, first, step, runs.observer, showing.problem)
         if pilot is not None:
             state = best.solution.state
             scaled = pilot.state(state, first.sweep(state))
@@ -186,6 +199,7 @@ class Stretched(Solving):
         step: NextClusters,
         rows: _RowsToStretch,
         plain: State,
+        showing: Showing,
         observer: Observer,
     ) -> Iterator[StretchedStart]:
         """Yield starts from the two partitions, and those from random rows."""
@@ -206,9 +220,24 @@ class Stretched(Solving):
             numbers = self.population.at(draw(self.population, c, self.rng))
             centres = problem.space.embed(problem.rows.blocks.take(numbers), numbers)
             near = rows.in_metric(centres, rows.standard)
+            sums = showing.rows.hard_sums(near)
             yield StretchedStart(
-                step.start(problem, rows.hard_sums(near), near), "random rows", is_random=True
+                step.start(showing.problem, sums, near), "random rows", is_random=True
             )
+
+    def _showing(self, problem: Problem, rows: _RowsToStretch, c: int) -> Showing:
+        """Return a fair sample of the rows, on which starts from random rows show what they gain;
+        all of them where these are few, or where a sample's clusters may have no inverse
+        covariance."""
+        size = shown_rows(len(self.population), c, len(rows.columns.live))
+        if size == len(self.population) or self.prior == 0:
+            return Showing(problem, rows)
+        positions, weights = sample(self.population, size, self.rng)
+        numbers, whole = self.population.at(positions), problem.rows.blocks.weight
+        weights *= float(whole.sum()) / weights.sum()
+        return Showing(
+            problem.on_sample(numbers, weights, problem.stopping), rows.part(numbers, weights)
+        )
 
     def _given(
         self, given: GivenClusters, problem: Problem, step: NextClusters, rows: _RowsToStretch
@@ -307,6 +336,12 @@ class _RowsToStretch:
         lacking = self.total - second.values[0] / self.problem.rows.blocks.weight.sum()
         return replace(self, problem=problem, lacking=lacking)
 
+    def part(self, numbers: IntArray, weights: Float64) -> _RowsToStretch:
+        """Return some of the rows, which stand for all; those without weight stay without."""
+        weights = np.where(self.problem.rows.blocks.weight[numbers] > 0, weights, 0.0)
+        problem = self.problem.on_sample(numbers, weights, self.problem.stopping)
+        return replace(self, problem=problem)
+
     @property
     def width(self) -> int:
         """r, the number of coordinates."""
@@ -364,6 +399,13 @@ class _RowsToStretch:
         return replace(sums, second=second)
 
 
+def shown_rows(n: int, c: int, d: int) -> int:
+    """Return of how many of n rows runs from random rows show what they gain, c clusters in d
+    columns; n where these are few."""
+    size = max(SHOWING_ROWS * c * d, LEAST_SHOWING)
+    return size if 2 * size <= n else n
+
+
 def _hard_sums(problem: Problem, state: State) -> Statistics:
     state = replace(state, scales=np.zeros(len(state.centres)))
     return problem.engine.fold(problem.rows, SweepPass(SizedHard(), state))
@@ -376,22 +418,34 @@ def _hard_partition(runs: Runs, observer: Observer) -> BestRun:
 
 
 def _best_of(
-    starts: Iterator[StretchedStart], problem: Problem, step: NextClusters, observer: Observer
+    starts: Iterator[StretchedStart],
+    problem: Problem,
+    step: NextClusters,
+    observer: Observer,
+    showing: Problem,
 ) -> BestRun:
     """Follow every start, and return the run that ends lowest. One from random rows must gain more
-    than the little by which components that describe no cluster lower the objective."""
+    than the little by which components that describe no cluster lower the objective: on the rows
+    that show it, before it is followed over all."""
     best: BestRun | None = None
-    lowest, visits, count = np.inf, 0, 0
+    shown: Solution | None = None  # the best run on the rows that show what others gain
+    visits, count, hidden = 0, 0, observer.without_callbacks().within("showing")
     for number, start in enumerate(starts):
-        solution = solve(problem, start.state, observer.at("fit", number), step)
-        visits, count = visits + solution.row_visits, number + 1
-        value = solution.history[-1] / problem.rows.blocks.unit
-        assert solution.last is not None, "there was a sweep"
-        weight = solution.last[1].weight
-        gain = step.volumes.much(weight, lowest, len(step.shrinkage.columns.live))
-        if best is None or lowest - value > (gain if start.is_random else 0.0):
-            best, lowest = BestRun(solution, None, 0, {"start_": start.source}), value
-            sums = solution.last[1]
+        state, count, trial = start.state, number + 1, None
+        if start.is_random and showing is not problem:
+            assert best is not None, "random rows come last"
+            if shown is None:
+                shown = solve(showing, best.solution.state, hidden.at("fit"), step)
+                visits += shown.row_visits
+            trial = solve(showing, state, hidden.at("fit", number), step)
+            visits, state = visits + trial.row_visits, trial.state
+            if not _is_lower(trial, shown, showing, step, much=True):
+                continue
+        solution = solve(problem, state, observer.at("fit", number), step)
+        visits += solution.row_visits
+        if best is None or _is_lower(solution, best.solution, problem, step, much=start.is_random):
+            best, shown = BestRun(solution, None, 0, {"start_": start.source}), trial
+            value, sums = _value(solution, problem), _last_sums(solution)
             ended = Progressed(problem.rule, known(solution.state), solution.n_iter, value, sums)
             observer.best_start(ended)
         if solution.ended:
@@ -399,6 +453,28 @@ def _best_of(
     assert best is not None, "there is always a start"
     observer.best_start(None)
     return replace(best, row_visits=visits, attributes={**best.attributes, "n_starts_": count})
+
+
+def _is_lower(
+    solution: Solution, other: Solution, problem: Problem, step: NextClusters, *, much: bool
+) -> bool:
+    """True where a run ends lower than another; `much`: by as much as is worth more than what
+    components gain that describe no cluster."""
+    lowest, least = _value(other, problem), 0.0
+    if much:
+        weight, columns = _last_sums(solution).weight, len(step.shrinkage.columns.live)
+        least = step.volumes.much(weight, lowest, columns)
+    return lowest - _value(solution, problem) > least
+
+
+def _value(solution: Solution, problem: Problem) -> float:
+    """Return the objective at the end of a run, of weights as the problem has them."""
+    return solution.history[-1] / problem.rows.blocks.unit
+
+
+def _last_sums(solution: Solution) -> Statistics:
+    assert solution.last is not None, "there was a sweep"
+    return solution.last[1]
 
 
 def _said_of_starts(best: BestRun) -> str:

@@ -1,0 +1,43 @@
+"""What a fitted model says of some rows: all that displays, summaries and explanations ask of
+it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from ..data.arrays import Array, Float64, IntArray
+from ..sweeps.represented_rows import RepresentedRows
+from ..sweeps.state import State
+
+
+@dataclass(frozen=True)
+class SeenRows:
+    """Some rows, and what a model says of them."""
+
+    numbers: IntArray  # (s,) of the rows
+    n_rows: int  # that they are taken from
+    x: Array | None  # (s, d) as the model reads them; None where rows are no features
+    weight: Float64  # (s,)
+    labels: IntArray  # (s,) -1 for noise
+    memberships: Float64  # (s, c) one-hot for hard clusters
+    is_soft: bool
+    distances: Float64  # (s, c) to the centres, in the space of the model
+    state: State  # the centres there
+    represented: RepresentedRows | None = None  # rows in that space; None where it has no numbers
+
+
+@runtime_checkable
+class Inspectable(Protocol):
+    """A fitted model that can be asked."""
+
+    def _seen(self, X: Any, diag: Any, sample_weight: Any, most: int) -> SeenRows:
+        """Return what it says of at most so many rows of X, evenly spaced."""
+        ...
+
+
+def evenly_spaced(n_rows: int, most: int) -> IntArray:
+    """Return the numbers of at most so many rows."""
+    return np.arange(0, n_rows, -(-n_rows // most), dtype=np.intp)
