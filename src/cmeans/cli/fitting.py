@@ -128,7 +128,8 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
         # In few words what clusters are like, where that takes no other pass over rows that are not
         # in memory.
         names = feature_names(model, recipe)
-        seen = None if rows.stay or names is None else looked_at(model, rows, recipe)
+        unseen = rows.stay or names is None or not hasattr(model, "_seen")
+        seen = None if unseen else looked_at(model, rows, recipe)
         summary = _summary(request, rows, model, read_metadata(place / MODEL)) | _columns_of(
             request, rows, recipe
         )
