@@ -24,7 +24,7 @@ from cmeans.spaces import EuclideanSpace
 from cmeans.spaces.centres import Centres
 from cmeans.tuning.softness import critical_temperature
 from contracts.arrays import as_form, cut_raggedly, on_host
-from every_estimator import CLASSES, with_parameter
+from every_estimator import CLASSES, SWEPT, with_parameter
 from limited import limited
 from sweep_choices import pairs
 
@@ -388,7 +388,7 @@ def test_what_is_refused(X, tmp_path, monkeypatch):
         match=r"FuzzyCMeans\(metric='yes'\): unknown metric; known are .*euclidean.*cosine",
     ):
         FuzzyCMeans(C, metric="yes").fit(X)
-    for name in set(CLASSES) - {*with_parameter("metric"), "ConnectivityClustering"}:
+    for name in set(SWEPT) - set(with_parameter("metric")):
         with pytest.raises(TypeError, match="metric"):
             CLASSES[name](metric="cosine")
     assert set(with_parameter("metric")) == {

@@ -15,6 +15,7 @@ from ..data.files.schema import described
 from ..engines.dask.dask_api import connected
 from ..fitting.fit_plan import FitPlan
 from ..fitting.rows.finite import without_partial
+from ..fitting.seen_rows import Inspectable
 from ..persistence.model_file import read_metadata, save
 from ..rules.base import rule_of
 from ..runtime.numerals import parse_budget
@@ -128,7 +129,7 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
         # In few words what clusters are like, where that takes no other pass over rows that are not
         # in memory.
         names = feature_names(model, recipe)
-        unseen = rows.stay or names is None or not hasattr(model, "_seen")
+        unseen = rows.stay or names is None or not isinstance(model, Inspectable)
         seen = None if unseen else looked_at(model, rows, recipe)
         summary = _summary(request, rows, model, read_metadata(place / MODEL)) | _columns_of(
             request, rows, recipe
@@ -234,6 +235,8 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
             f"--plan, --checkpoint: --method {request.method} has neither; leave them out."
         )
     if request.report:
+        if not method.is_shown:
+            raise InputError(f"--report: --method {request.method} has none; leave it out.")
         check_pages("--report")
     if not method.soft and (request.top_k is not None or request.threshold is not None):
         raise InputError(

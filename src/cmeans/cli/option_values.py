@@ -29,6 +29,7 @@ from .. import (
 )
 from ..fitting.covariance import Covariance
 from ..fitting.named_parameters import OBJECTS
+from ..fitting.seen_rows import Inspectable
 from ..fitting.validation import integer
 from ..kernels import KERNELS, Kernel
 from ..persistence.model_checks import check_parameters
@@ -146,6 +147,7 @@ class MethodSpec:
         # what rows are known to be, and what a fit would take
         self.takes_known = "known_labels" in inspect.signature(estimator.fit).parameters
         self.has_plans = hasattr(estimator, "plan")
+        self.is_shown = issubclass(estimator, Inspectable)
         if self.bounds_number:
             words["n_clusters"] = words["n_clusters"].replace(
                 annotation=int, default=estimator._usual_most
