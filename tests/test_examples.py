@@ -66,3 +66,9 @@ def test_the_python_of_the_readme(
     exec(compile(pictures, "README.md", "exec"), names)
     assert "high proline" in capsys.readouterr().out
     assert (tmp_path / "wines.html").is_file()
+
+
+def test_the_gallery_has_a_place_for_each_example() -> None:
+    order = runpy.run_path(str(ROOT / "docs" / "_ext" / "gallery_order.py"))["FIRST"]
+    assert sorted(order) == sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
+    assert set(order) == set(SHOWS)

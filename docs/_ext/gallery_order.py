@@ -11,6 +11,8 @@ FIRST = [
         "choosing_the_number",
         "outliers",
         "moons_and_spirals",
+        "connected_pieces",
+        "stretched",
         "strokes",
         "photograph",
         "topics",
