@@ -123,8 +123,10 @@ OF_INPUT = {
 }
 WHOLE = (FuzzyCMeans, StreamingFuzzyCMeans)
 # Equally heavy communities are named in the order in which they come, and these checks shuffle the
-# rows; the estimator's own tests compare weights and copies.
-NAMED_AS_THEY_COME = {
+# rows; the estimator's own tests compare weights and copies. Mixtures take no sparse rows, which
+# scikit-learn 1.6 does not ask before its check.
+LEFT_OUT = {
+    (GaussianMixture, "check_sample_weight_equivalence_on_sparse_data"),
     (ModularityClustering, "check_sample_weight_equivalence_on_dense_data"),
     (ModularityClustering, "check_sample_weight_equivalence_on_sparse_data"),
 }
@@ -138,7 +140,7 @@ def parametrize_with_checks_once(estimators):
         case
         for case in cases
         if (isinstance(case[0], WHOLE) or case[1].func.__name__ not in OF_INPUT)
-        and (type(case[0]), case[1].func.__name__) not in NAMED_AS_THEY_COME
+        and (type(case[0]), case[1].func.__name__) not in LEFT_OUT
     ]
     return pytest.mark.parametrize(words, kept, **every.kwargs)
 

@@ -42,6 +42,12 @@ def is_sparse(x: Array) -> bool:
     return not isinstance(x, np.ndarray) and bool(sparse.issparse(x))
 
 
+def diagonal_csr(values: Array) -> Any:
+    """Return the CSR array (n, n) with these values (n,) on its diagonal."""
+    n = len(values)
+    return sparse.csr_array((values, np.arange(n), np.arange(n + 1)), shape=(n, n))
+
+
 def is_stored(x: Array) -> bool:
     """True where x represents rows that are not in memory."""
     return isinstance(x, StoredRows)

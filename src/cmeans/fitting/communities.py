@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..data.arrays import Float64, IntArray, is_sparse
+from ..data.arrays import Float64, IntArray, diagonal_csr, is_sparse
 from ..data.blocks import Blocks, mapped
 from ..engines import Engine
 from ..graphs.affinities import affinity_graph
@@ -111,8 +111,8 @@ def given_rows(x: Any, weight: Float64) -> CommunityRows:
     """Return the graph of given affinities (n, n): an edge weighs as much as the larger of its two
     directions, times the weights of both ends. A node is not its own neighbour."""
     both = sparse.csr_array(x.maximum(x.T.tocsr()))
-    both = sparse.csr_array(both - sparse.diags_array(both.diagonal()))
-    scaled = sparse.csr_array(sparse.diags_array(weight) @ both @ sparse.diags_array(weight))
+    both = sparse.csr_array(both - diagonal_csr(both.diagonal()))
+    scaled = sparse.csr_array(diagonal_csr(weight) @ both @ diagonal_csr(weight))
     scaled.eliminate_zeros()
     scaled.sort_indices()
     keys = row_keys(x).view(np.int64)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ..data.arrays import Float64, IntArray
+from ..data.arrays import Float64, IntArray, diagonal_csr
 
 SCALE = 7  # the neighbour whose distance is a row's scale
 LEAST = 2.0**-20  # affinity of a row to its neighbours
@@ -72,7 +72,7 @@ def affinity_graph(
     )
     parts = (values.ravel(), numbers.ravel(), k * np.arange(n + 1))
     one_way = sparse.csr_array(parts, shape=(n, n))
-    loops = sparse.diags_array(weights * np.minimum(copies, most), format="csr")
+    loops = diagonal_csr(weights * np.minimum(copies, most))
     both = sparse.csr_array(one_way.maximum(one_way.T.tocsr()) + loops)
     both.eliminate_zeros()
     both.sort_indices()

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ..data.arrays import Float64, IntArray
+from ..data.arrays import Float64, IntArray, diagonal_csr
 from ..kernels.nearest_points import NearestPoints
 from ..runtime.stored_classes import stored
 from .affinities import arcs_of_new_rows
@@ -53,7 +53,7 @@ class NeighbourNodes:
         given = self._given(x)
         arcs = self.arcs_of(projected(given, self.centre, self.axes))
         if self.have_unit_length:  # rows of length 0 have no neighbours
-            arcs = sparse.csr_array(sparse.diags_array(given.any(axis=1).astype(float)) @ arcs)
+            arcs = sparse.csr_array(diagonal_csr(given.any(axis=1).astype(float)) @ arcs)
             arcs.eliminate_zeros()
         return arcs
 
@@ -109,7 +109,7 @@ class GivenNodes:
         return found
 
     def arcs(self, x: Any) -> Any:
-        weighted = sparse.csr_array(x @ sparse.diags_array(self.weights))
+        weighted = sparse.csr_array(x @ diagonal_csr(self.weights))
         weighted.eliminate_zeros()
         return weighted
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ..data.arrays import Float64, IntArray
+from ..data.arrays import Float64, IntArray, diagonal_csr
 from ..data.blocks import Blocks, GivenRows
 from ..engines import Engine, Pass
 from ..runtime.stored_classes import stored
@@ -74,12 +74,12 @@ class NodeCommunities:
         found = sparse.csr_array(parts, shape=(len(self.labels), self.n_clusters))
         there = (nodes >= 0).astype(float)
         labels = np.where(nodes < 0, -1, self.labels[nodes])
-        return labels, sparse.csr_array(sparse.diags_array(there) @ found[np.maximum(nodes, 0)])
+        return labels, sparse.csr_array(diagonal_csr(there) @ found[np.maximum(nodes, 0)])
 
     def _of_nodes(self, affinities: Any) -> Any:
         """Return the gains (n, c), CSR, of the nodes, of which none is larger than that of the own
         community."""
-        arcs = sparse.csr_array(affinities - sparse.diags_array(affinities.diagonal()))
+        arcs = sparse.csr_array(affinities - diagonal_csr(affinities.diagonal()))
         arcs.eliminate_zeros()
         found = self._gains(arcs, np.arange(len(self.labels)))
         rows, largest = np.repeat(np.arange(len(self.labels)), np.diff(found.indptr)), _best(found)

@@ -16,7 +16,7 @@ import scipy.linalg
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, lobpcg
 
-from ..data.arrays import Float64, IntArray
+from ..data.arrays import Float64, IntArray, diagonal_csr
 
 COARSEST = 600  # rows of the smallest graph, whose equations are solved
 SHIFT = 1e-9  # added to the diagonal of the Laplacian, which is singular
@@ -38,7 +38,7 @@ def leading_eigenvectors(
     count), the largest first; and True if the first `needed` of them are found. The others, which
     help them to converge, are rough."""
     n = len(root)
-    laplacian = (sparse.eye_array(n, format="csr") * (1.0 + SHIFT) - matrix).tocsr()
+    laplacian = (diagonal_csr(np.full(n, 1.0 + SHIFT)) - matrix).tocsr()
     hierarchy = Hierarchy.over(laplacian, root, rng)
     preconditioner = LinearOperator(
         (n, n), matvec=hierarchy.solve, matmat=hierarchy.solve, dtype=np.float64
@@ -96,7 +96,7 @@ class Hierarchy:
                 (root / norms[aggregate], aggregate, np.arange(n + 1)), shape=(n, m)
             )
             inverse = DAMPING / matrix.diagonal()
-            up = (rough - sparse.diags_array(inverse) @ (matrix @ rough)).tocsr()
+            up = (rough - diagonal_csr(inverse) @ (matrix @ rough)).tocsr()
             down = up.T.tocsr()
             levels.append(Level(matrix, inverse[:, None], up, down))
             matrix, root = (down @ matrix @ up).tocsr(), norms

@@ -6,9 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from ...data.arrays import Float64, host_float64, squared_norms
+from ...data.arrays import Float64, diagonal_csr, host_float64, squared_norms
 from ...data.blocks import Block, Blocks, spans
 from ...kernels import Kernel, Linear
 from ..base import Space
@@ -46,7 +45,7 @@ class PointSpace(Space):
         if isinstance(origin, PointSpace):
             return self.at(origin.as_points(centres))
         d = len(self.shift)
-        axes = Blocks(sparse.eye_array(d, format="csr"), np.ones(d))
+        axes = Blocks(diagonal_csr(np.ones(d)), np.ones(d))
         along = [
             origin.inner_products(centres, axes.cut(start, stop))
             for start, stop in spans(d, axes.block_rows(d))
