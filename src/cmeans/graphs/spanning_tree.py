@@ -119,7 +119,8 @@ def _tree_of_arcs(distances: Any, weights: Float64, min_samples: float) -> Spann
     order = some[np.lexsort((j[some], i[some], lengths[some]))]
     # of the edges in their order, numbers from 1 on are what is compared
     ends = i[order], j[order]
-    nodes = tuple(end.astype(np.int32) for end in ends)  # older releases of SciPy take no others
+    # older releases of SciPy take no other integers
+    nodes = i[order].astype(np.int32), j[order].astype(np.int32)
     ordered = sparse.csr_array((np.arange(1.0, len(order) + 1), nodes), distances.shape)
     kept = np.sort(sparse.csgraph.minimum_spanning_tree(ordered).data).astype(np.int64) - 1
     edges = np.stack(ends, axis=1)[kept]
