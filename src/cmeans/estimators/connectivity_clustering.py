@@ -50,7 +50,7 @@ from ..solvers.observer import FitRecord
 from ..spaces.centres import Centres
 from ..storage.overwriting import refuse_overwriting
 from ..sweeps.state import State
-from .graph_clustering import METRICS, GraphClustering, Written
+from .graph_clustering import METRICS, GraphClustering, Written, first_rows
 
 NUMBER = 64  # bytes that a coordinate takes while it is made
 
@@ -385,12 +385,7 @@ class ConnectivityClustering(GraphClustering):
         points, away = self._rows_of_the_fit("representatives")
         asked = self._asked(None, None, None)
         distances = np.maximum(asked.distances[points], away)
-        labels, found = asked.labels_of(points, away), np.full((asked.n_clusters, count), -1)
-        for cluster in range(asked.n_clusters):
-            rows = np.flatnonzero(labels == cluster)
-            nearest = rows[np.argsort(distances[rows], kind="stable")[:count]]
-            found[cluster, : len(nearest)] = nearest
-        return found
+        return first_rows(asked.labels_of(points, away), distances, asked.n_clusters, count)
 
     def predict_to(
         self,

@@ -26,13 +26,19 @@ from ..fitting.validation import integer, one_of, read_rows, read_weights, real,
 from ..graphs.community_levels import STABLE, CommunitySearch, StableCommunities
 from ..graphs.community_number import number_of, with_number
 from ..graphs.community_points import Nodes
-from ..graphs.community_shares import NodeCommunities, answers_of_rows, own_shares, shares
+from ..graphs.community_shares import (
+    NodeCommunities,
+    answers_of_rows,
+    own_gains,
+    own_shares,
+    shares,
+)
 from ..runtime.checks import is_auto
 from ..runtime.docstrings import describes_arguments
 from ..runtime.user_warnings import naming, warn
 from ..solvers.observer import FitRecord
 from ..storage.overwriting import refuse_overwriting
-from .graph_clustering import METRICS, GraphClustering, Written
+from .graph_clustering import METRICS, GraphClustering, Written, first_rows
 
 
 class ModularityClustering(GraphClustering):
@@ -223,13 +229,7 @@ class ModularityClustering(GraphClustering):
         community, the first of them first; -1 where a community has fewer."""
         count = integer(k, "k", f"{type(self).__name__}.representatives", 1)
         labels, gains = self._of_the_fit("representatives")
-        found = np.full((self.n_clusters_, count), -1)
-        for cluster in range(self.n_clusters_):
-            rows = np.flatnonzero(labels == cluster)
-            own = gains[rows][:, [cluster]].toarray()[:, 0]
-            most = rows[np.argsort(-own, kind="stable")[:count]]
-            found[cluster, : len(most)] = most
-        return found
+        return first_rows(labels, -own_gains(gains, labels), self.n_clusters_, count)
 
     def predict_to(
         self,

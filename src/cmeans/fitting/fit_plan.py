@@ -44,20 +44,11 @@ class FitPlan:
 
 
 def usual_visits(
-    n_rows: int,
-    settings: FitSettings,
-    samples: list[int],
-    *,
-    searched: bool,
-    further_runs: Sequence[int] = (),
+    n_rows: int, settings: FitSettings, samples: list[int], *, searched: bool
 ) -> tuple[int, int]:
     """Return the usual passes over all rows of a fit, with the last, and the usual row visits;
-    `searched`: a better solution is looked for; `further_runs`: the rows of each."""
+    `searched`: a better solution is looked for."""
     c, sweeps = settings.n_clusters, min(USUAL_SWEEPS, settings.stopping.max_iter)
-    if further_runs:
-        passes, visits = usual_visits(n_rows, settings, samples, searched=searched)
-        whole = sum(size == n_rows for size in further_runs)
-        return passes + whole * sweeps, visits + sum(further_runs) * sweeps
     further = usual_visits_of_search(c, sweeps) if searched else 0
     if not samples:
         passes = settings.n_init * sweeps + further + 1
@@ -68,6 +59,12 @@ def usual_visits(
     sampled = settings.n_init * sum(sweeps * size // GROWTH for size in samples)
     sampled += further * samples[stage_of(samples, c)]
     return passes, passes * n_rows + sampled
+
+
+def visits_of_runs(n_rows: int, settings: FitSettings, runs: Sequence[int]) -> tuple[int, int]:
+    """Return the same of runs over so many of the rows each, without a last pass."""
+    sweeps = min(USUAL_SWEEPS, settings.stopping.max_iter)
+    return sweeps * sum(size == n_rows for size in runs), sweeps * sum(runs)
 
 
 def adaptive_visits(n_rows: int, stopping: Stopping, sample: int) -> tuple[int, int]:

@@ -128,6 +128,14 @@ def own_shares(found: Any, labels: npt.NDArray[Any]) -> Float64:
     return own
 
 
+def own_gains(found: Any, labels: npt.NDArray[Any]) -> Float64:
+    """Return the gain (b,) of each row in the community of its label, 0 where there is none."""
+    rows = np.repeat(np.arange(len(labels)), np.diff(found.indptr))
+    there: Float64 = np.where(found.indices == labels[rows], found.data, 0.0)
+    own: Float64 = np.bincount(rows, there, len(labels)).astype(np.float64)
+    return own
+
+
 def _best(found: Any) -> IntArray:
     """Return the community (b,) of the largest gain of each row, of equal ones the first; -1 where
     there is none."""

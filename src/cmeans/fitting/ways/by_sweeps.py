@@ -27,7 +27,7 @@ from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
 from ..expected_space import ExpectedRows, ExpectedSpace, expected_space
-from ..fit_plan import usual_visits
+from ..fit_plan import usual_visits, visits_of_runs
 from ..fitted_attributes import OF_ROWS, certified, model_attributes
 from ..geometry import Geometry
 from ..init import InitContext, starts
@@ -171,7 +171,9 @@ class BySweeps:
             for stage in procedure.stages
             for size in stage.further_runs(blocks, settings.n_clusters, drawn=drawn)
         ]
-        return usual_visits(blocks.n_rows, settings, samples, searched=searched, further_runs=runs)
+        passes, visits = usual_visits(blocks.n_rows, settings, samples, searched=searched)
+        further = visits_of_runs(blocks.n_rows, settings, runs)
+        return passes + further[0], visits + further[1]
 
     def _rows_for(self, context: FitContext, geometry: Geometry, rule: Rule) -> RepresentedRows:
         """Return the represented rows of a fit, within the memory budget."""
