@@ -86,6 +86,7 @@ def solve(
         now.last,
         now.floor,
         None if step.needs_labels else loop.function,  # a labelling sweep does nothing else
+        step,
     )
 
 

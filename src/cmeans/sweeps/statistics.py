@@ -92,6 +92,8 @@ class Statistics:
     penalty: float = 0.0
     hard: HardStatistics | None = None  # where whoever makes the next state asks for it
     second: SecondMoments | None = None  # where the clusters have metrics
+    # what the rule adds to its objective, where a step has added to that for the clusters' metrics
+    rule_penalty: float | None = None
 
     @cached_property
     def _total_spread(self) -> float:
