@@ -157,6 +157,16 @@ def test_threads_and_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(weighted.metrics_, copies.metrics_, rtol=1e-6)
 
 
+def test_single_precision() -> None:
+    """Moments are about centres as they are rounded, those of the past too."""
+    x, _ = cross(300)
+    x = x.astype(np.float32)
+    words = {"rule": "hard", "init": x[:2], "search": None}
+    single, double = (fed(stretched(2, **words), rows, 100) for rows in (x, x.astype(float)))
+    assert single.cluster_centers_.dtype == np.float32
+    np.testing.assert_allclose(single.metrics_, double.metrics_, rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("words", "told", "said"),
     [

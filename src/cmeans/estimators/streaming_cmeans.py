@@ -415,8 +415,7 @@ def _covariance_of(stream: StreamState) -> Any:
     """Return what covariances a stream's clusters have."""
     if (scatter := stream.past.scatter) is None:
         return None
-    step = scatter.step
-    return step.shrinkage.shape.name, step.shrinkage.rows, type(step.volumes).__name__
+    return scatter.step.shrinkage.shape.name, type(scatter.step.volumes).__name__
 
 
 def _features(stream: StreamingFuzzyCMeans) -> Any:

@@ -138,7 +138,8 @@ class _Loop:
         problem, at, mixing = self.problem, now.at, now.mixing
         swept = SweepPass(problem.rule, at, self.step.needs_labels, self.function)
         sums = problem.engine.fold(problem.rows, swept, self._reports(now))
-        sums = problem.with_known(sums if self.carried is None else sums + self.carried(at), at)
+        sums = sums if self.carried is None else sums.with_past(self.carried(at))
+        sums = problem.with_known(sums, at)
         visits = now.row_visits + problem.n_rows
         if mixing is not None:
             accepted, mixing = self._anderson.judge(mixing, sums)

@@ -159,6 +159,13 @@ class Statistics:
         assert self.second is not None, "the clusters have metrics"
         return replace(self, second=self.second.about(centres, self.mass, self.moment))
 
+    def with_past(self, past: Statistics) -> Statistics:
+        """Return these sums of a sweep with those of rows that have gone by, whose second moments
+        are moved to where these are about: single precision rounds centres."""
+        if self.second is not None:
+            past = past.about(Centres.orthonormal(self.second.points))
+        return self + past
+
     @property
     def settled(self) -> Statistics:
         """The sums themselves: none is to be taken yet."""

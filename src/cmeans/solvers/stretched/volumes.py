@@ -151,7 +151,6 @@ class FreeVolumes(Volumes):
         return 2.0 * MUCH * d * weight
 
 
-@stored
 @dataclass(frozen=True)
 class UniformNoise:
     """Noise of the same density everywhere, 1 / V, where V is the product of the columns'
@@ -185,7 +184,6 @@ class UniformNoise:
         return NoiseMixture(self.log_volume(columns))
 
 
-@stored
 @dataclass(frozen=True)
 class MixtureVolumes(Volumes):
     """Gaussians of weights p_j: the scales are 2 ln p_j - ln |S_j|, so that the posteriors of a row
