@@ -234,17 +234,14 @@ class GaussianMixture(Plotting, BaseCMeans):
 
     def _by_bic(self, choices: range, context: FitContext) -> Outcome:
         """Fit every number of clusters, each as if it were the only one, and return the best."""
-        if context.log is not None:
-            raise ValueError(
-                f"{type(self).__name__}(n_clusters={self.n_clusters!r}): a checkpoint is of one "
-                "fit; give a number, which cmeans.select(checkpoint=...) may choose."
-            )
 
         def fitted(n_clusters: int, taker: RowTaker | None = None) -> Outcome:
             settings = replace(
                 context.settings, n_clusters=n_clusters, rng=deepcopy(context.settings.rng)
             )
-            return self._by_sweeps(replace(context, settings=settings, taker=taker))
+            scope = f"{n_clusters} clusters{', again' if taker is not None else ''}/"
+            run = replace(context, settings=settings, taker=taker, scope=scope)
+            return self._by_sweeps(run)
 
         weight = float(context.blocks.weight.sum()) * context.blocks.unit
         best, bics = None, list[float]()
