@@ -6,15 +6,18 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
-from sklearn.datasets import load_digits, make_blobs
+from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.cluster import contingency_matrix
 
 import cmeans
 from cmeans import ModularityClustering
 from cmeans.data.limits import Limits
+from cmeans.inspection import summary
 
-UNSTABLE = pytest.mark.filterwarnings("ignore:.*no stable level:UserWarning")
+UNSTABLE = pytest.mark.filterwarnings(
+    "ignore:.*(no stable level|doubtful whether there are clusters):UserWarning"
+)
 
 
 def given(**words: object) -> ModularityClustering:
@@ -147,6 +150,88 @@ def test_rows_without_clusters() -> None:
     noise = 1 + 1e-12 * np.random.default_rng(2).random(A.shape)
     A, noise = np.maximum(A, A.T), np.maximum(noise, noise.T)
     np.testing.assert_array_equal(given().fit(A).labels_, given().fit(A * noise).labels_)
+
+
+def groups_of_groups() -> tuple[np.ndarray, np.ndarray]:
+    """Three groups of three each."""
+    corners = np.array([[0, 0], [1, 0], [0.5, 0.9]])
+    centres = (30 * corners[:, None] + 4.5 * corners).reshape(9, 2)
+    rng = np.random.default_rng(0)
+    X = np.concatenate([centre + rng.normal(size=(150, 2)) for centre in centres])
+    return X, np.repeat(np.arange(9), 150)
+
+
+def test_layers_of_groups_of_groups(tmp_path) -> None:
+    X, y = groups_of_groups()
+    model = ModularityClustering().fit(X)
+    assert model.layer_sizes_.tolist() == [9, 3]
+    fine, coarse = model.cluster_layers_
+    np.testing.assert_array_equal(fine, model.labels_)
+    assert adjusted_rand_score(y, fine) > 0.95
+    assert adjusted_rand_score(y // 3, coarse) == 1
+    assert model.cluster_tree_[2, 0] == [(1, 0), (1, 1), (1, 2)]
+    for cluster in range(3):
+        inside = {label for _, label in model.cluster_tree_[1, cluster]}
+        assert inside == set(fine[coarse == cluster].tolist())
+    cmeans.save(model, tmp_path / "model.safetensors")
+    read = cmeans.load(tmp_path / "model.safetensors")
+    new = X + 0.01
+    for layer, labels in enumerate(model.cluster_layers_):
+        np.testing.assert_array_equal(read.predict(X, layer=layer), labels)
+        assert read.memberships(new, layer=layer).shape == (len(X), model.layer_sizes_[layer])
+        assert adjusted_rand_score(read.predict(new, layer=layer), labels) > 0.98
+    assert read.cluster_tree_ == model.cluster_tree_
+    assert read.seams_ == model.seams_
+    with pytest.raises(ValueError, match=r"layer=2.*2 layers"):
+        model.predict(X, layer=2)
+    assert ModularityClustering(resolution=0.1).fit(X).layer_resolutions_.tolist() == [0.1]
+
+
+def two_normal(distance: float) -> np.ndarray:
+    return np.random.default_rng(0).normal(size=(500, 2)) + distance * np.eye(2)[np.arange(500) % 2]
+
+
+@pytest.mark.filterwarnings("ignore:.*no stable level:UserWarning")
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.random.default_rng(0).random((500, 2)),
+        two_normal(0),
+        make_moons(1000, noise=0.05, random_state=0)[0][:500],
+    ],
+    ids=["uniform", "normal", "moons"],
+)
+def test_boundaries_through_clusters_are_doubted(X: np.ndarray) -> None:
+    with pytest.warns(UserWarning, match="doubtful whether there are clusters") as heard:
+        model = ModularityClustering().fit(X)
+    ratios = [model.seams_[pair] for pair in model.doubtful_pairs_]
+    assert ratios == sorted(ratios, reverse=True)
+    assert ratios[-1] >= 0.45
+    one, other = model.doubtful_pairs_[0]
+    assert any(f"{one} and {other} ({ratios[0]:.2f})" in str(one_of.message) for one_of in heard)
+
+
+def test_clusters_are_not_doubted() -> None:
+    model = ModularityClustering().fit(two_normal(5 / np.sqrt(2)))
+    assert (model.n_clusters_, model.doubtful_pairs_) == (2, [])
+    assert model.seams_[0, 1] < 0.45
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_the_rows_seen_are_those_of_the_model(metric: str) -> None:
+    X = planted()[0] if metric == "precomputed" else blobs()[0]
+    model = ModularityClustering(metric=metric).fit(X)
+    seen = model._seen(X, None, None, 150)
+    np.testing.assert_array_equal(seen.labels, model.labels_[seen.numbers])
+    np.testing.assert_array_equal(seen.memberships, model.memberships_[seen.numbers])
+    own = [model.memberships_[model.labels_ == j] for j in range(model.n_clusters_)]
+    centres = np.array([rows.mean(axis=0) for rows in own])
+    np.testing.assert_allclose(seen.state.centres.coordinates, centres)
+    expected = np.linalg.norm(seen.memberships[:, None] - centres, axis=2)
+    np.testing.assert_allclose(seen.distances, expected, atol=1e-7)
+    assert (seen.x is None) == (metric == "precomputed")
+    table = summary(model, X)
+    np.testing.assert_allclose(table["share"], np.bincount(model.labels_) / len(X))
 
 
 def test_more_equal_rows_than_neighbours() -> None:

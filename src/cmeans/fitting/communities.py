@@ -13,9 +13,11 @@ from ..data.arrays import Float64, IntArray, diagonal_csr, is_sparse
 from ..data.blocks import Blocks, mapped
 from ..engines import Engine
 from ..graphs.affinities import affinity_graph
-from ..graphs.community_graph import CommunityGraph, canonical_order, rounded
+from ..graphs.community_graph import CommunityGraph, canonical_order, compact, rounded
 from ..graphs.community_levels import CommunitySearch, StableCommunities
+from ..graphs.community_moves import joined
 from ..graphs.community_points import GivenNodes, NeighbourNodes, Nodes, projected
+from ..graphs.community_seams import Seams, seams
 from ..graphs.community_shares import NodeCommunities
 from ..graphs.nearest_neighbours import nearest_neighbours
 from ..graphs.piece_points import GivenPoints
@@ -157,7 +159,9 @@ class FoundCommunities:
     """The communities of rows."""
 
     communities: NodeCommunities
+    others: tuple[NodeCommunities, ...]  # at other resolutions where they are stable
     modularity: float
+    seams: Seams
     search: StableCommunities
 
 
@@ -176,13 +180,36 @@ def found_communities(
         CommunityGraph.of(canonical), rows.sizes[places], most_cells, engine
     )
     found = choose(search)
-    labels = np.full(graph.shape[0], -1)
-    labels[places] = found.labels
-    labels, resolution = _by_size(labels, rows.sizes), found.resolution
-    nodes = NodeCommunities.of(rows.affinities, labels, resolution, rows.others, rows.arcs)
+
+    def named(labels: IntArray) -> IntArray:
+        every = np.full(graph.shape[0], -1)
+        every[places] = labels
+        return _by_size(every, rows.sizes)
+
+    def of_nodes(labels: IntArray, resolution: float) -> NodeCommunities:
+        return NodeCommunities.of(rows.affinities, labels, resolution, rows.others, rows.arcs)
+
+    labels = named(found.labels)
+    nodes = of_nodes(labels, found.resolution)
+    others: dict[int, NodeCommunities] = {}  # by their numbers of communities
+    for layer in found.others:
+        further = of_nodes(named(layer.labels), layer.resolution)
+        if further.n_clusters != nodes.n_clusters:
+            others.setdefault(further.n_clusters, further)
     alone = np.where(labels < 0, nodes.n_clusters, labels)
-    modularity = CommunityGraph.of(rows.affinities).modularity(alone, resolution)
-    return FoundCommunities(nodes, modularity, found)
+    modularity = CommunityGraph.of(rows.affinities).modularity(alone, found.resolution)
+    between = _seams(search, labels[places], engine)
+    return FoundCommunities(nodes, tuple(others.values()), modularity, between, found)
+
+
+def _seams(search: CommunitySearch, labels: IntArray, engine: Engine) -> Seams:
+    """Return the boundaries between communities, of many nodes between groups of these."""
+    if search.coarse is search.graph:
+        return seams(search.graph, labels, engine)
+    group = compact(search.cell * (int(labels.max()) + 1) + labels)
+    of_group = np.empty(int(group.max()) + 1, np.int64)
+    of_group[group] = labels
+    return seams(joined(search.graph, group), of_group, engine)
 
 
 def _by_size(labels: IntArray, sizes: Float64) -> IntArray:

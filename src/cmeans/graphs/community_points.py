@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from ..data.arrays import Float64, IntArray, diagonal_csr
+from ..data.blocks import Blocks, GivenRows
+from ..engines import Engine, Pass
 from ..kernels.nearest_points import NearestPoints
 from ..runtime.stored_classes import stored
 from .affinities import arcs_of_new_rows
@@ -20,8 +22,20 @@ from .row_keys import KeyPlaces, row_keys
 Keys = npt.NDArray[np.int64]
 
 
+class NodePlaces(NamedTuple):
+    """Where rows are in a graph."""
+
+    known: IntArray  # (b,) the nodes that they are; -1 for new ones
+    arcs: Any  # (b, n) CSR, weights of the edges of new rows to nodes
+
+
 class Nodes(Protocol):
     """Nodes of a graph, by which rows are known."""
+
+    are_given: ClassVar[bool]  # rows come as their edges to these, in place of their coordinates
+
+    @property
+    def count(self) -> int: ...
 
     def known(self, x: Any) -> IntArray:
         """Return the nodes (b,) that rows are; -1 for new ones."""
@@ -45,6 +59,12 @@ class NeighbourNodes:
     centre: Float64  # (d,)
     have_unit_length: bool
     n_neighbors: int
+
+    are_given: ClassVar = False
+
+    @property
+    def count(self) -> int:
+        return len(self.weights)
 
     def known(self, x: Any) -> IntArray:
         return self._known(row_keys(self._given(x)))
@@ -101,6 +121,12 @@ class GivenNodes:
     weights: Float64  # (n,) of the nodes
     keys: Keys  # (n,) of their affinities
 
+    are_given: ClassVar = True
+
+    @property
+    def count(self) -> int:
+        return len(self.weights)
+
     def known(self, x: Any) -> IntArray:
         keys, own = row_keys(x), self.keys.view(np.uint64)
         found = self._known(keys)
@@ -116,3 +142,35 @@ class GivenNodes:
     @cached_property
     def _known(self) -> KeyPlaces:
         return KeyPlaces(self.keys.view(np.uint64))
+
+
+def places_of(nodes: Nodes, x: Any) -> NodePlaces:
+    """Return where rows are in a graph."""
+    known = nodes.known(x)
+    new = np.flatnonzero(known < 0)
+    if not len(new):
+        return NodePlaces(known, sparse.csr_array((len(known), nodes.count)))
+    ones = np.ones(len(new)), (new, np.arange(len(new)))
+    spread = sparse.csr_array(ones, shape=(len(known), len(new)))
+    return NodePlaces(known, sparse.csr_array(spread @ nodes.arcs(x[new])))
+
+
+@dataclass(frozen=True)
+class PlacesPass(Pass[NodePlaces]):
+    """Where rows are in a graph."""
+
+    nodes: Nodes
+
+    def work(self, rows: GivenRows, task: int, prepared: None) -> NodePlaces:
+        return _stacked([places_of(self.nodes, block.x) for block in rows.task(task)])
+
+
+def places_of_rows(nodes: Nodes, blocks: Blocks, engine: Engine) -> NodePlaces:
+    """Return where all rows are in a graph."""
+    rows = GivenRows(blocks, blocks.numbers_of_a_row)
+    return _stacked(list(engine.map(rows, PlacesPass(nodes))))
+
+
+def _stacked(parts: list[NodePlaces]) -> NodePlaces:
+    known, arcs = zip(*parts, strict=True)
+    return NodePlaces(np.concatenate(known), sparse.vstack(arcs, format="csr"))
