@@ -253,12 +253,14 @@ def test_a_community_of_fewer_rows_than_neighbours_wins_new_ones() -> None:
 
 
 @UNSTABLE
-@pytest.mark.parametrize("wide", [False, True])
-def test_weights_are_copies(wide: bool) -> None:
+@pytest.mark.parametrize(
+    ("wide", "edges"), [(False, "scaling"), (True, "scaling"), (False, "equal"), (False, "shared")]
+)
+def test_weights_are_copies(wide: bool, edges: str) -> None:
     X = np.random.default_rng(0).normal(size=(150, 60 if wide else 4))
     weight = np.random.default_rng(1).integers(0, 4, 150)
-    weighed = ModularityClustering().fit(X, sample_weight=weight)
-    copied = ModularityClustering().fit(np.repeat(X, weight, axis=0))
+    weighed = ModularityClustering(edges=edges).fit(X, sample_weight=weight)
+    copied = ModularityClustering(edges=edges).fit(np.repeat(X, weight, axis=0))
     assert adjusted_rand_score(np.repeat(weighed.labels_, weight), copied.labels_) == 1
     assert weighed.modularity_ == pytest.approx(copied.modularity_, rel=1e-9)
     assert weighed.labels_.min() == 0  # rows without weight are where new ones would be
@@ -274,6 +276,19 @@ def test_directions() -> None:
     assert adjusted_rand_score(y, model.labels_) == 1
     with pytest.warns(UserWarning, match="length 0"):
         assert model.predict(np.zeros((1, 5))).tolist() == [-1]
+
+
+@pytest.mark.parametrize("edges", ["equal", "shared"])
+def test_other_edges(edges: str, tmp_path) -> None:
+    X, y = blobs()
+    model = ModularityClustering(edges=edges).fit(X)
+    assert adjusted_rand_score(y, model.labels_) == 1
+    cmeans.save(model, tmp_path / "model.safetensors")
+    read = cmeans.load(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(read.predict(X), model.labels_)
+    new = X + 0.1
+    np.testing.assert_array_equal(read.predict(new), model.labels_)
+    np.testing.assert_array_equal(read.memberships(new), model.memberships(new))
 
 
 def test_a_number_of_clusters() -> None:
@@ -294,6 +309,7 @@ def test_a_number_of_clusters() -> None:
         ({"resolution": 0}, "resolution=0"),
         ({"resolution": "low"}, "resolution='low'"),
         ({"n_neighbors": 0}, "n_neighbors=0"),
+        ({"edges": "jaccard"}, "edges='jaccard'"),
         ({"metric": "manhattan"}, "metric='manhattan'"),
         ({"n_clusters": 3, "resolution": 1.0}, "each decides the other"),
         ({"n_clusters": 0}, "n_clusters"),

@@ -10,12 +10,13 @@ from sklearn.metrics import adjusted_rand_score
 from cmeans import native
 from cmeans.engines import ThreadEngine
 from cmeans.graphs import community_moves
-from cmeans.graphs.affinities import affinities, affinity_graph, counted, scales
+from cmeans.graphs.affinities import affinities, counted, scales
 from cmeans.graphs.communities import communities, settled
 from cmeans.graphs.community_graph import CommunityGraph, canonical_order, compact, rounded
 from cmeans.graphs.community_levels import CommunitySearch, adjusted_rand
 from cmeans.graphs.community_number import with_number
 from cmeans.graphs.community_seams import seams
+from cmeans.graphs.edges import EDGES, ScaledEdges, neighbour_graph
 from cmeans.graphs.nearest_neighbours import nearest_neighbours
 from cmeans.graphs.piece_layers import cluster_tree
 
@@ -153,7 +154,7 @@ def test_cells_come_to_the_same_communities() -> None:
     rng, y = np.random.default_rng(0), np.arange(3000) % 3
     X = rng.normal(size=(3000, 2)) + 9 * np.array([[0, 0], [1, 0], [0, 1]])[y]
     near = nearest_neighbours(X, 15)
-    A, _ = affinity_graph(near.distances, near.numbers, np.ones(3000), 15)
+    A, _ = neighbour_graph(near.distances, near.numbers, np.ones(3000), 15, ScaledEdges)
     graph = CommunityGraph.of(rounded(A))
     search = CommunitySearch.of(graph, np.ones(3000), 100, ThreadEngine())
     assert 100 < search.coarse.n_nodes < 1500
@@ -209,12 +210,12 @@ def test_neighbours_are_counted_by_weight() -> None:
 
 def test_an_edge_stays_if_either_end_lists_the_other() -> None:
     distances, numbers = np.array([[1.0], [1.0], [3.0]]), np.array([[1], [0], [1]])
-    A, widths = affinity_graph(distances, numbers, np.array([1.0, 1.0, 1.0]), 1)
-    np.testing.assert_array_equal(widths, [1, 1, 3])
+    A, edges = neighbour_graph(distances, numbers, np.ones(3), 1, ScaledEdges)
+    np.testing.assert_array_equal(edges.widths, [1, 1, 3])
     a, b = np.exp(-1), np.exp(-3)
     np.testing.assert_allclose(A.toarray(), [[0, a, 0], [a, 0, b], [0, b, 0]])
     # three copies of a row have edges among themselves alone
-    A, widths = affinity_graph(distances, numbers, np.array([3.0, 1.0, 1.0]), 1)
+    A, _ = neighbour_graph(distances, numbers, np.array([3.0, 1.0, 1.0]), 1, ScaledEdges)
     np.testing.assert_allclose(A.toarray(), [[3, 1 * np.exp(-1), 0], [np.exp(-1), 0, b], [0, b, 0]])
 
 
@@ -262,3 +263,17 @@ def test_clusters_of_layers_that_are_not_nested_are_where_most_rows_are() -> Non
         (1, 1): [(0, 1)],
         (2, 0): [(0, 2), (1, 0), (1, 1)],
     }
+
+
+@pytest.mark.parametrize("edges", ["equal", "shared"])
+def test_edges_of_neighbours_by_loops(edges: str) -> None:
+    X, k = np.random.default_rng(0).normal(size=(60, 3)), 5
+    near = nearest_neighbours(X, k)
+    lists = [{i, *near.numbers[i].tolist()} for i in range(60)]
+    expected = np.zeros((60, 60))
+    for i, own in enumerate(lists):
+        for j in own - {i}:
+            share = len(own & lists[j]) / len(own | lists[j])
+            expected[i, j] = expected[j, i] = share if edges == "shared" else 1.0
+    A, _ = neighbour_graph(near.distances, near.numbers, np.ones(60), k, EDGES[edges])
+    np.testing.assert_allclose(A.toarray(), expected, rtol=1e-14)

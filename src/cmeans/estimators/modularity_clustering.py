@@ -23,6 +23,7 @@ from ..fitting.validation import integer, one_of, read_rows, read_weights, real,
 from ..graphs.community_levels import STABLE, CommunitySearch, StableCommunities
 from ..graphs.community_number import number_of, with_number
 from ..graphs.community_shares import own_shares
+from ..graphs.edges import EDGE_NAMES, EdgeName
 from ..runtime.checks import is_auto
 from ..runtime.docstrings import describes_arguments
 from ..runtime.user_warnings import naming, warn
@@ -53,9 +54,12 @@ class ModularityClustering(CommunityAnswers):
         1/32 to 2.8 at which runs agree best with each other and with those within a factor of two,
         less .04 for each factor of two from 1. 1: modularity as Newman defined it.
     n_neighbors : int, default=15
-        Neighbours of each row, by weight. An edge to one weighs exp(-d^2 / (s_i s_j)), s the
-        distance to a row's seventh, and is there if either of two rows lists the other. Rows of
-        more than 50 columns are compared along their first 50 principal axes.
+        Neighbours of each row, by weight. An edge is there if either of two rows lists the other.
+        Rows of more than 50 columns are compared along their first 50 principal axes.
+    edges : "scaling", "equal" or "shared", default="scaling"
+        What an edge weighs. "scaling": exp(-d^2 / (s_i s_j)), s the distance to a row's seventh
+        neighbour. "equal": 1. "shared": of the neighbours of either end, itself among them, the
+        share that both have. Given affinities are taken as they are.
     metric : "euclidean", "cosine" or "precomputed", default="euclidean"
         What rows are compared by. "cosine": by their directions, as rows of length one.
         "precomputed": X holds affinities (n, n), dense or sparse of any format, one way or both: an
@@ -139,6 +143,7 @@ class ModularityClustering(CommunityAnswers):
         *,
         resolution: float | Auto = "auto",
         n_neighbors: int = 15,
+        edges: EdgeName = "scaling",
         metric: Literal["euclidean", "cosine", "precomputed"] = "euclidean",
         n_jobs: int | None = None,
         engine: Engine | None = None,
@@ -146,6 +151,7 @@ class ModularityClustering(CommunityAnswers):
         self.n_clusters = n_clusters
         self.resolution = resolution
         self.n_neighbors = n_neighbors
+        self.edges = edges
         self.metric = metric
         self.n_jobs = n_jobs
         self.engine = engine
@@ -208,6 +214,7 @@ class ModularityClustering(CommunityAnswers):
                     "other; give one of them."
                 )
         integer(self.n_neighbors, "n_neighbors", name, 1)
+        one_of(self.edges, "edges", name, EDGE_NAMES)
         one_of(self.metric, "metric", name, METRICS)
         check_engine(self)
 
@@ -234,6 +241,7 @@ class ModularityClustering(CommunityAnswers):
             rows = neighbour_rows(
                 self._blocks(x, weight, 1.0),
                 self.n_neighbors,
+                self.edges,
                 engine,
                 by_direction=self.metric == "cosine",
                 estimator_name=name,

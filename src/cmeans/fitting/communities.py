@@ -12,13 +12,13 @@ from scipy import sparse
 from ..data.arrays import Float64, IntArray, diagonal_csr, is_sparse
 from ..data.blocks import Blocks, mapped
 from ..engines import Engine
-from ..graphs.affinities import affinity_graph
 from ..graphs.community_graph import CommunityGraph, canonical_order, compact, rounded
 from ..graphs.community_levels import CommunitySearch, StableCommunities
 from ..graphs.community_moves import joined
 from ..graphs.community_points import GivenNodes, NeighbourNodes, Nodes, projected
 from ..graphs.community_seams import Seams, seams
 from ..graphs.community_shares import NodeCommunities
+from ..graphs.edges import EDGES, neighbour_graph
 from ..graphs.nearest_neighbours import nearest_neighbours
 from ..graphs.piece_points import GivenPoints
 from ..graphs.row_keys import row_keys
@@ -45,7 +45,13 @@ class CommunityRows:
 
 
 def neighbour_rows(
-    blocks: Blocks, n_neighbors: int, engine: Engine, *, by_direction: bool, estimator_name: str
+    blocks: Blocks,
+    n_neighbors: int,
+    edges: str,
+    engine: Engine,
+    *,
+    by_direction: bool,
+    estimator_name: str,
 ) -> CommunityRows:
     """Return the graph of rows and their nearest neighbours; equal rows are one node."""
     budget = parse_budget(engine.memory_budget, type(engine).__name__)
@@ -72,11 +78,11 @@ def neighbour_rows(
     rows = np.ascontiguousarray(projected(given, centre, axes))
     heavy = np.flatnonzero(weights > 0)
     found = nearest_neighbours(rows[heavy], n_neighbors, engine)
-    graph, of_heavy = affinity_graph(found.distances, found.numbers, weights[heavy], n_neighbors)
-    widths = np.zeros(len(rows))
-    widths[heavy] = of_heavy
+    graph, made = neighbour_graph(
+        found.distances, found.numbers, weights[heavy], n_neighbors, EDGES[edges]
+    )
     nodes = NeighbourNodes(
-        rows, weights, widths, keys[order], axes, centre, by_direction, n_neighbors
+        rows, weights, made, keys[order], axes, centre, by_direction, n_neighbors
     )
     others = np.flatnonzero(weights == 0)
     arcs = nodes.arcs_of(rows[others])

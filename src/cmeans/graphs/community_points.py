@@ -15,7 +15,7 @@ from ..data.blocks import Blocks, GivenRows
 from ..engines import Engine, Pass
 from ..kernels.nearest_points import NearestPoints
 from ..runtime.stored_classes import stored
-from .affinities import arcs_of_new_rows
+from .edges import Edges, arcs_of_new_rows
 from .piece_points import GivenPoints
 from .row_keys import KeyPlaces, row_keys
 
@@ -53,7 +53,7 @@ class NeighbourNodes:
 
     rows: Float64  # (n, p)
     weights: Float64  # (n,) of the rows of the fit
-    widths: Float64  # (n,) scales of the nodes, 0 for those of no weight
+    edges: Edges  # of nodes of some weight
     keys: Keys  # (n,) of the rows
     axes: Float64  # (d, p) orthonormal; (0, 0) where rows are compared as they are
     centre: Float64  # (d,)
@@ -82,13 +82,11 @@ class NeighbourNodes:
         if not len(rows):
             return sparse.csr_array((0, len(self.rows)))
         numbers, squares = self._search(np.ascontiguousarray(rows))
-        return arcs_of_new_rows(
-            np.sqrt(np.maximum(squares.astype(np.float64), 0.0)),
-            self._heavy[numbers],
-            self.weights,
-            self.widths,
-            self.n_neighbors,
-        )
+        distances = np.sqrt(np.maximum(squares.astype(np.float64), 0.0))
+        heavy = self.weights[self._heavy]
+        arcs = arcs_of_new_rows(distances, numbers, heavy, self.n_neighbors, self.edges)
+        parts = arcs.data, self._heavy[arcs.indices], arcs.indptr
+        return sparse.csr_array(parts, shape=(len(rows), self.count))
 
     def _given(self, x: Any) -> Float64:
         return GivenPoints(self.rows, self.have_unit_length).rows(x)
