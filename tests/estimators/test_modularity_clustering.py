@@ -106,13 +106,70 @@ def test_one_answer_for_all_forms_of_a_graph() -> None:
     expected = given().fit(A)
     assert adjusted_rand_score(y, expected.labels_) == 1
     forms = [upper, upper.T, upper + upper.T, (upper + upper.T) / 2, zeros, np.eye(300) + A]
-    for X in [*forms, *(stored.asformat(form) for form in ("csc", "coo", "lil", "dok"))]:
-        model = given().fit(X)
+    formats = ("csc", "coo", "lil", "dok", "bsr")
+    for X in [*forms, *(stored.asformat(form) for form in formats)]:
+        model = given(resolution=expected.resolution_).fit(X)
         np.testing.assert_array_equal(model.labels_, expected.labels_)
         assert model.modularity_ == pytest.approx(expected.modularity_, abs=1e-12)
+        np.testing.assert_array_equal(expected.predict(X), expected.labels_)
     order = np.random.default_rng(0).permutation(300)
     moved = given().fit(A[order][:, order]).labels_
     assert adjusted_rand_score(expected.labels_[order], moved) == 1
+
+
+def test_types_of_whole_numbers() -> None:
+    A = (planted(120)[0] > 0).astype(int) * 100
+    expected = given(resolution=1.0).fit(A)
+    for dtype in ("int8", "uint8", "int16", "uint32", "uint64", "bool"):
+        X = sparse.coo_array(A.astype(dtype))
+        assert given(resolution=1.0).fit(X).modularity_ == pytest.approx(expected.modularity_)
+    twice = (np.tile(X.data.astype("int8") * 100, 2), tuple(np.tile(X.coords, 2)))
+    X = sparse.coo_array(twice, shape=A.shape)  # 200 in sum, more than int8 has
+    np.testing.assert_array_equal(given(resolution=1.0).fit(X).labels_, expected.labels_)
+
+
+class OfIgraph:
+    """What igraph has."""
+
+    def __init__(self, edges: list[tuple[int, int]], n: int, weights: list | None) -> None:
+        self.es, self._edges, self._n = {"weight": weights}, edges, n
+
+    def vcount(self) -> int:
+        return self._n
+
+    def get_edgelist(self) -> list[tuple[int, int]]:
+        return self._edges
+
+    def edge_attributes(self) -> list[str]:
+        return [name for name, values in self.es.items() if values is not None]
+
+    def is_directed(self) -> bool:
+        return False
+
+
+def test_graphs_of_networkx_and_igraph() -> None:
+    networkx = pytest.importorskip("networkx")
+    A, _ = planted(120)
+    expected = given(resolution=1.0).fit(A)
+    named = networkx.relabel_nodes(networkx.from_numpy_array(A), lambda number: f"node {number}")
+    upper = networkx.from_numpy_array(np.triu(A), create_using=networkx.DiGraph)
+    rows, columns = (ends.tolist() for ends in np.nonzero(np.triu(A)))
+    edges = list(zip(rows, columns, strict=True))
+    parallel = edges + [(j, i) for i, j in edges]
+    halves = (np.triu(A)[rows, columns] / 2).tolist() * 2
+    for X in (named, upper, OfIgraph(parallel, 120, halves)):
+        model = given(resolution=1.0).fit(X)
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+        assert model.modularity_ == pytest.approx(expected.modularity_, abs=1e-12)
+        np.testing.assert_array_equal(model.predict(X), model.labels_)
+    ones = given(resolution=1.0).fit(A > 0)
+    for X in (OfIgraph(edges, 120, None), networkx.from_edgelist(sorted(edges))):
+        model = given(resolution=1.0).fit(X)
+        assert model.modularity_ == pytest.approx(ones.modularity_, abs=1e-12)
+    i, j = edges[5]
+    del named.edges[f"node {i}", f"node {j}"]["weight"]
+    with pytest.raises(ValueError, match=rf"X\[{i}, {j}\] is nan"):
+        given().fit(named)
 
 
 def test_the_modularity_told_is_the_formula() -> None:

@@ -64,7 +64,8 @@ class ModularityClustering(CommunityAnswers):
         What rows are compared by. "cosine": by their directions, as rows of length one.
         "precomputed": X holds affinities (n, n), dense or sparse of any format, one way or both: an
         edge weighs as much as the larger of its two directions, and a node is not its own
-        neighbour. Zeros are no edges.
+        neighbour. Zeros are no edges. Graphs of networkx and igraph are taken with the weights that
+        they call "weight", or 1 for each edge.
     n_jobs : int or None, default=None
         Threads; None: every usable CPU. It never changes results. An engine counts its own.
     engine : Engine or None, default=None
@@ -163,7 +164,7 @@ class ModularityClustering(CommunityAnswers):
         Parameters
         ----------
         X : rows, as all estimators take them: arrays of any library, CSR, data frames, files, Dask
-            collections; with metric="precomputed" affinities (n, n).
+            collections; with metric="precomputed" affinities (n, n), or a graph.
         y : not used.
         sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
 

@@ -15,7 +15,14 @@ from ..engines import Engine
 from ..graphs.community_graph import CommunityGraph, canonical_order, compact, rounded
 from ..graphs.community_levels import CommunitySearch, StableCommunities
 from ..graphs.community_moves import joined
-from ..graphs.community_points import GivenNodes, NeighbourNodes, Nodes, projected
+from ..graphs.community_points import (
+    GivenNodes,
+    NeighbourNodes,
+    Nodes,
+    both_ways,
+    graph_key,
+    projected,
+)
 from ..graphs.community_seams import Seams, seams
 from ..graphs.community_shares import NodeCommunities
 from ..graphs.edges import EDGES, neighbour_graph
@@ -23,6 +30,7 @@ from ..graphs.nearest_neighbours import nearest_neighbours
 from ..graphs.piece_points import GivenPoints
 from ..graphs.row_keys import row_keys
 from ..runtime.numerals import parse_budget
+from .graph_objects import adjacency
 from .memory import require
 from .validation import host_array, intact
 
@@ -118,13 +126,12 @@ def _principal(rows: Float64, weights: Float64) -> tuple[Float64, Float64]:
 def given_rows(x: Any, weight: Float64) -> CommunityRows:
     """Return the graph of given affinities (n, n): an edge weighs as much as the larger of its two
     directions, times the weights of both ends. A node is not its own neighbour."""
-    both = sparse.csr_array(x.maximum(x.T.tocsr()))
-    both = sparse.csr_array(both - diagonal_csr(both.diagonal()))
+    both = both_ways(x)
     scaled = sparse.csr_array(diagonal_csr(weight) @ both @ diagonal_csr(weight))
     scaled.eliminate_zeros()
     scaled.sort_indices()
     keys = row_keys(x).view(np.int64)
-    nodes, others = GivenNodes(weight, keys), np.flatnonzero(weight == 0)
+    nodes, others = GivenNodes(weight, keys, graph_key(both)), np.flatnonzero(weight == 0)
     arcs = nodes.arcs(both[others])
     return CommunityRows(nodes, scaled, np.arange(len(keys)), weight, others, arcs)
 
@@ -132,15 +139,17 @@ def given_rows(x: Any, weight: Float64) -> CommunityRows:
 def given_affinities(X: Any, estimator_name: str, n_nodes: int | None = None) -> Any:
     """Return checked affinities of rows to all nodes of a fit, CSR: between all nodes where
     `n_nodes` is not given."""
-    asked = f'{estimator_name}(metric="precomputed")'
+    asked, X = f'{estimator_name}(metric="precomputed")', adjacency(X)
     x = intact(X, "X", estimator_name) if is_sparse(X) else host_array(X, "X", estimator_name)
     if x.ndim != 2 or x.shape[1] != (x.shape[0] if n_nodes is None else n_nodes):
         wanted = "one for each pair of nodes" if n_nodes is None else f"{n_nodes} columns"
         raise ValueError(
-            f"{asked}: X has shape {tuple(x.shape)}; give affinities, {wanted}, dense or sparse."
+            f"{asked}: X has shape {tuple(x.shape)}; give affinities, {wanted}, dense or sparse, "
+            "or a graph of networkx or igraph."
         )
     try:
-        x = sparse.csr_array(x, dtype=np.float64, copy=True)
+        # a type of few digits would lose sums of entries at one place
+        x = sparse.csr_array(x.astype(np.float64), copy=True)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{asked}: X must be numbers: {error}.") from None
     x.sum_duplicates()
