@@ -72,6 +72,7 @@ ORDER = (
 )
 LEVEL = {name: number for number, name in enumerate(ORDER)}
 HEAVY = {
+    "anndata",
     "pyarrow",
     "typer",
     "rich",

@@ -11,7 +11,7 @@ from importlib import import_module as _import_module
 from .runtime.version import __version__
 
 if _typing.TYPE_CHECKING:
-    from . import datasets, inspection, kernels, metrics, papers, rules, validity
+    from . import anndata, datasets, inspection, kernels, metrics, papers, rules, validity
     from .data.files import open_blocks
     from .engines import DaskEngine
     from .estimators import (
@@ -71,6 +71,7 @@ __all__ = [
     "ThreadEngine",
     "TwoStepKernelKMeans",
     "__version__",
+    "anndata",
     "datasets",
     "inspection",
     "kernels",
@@ -87,7 +88,16 @@ __all__ = [
     "validity",
 ]
 
-_MODULES = {"datasets", "inspection", "kernels", "metrics", "papers", "rules", "validity"}
+_MODULES = {
+    "anndata",
+    "datasets",
+    "inspection",
+    "kernels",
+    "metrics",
+    "papers",
+    "rules",
+    "validity",
+}
 _PLACES = {  # of names that are neither modules nor estimators
     "Checkpoint": "solvers.checkpoints",
     "Covariance": "fitting.covariance",
