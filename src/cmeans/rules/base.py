@@ -194,6 +194,11 @@ class Rule(ParameterObject, ABC):
         where they do not go together."""
         return self if self == other else None
 
+    def of_holes(self, holes: Array | None) -> Array | None:
+        """(b,) what rows that lack some values (b, r) have more of squared distances, so that they
+        compare with that of noise; None: nothing."""
+        return None
+
     def left_out(self, u: Array, d2: Array) -> Array:
         """True (b,) for rows that belong nowhere; asked of rules that leave rows out. Those without
         any membership."""
