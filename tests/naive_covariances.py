@@ -163,6 +163,29 @@ def gustafson_kessel_stream(
     return {"v": state[0], "A": state[1], "N": N, "history": history}
 
 
+def mixture_stream(
+    chunks: list[Array], u: Array, T: Array, sweeps: int, decay: float, shape: str
+) -> dict[str, Array]:
+    """EM of chunks of rows, from hard memberships of the first: rows that have gone by keep the
+    posteriors that they had in the last sweep of their chunk, times `decay` for each chunk
+    since."""
+    nu, past, kept = prior_rows(shape, chunks[0].shape[1]), chunks[0][:0], u[:0]
+    rows, weights, found = chunks[0], u, ()
+    for number, x in enumerate(chunks):
+        kept = kept * decay
+        if number:
+            rows, weights = past, kept
+        for sweep in range(sweeps + 1):
+            if sweep:
+                rows = np.concatenate([past, x])
+                weights = np.concatenate([kept, posteriors(x, *found)[0]])
+            N, v, W = scatter(rows, np.ones(len(rows)), weights)
+            found = v, covariances(N, W, T, nu, shape), N / N.sum()
+        past, kept = rows, weights
+    u = posteriors(chunks[-1], *found)[0]
+    return {"v": found[0], "S": found[1], "p": found[2], "u": u}
+
+
 def expected(row: Array, v: Array, S: Array) -> tuple[Array, Array, float]:
     """A row with NaN as a Gaussian expects it: with E[x_m | x_o], the covariance of what is missing
     (0 elsewhere), and ln N(x_o; v_o, S_oo)."""

@@ -92,6 +92,8 @@ class Rule(ParameterObject, ABC):
     leaves_rows_out : whether a row may belong nowhere (`left_out`); its label is then -1.
     has_prices : whether its scales are prices of clusters, by which their sizes are kept between
         bounds.
+    has_densities : whether its scales come from weights and covariances of clusters, and
+        memberships are posterior probabilities.
 
     Notes
     -----
@@ -116,6 +118,7 @@ class Rule(ParameterObject, ABC):
     can_be_annealed: ClassVar[bool] = False
     leaves_rows_out: ClassVar[bool] = False
     has_prices: ClassVar[bool] = False
+    has_densities: ClassVar[bool] = False
 
     def __init_subclass__(cls, **words: Any) -> None:
         super().__init_subclass__(**words)

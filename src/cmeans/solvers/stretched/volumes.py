@@ -189,6 +189,7 @@ class UniformNoise:
         return NoiseMixture(self.log_volume(columns), self._log_ranges(columns).tolist())
 
 
+@stored
 @dataclass(frozen=True)
 class MixtureVolumes(Volumes):
     """Gaussians of weights p_j: the scales are 2 ln p_j - ln |S_j|, so that the posteriors of a row
