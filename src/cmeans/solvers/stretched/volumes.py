@@ -186,7 +186,7 @@ class UniformNoise:
 
     def rule(self, columns: StandardColumns) -> NoiseMixture:
         """Return the rule of clusters beside this noise."""
-        return NoiseMixture(self.log_volume(columns), self._log_ranges(columns).tolist())
+        return NoiseMixture(self.log_volume(columns), tuple(self._log_ranges(columns).tolist()))
 
 
 @stored
