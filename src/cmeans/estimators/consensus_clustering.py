@@ -14,6 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ..data.arrays import Float64, IntArray, is_foreign, to_numpy
+from ..data.blocks import Blocks
 from ..data.files.discovery import files_of
 from ..data.outputs import Labels
 from ..engines import Engine, brought
@@ -33,16 +34,17 @@ from ..rules import Fuzzy
 from ..runtime.docstrings import describes_arguments
 from ..runtime.user_warnings import collected, naming, warn
 from ..solvers.observer import FitRecord
+from ..spaces.centres import Centres
 from ..storage.overwriting import refuse_overwriting
 from .gaussian_mixture import GaussianMixture
-from .graph_clustering import GraphClustering, Written, first_rows
+from .graph_clustering import ClusterView, GraphClustering, Written, first_rows
 from .kernel_kmeans import KernelKMeans
 
 STARTS = 10  # of the k-means that finds the consensus
 TAILS = 5.0  # degrees of freedom of the members of Student's t
 
 
-class ConsensusClustering(GraphClustering):
+class ConsensusClustering(GraphClustering[IntArray]):
     """A consensus of partitions: kernel k-means, minimise  sum_i w_i |phi(x_i) - v_j(i)|^2,  with
     the kernel  k(x, y) = the share of the members that keep x and y together.
 
@@ -262,6 +264,29 @@ class ConsensusClustering(GraphClustering):
 
         return self._write_answers(answers, len(labels), self.n_clusters_, out, written)
 
+    @property
+    def _is_given(self) -> bool:
+        return False
+
+    def _given_rows(self, X: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__}: rows are never given as graphs.")
+
+    def _find_given(self, x: Any) -> IntArray:
+        return self._find_rows(x)
+
+    def _find_rows(self, blocks: Blocks) -> IntArray:
+        return self._labels_of_members(blocks.x)
+
+    def _view(self, found: IntArray) -> ClusterView:
+        own = self._co_association
+        return ClusterView(
+            labels=own.labels(found),
+            memberships=self._memberships(found),
+            is_soft=True,
+            distances=np.sqrt(own.squared_distances(found)),
+            centres=Centres.orthonormal(own.shares / np.sqrt(own.n_members)),
+        )
+
     def _checked(self) -> None:
         """Refuse parameters that are invalid for all rows."""
         name = type(self).__name__
@@ -361,13 +386,12 @@ class ConsensusClustering(GraphClustering):
 
     def _rows_of_the_fit(self, asked: str) -> IntArray:
         check_is_fitted(self)
-        labels: IntArray | None = vars(self).get("member_labels_")
-        if labels is None:
+        if "member_labels_" not in vars(self):
             raise ValueError(
                 f"{type(self).__name__}.{asked}: this model was saved without its rows "
                 "(rows=False); take predict, or save with them."
             )
-        return labels
+        return self.member_labels_
 
     def _check_stored(self) -> None:
         """Check that a model that was read can answer."""
