@@ -25,6 +25,7 @@ if _typing.TYPE_CHECKING:
         PossibilisticCMeans,
         StreamingFuzzyCMeans,
     )
+    from .estimators.auto_clustering import AutoClustering, cluster
     from .estimators.landmark_graph import LandmarkGraph
     from .fitting.covariance import Covariance
     from .fitting.landmark_choice import Landmarks
@@ -46,6 +47,7 @@ if _typing.TYPE_CHECKING:
 
 __all__ = [
     "AdaptivePossibilisticCMeans",
+    "AutoClustering",
     "CMeans",
     "Checkpoint",
     "ConnectivityClustering",
@@ -71,6 +73,7 @@ __all__ = [
     "ThreadEngine",
     "TwoStepKernelKMeans",
     "__version__",
+    "cluster",
     "datasets",
     "inspection",
     "kernels",
@@ -89,6 +92,7 @@ __all__ = [
 
 _MODULES = {"datasets", "inspection", "kernels", "metrics", "papers", "rules", "validity"}
 _PLACES = {  # of names that are neither modules nor estimators
+    "AutoClustering": "estimators.auto_clustering",
     "Checkpoint": "solvers.checkpoints",
     "Covariance": "fitting.covariance",
     "DaskEngine": "engines",
@@ -104,6 +108,7 @@ _PLACES = {  # of names that are neither modules nor estimators
     "ProbabilisticKMeans": "papers",
     "SequentialPossibilisticCMeans": "papers",
     "TwoStepKernelKMeans": "papers",
+    "cluster": "estimators.auto_clustering",
     "load": "persistence.model_file",
     "open_blocks": "data.files",
     "save": "persistence.model_file",
