@@ -26,6 +26,7 @@ if _typing.TYPE_CHECKING:
         PossibilisticCMeans,
         StreamingFuzzyCMeans,
     )
+    from .estimators.auto_clustering import AutoClustering, cluster
     from .estimators.landmark_graph import LandmarkGraph
     from .fitting.covariance import Covariance
     from .fitting.landmark_choice import Landmarks
@@ -47,6 +48,7 @@ if _typing.TYPE_CHECKING:
 
 __all__ = [
     "AdaptivePossibilisticCMeans",
+    "AutoClustering",
     "CMeans",
     "Checkpoint",
     "ConnectivityClustering",
@@ -74,6 +76,7 @@ __all__ = [
     "TwoStepKernelKMeans",
     "__version__",
     "anndata",
+    "cluster",
     "datasets",
     "inspection",
     "kernels",
@@ -101,6 +104,7 @@ _MODULES = {
     "validity",
 }
 _PLACES = {  # of names that are neither modules nor estimators
+    "AutoClustering": "estimators.auto_clustering",
     "Checkpoint": "solvers.checkpoints",
     "Covariance": "fitting.covariance",
     "DaskEngine": "engines",
@@ -116,6 +120,7 @@ _PLACES = {  # of names that are neither modules nor estimators
     "ProbabilisticKMeans": "papers",
     "SequentialPossibilisticCMeans": "papers",
     "TwoStepKernelKMeans": "papers",
+    "cluster": "estimators.auto_clustering",
     "load": "persistence.model_file",
     "open_blocks": "data.files",
     "save": "persistence.model_file",
