@@ -432,6 +432,19 @@ def test_cells_of_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
+@UNSTABLE
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_wide_rows_of_a_file_are_those_of_memory(metric: str, tmp_path, monkeypatch) -> None:
+    X = np.random.default_rng(0).normal(size=(300, 60)) + 4 * np.eye(60)[np.arange(300) % 3]
+    np.save(tmp_path / "rows.npy", X)
+    monkeypatch.setattr(ModularityClustering, "_limits", Limits(block_rows=64, tasks=3))
+    whole = ModularityClustering(resolution=0.5, metric=metric, n_jobs=1).fit(X)
+    model = ModularityClustering(resolution=0.5, metric=metric, n_jobs=2)
+    model.fit(str(tmp_path / "rows.npy"))
+    np.testing.assert_array_equal(model.memberships_, whole.memberships_)
+    np.testing.assert_array_equal(model.predict(X), whole.labels_)
+
+
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
 def test_saved_models_answer_alike(metric: str, tmp_path) -> None:
     X = planted(120)[0] if metric == "precomputed" else blobs()[0]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from ..data.arrays import Float64, IntArray, diagonal_csr, is_sparse
-from ..data.blocks import Blocks, mapped
+from ..data.blocks import Blocks
 from ..engines import Engine
 from ..graphs.community_graph import CommunityGraph, canonical_order, compact, rounded
 from ..graphs.community_levels import CommunitySearch, Layer, StableCommunities
@@ -21,13 +21,13 @@ from ..graphs.community_points import (
     Nodes,
     both_ways,
     graph_key,
-    projected,
 )
 from ..graphs.community_seams import Seams, seams
 from ..graphs.community_shares import NodeCommunities
 from ..graphs.edges import EDGES, neighbour_graph
 from ..graphs.nearest_neighbours import nearest_neighbours
 from ..graphs.piece_points import GivenPoints
+from ..graphs.principal_axes import principal_axes, reduced_rows
 from ..graphs.row_keys import row_keys
 from ..runtime.numerals import parse_budget
 from .graph_objects import adjacency
@@ -35,8 +35,7 @@ from .memory import require
 from .validation import host_array, intact
 
 AXES = 50  # principal axes along which rows of more columns are compared
-AS_THEY_ARE = GivenPoints(np.empty((0, 0)))  # for dense rows in float64
-COPIES = 4  # of all rows in float64 that are in memory together
+COPIES = 4  # of all rows along their axes, in float64, that are in memory together
 
 
 @dataclass(frozen=True)
@@ -62,30 +61,33 @@ def neighbour_rows(
     estimator_name: str,
 ) -> CommunityRows:
     """Return the graph of rows and their nearest neighbours; equal rows are one node."""
+    n, d = blocks.n_rows, int(blocks.x.shape[1])
+    is_wide = n < d and d > AXES
+    of_all = COPIES * n * (d if is_wide else min(d, AXES))
+    needed = 8 * (of_all + (0 if is_wide or d <= AXES else engine.n_threads * d * d))
     budget = parse_budget(engine.memory_budget, type(engine).__name__)
-    needed = 8 * COPIES * blocks.n_rows * int(blocks.x.shape[1])
     require(budget, estimator_name, needed, "all rows", "cluster a sample, and predict the others")
-    if by_direction:
-        whole = GivenPoints(np.empty((0, 0)), have_unit_length=True)
-        blocks = replace(blocks, x=mapped(blocks.x, whole.rows))
-    x, weight = AS_THEY_ARE.rows(blocks.in_memory().x), blocks.weight[:] * blocks.unit
-    counts = x.any(axis=1) if by_direction else np.ones(len(x), bool)
-    keys, first, member = np.unique(
-        row_keys(x[counts]).view(np.int64), return_index=True, return_inverse=True
-    )
+    points = GivenPoints(np.empty((0, 0)), have_unit_length=by_direction)
+    centre, axes = np.zeros(d), np.empty((0, 0))
+    if is_wide:
+        whole = points.rows(blocks.in_memory().x)
+        centre, axes = _axes_of_few(whole, blocks.weight * whole.any(axis=1))
+    elif d > AXES:
+        centre, axes = principal_axes(blocks, points, AXES, engine)
+    reduced = reduced_rows(blocks, points, centre, axes, engine)
+    counted = np.flatnonzero(reduced.are_nodes)
+    keys, first, member = np.unique(reduced.keys[counted], return_index=True, return_inverse=True)
     # nodes are in the order of their first rows
     order = np.argsort(first)
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    node = np.full(len(x), -1)
-    node[counts] = rank[member]
-    given = x[counts][first[order]]
-    del x
-    weights = np.bincount(node[counts], weight[counts], len(given)).astype(np.float64)
-    centre, axes = _principal(given, weights)
-    rows = np.ascontiguousarray(projected(given, centre, axes))
+    node = np.full(n, -1)
+    node[counted] = rank[member]
+    rows = _some(reduced.rows, counted[first[order]])
+    weight = blocks.weight[:] * blocks.unit
+    weights = np.bincount(node[counted], weight[counted], len(rows)).astype(np.float64)
     heavy = np.flatnonzero(weights > 0)
-    found = nearest_neighbours(rows[heavy], n_neighbors, engine)
+    found = nearest_neighbours(_some(rows, heavy), n_neighbors, engine)
     graph, made = neighbour_graph(
         found.distances, found.numbers, weights[heavy], n_neighbors, EDGES[edges]
     )
@@ -106,15 +108,16 @@ def _spread(graph: Any, places: IntArray, n: int) -> Any:
     return sparse.csr_array((arcs.data, (places[arcs.row], places[arcs.col])), shape=(n, n))
 
 
-def _principal(rows: Float64, weights: Float64) -> tuple[Float64, Float64]:
-    """Return the mean of rows and their first principal axes, where they have more columns."""
-    d = rows.shape[1]
-    centre: Float64 = weights @ rows / weights.sum()
-    if d <= AXES:
-        return centre, np.empty((0, 0))
+def _some(rows: Float64, which: IntArray) -> Float64:
+    """Return some rows; where they are all, the rows themselves, which takes no memory."""
+    return rows if len(which) == len(rows) else rows[which]
+
+
+def _axes_of_few(rows: Float64, weights: Float64) -> tuple[Float64, Float64]:
+    """Return the mean of rows and their first principal axes, where they have more columns than
+    there are rows."""
+    centre: Float64 = weights @ rows / max(weights.sum(), np.finfo(float).tiny)
     moved = (rows - centre) * np.sqrt(weights / weights.sum())[:, None]
-    if len(rows) >= d:
-        return centre, np.ascontiguousarray(np.linalg.eigh(moved.T @ moved)[1][:, -AXES:])
     values, vectors = np.linalg.eigh(moved @ moved.T)
     there = values > 1e-12 * max(values[-1], np.finfo(float).tiny)
     axes = moved.T @ vectors[:, there][:, -AXES:]
