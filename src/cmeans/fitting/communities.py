@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..data.arrays import Float64, IntArray, diagonal_csr, is_sparse
+from ..data.arrays import Float64, IntArray, diagonal_csr
 from ..data.blocks import Blocks
 from ..engines import Engine
 from ..graphs.community_graph import CommunityGraph, canonical_order, compact, rounded
@@ -32,7 +32,7 @@ from ..graphs.row_keys import row_keys
 from ..runtime.numerals import parse_budget
 from .graph_objects import adjacency
 from .memory import require
-from .validation import host_array, intact
+from .validation import host_array, host_matrix
 
 AXES = 50  # principal axes along which rows of more columns are compared
 COPIES = 4  # of all rows along their axes, in float64, that are in memory together
@@ -143,7 +143,7 @@ def given_affinities(X: Any, estimator_name: str, n_nodes: int | None = None) ->
     """Return checked affinities of rows to all nodes of a fit, CSR: between all nodes where
     `n_nodes` is not given."""
     asked, X = f'{estimator_name}(metric="precomputed")', adjacency(X)
-    x = intact(X, "X", estimator_name) if is_sparse(X) else host_array(X, "X", estimator_name)
+    x = host_matrix(X, estimator_name)
     if x.ndim != 2 or x.shape[1] != (x.shape[0] if n_nodes is None else n_nodes):
         wanted = "one for each pair of nodes" if n_nodes is None else f"{n_nodes} columns"
         raise ValueError(
