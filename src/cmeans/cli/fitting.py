@@ -249,7 +249,7 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
         ("--known-labels", request.known_labels),
         ("--must-link", request.must_link),
     ):
-        if value is not None and not method.takes_known:
+        if value is not None and option[2:].replace("-", "_") not in method.known:
             raise InputError(f"{option}: --method {request.method} has none; leave it out.")
     if (request.plan or request.checkpoint) and not method.has_plans:
         raise InputError(
@@ -382,7 +382,7 @@ def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen, label
         }
         try:
             known = {"known_labels": rows.labels, "must_link": rows.links}
-            told = known if method.takes_known else {}
+            told = {word: value for word, value in known.items() if word in method.known}
             model.fit_predict_to(
                 rows.x, labels, sample_weight=None if rows.stay else rows.weight, **told, **written
             )
