@@ -138,6 +138,21 @@ MODELS: dict[str, tuple[BaseEstimator, Any]] = {
     "stream": (StreamingFuzzyCMeans(3, kernel="rbf", chunk_size=30, **WORDS), X),
     "stream-linear": (StreamingFuzzyCMeans(3, chunk_size=30, **WORDS), X),
     "stream-projected": (StreamingKernelFCM(3, kernel="rbf", chunk_size=30, **WORDS), X),
+    "stream-stretched": (
+        StreamingFuzzyCMeans(3, covariance="full", warm_up=30, chunk_size=30, **WORDS),
+        X,
+    ),
+    "stream-free": (
+        StreamingFuzzyCMeans(
+            3,
+            rule="hard",
+            covariance=Covariance("diag", volume="free"),
+            warm_up=30,
+            chunk_size=30,
+            **WORDS,
+        ),
+        X,
+    ),
     "stream-warming-up": (StreamingFuzzyCMeans(3, warm_up=200, **WORDS), X),
     "top-k": (FuzzyCMeans(3, top_k=2, **WORDS), X),
     "two-step": (TwoStepKernelKMeans(3, **WORDS), X),

@@ -111,6 +111,7 @@ class GaussianMixture(Plotting, BaseCMeans):
     objective_, objective_history_ : minus the penalised log-likelihood, a weighted sum, at the end
         and after 0, 1, ... sweeps; it falls.
     lower_bound_ : the mean log-likelihood of a row, by weight, without the penalty.
+    n_parameters_ : the free numbers of shares, means and covariances, which criteria count.
     steps_ : (d,) the steps in which values of a column are told, as ages in fives: the distance to
         the next value that most rows have, where a column has two rows a value or more; else 0.
         Criteria and likelihoods see such columns spread over their steps: a component on a single
@@ -233,17 +234,14 @@ class GaussianMixture(Plotting, BaseCMeans):
 
     def _by_bic(self, choices: range, context: FitContext) -> Outcome:
         """Fit every number of clusters, each as if it were the only one, and return the best."""
-        if context.log is not None:
-            raise ValueError(
-                f"{type(self).__name__}(n_clusters={self.n_clusters!r}): a checkpoint is of one "
-                "fit; give a number, which cmeans.select(checkpoint=...) may choose."
-            )
 
         def fitted(n_clusters: int, taker: RowTaker | None = None) -> Outcome:
             settings = replace(
                 context.settings, n_clusters=n_clusters, rng=deepcopy(context.settings.rng)
             )
-            return self._by_sweeps(replace(context, settings=settings, taker=taker))
+            scope = f"{n_clusters} clusters{', again' if taker is not None else ''}/"
+            run = replace(context, settings=settings, taker=taker, scope=scope)
+            return self._by_sweeps(run)
 
         weight = float(context.blocks.weight.sum()) * context.blocks.unit
         best, bics = None, list[float]()
@@ -290,6 +288,7 @@ class GaussianMixture(Plotting, BaseCMeans):
             found["noise_weight_"] = max(1.0 - float(weights.sum()), 0.0)
         return {
             **found,
+            "n_parameters_": n_parameters(name, state.metrics, noise=is_auto(self.noise)),
             "weights_": weights,
             "means_": space.as_points(state.centres),
             "covariances_": in_shape(state.metrics.covariances, name, live),
@@ -297,6 +296,7 @@ class GaussianMixture(Plotting, BaseCMeans):
             "precisions_": in_shape(found.pop("metrics_"), name, live),
         }
 
+    n_parameters_: int
     weights_: Float64
     noise_weight_: float
     means_: Float64
@@ -337,13 +337,14 @@ class GaussianMixture(Plotting, BaseCMeans):
 
     @describes_arguments
     def bic(self, X: Any, sample_weight: Any = None) -> float:
-        """Return Schwarz's criterion, the lower the better: -2 log-likelihood + parameters ln n,
-        where n is the sum of the weights."""
+        """Return Schwarz's criterion, the lower the better: -2 log-likelihood +
+        `n_parameters_` ln n, where n is the sum of the weights."""
         return self._deviance(X, sample_weight, math.log)
 
     @describes_arguments
     def aic(self, X: Any, sample_weight: Any = None) -> float:
-        """Return Akaike's criterion, the lower the better: -2 log-likelihood + 2 parameters."""
+        """Return Akaike's criterion, the lower the better: -2 log-likelihood + 2
+        `n_parameters_`."""
         return self._deviance(X, sample_weight, lambda _: 2.0)
 
     @describes_arguments
@@ -360,9 +361,7 @@ class GaussianMixture(Plotting, BaseCMeans):
     def _deviance(self, X: Any, sample_weight: Any, price: Callable[[float], float]) -> float:
         values = np.asarray(self.score_samples(X))
         weight = _weights(sample_weight, len(values), type(self).__name__)
-        assert self._state.metrics is not None, "a mixture has metrics"
-        free = n_parameters(self._covariance.shape, self._state.metrics, noise=is_auto(self.noise))
-        return -2.0 * float(weight @ values) + free * price(float(weight.sum()))
+        return -2.0 * float(weight @ values) + self.n_parameters_ * price(float(weight.sum()))
 
     def sample(self, n_samples: int = 1) -> tuple[FloatArray, Labels]:
         """Draw rows from the components of the mixture, none of noise.

@@ -99,6 +99,8 @@ PRIVATE = {
     "_tree",
     "_points",
     "_communities",
+    "_others",
+    "_seams",
     "_point_of_row",
     "_away_of_row",
     "_power",

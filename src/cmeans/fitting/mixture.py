@@ -169,8 +169,7 @@ def _parameters_of(init: Any, swept: Swept) -> GivenClusters:
     estimator, name = swept.context.estimator, swept.context.estimator_name
     d, c = swept.problem.space.n_coordinates, swept.context.settings.n_clusters
     if not isinstance(init, tuple):
-        kind = getattr(init, "covariance_type", None) or init._covariance.shape
-        init = init.weights_, init.means_, _spread(init.covariances_, kind, c, d)
+        init = init.weights_, init.means_, _covariances_of(init, c, d)
     weights, means, covariances = (host_array(one, "init", name).astype(np.float64) for one in init)
     shape = SHAPES[estimator._covariance.shape]
     covariances = _spread(covariances, shape.name, c, d) if covariances.ndim < 3 else covariances
@@ -189,6 +188,16 @@ def _parameters_of(init: Any, swept: Swept) -> GivenClusters:
         covariances = np.einsum("jaa->ja", covariances)
     centres = swept.problem.space.embed(Block(means, weights, 0))
     return GivenClusters(centres, covariances, weights / weights.sum())
+
+
+def _covariances_of(mixture: Any, c: int, d: int) -> Float64:
+    """Return the covariances (c, d, d) of a fitted mixture, ours or scikit-learn's."""
+    kind = getattr(mixture, "covariance_type", None)
+    if kind is not None:
+        return _spread(mixture.covariances_, kind, c, d)
+    metrics = mixture._state.metrics
+    covariances: Float64 = metrics.covariances
+    return covariances[:, :, None] * np.eye(d) if metrics.are_diagonal else covariances
 
 
 def _spread(covariances: Any, name: str, c: int, d: int) -> Float64:

@@ -157,8 +157,12 @@ def _check_stream(model: Any, stream: Any) -> None:
         past.space.kernel != model.kernel_
         or stream.rule != model._rule
         or len(past.centres) != len(model._state.centres)
+        or (past.scatter is None) != (model._state.metrics is None)
     ):
-        raise ValueError("the stream has another kernel, rule or number of clusters than the model")
+        raise ValueError(
+            "the stream has another kernel, rule or number of clusters than the model, or other "
+            "metrics"
+        )
     past.space.check(model.n_features_in_, model._training_diag)
     if stream.reserve is not None and (past.space.basis_points is None or past.space.is_portable):
         raise ValueError(

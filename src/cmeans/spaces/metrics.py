@@ -69,6 +69,12 @@ class Metrics:
             return self.factors * self.factors
         return np.swapaxes(self.factors, 1, 2) @ self.factors
 
+    def traces(self, moments: Float64) -> Float64:
+        """(c,) tr(A_j M_j) of matrices M_j (c, r, r), or diagonals (c, r): of second moments about
+        the centres the sum of squared distances."""
+        traces: Float64 = (self.matrices * moments).reshape(len(self), -1).sum(axis=1)
+        return traces
+
     @property
     def live(self) -> IntArray:
         """Numbers of the columns that the metrics see: those that differ among the rows."""

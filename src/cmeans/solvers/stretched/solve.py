@@ -144,9 +144,7 @@ class Stretched(Solving):
         rule, pilot = self.rules(shrinkage)
         step = NextClusters(shrinkage, self.volumes)
         whole = partition.weight if self.near is None else float(problem.rows.blocks.weight.sum())
-        ends = ObjectiveStands(step, whole)
-        stopping = replace(problem.stopping, criterion=ends, acceleration=None)
-        final = replace(problem, rule=rule, stopping=stopping)
+        final = step.until_it_stands(replace(problem, rule=rule), whole)
         first = final if pilot is None else replace(final, rule=pilot.rule)
         if self.given is None:
             plain = step.start(first, partition, plain)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...data.arrays import Float64
 from ...rules import NoiseMixture
 from ...rules.mixture import LOG_CIRCLE
+from ...runtime.stored_classes import stored
 from ...spaces import Metrics
 from ...spaces.centres import Centres
 from ...sweeps.state import State
@@ -32,7 +34,7 @@ class SweptSums(NamedTuple):
     weight: float  # of all rows
 
 
-class Volumes(Protocol):
+class Volumes(ABC):
     """A way from covariances to the clusters of the next sweep."""
 
     # of the rows that are in clusters, where a run starts from a partition
@@ -42,6 +44,7 @@ class Volumes(Protocol):
         """Return fitted attributes, from the last pass."""
         return {}
 
+    @abstractmethod
     def state(
         self,
         shrinkage: Shrinkage,
@@ -57,17 +60,21 @@ class Volumes(Protocol):
         """Return the metric (one) of the covariance towards which those of clusters shrink."""
         return shrinkage.columns.metrics(inverse_factors(shrinkage.target[None]))
 
+    @abstractmethod
     def objective(self, shrinkage: Shrinkage, sums: SweptSums, state: State) -> float:
         """Return what is minimised, from what the rule's sweep from a state says."""
 
+    @abstractmethod
     def least_fall(self, tol: float, weight: float, objective: float) -> float:
         """Return the fall of the objective in a sweep below which a run ends."""
 
+    @abstractmethod
     def much(self, weight: float, objective: float, d: int) -> float:
         """Return how much lower another objective must be, in d columns, to be worth more than the
         little that components gain which describe no cluster."""
 
 
+@stored
 @dataclass(frozen=True)
 class EqualVolumes(Volumes):
     """Metrics of determinant 1, in the units of the rows: any rule on squared distances
@@ -111,6 +118,7 @@ class EqualVolumes(Volumes):
         return abs(objective) * -math.expm1(-2.0 * MUCH)
 
 
+@stored
 @dataclass(frozen=True)
 class FreeVolumes(Volumes):
     """Metrics S_j^-1, and ln |S_j| added to squared distances, which may be negative then: for
