@@ -56,6 +56,7 @@ from .table_options import (
     Scale,
     TableOptions,
     Weight,
+    names_in,
 )
 
 app = new_app()
@@ -78,6 +79,16 @@ _LINKED = (
 )
 MustLink = Annotated[
     str | None, option(DATA, _LINKED, "--must-link", metavar="COLUMN|FILE", shown="none")
+]
+Names = Annotated[
+    list[str] | None,
+    option(
+        RUN,
+        "Names of the clusters from 0 on, which go beside the labels.",
+        "--names",
+        metavar="a,b,c",
+        shown=False,
+    ),
 ]
 KeptIn = Annotated[
     Path | None,
@@ -263,6 +274,7 @@ def fit(
     random_state: Annotated[int, option(RUN, "The same seed gives the same result.", "--seed")] = 0,
     top_k: TopK = None,
     threshold: Threshold = None,
+    names: Names = None,
     truncated: Annotated[
         bool,
         option(
@@ -331,6 +343,7 @@ def fit(
         report,
         plan,
         overwrite,
+        names_in(names),
     )
     return run_fit(request, screen)
 
@@ -419,8 +432,10 @@ def predict(
     ],
     top_k: TopK = None,
     threshold: Threshold = None,
+    names: Names = None,
 ) -> dict[str, Any]:
-    return run_predict(PredictRequest(model, table.reading(file), out, top_k, threshold), screen)
+    request = PredictRequest(model, table.reading(file), out, top_k, threshold, names_in(names))
+    return run_predict(request, screen)
 
 
 @command(of_report, table=OF_EVERY_TABLE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,7 @@ from ..storage.overwriting import lies_in
 from .errors import InputError
 from .option_values import as_option
 from .output.messages import add_own_words
+from .output.results import AddedColumn
 
 __all__ = [
     "SHARE",
@@ -248,14 +249,34 @@ def _numbers_alone(reading: ReadOptions, option: str) -> InputError:
     )
 
 
-def row_names(reading: ReadOptions) -> tuple[str, list[Callable[[], Iterator[Any]]]]:
-    """Return the name of the column that names the rows, and for each file what reads its values as
-    they are stored."""
+def row_names(reading: ReadOptions) -> AddedColumn:
+    """Return the column that names the rows, as it is stored."""
     tables = tables_of(reading, f"--id {reading.name}")
-    label = tables[0].header.fields[_naming(tables[0].header, reading)].label
-    return str(label) or "id", [
-        partial(table.column, table.header.position(label)) for table in tables
-    ]
+    return _added(tables, tables[0].header.fields[_naming(tables[0].header, reading)].label, True)
+
+
+def added_columns(reading: ReadOptions) -> list[AddedColumn]:
+    """Return the columns that are wanted beside the labels: the names of the rows, or all."""
+    names = [] if reading.name is None else [row_names(reading)]
+    if not reading.with_rows:
+        return names
+    tables = tables_of(reading, "--with-rows")
+    known = {name.label for name in names}
+    fields = [field for field in tables[0].header.fields if str(field.label) not in known]
+    for field in fields:
+        _refuse_taken("--with-rows", field.label)
+        if field.within is not None:
+            raise InputError(
+                f"--with-rows: column {field.within!r} holds lists; take --id for a name of rows."
+            )
+    return names + [_added(tables, field.label) for field in fields]
+
+
+def _added(
+    tables: Sequence[FileTable], label: ColumnLabel, names_rows: bool = False
+) -> AddedColumn:
+    parts = [partial(table.column, table.header.position(label)) for table in tables]
+    return AddedColumn(str(label) or "id", parts, names_rows)
 
 
 def _naming(header: Header, reading: ReadOptions) -> int:
@@ -265,12 +286,16 @@ def _naming(header: Header, reading: ReadOptions) -> int:
         at = header.position(reading.name)
     except RowsError as error:
         raise RowsError(f"--id {reading.name}: {error}") from error
-    if re.fullmatch(r"label|u\d*|clusters|cluster\d+", str(header.fields[at].label)):
-        raise InputError(
-            f"--id {reading.name}: the file of labels has a column of that name already; rename "
-            "one of them."
-        )
+    _refuse_taken(f"--id {reading.name}", header.fields[at].label)
     return at
+
+
+def _refuse_taken(option: str, label: ColumnLabel) -> None:
+    if re.fullmatch(r"label|u\d*|clusters|cluster\d*", str(label)):
+        raise InputError(
+            f"{option}: the file of labels has a column of that name already ({label}); rename one "
+            "of them."
+        )
 
 
 def _beside_numbers(
