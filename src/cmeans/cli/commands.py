@@ -50,6 +50,7 @@ from .stream.sources import STDIN
 from .table_options import (
     OF_A_FIT,
     OF_EVERY_TABLE,
+    OF_LABELS,
     Columns,
     Dtype,
     HeaderLine,
@@ -245,7 +246,7 @@ def _panel(word: inspect.Parameter) -> int:
     return list(PANELS).index(panel) if panel in PANELS else -1
 
 
-@command(of_fit, METHODS, OF_EVERY_TABLE | OF_A_FIT)
+@command(of_fit, METHODS, OF_EVERY_TABLE | OF_A_FIT | OF_LABELS)
 def fit(
     screen: Screen,
     context: Context,
@@ -415,7 +416,7 @@ def select(
     return select_number(request, n_clusters, by, refits, screen, out)
 
 
-@command(of_predict, table=OF_EVERY_TABLE)
+@command(of_predict, table=OF_EVERY_TABLE | OF_LABELS)
 def predict(
     screen: Screen,
     table: TableOptions,

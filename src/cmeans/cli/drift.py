@@ -71,7 +71,7 @@ def _of_columns(recipe: TableRecipe, mean: Any, deviation: Any, now: Any) -> str
         return f"means of columns are those of the fit, within {_MEAN} deviations"
     ends = recipe.scaling.undone(np.stack([mean, now]))
     parts = (
-        f"{recipe.columns[at]!r} {in_digits(float(ends[0, at]))} -> {in_digits(float(ends[1, at]))} "
+        f"{recipe.columns[at]!r} {' -> '.join(in_digits(float(end)) for end in ends[:, at])} "
         f"({away[at]:+.1f} deviations)"
         for at in moved
     )

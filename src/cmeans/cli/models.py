@@ -94,7 +94,7 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
             counts = with_columns(
                 place, request.reading, lambda file: model.predict_to(x, file, **chosen), names
             )
-            known.rows.tell_unseen()  # of rows that stay in their files
+            known.rows.unseen.tell()  # of rows that stay in their files
     screen.say(f"wrote {request.out}")
     n_clusters, noise = len(counts), int(x.shape[0] - counts.sum())
     before = (known.stored.get("metadata") or {}).get("seen")

@@ -4,7 +4,6 @@ known labels and links."""
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,7 +21,6 @@ from ..data.recipe.made_columns import Unseen
 from ..data.recipe.table_recipe import TableRecipe, with_made
 from ..data.row_source import ColumnLabel, RowsError, StoredRows, as_source
 from ..runtime.free_memory import free_memory
-from ..runtime.user_warnings import DataWarning
 from ..storage.overwriting import lies_in
 from .errors import InputError
 from .option_values import as_option
@@ -63,18 +61,6 @@ class InputRows:
     # (n,) groups of rows that must share a cluster, of such a column, or (k, 2) pairs of a file
     links: NDArray[np.int64] | None = None
     unseen: Unseen = field(default_factory=Unseen)  # cells of categories that the fit had not
-
-    def tell_unseen(self) -> None:
-        """Warn of categories that the fit has not seen, once."""
-        for name, count in self.unseen.cells.items():
-            rows = f"{count:,} row{'' if count == 1 else 's'}"
-            warnings.warn(
-                f"column {name!r} holds categories that the fit has not seen in {rows}, such as "
-                f"{self.unseen.examples[name]!r}; they count as none of those that it has.",
-                DataWarning,
-                stacklevel=2,
-            )
-        self.unseen.cells.clear()
 
 
 def read_rows(
@@ -141,7 +127,7 @@ def read_rows(
     stays = as_source(x) is not None
     rows = InputRows(x, columns, weight, stays, left_out, known_labels, links, unseen)
     if known is not None:
-        rows.tell_unseen()
+        unseen.tell()
     return rows
 
 
@@ -262,14 +248,14 @@ def added_columns(reading: ReadOptions) -> list[AddedColumn]:
         return names
     tables = tables_of(reading, "--with-rows")
     known = {name.label for name in names}
-    fields = [field for field in tables[0].header.fields if str(field.label) not in known]
-    for field in fields:
-        _refuse_taken("--with-rows", field.label)
-        if field.within is not None:
+    columns = [each for each in tables[0].header.fields if str(each.label) not in known]
+    for column in columns:
+        _refuse_taken("--with-rows", column.label)
+        if column.within is not None:
             raise InputError(
-                f"--with-rows: column {field.within!r} holds lists; take --id for a name of rows."
+                f"--with-rows: column {column.within!r} holds lists; take --id for a name of rows."
             )
-    return names + [_added(tables, field.label) for field in fields]
+    return names + [_added(tables, column.label) for column in columns]
 
 
 def _added(

@@ -68,6 +68,10 @@ OF_EVERY_TABLE: dict[str, tuple[Any, Any]] = {  # with their defaults
         _text("Of text files: windows-1252, utf-16, ...", "--encoding", "NAME", "recognised"),
         None,
     ),
+    "array": (_text("Which array of an npz.", "--array", "NAME", "X, or the only one"), None),
+    "header": (HeaderLine, None),
+}
+OF_LABELS: dict[str, tuple[Any, Any]] = {
     "with_rows": (
         Annotated[
             bool,
@@ -75,8 +79,6 @@ OF_EVERY_TABLE: dict[str, tuple[Any, Any]] = {  # with their defaults
         ],
         False,
     ),
-    "array": (_text("Which array of an npz.", "--array", "NAME", "X, or the only one"), None),
-    "header": (HeaderLine, None),
 }
 OF_A_FIT: dict[str, tuple[Any, Any]] = {
     "weight": (Weight, None),
@@ -151,7 +153,7 @@ class TableOptions:
             None if dtype == "keep" else dtype,
             given["header"],
             name=given["identifier"],
-            with_rows=given["with_rows"],
+            with_rows=given.get("with_rows", False),
             written=TextFormat(given["encoding"]),
         )
 

@@ -127,6 +127,7 @@ def packed(
     fitted = {
         k: v for k, v in vars(model).items() if is_fitted_name(k) and (rows or k not in PER_ROW)
     }
+    recipe = fitted.pop("recipe_", None)  # which is JSON, for readers of the header alone
     header = {
         "format": FORMAT,
         "estimator": name,
@@ -135,7 +136,7 @@ def packed(
             k: writer.encode(_storable(k, v), k) for k, v in model.get_params(deep=False).items()
         },
         "fitted": {k: writer.encode(brought(v), k) for k, v in fitted.items()},
-        "metadata": metadata or {},
+        "metadata": ({} if recipe is None else recipe.to_json()) | dict(metadata or {}),
     }
     if steps is not None:
         header |= {"format": WITH_STEPS, "steps": packed_steps(steps, writer)}
@@ -171,6 +172,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         model = _build(header, arrays)
         check_model(model)
+        _add_recipe(model, header["metadata"])
         return (
             pipeline_of(header["steps"], arrays, model) if header["format"] == WITH_STEPS else model
         )
@@ -269,6 +271,16 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
             f"with{'' if 'steps' in header else 'out'} steps."
         )
     return header, arrays
+
+
+def _add_recipe(model: BaseEstimator, metadata: Mapping[str, Any]) -> None:
+    """Give a model the recipe of its table, where the file holds one and tables can be read."""
+    if {"columns", "scaling", "dtype"} <= metadata.keys():
+        try:
+            from ..data.recipe.table_recipe import recipe_from_json
+        except ModuleNotFoundError:  # pyarrow, which reads tables
+            return
+        model.recipe_ = recipe_from_json(metadata)
 
 
 def _build(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Any:
