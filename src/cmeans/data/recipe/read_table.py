@@ -15,7 +15,7 @@ from ..files.schema import PathWord, ReadOptions, in_python
 from ..row_source import ColumnLabel, RowsError, StoredRows, as_source
 from .front import Front, TableWords, column_weights, front_of
 from .made_columns import Unseen
-from .scaling import learn_scaling
+from .scaling import KINDS, learn_scaling
 from .table_recipe import TableRecipe, with_made
 
 _IN_MEMORY = 2**30  # bytes of rows up to which they are read at once
@@ -119,6 +119,8 @@ def read_table(
     """
     if missing not in ("error", "partial"):
         raise RowsError(f'missing={missing!r}: give "error" or "partial".')
+    if scale not in KINDS:
+        raise RowsError(f"scale={scale!r}: give one of {', '.join(KINDS)}.")
     picked = (columns,) if isinstance(columns, (str, int)) else tuple(columns)
     asked = ReadOptions(
         path, picked, weight, None, dtype, header, missing == "partial", name=id,
