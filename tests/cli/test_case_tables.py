@@ -268,3 +268,20 @@ def test_python_reads_as_the_command(cmeans: Command, tmp_path: Path) -> None:
     predict = ["predict", tmp_path / "m.safetensors", tmp_path / "x.csv"]
     assert cmeans(*predict, "--out", tmp_path / "p.csv").code == 0
     assert pd.read_csv(tmp_path / "p.csv")["label"].tolist() == labels.tolist()
+
+
+def test_a_run_is_repeated_from_its_summary_or_a_file(cmeans: Command, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_bytes(written(shop(), "")[1])
+    words = ["-c", 3, "--scale", "log", "--columns", "age,spend", "--method", "hard"]
+    fit = ["fit", tmp_path / "x.csv", *words, "--kernel", "linear"]
+    config = cmeans(*fit, "--out", tmp_path / "o").summary["config"]
+    assert config["scale"] == "log"
+    run = f'file = "{tmp_path}/x.csv"\nclusters = 3\nscale = "log"\ncolumns = ["age", "spend"]\n'
+    (tmp_path / "run.toml").write_text(f'{run}method = "hard"\nkernel = "linear"\n')
+    first = pq.read_table(tmp_path / "o" / "labels.parquet")
+    for file in (tmp_path / "o" / "summary.json", tmp_path / "run.toml"):
+        out = tmp_path / file.stem
+        assert cmeans("fit", "--config", file, "--out", out).code == 0
+        assert pq.read_table(out / "labels.parquet").equals(first)
+    (tmp_path / "bad.toml").write_text("clsters = 3\n")
+    assert "'clsters' is no" in cmeans("fit", "--config", tmp_path / "bad.toml").err

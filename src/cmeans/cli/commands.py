@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from ..data.row_source import RowsError
 from ..solvers.checkpoints import Checkpoint
 from .app import COMMANDS, Context, Exit, argument, new_app, option
+from .config import KEY, config_of, read_config
 from .demo import demo as run_demo
 from .errors import InputError, verdict
 from .fitting import FitRequest
@@ -145,6 +146,18 @@ OF_EVERY_COMMAND = {
         bool,
         option(SCREEN, "The summary as JSON at a terminal too; elsewhere it always is.", "--json"),
     ],
+    "config": Annotated[
+        Path | None,
+        option(
+            SCREEN,
+            "Options of a former run: its summary.json, or a TOML file of names and values.",
+            "--config",
+            metavar="FILE",
+            shown=False,
+            callback=read_config,
+            is_eager=True,
+        ),
+    ],
     "debug": Annotated[bool, option(SCREEN, "Show the whole traceback of an error.", "--debug")],
 }
 
@@ -167,14 +180,23 @@ def command(
         words = [
             word.replace(kind=word.KEYWORD_ONLY)
             for word in own
-            if word.kind is not word.VAR_KEYWORD and word.name != "table"
+            if word.kind is not word.VAR_KEYWORD and word.name not in ("table", KEY)
         ]
         words += [_keyword(name, usual, kind) for name, (kind, usual) in (table or {}).items()]
         words += [_keyword(option.name, None, _typed(option)) for option in options]
-        words += [_keyword(name, False, kind) for name, kind in OF_EVERY_COMMAND.items()]
+        words += [
+            _keyword(name, None if name == KEY else False, kind)
+            for name, kind in OF_EVERY_COMMAND.items()
+        ]
+        defaults = {word.name: word.default for word in words}
+        keeps_config = KEY in {word.name for word in own}
 
         @wraps(function)
-        def run(*, quiet: bool, as_json: bool, debug: bool, **given: Any) -> None:
+        def run(
+            *, quiet: bool, as_json: bool, debug: bool, config: Path | None, **given: Any
+        ) -> None:
+            if keeps_config:
+                given[KEY] = config_of(given, defaults)
             for_people = text is not None and _at_terminal() and not as_json
             with (
                 own_words(_words_of(given)),
@@ -251,6 +273,7 @@ def fit(
     screen: Screen,
     context: Context,
     table: TableOptions,
+    config: dict[str, Any],
     file: File,
     out: Annotated[
         Path,
@@ -345,6 +368,7 @@ def fit(
         plan,
         overwrite,
         names_in(names),
+        config=config,
     )
     return run_fit(request, screen)
 

@@ -99,6 +99,7 @@ class FitRequest:
     overwrite: bool = False  # replace files that no former run has written
     names: tuple[str, ...] = ()  # of the clusters
     takes_blanks: bool = False  # as missing values, without being told
+    config: Mapping[str, Any] = field(default_factory=dict)  # the options, as the summary has them
 
     @property
     def kept_in(self) -> str | os.PathLike[str] | None:
@@ -518,6 +519,7 @@ def _summary(
 def _columns_of(request: FitRequest, rows: InputRows, recipe: TableRecipe) -> dict[str, Any]:
     """Return what the summary says of columns that are no numbers."""
     return {
+        "config": request.config,
         "column_names": list(rows.columns),
         "left_out": [field.label for field in rows.left_out],
         "id": request.reading.name,
