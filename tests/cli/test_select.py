@@ -8,8 +8,16 @@ import pytest
 
 from cli.command import Command
 from cmeans.cli import commands
+from cmeans.selection import evidence
 
 pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def _few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three draws without clusters of each shape are enough where clusters stand apart."""
+    monkeypatch.setattr(evidence, "MOST", evidence.FEWEST)
+
 
 WORDS = ("--columns", "a,b,c", "--scale", "unit", "--kernel", "linear")
 

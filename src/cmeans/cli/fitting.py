@@ -18,6 +18,7 @@ from ..data.recipe.front import Front, TableWords, column_weights, front_of
 from ..data.recipe.scaling import learn_scaling
 from ..data.recipe.table_recipe import TableRecipe
 from ..engines.dask.dask_api import connected
+from ..fitting.covariance import covariance_from
 from ..fitting.fit_plan import FitPlan
 from ..fitting.rows.finite import without_partial
 from ..fitting.seen_rows import Inspectable
@@ -534,4 +535,10 @@ def _own_words(request: FitRequest, model: Any) -> dict[str, Any]:
     of_rule = rule_of(model.rule, type(model).__name__).get_params() if method.rule_fields else {}
     parameters = of_rule | model.get_params(deep=False)
     plain, own = ({*spec.parameters} - {*spec.kernel_fields} for spec in (METHODS["hard"], method))
-    return {word: value for word, value in parameters.items() if word in own - plain}
+    words = {word: value for word, value in parameters.items() if word in own - plain}
+    if (asked := parameters.get("covariance")) is not None:
+        covariance = covariance_from(asked, type(model).__name__)
+        for field in ("prior", "volume"):
+            if f"covariance__{field}" in own:
+                words[f"covariance_{field}"] = getattr(covariance, field)
+    return words

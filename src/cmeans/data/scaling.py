@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -12,6 +13,17 @@ from .blocks import rows_between, spans
 
 _CELLS = 1_000_000  # numbers that are read together: what is copied to float64 stays small
 _SPARSE_ROWS = 4096  # at least, where rows are sparse
+
+
+class Units(Protocol):
+    """A function from rows or points (k, d) in one kind of units to those in another."""
+
+    def __call__(self, x: Array) -> Array:
+        """Return the rows in the other units."""
+
+    @property
+    def inverse(self) -> Units:
+        """The way back."""
 
 
 @dataclass(frozen=True)

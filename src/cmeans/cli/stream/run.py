@@ -322,6 +322,7 @@ _OF_MODEL = (
 def _summary(request: StreamRequest, state: SavedStream) -> dict[str, Any]:
     """Return the summary of a stream from its first row on, over all runs."""
     recipe, place, source = state.recipe, state.place, str(request.reading.file)
+    covariance = state.model.covariance
     return {
         "command": "stream",
         "version": __version__,
@@ -338,6 +339,7 @@ def _summary(request: StreamRequest, state: SavedStream) -> dict[str, Any]:
         **{name.rstrip("_"): getattr(state.model, name) for name in _OF_MODEL},
         "rule": name_of(state.model.rule),
         "kernel": name_of(state.model.kernel),
+        "covariance": getattr(covariance, "shape", covariance),
         "seed": state.model.random_state,
         "chunks": state.model.n_chunks_,
         "sizes": place.sizes,
