@@ -25,7 +25,8 @@ MOST_OF = {"covariances": 12}  # clusters at most of over-segmentations that cos
 SHARE = 50  # times lighter than an equal share are crumbs
 LONE = 2.0  # rows of median weight, than which crumbs are lighter at most
 APART = 2.0  # drop after a number of clusters from which their pieces stand apart
-CLEAR_IN_TABLES = 5.0
+APART_IN_TABLES = 5.0
+CLEAR_IN_TABLES = 10.0  # drop from which pieces say how many clusters a table has
 LEVEL = 0.002  # of the score, within which a clear cut into pieces loses to none
 # by what rows are, the spaces that are candidates, and those whose over-segmentations vote
 CANDIDATES = {
@@ -55,6 +56,11 @@ class AutoChoice:
     stop_reason: str = "the evidence is complete"
     spent: float = 0.0
     counted: dict[tuple[str, bool], list[int]] = field(default_factory=dict)
+
+    @property
+    def clear(self) -> float:
+        """How many times gains of pieces drop where their number is clear."""
+        return CLEAR_IN_TABLES if self.kind == TABLE else CLEAR
 
     @property
     def least_piece(self) -> Any:
@@ -100,7 +106,7 @@ class AutoChoice:
 
     def _number(self) -> int:
         within = self.drops.within(max(self.least, 2), int(min(self.most, len(self.near.x))))
-        self.choice = chosen_number(within, self._consensus)
+        self.choice = chosen_number(within, self._consensus, self.clear)
         number = self.choice.number
         return int(min(max(number, self.least), self.most))
 
@@ -175,7 +181,7 @@ class AutoChoice:
         """Return the candidates, the best first."""
         order, drop = best_partition(judged), self.drops.ratio_at(number)
         first = None
-        clear = drop >= (CLEAR_IN_TABLES if self.kind == TABLE else APART)
+        clear = drop >= (APART_IN_TABLES if self.kind == TABLE else APART)
         if clear and "pieces" in judged:
             top = max(score for score, _ in judged.values())
             first = "pieces" if judged["pieces"][0] >= top - LEVEL else None

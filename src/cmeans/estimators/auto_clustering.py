@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import ClusterMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -37,7 +37,7 @@ SPACES = tuple(name for name in COSTS if name != "dense pieces")
 FEWEST = 5  # far rows that are a group to tell of
 
 
-class AutoClustering(RunsPasses, ClusterMixin, NamedParameters):
+class AutoClustering(RunsPasses, NamedParameters):
     """Clusters whose space and number are chosen by evidence, and an ordinary estimator of them.
 
     Use it when you do not know what your clusters are like, or how many there are: it looks for
@@ -83,12 +83,14 @@ class AutoClustering(RunsPasses, ClusterMixin, NamedParameters):
 
     Notes
     -----
-    Up to 5,000 rows are judged, of more a sample of 4,000 by weight, and rows that are far from it.
+    Up to 3,000 rows are judged, of more a sample of 3,000 by weight, and rows that are far from it.
     Number given: the partition that divides the fewest near rows wins, with a tenth for agreement
     with the others (of tables of 4 to 60 columns, covariances). Number unknown: the gains of
     connected pieces drop after the number of clusters that stand apart; where they drop less than
     three times, partitions into too many clusters are joined across shallow valleys, and what most
     of them end in is the answer.
+
+    `cmeans.save` writes `best_estimator_`, without the evidence.
 
     Where no clusters are found, `n_clusters_` is 1, and `evidence_.partition` holds those that
     there would be.
@@ -170,7 +172,9 @@ class AutoClustering(RunsPasses, ClusterMixin, NamedParameters):
                 judged = judged_rows(blocks, self.scaling, engine, seed)
             self._scalers = judged.scalers
             choice = self._choice(judged, least, most, seed, started)
-            evidence = choice.choose()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of trials; the last fit warns for itself
+                evidence = choice.choose()
             rows = X if not self._scalers else mapped(given.x, judged.scaled)
             words = SpaceWords(self.n_jobs, seed, choice.least_piece)
 
@@ -179,9 +183,13 @@ class AutoClustering(RunsPasses, ClusterMixin, NamedParameters):
                 chosen = words.estimator(space, number, blocks.n_rows)
                 return chosen.set_params(engine=self.engine).fit(rows, sample_weight=sample_weight)
 
-            self.evidence_ = self._completed(
-                evidence, judged, choice, most, lambda number: fitted(number).labels_
-            )
+            def partition_into(number: int) -> IntArray:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    labels: IntArray = fitted(number).labels_
+                return labels
+
+            self.evidence_ = self._completed(evidence, judged, choice, most, partition_into)
             self._last = fitted(evidence.n_clusters)
             self.best_estimator_ = self._pipeline()
             self.stop_reason_ = choice.stop_reason
@@ -215,6 +223,11 @@ class AutoClustering(RunsPasses, ClusterMixin, NamedParameters):
         if last is None or name.startswith("_") or not name.endswith("_"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(last, name)
+
+    @property
+    def _saved(self) -> Any:
+        """What a model file holds of it."""
+        return self.best_estimator_
 
     def _answer(self, method: str, X: Any) -> Any:
         check_is_fitted(self, "best_estimator_")
@@ -339,6 +352,7 @@ class AutoClustering(RunsPasses, ClusterMixin, NamedParameters):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
+        tags.estimator_type = "clusterer"
         tags.input_tags.sparse = True
         return tags
 

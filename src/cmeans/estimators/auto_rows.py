@@ -18,8 +18,8 @@ from ..graphs.piece_points import GivenPoints, nearest_of_rows
 from ..runtime.checks import is_auto
 from ..sampling.population import distinct_rows, population_of, sample
 
-WHOLE = 5000  # rows up to which all are judged
-SAMPLE = 4000  # of more
+WHOLE = 3000  # rows up to which all are judged: valleys are read at this scale
+SAMPLE = 3000  # of more
 CENTRES = 256  # rows of the sample, from which others are far
 SCALERS: dict[str, tuple[Any, ...]] = {
     "none": (),

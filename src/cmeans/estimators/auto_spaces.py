@@ -38,14 +38,11 @@ class OutOfTimeError(Exception):
 
 OF_VOTES = {
     **COSTS,
-    "plain": (0.0, 20.0, 3.0),
-    "graph": (600.0, 20.0, 6.0),
-    "covariances": (0.0, 50.0, 150.0),
+    "covariances": (0.0, 50.0, 100.0),
 }
-# of partitions that only vote: starts in place of a search, and few sweeps
+# of partitions that only vote: few sweeps
 QUICK = {
-    "plain": {"search": None, "n_init": 3, "max_iter": 30, "tol": 1e-3},
-    "covariances": {"search": None, "max_iter": 20, "tol": 1e-4},
+    "covariances": {"search": None, "max_iter": 50, "tol": 1e-3},
 }
 
 
