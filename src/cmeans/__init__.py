@@ -11,13 +11,14 @@ from importlib import import_module as _import_module
 from .runtime.version import __version__
 
 if _typing.TYPE_CHECKING:
-    from . import datasets, inspection, kernels, metrics, papers, rules, validity
+    from . import anndata, datasets, inspection, kernels, metrics, papers, rules, validity
     from .data.files import open_blocks
     from .engines import DaskEngine
     from .estimators import (
         AdaptivePossibilisticCMeans,
         CMeans,
         ConnectivityClustering,
+        ConsensusClustering,
         FuzzyCMeans,
         GaussianMixture,
         KernelKMeans,
@@ -51,6 +52,7 @@ __all__ = [
     "CMeans",
     "Checkpoint",
     "ConnectivityClustering",
+    "ConsensusClustering",
     "Covariance",
     "DaskEngine",
     "DataWarning",
@@ -73,6 +75,7 @@ __all__ = [
     "ThreadEngine",
     "TwoStepKernelKMeans",
     "__version__",
+    "anndata",
     "cluster",
     "datasets",
     "inspection",
@@ -90,7 +93,16 @@ __all__ = [
     "validity",
 ]
 
-_MODULES = {"datasets", "inspection", "kernels", "metrics", "papers", "rules", "validity"}
+_MODULES = {
+    "anndata",
+    "datasets",
+    "inspection",
+    "kernels",
+    "metrics",
+    "papers",
+    "rules",
+    "validity",
+}
 _PLACES = {  # of names that are neither modules nor estimators
     "AutoClustering": "estimators.auto_clustering",
     "Checkpoint": "solvers.checkpoints",

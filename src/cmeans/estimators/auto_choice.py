@@ -30,13 +30,13 @@ CLEAR_IN_TABLES = 10.0  # drop from which pieces say how many clusters a table h
 LEVEL = 0.002  # of the score, within which a clear cut into pieces loses to none
 # by what rows are, the spaces that are candidates, and those whose over-segmentations vote
 CANDIDATES = {
-    TABLE: ("pieces", "plain", "graph", "covariances"),
+    TABLE: ("pieces", "plain", "graph", "covariances", "consensus"),
     MANY: ("pieces", "plain", "graph", "communities"),
 }
 ON_A_PLANE = ("pieces", "plain", "graph", "covariances")
 VOTERS = ("pieces", "dense pieces", "plain", "graph", "covariances")
 # what a table gets where no cut is clear: of several, the first that is a candidate
-OF_TABLES = ("covariances",)
+OF_TABLES = ("consensus", "covariances")
 
 
 @dataclass

@@ -53,9 +53,10 @@ class AutoClustering(RunsPasses, NamedParameters):
     candidates : "auto" or list of str, default="auto"
         The spaces that may win: "plain" (`KernelKMeans(kernel="linear")`), "covariances"
         (`GaussianMixture`), "graph" (`KernelKMeans(kernel="landmark_graph")`), "pieces"
-        (`ConnectivityClustering`), "communities" (`ModularityClustering`). A name after "not " is
-        left out of those of "auto", which are all but communities of up to 60 columns, and all but
-        covariances of more.
+        (`ConnectivityClustering`), "communities" (`ModularityClustering`), "consensus"
+        (`ConsensusClustering`). A name after "not " is left out of those of "auto": the first four
+        of up to 3 columns; of up to 60, which are taken for a table, the consensus of eight
+        mixtures too; of more communities in place of covariances.
     budget : float, default=1e8
         Row visits that the choice may take, by a table of costs: what it has no room for is left
         out before anything starts, so that results are the same on every machine. `evidence_` says
@@ -85,7 +86,8 @@ class AutoClustering(RunsPasses, NamedParameters):
     -----
     Up to 3,000 rows are judged, of more a sample of 3,000 by weight, and rows that are far from it.
     Number given: the partition that divides the fewest near rows wins, with a tenth for agreement
-    with the others (of tables of 4 to 60 columns, covariances). Number unknown: the gains of
+    with the others; of tables the consensus of mixtures, or covariances where the budget has no
+    room for it, unless connected pieces stand apart. Number unknown: the gains of
     connected pieces drop after the number of clusters that stand apart; where they drop less than
     three times, partitions into too many clusters are joined across shallow valleys, and what most
     of them end in is the answer.

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..data.arrays import Float64, IntArray
 from .connectivity_clustering import ConnectivityClustering
+from .consensus_clustering import ConsensusClustering
 from .gaussian_mixture import GaussianMixture
 from .kernel_kmeans import KernelKMeans
 from .landmark_graph import LandmarkGraph
@@ -29,6 +30,7 @@ COSTS = {
     "graph": (600.0, 50.0, 10.0),
     "covariances": (0.0, 100.0, 350.0),
     "communities": (200.0, 800.0, 0.0),
+    "consensus": (0.0, 800.0, 2800.0),
 }
 
 
@@ -87,6 +89,9 @@ class SpaceWords:
 
     def communities(self, number: int, rows: int) -> Any:
         return ModularityClustering(number, n_jobs=self.n_jobs)
+
+    def consensus(self, number: int, rows: int) -> Any:
+        return ConsensusClustering(number, n_jobs=self.n_jobs, random_state=self.random_state)
 
     def estimator(self, space: str, number: Any, rows: int) -> Any:
         """Return the estimator, not fitted, of so many clusters of so many rows in a space."""

@@ -271,6 +271,7 @@ class BySweeps:
             context.log,
             context.record,
             taker=context.taker,
+            scope=context.scope,
         )
 
     @contextmanager
