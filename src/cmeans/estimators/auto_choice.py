@@ -45,6 +45,7 @@ class AutoChoice:
 
     near: NearRows
     partitions: Partitions
+    wider: Partitions  # of a larger sample, for its tree of pieces
     candidates: tuple[str, ...]
     kind: str
     budget: float
@@ -74,7 +75,7 @@ class AutoChoice:
         number, names = self.least, self.candidates
         try:
             if self.least == self.most:
-                self.drops = gain_drops(self.partitions.tree("pieces").cost_curve_)
+                self.drops = gain_drops(self.wider.tree("pieces").cost_curve_)
             else:
                 self.drops = self._drops()
                 number = self._number()
@@ -90,9 +91,9 @@ class AutoChoice:
     def _drops(self) -> GainDrops:
         """Return where gains of pieces drop, once crumbs are no pieces: those lighter than a
         fiftieth of an equal share among as many as stand apart."""
-        weights, least = self.near.weights, 0.0
+        weights, least = self.wider.weights, 0.0
         while True:
-            tree = self.partitions.tree("pieces")
+            tree = self.wider.tree("pieces")
             drops = gain_drops(tree.cost_curve_)
             number = drops.number
             if drops.ratio < CLEAR:
@@ -102,6 +103,7 @@ class AutoChoice:
             if lightest >= crumb or crumb <= least:
                 return drops
             least = float(crumb)
+            self.wider.without_crumbs(least)
             self.partitions.without_crumbs(least)
 
     def _number(self) -> int:
@@ -242,9 +244,7 @@ class AutoChoice:
     def _stability(self, space: str, number: int, labels: IntArray) -> float:
         """Return the index of a partition with that of a fit to every other row."""
         half = slice(0, None, 2)
-        some = Partitions(
-            self.near.x[half], self.near.weights[half], self.partitions.words, number, number
-        )
+        some = Partitions(self.near.x[half], self.near.weights[half], self.partitions.words, number)
         again = some(space, number)
         return float("nan") if again is None else float(adjusted_rand_score(labels[half], again))
 

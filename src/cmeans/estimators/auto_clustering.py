@@ -256,17 +256,16 @@ class AutoClustering(RunsPasses, NamedParameters):
         kind = kind_of(judged.x.shape[1])
         deadline = np.inf if self.time_limit is None else started + float(self.time_limit)
         words = SpaceWords(self.n_jobs if self.engine is None else None, seed)
-        partitions = Partitions(
-            judged.x,
-            judged.weights,
-            words,
-            MOST if least != most else least,
-            "auto" if least != most else least,
-            deadline,
-        )
+        over = MOST if least != most else least
+        partitions = Partitions(judged.x, judged.weights, words, over, deadline)
+        wider = partitions
+        if judged.more[0] is not judged.x:
+            wider = Partitions(*judged.more, words, over, deadline)
         near = NearRows.of(judged.x, judged.weights)
         candidates = self._spaces(kind)
-        return AutoChoice(near, partitions, candidates, kind, float(self.budget), least, most)
+        return AutoChoice(
+            near, partitions, wider, candidates, kind, float(self.budget), least, most
+        )
 
     def _spaces(self, kind: str) -> tuple[str, ...]:
         """Return the spaces that may win."""
@@ -319,6 +318,7 @@ class AutoClustering(RunsPasses, NamedParameters):
         return replace(
             evidence,
             scaling=judged.scaling,
+            scaling_name=judged.scaling_name,
             far_rows=judged.far,
             partition=partition,
             notes=notes,

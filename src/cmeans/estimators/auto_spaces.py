@@ -40,11 +40,11 @@ class OutOfTimeError(Exception):
 
 OF_VOTES = {
     **COSTS,
-    "covariances": (0.0, 50.0, 100.0),
+    "covariances": (0.0, 100.0, 200.0),
 }
 # of partitions that only vote: few sweeps
 QUICK = {
-    "covariances": {"search": None, "max_iter": 50, "tol": 1e-3},
+    "covariances": {"tol": 1e-3},
 }
 
 
@@ -108,7 +108,6 @@ class Partitions:
     weights: Float64
     words: SpaceWords
     most: int  # clusters
-    number: Any = "auto"  # where it is given: else a few far rows are no pieces
     deadline: float = np.inf  # of the clock, after which none is made
     known: dict[tuple[str, int], IntArray | None] = field(default_factory=dict)
     _trees: dict[str, Any] = field(default_factory=dict)
@@ -129,7 +128,7 @@ class Partitions:
     def tree(self, space: str) -> Any:
         """Return the pieces of the sample, which know the partitions into all numbers."""
         if space not in self._trees:
-            self._trees[space] = self._fitted(space, self.number)
+            self._trees[space] = self._fitted(space, 1)
         return self._trees[space]
 
     def that_vote(self) -> Partitions:
