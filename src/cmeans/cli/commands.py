@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from ..data.row_source import RowsError
 from ..solvers.checkpoints import Checkpoint
 from .app import COMMANDS, Context, Exit, argument, new_app, option
+from .choosing import CHOSEN, with_choice
 from .config import KEY, config_of, read_config
 from .demo import demo as run_demo
 from .errors import InputError, verdict
@@ -287,14 +288,15 @@ def fit(
     known_labels: KnownLabels = None,
     must_link: MustLink = None,
     method: Annotated[
-        str,
+        str | None,
         option(
             METHOD,
             "How rows belong to clusters; adaptive, sequential and connected find the number of "
             "clusters.",
             metavar="|".join(METHODS),
+            shown="fuzzy; without a number of clusters, what the rows speak for",
         ),
-    ] = "fuzzy",
+    ] = None,
     random_state: Annotated[int, option(RUN, "The same seed gives the same result.", "--seed")] = 0,
     top_k: TopK = None,
     threshold: Threshold = None,
@@ -335,7 +337,10 @@ def fit(
     overwrite: Overwrite = False,
     **words: Any,
 ) -> dict[str, Any]:
-    if method not in METHODS:
+    is_counted = isinstance(words.get("n_clusters"), int)
+    chosen = method is None and not is_counted and CHOSEN
+    method = chosen or method or "fuzzy"
+    if not chosen and method not in METHODS:
         raise InputError(f"--method {method}: unknown method; known are {listed(METHODS)}.")
     checkpoint = _checkpoint(kept_in, every, resume)
     if (runs_on == "dask") != (scheduler is not None):
@@ -370,7 +375,7 @@ def fit(
         names_in(names),
         config=config,
     )
-    return run_fit(request, screen)
+    return run_fit(with_choice(request, screen) if chosen else request, screen)
 
 
 def _checkpoint(file: Path | None, minutes: float, resume: bool) -> Checkpoint | None:

@@ -107,7 +107,8 @@ def packed(
     model: BaseEstimator, *, rows: bool = True, metadata: Mapping[str, Any] | None = None
 ) -> tuple[dict[str, Any], Arrays]:
     """Return the header and the arrays that `save` writes."""
-    steps, model = steps_of(model)
+    check_is_fitted(model)
+    steps, model = steps_of(getattr(model, "_saved", model))
     check_is_fitted(model)
     if metadata is not None and not (
         isinstance(metadata, Mapping) and all(isinstance(key, str) for key in metadata)
