@@ -60,6 +60,7 @@ ORDER = (
         "streaming",
         "fitting",
         "metrics",
+        "evidence",
         "inspection",
         "estimators",
         "papers",

@@ -32,7 +32,7 @@ from ..fitting.streams.chunks import checked_chunk_size
 from ..fitting.streams.stream_fit import StreamingBase
 from ..fitting.streams.stream_state import Chunk, ChunkResult, StreamState
 from ..fitting.validation import integer, real
-from ..graphs.landmark_graph import AUTOMATIC
+from ..graphs.landmark_graph import automatic_landmarks
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Rule
@@ -374,7 +374,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         if isinstance(self.warm_up, str) and self.warm_up == "auto":
             landmarks = landmarks_from(self.landmarks, estimator_name)
             number = (
-                landmarks.count or AUTOMATIC
+                landmarks.count or automatic_landmarks(n_clusters)
                 if landmarks.points is None
                 else np.shape(landmarks.points)[0]
             )

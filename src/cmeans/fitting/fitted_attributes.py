@@ -55,6 +55,7 @@ PER_ROW = (
     "_like",
     "_away_of_row",
     "_point_of_row",
+    "member_labels_",
     "outlier_scores_",
     "probabilities_",
 )
@@ -85,6 +86,7 @@ OPTIONAL = (
     "_factors",
     "_like",
     "_nearest",
+    "_powers",
 )  # attributes of some fits only
 IN_FEATURES = {"cluster_centers_", "landmarks_"}  # which are in the units of the rows
 PRIVATE = {
@@ -107,6 +109,8 @@ PRIVATE = {
     "_away_of_row",
     "_power",
     "_noise",
+    "_powers",
+    "_co_association",
 }
 FITTED_NAME = re.compile(r"[a-z][a-z0-9_]*_")
 
