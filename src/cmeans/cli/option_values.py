@@ -350,6 +350,8 @@ class ParameterOption:
             return SWITCHED[given]
         if not isinstance(given, str) or given in self.names or self.number is None:
             return given
+        if self.name == "n_clusters" and (ends := re.fullmatch(r"(\d+)-(\d+)", given)):
+            return int(ends[1]), int(ends[2])
         if self.several and "," in given:
             return [self._number(part) for part in given.split(",")]
         return self._number(given)

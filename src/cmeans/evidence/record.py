@@ -70,7 +70,7 @@ class Evidence:
     second : (number, distance) the next best number, and how much less speaks for it: the quotient
         of the drops, or the difference of the scores of the consensus; None where there is none.
     stable_numbers : all numbers of clusters that stand out, coarse to fine.
-    scaling : what was done to the columns, in a sentence.
+    scaling, scaling_name : what was done to the columns, in a sentence and by its name.
     kind : what the rows were taken for: "plane", "table" or "many columns".
     judged_rows, far_rows : how many rows were judged, and the numbers of rows that are far from all
         others, whether they were among these or not.
@@ -89,6 +89,7 @@ class Evidence:
     second: tuple[int, float] | None = None
     stable_numbers: list[int] = field(default_factory=list)
     scaling: str = "columns as they are"
+    scaling_name: str = "none"
     kind: str = "plane"
     judged_rows: int = 0
     far_rows: IntArray | None = None

@@ -142,8 +142,7 @@ def given_rows(x: Any, weight: Float64) -> CommunityRows:
 def given_affinities(X: Any, estimator_name: str, n_nodes: int | None = None) -> Any:
     """Return checked affinities of rows to all nodes of a fit, CSR: between all nodes where
     `n_nodes` is not given."""
-    asked, X = f'{estimator_name}(metric="precomputed")', adjacency(X)
-    x = host_matrix(X, estimator_name)
+    asked, x = f'{estimator_name}(metric="precomputed")', host_matrix(adjacency(X), estimator_name)
     if x.ndim != 2 or x.shape[1] != (x.shape[0] if n_nodes is None else n_nodes):
         wanted = "one for each pair of nodes" if n_nodes is None else f"{n_nodes} columns"
         raise ValueError(
