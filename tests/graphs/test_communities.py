@@ -259,6 +259,12 @@ def test_seams_are_boundaries_beside_halves(n: int) -> None:
     assert sorted(halves.doubtful.tolist()) == [[0, 1], [2, 3], [4, 5]]
 
 
+def test_single_nodes_have_no_halves() -> None:
+    found = seams(graph_of(1.0 - np.eye(2)), np.arange(2), ThreadEngine())
+    assert found.ratios.tolist() == [100.0]
+    assert found.are_doubtful
+
+
 def test_clusters_of_layers_that_are_not_nested_are_where_most_rows_are() -> None:
     fine, coarse = np.array([0, 0, 0, 1, 1, 2, -1]), np.array([0, 0, 1, 1, 1, -1, 0])
     assert cluster_tree([fine, coarse]) == {
