@@ -13,11 +13,13 @@ from .runtime.version import __version__
 if _typing.TYPE_CHECKING:
     from . import anndata, datasets, inspection, kernels, metrics, papers, rules, validity
     from .data.files import open_blocks
+    from .data.recipe.read_table import read_table
     from .engines import DaskEngine
     from .estimators import (
         AdaptivePossibilisticCMeans,
         CMeans,
         ConnectivityClustering,
+        ConsensusClustering,
         FuzzyCMeans,
         GaussianMixture,
         KernelKMeans,
@@ -25,6 +27,7 @@ if _typing.TYPE_CHECKING:
         PossibilisticCMeans,
         StreamingFuzzyCMeans,
     )
+    from .estimators.auto_clustering import AutoClustering, cluster
     from .estimators.landmark_graph import LandmarkGraph
     from .fitting.covariance import Covariance
     from .fitting.landmark_choice import Landmarks
@@ -46,9 +49,11 @@ if _typing.TYPE_CHECKING:
 
 __all__ = [
     "AdaptivePossibilisticCMeans",
+    "AutoClustering",
     "CMeans",
     "Checkpoint",
     "ConnectivityClustering",
+    "ConsensusClustering",
     "Covariance",
     "DaskEngine",
     "DataWarning",
@@ -72,6 +77,7 @@ __all__ = [
     "TwoStepKernelKMeans",
     "__version__",
     "anndata",
+    "cluster",
     "datasets",
     "inspection",
     "kernels",
@@ -79,6 +85,7 @@ __all__ = [
     "metrics",
     "open_blocks",
     "papers",
+    "read_table",
     "rules",
     "save",
     "select",
@@ -99,6 +106,7 @@ _MODULES = {
     "validity",
 }
 _PLACES = {  # of names that are neither modules nor estimators
+    "AutoClustering": "estimators.auto_clustering",
     "Checkpoint": "solvers.checkpoints",
     "Covariance": "fitting.covariance",
     "DaskEngine": "engines",
@@ -114,8 +122,10 @@ _PLACES = {  # of names that are neither modules nor estimators
     "ProbabilisticKMeans": "papers",
     "SequentialPossibilisticCMeans": "papers",
     "TwoStepKernelKMeans": "papers",
+    "cluster": "estimators.auto_clustering",
     "load": "persistence.model_file",
     "open_blocks": "data.files",
+    "read_table": "data.recipe.read_table",
     "save": "persistence.model_file",
     "select": "selection.select",
     "show_versions": "versions",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..data.outputs import TopMemberships
+from ..data.powers import PowerUnits
 from ..estimators.landmark_graph import LandmarkGraph
 from ..fitting.streams.stream_fit import StreamingBase
 from ..fitting.streams.stream_state import StreamState
@@ -145,6 +146,9 @@ def _check_features(model: Any, space: Space) -> None:
         )
         if not known or not (np.isfinite(factors) & (factors > 0)).all():
             raise ValueError("the factors of the features do not fit their number")
+    powers = model._powers
+    if powers is not None and not (isinstance(powers, PowerUnits) and len(powers.powers) == d):
+        raise ValueError("the powers of the features do not fit their number")
     space.check(d, model._training_diag)
 
 

@@ -153,6 +153,13 @@ class Statistics:
             None if self.second is None else self.second * factor,
         )
 
+    @property
+    def pulling_mass(self) -> Float64:
+        """(c,) the sums of the weights in the moments: the masses, unless rows far out pull less
+        than they count for."""
+        own = None if self.second is None else self.second.mass
+        return self.mass if own is None else own
+
     def about(self, centres: Centres) -> Statistics:
         """Return the same sums with second moments about other centres, as those of two sweeps need
         that are to be added."""

@@ -104,14 +104,28 @@ class Shrinkage:
     columns: StandardColumns
     target: Float64  # (l, l) or (l,) T in standard columns
     rows: float  # nu, in the unit of the rows' weights
+    errors: Float64 | None = None  # (r,) variances of what rounding has taken from the rows
 
     @classmethod
     def towards(
-        cls, shape: Shape, columns: StandardColumns, scatter: Float64, rows: float
+        cls,
+        shape: Shape,
+        columns: StandardColumns,
+        scatter: Float64,
+        rows: float,
+        errors: Float64 | None = None,
     ) -> Shrinkage:
-        """Return the estimate shrunken towards a covariance (r, r), or (r,), of the rows."""
+        """Return the estimate shrunken towards a covariance (r, r), or (r,), of the rows, and what
+        rounding has taken from it."""
+        if errors is not None:
+            scatter = scatter + (errors if scatter.ndim == 1 else np.diag(errors))
         target = columns.inwards(scatter[None])[0]
-        return cls(shape, columns, target + RIDGE * shape.identity(len(columns.live)), rows)
+        target = target + RIDGE * shape.identity(len(columns.live))
+        return cls(shape, columns, target, rows, errors)
+
+    def metrics(self, factors: Float64) -> Metrics:
+        """Return metrics of the rows from factors in standard columns."""
+        return replace(self.columns.metrics(factors), errors=self.errors)
 
     def mixed(self, other: Shrinkage, share: float) -> Shrinkage:
         """Return the estimate for rows of two kinds, of which `share` are the other's: shrunken
@@ -127,7 +141,11 @@ class Shrinkage:
         that they make."""
         assert sums.second is not None, "the state that was swept has metrics"
         about = sums.second.about(centres, sums.mass, sums.moment)
-        scatter = self.columns.inwards(about.values)
+        values, mass = about.values, sums.pulling_mass
+        if self.errors is not None:
+            lost = self.errors if values.ndim == 2 else np.diag(self.errors)
+            values = values + mass.reshape((-1,) + (1,) * lost.ndim) * lost
+        scatter = self.columns.inwards(values)
         return self.shape.covariances(scatter, sums.mass, self.rows, self.target)
 
     def log_volumes(self, sums: Statistics, centres: Centres) -> Float64:
