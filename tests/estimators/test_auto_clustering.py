@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 import cmeans
 from cmeans import AutoClustering, DataWarning, KernelKMeans
 from cmeans.estimators import auto_choice, auto_rows
-from cmeans.estimators.auto_spaces import COSTS, Partitions
+from cmeans.estimators.auto_spaces import COSTS, SamplePartitions
 
 
 def blobs(
@@ -145,14 +145,14 @@ def test_limits_of_time_and_interrupts_keep_the_best(monkeypatch: pytest.MonkeyP
     model = AutoClustering(time_limit=1e-9).fit(X)
     assert model.n_clusters_ == 3
     assert "time_limit" in model.stop_reason_
-    usual = Partitions.__call__
+    usual = SamplePartitions.__call__
 
-    def interrupted(self: Partitions, space: str, number: int) -> object:
+    def interrupted(self: SamplePartitions, space: str, number: int) -> object:
         if space == "graph":
             raise KeyboardInterrupt
         return usual(self, space, number)
 
-    monkeypatch.setattr(Partitions, "__call__", interrupted)
+    monkeypatch.setattr(SamplePartitions, "__call__", interrupted)
     model = AutoClustering().fit(X)
     assert "interrupted" in model.stop_reason_
     assert adjusted_rand_score(y, model.labels_) > 0.95

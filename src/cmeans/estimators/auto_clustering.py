@@ -30,7 +30,7 @@ from ..runtime.user_warnings import naming, warn
 from ..solvers.observer import FitRecord
 from .auto_choice import CANDIDATES, MOST, ON_A_PLANE, AutoChoice
 from .auto_rows import SCALERS, JudgedRows, judged_rows
-from .auto_spaces import COSTS, Partitions, SpaceWords
+from .auto_spaces import COSTS, SamplePartitions, SpaceWords
 
 BUDGET = 1e8  # row visits: some ten seconds of one processor
 SPACES = tuple(name for name in COSTS if name != "dense pieces")
@@ -257,10 +257,10 @@ class AutoClustering(RunsPasses, NamedParameters):
         deadline = np.inf if self.time_limit is None else started + float(self.time_limit)
         words = SpaceWords(self.n_jobs if self.engine is None else None, seed)
         over = MOST if least != most else least
-        partitions = Partitions(judged.x, judged.weights, words, over, deadline)
+        partitions = SamplePartitions(judged.x, judged.weights, words, over, deadline)
         wider = partitions
         if judged.more[0] is not judged.x:
-            wider = Partitions(*judged.more, words, over, deadline)
+            wider = SamplePartitions(*judged.more, words, over, deadline)
         near = NearRows.of(judged.x, judged.weights)
         candidates = self._spaces(kind)
         return AutoChoice(
