@@ -17,6 +17,7 @@ from ..data.arrays import Array, IntArray
 from ..data.blocks import Blocks, mapped
 from ..data.limits import Limits
 from ..engines import Engine
+from ..evidence.gain_drops import CLEAR
 from ..evidence.kind import kind_of
 from ..evidence.near_rows import NearRows
 from ..evidence.record import Evidence
@@ -300,13 +301,8 @@ class AutoClustering(RunsPasses, NamedParameters):
                 f"be, and n_clusters={there} finds them."
             )
             partition = partition_into(there)
-        elif choice.choice is not None and there >= min(most, MOST):
-            whole = choice.drops.number
-            more = f" {whole} stand out." if whole > there else " There may be more."
-            notes.append(
-                f"{there} clusters are the most that were looked for:{more} "
-                "Give n_clusters=(least, most) with a larger most."
-            )
+        elif choice.choice is not None:
+            notes += _at_the_end(choice, there, most)
         if judged.far is not None and len(judged.far) >= FEWEST:
             count = len(judged.far)
             notes.append(
@@ -357,6 +353,18 @@ class AutoClustering(RunsPasses, NamedParameters):
         tags.estimator_type = "clusterer"
         tags.input_tags.sparse = True
         return tags
+
+
+def _at_the_end(choice: AutoChoice, number: int, most: float) -> list[str]:
+    """Say where there may be more clusters than were looked for."""
+    larger = "Give n_clusters=(least, most) with a larger most."
+    drops = choice.drops
+    if drops.ratio >= CLEAR and drops.number > most:
+        return [f"{drops.number} clusters stand out, more than the {most:g} allowed. {larger}"]
+    by_consensus = choice.choice is not None and choice.choice.labels is not None
+    if number >= most or (by_consensus and number >= MOST):
+        return [f"{number} clusters are the most that were looked for; there may be more. {larger}"]
+    return []
 
 
 @describes_arguments

@@ -102,7 +102,7 @@ class SpaceWords:
 
 @dataclass
 class SamplePartitions:
-    """SamplePartitions of a sample of rows, in each space and for each number made when asked for."""
+    """Partitions of a sample, in each space and for each number made when asked for."""
 
     x: Float64  # (n, d)
     weights: Float64
