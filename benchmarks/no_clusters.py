@@ -1,7 +1,7 @@
 """`python -m benchmarks.no_clusters`: how often one call finds no clusters where there are none.
 
-Rows of one heap, of many forms, and of tables whose columns are permuted, so that each keeps its own
-values and nothing joins them.
+Rows of one heap, of many forms, and of tables whose columns are permuted, so that each keeps its
+own values and nothing joins them.
 """
 
 from __future__ import annotations

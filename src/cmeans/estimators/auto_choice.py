@@ -14,10 +14,11 @@ from ..evidence.consensus import Consensus, consensus
 from ..evidence.gain_drops import CLEAR, GainDrops, gain_drops
 from ..evidence.kind import MANY, TABLE
 from ..evidence.near_rows import NearRows
+from ..evidence.neighbour_score import neighbour_score
 from ..evidence.number_choice import NumberChoice, chosen_number
 from ..evidence.record import Candidate, Evidence, LeftOut
 from ..evidence.space_choice import best_partition, judged_partitions
-from .auto_spaces import OutOfTimeError, Partitions, cost
+from .auto_spaces import OutOfTimeError, SamplePartitions, cost
 
 MOST = 60  # clusters of over-segmentations
 GRID = (*range(2, 11), 12, 14, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, MOST)
@@ -27,6 +28,7 @@ LONE = 2.0  # rows of median weight, than which crumbs are lighter at most
 APART = 2.0  # drop after a number of clusters from which their pieces stand apart
 APART_IN_TABLES = 5.0
 CLEAR_IN_TABLES = 10.0  # drop from which pieces say how many clusters a table has
+INTACT = 0.999  # score of pieces that divide no near rows
 LEVEL = 0.002  # of the score, within which a clear cut into pieces loses to none
 # by what rows are, the spaces that are candidates, and those whose over-segmentations vote
 CANDIDATES = {
@@ -36,6 +38,7 @@ CANDIDATES = {
 ON_A_PLANE = ("pieces", "plain", "graph", "covariances")
 VOTERS = ("pieces", "dense pieces", "plain", "graph", "covariances")
 # what a table gets where no cut is clear: of several, the first that is a candidate
+UNTRIED = ("consensus",)  # spaces that cost too much for a fit to half of the rows
 OF_TABLES = ("consensus", "covariances")
 
 
@@ -44,8 +47,8 @@ class AutoChoice:
     """The evidence of a sample of rows, gathered within a budget of row visits."""
 
     near: NearRows
-    partitions: Partitions
-    wider: Partitions  # of a larger sample, for its tree of pieces
+    partitions: SamplePartitions
+    wider: SamplePartitions  # of a larger sample, for its tree of pieces
     candidates: tuple[str, ...]
     kind: str
     budget: float
@@ -58,9 +61,13 @@ class AutoChoice:
     spent: float = 0.0
     counted: dict[tuple[str, bool], list[int]] = field(default_factory=dict)
 
-    @property
-    def clear(self) -> float:
-        """How many times gains of pieces drop where their number is clear."""
+    def _clear(self, drops: GainDrops) -> float:
+        """Return how many times gains of pieces drop where their number is clear: fewer where the
+        pieces are heavy and divide no near rows, which those of one heap always do."""
+        if drops.ratio >= APART:
+            labels = self.partitions("pieces", drops.number)
+            if labels is not None and neighbour_score(labels, self.near) >= INTACT:
+                return APART
         return CLEAR_IN_TABLES if self.kind == TABLE else CLEAR
 
     @property
@@ -108,7 +115,7 @@ class AutoChoice:
 
     def _number(self) -> int:
         within = self.drops.within(max(self.least, 2), int(min(self.most, len(self.near.x))))
-        self.choice = chosen_number(within, self._consensus, self.clear)
+        self.choice = chosen_number(within, self._consensus, self._clear(within))
         number = self.choice.number
         return int(min(max(number, self.least), self.most))
 
@@ -243,8 +250,12 @@ class AutoChoice:
 
     def _stability(self, space: str, number: int, labels: IntArray) -> float:
         """Return the index of a partition with that of a fit to every other row."""
+        if space in UNTRIED:
+            return float("nan")
         half = slice(0, None, 2)
-        some = Partitions(self.near.x[half], self.near.weights[half], self.partitions.words, number)
+        some = SamplePartitions(
+            self.near.x[half], self.near.weights[half], self.partitions.words, number
+        )
         again = some(space, number)
         return float("nan") if again is None else float(adjusted_rand_score(labels[half], again))
 

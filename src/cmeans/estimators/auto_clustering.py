@@ -17,6 +17,7 @@ from ..data.arrays import Array, IntArray
 from ..data.blocks import Blocks, mapped
 from ..data.limits import Limits
 from ..engines import Engine
+from ..evidence.gain_drops import CLEAR
 from ..evidence.kind import kind_of
 from ..evidence.near_rows import NearRows
 from ..evidence.record import Evidence
@@ -30,7 +31,7 @@ from ..runtime.user_warnings import naming, warn
 from ..solvers.observer import FitRecord
 from .auto_choice import CANDIDATES, MOST, ON_A_PLANE, AutoChoice
 from .auto_rows import SCALERS, JudgedRows, judged_rows
-from .auto_spaces import COSTS, Partitions, SpaceWords
+from .auto_spaces import COSTS, SamplePartitions, SpaceWords
 
 BUDGET = 1e8  # row visits: some ten seconds of one processor
 SPACES = tuple(name for name in COSTS if name != "dense pieces")
@@ -257,10 +258,10 @@ class AutoClustering(RunsPasses, NamedParameters):
         deadline = np.inf if self.time_limit is None else started + float(self.time_limit)
         words = SpaceWords(self.n_jobs if self.engine is None else None, seed)
         over = MOST if least != most else least
-        partitions = Partitions(judged.x, judged.weights, words, over, deadline)
+        partitions = SamplePartitions(judged.x, judged.weights, words, over, deadline)
         wider = partitions
         if judged.more[0] is not judged.x:
-            wider = Partitions(*judged.more, words, over, deadline)
+            wider = SamplePartitions(*judged.more, words, over, deadline)
         near = NearRows.of(judged.x, judged.weights)
         candidates = self._spaces(kind)
         return AutoChoice(
@@ -300,13 +301,8 @@ class AutoClustering(RunsPasses, NamedParameters):
                 f"be, and n_clusters={there} finds them."
             )
             partition = partition_into(there)
-        elif choice.choice is not None and there >= min(most, MOST):
-            whole = choice.drops.number
-            more = f" {whole} stand out." if whole > there else " There may be more."
-            notes.append(
-                f"{there} clusters are the most that were looked for:{more} "
-                "Give n_clusters=(least, most) with a larger most."
-            )
+        elif choice.choice is not None:
+            notes += _at_the_end(choice, there, most)
         if judged.far is not None and len(judged.far) >= FEWEST:
             count = len(judged.far)
             notes.append(
@@ -357,6 +353,18 @@ class AutoClustering(RunsPasses, NamedParameters):
         tags.estimator_type = "clusterer"
         tags.input_tags.sparse = True
         return tags
+
+
+def _at_the_end(choice: AutoChoice, number: int, most: float) -> list[str]:
+    """Say where there may be more clusters than were looked for."""
+    larger = "Give n_clusters=(least, most) with a larger most."
+    drops = choice.drops
+    if drops.ratio >= CLEAR and drops.number > most:
+        return [f"{drops.number} clusters stand out, more than the {most:g} allowed. {larger}"]
+    by_consensus = choice.choice is not None and choice.choice.labels is not None
+    if number >= most or (by_consensus and number >= MOST):
+        return [f"{number} clusters are the most that were looked for; there may be more. {larger}"]
+    return []
 
 
 @describes_arguments

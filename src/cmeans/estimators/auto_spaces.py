@@ -101,8 +101,8 @@ class SpaceWords:
 
 
 @dataclass
-class Partitions:
-    """Partitions of a sample of rows, in each space and for each number made when asked for."""
+class SamplePartitions:
+    """Partitions of a sample, in each space and for each number made when asked for."""
 
     x: Float64  # (n, d)
     weights: Float64
@@ -131,7 +131,7 @@ class Partitions:
             self._trees[space] = self._fitted(space, 1)
         return self._trees[space]
 
-    def that_vote(self) -> Partitions:
+    def that_vote(self) -> SamplePartitions:
         """Return partitions of the same rows and trees that are made with less care."""
         words = replace(self.words, quick=True)
         return replace(self, words=words, known={}, _trees=dict(self._trees))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from html import escape
 
@@ -19,7 +20,7 @@ class Candidate:
     space, n_clusters : where clusters were sought, and how many.
     score : neighbour score, 1 where no near rows are divided; 0 by chance.
     agreement : mean adjusted Rand index with the other candidates of as many clusters.
-    stability : adjusted Rand index with a fit to half of the rows.
+    stability : adjusted Rand index with a fit to half of the rows; NaN where that costs too much.
     row_visits : the work that it took, by the table of costs.
     verdict : why it won, or lost, in a sentence.
     """
@@ -35,7 +36,8 @@ class Candidate:
     @property
     def cells(self) -> tuple[str, ...]:
         """Return what a line of the table says of it."""
-        numbers = (f"{value:.3f}" for value in (self.score, self.agreement, self.stability))
+        measured = self.score, self.agreement, self.stability
+        numbers = ("-" if math.isnan(value) else f"{value:.3f}" for value in measured)
         return (
             self.space,
             f"{self.n_clusters:,}",
