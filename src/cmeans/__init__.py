@@ -24,6 +24,7 @@ if _typing.TYPE_CHECKING:
         ModularityClustering,
         PossibilisticCMeans,
         StreamingFuzzyCMeans,
+        StreamingGaussianMixture,
     )
     from .estimators.landmark_graph import LandmarkGraph
     from .fitting.covariance import Covariance
@@ -68,6 +69,7 @@ __all__ = [
     "Sizes",
     "Stability",
     "StreamingFuzzyCMeans",
+    "StreamingGaussianMixture",
     "ThreadEngine",
     "TwoStepKernelKMeans",
     "__version__",

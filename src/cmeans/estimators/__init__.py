@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .modularity_clustering import ModularityClustering
     from .possibilistic_cmeans import PossibilisticCMeans
     from .streaming_cmeans import StreamingFuzzyCMeans
+    from .streaming_mixture import StreamingGaussianMixture
 
 __all__ = [
     "AdaptivePossibilisticCMeans",
@@ -25,6 +26,7 @@ __all__ = [
     "ModularityClustering",
     "PossibilisticCMeans",
     "StreamingFuzzyCMeans",
+    "StreamingGaussianMixture",
 ]
 
 PLACES = {
@@ -37,6 +39,7 @@ PLACES = {
     "ModularityClustering": "modularity_clustering",
     "PossibilisticCMeans": "possibilistic_cmeans",
     "StreamingFuzzyCMeans": "streaming_cmeans",
+    "StreamingGaussianMixture": "streaming_mixture",
 }
 
 
