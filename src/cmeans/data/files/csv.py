@@ -8,7 +8,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -92,6 +92,16 @@ class LineReader:
             self._column(place, [row[at] for row in rows]) for at, place in enumerate(places)
         ]
         return ReadLines(columns, np.delete(np.arange(len(lines)), list(faults)), faults)
+
+    def texts(self, lines: Lines, places: Sequence[int]) -> list[NDArray[Any]]:
+        """Return the columns at `places` as text, of all lines; blank where a line is no row."""
+        found = [np.full(len(lines), "", object) for _ in places]
+        for at, line in enumerate(lines.texts if places else ()):
+            with suppress(LineError):
+                cells = self.cells_of(line)
+                for column, place in zip(found, places, strict=True):
+                    column[at] = cells[place]
+        return found
 
     def at_once(self, lines: Lines, places: Sequence[int]) -> Block | None:
         """Return the columns at `places` where each line is a row, and there are more than a few;
