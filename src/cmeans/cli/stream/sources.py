@@ -18,7 +18,7 @@ from ...data.files.arrow import ParquetTable, readable
 from ...data.files.csv import CsvText, ReadLines, unpacked
 from ...data.files.discovery import kind_of_bytes, kind_of_file, packer_of
 from ...data.files.opening import open_file
-from ...data.files.schema import ColumnChoice, Header, ReadOptions
+from ...data.files.schema import ColumnChoice, Field, Header, ReadOptions, described
 from ...data.files.tables import FileTable
 from ...data.files.unchanged_files import StampedFile, naming
 from ...data.row_source import RowsError
@@ -146,6 +146,16 @@ class Source:
     def _picked(self, header: Header) -> ColumnChoice:
         """Return the columns of the user or the model in the first file, and those of the same
         names in all later ones."""
+        reading = self._reading
+        if not reading.columns and reading.known is None:
+            text = text_beside_numbers(header, (*reading.leave_out, reading.weight))
+            if text:
+                self._warn(
+                    f"left out, being no numbers: {described(text)}; --columns chooses those that "
+                    "are data."
+                )
+            apart = (*reading.leave_out, *(field.label for field in text))
+            self._reading = replace(reading, leave_out=apart)
         self.choice = choice = header.choose(self._reading)
         weight, dtype = choice.weight_label, choice.dtype.name
         self._reading = replace(
@@ -258,6 +268,14 @@ class FormerRows:
             f"{self._name}: {what} read from it before; it is another file now. Begin anew without "
             "--resume, or give what is new under another name."
         )
+
+
+def text_beside_numbers(header: Header, apart: Sequence[Any]) -> list[Field]:
+    """Return the columns of text and dates, where there are columns of numbers too; but for those
+    that are no data anyway."""
+    kept = [field for field in header.fields if not field.aside and field.label not in apart]
+    text = [field for field in kept if not field.numeric]
+    return [] if len(text) == len(kept) else text
 
 
 def _stamp(file: Path) -> tuple[int, int]:
