@@ -30,7 +30,14 @@ SWEPT = tuple(name for name in CLASSES if "max_iter" in PARAMETERS[name])  # fou
 
 # For whoever has such a parameter. Few rows in several chunks; wide possibilistic clusters of few
 # rows fall together.
-QUICK: dict[str, Any] = {"random_state": 0, "eta_scale": 0.1, "chunk_size": 60, "patch_size": 60}
+MEMBERS = [cmeans.KernelKMeans(c, kernel="linear", random_state=0) for c in (2, 4)]
+QUICK: dict[str, Any] = {
+    "random_state": 0,
+    "eta_scale": 0.1,
+    "chunk_size": 60,
+    "patch_size": 60,
+    "members": MEMBERS,
+}
 OF_KERNELS = {"gamma", "landmarks"}  # where they are given, and no kernel, it is the RBF kernel
 
 

@@ -132,6 +132,37 @@ def gustafson_kessel(
     return {"v": v, "A": A, "u": u, "history": history}
 
 
+def gustafson_kessel_stream(
+    chunks: list[Array], u: Array, T: Array, m: float, sweeps: int, decay: float, shape: str
+) -> dict[str, Array | list[float]]:
+    """The same of chunks of rows, from hard memberships of the first: rows that have gone by keep
+    the weights u_ij^m that they had in the last sweep of their chunk, times `decay` for each chunk
+    since; `history` is that of the last chunk."""
+    nu, past, kept = prior_rows(shape, chunks[0].shape[1]), chunks[0][:0], u[:0]
+    state = None
+    for x in chunks:
+        kept, history = kept * decay, []
+        every = np.concatenate([past, x])
+        for sweep in range(sweeps + 1):
+            if sweep == 0:  # of the first chunk its start, else the clusters of the past
+                rows, weights = (x, u) if state is None else (past, kept)
+            else:
+                v, A = state
+                d2 = np.array(
+                    [[(a - b) @ M @ (a - b) for b, M in zip(v, A, strict=True)] for a in every]
+                )
+                u = d2[len(past) :] ** (-1 / (m - 1))
+                u /= u.sum(axis=1, keepdims=True)
+                rows, weights = every, np.concatenate([kept, u**m])
+                penalty = nu * sum(np.trace(M @ T) for M in (A[:1] if shape == "tied" else A))
+                history.append((weights * d2).sum() + penalty)
+            # weights differ by cluster: as memberships of rows of weight one
+            N, v, W = scatter(rows, np.ones(len(rows)), weights)
+            state = v, unit_metrics(covariances(N, W, T, nu, shape))
+        past, kept = every, weights
+    return {"v": state[0], "A": state[1], "N": N, "history": history}
+
+
 def expected(row: Array, v: Array, S: Array) -> tuple[Array, Array, float]:
     """A row with NaN as a Gaussian expects it: with E[x_m | x_o], the covariance of what is missing
     (0 elsewhere), and ln N(x_o; v_o, S_oo)."""

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[1]
 SHOWS = {  # a line that each script must come to
     "choosing_the_number": "3 clusters: their silhouette is",
+    "communities": "3 communities at resolution 0.0312",
     "connected_pieces": "4 clusters of [300, 300, 300, 300] rows",
     "drift": "the first above 1.71 is that of chunk 6",
     "landmarks": "KernelKMeans         s=400",

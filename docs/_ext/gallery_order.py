@@ -12,6 +12,7 @@ FIRST = [
         "outliers",
         "moons_and_spirals",
         "connected_pieces",
+        "communities",
         "stretched",
         "strokes",
         "photograph",

@@ -68,7 +68,7 @@ def test_select() -> None:
         cmeans.select(
             cmeans.KernelKMeans(kernel="linear", random_state=0, engine=engine),
             X,
-            range(2, 6),
+            (2, 3),
             n_bootstrap=2,
             random_state=0,
         )

@@ -55,14 +55,14 @@ def test_a_far_row_does_not_end_a_sequential_search():
     )
 
 
-@pytest.mark.slow  # eight draws, each at several scales
+@pytest.mark.slow  # four draws, each at several scales
 def test_two_lognormal_blobs_are_two_clusters():
     found = []
-    for seed in range(8):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         X = np.vstack([rng.lognormal(size=(100, 2)), rng.lognormal(size=(100, 2)) + 10.0])
         found.append(AdaptivePossibilisticCMeans(random_state=0).fit(X).n_clusters_)
-    assert found.count(2) >= 6
+    assert found.count(2) >= 3
 
 
 @pytest.mark.parametrize("far", FAR)

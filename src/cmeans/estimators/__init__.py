@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from .adaptive_cmeans import AdaptivePossibilisticCMeans
     from .cmeans import CMeans
     from .connectivity_clustering import ConnectivityClustering
+    from .consensus_clustering import ConsensusClustering
     from .fuzzy_cmeans import FuzzyCMeans
     from .gaussian_mixture import GaussianMixture
     from .kernel_kmeans import KernelKMeans
@@ -20,6 +21,7 @@ __all__ = [
     "AdaptivePossibilisticCMeans",
     "CMeans",
     "ConnectivityClustering",
+    "ConsensusClustering",
     "FuzzyCMeans",
     "GaussianMixture",
     "KernelKMeans",
@@ -33,6 +35,7 @@ PLACES = {
     "AdaptivePossibilisticCMeans": "adaptive_cmeans",
     "CMeans": "cmeans",
     "ConnectivityClustering": "connectivity_clustering",
+    "ConsensusClustering": "consensus_clustering",
     "FuzzyCMeans": "fuzzy_cmeans",
     "GaussianMixture": "gaussian_mixture",
     "KernelKMeans": "kernel_kmeans",

@@ -9,20 +9,30 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..data.arrays import Float64, IntArray, diagonal_csr, is_sparse
+from ..data.arrays import Float64, IntArray, diagonal_csr
 from ..data.blocks import Blocks, mapped
 from ..engines import Engine
-from ..graphs.affinities import affinity_graph
-from ..graphs.community_graph import CommunityGraph, canonical_order, rounded
+from ..graphs.community_graph import CommunityGraph, canonical_order, compact, rounded
 from ..graphs.community_levels import CommunitySearch, StableCommunities
-from ..graphs.community_points import GivenNodes, NeighbourNodes, Nodes, projected
+from ..graphs.community_moves import joined
+from ..graphs.community_points import (
+    GivenNodes,
+    NeighbourNodes,
+    Nodes,
+    both_ways,
+    graph_key,
+    projected,
+)
+from ..graphs.community_seams import Seams, seams
 from ..graphs.community_shares import NodeCommunities
+from ..graphs.edges import EDGES, neighbour_graph
 from ..graphs.nearest_neighbours import nearest_neighbours
 from ..graphs.piece_points import GivenPoints
 from ..graphs.row_keys import row_keys
 from ..runtime.numerals import parse_budget
+from .graph_objects import adjacency
 from .memory import require
-from .validation import host_array, intact
+from .validation import host_matrix
 
 AXES = 50  # principal axes along which rows of more columns are compared
 AS_THEY_ARE = GivenPoints(np.empty((0, 0)))  # for dense rows in float64
@@ -43,7 +53,13 @@ class CommunityRows:
 
 
 def neighbour_rows(
-    blocks: Blocks, n_neighbors: int, engine: Engine, *, by_direction: bool, estimator_name: str
+    blocks: Blocks,
+    n_neighbors: int,
+    edges: str,
+    engine: Engine,
+    *,
+    by_direction: bool,
+    estimator_name: str,
 ) -> CommunityRows:
     """Return the graph of rows and their nearest neighbours; equal rows are one node."""
     budget = parse_budget(engine.memory_budget, type(engine).__name__)
@@ -70,11 +86,11 @@ def neighbour_rows(
     rows = np.ascontiguousarray(projected(given, centre, axes))
     heavy = np.flatnonzero(weights > 0)
     found = nearest_neighbours(rows[heavy], n_neighbors, engine)
-    graph, of_heavy = affinity_graph(found.distances, found.numbers, weights[heavy], n_neighbors)
-    widths = np.zeros(len(rows))
-    widths[heavy] = of_heavy
+    graph, made = neighbour_graph(
+        found.distances, found.numbers, weights[heavy], n_neighbors, EDGES[edges]
+    )
     nodes = NeighbourNodes(
-        rows, weights, widths, keys[order], axes, centre, by_direction, n_neighbors
+        rows, weights, made, keys[order], axes, centre, by_direction, n_neighbors
     )
     others = np.flatnonzero(weights == 0)
     arcs = nodes.arcs_of(rows[others])
@@ -110,13 +126,12 @@ def _principal(rows: Float64, weights: Float64) -> tuple[Float64, Float64]:
 def given_rows(x: Any, weight: Float64) -> CommunityRows:
     """Return the graph of given affinities (n, n): an edge weighs as much as the larger of its two
     directions, times the weights of both ends. A node is not its own neighbour."""
-    both = sparse.csr_array(x.maximum(x.T.tocsr()))
-    both = sparse.csr_array(both - diagonal_csr(both.diagonal()))
+    both = both_ways(x)
     scaled = sparse.csr_array(diagonal_csr(weight) @ both @ diagonal_csr(weight))
     scaled.eliminate_zeros()
     scaled.sort_indices()
     keys = row_keys(x).view(np.int64)
-    nodes, others = GivenNodes(weight, keys), np.flatnonzero(weight == 0)
+    nodes, others = GivenNodes(weight, keys, graph_key(both)), np.flatnonzero(weight == 0)
     arcs = nodes.arcs(both[others])
     return CommunityRows(nodes, scaled, np.arange(len(keys)), weight, others, arcs)
 
@@ -124,15 +139,17 @@ def given_rows(x: Any, weight: Float64) -> CommunityRows:
 def given_affinities(X: Any, estimator_name: str, n_nodes: int | None = None) -> Any:
     """Return checked affinities of rows to all nodes of a fit, CSR: between all nodes where
     `n_nodes` is not given."""
-    asked = f'{estimator_name}(metric="precomputed")'
-    x = intact(X, "X", estimator_name) if is_sparse(X) else host_array(X, "X", estimator_name)
+    asked, X = f'{estimator_name}(metric="precomputed")', adjacency(X)
+    x = host_matrix(X, estimator_name)
     if x.ndim != 2 or x.shape[1] != (x.shape[0] if n_nodes is None else n_nodes):
         wanted = "one for each pair of nodes" if n_nodes is None else f"{n_nodes} columns"
         raise ValueError(
-            f"{asked}: X has shape {tuple(x.shape)}; give affinities, {wanted}, dense or sparse."
+            f"{asked}: X has shape {tuple(x.shape)}; give affinities, {wanted}, dense or sparse, "
+            "or a graph of networkx or igraph."
         )
     try:
-        x = sparse.csr_array(x, dtype=np.float64, copy=True)
+        # a type of few digits would lose sums of entries at one place
+        x = sparse.csr_array(x.astype(np.float64), copy=True)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{asked}: X must be numbers: {error}.") from None
     x.sum_duplicates()
@@ -157,7 +174,9 @@ class FoundCommunities:
     """The communities of rows."""
 
     communities: NodeCommunities
+    others: tuple[NodeCommunities, ...]  # at other resolutions where they are stable
     modularity: float
+    seams: Seams
     search: StableCommunities
 
 
@@ -176,13 +195,36 @@ def found_communities(
         CommunityGraph.of(canonical), rows.sizes[places], most_cells, engine
     )
     found = choose(search)
-    labels = np.full(graph.shape[0], -1)
-    labels[places] = found.labels
-    labels, resolution = _by_size(labels, rows.sizes), found.resolution
-    nodes = NodeCommunities.of(rows.affinities, labels, resolution, rows.others, rows.arcs)
+
+    def named(labels: IntArray) -> IntArray:
+        every = np.full(graph.shape[0], -1)
+        every[places] = labels
+        return _by_size(every, rows.sizes)
+
+    def of_nodes(labels: IntArray, resolution: float) -> NodeCommunities:
+        return NodeCommunities.of(rows.affinities, labels, resolution, rows.others, rows.arcs)
+
+    labels = named(found.labels)
+    nodes = of_nodes(labels, found.resolution)
+    others: dict[int, NodeCommunities] = {}  # by their numbers of communities
+    for layer in found.others:
+        further = of_nodes(named(layer.labels), layer.resolution)
+        if further.n_clusters != nodes.n_clusters:
+            others.setdefault(further.n_clusters, further)
     alone = np.where(labels < 0, nodes.n_clusters, labels)
-    modularity = CommunityGraph.of(rows.affinities).modularity(alone, resolution)
-    return FoundCommunities(nodes, modularity, found)
+    modularity = CommunityGraph.of(rows.affinities).modularity(alone, found.resolution)
+    between = _seams(search, labels[places], engine)
+    return FoundCommunities(nodes, tuple(others.values()), modularity, between, found)
+
+
+def _seams(search: CommunitySearch, labels: IntArray, engine: Engine) -> Seams:
+    """Return the boundaries between communities, of many nodes between groups of these."""
+    if search.coarse is search.graph:
+        return seams(search.graph, labels, engine)
+    group = compact(search.cell * (int(labels.max()) + 1) + labels)
+    of_group = np.empty(int(group.max()) + 1, np.int64)
+    of_group[group] = labels
+    return seams(joined(search.graph, group), of_group, engine)
 
 
 def _by_size(labels: IntArray, sizes: Float64) -> IntArray:

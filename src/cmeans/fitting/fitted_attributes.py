@@ -55,6 +55,7 @@ PER_ROW = (
     "_like",
     "_away_of_row",
     "_point_of_row",
+    "member_labels_",
     "outlier_scores_",
     "probabilities_",
 )
@@ -83,6 +84,7 @@ OPTIONAL = (
     "_factors",
     "_like",
     "_nearest",
+    "_powers",
 )  # attributes of some fits only
 IN_FEATURES = {"cluster_centers_", "landmarks_"}  # which are in the units of the rows
 PRIVATE = {
@@ -99,10 +101,14 @@ PRIVATE = {
     "_tree",
     "_points",
     "_communities",
+    "_others",
+    "_seams",
     "_point_of_row",
     "_away_of_row",
     "_power",
     "_noise",
+    "_powers",
+    "_co_association",
 }
 FITTED_NAME = re.compile(r"[a-z][a-z0-9_]*_")
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from ..data.arrays import Array, Float64, IntArray
 from ..data.blocks import Blocks
-from ..data.scaling import FeatureUnits
+from ..data.scaling import Units
 from ..kernels import Kernel
 from ..runtime.parameter_object import ParameterObject
 from ..spaces import LandmarkSpace, landmark_space
@@ -156,7 +156,7 @@ def number_among(landmarks: Landmarks, n_rows: int, estimator_name: str) -> int 
 
 
 def given_landmarks(
-    landmarks: Landmarks, estimator_name: str, blocks: Blocks, units: FeatureUnits | None = None
+    landmarks: Landmarks, estimator_name: str, blocks: Blocks, units: Units | None = None
 ) -> tuple[IntArray | None, Array] | None:
     """Return landmarks given as row numbers (rows, points) or as points (None, points); None where
     they are chosen. `units`: those of the rows, where they are not the user's."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..data.arrays import IntArray, host_float64, in_float64, is_foreign, is_sparse, to_numpy
 from ..data.blocks import Blocks
-from ..data.scaling import FeatureUnits
+from ..data.scaling import Units
 from ..engines import Engine
 from ..graphs.landmark_graph import AUTOMATIC, Sought, landmark_centres, landmark_graph
 from ..graphs.precomputed_graph import precomputed_graph
@@ -63,7 +63,7 @@ class SpaceRequest:
     landmarks: Landmarks
     budget: int | None = None  # bytes; None: those that are free
     space: PointSpace | None = None  # of the rows themselves, where it is made already
-    units: FeatureUnits | None = None  # of the features, where they are not the user's
+    units: Units | None = None  # of the features, where they are not the user's
 
     @property
     def spherical(self) -> bool:
@@ -241,7 +241,7 @@ def graph_geometry(
     estimator_name: str,
     rng: np.random.RandomState,
     engine: Engine,
-    units: FeatureUnits | None = None,
+    units: Units | None = None,
 ) -> Geometry:
     """Choose the landmarks, make their graph of all rows."""
     if words.metric == "precomputed":

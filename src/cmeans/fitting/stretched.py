@@ -100,6 +100,10 @@ def _refuse(rule: Rule, covariance: Covariance, said: str) -> None:
         raise ValueError(
             f"{said}: {COVARIANCES.format('a noise cluster', f'noise={IN_MIXTURES}')}."
         )
+    if covariance.df is not None or covariance.rounding is not None:
+        raise ValueError(
+            f"{said}: df and rounding are of mixtures; leave them out, or take GaussianMixture."
+        )
     if covariance.volume == "free" and not rule.is_shift_free:
         raise ValueError(
             f'{said}: with Covariance(volume="free") squared distances may be negative, which hard '

@@ -93,6 +93,13 @@ def host_array(value: Any, name: str, estimator_name: str) -> npt.NDArray[Any]:
     return ordered
 
 
+def host_matrix(X: Any, estimator_name: str) -> Any:
+    """Return X, which holds a number for each pair of rows, as a NumPy array, or sparse as it
+    is."""
+    refuse_no_rows(X, estimator_name)
+    return intact(X, "X", estimator_name) if is_sparse(X) else host_array(X, "X", estimator_name)
+
+
 def read_rows(
     estimator: BaseEstimator, X: Any, *, fitting: bool, sparse: bool = True
 ) -> CheckedRows:

@@ -92,6 +92,7 @@ class Rule(ParameterObject, ABC):
     leaves_rows_out : whether a row may belong nowhere (`left_out`); its label is then -1.
     has_prices : whether its scales are prices of clusters, by which their sizes are kept between
         bounds.
+    has_tails : whether rows far out cost and pull less than by their squared distances (`tails`).
 
     Notes
     -----
@@ -116,6 +117,7 @@ class Rule(ParameterObject, ABC):
     can_be_annealed: ClassVar[bool] = False
     leaves_rows_out: ClassVar[bool] = False
     has_prices: ClassVar[bool] = False
+    has_tails: ClassVar[bool] = False
 
     def __init_subclass__(cls, **words: Any) -> None:
         super().__init_subclass__(**words)
@@ -188,6 +190,16 @@ class Rule(ParameterObject, ABC):
         """The addition (b,) of each row to the objective beyond sum_j w_ij d2_ij, or None for
         nothing."""
         return None
+
+    def tails(
+        self,
+        d2: Array,  # (b, c)
+        errors: Float64 | None,  # (c,) that rounded rows are expected to lack; None: nothing
+    ) -> tuple[Array, Array | None]:
+        """Return what memberships and the objective are made of in place of squared distances (b,
+        c), and its slope there: how strongly a row pulls each centre, beside its weight; None: it
+        is these distances. Native sweeps know no others."""
+        return d2, None
 
     def merged(self, other: Rule, share: float) -> Rule | None:
         """The rule of two streams merged, of which the `other` brings a share of the weight; None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -43,15 +44,20 @@ def sweep(
     written to it, and the sums over each cluster's own rows come too.
     """
     sums = _Sums(len(state.centres), rows.space.moment_width)
-    second = SecondMoments.asked_by(state)
+    second, errors = SecondMoments.asked_by(state), state.expected_errors
+    if second is not None and rule.has_tails:
+        second = replace(second, mass=np.zeros(len(state.centres)))
     for block, block_rows, distances in _measured(rows, rows.space, state, task, plain=False):
-        d2 = block_rows.costs(distances)
+        d2, pull = rule.tails(block_rows.costs(distances), errors)
         u = rule.memberships(d2, state.scales)
         weight = as_like(block.weight, d2)
         w = rule.weights(u) * weight[:, None]
-        block_rows.add_moment(w, sums.moment(d2))
+        pulling = w if pull is None else w * pull
+        block_rows.add_moment(pulling, sums.moment(d2))
         if second is not None:
-            block_rows.add_second_moments(w, second.points, second.values)
+            block_rows.add_second_moments(pulling, second.points, second.values)
+            if second.mass is not None:
+                second.mass[...] += host_float64(namespace(w).sum(pulling, axis=0))
         sums.add(w, d2, rule.penalty(u, state.scales), block.weight, weight)
         if labels is not None:
             here = argmax_labels(rule, u, d2)
@@ -93,7 +99,8 @@ def assign(
     objective = total_distance = 0.0
     mass = np.zeros(len(state.centres))
     for block, block_rows, distances in _measured(rows, space, state, task, plain=True):
-        d2, xp = block_rows.costs(distances), namespace(distances)
+        d2, _ = rule.tails(block_rows.costs(distances), state.expected_errors)
+        xp = namespace(distances)
         here = out.place(block.start, d2.shape[0])
         u = rule.memberships(d2, state.scales)
         out.labels[here] = labels = argmax_labels(rule, u, d2)

@@ -206,7 +206,7 @@ def of_fit(summary: Mapping[str, Any]) -> Iterator[Part]:
         "" if summary["scale"] == "none" else f"; scale: {summary['scale']}"
     )
     if summary["left_out"]:
-        yield f"  left out, being no numbers: {', '.join(map(str, summary['left_out']))}"
+        yield f"  left out: {', '.join(map(str, summary['left_out']))}"
     yield f"  method: {summary['method']}{used and f' ({used})'}, {summary['reason']}"
     yield ""
     yield _clusters(

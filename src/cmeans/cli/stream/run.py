@@ -14,13 +14,14 @@ import numpy as np
 from ... import __version__
 from ...data.files.arrow import pa
 from ...data.files.schema import ColumnChoice
+from ...data.recipe.scaling import learn_scaling
+from ...data.recipe.table_recipe import TableRecipe
 from ...runtime.signals import held_back
 from ...runtime.user_warnings import UnfitRowError
 from ...storage.atomic import write_text
 from ...storage.overwriting import FileWord, refuse_overwriting
 from ..errors import InputError, Stopped
-from ..models import Preprocessing
-from ..option_values import name_of
+from ..option_values import as_option, name_of
 from ..output.results import (
     Stopwatch,
     as_json,
@@ -30,7 +31,7 @@ from ..output.results import (
     staged_file,
 )
 from ..output.terminal import Screen
-from ..rows import ReadOptions, learn_scaling
+from ..rows import ReadOptions
 from .answers import Answers, begun_model, learnt
 from .batches import Batch, Faults, FirstOnes, chunks, with_few_faults
 from .events import EventLog
@@ -282,8 +283,10 @@ class StreamRun:
             raise InputError(
                 f"{self._source.where}: {came}, too few for --clusters {words['n_clusters']}."
             )
-        scaling = learn_scaling(self._request.scale or "none", chunk.x, chunk.weight)
-        recipe = Preprocessing(choice.columns, scaling, choice.dtype.name)
+        scaling = learn_scaling(
+            self._request.scale or "none", chunk.x, chunk.weight, spell=as_option
+        )
+        recipe = TableRecipe(choice.columns, scaling, choice.dtype.name)
         return SavedStream(begun_model(words), recipe, self._request.reading.weight)
 
     def _keep(self) -> None:
@@ -391,6 +394,8 @@ def _of_model(model: Any) -> dict[str, Any]:
     for name in ("rule", "kernel"):
         if name in found:
             found[name] = name_of(found[name])
+    if hasattr(model, "covariance"):
+        found["covariance"] = getattr(model.covariance, "shape", model.covariance)
     for name, attribute in (("seed", "random_state"), ("chunks", "n_chunks_")):
         if hasattr(model, attribute):
             found[name] = getattr(model, attribute)

@@ -21,9 +21,9 @@ from ...data.files.opening import open_file
 from ...data.files.schema import ColumnChoice, Field, Header, ReadOptions, described
 from ...data.files.tables import FileTable
 from ...data.files.unchanged_files import StampedFile, naming
+from ...data.recipe.table_recipe import TableRecipe
 from ...data.row_source import RowsError
 from ..errors import InputError
-from ..models import Preprocessing
 from ..option_values import as_option
 from .batches import Batch
 from .state import StreamPlace
@@ -42,7 +42,7 @@ class Source:
     def __init__(
         self,
         reading: ReadOptions,
-        recipe: Preprocessing | None,
+        recipe: TableRecipe | None,
         begun: StreamPlace,
         warn: Callable[[str], None],
         follow: bool = False,
