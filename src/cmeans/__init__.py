@@ -26,6 +26,7 @@ if _typing.TYPE_CHECKING:
         ModularityClustering,
         PossibilisticCMeans,
         StreamingFuzzyCMeans,
+        StreamingGaussianMixture,
     )
     from .estimators.auto_clustering import AutoClustering, cluster
     from .estimators.landmark_graph import LandmarkGraph
@@ -73,6 +74,7 @@ __all__ = [
     "Sizes",
     "Stability",
     "StreamingFuzzyCMeans",
+    "StreamingGaussianMixture",
     "ThreadEngine",
     "TwoStepKernelKMeans",
     "__version__",

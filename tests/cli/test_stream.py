@@ -648,7 +648,10 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("words", "message"),
         [
-            ([], "--clusters: say how many clusters there are, e.g. -c 3."),
+            (["--memberships"], "--memberships: their columns are clusters, whose number is not"),
+            (["--weight", "c"], "--weight: a stream whose number of clusters is not told"),
+            (["--m", "2"], "--m: is of streams whose number of clusters is told"),
+            (["--id", "z"], "there is no column 'z'"),
             (["-c", 60], "standard input: 30 rows came, too few for --clusters 60."),
             (
                 ["-c", 3, "--chunk-size", 2],
@@ -707,12 +710,6 @@ class TestRefusals:
             ("e.csv", b"", "e.csv: is empty."),
             ("h.csv", b"a,b\n", "h.csv: no rows came."),
             ("n.csv", b"\n\n", "n.csv: no rows came."),
-            (
-                "t.csv",
-                b"a,b\n1,x\n2,y\n3,z\n",
-                "t.csv: column 'b' (text) holds no numbers. Choose the columns that are data, e.g. "
-                "--columns a.",
-            ),
             (
                 "i.csv",
                 b"5.1,3.5,setosa\n",

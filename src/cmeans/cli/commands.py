@@ -536,7 +536,7 @@ def stream(
             min=0.01,
             max=86_400,
             metavar="SECONDS",
-            shown="no limit, and 1 between looks",
+            shown="0.5 in a pipe, else no limit, and 1 between looks",
         ),
     ] = None,
     out: Annotated[
@@ -579,6 +579,48 @@ def stream(
     resume: Annotated[
         bool, option(RUN, "Go on from the state in --checkpoint, in the same words.", "--resume")
     ] = False,
+    identifier: Annotated[
+        str | None,
+        option(DATA, "Column that goes with each row to its label.", "--id", metavar="COLUMN"),
+    ] = None,
+    time: Annotated[
+        str | None,
+        option(DATA, "Column of times that goes there too.", "--time", metavar="COLUMN"),
+    ] = None,
+    outlier_score: Annotated[
+        bool,
+        option(RUN, "Also write how far out each row is, from 0 to 1.", "--outlier-score"),
+    ] = False,
+    alert: Annotated[
+        float | None,
+        option(
+            RUN,
+            "Also write 1 for rows whose outlier score is this or more, else 0; count them.",
+            "--alert",
+            min=0.0,
+            max=1.0,
+            metavar="SCORE",
+        ),
+    ] = None,
+    metrics: Annotated[
+        float | None,
+        option(
+            RUN,
+            "Seconds between two lines on stderr: rows, their pace, clusters, alerts, delay.",
+            "--metrics",
+            min=0.01,
+            metavar="SECONDS",
+        ),
+    ] = None,
+    events: Annotated[
+        Path | None,
+        option(
+            RUN,
+            "Write what becomes of clusters, where their number is not told: a .csv file.",
+            "--events",
+            metavar="FILE",
+        ),
+    ] = None,
     **words: Any,
 ) -> dict[str, Any] | None:
     words["chunk_size"] = chunk_size
@@ -606,6 +648,11 @@ def stream(
         chunk_size,
         max_errors,
         *kept,
+        tuple(name for name in (identifier, time) if name is not None),
+        outlier_score,
+        alert,
+        metrics,
+        events,
     )
     return run_stream(request, screen)
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .modularity_clustering import ModularityClustering
     from .possibilistic_cmeans import PossibilisticCMeans
     from .streaming_cmeans import StreamingFuzzyCMeans
+    from .streaming_mixture import StreamingGaussianMixture
 
 __all__ = [
     "AdaptivePossibilisticCMeans",
@@ -27,6 +28,7 @@ __all__ = [
     "ModularityClustering",
     "PossibilisticCMeans",
     "StreamingFuzzyCMeans",
+    "StreamingGaussianMixture",
 ]
 
 PLACES = {
@@ -40,6 +42,7 @@ PLACES = {
     "ModularityClustering": "modularity_clustering",
     "PossibilisticCMeans": "possibilistic_cmeans",
     "StreamingFuzzyCMeans": "streaming_cmeans",
+    "StreamingGaussianMixture": "streaming_mixture",
 }
 
 

@@ -251,6 +251,8 @@ def _fits(value: Any, kind: Any) -> bool:
     if get_origin(kind) in (Union, UnionType):
         return any(_fits(value, part) for part in parts)
     if get_origin(kind) is tuple:
+        if parts[1:] == (...,):  # of any length
+            parts = parts[:1] * len(value) if isinstance(value, list | tuple) else ()
         return (
             isinstance(value, list | tuple)
             and len(value) == len(parts)

@@ -99,6 +99,16 @@ class LineReader:
         ]
         return ReadLines(columns, np.delete(np.arange(len(lines)), list(faults)), faults)
 
+    def texts(self, lines: Lines, places: Sequence[int]) -> list[NDArray[Any]]:
+        """Return the columns at `places` as text, of all lines; blank where a line is no row."""
+        found = [np.full(len(lines), "", object) for _ in places]
+        for at, line in enumerate(lines.texts if places else ()):
+            with suppress(LineError):
+                cells = self.cells_of(line)
+                for column, place in zip(found, places, strict=True):
+                    column[at] = cells[place]
+        return found
+
     def at_once(self, lines: Lines, places: Sequence[int]) -> Block | None:
         """Return the columns at `places` where each line is a row, and there are more than a few;
         else None."""
