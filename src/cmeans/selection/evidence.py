@@ -90,7 +90,8 @@ class TrialRows:
     def in_coordinates(self, estimator: Any, most_clusters: int) -> tuple[Any, TrialRows]:
         """Return an estimator and rows of the same problem, so that the landmarks of a space are
         found once, not for each candidate."""
-        if self.products:
+        # a graph's landmarks are no basis
+        if self.products or given_kernel(estimator, "select").over_landmarks:
             return estimator, self
         judge = hard_twin(estimator).set_params(
             n_clusters=most_clusters, max_iter=1, search=None, covariance=None
