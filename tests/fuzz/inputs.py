@@ -108,7 +108,7 @@ WORDS: dict[str, tuple[Any, ...]] = {
         np.eye(3),
     ),
     "m": ("auto", 1.1, 2.0, 50.0, 1.0, 0, float("inf"), "no"),
-    "search": ("auto", "breathing", "annealing", None, "no"),
+    "search": ("auto", "breathing", "annealing", "hierarchical", None, "no"),
     "search__acceleration": ("anderson", None, "no"),
     "rule": ("fuzzy", "hard", "entropy", "possibilistic", "noise_fuzzy", "no", 3, None),
     "noise": (None, 0.1, "auto", 0.0, 1.0, -1, 2.0),

@@ -59,7 +59,7 @@ class CMeans(Plotting, BaseCMeans):
         "entropy", and your own.
     sizes : Sizes or None, default=None
         As in `KernelKMeans`, for the rules "hard", "fuzzy" and "entropy".
-    search : "auto", "breathing", "annealing", None or Search, default="auto"
+    search : "auto", "breathing", "annealing", "hierarchical", None or Search, default="auto"
         As in `KernelKMeans`. "annealing", for rule="entropy": the temperature falls from where all
         centres coincide to T, so that clusters divide one after the other, whatever the start.
     metric : "euclidean" or "cosine", default="euclidean"

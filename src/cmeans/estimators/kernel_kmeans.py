@@ -62,10 +62,11 @@ class KernelKMeans(Plotting, BaseCMeans):
         row farthest from all.
     n_init : int, default=1
         Starts; the lowest objective is kept.
-    search : "auto", "breathing", None or Search, default="auto"
+    search : "auto", "breathing", "hierarchical", None or Search, default="auto"
         How to leave poor optima: clusters come and go while that lowers the objective
-        ("breathing"). "auto": for no more row visits than nine further starts take; None: sweeps
-        from the starts alone. `Search` also says whether sweeps are accelerated, begin on samples,
+        ("breathing"). "auto": for no more row visits than nine further starts take; "hierarchical",
+        for thousands of clusters: cells, clusters within them, and two sweeps; None: sweeps from
+        the starts alone. `Search` also says whether sweeps are accelerated, begin on samples,
         and join equal rows.
     sizes : Sizes or None, default=None
         Bounds of the clusters' sizes, as `Sizes(least=10, most=0.5)`: numbers, or shares of all

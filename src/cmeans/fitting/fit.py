@@ -368,6 +368,8 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
                 'CMeans(rule="entropy") has one; take '
                 'search="breathing".'
             )
+        if search.method == "hierarchical":
+            self._check_hierarchical(name, procedure)
         integer(
             int(self.verbose) if isinstance(self.verbose, bool) else self.verbose,
             "verbose",
@@ -396,6 +398,19 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
         return procedure, FitSettings(
             n_clusters, n_init, stopping, budget, landmarks, search, rng, kernel
         )
+
+    def _check_hierarchical(self, name: str, procedure: Procedure) -> None:
+        """Refuse cells and clusters within them where starts are none, or are given."""
+        if procedure.cluster is not None:
+            raise ValueError(
+                f'{name}(search="hierarchical"): clusters are not found by sweeps from a start '
+                'here; take search="auto".'
+            )
+        if not (isinstance(self.init, str) and self.init == "k-means++"):
+            raise ValueError(
+                f'{name}(search="hierarchical", init={self.init!r}): cells and the clusters in '
+                "them begin at rows that k-means++ draws; leave init out."
+            )
 
     def _check_init(self) -> None:
         """Refuse an `init` that is invalid for all rows."""

@@ -30,6 +30,7 @@ from ..sampling.drawing import balanced_labels, new_key
 from ..sampling.kmeans_parallel import scalable_kmeans_plus_plus
 from ..sampling.kmeanspp import max_min, seeds
 from ..sampling.population import draw, sample
+from ..solvers.hierarchy import CellStarts
 from ..spaces.centres import Centres
 from ..sweeps.problem import Problem
 from ..sweeps.statistics import KnownSums
@@ -94,6 +95,25 @@ def starts(
             )
     else:
         yield feasible(_given(init, context))
+
+
+def hierarchical_starts(
+    n_init: int, context: InitContext, rng: np.random.RandomState
+) -> Iterator[Centres]:
+    """Yield `n_init` random starts that are made in two levels."""
+    geometry, problem = context.geometry, context.problem
+    if not geometry.space.sweeps_products:
+        raise ValueError(
+            f'{context.estimator_name}(search="hierarchical"): cells are made of samples, and here '
+            "rows are known by their kernel values with all others, or lack values; take "
+            'search="auto", or landmarks.'
+        )
+    cells = CellStarts(geometry.metric, geometry.population, rng)
+    for _ in range(n_init):
+        count = min(context.n_clusters, len(geometry.population))
+        centres = cells.start(problem, count)
+        _warn_if_fewer(len(centres), context)
+        yield geometry.space.feasible(centres)
 
 
 def _drawn(init: str, context: InitContext, rng: np.random.RandomState) -> Centres:

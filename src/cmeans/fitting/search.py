@@ -11,9 +11,9 @@ from ..runtime.parameter_object import ParameterObject
 from .arguments import Auto
 from .validation import one_of
 
-SearchName = Literal["auto", "breathing", "annealing"]
+SearchName = Literal["auto", "breathing", "annealing", "hierarchical"]
 Acceleration = Literal["anderson"]
-NAMES: tuple[SearchName, ...] = ("auto", "breathing", "annealing")
+NAMES: tuple[SearchName, ...] = ("auto", "breathing", "annealing", "hierarchical")
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,7 +26,7 @@ class Search(ParameterObject):
 
     Parameters
     ----------
-    method : "auto", "breathing", "annealing" or None, default="auto"
+    method : "auto", "breathing", "annealing", "hierarchical" or None, default="auto"
         How to leave poor optima: clusters come where errors are large and as many go where they are
         of least use, as long as that lowers the objective (breathing k-means, Fritzke 2020). It
         begins where the best start has converged. Up to 1,000 rows then change clusters one by one,
@@ -38,7 +38,11 @@ class Search(ParameterObject):
         sample first, which is enough where it has 1,000 rows a cluster. "annealing", for
         `CMeans(rule="entropy")`: the temperature falls from where all centres coincide, so that
         clusters divide one after the other, whatever the start; it suits clusters of like sizes, as
-        large ones divide before small ones part. None: sweeps from the starts alone.
+        large ones divide before small ones part. "hierarchical", for thousands of clusters, as of
+        a vector index: a sample of 64 rows a cluster is divided into some sqrt(c) cells, and each
+        of these into its share of the clusters; two sweeps over all rows follow under a hard rule,
+        and under a soft one as many as it takes. It begins at no other `init`. None: sweeps from
+        the starts alone.
     acceleration : "anderson" or None, default="anderson"
         Whether centres of the last few sweeps are mixed for the next (Anderson 1965), mostly for a
         half to a fifth of the sweeps. It begins where centres move little and the objective is

@@ -61,6 +61,11 @@ TABLE = (
     Apart("known_labels", "sizes", FREE),
     Apart("must_link", "sizes", FREE),
     Apart(
+        "known_labels",
+        'search="hierarchical"',
+        'cells know no labels of rows; take search="auto" beside known_labels=',
+    ),
+    Apart(
         "noise",
         "sizes",
         "sizes are bounded of clusters without noise; give noise= or bounds of sizes, not both",
@@ -80,6 +85,11 @@ TABLE = (
         'search="annealing"',
         "clusters with covariances begin at hard partitions, which are not annealed; take "
         'search="auto"',
+    ),
+    Apart(
+        "covariance",
+        'search="hierarchical"',
+        'clusters with covariances begin at hard partitions of their own; take search="auto"',
     ),
     Apart(
         "covariance",
@@ -215,6 +225,7 @@ WORDS: Mapping[str, Callable[[Any], str | None]] = {
     "sizes": _spelled("sizes"),
     'search="breathing"': _search("breathing"),
     'search="annealing"': _search("annealing"),
+    'search="hierarchical"': _search("hierarchical"),
     'missing="partial"': lambda estimator: (
         'missing="partial"' if _is(estimator.missing, "partial") else None
     ),

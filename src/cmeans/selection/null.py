@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import NDArray
 
 from ..data.arrays import Float64, IntArray, host_float64, numpy_dtype, resolution
 from ..data.powers import PowerUnits
@@ -15,7 +15,7 @@ from ..tuning.power import power_units
 from ..tuning.steps import steps_of
 
 SHAPES = ("normal", "uniform")  # of the draws along each principal axis: soft and hard edges
-Mask = npt.NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 SKEWED = 1.0  # skewness of a column from which on a cloud would be another kind of rows
 EVEN = 0.5  # that of one whose power makes a cloud, at most
 WIDTH = 2 * 3**0.5  # of a uniform distribution of variance 1
@@ -31,6 +31,7 @@ class Null:
     n_rows: int
     dtype: np.dtype[Any]
     as_products: bool  # rows come as the matrix of their inner products
+    holes: NDArray[np.bool_] | None = None  # (n, d) where values are missing, here as there
 
     def draw(self, shape: str, rng: np.random.Generator) -> Any:
         """Return rows (n, d), or their inner products (n, n)."""
@@ -41,6 +42,8 @@ class Null:
             else rng.uniform(-WIDTH / 2, WIDTH / 2, size)
         )
         rows = scores @ self.axes + self.mean
+        if self.holes is not None:
+            rows[self.holes] = np.nan
         return (rows @ rows.T if self.as_products else rows).astype(self.dtype)
 
 
@@ -87,6 +90,8 @@ class TableNull:
 def null_of_rows(x: Any, weights: Float64) -> Null | TableNull:
     """Return rows without clusters of the kind of rows (n, d), dense or CSR."""
     rows, share = host_float64(x), weights / weights.sum()
+    if np.isnan(rows).any():
+        return _cloud(rows, share, numpy_dtype(x))
     dtype, groups = numpy_dtype(x), categories(rows)
     columns = np.setdiff1d(np.arange(rows.shape[1]), np.concatenate([[], *groups]).astype(np.intp))
     steps = steps_of(rows, np.ones(len(rows)), resolution(dtype))
@@ -144,16 +149,23 @@ def _one_of_each(rows: Float64, two: Any, start: int) -> IntArray:
 
 
 def _cloud(rows: Float64, share: Float64, dtype: np.dtype[Any]) -> Null:
-    """Return the cloud of rows (n, d)."""
-    mean = share @ rows
-    scaled = np.sqrt(share)[:, None] * (rows - mean)
+    """Return the cloud of rows (n, d). Of missing values, those that are there stand in: they have
+    no part in the mean, and the column keeps its variance."""
+    holes = np.isnan(rows)
+    there: Any = 1.0
+    if holes.any():
+        there = np.maximum(share @ ~holes, np.finfo(np.float64).tiny)
+    mean = share @ np.where(holes, 0.0, rows) / there
+    away = np.where(holes, 0.0, rows - mean)
+    scaled = np.sqrt(share)[:, None] * away / np.sqrt(there)
     if rows.shape[1] <= rows.shape[0]:
         variances, directions = np.linalg.eigh(scaled.T @ scaled)
         axes = np.sqrt(np.maximum(variances, 0.0))[:, None] * directions.T
     else:
         variances, combinations = np.linalg.eigh(scaled @ scaled.T)
         axes = combinations.T @ scaled  # of length sqrt(variance) by themselves
-    return Null(mean, axes[variances > 0], len(rows), dtype, False)
+    whole = None if not holes.any() else holes
+    return Null(mean, axes[variances > 0], len(rows), dtype, False, whole)
 
 
 def null_of_products(gram: Float64, weights: Float64) -> Null:

@@ -80,7 +80,7 @@ def solve(
         [value * problem.rows.blocks.unit for value in now.history],
         len(now.history),
         now.row_visits,
-        now.converged,
+        now.converged or (problem.stopping.ends_as_planned and not now.ended),
         now.ended,
         now.verdict,
         now.last,

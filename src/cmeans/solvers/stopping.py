@@ -155,6 +155,8 @@ def reason(solution: Solution, stopping: Stopping, last: float) -> str:
             "between clusters whose scales follow "
             f"them, and the objective between {least} and {most}; nothing is gained by more sweeps"
         )
+    if stopping.ends_as_planned and solution.n_iter == stopping.max_iter and not solution.ended:
+        return f"ended as planned {after} over all rows"
     if solution.converged:
         what = "centres" if stopping.criterion is None else stopping.criterion.name
         return f"converged: {what} stand still to tol={stopping.tol:g} {after}"

@@ -51,6 +51,7 @@ class Stopping:
     tol: float = 1e-4
     criterion: Criterion | None = None
     acceleration: str | None = None  # None or "anderson"
+    ends_as_planned: bool = False  # after `max_iter` sweeps: more are not wanted
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 
 from ... import StreamingFuzzyCMeans, __version__
 from ...data.files.schema import ColumnChoice
+from ...data.recipe.scaling import learn_scaling
+from ...data.recipe.table_recipe import TableRecipe
 from ...runtime.signals import held_back
 from ...runtime.user_warnings import UnfitRowError
 from ...storage.atomic import write_text
 from ...storage.overwriting import FileWord, refuse_overwriting
 from ..errors import InputError, Stopped
-from ..models import Preprocessing
-from ..option_values import name_of
+from ..option_values import as_option, name_of
 from ..output.results import (
     Stopwatch,
     as_json,
@@ -30,7 +31,7 @@ from ..output.results import (
     staged_file,
 )
 from ..output.terminal import Screen
-from ..rows import ReadOptions, learn_scaling
+from ..rows import ReadOptions
 from .batches import Batch, Faults, FirstOnes, chunks, with_few_faults
 from .labels import STDOUT, LabelWriter, plain_file
 from .sources import STDIN, Source, parquet_files
@@ -216,8 +217,10 @@ class StreamRun:
             raise InputError(
                 f"{self._source.where}: {came}, too few for --clusters {words['n_clusters']}."
             )
-        scaling = learn_scaling(self._request.scale or "none", chunk.x, chunk.weight)
-        recipe = Preprocessing(choice.columns, scaling, choice.dtype.name)
+        scaling = learn_scaling(
+            self._request.scale or "none", chunk.x, chunk.weight, spell=as_option
+        )
+        recipe = TableRecipe(choice.columns, scaling, choice.dtype.name)
         return SavedStream(
             StreamingFuzzyCMeans().set_params(**words), recipe, self._request.reading.weight
         )

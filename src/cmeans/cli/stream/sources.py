@@ -19,9 +19,9 @@ from ...data.files.opening import open_file
 from ...data.files.schema import ColumnChoice, Header, ReadOptions
 from ...data.files.tables import FileTable
 from ...data.files.unchanged_files import StampedFile, naming
+from ...data.recipe.table_recipe import TableRecipe
 from ...data.row_source import RowsError
 from ..errors import InputError
-from ..models import Preprocessing
 from ..option_values import as_option
 from .batches import Batch
 from .state import StreamPlace
@@ -40,7 +40,7 @@ class Source:
     def __init__(
         self,
         reading: ReadOptions,
-        recipe: Preprocessing | None,
+        recipe: TableRecipe | None,
         begun: StreamPlace,
         warn: Callable[[str], None],
         follow: bool = False,

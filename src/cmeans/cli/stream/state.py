@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import StreamingFuzzyCMeans, load
+from ...data.recipe.table_recipe import TableRecipe
 from ...data.row_source import ColumnLabel
 from ...fitting.named_parameters import OBJECTS
 from ...persistence.model_file import KEY, packed
 from ...storage.codec import DIGEST, read_packed, text_in, write_packed
 from ..errors import InputError
-from ..models import Preprocessing, open_model, read_recipe
+from ..models import open_model, read_recipe
 from ..option_values import option_of
 from ..output.results import plain
 from .batches import Batch
@@ -89,7 +90,7 @@ class SavedStream:
     """The state of a stream between two chunks."""
 
     model: StreamingFuzzyCMeans
-    recipe: Preprocessing
+    recipe: TableRecipe
     weight: ColumnLabel | None = None
     place: StreamPlace = field(default_factory=StreamPlace)
     written: Written | None = None
@@ -98,10 +99,8 @@ class SavedStream:
         """Save as a model file, which `cmeans predict` and `cmeans info` can read too."""
         metadata = {
             "method": METHOD,
-            "columns": self.recipe.columns,
+            **self.recipe.to_json(),
             "weight": self.weight,
-            "scaling": self.recipe.scaling.to_json(),
-            "dtype": self.recipe.dtype,
             METHOD: {
                 **asdict(self.place),
                 "written": None if self.written is None else asdict(self.written),

@@ -17,6 +17,7 @@ from ...rules import Rule
 from ...runtime.callbacks import SweepHook, memory_logger
 from ...runtime.progress import Reporter
 from ...solvers.annealing import Annealing
+from ...solvers.hierarchy import FULL_SWEEPS, rows_of_hierarchy
 from ...solvers.multistart import FromStarts, Runs
 from ...solvers.observer import AfterSweep, Observer
 from ...solvers.search import Breathing, Searching
@@ -30,7 +31,7 @@ from ..expected_space import ExpectedRows, ExpectedSpace, expected_space
 from ..fit_plan import usual_visits, visits_of_runs
 from ..fitted_attributes import OF_ROWS, certified, model_attributes
 from ..geometry import Geometry
-from ..init import InitContext, starts
+from ..init import InitContext, hierarchical_starts, starts
 from ..memory import FitSizes, MemoryPlan, of_start, plan
 from ..procedure import FitContext, FitSettings, Method, Outcome, Procedure, Swept
 from ..search import NO_SEARCH
@@ -68,7 +69,12 @@ class BySweeps:
         geometry, method = context.procedure.in_its_space(placed)
         method = context.described(method)
         rows = self._rows_for(context, geometry, method.rule)
-        problem = Problem(rows, method.rule, context.engine, settings.stopping)
+        stopping = settings.stopping
+        in_levels = settings.search.method == "hierarchical"
+        if in_levels and not method.rule.is_soft:
+            most = min(stopping.max_iter, FULL_SWEEPS)
+            stopping = replace(stopping, max_iter=most, ends_as_planned=True)
+        problem = Problem(rows, method.rule, context.engine, stopping)
         starting = problem if method.pilot is None else replace(problem, rule=method.pilot.rule)
         swept = context.prepared(
             Swept(context, geometry, problem, starting, FromStarts(method.pilot))
@@ -77,7 +83,11 @@ class BySweeps:
         init = InitContext(
             type(self).__name__, settings.n_clusters, geometry, swept.starting, at_most=fewer
         )
-        first = starts(self.init, settings.n_init, init, settings.rng)
+        first = (
+            hierarchical_starts(settings.n_init, init, settings.rng)
+            if in_levels
+            else starts(self.init, settings.n_init, init, settings.rng)
+        )
         schedule, search = self._schedule(settings, swept), self._searching(swept, settings)
         observer = self._observer(context, geometry, method)
         with self._interruptible(context, geometry, method):
@@ -113,6 +123,7 @@ class BySweeps:
         if (
             few
             or not progressive
+            or settings.search.method == "hierarchical"
             or not isinstance(self.init, str)
             or not problem.space.sweeps_products
         ):
@@ -124,6 +135,8 @@ class BySweeps:
         is wanted, and where the clusters of some rows are known."""
         if swept.problem.known is not None:
             return None
+        if settings.search.method == "hierarchical":
+            return None
         if settings.search.method == "annealing":
             return Annealing(swept.population, settings.rng, swept.geometry.critical_temperature)
         return self._breathing(swept, settings.search.method, settings.rng)
@@ -131,6 +144,8 @@ class BySweeps:
     def _is_searched(self, method: str | None) -> bool:
         """Return whether a search looks for a better solution than that of the starts."""
         init = vars(self).get("init")
+        if method == "hierarchical":
+            return False
         return method is not None and (method != "auto" or isinstance(init, str))
 
     def _breathing(
@@ -189,6 +204,8 @@ class BySweeps:
 
     def _sample_sizes(self, settings: FitSettings, space: Space, blocks: Blocks) -> list[int]:
         """Rows of the samples that are swept before all rows."""
+        if settings.search.method == "hierarchical":
+            return [rows_of_hierarchy(blocks.n_rows, settings.n_clusters)]
         drawn = isinstance(vars(self).get("init"), str) and settings.search.progressive
         few = not (drawn and space.sweeps_products)
         return [] if few else sample_sizes(blocks.n_rows, settings.n_clusters, blocks.limits)
