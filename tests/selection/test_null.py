@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cmeans.selection.null import SHAPES, null_of_products, null_of_rows
+from cmeans.selection.null import SHAPES, categories, null_of_products, null_of_rows
 
 RNG = np.random.default_rng(0)
 TALL = RNG.standard_normal((40, 3)) @ RNG.standard_normal((3, 3)) + 5
@@ -49,3 +49,36 @@ def test_kernel_matrices():
 
 def test_dtype_is_kept():
     assert null_of_rows(TALL.astype(np.float32), WEIGHTS).draw("normal", RNG).dtype == np.float32
+
+
+def table(k: int, seed: int = 0) -> np.ndarray:
+    """Five questions of three answers each, as zeros and ones; most rows of one of k kinds answer
+    alike."""
+    rng = np.random.default_rng(seed)
+    kinds, alike = rng.integers(k, size=300), rng.random((300, 5)) < 0.8
+    answers = np.where(alike, kinds[:, None], rng.integers(3, size=(300, 5)))
+    return np.eye(3)[answers].reshape(300, 15)
+
+
+def test_categories_are_found():
+    X = np.column_stack([TALL[:, 0], table(2)[:40, :6], TALL[:, 1] > 5, np.ones(40)])
+    assert [group.tolist() for group in categories(X)] == [[1, 2, 3], [4, 5, 6], [7]]
+
+
+def test_draws_keep_categories_steps_and_skew():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([table(2), rng.exponential(size=300), rng.poisson(2, 300)])
+    weights = rng.integers(1, 3, 300).astype(float)
+    null = null_of_rows(X, weights)
+    for shape in SHAPES:
+        drawn = np.concatenate([null.draw(shape, np.random.default_rng(s)) for s in range(30)])
+        ones = drawn[:, :15].reshape(-1, 5, 3)
+        assert set(np.unique(ones)) == {0.0, 1.0}
+        np.testing.assert_array_equal(ones.sum(axis=2), 1)
+        expected = np.average(X[:, :15], axis=0, weights=weights)
+        np.testing.assert_allclose(drawn[:, :15].mean(axis=0), expected, atol=0.03)
+        assert abs(np.corrcoef(drawn[:, 0], drawn[:, 3])[0, 1]) < 0.05
+        assert abs(np.corrcoef(X[:, 0], X[:, 3])[0, 1]) > 0.3
+        assert set(np.unique(drawn[:, 16])) <= set(np.arange(X[:, 16].max() + 1))
+    normal = null.draw("normal", np.random.default_rng(0))[:, 15]
+    assert (normal < X[:, 15].mean()).mean() > 0.58  # as of exponential values, not of normal ones

@@ -384,3 +384,56 @@ def test_a_step_that_is_not_made_again_leaves_the_draws_as_if_it_were(tmp_path):
     again, _ = steps(resume=True)
     np.testing.assert_array_equal(again.once("one", unmade), numbers)
     np.testing.assert_array_equal(again.rng.normal(size=4), first.rng.normal(size=4))
+
+
+def of_kinds(k):
+    rng = np.random.default_rng(0)
+    kinds, alike = rng.integers(k, size=600), rng.random((600, 5)) < 0.8
+    answers = np.where(alike, kinds[:, None], rng.integers(3, size=(600, 5)))
+    return np.eye(3)[answers].reshape(600, 15)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_tables_of_categories_have_clusters(k, all_draws):
+    """The answer was 1: a cloud of their covariance has the clusters' directions too."""
+    assert select(PLAIN, of_kinds(k), (2, 3, 4), n_bootstrap=0, refit=False).n_clusters == k
+
+
+def skewed(kind):
+    rng = np.random.default_rng(1)
+    return {
+        "exponential": rng.exponential(size=(400, 1)),
+        "rounded": rng.gamma(2.0, size=(400, 2)).round(1),
+        "zeros": np.where(rng.random((400, 3)) < 0.6, 0, rng.poisson(3, (400, 3)) + 1),
+        "categories": (rng.random((400, 6)) < 0.4).astype(float),
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", ["exponential", "rounded", "zeros", "categories"])
+def test_columns_that_are_no_clouds_have_no_clusters(kind):
+    assert select(PLAIN, skewed(kind), (2, 3, 4), n_bootstrap=0, refit=False).n_clusters == 1
+
+
+def test_few_rows_in_their_graph():
+    """There were as many landmarks as rows."""
+    X, _ = make_blobs(90, centers=3, cluster_std=0.5, random_state=1)
+    graph = KernelKMeans(kernel="landmark_graph", random_state=0)
+    chosen = select(graph, X, (2, 3, 4, 20), n_bootstrap=0, refit=False)
+    assert chosen.n_clusters in (2, 3)
+
+
+def test_the_most_clusters_that_were_tried():
+    chosen = select(PLAIN, BLOBS, (2, 3, 4), n_bootstrap=0, refit=False)
+    assert "No more than 4 were tried" in chosen.reason
+    X = np.random.default_rng(0).normal(scale=0.02, size=(300, 2))
+    X += 5.0 * np.array([[i, j] for i in range(5) for j in range(5)])[np.arange(300) % 25]
+    with pytest.warns(UserWarning, match="20 clusters are the most that were tried"):
+        select(clone(PLAIN).set_params(search=None), X, n_bootstrap=0, refit=False)
+
+
+@pytest.mark.parametrize("of", [cmeans.ConnectivityClustering, cmeans.ModularityClustering])
+def test_estimators_of_graphs_find_the_number_themselves(of):
+    with pytest.raises(ValueError, match="finds the number in one fit"):
+        select(of(), BLOBS)
+    with pytest.raises(ValueError, match="judged by the model itself"):
+        cmeans.stability(of(), BLOBS)

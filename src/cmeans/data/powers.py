@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from ..runtime.stored_classes import stored
 from .arrays import Array, Float64, as_like, host_float64
@@ -57,6 +58,12 @@ class PowerUnits:
             z = (host_float64(x) - self.means) / self.deviations
             y = (powered(z, self.powers) - self.centres) / self.scales
         return as_like(np.clip(y, -FARTHEST, FARTHEST), x)
+
+    def where(self, chosen: npt.NDArray[np.bool_]) -> PowerUnits:
+        """Return the same for some features (d,), the others as they are."""
+        as_is = ((self.means, 0.0), (self.deviations, 1.0), (self.powers, 1.0))
+        after = ((self.centres, 0.0), (self.scales, 1.0))
+        return PowerUnits(*(np.where(chosen, one, plain) for one, plain in (*as_is, *after)))
 
     @property
     def inverse(self) -> InversePower:

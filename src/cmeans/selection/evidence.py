@@ -90,7 +90,9 @@ class TrialRows:
     def in_coordinates(self, estimator: Any, most_clusters: int) -> tuple[Any, TrialRows]:
         """Return an estimator and rows of the same problem, so that the landmarks of a space are
         found once, not for each candidate."""
-        if self.products or takes_holes(estimator):  # these have no other space
+        # kernel values and rows with holes have no other space, a graph's landmarks are no basis
+        graph = given_kernel(estimator, "select").over_landmarks
+        if self.products or graph or takes_holes(estimator):
             return estimator, self
         judge = hard_twin(estimator).set_params(
             n_clusters=most_clusters, max_iter=1, search=None, covariance=None

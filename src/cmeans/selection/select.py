@@ -16,9 +16,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
 from ..data.blocks import Blocks
+from ..estimators.graph_clustering import GraphClustering
 from ..fitting.fit import MAY_CHANGE, BaseCMeans
 from ..fitting.kernel_evidence import given_kernel
 from ..fitting.validation import integer
+from ..runtime.user_warnings import warn
 from ..solvers.checkpoints import Checkpoint, CheckpointLog, checked_checkpoint
 from ..solvers.fit_identity import fingerprint, formatted
 from .evidence import evidence, for_trials, given_rows, trial_rows
@@ -27,6 +29,7 @@ from .steps import SelectionSteps
 Evidence = Literal["auto", "silhouette", "xie_beni", "stability", "bic", "icl"]
 OF_LIKELIHOODS = ("auto", "stability", "bic", "icl")
 OF_DISTANCES = ("auto", "silhouette", "xie_beni", "stability")
+NUMBERS = range(2, 21)  # that are tried where nothing is said
 LEAST = ("xie_beni", "bic", "icl")  # of which the least is the best
 
 
@@ -73,7 +76,7 @@ class Selection:
 def select(
     estimator: Any,
     X: Any,
-    n_clusters: Iterable[int] = range(2, 21),
+    n_clusters: Iterable[int] = NUMBERS,
     *,
     by: Evidence = "auto",
     n_bootstrap: int = 20,
@@ -98,6 +101,11 @@ def select(
     to each draw; the larger of the two means counts. The number of largest s' is chosen, unless it
     is no larger than the best of such draws reach (their mean and three standard deviations): then
     there are no clusters to see, and 1 is the answer.
+
+    Of columns that are no cloud's the draws keep what they have by themselves: skewed ones, such as
+    incomes, come from a cloud of their powers (Yeo & Johnson 2000); values told in steps are
+    rounded to these; categories, columns of two values, one-hot ones together, are drawn without
+    regard to the others.
 
     Of a `GaussianMixture` the evidence is its likelihood: the number of the least BIC is chosen,
     and 1 is always among those that are judged.
@@ -147,11 +155,10 @@ def select(
     Notes
     -----
     What it gets wrong: clusters of which pairs lie much closer than others may be taken as one
-    (Iris has 2 by this evidence, and 3 species); values that are few and discrete look like
-    clusters; strokes and rings are no clusters of a plain space, so take kernel="landmark_graph"
-    for them; clusters of less than a hundredth of the rows may not be seen. Stability is shown and
-    does not decide: two or three groups of clusters are as stable as the clusters, and one cloud
-    cut along its length is stable too.
+    (Iris has 2 by this evidence, and 3 species); strokes and rings are no clusters of a plain
+    space, so take kernel="landmark_graph" for them; clusters of less than a hundredth of the rows
+    may not be seen. Stability is shown and does not decide: two or three groups of clusters are as
+    stable as the clusters, and one cloud cut along its length is stable too.
 
     References
     ----------
@@ -219,10 +226,18 @@ def select(
     limit = limits[top // len(numbers)]
     best = _best(table, judged, by) if beyond[top] > 0 else top
     number = int(table["n_clusters"][best]) if beyond[top] > 0 else 1
+    ends = number == numbers[-1] and len(numbers) > 1
+    if ends and number == NUMBERS[-1] and n_clusters == NUMBERS:
+        warn(
+            f"select: {number} clusters are the most that were tried, and the best; there may be "
+            f"more. Give a wider range, such as n_clusters=range(2, {2 * number + 1})."
+        )
     params = grid[best // len(numbers)]
     chosen = clone(estimator).set_params(n_clusters=number, **params)
     chosen = chosen.fit(X, sample_weight=sample_weight) if refit else chosen
-    return Selection(number, params, table, _reason(number, table, best, limit, by), chosen)
+    reason = _reason(number, table, best, limit, by)
+    reason += f" No more than {number} were tried." if ends else ""
+    return Selection(number, params, table, reason, chosen)
 
 
 def _log(
@@ -263,6 +278,12 @@ def _best(table: dict[str, Any], judged: Any, by: str) -> int:
 
 
 def _check(estimator: Any, by: str, n_bootstrap: Any) -> None:
+    if isinstance(estimator, GraphClustering):
+        raise ValueError(
+            f"select(estimator={type(estimator).__name__}): the evidence is of clusters with "
+            'centres; this one finds the number in one fit, from n_clusters="auto" or '
+            "(least, most)."
+        )
     if not isinstance(estimator, BaseCMeans):
         steps = (
             "; of a pipeline, select(pipeline[-1], pipeline[:-1].transform(X))"
