@@ -132,6 +132,60 @@ def gustafson_kessel(
     return {"v": v, "A": A, "u": u, "history": history}
 
 
+def gustafson_kessel_stream(
+    chunks: list[Array], u: Array, T: Array, m: float, sweeps: int, decay: float, shape: str
+) -> dict[str, Array | list[float]]:
+    """The same of chunks of rows, from hard memberships of the first: rows that have gone by keep
+    the weights u_ij^m that they had in the last sweep of their chunk, times `decay` for each chunk
+    since; `history` is that of the last chunk."""
+    nu, past, kept = prior_rows(shape, chunks[0].shape[1]), chunks[0][:0], u[:0]
+    state = None
+    for x in chunks:
+        kept, history = kept * decay, []
+        every = np.concatenate([past, x])
+        for sweep in range(sweeps + 1):
+            if sweep == 0:  # of the first chunk its start, else the clusters of the past
+                rows, weights = (x, u) if state is None else (past, kept)
+            else:
+                v, A = state
+                d2 = np.array(
+                    [[(a - b) @ M @ (a - b) for b, M in zip(v, A, strict=True)] for a in every]
+                )
+                u = d2[len(past) :] ** (-1 / (m - 1))
+                u /= u.sum(axis=1, keepdims=True)
+                rows, weights = every, np.concatenate([kept, u**m])
+                penalty = nu * sum(np.trace(M @ T) for M in (A[:1] if shape == "tied" else A))
+                history.append((weights * d2).sum() + penalty)
+            # weights differ by cluster: as memberships of rows of weight one
+            N, v, W = scatter(rows, np.ones(len(rows)), weights)
+            state = v, unit_metrics(covariances(N, W, T, nu, shape))
+        past, kept = every, weights
+    return {"v": state[0], "A": state[1], "N": N, "history": history}
+
+
+def mixture_stream(
+    chunks: list[Array], u: Array, T: Array, sweeps: int, decay: float, shape: str
+) -> dict[str, Array]:
+    """EM of chunks of rows, from hard memberships of the first: rows that have gone by keep the
+    posteriors that they had in the last sweep of their chunk, times `decay` for each chunk
+    since."""
+    nu, past, kept = prior_rows(shape, chunks[0].shape[1]), chunks[0][:0], u[:0]
+    rows, weights, found = chunks[0], u, ()
+    for number, x in enumerate(chunks):
+        kept = kept * decay
+        if number:
+            rows, weights = past, kept
+        for sweep in range(sweeps + 1):
+            if sweep:
+                rows = np.concatenate([past, x])
+                weights = np.concatenate([kept, posteriors(x, *found)[0]])
+            N, v, W = scatter(rows, np.ones(len(rows)), weights)
+            found = v, covariances(N, W, T, nu, shape), N / N.sum()
+        past, kept = rows, weights
+    u = posteriors(chunks[-1], *found)[0]
+    return {"v": found[0], "S": found[1], "p": found[2], "u": u}
+
+
 def expected(row: Array, v: Array, S: Array) -> tuple[Array, Array, float]:
     """A row with NaN as a Gaussian expects it: with E[x_m | x_o], the covariance of what is missing
     (0 elsewhere), and ln N(x_o; v_o, S_oo)."""
@@ -153,16 +207,22 @@ def incomplete_mixture(
     shape: str,
     sweeps: int,
     nu: float,
+    noise: tuple[float, Array] | None = None,
 ) -> dict[str, Array | list[float]]:
     """EM from shares, means and covariances (p, v, S) of rows some of whose values are NaN
     (Ghahramani & Jordan 1994): the parameters after so many sweeps, posteriors, the objective at
-    those that each sweep started from, and the rows' means."""
+    those that each sweep started from, and the rows' means. `noise`: a share that is held, and the
+    ranges (d,) over which it spreads in each column."""
     p, v, S = start
+    p0, ranges = (0.0, np.ones(x.shape[1])) if noise is None else noise
+    p = p * (1 - p0)
+    V = np.array([np.prod(ranges[~np.isnan(row)]) for row in x])
     n, c, history = len(x), len(p), []
     for sweep in range(sweeps + 1):
         seen = [[expected(x[i], v[j], S[j]) for j in range(c)] for i in range(n)]
         joint = np.array([[math.log(p[j]) + seen[i][j][2] for j in range(c)] for i in range(n)])
         logs = np.array([row.max() + math.log(np.exp(row - row.max()).sum()) for row in joint])
+        logs = np.log(np.exp(logs) + p0 / V)
         u = np.exp(joint - logs[:, None])
         history.append(-(w @ logs) + log_prior(S, T, nu, shape))
         if sweep == sweeps:
@@ -176,8 +236,9 @@ def incomplete_mixture(
             for i in range(n):
                 away = seen[i][j][0] - v[j]
                 W[j] += w[i] * u[i, j] * (np.outer(away, away) + seen[i][j][1])
-        S, p = covariances(N, W, T, nu, shape), N / w.sum()
-    means = np.array([sum(u[i, j] * seen[i][j][0] for j in range(c)) for i in range(n)])
+        S, p = covariances(N, W, T, nu, shape), N / N.sum() * (1 - p0)
+    near = u / u.sum(axis=1, keepdims=True)
+    means = np.array([sum(near[i, j] * seen[i][j][0] for j in range(c)) for i in range(n)])
     return {"v": v, "S": S, "p": p, "u": u, "history": history, "logs": logs, "means": means}
 
 

@@ -60,6 +60,7 @@ ORDER = (
         "streaming",
         "fitting",
         "metrics",
+        "evidence",
         "inspection",
         "estimators",
         "papers",
@@ -72,6 +73,7 @@ ORDER = (
 )
 LEVEL = {name: number for number, name in enumerate(ORDER)}
 HEAVY = {
+    "anndata",
     "pyarrow",
     "typer",
     "rich",
@@ -452,7 +454,9 @@ def test_attributes_that_docstrings_promise(name):
         {"kernel": "linear", "covariance": "full"},
     )
     chosen = {"n_clusters": (1, 3)}, {"missing": "partial"}
-    others = {"KernelKMeans": others, "GaussianMixture": chosen}.get(name, ())
+    stretched = {"kernel": "linear", "covariance": "full", "rule": "gaussian"}
+    several = {"KernelKMeans": others, "GaussianMixture": chosen}
+    others = {**several, "StreamingFuzzyCMeans": (stretched,)}.get(name, ())
     for words in (
         {"kernel": "linear"},
         {"kernel": "rbf", "gamma": "median"},

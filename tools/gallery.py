@@ -137,6 +137,13 @@ PICTURES = [  # title, what it is for, the lines that set up, the lines of the d
         "CostCurveDisplay.from_estimator(pieces)",
     ),
     (
+        "How stable communities are",
+        "The agreement of runs at every resolution, the layers with their numbers of communities, and "
+        "the resolution chosen.",
+        "from cmeans import ModularityClustering\nfrom cmeans.inspection import ResolutionDisplay",
+        "ResolutionDisplay.from_estimator(ModularityClustering().fit(digits))",
+    ),
+    (
         "Images",
         "Labels, each cluster in the mean colour of its pixels, and memberships.",
         FLOWER + "\nfrom cmeans.inspection import ImageDisplay",

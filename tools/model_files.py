@@ -25,6 +25,7 @@ from cmeans import (
     AdaptivePossibilisticCMeans,
     CMeans,
     ConnectivityClustering,
+    ConsensusClustering,
     Covariance,
     FuzzyCMeans,
     GaussianMixture,
@@ -80,6 +81,7 @@ MODELS: dict[str, tuple[BaseEstimator, Any]] = {
     "communities-given": (ModularityClustering(metric="precomputed", resolution=1.0), GRAPH),
     "connected": (ConnectivityClustering(3, noise="auto", **WORDS), X),
     "connected-given": (ConnectivityClustering(3, metric="precomputed", **WORDS), np.sqrt(D2)),
+    "consensus": (ConsensusClustering(3, **WORDS), X),
     "cosine": (FuzzyCMeans(3, kernel="cosine", **WORDS), X),
     "covariances": (
         KernelKMeans(3, kernel="linear", covariance=Covariance("full", prior=5.0), **WORDS),
@@ -109,6 +111,10 @@ MODELS: dict[str, tuple[BaseEstimator, Any]] = {
     "histograms": (KernelKMeans(3, kernel=HistogramIntersection(), landmarks=9, **WORDS), COUNTS),
     "images": (KernelKMeans(2, kernel=ComplexWaveletSSIM((16, 16)), landmarks=4, **WORDS), IMAGES),
     "mixture": (GaussianMixture(3, **WORDS), X),
+    "mixture-tails": (
+        GaussianMixture(3, covariance=Covariance(df=5.0, rounding="auto"), powers="auto", **WORDS),
+        X.round(),
+    ),
     "mixture-noise": (GaussianMixture(3, noise=0.1, **WORDS), X),
     "mixture-partial": (GaussianMixture(3, missing="partial", **WORDS), HOLES),
     "noise": (FuzzyCMeans(3, noise=0.1, **WORDS), X),
@@ -138,6 +144,27 @@ MODELS: dict[str, tuple[BaseEstimator, Any]] = {
     "stream": (StreamingFuzzyCMeans(3, kernel="rbf", chunk_size=30, **WORDS), X),
     "stream-linear": (StreamingFuzzyCMeans(3, chunk_size=30, **WORDS), X),
     "stream-projected": (StreamingKernelFCM(3, kernel="rbf", chunk_size=30, **WORDS), X),
+    "stream-stretched": (
+        StreamingFuzzyCMeans(3, covariance="full", warm_up=30, chunk_size=30, **WORDS),
+        X,
+    ),
+    "stream-free": (
+        StreamingFuzzyCMeans(
+            3,
+            rule="hard",
+            covariance=Covariance("diag", volume="free"),
+            warm_up=30,
+            chunk_size=30,
+            **WORDS,
+        ),
+        X,
+    ),
+    "stream-gaussian": (
+        StreamingFuzzyCMeans(
+            3, rule="gaussian", covariance="full", warm_up=30, chunk_size=30, **WORDS
+        ),
+        X,
+    ),
     "stream-warming-up": (StreamingFuzzyCMeans(3, warm_up=200, **WORDS), X),
     "top-k": (FuzzyCMeans(3, top_k=2, **WORDS), X),
     "two-step": (TwoStepKernelKMeans(3, **WORDS), X),

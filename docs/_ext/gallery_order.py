@@ -12,10 +12,12 @@ FIRST = [
         "outliers",
         "moons_and_spirals",
         "connected_pieces",
+        "communities",
         "stretched",
         "strokes",
         "photograph",
         "topics",
+        "cells",
     ),
     *(
         "partial_labels",

@@ -11,20 +11,24 @@ from importlib import import_module as _import_module
 from .runtime.version import __version__
 
 if _typing.TYPE_CHECKING:
-    from . import datasets, inspection, kernels, metrics, papers, rules, validity
+    from . import anndata, datasets, inspection, kernels, metrics, papers, rules, validity
     from .data.files import open_blocks
+    from .data.recipe.read_table import read_table
     from .engines import DaskEngine
     from .estimators import (
         AdaptivePossibilisticCMeans,
         CMeans,
         ConnectivityClustering,
+        ConsensusClustering,
         FuzzyCMeans,
         GaussianMixture,
         KernelKMeans,
         ModularityClustering,
         PossibilisticCMeans,
         StreamingFuzzyCMeans,
+        StreamingGaussianMixture,
     )
+    from .estimators.auto_clustering import AutoClustering, cluster
     from .estimators.landmark_graph import LandmarkGraph
     from .fitting.covariance import Covariance
     from .fitting.landmark_choice import Landmarks
@@ -46,9 +50,11 @@ if _typing.TYPE_CHECKING:
 
 __all__ = [
     "AdaptivePossibilisticCMeans",
+    "AutoClustering",
     "CMeans",
     "Checkpoint",
     "ConnectivityClustering",
+    "ConsensusClustering",
     "Covariance",
     "DaskEngine",
     "DataWarning",
@@ -68,9 +74,12 @@ __all__ = [
     "Sizes",
     "Stability",
     "StreamingFuzzyCMeans",
+    "StreamingGaussianMixture",
     "ThreadEngine",
     "TwoStepKernelKMeans",
     "__version__",
+    "anndata",
+    "cluster",
     "datasets",
     "inspection",
     "kernels",
@@ -78,6 +87,7 @@ __all__ = [
     "metrics",
     "open_blocks",
     "papers",
+    "read_table",
     "rules",
     "save",
     "select",
@@ -87,8 +97,18 @@ __all__ = [
     "validity",
 ]
 
-_MODULES = {"datasets", "inspection", "kernels", "metrics", "papers", "rules", "validity"}
+_MODULES = {
+    "anndata",
+    "datasets",
+    "inspection",
+    "kernels",
+    "metrics",
+    "papers",
+    "rules",
+    "validity",
+}
 _PLACES = {  # of names that are neither modules nor estimators
+    "AutoClustering": "estimators.auto_clustering",
     "Checkpoint": "solvers.checkpoints",
     "Covariance": "fitting.covariance",
     "DaskEngine": "engines",
@@ -104,8 +124,10 @@ _PLACES = {  # of names that are neither modules nor estimators
     "ProbabilisticKMeans": "papers",
     "SequentialPossibilisticCMeans": "papers",
     "TwoStepKernelKMeans": "papers",
+    "cluster": "estimators.auto_clustering",
     "load": "persistence.model_file",
     "open_blocks": "data.files",
+    "read_table": "data.recipe.read_table",
     "save": "persistence.model_file",
     "select": "selection.select",
     "show_versions": "versions",

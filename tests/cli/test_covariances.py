@@ -68,11 +68,29 @@ def test_what_is_known_of_covariances_beforehand(cmeans: Command, cigars, tmp_pa
     ended = cmeans("fit", file, *words, "--method", "gaussian", "--covariance", "diag")
     own = GaussianMixture(3, covariance=Covariance("diag", prior=60.0), random_state=0).fit(x)
     assert ended.summary["covariance"] == "diag"
+    assert ended.summary["method_options"]["covariance_prior"] == 60.0
     assert ended.summary["log_likelihood"] == own.lower_bound_
     words += ["--method", "hard", "--kernel", "linear", "--covariance-volume", "free"]
-    assert cmeans("fit", file, *words, "--covariance", "full", "--overwrite").code == 0
+    ended = cmeans("fit", file, *words, "--covariance", "full", "--overwrite")
+    assert ended.summary["method_options"] == {
+        "covariance_prior": 60.0,
+        "covariance_volume": "free",
+    }
     model = load(out / "model.safetensors")
     assert model.covariance == Covariance("full", prior=60.0, volume="free")
+
+
+def test_a_stream(cmeans: Command, cigars, tmp_path: Path) -> None:
+    _, x, kinds = cigars
+    shuffled = np.random.default_rng(0).permutation(300)
+    file, state = tmp_path / "rows.csv", tmp_path / "stream.safetensors"
+    np.savetxt(file, x[shuffled], delimiter=",", header="length,width", comments="", fmt="%.17g")
+    words = ["-c", 3, "--kernel", "linear", "--covariance", "full", "--covariance-prior", 9]
+    files = ["--checkpoint", state, "--out", tmp_path / "labels.csv"]
+    assert cmeans("stream", file, *words, *files).summary["covariance"] == "full"
+    model = load(state)
+    assert model.covariance == Covariance("full", prior=9.0)
+    assert adjusted_rand_score(kinds, model.predict(x)) == 1.0
 
 
 def test_rows_of_noise(cmeans: Command, cigars, tmp_path: Path) -> None:

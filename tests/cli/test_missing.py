@@ -68,7 +68,7 @@ def test_fit_and_predict(
     ("words", "message"),
     [
         (
-            "fit FILE -c 3 --out OUT",
+            "fit FILE -c 3 --out OUT --missing error",
             r"column '.' is empty or not a number .* or fit with --missing partial",
         ),
         (
@@ -84,17 +84,12 @@ def test_fit_and_predict(
             "--missing: --method two-step has none; it belongs to hard, fuzzy",
         ),
         (
-            "select FILE -c 2-3",
-            r"column '.' is empty or not a number .* drop their rows \(frame\.dropna\(\)\) "
-            r"first\.$",
+            "select FILE -c 2-3 --missing error",
+            r"column '.' is empty or not a number .* or fit with --missing partial",
         ),
         (
             "fit FILE -c 3 --out OUT --method adaptive",
             r"is empty or not a number .* drop their rows \(frame\.dropna\(\)\) first\.$",
-        ),
-        (
-            "select FILE -c 2-3 --missing partial",
-            "cmeans: the data has missing values, .* Impute the data for the choice.$",
         ),
     ],
 )
@@ -109,6 +104,18 @@ def test_what_cannot_be_is_refused(
     )
     assert ended.code == 2
     assert re.search(message, ended.err.splitlines()[-1]), ended.err
+
+
+def test_empty_cells_are_missing_values_unless_refused(
+    cmeans: Command, holes: Path, blobs: tuple[np.ndarray, np.ndarray], tmp_path: Path
+) -> None:
+    said = r"cells are empty \((\d+ of 240 in '.'(, )?)+\); .* --missing error refuses them"
+    ended = cmeans("fit", holes, "-c", 3, "--scale", "unit", "--out", tmp_path / "o")
+    assert re.search(said.replace("240", str(len(blobs[0]))), ended.summary["warnings"][-1])
+    labels = pq.read_table(tmp_path / "o" / "labels.parquet")["label"].to_numpy()
+    assert adjusted_rand_score(blobs[1], labels) > 0.8
+    selected = cmeans("select", holes, "-c", "2-4", "--refits", 0, "--scale", "unit").summary
+    assert selected["n_clusters"] == 3
 
 
 def test_rows_that_say_nothing_are_counted(cmeans: Command, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 import re
 from pathlib import Path
 
@@ -19,9 +18,11 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import cmeans as library
 from cli.command import Command
-from cmeans.cli.categories import Categories, learn_categories
-from cmeans.cli.errors import InputError
-from cmeans.cli.rows import ReadOptions, read_rows, tables_of
+from cmeans.cli.rows import ReadOptions, read_rows
+from cmeans.data.recipe.front import TableWords, front_of
+from cmeans.data.recipe.scaling import Scaling
+from cmeans.data.recipe.table_recipe import recipe_from_json
+from cmeans.data.row_source import RowsError
 
 pytestmark = pytest.mark.slow
 
@@ -65,10 +66,14 @@ def labels(file: Path) -> pa.Table:
 
 def test_text_and_dates_are_left_out_and_named(cmeans: Command, file: Path, tmp_path: Path) -> None:
     ended = cmeans("fit", file, "-c", 3, "--out", tmp_path / "o")
-    assert ended.summary["columns"] == 4
-    assert ended.summary["left_out"] == ["name", "day", "colour"]
+    assert ended.summary["columns"] == 3
+    assert ended.summary["left_out"] == ["name", "number", "day", "colour"]
     (line,) = [line for line in ended.err.splitlines() if "left out" in line]
-    assert "columns 'name' (text), 'day' (date32[day]), 'colour' (text); --categorical" in line
+    assert (
+        "'name', 'number' (identifiers; --id name), 'day' (dates; --dates day), 'colour' (3) "
+        "(categories; --categorical colour)" in line
+    )
+    assert line.partition("warning: ")[2] in ended.summary["warnings"]
     assert (
         cmeans("fit", file, "-c", 3, "--columns", "x,y", "--out", tmp_path / "o").summary[
             "left_out"
@@ -87,7 +92,7 @@ def test_names_of_rows_come_first(
     summary = cmeans("fit", file, "-c", 3, "--id", column, "--out", tmp_path / "o").summary
     written = labels(tmp_path / "o" / "labels.parquet")
     assert summary["id"] == column
-    assert summary["columns"] == (3 if column == "number" else 4)
+    assert summary["columns"] == 3
     assert written.schema.names == [column, "label", "u0", "u1", "u2"]
     assert written[column].combine_chunks() == people[column].combine_chunks()
     assert sorted(path.name for path in (tmp_path / "o").iterdir()) == [
@@ -146,9 +151,9 @@ def test_arrays_have_no_such_columns(cmeans: Command, tmp_path: Path) -> None:
 @pytest.mark.parametrize("most", [None, 0])
 def test_as_scikit_learn_encodes(file: Path, people: pa.Table, most: int | None) -> None:
     """In memory and from the file, in blocks."""
-    reading = ReadOptions(file, ("x,colour",), categorical=("colour", "rooms"))
-    categories = learn_categories(tables_of(reading, "--categorical"), reading.categorical)
-    rows = read_rows(reading, most=most, categories=categories)
+    reading = ReadOptions(file, ("x,colour",))
+    front = front_of(reading, TableWords(("colour", "rooms")), [])
+    rows = read_rows(reading, most=most, recipe=front.recipe)
     encoder = OneHotEncoder(sparse_output=False).set_output(transform="pandas")
     expected = encoder.fit_transform(people.select(["colour", "rooms"]).to_pandas())
     assert rows.columns == ("x", *expected.columns)
@@ -184,11 +189,10 @@ def test_categories_are_kept_with_the_model(
     ended = cmeans(
         "predict", model, tmp_path / "unknown.parquet", "--out", tmp_path / "q.parquet", "-q"
     )
-    said = (
-        "column 'colour' holds 'pink', a category that the fit has not seen; it has seen "
-        "'blue', 'green', 'red'."
-    )
-    assert (ended.code, said in ended.err, len(ended.err.splitlines())) == (2, True, 1)
+    said = f"column 'colour' holds categories that the fit has not seen in {N} rows, such as 'pink'"
+    assert (ended.code, said in ended.err, len(ended.err.splitlines())) == (0, True, 1)
+    assert (tmp_path / "q.parquet").exists()
+    (tmp_path / "q.parquet").unlink()
     pq.write_table(other.drop_columns(["colour"]), tmp_path / "lacking.parquet")
     ended = cmeans(
         "predict", model, tmp_path / "lacking.parquet", "--out", tmp_path / "q.parquet", "-q"
@@ -223,45 +227,18 @@ def test_codes_of_categories_are_kept_as_they_are_written(cmeans: Command, tmp_p
         ).code
         == 0
     )
-    (tmp_path / "holes.csv").write_text("code,x\n7,1\nNA,2\n")
-    ended = cmeans(
-        "fit",
-        tmp_path / "holes.csv",
-        "-c",
-        2,
-        "--categorical",
-        "code",
-        "--out",
-        tmp_path / "h",
-        "-q",
-    )
-    assert "column 'code', of categories, has empty cells" in ended.err
 
 
-def test_empty_cells_of_categories_are_refused(
+def test_empty_cells_are_a_category_of_their_own(
     cmeans: Command, people: pa.Table, tmp_path: Path
 ) -> None:
+    colours = [None, *people["colour"].to_pylist()[1:]]
     for name, write in WRITE.items():
-        write(
-            people.set_column(5, "colour", pa.array([None] + ["red"] * (N - 1))),
-            tmp_path / f"x.{name}",
-        )
-        ended = cmeans(
-            "fit",
-            tmp_path / f"x.{name}",
-            "-c",
-            3,
-            "--categorical",
-            "colour",
-            "--out",
-            tmp_path / "o",
-            "-q",
-        )
-        said = (
-            "column 'colour', of categories, has empty cells; fill them (e.g. with 'unknown') "
-            "or drop their rows first."
-        )
-        assert (ended.code, said in ended.err) == (2, True), ended.err
+        write(people.set_column(5, "colour", pa.array(colours)), tmp_path / f"x.{name}")
+        words = ["--categorical", "colour", "--columns", "x,y", "--out", tmp_path / "o"]
+        summary = cmeans("fit", tmp_path / f"x.{name}", "-c", 3, *words).summary
+        assert summary["categories"] == {"colour": ["blue", "green", "red", ""]}
+        assert summary["column_names"][-1] == "colour_(empty)"
 
 
 def test_folders_are_categories_and_names_too(
@@ -308,10 +285,12 @@ def test_an_identifier_is_no_category(cmeans: Command, tmp_path: Path) -> None:
     ) == (2, True)
 
 
-@pytest.mark.parametrize("stored", [[], {"a": "b"}, {"a": []}, {"a": [1]}])
+@pytest.mark.parametrize("stored", [[1], {"a": 3}, {"a": [1]}])
 def test_damaged_categories_are_refused(stored: object) -> None:
-    with pytest.raises(InputError, match="the model's categories cannot be read"):
-        Categories.from_json(json.loads(json.dumps(stored)))
+    with pytest.raises(
+        RowsError, match=r"the model's (categories|recipe of its columns) cannot be"
+    ):
+        recipe_from_json({"columns": ["a"], "scaling": Scaling().to_json(), "categories": stored})
 
 
 @pytest.mark.parametrize("library_of", ["pandas", "polars"])

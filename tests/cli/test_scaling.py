@@ -8,8 +8,9 @@ import pytest
 import scipy.sparse
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from cmeans.cli.errors import InputError
-from cmeans.cli.rows import Scaling, learn_scaling
+from cmeans.cli.option_values import as_option
+from cmeans.data.recipe.scaling import Scaling, learn_scaling, skewness
+from cmeans.data.row_source import RowsError
 
 
 @pytest.fixture
@@ -31,13 +32,13 @@ def test_as_scikit_learn_scales(
     )
 
 
-@pytest.mark.parametrize("kind", ["standard", "unit"])
+@pytest.mark.parametrize("kind", ["standard", "unit", "robust", "log"])
 def test_constant_columns_become_zero(kind: str) -> None:
     x = np.full((1001, 3), [0.1, 1e8 + 0.1, 0])  # 0.1: its mean is not exactly 0.1
     assert not learn_scaling(kind, x).apply(x).any()
 
 
-@pytest.mark.parametrize("kind", ["standard", "unit"])
+@pytest.mark.parametrize("kind", ["standard", "unit", "robust", "log"])
 def test_a_weight_counts_as_copies(kind: str, x: np.ndarray) -> None:
     x = x[:300]
     weight = np.random.default_rng(2).integers(0, 4, 300)
@@ -73,14 +74,51 @@ def test_none_leaves_rows_alone(x: np.ndarray) -> None:
 
 
 def test_what_cannot_be_scaled_is_refused() -> None:
-    with pytest.raises(InputError, match="--scale unit: sparse rows would lose their zeros"):
-        learn_scaling("unit", scipy.sparse.csr_array(np.eye(3)))
+    with pytest.raises(RowsError, match="--scale unit: sparse rows would lose their zeros"):
+        learn_scaling("unit", scipy.sparse.csr_array(np.eye(3)), spell=as_option)
     with pytest.raises(
-        InputError, match=r"--scale unit: values up to 1.5e\+308 are too large to scale"
+        RowsError, match=r"--scale unit: values up to 1.5e\+308 are too large to scale"
     ):
-        learn_scaling("unit", np.array([[1.5e308], [-1.5e308]]))
-    with pytest.raises(InputError, match="no row has a positive weight"):
+        learn_scaling("unit", np.array([[1.5e308], [-1.5e308]]), spell=as_option)
+    with pytest.raises(RowsError, match="no row has a positive weight"):
         learn_scaling("unit", np.eye(3), np.zeros(3))
+
+
+def test_logarithms_of_long_tails_alone() -> None:
+    rng = np.random.default_rng(0)
+    x = np.exp(rng.normal(size=(4_000, 4)) * [1.5, 0.01, 1.5, 1.5]) * [1, 1, -1, 1]
+    x[::7, 3] = 0.0
+    scaling = learn_scaling("log", x)
+    assert [offset is not None for offset in scaling.offset] == [True, False, False, True]
+    assert scaling.offset[0] == 0.0
+    assert scaling.offset[3] == x[x[:, 3] > 0, 3].min()
+    z = scaling.apply(x.copy())
+    np.testing.assert_allclose(z.mean(axis=0), 0.0, atol=1e-9)
+    np.testing.assert_allclose(z.std(axis=0), 1.0, rtol=1e-9)
+    assert abs(skewness(z)[0]) < 0.2 < 5 < skewness(x)[0]
+    np.testing.assert_allclose(scaling.undone(z), x, rtol=1e-9, atol=1e-9)
+    again = Scaling.from_json(json.loads(json.dumps(scaling.to_json())), 4)
+    assert again == scaling
+    assert np.isfinite(again.apply(np.array([[-3.0, 1, 1, 0]]))).all()  # what has no logarithm
+
+
+def test_robust_forgives_far_rows(x: np.ndarray) -> None:
+    x = x[:1001].copy()
+    z = learn_scaling("robust", x).apply(x.copy())
+    far = x.copy()
+    far[0] = 1e12
+    np.testing.assert_allclose(learn_scaling("robust", far).apply(x.copy()), z, atol=0.05)
+    np.testing.assert_allclose(np.median(z, axis=0), 0.0, atol=1e-9)
+
+
+def test_a_column_of_weight_four_counts_as_four(x: np.ndarray) -> None:
+    x = x[:50].copy()
+    scaling = learn_scaling("standard", x).weighted(np.array([4.0, 1, 1, 1, 1]))
+    plain, heavy = learn_scaling("standard", x).apply(x.copy()), scaling.apply(x.copy())
+    np.testing.assert_allclose(heavy, plain * [2, 1, 1, 1, 1])
+    unscaled = Scaling().weighted(np.array([4.0, 1, 1, 1, 1]))
+    np.testing.assert_allclose(unscaled.apply(x.copy()), x * [2, 1, 1, 1, 1])
+    assert Scaling.from_json(unscaled.to_json(), 5) == unscaled
 
 
 @pytest.mark.parametrize(
@@ -92,9 +130,9 @@ def test_what_cannot_be_scaled_is_refused() -> None:
         {"kind": "cube", "shift": [0, 0], "factor": [1, 1]},
         {"kind": "unit", "shift": [0, "?"], "factor": [1, 1]},
         {"kind": "unit", "shift": [0, float("nan")], "factor": [1, 1]},
-        {"kind": "none", "shift": [0, 0], "factor": [1, 1]},
+        {"kind": "none", "shift": [0], "factor": [1]},
     ],
 )
 def test_a_damaged_scaling_is_refused(stored: dict[str, object]) -> None:
-    with pytest.raises(InputError, match="the model's scaling"):
+    with pytest.raises(RowsError, match="the model's scaling"):
         Scaling.from_json(stored, 2)

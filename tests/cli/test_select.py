@@ -53,7 +53,7 @@ def test_names_and_categories(cmeans: Command, tmp_path: Path) -> None:
     assert summary["n_clusters"] == 3
     assert "--id customer --categorical plan" in summary["next"][0]["command"]
     left_out = cmeans("select", tmp_path / "shop.csv", *words)
-    assert "left out, being no numbers: column 'plan'" in left_out.err
+    assert "left out: 'plan' (3) (categories; --categorical plan)" in left_out.err
 
 
 def test_a_table_for_people(cmeans: Command, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:

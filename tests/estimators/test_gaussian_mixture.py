@@ -338,3 +338,16 @@ def test_objects_of_covariance_check_themselves():
         Covariance(df=5)
     model = GaussianMixture(covariance="diag").set_params(covariance__prior=3.0)
     assert model.covariance == Covariance("diag", prior=3.0)
+
+
+@pytest.mark.parametrize("shape", ["full", "tied"])
+def test_words_that_are_set_after_a_fit_change_no_answer(shape):
+    """What a fit had is in its attributes."""
+    X = rows()[:, :2]  # as many columns as clusters, so that no shape of an array tells the kind
+    model = GaussianMixture(2, covariance=shape, noise="auto", random_state=0).fit(X)
+    asked = [method(X) for method in (model.bic, model.aic, model.icl)]
+    again = GaussianMixture(2, init=model, max_iter=2, tol=1e9, random_state=0)
+    begun = again.fit(X).objective_history_[0]
+    model.set_params(covariance="diag", noise=None)
+    assert [method(X) for method in (model.bic, model.aic, model.icl)] == asked
+    assert again.fit(X).objective_history_[0] == begun

@@ -16,6 +16,7 @@ from cmeans import (
     AdaptivePossibilisticCMeans,
     CMeans,
     ConnectivityClustering,
+    ConsensusClustering,
     FuzzyCMeans,
     GaussianMixture,
     KernelKMeans,
@@ -29,7 +30,7 @@ from cmeans import (
 )
 from cmeans.kernels import Linear, Polynomial
 from cmeans.papers import PrintedAdaptivePossibilisticCMeans, StreamingKernelFCM
-from every_estimator import EVERY_NAME
+from every_estimator import EVERY_NAME, MEMBERS
 
 # the check of CSR input wants as many columns of predict_proba as its data have classes
 CLUSTERS = 4
@@ -52,6 +53,7 @@ AS_THEY_ARE = [
     GaussianMixture(CLUSTERS),
     ConnectivityClustering(),
     ModularityClustering(),
+    ConsensusClustering(CLUSTERS, members=MEMBERS),
 ]
 assert {type(estimator).__name__ for estimator in AS_THEY_ARE} == set(EVERY_NAME), (
     "an estimator is not checked"
@@ -169,6 +171,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*the number of clusters is a result here:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*have fallen together:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*no stable level:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*doubtful whether there are clusters:UserWarning"),
     # of rows as few, and as often the same, as some checks have
     pytest.mark.filterwarnings("ignore:.*covariances come from the prior above all:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*are narrower than the steps:UserWarning"),

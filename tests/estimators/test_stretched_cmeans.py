@@ -20,7 +20,6 @@ from cmeans import (
     KernelKMeans,
     PossibilisticCMeans,
     Sizes,
-    StreamingFuzzyCMeans,
 )
 from cmeans.rules import Entropy
 from limited import limited
@@ -163,11 +162,6 @@ def test_plans_count_the_runs_from_all_starts():
     assert GaussianMixture(3).plan(X).row_visits == 246 * 300
     many = GaussianMixture(3).plan(rows(n=6000))  # six of the runs are of 2,000 rows
     assert (many.passes, many.row_visits) == (126, 126 * 6000 + 6 * 20 * 2000)
-
-
-def test_streams_have_no_covariances():
-    with pytest.raises(TypeError, match="clusters of a stream have no covariances so far; fit Ga"):
-        StreamingFuzzyCMeans(3, covariance="full")
 
 
 @pytest.mark.parametrize(

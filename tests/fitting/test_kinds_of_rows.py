@@ -123,7 +123,7 @@ KINDS: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "AnnData": (
         lambda: with_attributes("AnnData", "obsm", "varm"),
-        r"AnnData; pass its values, X\.X",
+        r"AnnData; pass it to cmeans\.anndata\.cluster, or .*X\.obsm",
     ),
     "DuckDB": (
         lambda: with_attributes("DuckDBPyRelation", "fetchnumpy", "fetchall"),
@@ -208,7 +208,7 @@ def test_the_real_ones(of: str) -> None:
         numbers = pytest.importorskip("pyarrow").table(columns)  # noqa: F841  the query names it
         made, message = library.sql("select * from numbers"), r"of DuckDB.*X\.df\(\)"
     elif of == "anndata":
-        made, message = library.AnnData(X), r"AnnData; pass its values, X\.X"
+        made, message = library.AnnData(X), r"AnnData; pass it to cmeans\.anndata\.cluster"
     else:
         made, message = library.Dataset({"a": ("row", X[:, 0])}), r"xarray\.Dataset; pass a table"
     with pytest.raises(ValueError, match=message):

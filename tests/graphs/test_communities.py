@@ -10,12 +10,15 @@ from sklearn.metrics import adjusted_rand_score
 from cmeans import native
 from cmeans.engines import ThreadEngine
 from cmeans.graphs import community_moves
-from cmeans.graphs.affinities import affinities, affinity_graph, counted, scales
+from cmeans.graphs.affinities import affinities, counted, scales
 from cmeans.graphs.communities import communities, settled
 from cmeans.graphs.community_graph import CommunityGraph, canonical_order, compact, rounded
 from cmeans.graphs.community_levels import CommunitySearch, adjusted_rand
 from cmeans.graphs.community_number import with_number
+from cmeans.graphs.community_seams import seams
+from cmeans.graphs.edges import EDGES, ScaledEdges, neighbour_graph
 from cmeans.graphs.nearest_neighbours import nearest_neighbours
+from cmeans.graphs.piece_layers import cluster_tree
 
 
 def drawn(n: int, seed: int, density: float = 0.5) -> np.ndarray:
@@ -114,7 +117,10 @@ def test_communities_are_connected_and_no_node_gains_by_leaving(resolution: floa
 @pytest.mark.parametrize("seed", range(5))
 def test_python_makes_what_native_code_makes(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     A = drawn(80, seed, 0.1) + np.diag(np.random.default_rng(seed).random(80))
-    graph, order = graph_of(A), np.random.default_rng(seed).permutation(80)
+    graph, order = (
+        CommunityGraph.of(sparse.csr_array(A), np.arange(80) < 3 * seed),
+        np.random.default_rng(seed).permutation(80),
+    )
     pull, member = 1.0 / graph.total, np.arange(80) // 7
 
     def made() -> list[np.ndarray]:
@@ -122,7 +128,7 @@ def test_python_makes_what_native_code_makes(seed: int, monkeypatch: pytest.Monk
         part = community_moves.refined(graph, pull, label, order)
         group = community_moves.joined(graph, member)
         whole = communities(graph, 1.0, draw=(seed,))
-        return [label, part, group.start, group.end, group.weight, whole]
+        return [label, part, group.start, group.end, group.weight, group.held, whole]
 
     fast = made()
     monkeypatch.setattr(community_moves.native, "is_available", lambda: False)
@@ -151,7 +157,7 @@ def test_cells_come_to_the_same_communities() -> None:
     rng, y = np.random.default_rng(0), np.arange(3000) % 3
     X = rng.normal(size=(3000, 2)) + 9 * np.array([[0, 0], [1, 0], [0, 1]])[y]
     near = nearest_neighbours(X, 15)
-    A, _ = affinity_graph(near.distances, near.numbers, np.ones(3000), 15)
+    A, _ = neighbour_graph(near.distances, near.numbers, np.ones(3000), 15, ScaledEdges)
     graph = CommunityGraph.of(rounded(A))
     search = CommunitySearch.of(graph, np.ones(3000), 100, ThreadEngine())
     assert 100 < search.coarse.n_nodes < 1500
@@ -207,10 +213,76 @@ def test_neighbours_are_counted_by_weight() -> None:
 
 def test_an_edge_stays_if_either_end_lists_the_other() -> None:
     distances, numbers = np.array([[1.0], [1.0], [3.0]]), np.array([[1], [0], [1]])
-    A, widths = affinity_graph(distances, numbers, np.array([1.0, 1.0, 1.0]), 1)
-    np.testing.assert_array_equal(widths, [1, 1, 3])
+    A, edges = neighbour_graph(distances, numbers, np.ones(3), 1, ScaledEdges)
+    np.testing.assert_array_equal(edges.widths, [1, 1, 3])
     a, b = np.exp(-1), np.exp(-3)
     np.testing.assert_allclose(A.toarray(), [[0, a, 0], [a, 0, b], [0, b, 0]])
     # three copies of a row have edges among themselves alone
-    A, widths = affinity_graph(distances, numbers, np.array([3.0, 1.0, 1.0]), 1)
+    A, _ = neighbour_graph(distances, numbers, np.array([3.0, 1.0, 1.0]), 1, ScaledEdges)
     np.testing.assert_allclose(A.toarray(), [[3, 1 * np.exp(-1), 0], [np.exp(-1), 0, b], [0, b, 0]])
+
+
+def naive_cuts(A: np.ndarray) -> tuple[float, float]:
+    """The cut into halves of equal degrees along the Fiedler vector, and the best conductance."""
+    degree = A.sum(axis=1)
+    scaled = A / np.sqrt(np.outer(degree, degree))
+    order = np.argsort(np.linalg.eigh(scaled)[1][:, -2] / np.sqrt(degree))
+    side = [order[:k] for k in range(1, len(A))]
+    volume = np.array([degree[some].sum() for some in side])
+    cut = np.array([A[some].sum() - A[np.ix_(some, some)].sum() for some in side])
+    half = np.flatnonzero(volume <= degree.sum() / 2)[-1]
+    return cut[half], (cut / np.minimum(volume, degree.sum() - volume)).min()
+
+
+@pytest.mark.parametrize("n", [120, 630])  # communities of few nodes and of many
+def test_seams_are_boundaries_beside_halves(n: int) -> None:
+    A = planted(n, 3)[0]
+    y = np.arange(n) % 3
+    found = seams(graph_of(A), y, ThreadEngine())
+    cuts = np.array([naive_cuts(A[np.ix_(y == j, y == j)]) for j in range(3)])
+    ratios, around = np.zeros((3, 3)), np.zeros(3)
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        between = A[np.ix_(y == i, y == j)].sum()
+        ratios[i, j] = ratios[j, i] = 2 * between / (cuts[i, 0] + cuts[j, 0])
+        around += between * np.isin(np.arange(3), (i, j))
+    assert found.pairs.tolist() == [[0, 1], [0, 2], [1, 2]]
+    near = 1e-9 if n == 120 else 0.02
+    np.testing.assert_allclose(found.ratios, ratios[[0, 0, 1], [1, 2, 2]], rtol=near)
+    strength = np.bincount(y, A.sum(axis=1))
+    share, around = strength / strength.sum(), around / strength
+    assert found.largest == pytest.approx(share @ ratios.max(axis=1), rel=near)
+    apart = np.log((cuts[:, 1] + 0.01) / (around + 0.01))
+    assert found.apart == pytest.approx(share @ apart, rel=near)
+    assert not found.are_doubtful
+    halves = seams(graph_of(A), y * 2 + np.arange(n) // 3 % 2, ThreadEngine())
+    assert halves.are_doubtful
+    assert sorted(halves.doubtful.tolist()) == [[0, 1], [2, 3], [4, 5]]
+
+
+def test_single_nodes_have_no_halves() -> None:
+    found = seams(graph_of(1.0 - np.eye(2)), np.arange(2), ThreadEngine())
+    assert found.ratios.tolist() == [100.0]
+    assert found.are_doubtful
+
+
+def test_clusters_of_layers_that_are_not_nested_are_where_most_rows_are() -> None:
+    fine, coarse = np.array([0, 0, 0, 1, 1, 2, -1]), np.array([0, 0, 1, 1, 1, -1, 0])
+    assert cluster_tree([fine, coarse]) == {
+        (1, 0): [(0, 0)],
+        (1, 1): [(0, 1)],
+        (2, 0): [(0, 2), (1, 0), (1, 1)],
+    }
+
+
+@pytest.mark.parametrize("edges", ["equal", "shared"])
+def test_edges_of_neighbours_by_loops(edges: str) -> None:
+    X, k = np.random.default_rng(0).normal(size=(60, 3)), 5
+    near = nearest_neighbours(X, k)
+    lists = [{i, *near.numbers[i].tolist()} for i in range(60)]
+    expected = np.zeros((60, 60))
+    for i, own in enumerate(lists):
+        for j in own - {i}:
+            share = len(own & lists[j]) / len(own | lists[j])
+            expected[i, j] = expected[j, i] = share if edges == "shared" else 1.0
+    A, _ = neighbour_graph(near.distances, near.numbers, np.ones(60), k, EDGES[edges])
+    np.testing.assert_allclose(A.toarray(), expected, rtol=1e-14)

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 import sklearn
 from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import cmeans
 from cmeans.inspection import Table, explain, representatives, summary
@@ -134,6 +135,56 @@ def test_files_and_more_rows_than_are_read(tmp_path, monkeypatch):
     assert len(seen.numbers) == 625
     np.testing.assert_array_equal(seen.x, rows[seen.numbers])
     np.testing.assert_array_equal(seen.labels, model.labels_[seen.numbers])
+
+
+@pytest.mark.parametrize("form", ["array", "csc", "frame"])
+def test_clusters_are_explained_by_other_columns_of_the_same_rows(X, model, form):
+    counts = np.random.default_rng(2).poisson(1.0 + 9.0 * (model.labels_[:, None] == np.arange(2)))
+    names = ["one", "two"]
+    if form == "frame":
+        values, given = pytest.importorskip("pandas").DataFrame(counts, columns=names), None
+    else:
+        values, given = (counts if form == "array" else sp.csc_array(counts)), names
+    told = explain(model, X, values=values, feature_names=given)
+    u = model.memberships_
+    for at, (cluster, column) in enumerate(
+        zip(told.columns["cluster"], told.columns["column"], strict=True)
+    ):
+        values_of = counts[:, names.index(column)]
+        inside = np.average(values_of, weights=u[:, cluster])
+        assert told.columns["inside"][at] == pytest.approx(inside)
+        assert told.columns["lift"][at] == pytest.approx(inside / values_of.mean())
+    assert told.columns["column"][told.columns["cluster"] == 1][0] == "two"
+    assert "two" in told.rules
+    assert told.fidelity > 0.9
+
+
+def test_other_columns_of_a_pipeline_and_of_a_precomputed_kernel(X, model):
+    names = ["length", "width", "noise"]
+    pipeline = make_pipeline(StandardScaler(), cmeans.KernelKMeans(3)).fit(X)
+    told = explain(pipeline, X, values=X[:, ::-1], feature_names=names[::-1])
+    same = explain(pipeline, X, feature_names=names)
+    assert set(told.columns["column"][:2]) == set(same.columns["column"][:2])
+    assert told.fidelity == same.fidelity
+    known = cmeans.KernelKMeans(3, kernel="precomputed", random_state=0).fit(X @ X.T)
+    assert explain(known, X @ X.T, values=X, feature_names=names).fidelity > 0.9
+    with pytest.raises(ValueError, match=r"no columns to explain .* give some as values="):
+        explain(known, X @ X.T)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"values": np.ones((99, 2))}, r"values=\.\.\.\): its shape is \(99, 2\), and X has 100"),
+        ({"values": np.ones(100)}, r"values=\.\.\.\): expected a 2-D array"),
+        ({"values": np.ones((100, 2)), "feature_names": ["a"]}, "1 names for 2 columns"),
+        ({"values": np.ones((100, 2)), "inverse_transform": abs}, "leave one of them out"),
+        ({"values": "counts.npy"}, r"values=\.\.\.\): its shape is \(\)"),
+    ],
+)
+def test_other_columns_that_do_not_fit(X, model, words, message):
+    with pytest.raises(ValueError, match=message):
+        explain(model, X, **words)
 
 
 def test_explanation(X, model):

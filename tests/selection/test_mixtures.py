@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 
 from cmeans import (
-    Checkpoint,
     Covariance,
     FuzzyCMeans,
     GaussianMixture,
-    ThreadEngine,
     load,
     save,
     select,
@@ -149,9 +147,6 @@ def test_bad_ranges(words, said):
         GaussianMixture(**words).fit(X)
 
 
-def test_a_range_has_no_checkpoint(tmp_path):
-    engine = ThreadEngine(checkpoint=Checkpoint(tmp_path / "fit"))
-    with pytest.raises(ValueError, match="a checkpoint is of one fit"):
-        GaussianMixture((1, 2), engine=engine).fit(X)
+def test_a_range_is_not_selected_from():
     with pytest.raises(ValueError, match="it finds the number of clusters itself"):
         select(GaussianMixture((1, 2)), X)

@@ -56,6 +56,9 @@ FITS: dict[str, Any] = {
     "graph": lambda **words: StreamingFuzzyCMeans(
         4, chunk_size=75, kernel="landmark_graph", landmarks=40, **words
     ),
+    "stretched": lambda **words: StreamingFuzzyCMeans(
+        4, chunk_size=75, rule="hard", covariance="full", warm_up=80, **words
+    ),
     "one chunk": lambda **words: StreamingFuzzyCMeans(4, **words),
     "short of sweeps": lambda **words: StreamingFuzzyCMeans(
         4, chunk_size=75, max_iter=2, tol=1e-9, **words

@@ -31,12 +31,14 @@ from blob_streams import (
     stream,
 )
 from cmeans import FuzzyCMeans, KernelPatchClustering, Landmarks, StreamingFuzzyCMeans, ThreadEngine
+from cmeans.data.blocks import Blocks
 from cmeans.fitting.procedure import FitSettings
 from cmeans.kernels import RBF, Polynomial, Precomputed
 from cmeans.sampling.sampled_rows import GramRows
 from cmeans.tuning.softness import fuzzifier
 from sweep_choices import pairs
 
+ROWS = Blocks(X, np.ones(len(X)))
 over_streams = pytest.mark.parametrize("name", STREAMS)
 # Short chunks lose much; that is not what most of these tests are about.
 pytestmark = [
@@ -323,7 +325,7 @@ def test_enough_rows_to_start_with_are_in_the_first_chunk(name):
 def test_rows_wait_until_there_is_one_for_every_cluster(name):
     if (
         STREAMS[name][0] is KernelPatchClustering
-        or build(name)._rows_to_begin_with(FitSettings(C, 1, *[None] * 6)) < C
+        or build(name)._rows_to_begin_with(FitSettings(C, 1, *[None] * 6), ROWS) < C
     ):
         return  # which hold no rows
     model, weight = build(name), np.linspace(0.5, 2.0, 120)

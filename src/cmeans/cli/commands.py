@@ -13,6 +13,8 @@ from typing import Annotated, Any, Literal
 from ..data.row_source import RowsError
 from ..solvers.checkpoints import Checkpoint
 from .app import COMMANDS, Context, Exit, argument, new_app, option
+from .choosing import CHOSEN, with_choice
+from .config import KEY, config_of, read_config
 from .demo import demo as run_demo
 from .errors import InputError, verdict
 from .fitting import FitRequest
@@ -47,6 +49,18 @@ from .stream.labels import STDOUT
 from .stream.run import StreamRequest
 from .stream.run import stream as run_stream
 from .stream.sources import STDIN
+from .table_options import (
+    OF_A_FIT,
+    OF_EVERY_TABLE,
+    OF_LABELS,
+    Columns,
+    Dtype,
+    HeaderLine,
+    Scale,
+    TableOptions,
+    Weight,
+    names_in,
+)
 
 app = new_app()
 
@@ -56,30 +70,6 @@ File = Annotated[
     argument("Parquet, Arrow, CSV, npy or npz: a file, a folder of them, or a pattern.", "FILE"),
 ]
 ModelFile = Annotated[Path, argument("The model.safetensors of an earlier fit.", "MODEL")]
-Columns = Annotated[
-    list[str] | None,
-    option(
-        DATA,
-        "Columns that are data: names, positions from 0, ranges like 0-9; may be repeated.",
-        metavar="a,b,c",
-        shown="all",
-    ),
-]
-Identifier = Annotated[
-    str | None,
-    option(
-        DATA,
-        "Column that names the rows: no data, it comes first in the file of labels.",
-        "--id",
-        metavar="COLUMN",
-        shown=False,
-    ),
-]
-_ONES = (
-    "Columns of categories: each category becomes a column of zeros and ones, which --scale "
-    "leaves as they are."
-)
-Categorical = Annotated[list[str] | None, option(DATA, _ONES, metavar="a,b", shown=False)]
 _KNOWN = (
     "Column of clusters that rows are known to belong to: whole numbers, -1 where it is not known."
 )
@@ -93,25 +83,14 @@ _LINKED = (
 MustLink = Annotated[
     str | None, option(DATA, _LINKED, "--must-link", metavar="COLUMN|FILE", shown="none")
 ]
-Weight = Annotated[
-    str | None,
-    option(DATA, "Column with the weight of each row; in an npz also an array.", metavar="COLUMN"),
-]
-Scale = Literal["none", "standard", "unit"]
-Dtype = Annotated[
-    Literal["keep", "float32", "float64"],
-    option(DATA, "keep: float32 where every column is float32, else float64.", "--dtype"),
-]
-Array = Annotated[
-    str | None, option(DATA, "Which array of an npz.", metavar="NAME", shown="X, or the only one")
-]
-HeaderLine = Annotated[
-    bool | None,
+Names = Annotated[
+    list[str] | None,
     option(
-        DATA,
-        "Whether the first line of a CSV holds names.",
-        "--header/--no-header",
-        shown="names are text, data numbers",
+        RUN,
+        "Names of the clusters from 0 on, which go beside the labels.",
+        "--names",
+        metavar="a,b,c",
+        shown=False,
     ),
 ]
 KeptIn = Annotated[
@@ -168,6 +147,18 @@ OF_EVERY_COMMAND = {
         bool,
         option(SCREEN, "The summary as JSON at a terminal too; elsewhere it always is.", "--json"),
     ],
+    "config": Annotated[
+        Path | None,
+        option(
+            SCREEN,
+            "Options of a former run: its summary.json, or a TOML file of names and values.",
+            "--config",
+            metavar="FILE",
+            shown=False,
+            callback=read_config,
+            is_eager=True,
+        ),
+    ],
     "debug": Annotated[bool, option(SCREEN, "Show the whole traceback of an error.", "--debug")],
 }
 
@@ -175,27 +166,38 @@ OF_EVERY_COMMAND = {
 def command(
     text: Callable[[Any], Iterable[Part]] | None = None,
     methods: Mapping[str, MethodSpec] | None = None,
+    table: Mapping[str, tuple[Any, Any]] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., None]]:
     """Return a decorator that makes a function of a screen and options, which returns a summary, a
     command. `text`: the summary as people read it. The parameters of `methods` are options too:
-    those that were given come as keywords. An error is reported as one line."""
+    those that were given come as keywords; the options of a `table`, with their defaults, come as
+    one. An error is reported as one line."""
     all_options = parameter_options(methods) if methods else []
 
     def registered(function: Callable[..., Any]) -> Callable[..., None]:
         own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
-        options = [
-            option for option in all_options if option.name not in {word.name for word in own}
-        ]
+        taken = {*(word.name for word in own), *(table or ())}
+        options = [option for option in all_options if option.name not in taken]
         words = [
             word.replace(kind=word.KEYWORD_ONLY)
             for word in own
-            if word.kind is not word.VAR_KEYWORD
+            if word.kind is not word.VAR_KEYWORD and word.name not in ("table", KEY)
         ]
+        words += [_keyword(name, usual, kind) for name, (kind, usual) in (table or {}).items()]
         words += [_keyword(option.name, None, _typed(option)) for option in options]
-        words += [_keyword(name, False, kind) for name, kind in OF_EVERY_COMMAND.items()]
+        words += [
+            _keyword(name, None if name == KEY else False, kind)
+            for name, kind in OF_EVERY_COMMAND.items()
+        ]
+        defaults = {word.name: word.default for word in words}
+        keeps_config = KEY in {word.name for word in own}
 
         @wraps(function)
-        def run(*, quiet: bool, as_json: bool, debug: bool, **given: Any) -> None:
+        def run(
+            *, quiet: bool, as_json: bool, debug: bool, config: Path | None, **given: Any
+        ) -> None:
+            if keeps_config:
+                given[KEY] = config_of(given, defaults)
             for_people = text is not None and _at_terminal() and not as_json
             with (
                 own_words(_words_of(given)),
@@ -206,6 +208,8 @@ def command(
                     for option in options
                     if (value := given.pop(option.name)) is not None
                 }
+                if table:
+                    given["table"] = TableOptions({name: given.pop(name) for name in table})
                 summary = function(
                     screen,
                     **given,
@@ -265,10 +269,12 @@ def _panel(word: inspect.Parameter) -> int:
     return list(PANELS).index(panel) if panel in PANELS else -1
 
 
-@command(of_fit, METHODS)
+@command(of_fit, METHODS, OF_EVERY_TABLE | OF_A_FIT | OF_LABELS)
 def fit(
     screen: Screen,
     context: Context,
+    table: TableOptions,
+    config: dict[str, Any],
     file: File,
     out: Annotated[
         Path,
@@ -279,30 +285,22 @@ def fit(
             shown=False,
         ),
     ],
-    columns: Columns = None,
-    weight: Weight = None,
-    scale: Annotated[
-        Scale, option(DATA, "standard: mean 0, deviation 1; unit: [0, 1]. Kept with the model.")
-    ] = "none",
-    dtype: Dtype = "keep",
-    identifier: Identifier = None,
-    categorical: Categorical = None,
     known_labels: KnownLabels = None,
     must_link: MustLink = None,
-    array: Array = None,
-    header: HeaderLine = None,
     method: Annotated[
-        str,
+        str | None,
         option(
             METHOD,
             "How rows belong to clusters; adaptive, sequential and connected find the number of "
             "clusters.",
             metavar="|".join(METHODS),
+            shown="fuzzy; without a number of clusters, what the rows speak for",
         ),
-    ] = "fuzzy",
+    ] = None,
     random_state: Annotated[int, option(RUN, "The same seed gives the same result.", "--seed")] = 0,
     top_k: TopK = None,
     threshold: Threshold = None,
+    names: Names = None,
     truncated: Annotated[
         bool,
         option(
@@ -339,7 +337,10 @@ def fit(
     overwrite: Overwrite = False,
     **words: Any,
 ) -> dict[str, Any]:
-    if method not in METHODS:
+    is_counted = isinstance(words.get("n_clusters"), int)
+    chosen = method is None and not is_counted and CHOSEN
+    method = chosen or method or "fuzzy"
+    if not chosen and method not in METHODS:
         raise InputError(f"--method {method}: unknown method; known are {listed(METHODS)}.")
     checkpoint = _checkpoint(kept_in, every, resume)
     if (runs_on == "dask") != (scheduler is not None):
@@ -353,15 +354,15 @@ def fit(
         )
     if truncated:
         words["top_k"], top_k = top_k, None  # of the model, which has no others to write
-    reading = _reading(file, columns, weight, array, dtype, header, identifier, categorical)
     words["random_state"] = random_state
     told = known_labels, must_link
     request = FitRequest(
-        reading,
+        table.reading(file),
         out,
         method,
         words,
-        scale,
+        table.scale,
+        table.words,
         *told,
         top_k,
         threshold,
@@ -371,36 +372,10 @@ def fit(
         report,
         plan,
         overwrite,
+        names_in(names),
+        config=config,
     )
-    return run_fit(request, screen)
-
-
-def _reading(
-    file: Any,
-    columns: list[str] | None,
-    weight: str | None,
-    array: str | None,
-    dtype: str,
-    header: bool | None,
-    identifier: str | None,
-    categorical: list[str] | None,
-) -> ReadOptions:
-    """Return how rows are read to be clustered; words for categories may hold several names, with
-    commas between them."""
-    categories = tuple(
-        name.strip() for word in categorical or () for name in word.split(",") if name.strip()
-    )
-    kind = None if dtype == "keep" else dtype
-    return ReadOptions(
-        file,
-        tuple(columns or ()),
-        weight,
-        array,
-        kind,
-        header,
-        name=identifier,
-        categorical=categories,
-    )
+    return run_fit(with_choice(request, screen) if chosen else request, screen)
 
 
 def _checkpoint(file: Path | None, minutes: float, resume: bool) -> Checkpoint | None:
@@ -409,10 +384,11 @@ def _checkpoint(file: Path | None, minutes: float, resume: bool) -> Checkpoint |
     return None if file is None else Checkpoint(file, minutes=minutes, resume=resume)
 
 
-@command(of_select, SELECTABLE)
+@command(of_select, SELECTABLE, OF_EVERY_TABLE | OF_A_FIT)
 def select(
     screen: Screen,
     context: Context,
+    table: TableOptions,
     file: File,
     n_clusters: Annotated[
         str,
@@ -434,17 +410,6 @@ def select(
             METHOD, "Refits to bootstrap samples for each number; 0 for none.", min=0, metavar="N"
         ),
     ] = 20,
-    columns: Columns = None,
-    weight: Weight = None,
-    scale: Annotated[Scale, option(DATA, "standard: mean 0, deviation 1; unit: [0, 1].")] = "none",
-    dtype: Dtype = "keep",
-    identifier: Annotated[
-        str | None,
-        option(DATA, "Column that names the rows: no data.", "--id", metavar="COLUMN", shown=False),
-    ] = None,
-    categorical: Categorical = None,
-    array: Array = None,
-    header: HeaderLine = None,
     method: Annotated[
         str, option(METHOD, "How rows belong to clusters.", metavar="|".join(SELECTABLE))
     ] = "fuzzy",
@@ -464,15 +429,15 @@ def select(
     overwrite: Overwrite = False,
     **words: Any,
 ) -> dict[str, Any]:
-    reading = _reading(file, columns, weight, array, dtype, header, identifier, categorical)
     words["random_state"] = random_state
     checkpoint = _checkpoint(kept_in, every, resume)
     request = FitRequest(
-        reading,
+        table.reading(file),
         Path(),
         method,
         words,
-        scale,
+        table.scale,
+        table.words,
         checkpoint=checkpoint,
         arguments=context.obj or (),
         overwrite=overwrite,
@@ -480,9 +445,10 @@ def select(
     return select_number(request, n_clusters, by, refits, screen, out)
 
 
-@command(of_predict)
+@command(of_predict, table=OF_EVERY_TABLE | OF_LABELS)
 def predict(
     screen: Screen,
+    table: TableOptions,
     model: ModelFile,
     file: File,
     out: Annotated[
@@ -494,31 +460,25 @@ def predict(
             shown=False,
         ),
     ],
-    columns: Columns = None,
-    identifier: Identifier = None,
-    array: Array = None,
-    header: HeaderLine = None,
     top_k: TopK = None,
     threshold: Threshold = None,
+    names: Names = None,
 ) -> dict[str, Any]:
-    reading = ReadOptions(file, tuple(columns or ()), None, array, None, header, name=identifier)
-    return run_predict(PredictRequest(model, reading, out, top_k, threshold), screen)
+    request = PredictRequest(model, table.reading(file), out, top_k, threshold, names_in(names))
+    return run_predict(request, screen)
 
 
-@command(of_report)
+@command(of_report, table=OF_EVERY_TABLE)
 def report(
     screen: Screen,
+    table: TableOptions,
     model: ModelFile,
     file: File,
     out: Annotated[
         Path,
         option(RUN, "The page, .html; it opens in any browser, without a network.", metavar="F"),
     ] = Path("report.html"),
-    columns: Columns = None,
-    identifier: Identifier = None,
     weight: Weight = None,
-    array: Array = None,
-    header: HeaderLine = None,
     title: Annotated[
         str | None,
         option(RUN, "Of the page.", "--title", metavar="TEXT", shown="the name of the file"),
@@ -528,8 +488,7 @@ def report(
         option(RUN, "auto: as the reader's system has it.", "--theme"),
     ] = "auto",
 ) -> dict[str, Any]:
-    reading = ReadOptions(file, tuple(columns or ()), weight, array, None, header, name=identifier)
-    return report_on(ReportRequest(model, reading, out, title, theme), screen)
+    return report_on(ReportRequest(model, table.reading(file, weight), out, title, theme), screen)
 
 
 @command(methods={"stream": STREAM})
@@ -577,7 +536,7 @@ def stream(
             min=0.01,
             max=86_400,
             metavar="SECONDS",
-            shown="no limit, and 1 between looks",
+            shown="0.5 in a pipe, else no limit, and 1 between looks",
         ),
     ] = None,
     out: Annotated[
@@ -620,6 +579,48 @@ def stream(
     resume: Annotated[
         bool, option(RUN, "Go on from the state in --checkpoint, in the same words.", "--resume")
     ] = False,
+    identifier: Annotated[
+        str | None,
+        option(DATA, "Column that goes with each row to its label.", "--id", metavar="COLUMN"),
+    ] = None,
+    time: Annotated[
+        str | None,
+        option(DATA, "Column of times that goes there too.", "--time", metavar="COLUMN"),
+    ] = None,
+    outlier_score: Annotated[
+        bool,
+        option(RUN, "Also write how far out each row is, from 0 to 1.", "--outlier-score"),
+    ] = False,
+    alert: Annotated[
+        float | None,
+        option(
+            RUN,
+            "Also write 1 for rows whose outlier score is this or more, else 0; count them.",
+            "--alert",
+            min=0.0,
+            max=1.0,
+            metavar="SCORE",
+        ),
+    ] = None,
+    metrics: Annotated[
+        float | None,
+        option(
+            RUN,
+            "Seconds between two lines on stderr: rows, their pace, clusters, alerts, delay.",
+            "--metrics",
+            min=0.01,
+            metavar="SECONDS",
+        ),
+    ] = None,
+    events: Annotated[
+        Path | None,
+        option(
+            RUN,
+            "Write what becomes of clusters, where their number is not told: a .csv file.",
+            "--events",
+            metavar="FILE",
+        ),
+    ] = None,
     **words: Any,
 ) -> dict[str, Any] | None:
     words["chunk_size"] = chunk_size
@@ -647,6 +648,11 @@ def stream(
         chunk_size,
         max_errors,
         *kept,
+        tuple(name for name in (identifier, time) if name is not None),
+        outlier_score,
+        alert,
+        metrics,
+        events,
     )
     return run_stream(request, screen)
 

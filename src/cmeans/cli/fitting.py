@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .. import Checkpoint, __version__
-from ..data.files.schema import described
+from ..data.recipe.front import Front, TableWords, column_weights, front_of
+from ..data.recipe.scaling import learn_scaling
+from ..data.recipe.table_recipe import TableRecipe
 from ..engines.dask.dask_api import connected
+from ..fitting.covariance import covariance_from
 from ..fitting.fit_plan import FitPlan
 from ..fitting.rows.finite import without_partial
 from ..fitting.seen_rows import Inspectable
@@ -20,16 +26,24 @@ from ..persistence.model_file import read_metadata, save
 from ..rules.base import rule_of
 from ..runtime.numerals import parse_budget
 from ..runtime.signals import held_back
-from ..runtime.user_warnings import one_line
+from ..runtime.user_warnings import DataWarning, one_line
 from ..solvers.checkpoints import check_place
 from ..storage.atomic import WriteError, staged, write_text
 from ..storage.overwriting import refuse_overwriting
-from .categories import Categories, learn_categories
+from .drift import facts_of
 from .errors import InputError, Stopped
-from .models import Preprocessing, with_names
-from .option_values import METHODS, MethodSpec, listed, name_of, option_of, with_engine
+from .models import with_columns
+from .option_values import (
+    METHODS,
+    MethodSpec,
+    as_option,
+    listed,
+    name_of,
+    option_of,
+    with_engine,
+)
 from .output.messages import in_options
-from .output.report import clearness, next_steps, spreads
+from .output.report import clearness, long_tails, next_steps, spreads
 from .output.results import (
     Stopwatch,
     as_json,
@@ -46,11 +60,10 @@ from .rows import (
     SHARE,
     InputRows,
     ReadOptions,
+    apart,
     files_of,
-    learn_scaling,
     read_rows,
     refuse_inside,
-    tables_of,
 )
 
 LABELS, MODEL, SUMMARY, REPORT = (
@@ -60,6 +73,7 @@ LABELS, MODEL, SUMMARY, REPORT = (
     "report.html",
 )
 
+PARTIAL = "partial"
 _LABELS_AGAIN = "cmeans predict makes the labels from the model."
 
 
@@ -73,6 +87,7 @@ class FitRequest:
     method: str
     words: dict[str, Any] = field(default_factory=dict)
     scale: str = "none"
+    table: TableWords = field(default_factory=TableWords)  # what is said of its columns
     known_labels: str | None = None  # a column of them
     must_link: str | None = None  # a column of groups, or a file of pairs
     top_k: int | None = None  # number of memberships to write; None: all
@@ -83,6 +98,9 @@ class FitRequest:
     report: bool = False  # also write a page for people
     plan: bool = False  # tell what the fit would take, and do nothing
     overwrite: bool = False  # replace files that no former run has written
+    names: tuple[str, ...] = ()  # of the clusters
+    takes_blanks: bool = False  # as missing values, without being told
+    config: Mapping[str, Any] = field(default_factory=dict)  # the options, as the summary has them
 
     @property
     def kept_in(self) -> str | os.PathLike[str] | None:
@@ -105,16 +123,19 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
     ):
         with caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
             with watch.part("read"), without_partial("missing" in method.parameters):
+                screen.say(f"reading {request.reading.file}")
+                request, front = with_front(request, METHODS)
                 model = _model(request, client)
                 here = client is None  # else the workers plan for themselves
                 wanted = getattr(model, "plan", None) if here else None
-                rows, recipe = prepared_rows(request, screen, stays=not here, wanted=wanted)
+                rows, recipe = prepared_rows(request, front, screen, stays=not here, wanted=wanted)
             try:
                 with files_kept({"--checkpoint": request.kept_in}), watch.part("fit"):
-                    with_names(
+                    with_columns(
                         place / LABELS,
                         request.reading,
                         lambda file: _fit(model, request, rows, screen, file),
+                        request.names,
                     )
             except KeyboardInterrupt:
                 raise Stopped(_farewell(model, request, recipe)) from None
@@ -125,7 +146,10 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
                         error.more = _LABELS_AGAIN
                 raise
         with watch.part("write"):
-            _save(model, request, recipe, place)
+            counts = sizes(model.labels_, len(model.get_feature_names_out()))
+            metadata = _metadata(request, recipe)
+            metadata["seen"] = facts_of(rows.x, counts["sizes"], counts["noise"])
+            _save(model, metadata, place)
         # In few words what clusters are like, where that takes no other pass over rows that are not
         # in memory.
         names = feature_names(model, recipe)
@@ -148,7 +172,8 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
         summary["next"] = next_steps(
             request.arguments,
             plain(summary),
-            spreads(rows.x, rows.columns, len(recipe.categories.labels)),
+            spreads(rows.x, rows.columns, len(recipe.unscaled)),
+            long_tails(rows.x, rows.columns, recipe),
         )
         write_text(place / SUMMARY, as_json(summary) + "\n")
     if not screen.for_people:
@@ -161,10 +186,14 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
 
 def planned(request: FitRequest, screen: Screen) -> dict[str, Any]:
     """Return what the fit would take, without reading more than a little of the rows."""
-    found, model = list[FitPlan](), _model(request, None)
+    found = list[FitPlan]()
+    screen.say(f"reading {request.reading.file}")
     with without_partial("missing" in METHODS[request.method].parameters):
+        request, front = with_front(replace(request, scale="none"), METHODS)
+        model = _model(request, None)
         prepared_rows(
-            replace(request, scale="none"),
+            request,
+            front,
             screen,
             stays=False,
             wanted=lambda rows: found.append(model.plan(rows)),
@@ -224,11 +253,17 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
         if word not in request.words:
             raise InputError(f"{option_of(word)}: --method {request.method} needs it.")
     method.made(request.words)
+    count = request.words.get("n_clusters")
+    if request.names and len(request.names) != count:
+        raise InputError(
+            f"--names {','.join(request.names)}: gives {len(request.names)} names, and --clusters "
+            f"{count}; the first is that of cluster 0."
+        )
     for option, value in (
         ("--known-labels", request.known_labels),
         ("--must-link", request.must_link),
     ):
-        if value is not None and not method.takes_known:
+        if value is not None and option[2:].replace("-", "_") not in method.known:
             raise InputError(f"{option}: --method {request.method} has none; leave it out.")
     if (request.plan or request.checkpoint) and not method.has_plans:
         raise InputError(
@@ -242,10 +277,10 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
         raise InputError(
             f"--top-k, --threshold: --method {request.method} has no memberships to choose among."
         )
-    if request.reading.categorical and request.scheduler is not None:
+    if request.table.named and request.scheduler is not None:
         raise InputError(
-            "--categorical: the workers of --engine dask read the files themselves, as numbers; "
-            "encode the columns first."
+            f"{option_of(request.table.named[0])}: the workers of --engine dask read the files "
+            "themselves, as numbers; encode the columns first."
         )
     refuse_inside(request.reading.file, request.out, "a folder outside")
     outputs = {f"--out {request.out}: the {name}": file for name, file in _outputs(request).items()}
@@ -260,42 +295,84 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
 
 def prepared_rows(
     request: FitRequest,
+    front: Front,
     screen: Screen,
     *,
     stays: bool,
     wanted: Callable[[Any], object] | None = None,
-) -> tuple[InputRows, Preprocessing]:
+) -> tuple[InputRows, TableRecipe]:
     """Return the rows of a file, encoded and scaled, and how. `stays`: they are not to be read
     here; `wanted`: as of `read_rows`."""
-    screen.say(f"reading {request.reading.file}")
     budget = parse_budget(request.words.get("memory_budget"), "--memory-budget")
-    reading, categories = (
-        replace(request.reading, holes=request.words.get("missing") == "partial"),
-        Categories(),
-    )
-    if reading.categorical:
-        categories = learn_categories(tables_of(reading, "--categorical"), reading.categorical)
-    most = 0 if stays else None if budget is None else budget // SHARE
+    told = request.known_labels, request.must_link
+    left = [field.label for field in front.left_out]
+    holes = request.words.get("missing") == PARTIAL
     rows = read_rows(
-        reading,
-        most=most,
-        categories=categories,
-        labelled=request.known_labels,
-        linked=request.must_link,
-        wanted=wanted,
+        replace(request.reading, holes=holes, leave_out=left),
+        None,
+        0 if stays else None if budget is None else budget // SHARE,
+        front.recipe,
+        *told,
+        wanted,
     )
-    if rows.left_out:
-        screen.say(
-            f"left out, being no numbers: {described(rows.left_out)}; --categorical takes "
-            "categories, --id the names of rows"
-        )
+    front.tell()
+    rows = replace(rows, left_out=(*front.left_out, *rows.left_out))
+    if request.takes_blanks:
+        _tell_blanks(rows)
     if rows.stay:
         who = "the workers read them" if stays else "they are read again in every sweep"
         screen.say(f"{rows.x.nbytes / 1e9:.3g} GB of rows stay where they are; {who}")
-    scaling = learn_scaling(request.scale, rows.x, rows.weight, len(categories.labels))
-    return replace(rows, x=scaling.apply(rows.x)), Preprocessing(
-        rows.columns, scaling, rows.x.dtype.name, categories
+    unscaled = np.isin(list(map(str, rows.columns)), list(front.recipe.unscaled))
+    scaling = learn_scaling(request.scale, rows.x, rows.weight, unscaled, as_option).weighted(
+        column_weights(front.recipe, rows.columns, request.table, as_option)
     )
+    recipe = replace(front.recipe, columns=rows.columns, scaling=scaling, dtype=rows.x.dtype.name)
+    return replace(rows, x=scaling.apply(rows.x)), recipe
+
+
+def with_front(request: FitRequest, methods: Mapping[str, MethodSpec]) -> tuple[FitRequest, Front]:
+    """Return how the rows are read, and a request that takes empty cells for missing values where
+    there are some, the method can take them, and nothing else is said."""
+    reading = replace(request.reading, spell=as_option)
+    no_data = apart(reading, request.known_labels, request.must_link)
+    front = front_of(reading, request.table, no_data)
+    words, own = request.words, methods[request.method].parameters
+    plain = {
+        name: words.get(name, own[name].default) for name in ("kernel", "metric") if name in own
+    }
+    takes = (
+        front.has_blanks
+        and "missing" in own
+        and "missing" not in words
+        and request.scheduler is None
+        and plain.get("kernel") == "linear"
+        and plain.get("metric") in (None, "euclidean")
+        and not any(word.startswith("landmarks") for word in words)
+    )
+    if takes:
+        request = replace(request, words=words | {"missing": PARTIAL}, takes_blanks=True)
+    return request, front
+
+
+def _tell_blanks(rows: InputRows) -> None:
+    """Warn of the empty cells that rows hold."""
+    where = "" if rows.stay else f" ({_blanks(rows)})"
+    warnings.warn(
+        f"cells are empty{where}; distances are taken over those that are not, as --missing "
+        "partial says; --missing error refuses them.",
+        DataWarning,
+        stacklevel=2,
+    )
+
+
+def _blanks(rows: InputRows) -> str:
+    counts = np.isnan(rows.x).sum(axis=0)
+    some = [
+        f"{count:,} of {rows.x.shape[0]:,} in {label!r}"
+        for label, count in zip(rows.columns, counts.tolist(), strict=True)
+        if count
+    ]
+    return ", ".join([*some[:6], *(["..."] if len(some) > 6 else [])])
 
 
 def _model(request: FitRequest, client: Any) -> Any:
@@ -319,7 +396,7 @@ def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen, label
         }
         try:
             known = {"known_labels": rows.labels, "must_link": rows.links}
-            told = known if method.takes_known else {}
+            told = {word: value for word, value in known.items() if word in method.known}
             model.fit_predict_to(
                 rows.x, labels, sample_weight=None if rows.stay else rows.weight, **told, **written
             )
@@ -344,7 +421,7 @@ def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen, label
         )
 
 
-def _farewell(model: Any, request: FitRequest, recipe: Preprocessing) -> str:
+def _farewell(model: Any, request: FitRequest, recipe: TableRecipe) -> str:
     """Save the centres so far as a model after an interrupt, and return a message about it and the
     checkpoint."""
     kept = request.kept_in
@@ -363,10 +440,9 @@ def _farewell(model: Any, request: FitRequest, recipe: Preprocessing) -> str:
     )
 
 
-def _save(model: Any, request: FitRequest, recipe: Preprocessing, place: Path) -> None:
+def _save(model: Any, metadata: Mapping[str, Any], place: Path) -> None:
     """Save the model; where there is room for the labels alone, in their place: it can make them
     again, and nothing else can make it."""
-    metadata = _metadata(request, recipe)
     try:
         save(model, place / MODEL, rows=False, metadata=metadata)
     except WriteError as error:
@@ -377,16 +453,13 @@ def _save(model: Any, request: FitRequest, recipe: Preprocessing, place: Path) -
         raise lost from error
 
 
-def _metadata(request: FitRequest, recipe: Preprocessing) -> dict[str, Any]:
+def _metadata(request: FitRequest, recipe: TableRecipe) -> dict[str, Any]:
     """Return what `cmeans predict` needs beside the model."""
-    made_from = {"categories": recipe.categories.columns} if recipe.categories.columns else {}
     return {
         "method": request.method,
-        "columns": list(recipe.columns),
         "weight": request.reading.weight,
-        "scaling": recipe.scaling.to_json(),
-        "dtype": recipe.dtype,
-        **made_from,
+        **recipe.to_json(),
+        **({"names": list(request.names)} if request.names else {}),
     }
 
 
@@ -444,13 +517,14 @@ def _summary(
     }
 
 
-def _columns_of(request: FitRequest, rows: InputRows, recipe: Preprocessing) -> dict[str, Any]:
+def _columns_of(request: FitRequest, rows: InputRows, recipe: TableRecipe) -> dict[str, Any]:
     """Return what the summary says of columns that are no numbers."""
     return {
+        "config": request.config,
         "column_names": list(rows.columns),
         "left_out": [field.label for field in rows.left_out],
         "id": request.reading.name,
-        "categories": recipe.categories.columns,
+        "categories": recipe.categories,
     }
 
 
@@ -461,4 +535,10 @@ def _own_words(request: FitRequest, model: Any) -> dict[str, Any]:
     of_rule = rule_of(model.rule, type(model).__name__).get_params() if method.rule_fields else {}
     parameters = of_rule | model.get_params(deep=False)
     plain, own = ({*spec.parameters} - {*spec.kernel_fields} for spec in (METHODS["hard"], method))
-    return {word: value for word, value in parameters.items() if word in own - plain}
+    words = {word: value for word, value in parameters.items() if word in own - plain}
+    if (asked := parameters.get("covariance")) is not None:
+        covariance = covariance_from(asked, type(model).__name__)
+        for field in ("prior", "volume"):
+            if f"covariance__{field}" in own:
+                words[f"covariance_{field}"] = getattr(covariance, field)
+    return words

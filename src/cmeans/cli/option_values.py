@@ -6,6 +6,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType, UnionType
@@ -114,11 +115,13 @@ def name_of(value: Any) -> str:
 
 
 def as_option(name: str, *value: Any) -> str:
-    """Return an argument of `open_blocks` as an option: `--columns`, or `--columns a,b`."""
+    """Return an argument of `read_table` as an option: `--columns`, or `--columns a,b`."""
     if name == "header":
         return {(): "--header, --no-header", (True,): "--header", (False,): "--no-header"}[value]
     given = [",".join(map(str, word)) if isinstance(word, list) else str(word) for word in value]
-    return " ".join([f"--{name}", *given])
+    if name == "missing_values":  # some of which mean something to a shell
+        given = list(map(shlex.quote, given))
+    return " ".join([f"--{name.replace('_', '-')}", *given])
 
 
 def listed(names: Iterable[str]) -> str:
@@ -145,7 +148,10 @@ class MethodSpec:
         self.finds_number = words["n_clusters"].default == "auto"
         self.bounds_number = hasattr(estimator, "_usual_most")
         # what rows are known to be, and what a fit would take
-        self.takes_known = "known_labels" in inspect.signature(estimator.fit).parameters
+        # of what rows are known to be
+        self.known = {"known_labels", "must_link"} & set(
+            inspect.signature(estimator.fit).parameters
+        )
         self.has_plans = hasattr(estimator, "plan")
         self.is_shown = issubclass(estimator, Inspectable)
         if self.bounds_number:
@@ -344,6 +350,8 @@ class ParameterOption:
             return SWITCHED[given]
         if not isinstance(given, str) or given in self.names or self.number is None:
             return given
+        if self.name == "n_clusters" and (ends := re.fullmatch(r"(\d+)-(\d+)", given)):
+            return int(ends[1]), int(ends[2])
         if self.several and "," in given:
             return [self._number(part) for part in given.split(",")]
         return self._number(given)

@@ -13,12 +13,13 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from .. import __version__
+from ..data.recipe.table_recipe import TableRecipe
 from ..inspection.contrast import contrast_of
 from ..inspection.report import CALLER, Again, Findings, names_a_page, page_of
 from ..inspection.rows import MOST_ROWS, InspectedRows, inspected
 from ..storage.overwriting import refuse_overwriting
 from .errors import InputError
-from .models import Preprocessing, with_rows
+from .models import with_rows
 from .output.results import Stopwatch, caught_warnings
 from .output.terminal import Screen
 from .rows import InputRows, ReadOptions, files_of, refuse_inside, row_names
@@ -103,7 +104,7 @@ def report_on(request: ReportRequest, screen: Screen) -> dict[str, Any]:
 def write_page(
     model: Any,
     rows: InputRows,
-    recipe: Preprocessing,
+    recipe: TableRecipe,
     reading: ReadOptions,
     out: Path,
     findings: Findings,
@@ -115,7 +116,7 @@ def write_page(
     shown in the units of the file. `seen`: these rows, where they have been looked at."""
     names = None
     if reading.name is not None:
-        parts = (part for read in row_names(reading)[1] for part in read())
+        parts = (part for read in row_names(reading).parts for part in read())
         names = [
             value
             for part in parts
@@ -137,7 +138,7 @@ def write_page(
     )
 
 
-def looked_at(model: Any, rows: InputRows, recipe: Preprocessing) -> InspectedRows:
+def looked_at(model: Any, rows: InputRows, recipe: TableRecipe) -> InspectedRows:
     """Return what a model says of the rows of a file, in the units of the file."""
     weight = None if rows.stay else rows.weight
     return inspected(
@@ -156,7 +157,7 @@ def descriptions(seen: InspectedRows, names: Sequence[str]) -> list[str] | None:
     return None if contrast is None else contrast.names
 
 
-def feature_names(model: Any, recipe: Preprocessing) -> list[str] | None:
+def feature_names(model: Any, recipe: TableRecipe) -> list[str] | None:
     """Return the names of the columns as the model has them; None where rows are no features, or a
     pipeline knows better."""
     kernel = vars(model).get("kernel_")  # None: of connected pieces, which are of features
@@ -165,7 +166,7 @@ def feature_names(model: Any, recipe: Preprocessing) -> list[str] | None:
     return [label if isinstance(label, str) else f"column {label}" for label in recipe.columns]
 
 
-def _inverse(model: Any, recipe: Preprocessing) -> Any:
+def _inverse(model: Any, recipe: TableRecipe) -> Any:
     if recipe.scaling.kind == "none" or feature_names(model, recipe) is None:
         return None
     return recipe.scaling.undone
@@ -174,7 +175,7 @@ def _inverse(model: Any, recipe: Preprocessing) -> Any:
 def page_of_fit(
     model: Any,
     rows: InputRows,
-    recipe: Preprocessing,
+    recipe: TableRecipe,
     reading: ReadOptions,
     out: Path,
     arguments: Any,

@@ -1,40 +1,38 @@
-"""Rows of a file of any format: selection of columns, weights, dtype, and scaling that is stored
-with the model."""
+"""Rows of a file of any format, read by the recipe of their table: selection of columns, weights,
+known labels and links."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
-from ..data.blocks import mapped
 from ..data.files.discovery import found
 from ..data.files.opening import open_file, open_rows
 from ..data.files.schema import Field, Header, PathWord, ReadOptions
 from ..data.files.tables import FileTable
+from ..data.recipe.made_columns import Unseen
+from ..data.recipe.table_recipe import TableRecipe, with_made
 from ..data.row_source import ColumnLabel, RowsError, StoredRows, as_source
-from ..data.scaling import cuts, extremes, mean_and_deviation
 from ..runtime.free_memory import free_memory
 from ..storage.overwriting import lies_in
-from .categories import Categories, with_categories
 from .errors import InputError
 from .option_values import as_option
 from .output.messages import add_own_words
+from .output.results import AddedColumn
 
 __all__ = [
     "SHARE",
     "InputRows",
     "ReadOptions",
-    "Scaling",
+    "apart",
     "files_of",
-    "learn_scaling",
     "read_rows",
     "refuse_inside",
     "row_names",
@@ -46,104 +44,6 @@ _NO_DATA = {
     "--known-labels": "holds their labels",
     "--must-link": "holds their groups",
 }
-KINDS = ("none", "standard", "unit")
-
-
-@dataclass(frozen=True)
-class Scaling:
-    """x -> (x - shift) * factor for each column; `none` changes nothing."""
-
-    kind: str = "none"
-    shift: tuple[float, ...] = ()
-    factor: tuple[float, ...] = ()
-
-    def apply(self, x: Any) -> Any:
-        """Scale the rows of x (n, d): in place where x is writeable, else in a new array of its
-        type; rows of files as they are read."""
-        if self.kind == "none":
-            return x
-        _refuse_sparse(self.kind, x)
-        return mapped(x, self._scaled)
-
-    def _scaled(self, x: NDArray[Any]) -> NDArray[Any]:
-        scaled = x if x.flags.writeable else np.empty(x.shape, x.dtype)
-        shift, factor = np.array(self.shift), np.array(self.factor)
-        for start, stop in cuts(x):
-            scaled[start:stop] = (x[start:stop].astype(np.float64) - shift) * factor
-        return scaled
-
-    def undone(self, x: Any) -> Any:
-        """Return scaled rows of x (n, d), in memory, in the units of their file."""
-        return (
-            x
-            if self.kind == "none"
-            else np.asarray(x, dtype=np.float64) / np.array(self.factor) + np.array(self.shift)
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, stored: dict[str, Any], n_columns: int) -> Scaling:
-        """Return the scaling a model was saved with. The file is not trusted, so the shape is
-        checked."""
-        try:
-            kind = str(stored["kind"])
-            shift, factor = (
-                tuple(float(number) for number in stored[name]) for name in ("shift", "factor")
-            )
-        except (TypeError, KeyError, ValueError) as error:
-            raise InputError(f"the model's scaling cannot be read ({error!r}).") from error
-        expected = 0 if kind == "none" else n_columns
-        if (
-            kind not in KINDS
-            or len(shift) != expected
-            or len(factor) != expected
-            or not np.isfinite([*shift, *factor]).all()
-        ):
-            raise InputError(
-                f"the model's scaling (kind {kind!r}, {len(shift)} columns) does not fit its "
-                f"{n_columns} columns."
-            )
-        return cls(kind, shift, factor)
-
-
-def learn_scaling(
-    kind: str, x: Any, weight: NDArray[np.float64] | None = None, n_left: int = 0
-) -> Scaling:
-    """Return the scaling of the rows of x (n, d). `standard`: mean 0, deviation 1; `unit`: [0, 1].
-
-    A weight of k counts as k copies of the row, so rows of weight zero do not count. A constant
-    column becomes 0. The last `n_left` columns, of zeros and ones for categories, are left as they
-    are.
-    """
-    if kind == "none":
-        return Scaling()
-    _refuse_sparse(kind, x)
-    low, high = extremes(x, weight)
-    if not np.isfinite(low).all():
-        raise InputError("the weights: no row has a positive weight.")
-    with np.errstate(over="ignore", invalid="ignore"):
-        shift, spread = (low, high - low) if kind == "unit" else mean_and_deviation(x, weight, low)
-    if not np.isfinite([shift, spread]).all():
-        raise InputError(
-            f"--scale {kind}: values up to {max(high.max(), -low.min()):.3g} are too large to "
-            "scale."
-        )
-    factor = 1 / np.where(spread == 0, 1, spread)
-    left = np.arange(len(shift)) >= len(shift) - n_left
-    shift, factor = np.where(left, 0.0, shift), np.where(left, 1.0, factor)
-    return Scaling(kind, tuple(shift.tolist()), tuple(factor.tolist()))
-
-
-def _refuse_sparse(kind: str, x: Any) -> None:
-    if scipy.sparse.issparse(x):
-        raise InputError(
-            f"--scale {kind}: sparse rows would lose their zeros; use --scale none, or scale them "
-            "beforehand."
-        )
-
-
 # rows that take at most this fraction (1 / SHARE) of the available memory are read into it
 SHARE = 4
 
@@ -160,13 +60,14 @@ class InputRows:
     labels: NDArray[np.float64] | None = None  # (n,) known ones, of a column that is no data
     # (n,) groups of rows that must share a cluster, of such a column, or (k, 2) pairs of a file
     links: NDArray[np.int64] | None = None
+    unseen: Unseen = field(default_factory=Unseen)  # cells of categories that the fit had not
 
 
 def read_rows(
     reading: ReadOptions,
     known: Sequence[ColumnLabel] | None = None,
     most: int | None = None,
-    categories: Categories | None = None,
+    recipe: TableRecipe | None = None,
     labelled: ColumnLabel | None = None,
     linked: str | None = None,
     wanted: Callable[[Any], object] | None = None,
@@ -176,12 +77,9 @@ def read_rows(
     is no data; `linked`: a column of groups, or a file of pairs; `wanted`: is asked, with rows of
     the same shape, before any are read, and they are not where it says nothing."""
     most = free_memory() // SHARE if most is None else most
-    asked = replace(
-        reading,
-        known=known,
-        spell=as_option,
-        adapt=None if categories is None else categories.encoded,
-    )
+    asked, unseen = replace(reading, known=known, spell=as_option), Unseen()
+    if recipe is not None:
+        asked = recipe.reading(asked, unseen)
     first, left_out = open_file(found(reading.file)[0], asked), tuple[Field, ...]()
     header = first.header
     if reading.name is not None and not isinstance(first, FileTable):
@@ -197,7 +95,7 @@ def read_rows(
     )
     no_data = {"--id": name, "--known-labels": labels, "--must-link": groups}
     if reading.columns:
-        picked = with_categories(header, header.pick(reading.columns))
+        picked = with_made(header, header.pick(reading.columns))
         for option, label in no_data.items():
             if label is not None and label in header.labels(picked):
                 what = _NO_DATA[option]
@@ -206,9 +104,10 @@ def read_rows(
                 )
         asked = replace(asked, columns=header.labels(picked))
     elif known is None:
-        left_out = _beside_numbers(header, name)
+        left_out = _beside_numbers(header, name, reading.leave_out)
         aside = [label for label in no_data.values() if label is not None]
-        asked = replace(asked, leave_out=[*aside, *(field.label for field in left_out)])
+        named = [field.label for field in left_out]
+        asked = replace(asked, leave_out=[*reading.leave_out, *aside, *named])
     opened, columns = open_rows(asked, in_memory=most)
     add_own_words(columns)
     stored = as_source(opened)
@@ -225,7 +124,26 @@ def read_rows(
         links = _whole(
             _numbers_of(reading, "--must-link", groups, (groups,))[:, 0], f"--must-link {groups}"
         )
-    return InputRows(x, columns, weight, as_source(x) is not None, left_out, known_labels, links)
+    stays = as_source(x) is not None
+    rows = InputRows(x, columns, weight, stays, left_out, known_labels, links, unseen)
+    if known is not None:
+        unseen.tell()
+    return rows
+
+
+def apart(
+    reading: ReadOptions, labelled: ColumnLabel | None, linked: str | None
+) -> list[ColumnLabel]:
+    """Return the columns that are no data, as far as the first file has them."""
+    fields = open_file(found(reading.file)[0], replace(reading, spell=as_option)).header.fields
+    labels = [field.label for field in fields]
+    named = [reading.name, reading.weight, labelled, linked]
+    places = {str(at): label for at, label in enumerate(labels)}
+    return [
+        word if word in labels else places[str(word)]
+        for word in named
+        if word is not None and (word in labels or str(word) in places)
+    ]
 
 
 def _in_shape(rows: StoredRows, most: int) -> Any:
@@ -270,7 +188,6 @@ def _numbers_of(
         dtype="float64",
         holes=True,
         name=None,
-        categorical=(),
         spell=as_option,
     )
     try:
@@ -318,14 +235,34 @@ def _numbers_alone(reading: ReadOptions, option: str) -> InputError:
     )
 
 
-def row_names(reading: ReadOptions) -> tuple[str, list[Callable[[], Iterator[Any]]]]:
-    """Return the name of the column that names the rows, and for each file what reads its values as
-    they are stored."""
+def row_names(reading: ReadOptions) -> AddedColumn:
+    """Return the column that names the rows, as it is stored."""
     tables = tables_of(reading, f"--id {reading.name}")
-    label = tables[0].header.fields[_naming(tables[0].header, reading)].label
-    return str(label) or "id", [
-        partial(table.column, table.header.position(label)) for table in tables
-    ]
+    return _added(tables, tables[0].header.fields[_naming(tables[0].header, reading)].label, True)
+
+
+def added_columns(reading: ReadOptions) -> list[AddedColumn]:
+    """Return the columns that are wanted beside the labels: the names of the rows, or all."""
+    names = [] if reading.name is None else [row_names(reading)]
+    if not reading.with_rows:
+        return names
+    tables = tables_of(reading, "--with-rows")
+    known = {name.label for name in names}
+    columns = [each for each in tables[0].header.fields if str(each.label) not in known]
+    for column in columns:
+        _refuse_taken("--with-rows", column.label)
+        if column.within is not None:
+            raise InputError(
+                f"--with-rows: column {column.within!r} holds lists; take --id for a name of rows."
+            )
+    return names + [_added(tables, column.label) for column in columns]
+
+
+def _added(
+    tables: Sequence[FileTable], label: ColumnLabel, names_rows: bool = False
+) -> AddedColumn:
+    parts = [partial(table.column, table.header.position(label)) for table in tables]
+    return AddedColumn(str(label) or "id", parts, names_rows)
 
 
 def _naming(header: Header, reading: ReadOptions) -> int:
@@ -335,17 +272,28 @@ def _naming(header: Header, reading: ReadOptions) -> int:
         at = header.position(reading.name)
     except RowsError as error:
         raise RowsError(f"--id {reading.name}: {error}") from error
-    if re.fullmatch(r"label|u\d*|clusters|cluster\d+", str(header.fields[at].label)):
-        raise InputError(
-            f"--id {reading.name}: the file of labels has a column of that name already; rename "
-            "one of them."
-        )
+    _refuse_taken(f"--id {reading.name}", header.fields[at].label)
     return at
 
 
-def _beside_numbers(header: Header, name: ColumnLabel | None) -> tuple[Field, ...]:
-    """Return the columns of text and dates, where there are columns of numbers too."""
-    kept = [field for field in header.fields if not field.aside and field.label != name]
+def _refuse_taken(option: str, label: ColumnLabel) -> None:
+    if re.fullmatch(r"label|u\d*|clusters|cluster\d*", str(label)):
+        raise InputError(
+            f"{option}: the file of labels has a column of that name already ({label}); rename one "
+            "of them."
+        )
+
+
+def _beside_numbers(
+    header: Header, name: ColumnLabel | None, gone: Sequence[ColumnLabel]
+) -> tuple[Field, ...]:
+    """Return the columns of text and dates, where there are columns of numbers too, but for those
+    that are left out anyway."""
+    kept = [
+        field
+        for field in header.fields
+        if not field.aside and field.label != name and field.label not in gone
+    ]
     others = tuple(field for field in kept if not field.numeric)
     return () if len(others) == len(kept) else others
 

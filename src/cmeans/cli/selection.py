@@ -24,7 +24,7 @@ from ..solvers.checkpoints import check_place
 from ..storage.atomic import staged, write_text
 from ..storage.overwriting import refuse_overwriting
 from .errors import InputError
-from .fitting import FitRequest, prepared_rows, refuse_other_options
+from .fitting import PARTIAL, FitRequest, prepared_rows, refuse_other_options, with_front
 from .option_values import METHODS, with_engine
 from .output.results import (
     Stopwatch,
@@ -101,10 +101,13 @@ def _judged(
     model = SELECTABLE[request.method].made({**request.words, "n_clusters": numbers[0]})
     watch = Stopwatch()
     with caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
-        with watch.part("read"), without_partial():
-            rows, _ = prepared_rows(
-                request, screen, stays=False, wanted=partial(_sample_plan, request, numbers[-1])
-            )
+        with watch.part("read"), without_partial("missing" in model.get_params(deep=False)):
+            screen.say(f"reading {request.reading.file}")
+            request, front = with_front(request, SELECTABLE)
+            if request.takes_blanks:
+                model.set_params(missing=PARTIAL)
+            wanted = partial(_sample_plan, request, numbers[-1])
+            rows, _ = prepared_rows(request, front, screen, stays=False, wanted=wanted)
         screen.say(f"judging {numbers[0]} to {numbers[-1]} clusters by --method {request.method}")
         with files_kept({"--checkpoint": request.kept_in}), watch.part("select"):
             weight = None if rows.stay else rows.weight

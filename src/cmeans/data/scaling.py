@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -12,6 +13,17 @@ from .blocks import rows_between, spans
 
 _CELLS = 1_000_000  # numbers that are read together: what is copied to float64 stays small
 _SPARSE_ROWS = 4096  # at least, where rows are sparse
+
+
+class Units(Protocol):
+    """A function from rows or points (k, d) in one kind of units to those in another."""
+
+    def __call__(self, x: Array) -> Array:
+        """Return the rows in the other units."""
+
+    @property
+    def inverse(self) -> Units:
+        """The way back."""
 
 
 @dataclass(frozen=True)
@@ -52,17 +64,25 @@ def extremes(x: Array, weight: Float64 | None) -> tuple[Float64, Float64]:
 
 
 def mean_and_deviation(
-    x: Array, weight: Float64 | None, origin: Float64
+    x: Array,
+    weight: Float64 | None,
+    origin: Float64,
+    function: Callable[[Float64], Float64] | None = None,
 ) -> tuple[Float64, Float64]:
     """Return the means and standard deviations (d,) of dense rows; a weight of k counts as k
     copies.
 
     Sums are relative to an origin among the values, so that a large offset costs no digits and a
-    constant column has its value as mean. Missing values have no part in them.
+    constant column has its value as mean. Missing values have no part in them. `function`: is
+    applied to each block before.
     """
+
+    def numbers(block: Array) -> Float64:
+        return block.astype(np.float64) if function is None else function(block)
+
     total, mean, square = np.zeros(x.shape[1]), np.zeros(x.shape[1]), np.zeros(x.shape[1])
     for block, w in _weighted_blocks(x, weight):
-        away = block.astype(np.float64) - origin
+        away = numbers(block) - origin
         holes = np.isnan(away)
         if holes.any():
             total, mean = total + w @ ~holes, mean + w @ np.where(holes, 0.0, away)
@@ -70,7 +90,7 @@ def mean_and_deviation(
             total, mean = total + w.sum(), mean + w @ away
     mean = origin + mean / total
     for block, w in _weighted_blocks(x, weight):
-        away = block.astype(np.float64) - mean
+        away = numbers(block) - mean
         square += w @ np.where(np.isnan(away), 0.0, away) ** 2
     return mean, np.sqrt(square / total)
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from ..data.arrays import Float64, IntArray
-from ..data.files.discovery import files_of
+from ..data.arrays import Float64
 from ..data.outputs import Labels
 from ..engines import Engine
 from ..fitting.arguments import Auto, check_engine
@@ -18,6 +15,7 @@ from ..fitting.communities import (
     found_communities,
     given_affinities,
     given_rows,
+    known_nodes,
     neighbour_rows,
 )
 from ..fitting.connected import warn_of_no_direction
@@ -25,23 +23,19 @@ from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.validation import integer, one_of, read_rows, read_weights, real, weights_of
 from ..graphs.community_levels import STABLE, CommunitySearch, StableCommunities
 from ..graphs.community_number import number_of, with_number
-from ..graphs.community_points import Nodes
-from ..graphs.community_shares import (
-    NodeCommunities,
-    answers_of_rows,
-    own_gains,
-    own_shares,
-    shares,
-)
+from ..graphs.community_shares import own_shares
+from ..graphs.edges import EDGE_NAMES, EdgeName
 from ..runtime.checks import is_auto
 from ..runtime.docstrings import describes_arguments
 from ..runtime.user_warnings import naming, warn
 from ..solvers.observer import FitRecord
-from ..storage.overwriting import refuse_overwriting
-from .graph_clustering import METRICS, GraphClustering, Written, first_rows
+from .community_answers import CommunityAnswers
+from .graph_clustering import METRICS
+
+NAMED = 5  # pairs of communities in a warning
 
 
-class ModularityClustering(GraphClustering):
+class ModularityClustering(CommunityAnswers):
     """Communities: maximise  sum_j [A(j, j) - r d(j)^2 / 2m] / 2m  over partitions of the rows,
     A the affinities in the graph of nearest neighbours, A(j, j) their sum within community j, d(j)
     the sum of its rows' degrees, 2m that of all, and r the resolution.
@@ -61,14 +55,18 @@ class ModularityClustering(GraphClustering):
         1/32 to 2.8 at which runs agree best with each other and with those within a factor of two,
         less .04 for each factor of two from 1. 1: modularity as Newman defined it.
     n_neighbors : int, default=15
-        Neighbours of each row, by weight. An edge to one weighs exp(-d^2 / (s_i s_j)), s the
-        distance to a row's seventh, and is there if either of two rows lists the other. Rows of
-        more than 50 columns are compared along their first 50 principal axes.
+        Neighbours of each row, by weight. An edge is there if either of two rows lists the other.
+        Rows of more than 50 columns are compared along their first 50 principal axes.
+    edges : "scaling", "equal" or "shared", default="scaling"
+        What an edge weighs. "scaling": exp(-d^2 / (s_i s_j)), s the distance to a row's seventh
+        neighbour. "equal": 1. "shared": of the neighbours of either end, itself among them, the
+        share that both have. Given affinities are taken as they are.
     metric : "euclidean", "cosine" or "precomputed", default="euclidean"
         What rows are compared by. "cosine": by their directions, as rows of length one.
         "precomputed": X holds affinities (n, n), dense or sparse of any format, one way or both: an
         edge weighs as much as the larger of its two directions, and a node is not its own
-        neighbour. Zeros are no edges.
+        neighbour. Zeros are no edges. Graphs of networkx and igraph are taken with the weights that
+        they call "weight", or 1 for each edge.
     n_jobs : int or None, default=None
         Threads; None: every usable CPU. It never changes results. An engine counts its own.
     engine : Engine or None, default=None
@@ -84,6 +82,16 @@ class ModularityClustering(GraphClustering):
         of the runs at each with those within a factor of two; -inf where nearly all rows are in one
         community, or each in its own. Of one that is given, and its neighbours, where nothing was
         compared.
+    layer_sizes_, layer_resolutions_, cluster_layers_ : with resolution="auto", numbers of
+        communities, resolutions and labels (n,) where stability is larger than at the resolutions
+        beside it, and at least .8, the finest first; `labels_` are always one of them.
+    cluster_tree_ : {(layer, cluster): [(layer, cluster), ...]}, of which cluster of a layer each of
+        the finer ones is; (number of layers, 0) holds all. Layers need not be nested: the cluster
+        is the one that holds most rows.
+    seams_ : {(a, b): ratio} of all pairs that edges connect, the weight of the boundary over the
+        mean weight of cuts that halve either.
+    doubtful_pairs_ : the pairs (a, b) that may be one cluster, those of the largest ratios first;
+        empty where there are clusters.
     memberships_ : (n, c) shares of the gains of modularity for which a row's edges would bring it
         into each community; their argmax is `labels_`.
     probabilities_, outlier_scores_ : (n,) the membership of each row in its own community, 0 where
@@ -130,9 +138,6 @@ class ModularityClustering(GraphClustering):
     """
 
     _taken_fields: ClassVar[dict[str, tuple[str, ...]]] = {}
-    _points: Nodes
-    _communities: NodeCommunities
-    _point_of_row: IntArray
 
     def __init__(
         self,
@@ -140,6 +145,7 @@ class ModularityClustering(GraphClustering):
         *,
         resolution: float | Auto = "auto",
         n_neighbors: int = 15,
+        edges: EdgeName = "scaling",
         metric: Literal["euclidean", "cosine", "precomputed"] = "euclidean",
         n_jobs: int | None = None,
         engine: Engine | None = None,
@@ -147,20 +153,27 @@ class ModularityClustering(GraphClustering):
         self.n_clusters = n_clusters
         self.resolution = resolution
         self.n_neighbors = n_neighbors
+        self.edges = edges
         self.metric = metric
         self.n_jobs = n_jobs
         self.engine = engine
 
     @describes_arguments
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, known_labels: Any = None
+    ) -> Self:
         """Find the communities of X.
 
         Parameters
         ----------
         X : rows, as all estimators take them: arrays of any library, CSR, data frames, files, Dask
-            collections; with metric="precomputed" affinities (n, n).
+            collections; with metric="precomputed" affinities (n, n), or a graph.
         y : not used.
         sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
+        known_labels : (n,) whole numbers, default=None
+            Communities that rows are known to belong to, 0, 1, ..., which keep these numbers; -1:
+            not known. Rows of one label are together and those of two apart, whatever their edges.
+            There may be more communities.
 
         Returns
         -------
@@ -173,10 +186,11 @@ class ModularityClustering(GraphClustering):
                 x, weight = self._read(X, sample_weight)
                 with self._engine(self._blocks(x, weight, 1.0)) as engine:
                     rows = self._rows(x, weight, engine)
-                    found = found_communities(
-                        rows, self._choose, self._limits.community_nodes, engine
-                    )
+                    known = known_nodes(known_labels, rows, name)
+                    most_cells = self._limits.community_nodes
+                    found = found_communities(rows, known, self._choose, most_cells, engine)
             self._points, self._communities = rows.nodes, found.communities
+            self._others, self._seams = found.others, found.seams
             self._point_of_row = rows.node_of_row
             self.n_clusters_ = found.communities.n_clusters
             self.resolution_ = found.communities.resolution
@@ -184,90 +198,17 @@ class ModularityClustering(GraphClustering):
             self.objective_ = -found.modularity
             self.resolutions_ = 2.0**found.search.levels.exponents
             self.stability_ = found.search.levels.stability
+            self.layer_sizes_ = np.array([layer.n_clusters for layer in self._layers])
+            self.layer_resolutions_ = np.array([layer.resolution for layer in self._layers])
             self.labels_: Labels
             self.labels_, gains = self._of_the_fit("fit")
             self.probabilities_ = own_shares(gains, self.labels_)
             self.outlier_scores_ = 1.0 - self.probabilities_
             self.stop_reason_ = "no row gains by leaving its community"
-            self._tell(found.search)
+            self._tell_alone()
+            if known_labels is None and is_auto(self.n_clusters) and is_auto(self.resolution):
+                self._tell_doubts(found.search)
         return self
-
-    @describes_arguments
-    def predict(self, X: Any) -> Labels:
-        """Return labels (rows,) of rows, new ones too: where their edges bring the largest gain of
-        modularity. Rows of the fit have the labels that they have there."""
-        return self._answers(X)[0]
-
-    @describes_arguments
-    def memberships(self, X: Any) -> Float64:
-        """Return memberships (rows, c) of rows, new ones too, as `memberships_`."""
-        labels, gains = self._answers(X)
-        return shares(gains, labels)
-
-    @describes_arguments
-    def transform(self, X: Any) -> Float64:
-        """Return the memberships (rows, c) of rows: communities have no centres."""
-        return self.memberships(X)
-
-    @describes_arguments
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the mean membership of rows in their own communities; larger is better, among fits
-        of as many communities."""
-        own = 1.0 - self.outlier_score(X)
-        weight, _ = read_weights(sample_weight, len(own), type(self).__name__)
-        return float(np.average(own, weights=weight))
-
-    @describes_arguments
-    def outlier_score(self, X: Any) -> Float64:
-        """Return how little each row (rows,) belongs to its community, from 0 to 1: 1 - the
-        membership there, 1 for rows that are in none."""
-        labels, gains = self._answers(X)
-        return 1.0 - own_shares(gains, labels)
-
-    def representatives(self, k: int = 1) -> IntArray:
-        """Return row numbers (c, k) of the k rows of the fit that gain most by being in each
-        community, the first of them first; -1 where a community has fewer."""
-        count = integer(k, "k", f"{type(self).__name__}.representatives", 1)
-        labels, gains = self._of_the_fit("representatives")
-        return first_rows(labels, -own_gains(gains, labels), self.n_clusters_, count)
-
-    def predict_to(
-        self,
-        X: Any,
-        out: str | os.PathLike[str],
-        *,
-        memberships: bool | None = None,
-        top_k: int | None = None,
-        threshold: float | None = None,
-    ) -> IntArray:
-        """Write the labels of rows to a file, and their memberships.
-
-        Parameters
-        ----------
-        X : rows, as `predict` takes them, files too.
-        out, memberships, top_k, threshold : as of `KernelKMeans.predict_to`.
-
-        Returns
-        -------
-        counts : (c,) the number of rows with each label.
-        """
-        refuse_overwriting({f"{type(self).__name__}.predict_to(out={out!r})": out}, files_of(X))
-        return self._write(*self._answers(X), out, (memberships, top_k, threshold))
-
-    def _write_fit(self, out: Any, written: Written) -> IntArray:
-        return self._write(*self._of_the_fit("fit_predict_to"), out, written)
-
-    def _write(self, labels: Labels, gains: Any, out: Any, written: Written) -> IntArray:
-        def answers(start: int, stop: int) -> tuple[IntArray, Float64]:
-            some: IntArray = labels[start:stop].astype(np.int64)
-            return some, shares(gains[start:stop], some)
-
-        return self._write_answers(answers, len(labels), self.n_clusters_, out, written)
-
-    @property
-    def memberships_(self) -> Float64:
-        labels, gains = self._of_the_fit("memberships_")
-        return shares(gains, labels)
 
     def _checked(self) -> None:
         """Refuse parameters that are invalid for all rows."""
@@ -281,6 +222,7 @@ class ModularityClustering(GraphClustering):
                     "other; give one of them."
                 )
         integer(self.n_neighbors, "n_neighbors", name, 1)
+        one_of(self.edges, "edges", name, EDGE_NAMES)
         one_of(self.metric, "metric", name, METRICS)
         check_engine(self)
 
@@ -307,6 +249,7 @@ class ModularityClustering(GraphClustering):
             rows = neighbour_rows(
                 self._blocks(x, weight, 1.0),
                 self.n_neighbors,
+                self.edges,
                 engine,
                 by_direction=self.metric == "cosine",
                 estimator_name=name,
@@ -338,21 +281,25 @@ class ModularityClustering(GraphClustering):
             raise ValueError(
                 f"{type(self).__name__}(n_clusters={wanted}): the graph of "
                 f"{search.graph.n_nodes} different rows has no partition into so many communities; "
-                f"nothing connects {parts} parts of it. Give another number, at least {parts}, or "
-                "a resolution."
+                f"nothing connects {parts} parts of it, and {int(search.graph.held.sum())} "
+                "communities are known. Give another number, at least the larger of these, or a "
+                "resolution."
             )
         return found
 
-    def _tell(self, found: StableCommunities) -> None:
-        """Warn of rows in no community, and of communities that are not stable."""
-        name = type(self).__name__
+    def _tell_alone(self) -> None:
+        """Warn of rows in no community."""
         alone = int(np.count_nonzero((self.labels_ < 0) & (self._point_of_row >= 0)))
         if alone:
             warn(
-                f"{name}: {alone} of {len(self.labels_)} nodes of X have no edge, and are in no "
-                "community, with the label -1."
+                f"{type(self).__name__}: {alone} of {len(self.labels_)} nodes of X have no edge, "
+                "and are in no community, with the label -1."
             )
-        if is_auto(self.n_clusters) and is_auto(self.resolution) and not found.is_stable:
+
+    def _tell_doubts(self, found: StableCommunities) -> None:
+        """Warn of communities that are not stable, and of those that may be no clusters."""
+        name = type(self).__name__
+        if not found.is_stable:
             seen = f"runs agree by {found.stability:.2f} at best, where {STABLE} is stable"
             if np.isinf(found.stability):
                 seen = "all have one community, or as many as rows"
@@ -361,33 +308,14 @@ class ModularityClustering(GraphClustering):
                 f"{self.resolution_:.3g} ({self.n_clusters_} communities) may divide one cluster; "
                 "give a resolution, or n_clusters, where you know better."
             )
-
-    def _answers(self, X: Any) -> tuple[Labels, Any]:
-        """Return the labels (n,) of rows, new ones too, and their gains (n, c), CSR."""
-        check_is_fitted(self)
-        name = type(self).__name__
-        if self.metric == "precomputed":
-            x = given_affinities(X, name, self.n_features_in_)
-            return self._communities.answers(self._points, x)
-        x = read_rows(self, X, fitting=False).x
-        blocks = self._blocks(x, np.broadcast_to(1.0, (int(x.shape[0]),)), 1.0)
-        with self._engine(blocks) as engine:
-            labels, gains = answers_of_rows(self._communities, self._points, blocks, engine)
-        if self.metric == "cosine":
-            warn_of_no_direction(int(np.count_nonzero(labels < 0)), len(labels), name)
-        return labels, gains
-
-    def _of_the_fit(self, asked: str) -> tuple[Labels, Any]:
-        """Return the labels (n,) of the rows of the fit, and their gains (n, c), CSR."""
-        check_is_fitted(self)
-        if "_point_of_row" not in vars(self):
-            raise ValueError(
-                f"{type(self).__name__}.{asked}: this model was saved without its rows "
-                "(rows=False); take predict, or save with them."
+        if pairs := self.doubtful_pairs_:
+            named = ", ".join(
+                f"{one} and {other} ({self.seams_[one, other]:.2f})" for one, other in pairs[:NAMED]
             )
-        return self._communities.of_nodes(self._point_of_row)
-
-    def _check_stored(self) -> None:
-        """Check that a model that was read can answer."""
-        if not isinstance(vars(self).get("_communities"), NodeCommunities):
-            raise ValueError("the communities are missing")
+            more = f", and {len(pairs) - NAMED} more pairs" if len(pairs) > NAMED else ""
+            warn(
+                f"{name}: it is doubtful whether there are clusters: there may be one, or "
+                f"boundaries lead through clusters, between communities {named}{more} "
+                "(doubtful_pairs_). In brackets what a boundary cuts, as a share of what halving a "
+                "community would. Nothing was joined."
+            )

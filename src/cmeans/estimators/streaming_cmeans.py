@@ -11,8 +11,16 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64
+from ..data.blocks import Blocks
 from ..engines import Engine
-from ..fitting.arguments import Auto, GammaName, InitName, StreamRule, check_landmarks
+from ..fitting.arguments import (
+    Auto,
+    GammaName,
+    InitName,
+    StretchedStreamRule,
+    check_landmarks,
+)
+from ..fitting.covariance import Covariance, CovarianceName
 from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.geometry import Geometry
 from ..fitting.kernel_evidence import given_kernel
@@ -24,7 +32,7 @@ from ..fitting.streams.chunks import checked_chunk_size
 from ..fitting.streams.stream_fit import StreamingBase
 from ..fitting.streams.stream_state import Chunk, ChunkResult, StreamState
 from ..fitting.validation import integer, real
-from ..graphs.landmark_graph import AUTOMATIC
+from ..graphs.landmark_graph import automatic_landmarks
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Rule
@@ -50,6 +58,9 @@ from .plotting import Plotting
 
 WARM_UP = 20  # rows per cluster with which a stream begins
 GRAPH = 2  # rows per landmark, with which a graph does
+# rows per cluster and column, with which clusters with covariances do, as many as show what further
+# runs of a batch gain; and at most
+STRETCHED, MOST_STRETCHED = 50, 2000
 
 
 @shares_parameters(KernelKMeans)
@@ -71,8 +82,9 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    rule : "fuzzy" or "hard", default="fuzzy"
-        How rows belong to clusters. "hard" is streaming kernel k-means.
+    rule : "fuzzy", "hard" or "gaussian", default="fuzzy"
+        How rows belong to clusters. "hard" is streaming kernel k-means. "gaussian", with
+        `covariance`: a mixture, of which memberships are posterior probabilities.
     m : "auto" or float > 1, default="auto"
         The fuzzifier, settled on the first chunk. See `FuzzyCMeans`.
     noise : None, "auto" or float between 0 and 1, default=None
@@ -82,13 +94,18 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     decay : float in (0, 1], default=1.0
         What the past is multiplied by before each chunk; below 1 old rows are forgotten, and
         centres may follow a drift.
+    covariance : None, "full", "diag", "tied", "spherical" or Covariance, default=None
+        Clusters have metrics of their own, so that they may be stretched. As in `KernelKMeans`, for
+        kernel="linear" and "landmark_graph". Of the past a stream keeps the scatter of each
+        cluster's rows about its centre, which `decay` forgets too; what covariances shrink towards
+        is settled on the first rows, and columns that have one value in these stay left out.
     warm_up : int or "auto", default="auto"
         Rows that are held until there are enough to begin with. They are clustered together anew
         with each further chunk, before the first of them are let go: what the first rows do not
         show is hard to find later. Until there are as many rows as clusters, they wait with the
         label -1. "auto": 20 a cluster; 0: the first chunk decides, as published, and needs a row
         for each cluster. Also where `init` is an array. "auto" with kernel="landmark_graph": at
-        least 2 a landmark.
+        least 2 a landmark; with covariances 50 for each cluster and column, but at most 2,000.
     chunk_size : int, default=5000
         Rows that `fit` takes at a time, at most; it divides them evenly. `partial_fit` takes chunks
         of any size.
@@ -126,6 +143,8 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         have joined: then the share of the chunk's own centres in directions outside the former
         landmarks' span.
     mass_ : (c,) the weight of the past in each cluster.
+    metrics_ : with `covariance` only, as in `KernelKMeans`.
+    weights_, covariances_ : with rule="gaussian" only, (c,) and (c, d, d), or (c, d) diagonals.
     n_samples_seen_, n_chunks_, row_visits_ : rows and chunks so far, and rows looked at in all.
     m_, gamma_, kernel_, n_landmarks_, landmarks_, dual_coef_, separation_, n_clusters_ : as
         elsewhere.
@@ -140,7 +159,8 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     ----------
     Zhang, Havens: Scalable approximation of kernel fuzzy c-means. IEEE Big Data 2013, eq. 9b.
     Havens: Approximation of kernel k-means for streaming data. ICPR 2012.
-    Hore, Hall, Goldgof: Single pass fuzzy c means. FUZZ-IEEE 2007.
+    Hore, Hall, Goldgof: Single pass fuzzy c means. FUZZ-IEEE 2007. Gustafson, Kessel: Fuzzy
+    clustering with a fuzzy covariance matrix. IEEE CDC 1979.
 
     Examples
     --------
@@ -162,7 +182,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         self,
         n_clusters: int = 8,
         *,
-        rule: StreamRule = "fuzzy",
+        rule: StretchedStreamRule = "fuzzy",
         m: Auto | float = "auto",
         noise: Auto | float | None = None,
         decay: float = 1.0,
@@ -171,6 +191,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         kernel: KernelName | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
         landmarks: int | Auto | Landmarks | Any = "auto",
+        covariance: CovarianceName | Covariance | None = None,
         init: InitName | Any = "k-means++",
         n_init: int = 3,
         search: SearchName | Search | None = "auto",
@@ -193,7 +214,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         name = type(self).__name__
         self._checked_stream_parameters(name)
         integer(self.chunk_size, "chunk_size", name, 1)
-        self._rows_held(name, 1)
+        self._rows_held(name, 1, 1)
         return super()._procedure()
 
     def merge(self, other: StreamingFuzzyCMeans) -> Self:
@@ -256,6 +277,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
                 self._rule,
                 other._rule if self._rule.merged(other._rule, 0.5) is None else self._rule,
             ),
+            ("covariance", _covariance_of(self._stream), _covariance_of(other._stream)),
             (
                 "space",
                 type(self._stream.past.space).__name__,
@@ -298,7 +320,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         past, reserve, loss = self._in_next_space(former, stream.reserve, chunk)
         carried = self._carried(past, stream.rule)
         geometry = self._later_geometry(chunk, past.space)
-        problem, solution = self._followed(chunk, geometry, stream.rule, past.centres, carried)
+        problem, solution = self._followed(chunk, geometry, stream.rule, past, carried)
         if past.space is not former.space and loss is None:
             loss = unknown_share(former.space, past.space, solution, carried)
         return self._absorbed(geometry, problem, solution, carried, loss, reserve)
@@ -342,20 +364,23 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         past = StreamSummary.of(geometry.space, solution)
         return ChunkResult(geometry, past, problem.rule, solution, problem.rows, loss, reserve)
 
-    def _rows_to_begin_with(self, settings: FitSettings) -> int:
+    def _rows_to_begin_with(self, settings: FitSettings, rows: Blocks) -> int:
         if isinstance(self.init, str):
-            return self._rows_held(type(self).__name__, settings.n_clusters)
+            columns = int(rows.x.shape[1])
+            return self._rows_held(type(self).__name__, settings.n_clusters, columns)
         return 0
 
-    def _rows_held(self, estimator_name: str, n_clusters: int) -> int:
+    def _rows_held(self, estimator_name: str, n_clusters: int, columns: int) -> int:
         if isinstance(self.warm_up, str) and self.warm_up == "auto":
             landmarks = landmarks_from(self.landmarks, estimator_name)
             number = (
-                landmarks.count or AUTOMATIC
+                landmarks.count or automatic_landmarks(n_clusters)
                 if landmarks.points is None
                 else np.shape(landmarks.points)[0]
             )
-            return max(WARM_UP * n_clusters, GRAPH * number if self._makes_graph() else 0)
+            stretched = 0 if self.covariance is None else STRETCHED * n_clusters * columns
+            graph = GRAPH * number if self._makes_graph() else 0
+            return max(WARM_UP * n_clusters, graph, min(stretched, MOST_STRETCHED))
         return integer(self.warm_up, "warm_up", estimator_name, 0, others='"auto" or ')
 
     def _rows_at_once(self, estimator_name: str) -> int:
@@ -392,6 +417,13 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
                 'method="rpcholesky", or "auto".'
             )
         return landmarks
+
+
+def _covariance_of(stream: StreamState) -> Any:
+    """Return what covariances a stream's clusters have."""
+    if (scatter := stream.past.scatter) is None:
+        return None
+    return scatter.step.shrinkage.shape.name, type(scatter.step.volumes).__name__
 
 
 def _features(stream: StreamingFuzzyCMeans) -> Any:

@@ -27,7 +27,7 @@ from ..runtime.user_warnings import warn
 from ..sampling.population import distinct_rows, population_of
 from .landmark_choice import Landmarks
 from .memory import require
-from .validation import host_array, intact
+from .validation import host_matrix
 
 LANDMARKS = 10_000  # where their number is not given
 COPIES = 4  # of all rows in float64 that a tree of all of them takes
@@ -142,7 +142,7 @@ def given_distances(X: Any, estimator_name: str, n_points: int | None = None) ->
     """Return distances of rows to all rows of a fit, CSR or dense, checked: between all pairs of
     rows where `n_points` is not given."""
     asked = f'{estimator_name}(metric="precomputed")'
-    x = intact(X, "X", estimator_name) if is_sparse(X) else host_array(X, "X", estimator_name)
+    x = host_matrix(X, estimator_name)
     if x.ndim != 2 or x.shape[1] != (x.shape[0] if n_points is None else n_points):
         wanted = "one for each pair of rows" if n_points is None else f"{n_points} columns"
         raise ValueError(

@@ -31,9 +31,16 @@ class Covariance(ParameterObject):
         within the clusters of the best hard partition. "auto": d + 1 for d columns that differ, 2
         for "diag", 2 / d for "spherical". 0: none, so that a cluster of few rows may have no
         inverse covariance, which is an error.
-    df : None, default=None
-        Degrees of freedom of the components' tails; None: infinitely many, Gaussians. There are no
-        others so far.
+    df : None or float above 0, default=None
+        Degrees of freedom of the components' tails, of mixtures: those of Student's t (Peel &
+        McLachlan 2000), 5 say, so that a few rows far out do not widen a cluster. None: infinitely
+        many, Gaussians.
+    rounding : None or "auto", default=None
+        Whether the covariances of a mixture hold what rounding has taken from columns of few
+        values, such as grades and answers: "auto": 1 / (u^2 - 1) of a column's variance, u = 1 /
+        sum_v p_v^2 its effective number of values, where that is a thousandth in any column.
+        Rounding to u equal steps takes so much; without it a cluster that sits on one value has a
+        density without bound.
     volume : "equal" or "free", default="equal"
         Whether clusters of the c-means family differ in shape alone, or in volume too. "equal":
         metrics have the determinant 1 (Gustafson & Kessel 1979). "free": squared distances have ln
@@ -48,7 +55,8 @@ class Covariance(ParameterObject):
     ----------
     Gustafson, Kessel: Fuzzy clustering with a fuzzy covariance matrix. IEEE CDC 1979. Fraley,
     Raftery: Bayesian regularization for normal mixture estimation and model-based clustering.
-    Journal of Classification 24, 2007 (the form of the prior, not its numbers).
+    Journal of Classification 24, 2007 (the form of the prior, not its numbers). Peel, McLachlan:
+    Robust mixture modelling using the t distribution. Statistics and Computing 10, 2000.
 
     Examples
     --------
@@ -61,6 +69,7 @@ class Covariance(ParameterObject):
     prior: Auto | float = "auto"
     df: float | None = None
     volume: Literal["equal", "free"] = "equal"
+    rounding: Auto | None = None
 
     def __post_init__(self) -> None:
         one_of(self.shape, "shape", "Covariance", NAMES)
@@ -68,8 +77,10 @@ class Covariance(ParameterObject):
         if not is_auto(self.prior):
             real(self.prior, "prior", "Covariance", others='"auto" or ')
         if self.df is not None:
-            wanted = "only None, Gaussian components, is there so far; leave {name} out."
-            raise ParameterError("Covariance", "df", self.df, wanted)
+            real(self.df, "df", "Covariance", above=True, others="None or ")
+        if self.rounding is not None and not is_auto(self.rounding):
+            wanted = '{name} must be None or "auto".'
+            raise ParameterError("Covariance", "rounding", self.rounding, wanted)
 
     @property
     def prior_rows(self) -> float | None:

@@ -10,7 +10,7 @@ import numpy as np
 from ..data.arrays import Array, Float64, IntArray, host_float64, is_sparse, numpy_dtype, resolution
 from ..data.blocks import LARGEST_SUM, Block, Blocks, mapped
 from ..data.limits import DEFAULT
-from ..data.scaling import FeatureUnits
+from ..data.scaling import Units
 from ..kernels import Kernel
 from ..runtime.user_warnings import OutOfRangeError, warn
 from ..sampling.pairwise import Affinity, Metric
@@ -42,7 +42,7 @@ class Geometry:
     # the same rows in another space, whose samples need not be computed again
     former: Geometry | None = None
     judged_rows: int = DEFAULT.fixed_rows  # rows on which the kernel and its landmarks are judged
-    units: FeatureUnits | None = None  # of the features, where they are not the user's
+    units: Units | None = None  # of the features, where they are not the user's
 
     @cached_property
     def population(self) -> Population:

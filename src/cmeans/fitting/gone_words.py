@@ -46,14 +46,6 @@ PRINTED = {
         ("warm_up", "cmeans.papers.StreamingKernelFCM"),
     ),
 }
-# Words that estimators with a parameter do not take so far, and what to do.
-NOT_YET = {
-    "covariance": (
-        "chunk_size",
-        "clusters of a stream have no covariances so far; fit GaussianMixture, or "
-        'FuzzyCMeans(covariance="full"), to all rows, which may stay in their files',
-    )
-}
 ELSEWHERE = {  # scikit-learn's
     "n_components": "n_clusters",
     "covariance_type": "covariance",
@@ -82,9 +74,6 @@ def place_of(word: str, parameters: Any) -> str | None:
             place.startswith("warnings") or place.partition("=")[0] in parameters
         ):
             return f"{word} is {place} {when}"
-    of, sentence = NOT_YET.get(word, ("", None))
-    if sentence is not None and of in parameters:
-        return sentence
     of, place = PRINTED.get(word, ("", None))
     return f"{word} is a word of {place} now" if place is not None and of in parameters else None
 

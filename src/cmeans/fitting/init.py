@@ -214,9 +214,9 @@ def _of_model(model: Predicting, geometry: Geometry, estimator_name: str) -> Cen
             "centres carry over only within one kernel. "
             "Give the same kernel and the same gamma as a number."
         )
+    probe = np.array([[-1.0], [0.0], [1.0]]) * np.ones(n_features)
     ours, theirs = (
-        np.ones(n_features) if units is None else units.factors
-        for units in (geometry.units, model._units)
+        probe if units is None else units(probe) for units in (geometry.units, model._units)
     )
     if np.array_equal(ours, theirs):
         return space.project(model._state.centres, its_space, geometry.basis)

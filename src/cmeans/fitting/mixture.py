@@ -13,9 +13,9 @@ from scipy.special import softmax
 from ..data.arrays import Array, Float64, host_float64, to_numpy
 from ..data.blocks import Block, Blocks
 from ..engines import Engine, Pass
-from ..rules import Mixture, NoiseMixture
+from ..rules import Mixture, NoiseMixture, StudentMixture
 from ..runtime.checks import ParameterError, is_auto, real
-from ..solvers.stretched import SHAPES, GivenClusters, MixtureVolumes, UniformNoise
+from ..solvers.stretched import SHAPES, GivenClusters, MixtureVolumes, Shrinkage, UniformNoise
 from ..spaces import Metrics
 from ..spaces.centres import Centres
 from ..spaces.completed import CompletedRows
@@ -30,6 +30,7 @@ from .stages.steps import steps_of_columns
 from .stages.stretched import StretchedClusters, given_start
 from .validation import host_array
 
+AnyMixture = Mixture | NoiseMixture | StudentMixture
 WANTED = (
     "{name} must be a name, points (c, d), labels or memberships of all rows, row numbers, "
     "(weights, means, covariances), or a fitted mixture, also of scikit-learn."
@@ -58,7 +59,7 @@ def in_shape(matrices: Float64, name: str, live: Any) -> Float64:
 class LikelihoodPass(Pass[Float64]):
     """(b,) log-likelihoods of rows, the mean over some mixtures."""
 
-    rule: Mixture | NoiseMixture
+    rule: AnyMixture
     states: tuple[State, ...]
 
     def prepare(self, rows: RepresentedRows) -> list[MeasureFunction]:
@@ -69,11 +70,22 @@ class LikelihoodPass(Pass[Float64]):
 
     def work(self, rows: RepresentedRows, task: int, prepared: list[MeasureFunction]) -> Float64:
         total: Float64 = np.zeros(1)
+        more = self._of_holes(rows, task)
         for state, measure in zip(self.states, prepared, strict=True):
             d2, metrics = measure(rows, rows.space, state, task), _clusters(state)[0]
-            sizes = metrics.log_volumes, len(metrics.live)
-            total = total + self.rule.log_likelihoods(d2, state.known_scales(), *sizes)
+            sizes = metrics.log_volumes + metrics.expected_errors, len(metrics.live)
+            d2 = self.rule.tails(d2 + more, state.expected_errors)[0]
+            logs = self.rule.log_likelihoods(d2, state.known_scales(), *sizes)
+            total = total + logs + more[:, 0] / 2.0
         return total / len(self.states)
+
+    def _of_holes(self, rows: RepresentedRows, task: int) -> Float64:
+        """(b, 1) what rows have more of distances as they lack values; (1, 1) zero where none
+        does."""
+        if not rows.space.completes_rows:
+            return np.zeros((1, 1))
+        more = self.rule.of_holes(np.isnan(to_numpy(rows.blocks.cut(*rows.task_range(task)).x)))
+        return np.zeros((1, 1)) if more is None else host_float64(more)[:, None]
 
 
 @dataclass(frozen=True)
@@ -94,7 +106,7 @@ def deviance(outcome: Outcome, engine: Engine) -> float:
     """Return -2 log-likelihood of the rows of a fit, spread over the steps in which they are
     told."""
     geometry, result = outcome.geometry, outcome.result
-    rule = cast(Mixture | NoiseMixture, result.rule)
+    rule = cast(AnyMixture, result.rule)
     mixtures = spread_over(steps_of_columns(geometry), result.state)
     rows = RepresentedRows(result.space, geometry.blocks, 0)
     sums = engine.map(rows, DeviancePass(LikelihoodPass(rule, mixtures)))
@@ -169,8 +181,7 @@ def _parameters_of(init: Any, swept: Swept) -> GivenClusters:
     estimator, name = swept.context.estimator, swept.context.estimator_name
     d, c = swept.problem.space.n_coordinates, swept.context.settings.n_clusters
     if not isinstance(init, tuple):
-        kind = getattr(init, "covariance_type", None) or init._covariance.shape
-        init = init.weights_, init.means_, _spread(init.covariances_, kind, c, d)
+        init = init.weights_, init.means_, _covariances_of(init, c, d)
     weights, means, covariances = (host_array(one, "init", name).astype(np.float64) for one in init)
     shape = SHAPES[estimator._covariance.shape]
     covariances = _spread(covariances, shape.name, c, d) if covariances.ndim < 3 else covariances
@@ -191,6 +202,16 @@ def _parameters_of(init: Any, swept: Swept) -> GivenClusters:
     return GivenClusters(centres, covariances, weights / weights.sum())
 
 
+def _covariances_of(mixture: Any, c: int, d: int) -> Float64:
+    """Return the covariances (c, d, d) of a fitted mixture, ours or scikit-learn's."""
+    kind = getattr(mixture, "covariance_type", None)
+    if kind is not None:
+        return _spread(mixture.covariances_, kind, c, d)
+    metrics = mixture._state.metrics
+    covariances: Float64 = metrics.covariances
+    return covariances[:, :, None] * np.eye(d) if metrics.are_diagonal else covariances
+
+
 def _spread(covariances: Any, name: str, c: int, d: int) -> Float64:
     """Return covariances (c, d, d) of what is kept of a shape."""
     kept = np.asarray(covariances, np.float64)
@@ -199,6 +220,13 @@ def _spread(covariances: Any, name: str, c: int, d: int) -> Float64:
     if name == "spherical" and kept.shape == (c,):
         return kept[:, None, None] * np.eye(d)
     return kept[:, :, None] * np.eye(d) if name == "diag" and kept.shape == (c, d) else kept
+
+
+def mixture_rule(df: float | None, _: Geometry, shrinkage: Shrinkage) -> tuple[AnyMixture, None]:
+    """Return the rule of a mixture without noise: of Gaussians, or t distributions."""
+    if df is None:
+        return Mixture(), None
+    return StudentMixture(df, len(shrinkage.columns.live)), None
 
 
 def noise_share(value: Any, estimator_name: str) -> float | None:

@@ -29,7 +29,8 @@ from ..data.blocks import Blocks, mapped, spans
 from ..data.files.discovery import files_of
 from ..data.limits import Limits
 from ..data.outputs import FloatArray, Labels, RowOutputs, TopMemberships
-from ..data.scaling import FeatureUnits
+from ..data.powers import PowerUnits
+from ..data.scaling import FeatureUnits, Units
 from ..engines import Engine
 from ..engines.dask.dask_api import is_collection
 from ..rules import Rule
@@ -72,6 +73,7 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
     _rule: Rule
     _training_diag: Any
     _factors: Float64 | None = None
+    _powers: PowerUnits | None = None
     _sums_to_one: bool = True  # whether memberships do, under the rule of the parameters
     _limits: Limits = Limits()  # no parameter, and not saved
     _answers_no_rows = False  # True: of a chunk without rows answers are empty
@@ -85,8 +87,10 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
         """Find the clusters of X; `taker` is given the results of rows that are not in memory."""
 
     @property
-    def _units(self) -> FeatureUnits | None:
+    def _units(self) -> Units | None:
         """The units of the features in the model, where they are not the user's."""
+        if self._powers is not None:
+            return self._powers
         return None if self._factors is None else FeatureUnits(self._factors)
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..data.arrays import Float64
 from ..data.blocks import Blocks
-from ..data.scaling import FeatureUnits
+from ..data.scaling import Units
 from ..engines import Engine, ThreadEngine
 from ..kernels import Kernel
 from ..rules import Rule, RuleEvidence, RuleWithScales
@@ -182,8 +182,9 @@ class FitContext:
     taker: RowTaker | None = None  # of the rows' results in the last pass
     stages: tuple[Stage, ...] = ()  # settled
     space: PointSpace | None = None  # of the rows, where a stage has made it
-    units: FeatureUnits | None = None  # of the features, where they are not the user's
+    units: Units | None = None  # of the features, where they are not the user's
     n_labelled: int | None = None  # rows that have results; None: these
+    scope: str = ""  # of several fits in one, which this is, for its checkpoint
 
     @property
     def estimator_name(self) -> str:
@@ -245,7 +246,7 @@ class FitContext:
 
     def section(self, key: str) -> CheckpointSection:
         """Return a part of the fit's checkpoint, which no other part has the key of."""
-        return CheckpointSection() if self.log is None else self.log.section(key)
+        return CheckpointSection() if self.log is None else self.log.section(self.scope + key)
 
     @contextmanager
     def kept_in_checkpoint(self) -> Iterator[None]:

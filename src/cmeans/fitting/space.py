@@ -9,9 +9,14 @@ import numpy as np
 
 from ..data.arrays import IntArray, host_float64, in_float64, is_foreign, is_sparse, to_numpy
 from ..data.blocks import Blocks
-from ..data.scaling import FeatureUnits
+from ..data.scaling import Units
 from ..engines import Engine
-from ..graphs.landmark_graph import AUTOMATIC, Sought, landmark_centres, landmark_graph
+from ..graphs.landmark_graph import (
+    Sought,
+    automatic_landmarks,
+    landmark_centres,
+    landmark_graph,
+)
 from ..graphs.precomputed_graph import precomputed_graph
 from ..kernels import (
     Cosine,
@@ -63,7 +68,7 @@ class SpaceRequest:
     landmarks: Landmarks
     budget: int | None = None  # bytes; None: those that are free
     space: PointSpace | None = None  # of the rows themselves, where it is made already
-    units: FeatureUnits | None = None  # of the features, where they are not the user's
+    units: Units | None = None  # of the features, where they are not the user's
 
     @property
     def spherical(self) -> bool:
@@ -241,7 +246,7 @@ def graph_geometry(
     estimator_name: str,
     rng: np.random.RandomState,
     engine: Engine,
-    units: FeatureUnits | None = None,
+    units: Units | None = None,
 ) -> Geometry:
     """Choose the landmarks, make their graph of all rows."""
     if words.metric == "precomputed":
@@ -265,7 +270,11 @@ def graph_geometry(
     count = (
         number
         if isinstance(number, int)
-        else max(min(AUTOMATIC, different // 2), min(words.n_neighbors, different - 1), 1)
+        else max(
+            min(automatic_landmarks(sought.count), different // 2),
+            min(words.n_neighbors, different - 1),
+            1,
+        )
     )
     if given is not None:
         rows, points = given

@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from ..data.arrays import Float64, IntArray, diagonal_csr
+from ..data.arrays import Float64, IntArray
 
 SCALE = 7  # the neighbour whose distance is a row's scale
 LEAST = 2.0**-20  # affinity of a row to its neighbours
@@ -50,51 +49,6 @@ def affinities(distances: Float64, own: Float64, others: Float64) -> Float64:
     other = np.divide(distances, two, out=np.zeros_like(distances), where=two > 0)
     found: Float64 = np.maximum(np.exp(-ratio * other), LEAST)
     return found
-
-
-def affinity_graph(
-    distances: Float64,  # (n, k) ascending
-    numbers: npt.NDArray[Any],  # (n, k)
-    weights: Float64,  # (n,) of the rows, of which no two are equal
-    most: int,  # neighbours by weight
-) -> tuple[Any, Float64]:
-    """Return the symmetric affinities (n, n), CSR, and the scales (n,) of rows.
-
-    A row of weight w stands for w equal ones, each with an edge to its nearest neighbours, the
-    other copies first. An edge stays if either end lists the other.
-    """
-    n, k = numbers.shape
-    copies, of_others = np.maximum(weights - 1.0, 0.0), weights[numbers]
-    widths = scales(distances, of_others, copies)
-    listed = counted(of_others, copies, most) * weights[:, None]
-    values = listed * affinities(
-        distances, np.broadcast_to(widths[:, None], (n, k)), widths[numbers]
-    )
-    parts = (values.ravel(), numbers.ravel(), k * np.arange(n + 1))
-    one_way = sparse.csr_array(parts, shape=(n, n))
-    loops = diagonal_csr(weights * np.minimum(copies, most))
-    both = sparse.csr_array(one_way.maximum(one_way.T.tocsr()) + loops)
-    both.eliminate_zeros()
-    both.sort_indices()
-    return both, widths
-
-
-def arcs_of_new_rows(
-    distances: Float64,  # (b, k) to rows of the graph, ascending
-    numbers: npt.NDArray[Any],  # (b, k)
-    weights: Float64,  # (n,)
-    widths: Float64,  # (n,) scales of the rows of the graph
-    most: int,
-) -> Any:
-    """Return the affinities (b, n), CSR, of new rows to their nearest neighbours."""
-    b, k = numbers.shape
-    of_others = weights[numbers]
-    own = scales(distances, of_others, np.zeros(b))
-    values = counted(of_others, np.zeros(b), most) * affinities(
-        distances, np.broadcast_to(own[:, None], (b, k)), widths[numbers]
-    )
-    parts = (values.ravel(), numbers.ravel().astype(np.int64), k * np.arange(b + 1))
-    return sparse.csr_array(parts, shape=(b, len(weights)))
 
 
 def gains(

@@ -43,6 +43,14 @@ class Levels:
         nearest = np.argmin(np.abs(self.exponents))
         return int(np.argmax(value) if np.isfinite(value).any() else nearest)
 
+    def maxima(self) -> IntArray:
+        """Return the stable levels that are more so than the ones beside them, the most stable
+        first. The last level is none: what is beyond it is not known."""
+        value = np.concatenate([[-np.inf], self.stability, [np.inf]])
+        higher = (value[1:-1] > value[:-2]) & (value[1:-1] >= value[2:])
+        found = np.flatnonzero(higher & (self.stability >= STABLE))
+        return found[np.argsort(-self.stability[found], kind="stable")]
+
 
 def levels(graph: CommunityGraph, exponents: Float64, sizes: Float64, engine: Engine) -> Levels:
     """Return runs at resolutions, and the mean adjusted Rand index between the runs of each and
@@ -96,8 +104,7 @@ def consensus(graph: CommunityGraph, resolution: float, runs: Sequence[IntArray]
     for labels in runs:
         together += labels[graph.begin] == labels[graph.end]
     share = APART + (1 - APART) * together / len(runs)
-    reweighed = CommunityGraph(graph.start, graph.end, graph.weight * share)
-    return communities(reweighed, resolution)
+    return communities(replace(graph, weight=graph.weight * share), resolution)
 
 
 def cells(graph: CommunityGraph) -> IntArray:
@@ -110,6 +117,14 @@ def cells(graph: CommunityGraph) -> IntArray:
 
 
 @dataclass(frozen=True)
+class Layer:
+    """Communities, and the resolution at which they were found."""
+
+    labels: IntArray  # (n,)
+    resolution: float
+
+
+@dataclass(frozen=True)
 class StableCommunities:
     """Communities, the resolution at which they were found, and how stable each level is."""
 
@@ -117,6 +132,7 @@ class StableCommunities:
     resolution: float
     levels: Levels
     level: int
+    others: tuple[Layer, ...] = ()  # at other levels where stability is largest
 
     @property
     def stability(self) -> float:
@@ -151,18 +167,29 @@ class CommunitySearch:
     def at(self, resolution: float) -> StableCommunities:
         """Return the communities at a resolution."""
         near = np.log2(resolution) + STEP * np.arange(-1, 2)
-        return self._of(levels(self.coarse, near, self.sizes, self.engine), 1, resolution)
+        found = levels(self.coarse, near, self.sizes, self.engine)
+        labels = self._layer(found, 1, resolution).labels
+        return StableCommunities(labels, resolution, replace(found, runs=()), 1)
 
     def most_stable(self) -> StableCommunities:
         """Return the communities at the resolution where they are most stable."""
         found = levels(self.coarse, LEVELS, self.sizes, self.engine)
-        level = found.chosen()
-        return self._of(found, level, float(2.0 ** found.exponents[level]))
+        chosen = found.chosen()
+        numbers = [chosen, *(level for level in found.maxima() if level != chosen)]
 
-    def _of(self, found: Levels, level: int, resolution: float) -> StableCommunities:
+        def layer(task: int) -> Layer:
+            level = numbers[task]
+            return self._layer(found, level, float(2.0 ** found.exponents[level]))
+
+        first, *others = self.engine.run(layer, len(numbers))
+        alone = replace(found, runs=())
+        return StableCommunities(first.labels, first.resolution, alone, chosen, tuple(others))
+
+    def _layer(self, found: Levels, level: int, resolution: float) -> Layer:
+        """Return the consensus of the runs of a level and those beside it."""
         near = found.runs[max(level - 1, 0) : level + 2]
         runs = [run for runs in near for run in runs]
         labels = consensus(self.coarse, resolution, runs)[self.cell]
         labels = communities(self.graph, resolution, start=labels, rounds=2)
         labels = best_of_few(self.graph, resolution, settled(self.graph, resolution, labels))
-        return StableCommunities(labels, resolution, replace(found, runs=()), level)
+        return Layer(labels, resolution)

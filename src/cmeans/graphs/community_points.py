@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from ..data.arrays import Float64, IntArray, diagonal_csr
+from ..data.blocks import Blocks, GivenRows
+from ..engines import Engine, Pass
 from ..kernels.nearest_points import NearestPoints
 from ..runtime.stored_classes import stored
-from .affinities import arcs_of_new_rows
+from .edges import Edges, arcs_of_new_rows
 from .piece_points import GivenPoints
 from .row_keys import KeyPlaces, row_keys
 
 Keys = npt.NDArray[np.int64]
 
 
+class NodePlaces(NamedTuple):
+    """Where rows are in a graph."""
+
+    known: IntArray  # (b,) the nodes that they are; -1 for new ones
+    arcs: Any  # (b, n) CSR, weights of the edges of new rows to nodes
+
+
 class Nodes(Protocol):
     """Nodes of a graph, by which rows are known."""
+
+    are_given: ClassVar[bool]  # rows come as their edges to these, in place of their coordinates
+
+    @property
+    def count(self) -> int: ...
 
     def known(self, x: Any) -> IntArray:
         """Return the nodes (b,) that rows are; -1 for new ones."""
@@ -39,12 +54,18 @@ class NeighbourNodes:
 
     rows: Float64  # (n, p)
     weights: Float64  # (n,) of the rows of the fit
-    widths: Float64  # (n,) scales of the nodes, 0 for those of no weight
+    edges: Edges  # of nodes of some weight
     keys: Keys  # (n,) of the rows
     axes: Float64  # (d, p) orthonormal; (0, 0) where rows are compared as they are
     centre: Float64  # (d,)
     have_unit_length: bool
     n_neighbors: int
+
+    are_given: ClassVar = False
+
+    @property
+    def count(self) -> int:
+        return len(self.weights)
 
     def known(self, x: Any) -> IntArray:
         return self._known(row_keys(self._given(x)))
@@ -62,13 +83,11 @@ class NeighbourNodes:
         if not len(rows):
             return sparse.csr_array((0, len(self.rows)))
         numbers, squares = self._search(np.ascontiguousarray(rows))
-        return arcs_of_new_rows(
-            np.sqrt(np.maximum(squares.astype(np.float64), 0.0)),
-            self._heavy[numbers],
-            self.weights,
-            self.widths,
-            self.n_neighbors,
-        )
+        distances = np.sqrt(np.maximum(squares.astype(np.float64), 0.0))
+        heavy = self.weights[self._heavy]
+        arcs = arcs_of_new_rows(distances, numbers, heavy, self.n_neighbors, self.edges)
+        parts = arcs.data, self._heavy[arcs.indices], arcs.indptr
+        return sparse.csr_array(parts, shape=(len(rows), self.count))
 
     def _given(self, x: Any) -> Float64:
         return GivenPoints(self.rows, self.have_unit_length).rows(x)
@@ -93,6 +112,24 @@ def projected(rows: Float64, centre: Float64, axes: Float64) -> Float64:
     return (rows - centre) @ axes if axes.size else rows
 
 
+def both_ways(x: Any) -> Any:
+    """Return affinities (n, n), CSR, as those of a graph: an edge weighs as much as the larger of
+    its two directions, and a node is not its own neighbour."""
+    both = sparse.csr_array(x.maximum(x.T.tocsr()))
+    both = sparse.csr_array(both - diagonal_csr(both.diagonal()))
+    both.eliminate_zeros()
+    both.sort_indices()
+    return both
+
+
+def graph_key(both: Any) -> str:
+    """Return a key of a graph: equal for one whose weights are so many times as large."""
+    largest = both.data.max(initial=0.0)
+    parts = both.data / (largest if largest > 0 else 1.0), both.indices, both.indptr
+    keys = row_keys(sparse.csr_array(parts, shape=both.shape))
+    return hashlib.sha256(keys.tobytes()).hexdigest()
+
+
 @stored
 @dataclass(frozen=True)
 class GivenNodes:
@@ -100,13 +137,18 @@ class GivenNodes:
 
     weights: Float64  # (n,) of the nodes
     keys: Keys  # (n,) of their affinities
+    graph_key: str  # of all of them
+
+    are_given: ClassVar = True
+
+    @property
+    def count(self) -> int:
+        return len(self.weights)
 
     def known(self, x: Any) -> IntArray:
-        keys, own = row_keys(x), self.keys.view(np.uint64)
-        found = self._known(keys)
-        if len(keys) == len(own):  # the matrix of the fit itself, whose rows may be equal
-            found = np.where(keys == own, np.arange(len(keys)), found)
-        return found
+        if x.shape[0] == x.shape[1] and graph_key(both_ways(x)) == self.graph_key:
+            return np.arange(self.count)  # the graph of the fit, whose rows may be equal
+        return self._known(row_keys(x))
 
     def arcs(self, x: Any) -> Any:
         weighted = sparse.csr_array(x @ diagonal_csr(self.weights))
@@ -116,3 +158,36 @@ class GivenNodes:
     @cached_property
     def _known(self) -> KeyPlaces:
         return KeyPlaces(self.keys.view(np.uint64))
+
+
+def places_of(nodes: Nodes, x: Any) -> NodePlaces:
+    """Return where rows are in a graph."""
+    known = nodes.known(x)
+    new = np.flatnonzero(known < 0)
+    if not len(new):
+        return NodePlaces(known, sparse.csr_array((len(known), nodes.count)))
+    arcs, lengths = nodes.arcs(x[new]), np.zeros(len(known), np.int64)
+    lengths[new] = np.diff(arcs.indptr)
+    parts = arcs.data, arcs.indices, np.append(0, np.cumsum(lengths))
+    return NodePlaces(known, sparse.csr_array(parts, shape=(len(known), nodes.count)))
+
+
+@dataclass(frozen=True)
+class PlacesPass(Pass[NodePlaces]):
+    """Where rows are in a graph."""
+
+    nodes: Nodes
+
+    def work(self, rows: GivenRows, task: int, prepared: None) -> NodePlaces:
+        return _stacked([places_of(self.nodes, block.x) for block in rows.task(task)])
+
+
+def places_of_rows(nodes: Nodes, blocks: Blocks, engine: Engine) -> NodePlaces:
+    """Return where all rows are in a graph."""
+    rows = GivenRows(blocks, blocks.numbers_of_a_row)
+    return _stacked(list(engine.map(rows, PlacesPass(nodes))))
+
+
+def _stacked(parts: list[NodePlaces]) -> NodePlaces:
+    known, arcs = zip(*parts, strict=True)
+    return NodePlaces(np.concatenate(known), sparse.vstack(arcs, format="csr"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..data.arrays import Float64, IntArray, diagonal_csr
-from ..data.blocks import Blocks, GivenRows
-from ..engines import Engine, Pass
+from ..data.blocks import spans
 from ..runtime.stored_classes import stored
 from .affinities import gains
-from .community_points import Nodes
+from .community_points import NodePlaces
+
+ROWS = 2**14  # whose shares are dense at once
 
 
 @stored
@@ -55,26 +57,37 @@ class NodeCommunities:
         parts = found.data, found.indices.astype(np.int64), found.indptr.astype(np.int64)
         return cls(filled, strengths, resolution, n_clusters, *parts)
 
-    def answers(self, nodes: Nodes, x: Any) -> tuple[IntArray, Any]:
+    def answers(self, places: NodePlaces) -> tuple[IntArray, Any]:
         """Return the labels (b,) of rows, and their gains (b, c), CSR: those of the nodes that they
         are, or as their edges to nodes lead."""
-        known = nodes.known(x)
-        new = np.flatnonzero(known < 0)
-        labels, found = self.of_nodes(known)
-        if not len(new):
+        labels, found = self.of_nodes(places.known)
+        is_new = places.known < 0
+        if not is_new.any():
             return labels, found
-        labels[new], more = self.of_arcs(nodes.arcs(x[new]))
-        ones = np.ones(len(new)), (new, np.arange(len(new)))
-        places = sparse.csr_array(ones, shape=(len(known), len(new)))
-        return labels, sparse.csr_array(found + places @ more)
+        of_new, more = self.of_arcs(places.arcs)
+        return np.where(is_new, of_new, labels), sparse.csr_array(found + more)
+
+    def labels_of(self, nodes: IntArray) -> IntArray:
+        """Return the labels (b,) of nodes; -1 of -1."""
+        return np.where(nodes < 0, -1, self.labels[nodes])
 
     def of_nodes(self, nodes: IntArray) -> tuple[IntArray, Any]:
         """Return the labels (b,) of nodes, and their gains (b, c), CSR; of -1 none."""
         parts = self.values, self.columns, self.starts
         found = sparse.csr_array(parts, shape=(len(self.labels), self.n_clusters))
         there = (nodes >= 0).astype(float)
-        labels = np.where(nodes < 0, -1, self.labels[nodes])
-        return labels, sparse.csr_array(diagonal_csr(there) @ found[np.maximum(nodes, 0)])
+        return self.labels_of(nodes), sparse.csr_array(
+            diagonal_csr(there) @ found[np.maximum(nodes, 0)]
+        )
+
+    @cached_property
+    def profiles(self) -> Float64:
+        """The mean shares (c, c) of the nodes of each community."""
+        nodes, sums = np.flatnonzero(self.labels >= 0), np.zeros((self.n_clusters,) * 2)
+        for start, stop in spans(len(nodes), ROWS):
+            labels, found = self.of_nodes(nodes[start:stop])
+            np.add.at(sums, labels, shares(found, labels))
+        return sums / np.bincount(self.labels[nodes])[:, None]
 
     def _of_nodes(self, affinities: Any) -> Any:
         """Return the gains (n, c), CSR, of the nodes, of which none is larger than that of the own
@@ -145,28 +158,3 @@ def _best(found: Any) -> IntArray:
     best = np.full(found.shape[0], -1)
     best[rows[first]] = found.indices[first]
     return best
-
-
-Answers = tuple[IntArray, Any]
-
-
-@dataclass(frozen=True)
-class AnswersPass(Pass[Answers]):
-    """The communities of rows, and what they gain there."""
-
-    communities: NodeCommunities
-    nodes: Nodes
-
-    def work(self, rows: GivenRows, task: int, prepared: None) -> Answers:
-        parts = [self.communities.answers(self.nodes, block.x) for block in rows.task(task)]
-        labels, found = zip(*parts, strict=True)
-        return np.concatenate(labels), sparse.vstack(found, format="csr")
-
-
-def answers_of_rows(
-    communities: NodeCommunities, nodes: Nodes, blocks: Blocks, engine: Engine
-) -> Answers:
-    """Return the labels (n,) of all rows, and their gains (n, c), CSR."""
-    rows = GivenRows(blocks, blocks.numbers_of_a_row)
-    labels, found = zip(*engine.map(rows, AnswersPass(communities, nodes)), strict=True)
-    return np.concatenate(labels), sparse.vstack(found, format="csr")

@@ -12,6 +12,7 @@ from .displays.convergence import ConvergenceDisplay
 from .displays.image import ImageDisplay
 from .displays.memberships import MembershipDisplay
 from .displays.pieces import CostCurveDisplay, PieceTreeDisplay
+from .displays.resolutions import ResolutionDisplay
 from .displays.scatter import ScatterDisplay
 from .displays.selection import SelectionDisplay
 from .displays.silhouette import SilhouetteDisplay
@@ -36,6 +37,7 @@ __all__ = [
     "ImageDisplay",
     "MembershipDisplay",
     "PieceTreeDisplay",
+    "ResolutionDisplay",
     "ScatterDisplay",
     "SelectionDisplay",
     "SilhouetteDisplay",

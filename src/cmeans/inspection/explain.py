@@ -41,7 +41,7 @@ class Explanation:
     between : numbers of the rows that lie between clusters: of soft clusters those with no
         membership of a half, of hard ones those whose simplified silhouette is below 0.1.
     noise : numbers of the rows of no cluster.
-    tree : the tree, of scikit-learn, over the columns of X.
+    tree : the tree, of scikit-learn, over the columns.
     """
 
     columns: Table
@@ -73,6 +73,7 @@ def explain(
     model: Any,
     X: Any,
     *,
+    values: Any = None,
     feature_names: Any = None,
     sample_weight: Any = None,
     inverse_transform: Callable[[Any], Any] | None = None,
@@ -91,7 +92,10 @@ def explain(
         that ends in one.
     X : (n, d) rows as its `predict` takes them: those of the fit, or others; files too. Of more
         than 50,000 as many, evenly spaced, are read.
-    feature_names : d names, default=None: those of the fit, or numbers.
+    values : (n, k) other columns of the same rows, default=None: those of X
+        What to explain clusters by, where people do not know the columns of the fit: an array, a
+        sparse matrix or a data frame, such as counts of genes beside their principal axes.
+    feature_names : names of the columns, default=None: those of the fit or of `values`, or numbers.
     sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
     inverse_transform : function of rows as the model takes them, default=None
         Brings them to the units to show, such as a scaler's `inverse_transform`.
@@ -108,8 +112,8 @@ def explain(
     Raises
     ------
     ValueError
-        For rows of a precomputed kernel, which have no columns, and for a model or rows that are
-        none.
+        For rows of a precomputed kernel, which have no columns, without `values`; for values of
+        other rows, and for a model or rows that are none.
 
     Examples
     --------
@@ -126,13 +130,18 @@ def explain(
     n_columns = integer(n_columns, "n_columns", caller, 1)
     max_depth = integer(max_depth, "max_depth", caller, 1)
     seen = inspected(
-        model, X, caller, sample_weight=sample_weight, inverse_transform=inverse_transform
+        model,
+        X,
+        caller,
+        sample_weight=sample_weight,
+        inverse_transform=inverse_transform,
+        values=values,
     )
     names = named_features(feature_names, seen, caller)
     if seen.x is None:
         raise ValueError(
-            f"{caller}: rows of a precomputed kernel have no columns to explain clusters by; pass "
-            "a model of features."
+            f"{caller}: rows of a precomputed kernel have no columns to explain clusters by; give "
+            "some as values=..., or a model of features."
         )
     return explanation_of(seen, names, n_columns, max_depth)
 

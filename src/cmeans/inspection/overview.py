@@ -9,6 +9,7 @@ from .displays.centres import CentresDisplay
 from .displays.convergence import ConvergenceDisplay
 from .displays.memberships import MembershipDisplay
 from .displays.pieces import CostCurveDisplay, PieceTreeDisplay
+from .displays.resolutions import ResolutionDisplay
 from .displays.scatter import ScatterDisplay
 from .displays.silhouette import SilhouetteDisplay
 from .displays.sizes import SizesDisplay
@@ -25,6 +26,18 @@ def overview_of_pieces(model: Any, X: Any) -> Any:
     SizesDisplay.from_estimator(model, X, ax=second)
     PieceTreeDisplay.from_estimator(model, ax=third)
     CostCurveDisplay.from_estimator(model, ax=fourth)
+    return figure
+
+
+@describes_arguments
+def overview_of_communities(model: Any, X: Any) -> Any:
+    """Draw four pictures of communities and rows X, and return the figure of matplotlib: rows,
+    sizes, memberships and the stability of resolutions."""
+    figure, ((first, second), (third, fourth)) = shared_axes(2, 2, "plot", figsize=(11, 8))
+    ScatterDisplay.from_estimator(model, X, ax=first)
+    SizesDisplay.from_estimator(model, X, ax=second)
+    MembershipDisplay.from_estimator(model, X, ax=third)
+    ResolutionDisplay.from_estimator(model, ax=fourth)
     return figure
 
 

@@ -12,11 +12,12 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from ..data.arrays import Array, Float64, IntArray, host_float64, is_sparse
-from ..fitting.seen_rows import Inspectable
+from ..fitting.rows.advice import refuse_no_rows
+from ..fitting.seen_rows import Inspectable, SeenRows
 from ..fitting.validation import integer
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
-from .steps import last_step, shown_columns
+from .steps import last_step, other_columns, shown_columns
 
 MOST_ROWS = 50_000  # that are looked at of more, evenly spaced
 
@@ -118,14 +119,21 @@ def inspected(
     diag: Any = None,
     most: int = MOST_ROWS,
     inverse_transform: Callable[[Any], Any] | None = None,
+    values: Any = None,
 ) -> InspectedRows:
     """Return at most so many rows of X, evenly spaced, and what a fitted model says of them; their
-    columns in the units to which `inverse_transform` brings them, or as they go into a pipeline."""
+    columns in the units to which `inverse_transform` brings them, or as they go into a pipeline, or
+    those of other `values` of the same rows."""
     pipeline, given = model if isinstance(model, Pipeline) else None, X
     if pipeline is not None and inverse_transform is not None:
         raise ValueError(
             f"{caller}(inverse_transform=...): of a pipeline the columns that go in are shown; "
             "leave it out."
+        )
+    if values is not None and inverse_transform is not None:
+        raise ValueError(
+            f"{caller}(values=..., inverse_transform=...): values are shown as they are; leave one "
+            "of them out."
         )
     model, X = last_step(model, X)
     if not isinstance(model, Inspectable):
@@ -147,10 +155,24 @@ def inspected(
                 f"array {wanted} is needed."
             )
     names = () if x is None else feature_names(model)
-    if x is not None and pipeline is not None:
+    if values is not None:
+        x, names = _of_other_values(values, seen, caller)
+    elif x is not None and pipeline is not None:
         x, names = shown_columns(pipeline, given, numbers)
     x = x if x is None or is_sparse(x) else host_float64(x)
     return InspectedRows(**{**vars(seen), "x": x}, model=model, feature_names=names)
+
+
+def _of_other_values(values: Any, seen: SeenRows, caller: str) -> tuple[Array, tuple[str, ...]]:
+    """Return rows of other values than those of the fit, and the names of their columns."""
+    refuse_no_rows(values, f"{caller}(values=...)")
+    shape = np.shape(values)
+    if len(shape) != 2 or shape[0] != seen.n_rows:
+        raise ValueError(
+            f"{caller}(values=...): its shape is {shape}, and X has {seen.n_rows} rows; give the "
+            "same rows, in the same order."
+        )
+    return other_columns(values, seen.numbers)
 
 
 def feature_names(model: Any) -> tuple[str, ...]:

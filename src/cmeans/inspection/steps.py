@@ -1,8 +1,10 @@
-"""Pipelines: the model at their end, its rows, and the columns of what went in, in which people
-know them."""
+"""Columns in which people know their rows: those that went into a pipeline, whose model is its last
+step, or others beside the rows of a fit."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,14 +35,24 @@ def shown_columns(model: Pipeline, X: Any, numbers: IntArray) -> tuple[Array, tu
     cells that are missing count as the mean of their column. Columns that a column transformer
     drops are left out.
     """
-    names = getattr(model, "feature_names_in_", None)
+    return _shown(X, numbers, getattr(model, "feature_names_in_", None), partial(_used, model))
+
+
+def other_columns(values: Any, numbers: IntArray) -> tuple[Array, tuple[str, ...]]:
+    """Return some rows of other values than those of a fit, as `shown_columns` does."""
+    return _shown(values, numbers, None, lambda labels: list(range(len(labels))))
+
+
+def _shown(
+    X: Any, numbers: IntArray, names: Any, used: Callable[[list[Any]], list[int]]
+) -> tuple[Array, tuple[str, ...]]:
     if is_sparse(X):
         return X.tocsr()[numbers].astype(np.float64), _names(names, X.shape[1])
     rows = None if hasattr(X, "columns") else np.asarray(X)
     known = list(X.columns) if rows is None else list(range(rows.shape[1]))
     titles = [str(label) for label in known] if rows is None else list(_names(names, len(known)))
     columns, made = list[Float64](), list[str]()
-    for at in _used(model, known if rows is None else titles):
+    for at in used(known if rows is None else titles):
         values = np.asarray(X[known[at]] if rows is None else rows[:, at])[numbers]
         for name, column in _as_numbers(values, titles[at]):
             columns.append(column)

@@ -173,10 +173,11 @@ class KernelPatchClustering(Plotting, StreamingBase):
         patch, first = _in_full(chunk.over(_together(rows, pasts, chunk.blocks))), pasts[0]
         space = self._span(patch, first.space.kernel, patch.blocks)
         geometry = self._later_geometry(patch, space)
+        at_start = first.moved(space, space.project(first.centres, first.space))[0]
         return self._carried(
             chunk,
             geometry,
-            *self._followed(patch, geometry, rule, space.project(first.centres, first.space)),
+            *self._followed(patch, geometry, rule, at_start),
         )
 
     def _carried(
@@ -291,7 +292,7 @@ class KernelPatchClustering(Plotting, StreamingBase):
             kernel, take(blocks.x, np.flatnonzero(blocks.weight > 0)), blocks.x.dtype
         )
 
-    def _rows_to_begin_with(self, settings: FitSettings) -> int:
+    def _rows_to_begin_with(self, settings: FitSettings, rows: Blocks) -> int:
         """A graph is made of half a patch at least, the least that `fit` cuts where there are so
         many rows."""
         return self.patch_size // 2 if self._makes_graph() else 0

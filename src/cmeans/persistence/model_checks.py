@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..data.outputs import TopMemberships
+from ..data.powers import PowerUnits
 from ..estimators.landmark_graph import LandmarkGraph
 from ..fitting.streams.stream_fit import StreamingBase
 from ..fitting.streams.stream_state import StreamState
@@ -145,6 +146,9 @@ def _check_features(model: Any, space: Space) -> None:
         )
         if not known or not (np.isfinite(factors) & (factors > 0)).all():
             raise ValueError("the factors of the features do not fit their number")
+    powers = model._powers
+    if powers is not None and not (isinstance(powers, PowerUnits) and len(powers.powers) == d):
+        raise ValueError("the powers of the features do not fit their number")
     space.check(d, model._training_diag)
 
 
@@ -157,8 +161,12 @@ def _check_stream(model: Any, stream: Any) -> None:
         past.space.kernel != model.kernel_
         or stream.rule != model._rule
         or len(past.centres) != len(model._state.centres)
+        or (past.scatter is None) != (model._state.metrics is None)
     ):
-        raise ValueError("the stream has another kernel, rule or number of clusters than the model")
+        raise ValueError(
+            "the stream has another kernel, rule or number of clusters than the model, or other "
+            "metrics"
+        )
     past.space.check(model.n_features_in_, model._training_diag)
     if stream.reserve is not None and (past.space.basis_points is None or past.space.is_portable):
         raise ValueError(

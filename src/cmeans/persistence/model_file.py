@@ -42,6 +42,7 @@ ESTIMATORS: dict[str, type[Any]] = {
     **{name: cls for name, cls in WING.items() if issubclass(cls, BaseEstimator)},
     "LandmarkGraph": LandmarkGraph,
 }
+MODEL = "$model"  # by which a file knows a model that another one holds
 OF_A_FIT = ("engine",)  # parameters of a fit, not of its result
 
 
@@ -106,7 +107,8 @@ def packed(
     model: BaseEstimator, *, rows: bool = True, metadata: Mapping[str, Any] | None = None
 ) -> tuple[dict[str, Any], Arrays]:
     """Return the header and the arrays that `save` writes."""
-    steps, model = steps_of(model)
+    check_is_fitted(model)
+    steps, model = steps_of(getattr(model, "_saved", model))
     check_is_fitted(model)
     if metadata is not None and not (
         isinstance(metadata, Mapping) and all(isinstance(key, str) for key in metadata)
@@ -123,23 +125,49 @@ def packed(
         )
     # they may have been changed since the fit, and loading would refuse them
     check_parameters(model)
-    writer = Packer()
-    fitted = {
-        k: v for k, v in vars(model).items() if is_fitted_name(k) and (rows or k not in PER_ROW)
-    }
+    writer = _ModelPacker(rows)
+    recipe = vars(model).get("recipe_")  # which is JSON, for readers of the header alone
     header = {
         "format": FORMAT,
-        "estimator": name,
         "version": __version__,
-        "params": {
-            k: writer.encode(_storable(k, v), k) for k, v in model.get_params(deep=False).items()
-        },
-        "fitted": {k: writer.encode(brought(v), k) for k, v in fitted.items()},
-        "metadata": metadata or {},
+        **writer.parts(model),
+        "metadata": ({} if recipe is None else recipe.to_json()) | dict(metadata or {}),
     }
     if steps is not None:
         header |= {"format": WITH_STEPS, "steps": packed_steps(steps, writer)}
     return header, writer.arrays
+
+
+class _ModelPacker(Packer):
+    """An encoder of models, and of those that they hold."""
+
+    def __init__(self, rows: bool) -> None:
+        super().__init__()
+        self._rows = rows
+
+    def encode(self, value: Any, where: str) -> Any:
+        if not isinstance(value, BaseEstimator):
+            return super().encode(value, where)
+        if ESTIMATORS.get(type(value).__name__) is not type(value):
+            raise ValueError(
+                f"save: {where}={value!r} is none of the library's estimators, which alone a file "
+                "can hold; pickle the model instead (load pickles only from sources you trust)."
+            )
+        return {MODEL: self.parts(value, f"{where}.")}
+
+    def parts(self, model: Any, where: str = "") -> dict[str, Any]:
+        """Return what a model is made of: its class, parameters and fitted attributes."""
+        fitted = {
+            k: v
+            for k, v in vars(model).items()
+            if is_fitted_name(k) and k != "recipe_" and (self._rows or k not in PER_ROW)
+        }
+        params = model.get_params(deep=False)
+        return {
+            "estimator": type(model).__name__,
+            "params": {k: self.encode(_storable(k, v), f"{where}{k}") for k, v in params.items()},
+            "fitted": {k: self.encode(brought(v), f"{where}{k}") for k, v in fitted.items()},
+        }
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -171,6 +199,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         model = _build(header, arrays)
         check_model(model)
+        _add_recipe(model, header["metadata"])
         return (
             pipeline_of(header["steps"], arrays, model) if header["format"] == WITH_STEPS else model
         )
@@ -271,11 +300,22 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     return header, arrays
 
 
+def _add_recipe(model: BaseEstimator, metadata: Mapping[str, Any]) -> None:
+    """Give a model the recipe of its table, where the file holds one and tables can be read."""
+    if {"columns", "scaling", "dtype"} <= metadata.keys():
+        try:
+            from ..data.recipe.table_recipe import recipe_from_json
+        except ModuleNotFoundError:  # pyarrow, which reads tables
+            return
+        model.recipe_ = recipe_from_json(metadata)
+
+
 def _build(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Any:
     if header["estimator"] not in ESTIMATORS:
         raise ValueError(f"unknown estimator {header['estimator']!r}")
     model = ESTIMATORS[header["estimator"]]()
-    model.set_params(**{k: unpacked(v, arrays) for k, v in header["params"].items()})
+    params = {k: unpacked(v, arrays, MODELS) for k, v in header["params"].items()}
+    model.set_params(**params)
     for name in OF_A_FIT:  # files hold no engine of a fit
         if vars(model).get(name) is not None:
             raise ValueError(f"{name}={vars(model)[name]!r} was never saved")
@@ -287,5 +327,16 @@ def _build(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Any:
             name in PRIVATE or of_class is None or isinstance(of_class, cached_property)
         ):
             raise ValueError(f"{name!r} is no fitted attribute")
-        setattr(model, name, unpacked(value, arrays))
+        setattr(model, name, unpacked(value, arrays, MODELS))
     return model
+
+
+def _held(parts: Any, arrays: dict[str, npt.NDArray[Any]]) -> Any:
+    """Return a model that another one holds, fitted or not."""
+    model = _build(parts, arrays)
+    if parts["fitted"]:
+        check_model(model)
+    return model
+
+
+MODELS = {MODEL: _held}

@@ -18,6 +18,7 @@ from .sized_entropy import SizedEntropy
 from .sized_fuzzy import SizedFuzzy
 from .sized_hard import SizedHard
 from .sparse import SparsePossibilistic
+from .student_mixture import StudentMixture
 from .truncated import Truncated
 from .with_scales import RuleWithScales
 
@@ -39,6 +40,7 @@ __all__ = [
     "SizedFuzzy",
     "SizedHard",
     "SparsePossibilistic",
+    "StudentMixture",
     "Truncated",
 ]
 

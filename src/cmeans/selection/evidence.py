@@ -19,7 +19,7 @@ from ..estimators import KernelKMeans
 from ..fitting.kernel_evidence import given_kernel
 from ..fitting.landmark_choice import landmarks_from
 from ..fitting.rows.empty import without_empty_rows
-from ..fitting.rows.finite import without_partial
+from ..fitting.rows.finite import takes_holes, without_partial
 from ..fitting.space import unit_sphere
 from ..fitting.validation import read_rows, weights_of
 from ..metrics.validity import silhouette_and_xie_beni
@@ -44,7 +44,7 @@ REFIT_ROWS_A_CLUSTER = 20
 REFIT_TOL = 1e-3
 REFIT_STARTS = 3  # of a refit, in place of a search: half the time, and nearly the same answers
 OF_KERNEL = ("kernel", "gamma", "landmarks", "metric")
-OF_SPACE = (*OF_KERNEL, "covariance", "n_jobs", "engine", "random_state")
+OF_SPACE = (*OF_KERNEL, "covariance", "missing", "n_jobs", "engine", "random_state")
 # above the mean of the best that draws without clusters reach, that clusters have to show
 DEVIATIONS = 3.0
 
@@ -90,7 +90,7 @@ class TrialRows:
     def in_coordinates(self, estimator: Any, most_clusters: int) -> tuple[Any, TrialRows]:
         """Return an estimator and rows of the same problem, so that the landmarks of a space are
         found once, not for each candidate."""
-        if self.products:
+        if self.products or takes_holes(estimator):  # these have no other space
             return estimator, self
         judge = hard_twin(estimator).set_params(
             n_clusters=most_clusters, max_iter=1, search=None, covariance=None
@@ -123,18 +123,12 @@ class TrialRows:
 
 def given_rows(estimator: Any, X: Any, sample_weight: Any) -> Blocks:
     """Return the rows that are given, as they are sampled."""
-    with without_partial():
+    with without_partial(takes_holes(estimator)):
         given = read_rows(
             estimator,
             X,
             fitting=True,
             sparse=not given_kernel(estimator, "select").takes_kernel_values,
-        )
-    if given.holes:
-        raise ValueError(
-            "select, silhouette_scorer: X has missing values, and rows without clusters to compare "
-            "with have none. Impute X for the choice "
-            "(scikit-learn's SimpleImputer, KNNImputer)."
         )
     weight, unit = weights_of(given, sample_weight, "select")
     blocks = Blocks(given.x, weight, unit=unit)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..data.arrays import Float64, host_float64, numpy_dtype
 
@@ -23,6 +24,7 @@ class Null:
     n_rows: int
     dtype: np.dtype[Any]
     as_products: bool  # rows come as the matrix of their inner products
+    holes: NDArray[np.bool_] | None = None  # (n, d) where values are missing, here as there
 
     def draw(self, shape: str, rng: np.random.Generator) -> Any:
         """Return rows (n, d), or their inner products (n, n)."""
@@ -33,21 +35,35 @@ class Null:
             else rng.uniform(-WIDTH / 2, WIDTH / 2, size)
         )
         rows = scores @ self.axes + self.mean
+        if self.holes is not None:
+            rows[self.holes] = np.nan
         return (rows @ rows.T if self.as_products else rows).astype(self.dtype)
 
 
 def null_of_rows(x: Any, weights: Float64) -> Null:
-    """Return the cloud of rows (n, d), dense or CSR."""
+    """Return the cloud of rows (n, d), dense or CSR. Of missing values, those that are there stand
+    in: they have no part in the mean, and the column keeps its variance."""
     rows, share = host_float64(x), weights / weights.sum()
-    mean = share @ rows
-    scaled = np.sqrt(share)[:, None] * (rows - mean)
+    holes, there = np.isnan(rows), 1.0
+    if holes.any():
+        there = np.maximum(share @ ~holes, np.finfo(np.float64).tiny)
+    mean = share @ np.where(holes, 0.0, rows) / there
+    away = np.where(holes, 0.0, rows - mean)
+    scaled = np.sqrt(share)[:, None] * away / np.sqrt(there)
     if rows.shape[1] <= rows.shape[0]:
         variances, directions = np.linalg.eigh(scaled.T @ scaled)
         axes = np.sqrt(np.maximum(variances, 0.0))[:, None] * directions.T
     else:
         variances, combinations = np.linalg.eigh(scaled @ scaled.T)
         axes = combinations.T @ scaled  # of length sqrt(variance) by themselves
-    return Null(mean, axes[variances > 0], len(rows), numpy_dtype(x), False)
+    return Null(
+        mean,
+        axes[variances > 0],
+        len(rows),
+        numpy_dtype(x),
+        False,
+        holes if holes.any() else None,
+    )
 
 
 def null_of_products(gram: Float64, weights: Float64) -> Null:

@@ -86,6 +86,7 @@ def solve(
         now.last,
         now.floor,
         None if step.needs_labels else loop.function,  # a labelling sweep does nothing else
+        step,
     )
 
 
@@ -137,7 +138,8 @@ class _Loop:
         problem, at, mixing = self.problem, now.at, now.mixing
         swept = SweepPass(problem.rule, at, self.step.needs_labels, self.function)
         sums = problem.engine.fold(problem.rows, swept, self._reports(now))
-        sums = problem.with_known(sums if self.carried is None else sums + self.carried(at), at)
+        sums = sums if self.carried is None else sums.with_past(self.carried(at))
+        sums = problem.with_known(sums, at)
         visits = now.row_visits + problem.n_rows
         if mixing is not None:
             accepted, mixing = self._anderson.judge(mixing, sums)

@@ -180,3 +180,4 @@ class Solution:
     floor: float | None = None
     # what swept, and may remember its last sweep, so that a further one takes less
     sweep: SweepFunction | None = None
+    step: Step = NEXT_CENTRES  # by which its states followed

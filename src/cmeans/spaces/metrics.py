@@ -21,9 +21,13 @@ class Metrics:
     """
 
     factors: Float64  # (c, r, r) F_j, lower triangular; or (c, r), of diagonal ones the diagonals
+    # (r,) variances of what rounding has taken from the coordinates of rows; None: nothing
+    errors: Float64 | None = None
 
     def __post_init__(self) -> None:
         shape = self.factors.shape
+        if self.errors is not None and self.errors.shape != shape[-1:]:
+            raise ValueError(f"Metrics: errors {self.errors.shape} do not fit factors {shape}")
         if not (len(shape) == 2 or (len(shape) == 3 and shape[1] == shape[2])):
             raise ValueError(
                 f"Metrics: factors {shape} must be lower triangles (c, r, r), or diagonals (c, r)"
@@ -38,7 +42,7 @@ class Metrics:
         return len(self.factors)
 
     def __getitem__(self, which: slice | IntArray) -> Metrics:
-        return Metrics(self.factors[which])
+        return Metrics(self.factors[which], self.errors)
 
     @property
     def are_diagonal(self) -> bool:
@@ -69,6 +73,12 @@ class Metrics:
             return self.factors * self.factors
         return np.swapaxes(self.factors, 1, 2) @ self.factors
 
+    def traces(self, moments: Float64) -> Float64:
+        """(c,) tr(A_j M_j) of matrices M_j (c, r, r), or diagonals (c, r): of second moments about
+        the centres the sum of squared distances."""
+        traces: Float64 = (self.matrices * moments).reshape(len(self), -1).sum(axis=1)
+        return traces
+
     @property
     def live(self) -> IntArray:
         """Numbers of the columns that the metrics see: those that differ among the rows."""
@@ -98,6 +108,16 @@ class Metrics:
         """(c, r) the diagonals of S_j."""
         found = self.covariances
         return found if self.are_diagonal else np.einsum("jaa->ja", found)
+
+    @property
+    def expected_errors(self) -> Float64:
+        """(c,) tr(S_j^-1 E): what a row's squared distance is expected to be larger by, were it not
+        rounded."""
+        if self.errors is None:
+            return np.zeros(len(self))
+        squares = np.square(self.factors) if self.are_diagonal else np.square(self.factors).sum(1)
+        found: Float64 = squares @ self.errors
+        return found
 
     def blurred(self, variances: Float64) -> Metrics:
         """Return the metrics of S_j + diag(variances (r,)), in the columns that these see."""

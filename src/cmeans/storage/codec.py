@@ -17,10 +17,10 @@ import math
 import numbers
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from types import UnionType
+from types import MappingProxyType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -34,6 +34,9 @@ from ..runtime.stored_classes import stored_class, stored_name
 from .atomic import write_atomically
 
 Arrays = dict[str, npt.NDArray[Any]]
+
+Reader = Callable[[Any, Arrays], Any]
+NOTHING_ELSE: Mapping[str, Reader] = MappingProxyType({})
 
 DIGEST = "digest"  # the key of a header that holds its digest
 MOST_TEXT = 2**25  # bytes of a header at most: parsed, JSON may take twenty times its size
@@ -187,8 +190,9 @@ def stored_fields(cls: type[Any]) -> list[dataclasses.Field[Any]]:
     return [field for field in dataclasses.fields(cls) if field.compare]
 
 
-def unpacked(value: Any, arrays: Arrays) -> Any:
-    """Return the value that a `Packer` has encoded."""
+def unpacked(value: Any, arrays: Arrays, others: Mapping[str, Reader] = NOTHING_ELSE) -> Any:
+    """Return the value that a `Packer` has encoded; `others` read what one of its own has, by the
+    keys that this has written."""
     if not isinstance(value, dict):
         return value
     if "$array" in value:
@@ -206,10 +210,13 @@ def unpacked(value: Any, arrays: Arrays) -> Any:
             raise ValueError(f"a CSR matrix is damaged: {damage}")
         return matrix
     if "$list" in value:
-        items = [unpacked(item, arrays) for item in value["$list"]]
+        items = [unpacked(item, arrays, others) for item in value["$list"]]
         return tuple(items) if value.get("tuple") else items
     if "$dict" in value:
-        return {k: unpacked(v, arrays) for k, v in value["$dict"].items()}
+        return {k: unpacked(v, arrays, others) for k, v in value["$dict"].items()}
+    for key, read in others.items():
+        if key in value:
+            return read(value[key], arrays)
     cls: Any = stored_class(value["$object"])
     fields = {k: unpacked(v, arrays) for k, v in value["fields"].items()}
     if unknown := fields.keys() - {field.name for field in stored_fields(cls)}:
@@ -244,6 +251,8 @@ def _fits(value: Any, kind: Any) -> bool:
     if get_origin(kind) in (Union, UnionType):
         return any(_fits(value, part) for part in parts)
     if get_origin(kind) is tuple:
+        if parts[1:] == (...,):  # of any length
+            parts = parts[:1] * len(value) if isinstance(value, list | tuple) else ()
         return (
             isinstance(value, list | tuple)
             and len(value) == len(parts)

@@ -8,7 +8,6 @@ from scipy.optimize import linear_sum_assignment
 from ..data.arrays import IntArray, equal, stacked, take
 from ..sampling.population import distinct_rows
 from ..spaces import Space, landmark_space, spanning_space
-from ..spaces.centres import Centres
 from .summary import StreamSummary
 
 
@@ -32,17 +31,26 @@ def together(one: StreamSummary, other: StreamSummary) -> tuple[StreamSummary, b
 
 
 def _added(one: StreamSummary, other: StreamSummary) -> StreamSummary:
-    return one + other[_partners(one.centres, other.centres)]
+    return one + other[_partners(one, other)]
 
 
-def _partners(centres: Centres, others: Centres) -> IntArray:
-    """Return the partner of each centre: the matching of least total squared distance."""
-    distances = (
+def _partners(one: StreamSummary, other: StreamSummary) -> IntArray:
+    """Return the partner of each cluster: the matching of least total squared distance of centres,
+    or where clusters have metrics of least likelihood lost."""
+    centres, others = one.centres, other.centres
+    costs = (
         centres.squared_norms()[:, None]
         + others.squared_norms()[None, :]
         - 2.0 * centres.inner(others)
     )
-    return np.asarray(linear_sum_assignment(distances)[1], dtype=np.intp)
+    if one.scatter is not None:
+        shrinkage, numbers = one.scatter.step.shrinkage, np.arange(len(centres))
+        for shift in numbers:
+            which = (numbers + shift) % len(numbers)
+            both = one + other[which]
+            volumes = shrinkage.log_volumes(both.sums, both.centres)
+            costs[numbers, which] = both.mass * volumes
+    return np.asarray(linear_sum_assignment(costs)[1], dtype=np.intp)
 
 
 def _moved(past: StreamSummary, space: Space) -> StreamSummary:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -43,16 +44,22 @@ def sweep(
     written to it, and the sums over each cluster's own rows come too.
     """
     sums = _Sums(len(state.centres), rows.space.moment_width)
-    second = SecondMoments.asked_by(state)
+    second, errors = SecondMoments.asked_by(state), state.expected_errors
+    if second is not None and rule.has_tails:
+        second = replace(second, mass=np.zeros(len(state.centres)))
     for block, block_rows, distances in _measured(rows, rows.space, state, task, plain=False):
-        d2 = block_rows.costs(distances)
+        d2, more = _costs(rule, block_rows, distances)
+        d2, pull = rule.tails(d2, errors)
         u = rule.memberships(d2, state.scales)
         weight = as_like(block.weight, d2)
         w = rule.weights(u) * weight[:, None]
-        block_rows.add_moment(w, sums.moment(d2))
+        pulling = w if pull is None else w * pull
+        block_rows.add_moment(pulling, sums.moment(d2))
         if second is not None:
-            block_rows.add_second_moments(w, second.points, second.values)
-        sums.add(w, d2, rule.penalty(u, state.scales), block.weight, weight)
+            block_rows.add_second_moments(pulling, second.points, second.values)
+            if second.mass is not None:
+                second.mass[...] += host_float64(namespace(w).sum(pulling, axis=0))
+        sums.add(w, d2, _penalty(rule, u, state, more), block.weight, weight)
         if labels is not None:
             here = argmax_labels(rule, u, d2)
             labels[block.start : block.start + len(here)] = here
@@ -93,7 +100,8 @@ def assign(
     objective = total_distance = 0.0
     mass = np.zeros(len(state.centres))
     for block, block_rows, distances in _measured(rows, space, state, task, plain=True):
-        d2, xp = block_rows.costs(distances), namespace(distances)
+        (d2, more), xp = _costs(rule, block_rows, distances), namespace(distances)
+        d2, _ = rule.tails(d2, state.expected_errors)
         here = out.place(block.start, d2.shape[0])
         u = rule.memberships(d2, state.scales)
         out.labels[here] = labels = argmax_labels(rule, u, d2)
@@ -105,7 +113,7 @@ def assign(
         out.nearest[here] = _label_column(distances, labels)
         weight = as_like(block.weight, d2, xp.float64)
         costs = xp.sum(rule.weights(u) * d2, axis=1)
-        penalty = rule.penalty(u, state.scales)
+        penalty = _penalty(rule, u, state, more)
         costs = costs if penalty is None else costs + penalty
         objective += float(xp.sum(xp.astype(costs, xp.float64) * weight))
         total_distance += float(xp.sum(xp.sum(d2, axis=1, dtype=xp.float64) * weight))
@@ -306,6 +314,20 @@ def _measured(
         if distances_of is None:
             distances_of = state.distances_in(space, block_rows.kxx)
         yield block, block_rows, distances_of(block_rows)
+
+
+def _costs(rule: Rule, rows: Rows, distances: Array) -> tuple[Array, Array | None]:
+    """Return what memberships are made of (b, c), and what of it rows have (b,) as they lack values
+    that noise spreads over."""
+    d2, more = rows.costs(distances), rule.of_holes(rows.plain().holes)
+    return (d2, None) if more is None else (d2 + as_like(more, d2)[:, None], as_like(more, d2))
+
+
+def _penalty(rule: Rule, u: Array, state: State, more: Array | None) -> Array | None:
+    """Return what the rule adds to the objective of each row, without what rows have `more` in all
+    of their distances."""
+    penalty = rule.penalty(u, state.scales)
+    return penalty if more is None or penalty is None else penalty - more
 
 
 class _Sums:

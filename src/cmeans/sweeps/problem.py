@@ -124,7 +124,7 @@ class Problem:
     def means(self, state: State, sums: Statistics) -> Centres:
         """The centres that the sums of a sweep make; those of clusters without mass, or of no
         direction, stay where they are."""
-        return self.space.next_centres(sums.mass, sums.moment, state.centres)
+        return self.space.next_centres(sums.pulling_mass, sums.moment, state.centres)
 
     def feasible(self, state: State) -> State:
         """Return a state whose centres are such as the space allows."""

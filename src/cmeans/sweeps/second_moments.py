@@ -24,6 +24,9 @@ class SecondMoments:
 
     points: Float64  # (c, r) b_j
     values: Float64  # (c, r, r), symmetric; or (c, r), the diagonals
+    # (c,) of the weights in these and in the moments, where rows far out pull less than they count
+    # for; None: the clusters' masses
+    mass: Float64 | None = None
 
     @classmethod
     def asked_by(cls, state: State) -> SecondMoments | None:
@@ -39,18 +42,21 @@ class SecondMoments:
                 "second moments about different centres cannot be added: bring them about the same "
                 "ones first (Statistics.about)"
             )
-        return SecondMoments(self.points, self.values + other.values)
+        mass = None if self.mass is None or other.mass is None else self.mass + other.mass
+        return SecondMoments(self.points, self.values + other.values, mass)
 
     def __mul__(self, factor: float) -> SecondMoments:
-        return SecondMoments(self.points, self.values * factor)
+        mass = None if self.mass is None else self.mass * factor
+        return SecondMoments(self.points, self.values * factor, mass)
 
     def about(self, centres: Centres, mass: Float64, moment: Float64) -> SecondMoments:
         """Return the moments about other centres:  M + m b^T + b m^T + N b b^T,  where N is the
         mass of the cluster, m its moment about the old centre, and b = old - new."""
-        points = centres.coordinates
+        points, own = centres.coordinates, self.mass
+        mass = mass if own is None else own
         b, m = self.points - points, moment - mass[:, None] * self.points
         if self.values.ndim == 2:
-            return SecondMoments(points, self.values + 2.0 * m * b + mass[:, None] * b * b)
+            return SecondMoments(points, self.values + 2.0 * m * b + mass[:, None] * b * b, own)
         cross = m[:, :, None] * b[:, None, :]
         square = mass[:, None, None] * (b[:, :, None] * b[:, None, :])
-        return SecondMoments(points, self.values + cross + np.swapaxes(cross, 1, 2) + square)
+        return SecondMoments(points, self.values + cross + np.swapaxes(cross, 1, 2) + square, own)

@@ -69,6 +69,14 @@ class State:
             return rows
         return CompletedRows.of(rows.plain(), self.metrics, self.centres.coordinates)
 
+    @property
+    def expected_errors(self) -> Float64 | None:
+        """(c,) what squared distances are expected to be larger by for what rounding has taken from
+        rows; None: nothing."""
+        if self.metrics is None or self.metrics.errors is None:
+            return None
+        return self.metrics.expected_errors
+
     def known_scales(self) -> Float64:
         """The scales, of a rule that has them."""
         assert self.scales is not None, "the clusters of this rule have scales"

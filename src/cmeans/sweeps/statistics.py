@@ -92,6 +92,8 @@ class Statistics:
     penalty: float = 0.0
     hard: HardStatistics | None = None  # where whoever makes the next state asks for it
     second: SecondMoments | None = None  # where the clusters have metrics
+    # what the rule adds to its objective, where a step has added to that for the clusters' metrics
+    rule_penalty: float | None = None
 
     @cached_property
     def _total_spread(self) -> float:
@@ -151,11 +153,25 @@ class Statistics:
             None if self.second is None else self.second * factor,
         )
 
+    @property
+    def pulling_mass(self) -> Float64:
+        """(c,) the sums of the weights in the moments: the masses, unless rows far out pull less
+        than they count for."""
+        own = None if self.second is None else self.second.mass
+        return self.mass if own is None else own
+
     def about(self, centres: Centres) -> Statistics:
         """Return the same sums with second moments about other centres, as those of two sweeps need
         that are to be added."""
         assert self.second is not None, "the clusters have metrics"
         return replace(self, second=self.second.about(centres, self.mass, self.moment))
+
+    def with_past(self, past: Statistics) -> Statistics:
+        """Return these sums of a sweep with those of rows that have gone by, whose second moments
+        are moved to where these are about: single precision rounds centres."""
+        if self.second is not None:
+            past = past.about(Centres.orthonormal(self.second.points))
+        return self + past
 
     @property
     def settled(self) -> Statistics:

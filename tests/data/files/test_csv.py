@@ -15,8 +15,8 @@ import pytest
 
 import cmeans
 from cmeans.cli.rows import ReadOptions, read_rows
-from cmeans.data.files.text import CONVERT
 from cmeans.data.row_source import RowsError
+from cmeans.runtime.user_warnings import DataWarning
 from file_formats import parquet, table
 
 pytestmark = pytest.mark.slow
@@ -48,7 +48,8 @@ def refused(file: Path, columns: str = "") -> str:
         read_rows(ReadOptions(file, tuple(columns.split(",")) if columns else ()))
     with pytest.raises(RowsError) as other:
         cmeans.open_blocks(file, columns=columns.split(",") if columns else None)
-    assert str(one.value).partition("--columns")[0] == str(other.value).partition("columns=")[0]
+    first = str(one.value).replace("--encoding", "encoding").partition("--columns")[0]
+    assert first == str(other.value).partition("columns=")[0]
     return str(one.value)
 
 
@@ -69,12 +70,28 @@ def refused(file: Path, columns: str = "") -> str:
         ("t,a,b\r" + "".join(f'"{"t" * 140_000}",{a},{b}\r' for a, b in ROWS), "a,b"),
         ('t,a,b\n5",1,2.5\nx"y,3,4\n"""",5,6\n', "a,b"),
         ("t,a,b\n" + "".join(f"größe,{a},{b}\n" for a, b in ROWS), "a,b"),
-        (("t,a,b\n" + "".join(f"größe,{a},{b}\n" for a, b in ROWS)).encode("latin1"), "a,b"),
     ],
 )
 def test_the_same_rows(tmp_path: Path, content: str | bytes, columns: str) -> None:
     for x in everywhere(written(tmp_path, content), columns):
         assert x.tolist() == ROWS
+
+
+NAMED = "größe,b\n" + "".join(f"{a},{b}\n" for a, b in ROWS)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig"])
+def test_text_of_other_encodings(tmp_path: Path, encoding: str) -> None:
+    assert all(x.tolist() == ROWS for x in everywhere(written(tmp_path, NAMED.encode(encoding))))
+
+
+def test_windows_1252_is_told(tmp_path: Path) -> None:
+    file = written(tmp_path, NAMED.encode("cp1252"))
+    with pytest.warns(DataWarning, match="is not UTF-8 and is read as Windows-1252; --encoding"):
+        rows = read_rows(ReadOptions(file))
+    assert rows.columns == ("größe", "b")
+    with pytest.warns(DataWarning), pytest.raises(RowsError, match=r"line 5: .*'ä', no number"):
+        cmeans.open_blocks(written(tmp_path, TEXT.encode() + b"1,\xe4\n"))
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\r", "\r\n"])
@@ -148,44 +165,20 @@ def test_lines_longer_than_blocks(tmp_path: Path, name: int, text: int) -> None:
     ("content", "message"),
     [
         (
-            "größe,b\n1,2\n".encode("latin1"),
-            "is not text in UTF-8 (byte 0xF6 at place 3 of line 1); convert it first, e.g. "
-            f"{CONVERT}.",
+            "grö\x81e,b\n1,2\n".encode("latin1"),
+            "is not text in UTF-8 (byte 0xF6 at place 3 of line 1); --encoding says in what it is.",
         ),
         (
-            "\r\rä,b\r1,2\r".encode("latin1"),
-            "is not text in UTF-8 (byte 0xE4 at place 1 of line 3); convert it first, e.g. "
-            f"{CONVERT}.",
+            "\r\rä\x81,b\r1,2\r".encode("latin1"),
+            "is not text in UTF-8 (byte 0xE4 at place 1 of line 3); --encoding says in what it is.",
         ),
         (
-            TEXT.encode() + b"1,\xe4\n",
-            "line 5: column 'b' is not text in UTF-8 (byte 0xE4; convert it first, e.g. "
-            f"{CONVERT}).",
+            TEXT.encode() + b"1,\xe4\x81\n",
+            "line 5: column 'b' is not text in UTF-8 (byte 0xE4).",
         ),
         (
-            TEXT.encode() + LONG.encode() + b"\xe41,2\n",
-            "line 3005: column 'a' is not text in UTF-8 (byte 0xE4; convert it first, e.g. "
-            f"{CONVERT}).",
-        ),
-        (
-            TEXT.encode("utf-16"),
-            "is text in UTF-16, not UTF-8; convert it first, e.g. iconv -f utf-16 -t utf-8 FILE > "
-            "NEW.",
-        ),
-        (
-            b"\xfe\xff" + TEXT.encode("utf-16-be"),
-            "is text in UTF-16, not UTF-8; convert it first, e.g. iconv -f utf-16 -t utf-8 FILE > "
-            "NEW.",
-        ),
-        (
-            TEXT.encode("utf-32"),
-            "is text in UTF-32, not UTF-8; convert it first, e.g. iconv -f utf-32 -t utf-8 FILE > "
-            "NEW.",
-        ),
-        (
-            TEXT.encode("utf-16-le"),
-            "is not text in UTF-8 (NUL bytes in line 1); if it is UTF-16, convert it first, e.g. "
-            "iconv -f utf-16le -t utf-8 FILE > NEW.",
+            TEXT.encode() + LONG.encode() + b"\xe4\x811,2\n",
+            "line 3005: column 'a' is not text in UTF-8 (byte 0xE4).",
         ),
         (TEXT + "\0" * 300, "line 5: has 1 field where 2 belong."),
         (TEXT + "1,\0002\n", "line 5: column 'b' holds '\\x002', no number."),

@@ -33,6 +33,9 @@ class Batch:
     stop: int  # the number of the next row
     # numbers of malformed rows among them, each with what is wrong
     faults: tuple[tuple[int, str], ...] = ()
+    # columns of text (k, b) that go with the rows to their labels
+    beside: tuple[NDArray[Any], ...] = ()
+    since: float = 0.0  # when the first of them came, by the monotonic clock
 
     @classmethod
     def of(
@@ -42,11 +45,12 @@ class Batch:
         choice: ColumnChoice,
         numbers: Sequence[int],
         place: Callable[[int], str],
+        beside: Sequence[NDArray[Any]] = (),
     ) -> Batch:
         """Return the sound rows of what was read.
 
         `first` is the number of its first row in the stream; `place` makes a message's words for
-        where a row is of its number in `numbers`.
+        where a row is of its number in `numbers`; `beside` are columns of text of all lines.
         """
         x, why = np.empty((len(read.kept), len(choice.columns)), choice.dtype), dict(read.faults)
         copy_columns(read.block, x)
@@ -61,7 +65,8 @@ class Batch:
         faults = tuple((first + at, f"{place(numbers[at])}: {why[at]}") for at in sorted(why))
         stop = first + len(read.kept) + len(read.faults)
         weight = None if weight is None else weight[sound]
-        return cls(x[sound], weight, first + read.kept[sound], stop, faults)
+        texts = tuple(column[read.kept][sound] for column in beside)
+        return cls(x[sound], weight, first + read.kept[sound], stop, faults, texts)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -76,14 +81,16 @@ class Batch:
         """Return the rows but the one at a place among them."""
         weight = None if self.weight is None else np.delete(self.weight, place)
         x, rows = np.delete(self.x, place, axis=0), np.delete(self.rows, place)
-        return replace(self, x=x, weight=weight, rows=rows)
+        beside = tuple(np.delete(column, place) for column in self.beside)
+        return replace(self, x=x, weight=weight, rows=rows, beside=beside)
 
     def part(self, first: int, stop: float = math.inf) -> Batch:
         """Return the rows whose numbers are at least `first` and below `stop`."""
         some = slice(*np.searchsorted(self.rows, [first, stop]))
         weight = None if self.weight is None else self.weight[some]
         faults = tuple(fault for fault in self.faults if first <= fault[0] < stop)
-        return Batch(self.x[some], weight, self.rows[some], int(min(stop, self.stop)), faults)
+        beside, last = tuple(column[some] for column in self.beside), int(min(stop, self.stop))
+        return Batch(self.x[some], weight, self.rows[some], last, faults, beside, self.since)
 
 
 def _complaint(x: NDArray[Any], weight: Any, choice: ColumnChoice) -> str:
@@ -111,6 +118,8 @@ def joined(batches: Sequence[Batch]) -> Batch:
         np.concatenate([batch.rows for batch in batches]),
         batches[-1].stop,
         tuple(fault for batch in batches for fault in batch.faults),
+        tuple(map(np.concatenate, zip(*(batch.beside for batch in batches), strict=True))),
+        batches[0].since,
     )
 
 
@@ -179,7 +188,7 @@ def chunks(
     for batch in batches:
         if batch is not None:
             since = since if count else time.monotonic()
-            waiting.append(batch)
+            waiting.append(replace(batch, since=since))
             count += len(batch)
         late = batch is None or (wait is not None and time.monotonic() - since >= wait)
         while count >= (least if late else size):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from ..output.results import refuse_unwritable
 from ..output.standard_streams import NAME, silence
 
 STDOUT = Path("-")
+NOTHING: Mapping[str, Any] = {}
 _WITHOUT_NAMES = pa.csv.WriteOptions(include_header=False)
 
 
@@ -62,11 +63,16 @@ class LabelWriter:
         return Written(self._out.name, self._size, self._memberships) if self.to_file else None
 
     def write(
-        self, rows: NDArray[np.int64], labels: NDArray[Any], memberships: NDArray[Any] | None
+        self,
+        rows: NDArray[np.int64],
+        labels: NDArray[Any],
+        memberships: NDArray[Any] | None,
+        first: Mapping[str, Any] = NOTHING,
+        last: Mapping[str, Any] = NOTHING,
     ) -> None:
-        """The labels (b,) of rows with these numbers (b,), and memberships (b, c) if requested;
-        readers get them at once."""
-        columns = {"row": rows, "label": labels.astype(np.int32)}
+        """The labels (b,) of rows with these numbers (b,), memberships (b, c) if requested, and
+        other columns before and after them; readers get them at once."""
+        columns = {"row": rows, **first, "label": labels.astype(np.int32), **last}
         if memberships is not None:
             columns |= {
                 f"u{j}": column for j, column in enumerate(np.ascontiguousarray(memberships.T))
@@ -75,6 +81,7 @@ class LabelWriter:
         pa.csv.write_csv(pa.table(columns), text, _WITHOUT_NAMES)
         with self._named():
             if self._file is None:
+                self._refuse_other_columns(columns)
                 goes_on = self._goes_on()
                 self._file = self._opened()
                 self._put(b"" if goes_on else f"{','.join(columns)}\n".encode())
@@ -133,6 +140,18 @@ class LabelWriter:
             return self._size > 0
         number = plain_file(sys.stdout)
         return number is not None and os.fstat(number).st_size > 0
+
+    def _refuse_other_columns(self, columns: Mapping[str, Any]) -> None:
+        """Refuse to go on with a file of other columns."""
+        if not self._size:
+            return
+        with self._out.open(encoding="utf-8") as file:
+            began = file.readline().rstrip("\n")
+        if began != (now := ",".join(columns)):
+            raise InputError(
+                f"--out {self._out}: was begun with the columns {began}, and now they are {now}; "
+                "go on with the same options, or name a new file."
+            )
 
     def _check(self) -> None:
         if self._out.suffix != ".csv":

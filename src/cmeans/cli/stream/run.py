@@ -10,17 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ... import StreamingFuzzyCMeans, __version__
+from ... import __version__
+from ...data.files.arrow import pa
 from ...data.files.schema import ColumnChoice
+from ...data.recipe.scaling import learn_scaling
+from ...data.recipe.table_recipe import TableRecipe
 from ...runtime.signals import held_back
 from ...runtime.user_warnings import UnfitRowError
 from ...storage.atomic import write_text
 from ...storage.overwriting import FileWord, refuse_overwriting
 from ..errors import InputError, Stopped
-from ..models import Preprocessing
-from ..option_values import name_of
+from ..option_values import as_option, name_of
 from ..output.results import (
     Stopwatch,
     as_json,
@@ -30,11 +31,16 @@ from ..output.results import (
     staged_file,
 )
 from ..output.terminal import Screen
-from ..rows import ReadOptions, learn_scaling
+from ..rows import ReadOptions
+from .answers import Answers, begun_model, learnt
 from .batches import Batch, Faults, FirstOnes, chunks, with_few_faults
+from .events import EventLog
 from .labels import STDOUT, LabelWriter, plain_file
+from .metrics import Metrics
 from .sources import STDIN, Source, parquet_files
 from .state import SavedStream, StreamPlace, refuse_no_state, refuse_other_words
+
+IN_PIPES = 0.5  # seconds that a row waits for others there, unless the user says how many
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,16 @@ class StreamRequest:
     checkpoint: Path | None = None
     checkpoint_every: int = 10
     resume: bool = False
+    beside: tuple[str, ...] = ()  # columns that go with the rows to their labels
+    outlier_score: bool = False
+    alert: float | None = None
+    metrics: float | None = None
+    events: Path | None = None
+
+    @property
+    def finds_number(self) -> bool:
+        """True where no number of clusters is told, of a stream that begins."""
+        return self.words.get("n_clusters") is None and not self.resume
 
 
 def refuse_clashes(request: StreamRequest, source: Path) -> None:
@@ -63,15 +79,27 @@ def refuse_clashes(request: StreamRequest, source: Path) -> None:
     clusters = request.words.get("n_clusters")
     if request.resume and request.checkpoint is None:
         raise InputError("--resume: needs --checkpoint FILE, the state to go on from.")
-    if clusters is None and not request.resume:
-        raise InputError("--clusters: say how many clusters there are, e.g. -c 3.")
+    if request.finds_number and request.memberships:
+        raise InputError(
+            "--memberships: their columns are clusters, whose number is not told; give it, e.g. "
+            "-c 3, or leave this out."
+        )
+    if request.finds_number and request.reading.weight is not None:
+        raise InputError(
+            "--weight: a stream whose number of clusters is not told has rows of one weight; give "
+            "the number, e.g. -c 3, or leave this out."
+        )
     if clusters is not None and request.chunk_size < clusters:
         raise InputError(
             f"--chunk-size {request.chunk_size}: a chunk must hold at least --clusters {clusters} "
             "rows."
         )
     outputs: dict[str, FileWord] = {}
-    for word, kept in (("--checkpoint", request.checkpoint), ("--summary", request.summary)):
+    for word, kept in (
+        ("--checkpoint", request.checkpoint),
+        ("--summary", request.summary),
+        ("--events", request.events),
+    ):
         if kept is not None:
             if kept.is_dir():
                 raise InputError(f"{word} {kept}: is a folder; give a file.")
@@ -99,6 +127,13 @@ def refuse_clashes(request: StreamRequest, source: Path) -> None:
     refuse_overwriting(outputs, [file for file in inputs if file is not None])
 
 
+def _is_pipe(source: Path) -> bool:
+    """Return True where rows come as somebody writes them."""
+    if source == STDIN:
+        return sys.stdin is not None and plain_file(sys.stdin) is None
+    return source.is_fifo()
+
+
 class StreamRun:
     """A run that updates the state of a stream."""
 
@@ -113,8 +148,13 @@ class StreamRun:
                 replace(reading, weight=reading.weight or former.weight),
                 former.recipe,
             )
-        follow = request.follow, request.wait
-        self._source = Source(reading, recipe, self._place, screen.warn, *follow)
+        self._wait = request.wait or (IN_PIPES if _is_pipe(Path(source)) else None)
+        self._source = Source(
+            reading, recipe, self._place, screen.warn, request.follow, self._wait, request.beside
+        )
+        self._events = EventLog(request.events, None if former is None else former.model)
+        self._metrics = Metrics(screen.say, request.metrics)
+        self.alerts = 0
         self.warned = FirstOnes(screen.warn, "further warnings are not shown.")
         self._faults = Faults(screen.warn, request.max_errors)
         continued = None if former is None else (request.checkpoint, former.written)
@@ -145,12 +185,12 @@ class StreamRun:
     def _read(self) -> None:
         request, least = (
             self._request,
-            1 if self._stream else int(self._request.words["n_clusters"]),
+            1 if self._stream else int(self._request.words.get("n_clusters") or 1),
         )
         self._screen.say(f"reading {self._source.where}")
         with closing(self._source.batches()) as batches, self._screen.counting() as tell:
             sound = with_few_faults(batches, self._faults)
-            for chunk in chunks(sound, request.chunk_size, request.wait, least):
+            for chunk in chunks(sound, request.chunk_size, self._wait, least):
                 self._take(chunk)
                 tell(self._place.clustered, len(self._place.sizes))
 
@@ -159,32 +199,59 @@ class StreamRun:
             self._place = self._place.after(chunk, self._source.files, self._source.stamps)
             return
         with held_back():
-            chunk, labels, u = self._learn(chunk)
+            chunk, found = self._learn(chunk)
             if self.labels.to_file:
                 self._whole = False
-                self.labels.write(chunk.rows, labels, u)
+                self._write(chunk, found)
                 self._whole = True
         if not self.labels.to_file:  # stdout may block until it is read, and must not delay signals
-            self.labels.write(chunk.rows, labels, u)
+            self._write(chunk, found)
+        self._account_for(chunk, found)
         if self._unsaved >= self._request.checkpoint_every:
             with held_back():
                 self._save()
 
-    def _learn(self, chunk: Batch) -> tuple[Batch, NDArray[Any], NDArray[Any] | None]:
+    def _write(self, chunk: Batch, found: Answers) -> None:
+        """Write the labels of a chunk, and what goes with them."""
+        request, last = self._request, dict[str, Any]()
+        if found.score is not None and request.outlier_score:
+            last["outlier_score"] = np.asarray(found.score, np.float64)
+        if found.score is not None and request.alert is not None:
+            last["alert"] = (found.score >= request.alert).astype(np.int8)
+        first = {
+            name: pa.array(column.tolist(), pa.string())
+            for name, column in zip(request.beside, chunk.beside, strict=True)
+        }
+        u = found.memberships if request.memberships else None
+        self.labels.write(chunk.rows, found.labels, u, first, last)
+
+    def _account_for(self, chunk: Batch, found: Answers) -> None:
+        """Tell of the events and alerts of a chunk."""
+        assert self._stream is not None
+        model, alerts = self._stream.model, 0
+        if found.score is not None and self._request.alert is not None:
+            alerts = int(np.count_nonzero(found.score >= self._request.alert))
+        self.alerts += alerts
+        for text in self._events.note(model):
+            self._screen.say(text)
+        self._metrics.note(len(chunk), alerts, chunk.since, int(model.n_clusters_))
+
+    def _learn(self, chunk: Batch) -> tuple[Batch, Answers]:
         """Update the model with a chunk; return its rows, but for those that no model with this
-        kernel can take, and their labels and memberships."""
+        kernel can take, and what the model says of them."""
         choice = self._source.choice
         assert choice is not None, "rows come after their columns"
         if self._stream is None:
+            wanted = self._request.words.get("n_clusters")
+            number = "clusters that come and go" if wanted is None else f"{wanted:,} clusters"
             self._screen.say(
-                f"looking for {self._request.words['n_clusters']:,} clusters in "
-                f"{len(choice.columns):,} columns of {choice.dtype.name}"
+                f"looking for {number} in {len(choice.columns):,} columns of {choice.dtype.name}"
             )
         came, files = chunk, (self._source.files, self._source.stamps)
         while True:
             stream = self._stream or self._begun(chunk, choice)
             try:
-                labels, u = self._labelled(stream, chunk)
+                found = self._labelled(stream, chunk)
                 break
             except UnfitRowError as error:
                 value, label = chunk.x[error.row, error.column], choice.columns[error.column]
@@ -194,33 +261,33 @@ class StreamRun:
                 )
                 chunk = chunk.without(error.row)
         self._stream, self._unsaved = stream, self._unsaved + 1
-        self._place = self._place.after(came, *files, labels, u.shape[1])
-        return chunk, labels, u if self._request.memberships else None
+        self._place = self._place.after(came, *files, found.labels, found.n_clusters)
+        return chunk, found
 
-    def _labelled(self, stream: SavedStream, chunk: Batch) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Update a model with a chunk, and return its labels and memberships."""
+    def _labelled(self, stream: SavedStream, chunk: Batch) -> Answers:
+        """Update a model with a chunk, and return what it says of it."""
         # of a copy: the rows are looked at again as they came
         model, x = stream.model, stream.recipe.scaling.apply(chunk.x.copy())
-        if chunk.weight is None or chunk.weight.any() or self._stream is None:
-            with caught_warnings(self.warned.note):
-                model.partial_fit(x, sample_weight=chunk.weight)
-            return np.asarray(model.labels_), np.asarray(model.memberships_)
-        # rows of zero weight get labels, but do not change the model
-        return np.asarray(model.predict(x)), np.asarray(model.memberships(x))
+        weightless = chunk.weight is not None and not chunk.weight.any()
+        scored = self._request.outlier_score or self._request.alert is not None
+        with caught_warnings(self.warned.note):
+            return learnt(
+                model, x, chunk, scored=scored, only_told=weightless and self._stream is not None
+            )
 
     def _begun(self, chunk: Batch, choice: ColumnChoice) -> SavedStream:
         """Return a new model, and the scaling of the first chunk."""
         words = self._request.words
-        if len(chunk) < words["n_clusters"]:
+        if len(chunk) < (words.get("n_clusters") or 1):
             came = f"{len(chunk):,} row{'' if len(chunk) == 1 else 's'} came"
             raise InputError(
                 f"{self._source.where}: {came}, too few for --clusters {words['n_clusters']}."
             )
-        scaling = learn_scaling(self._request.scale or "none", chunk.x, chunk.weight)
-        recipe = Preprocessing(choice.columns, scaling, choice.dtype.name)
-        return SavedStream(
-            StreamingFuzzyCMeans().set_params(**words), recipe, self._request.reading.weight
+        scaling = learn_scaling(
+            self._request.scale or "none", chunk.x, chunk.weight, spell=as_option
         )
+        recipe = TableRecipe(choice.columns, scaling, choice.dtype.name)
+        return SavedStream(begun_model(words), recipe, self._request.reading.weight)
 
     def _keep(self) -> None:
         """Complete the labels, and save the state for a later run."""
@@ -262,7 +329,8 @@ def stream(request: StreamRequest, screen: Screen) -> dict[str, Any] | None:
             state = run.to_the_end()
     outputs = {"labels": request.out, "model": request.checkpoint, "summary": request.summary}
     written = {name: str(file) for name, file in outputs.items() if file is not None}
-    summary = _summary(request, state) | {
+    summary = _summary(request, state) | ({"alerts": run.alerts} if request.alert else {})
+    summary |= {
         "seconds": watch.seconds,
         "warnings": run.warned.texts,
         "outputs": written,
@@ -296,7 +364,9 @@ def _former(request: StreamRequest, screen: Screen) -> SavedStream | None:
     refuse_other_words(
         file, began, request.words | {"scale": request.scale, "dtype": request.reading.dtype}
     )
-    former.model.set_params(**request.words)
+    own = former.model.get_params(deep=False)
+    words = {name: value for name, value in request.words.items() if name.split("__")[0] in own}
+    former.model.set_params(**words)
     screen.say(f"going on after {former.place.rows:,} rows")
     if source != str(STDIN) and former.place.source not in (None, source):
         screen.say(f"they came from {former.place.source}; {source} is read from its beginning")
@@ -306,6 +376,8 @@ def _former(request: StreamRequest, screen: Screen) -> SavedStream | None:
 _OF_MODEL = (
     "rule",
     "n_clusters_",
+    "cluster_numbers_",
+    "awake_",
     "m_",
     "decay",
     "kernel",
@@ -314,6 +386,20 @@ _OF_MODEL = (
     "projection_loss_",
     "converged_",
 )
+
+
+def _of_model(model: Any) -> dict[str, Any]:
+    """Return what a summary says of the model."""
+    found = {name.rstrip("_"): getattr(model, name) for name in _OF_MODEL if hasattr(model, name)}
+    for name in ("rule", "kernel"):
+        if name in found:
+            found[name] = name_of(found[name])
+    if hasattr(model, "covariance"):
+        found["covariance"] = getattr(model.covariance, "shape", model.covariance)
+    for name, attribute in (("seed", "random_state"), ("chunks", "n_chunks_")):
+        if hasattr(model, attribute):
+            found[name] = getattr(model, attribute)
+    return found
 
 
 def _summary(request: StreamRequest, state: SavedStream) -> dict[str, Any]:
@@ -332,11 +418,7 @@ def _summary(request: StreamRequest, state: SavedStream) -> dict[str, Any]:
         "dtype": recipe.dtype,
         "scale": recipe.scaling.kind,
         "weight": state.weight,
-        **{name.rstrip("_"): getattr(state.model, name) for name in _OF_MODEL},
-        "rule": name_of(state.model.rule),
-        "kernel": name_of(state.model.kernel),
-        "seed": state.model.random_state,
-        "chunks": state.model.n_chunks_,
+        **_of_model(state.model),
         "sizes": place.sizes,
         "noise": place.noise,
     }

@@ -9,19 +9,21 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...data.files.arrow import ParquetTable, readable
 from ...data.files.csv import CsvText, ReadLines, unpacked
 from ...data.files.discovery import kind_of_bytes, kind_of_file, packer_of
 from ...data.files.opening import open_file
-from ...data.files.schema import ColumnChoice, Header, ReadOptions
+from ...data.files.schema import ColumnChoice, Field, Header, ReadOptions, described
 from ...data.files.tables import FileTable
 from ...data.files.unchanged_files import StampedFile, naming
+from ...data.recipe.table_recipe import TableRecipe
 from ...data.row_source import RowsError
 from ..errors import InputError
-from ..models import Preprocessing
 from ..option_values import as_option
 from .batches import Batch
 from .state import StreamPlace
@@ -30,8 +32,8 @@ from .waiting import arrives
 STDIN = Path("-")
 _BLOCK = 1 << 20  # bytes that are read of a pipe at a time, at most
 Batches = Generator[Batch | None, None, None]  # None: no rows came for a while
-# some rows, and the numbers that messages give them
-Parts = Iterable[tuple[ReadLines, Sequence[int]] | None]
+# some rows, the numbers that messages give them, and columns of text beside them
+Parts = Iterable[tuple[ReadLines, Sequence[int], Sequence[NDArray[Any]]] | None]
 
 
 class Source:
@@ -40,14 +42,16 @@ class Source:
     def __init__(
         self,
         reading: ReadOptions,
-        recipe: Preprocessing | None,
+        recipe: TableRecipe | None,
         begun: StreamPlace,
         warn: Callable[[str], None],
         follow: bool = False,
         wait: float | None = None,
+        beside: Sequence[str] = (),
     ) -> None:
         """`recipe`: the preparation of rows for a model that goes on. `begun`: the place after
-        which rows are new. `wait`: seconds without rows after which None is yielded."""
+        which rows are new. `wait`: seconds without rows after which None is yielded. `beside`: the
+        columns that go with the rows to their labels."""
         self.path = Path(str(reading.file))
         self.where = "standard input" if self.path == STDIN else str(self.path)
         self.choice: ColumnChoice | None = None  # of the last file
@@ -61,7 +65,9 @@ class Source:
             if recipe is None
             else replace(reading, dtype=recipe.dtype, known=recipe.columns)
         )
-        self._reading = replace(reading, spell=as_option)
+        self._beside = tuple(beside)
+        apart = (*reading.leave_out, *beside)
+        self._reading = replace(reading, spell=as_option, leave_out=apart)
         self._warn, self._follow, self._wait = warn, follow, wait
 
     def batches(self) -> Batches:
@@ -118,8 +124,9 @@ class Source:
             text = CsvText.of(self.where, pieces, self._reading.header, as_option)
             if text is not None:
                 choice, reader = self._picked(text.header), text.reader
+                places = [text.header.position(word) for word in self._beside]
                 read = (
-                    (reader.read(lines, choice.places), lines.numbers)
+                    (reader.read(lines, choice.places), lines.numbers, reader.texts(lines, places))
                     if lines is not None
                     else None
                     for lines in text.data
@@ -127,6 +134,11 @@ class Source:
                 yield from self._new(name, choice, read, "line {}".format)
 
     def _of_table(self, table: FileTable, name: str) -> Batches:
+        if self._beside:
+            raise InputError(
+                f"--id, --time: {self.where} is no CSV, of which alone columns go with the rows to "
+                "their labels; leave them out: row numbers are there."
+            )
         choice = self._picked(table.header)
         parts = _numbered(table, choice.places)
         yield from self._new(name, choice, parts, lambda row: f"{name}, row {row} (counted from 0)")
@@ -134,6 +146,16 @@ class Source:
     def _picked(self, header: Header) -> ColumnChoice:
         """Return the columns of the user or the model in the first file, and those of the same
         names in all later ones."""
+        reading = self._reading
+        if not reading.columns and reading.known is None:
+            text = text_beside_numbers(header, (*reading.leave_out, reading.weight))
+            if text:
+                self._warn(
+                    f"left out, being no numbers: {described(text)}; --columns chooses those that "
+                    "are data."
+                )
+            apart = (*reading.leave_out, *(field.label for field in text))
+            self._reading = replace(reading, leave_out=apart)
         self.choice = choice = header.choose(self._reading)
         weight, dtype = choice.weight_label, choice.dtype.name
         self._reading = replace(
@@ -151,7 +173,7 @@ class Source:
             if part is None:
                 yield None
                 continue
-            batch = Batch.of(part[0], row, choice, part[1], place)
+            batch = Batch.of(part[0], row, choice, part[1], place, part[2])
             former.see(batch)
             row, new = batch.stop, batch.part(self._fresh)
             self.n_rows += len(new)
@@ -248,6 +270,14 @@ class FormerRows:
         )
 
 
+def text_beside_numbers(header: Header, apart: Sequence[Any]) -> list[Field]:
+    """Return the columns of text and dates, where there are columns of numbers too; but for those
+    that are no data anyway."""
+    kept = [field for field in header.fields if not field.aside and field.label not in apart]
+    text = [field for field in kept if not field.numeric]
+    return [] if len(text) == len(kept) else text
+
+
 def _stamp(file: Path) -> tuple[int, int]:
     """Return the size and the time of a file, of which one that is written again has others."""
     found = file.stat()
@@ -267,5 +297,5 @@ def _numbered(table: FileTable, places: Sequence[int]) -> Parts:
     row = 0
     for block in table.blocks(places):
         count = len(block[0])
-        yield ReadLines(block, np.arange(count), {}), range(row, row + count)
+        yield ReadLines(block, np.arange(count), {}), range(row, row + count), ()
         row += count

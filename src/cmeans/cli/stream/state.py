@@ -12,15 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import StreamingFuzzyCMeans, load
+from ... import load
+from ...data.recipe.table_recipe import TableRecipe
 from ...data.row_source import ColumnLabel
 from ...fitting.named_parameters import OBJECTS
 from ...persistence.model_file import KEY, packed
 from ...storage.codec import DIGEST, read_packed, text_in, write_packed
 from ..errors import InputError
-from ..models import Preprocessing, open_model, read_recipe
+from ..models import open_model, read_recipe
 from ..option_values import option_of
 from ..output.results import plain
+from .answers import MODELS, Model
 from .batches import Batch
 from .labels import Written
 
@@ -88,8 +90,8 @@ class StreamPlace:
 class SavedStream:
     """The state of a stream between two chunks."""
 
-    model: StreamingFuzzyCMeans
-    recipe: Preprocessing
+    model: Model
+    recipe: TableRecipe
     weight: ColumnLabel | None = None
     place: StreamPlace = field(default_factory=StreamPlace)
     written: Written | None = None
@@ -98,10 +100,8 @@ class SavedStream:
         """Save as a model file, which `cmeans predict` and `cmeans info` can read too."""
         metadata = {
             "method": METHOD,
-            "columns": self.recipe.columns,
+            **self.recipe.to_json(),
             "weight": self.weight,
-            "scaling": self.recipe.scaling.to_json(),
-            "dtype": self.recipe.dtype,
             METHOD: {
                 **asdict(self.place),
                 "written": None if self.written is None else asdict(self.written),
@@ -126,7 +126,7 @@ class SavedStream:
                 and DIGEST not in read_packed(file, KEY)[0]
             ):
                 raise ValueError("it holds something else than was written.")
-            if stored["estimator"] != StreamingFuzzyCMeans.__name__ or "steps" in stored:
+            if stored["estimator"] not in MODELS or "steps" in stored:
                 held = "a pipeline" if "steps" in stored else stored["estimator"]
                 raise InputError(f"--resume: {file} holds {held}, which no stream can go on with.")
             model = load(file)
@@ -157,6 +157,15 @@ def refuse_other_words(file: Path, began: Mapping[str, Any], words: Mapping[str,
     """Refuse words other than those the stream was begun with."""
     for word, value in words.items():
         name, _, field = word.partition("__")
+        if name not in began and word not in FREE:
+            if value is None:
+                continue
+            raise InputError(
+                f"{option_of(word)} {value}: {file} was begun without a number of clusters, and "
+                "has no such option; leave it out."
+            )
+        if name not in began:
+            continue
         former = getattr(OBJECTS[name](began[name], ""), field) if field else began[name]
         if word not in FREE and value is not None and value != former:
             raise InputError(

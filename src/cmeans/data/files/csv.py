@@ -4,11 +4,11 @@ and streams are read alike."""
 from __future__ import annotations
 
 import math
-import re
+import warnings
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -18,14 +18,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...runtime.user_warnings import DataWarning
 from ..row_source import RowsError
+from .archives import text_in, unzipped
 from .arrow import file_bytes, kind_of, pa, reading, release, values
 from .claims import check_unpacked
-from .discovery import PACKED
+from .discovery import PACKED, ZIP, first_bytes
+from .encodings import UTF8, WINDOWS, in_utf8
+from .notation import AS_PROGRAMS_WRITE, BLANKS, Notation, TextFormat
 from .schema import Field, Header, Spelling, in_python
 from .tables import Block, FileTable
 from .text import (
-    CONVERT,
     LONGEST,
     MARK,
     Dialect,
@@ -34,6 +37,7 @@ from .text import (
     brief,
     fields,
     first_text,
+    is_spaced,
     number_in,
     numbered_lines,
     split,
@@ -74,6 +78,8 @@ class LineReader:
     # types of columns that are not read as numbers
     kinds: Mapping[int, pa.DataType] = field(default_factory=dict)
     made: Callable[[pa.Array], Any] = values  # of each column
+    notations: Mapping[int, Notation] = field(default_factory=dict)  # of columns, where unusual
+    missing: frozenset[str] = _MISSING  # cells that stand for nothing
     few: int = 32  # lines that are read sooner one by one than at once
     longest: int = LONGEST  # bytes of a line
 
@@ -93,6 +99,16 @@ class LineReader:
         ]
         return ReadLines(columns, np.delete(np.arange(len(lines)), list(faults)), faults)
 
+    def texts(self, lines: Lines, places: Sequence[int]) -> list[NDArray[Any]]:
+        """Return the columns at `places` as text, of all lines; blank where a line is no row."""
+        found = [np.full(len(lines), "", object) for _ in places]
+        for at, line in enumerate(lines.texts if places else ()):
+            with suppress(LineError):
+                cells = self.cells_of(line)
+                for column, place in zip(found, places, strict=True):
+                    column[at] = cells[place]
+        return found
+
     def at_once(self, lines: Lines, places: Sequence[int]) -> Block | None:
         """Return the columns at `places` where each line is a row, and there are more than a few;
         else None."""
@@ -100,17 +116,42 @@ class LineReader:
             return None
         types = {
             **{at: pa.bool_() if at in self.truths else pa.float64() for at in places},
+            **dict.fromkeys(self.notations, pa.string()),
             **self.kinds,
         }
         try:
             # an open quote in the last line goes unnoticed by pyarrow
             self.cells_of(lines.text[lines.text.rfind(b"\n", 0, -1) + 1 : -1])
             table = self._table(lines, places, {str(at): types[at] for at in places})
+            if table.num_rows != len(lines):  # an open quote has swallowed some
+                return None
+            return [
+                self.made(self._written(at, column.combine_chunks()))
+                for at, column in zip(places, table.columns, strict=True)
+            ]
         except (pa.ArrowInvalid, LineError):
             return None
-        if table.num_rows != len(lines):  # an open quote has swallowed some
-            return None
-        return [self.made(column.combine_chunks()) for column in table.columns]
+
+    def _written(self, at: int, column: pa.Array) -> pa.Array:
+        """Return the numbers of a column that is not written as programs write numbers; others as
+        they are."""
+        notation = self.notations.get(at)
+        if notation is None or at in self.kinds:
+            return column
+        compute = pa.compute
+        nothing = compute.is_in(
+            compute.utf8_trim(column, BLANKS), pa.array(sorted(self.missing), pa.string())
+        )
+        cells = compute.if_else(nothing, pa.scalar(None, pa.string()), column)
+        if compute.any(
+            compute.invert(compute.match_substring_regex(cells, notation.pattern))
+        ).as_py():
+            raise pa.ArrowInvalid("a cell holds no number")
+        digits = compute.replace_substring_regex(cells, notation.pattern, r"\1\2")
+        if notation.thousands:
+            digits = compute.replace_substring_regex(digits, notation.removed, "")
+        digits = compute.replace_substring(digits, "\u2212", "-")
+        return compute.replace_substring(digits, notation.decimal, ".").cast(pa.float64())
 
     def guessed(self, lines: Lines, places: Sequence[int]) -> dict[int, pa.DataType]:
         """Return the types that columns seem to have, by some lines; text where they are not
@@ -138,7 +179,9 @@ class LineReader:
                 delimiter=self.dialect.delimiter, ignore_empty_lines=False
             ),
             convert_options=pa.csv.ConvertOptions(
-                column_types=types, include_columns=[names[at] for at in places]
+                column_types=types,
+                include_columns=[names[at] for at in places],
+                null_values=sorted(self.missing),
             ),
         )
 
@@ -162,18 +205,25 @@ class LineReader:
         """The fields of one line at `places`, as numbers where the columns are."""
         cells, found = self.cells_of(line), list[float | str]()
         for at in places:
-            value = cells[at] if at in self.kinds else number(cells[at])
+            value = cells[at] if at in self.kinds else self.number(at, cells[at])
             if value is None:
                 raise LineError(f"column {self.dialect.labels[at]!r} {_no_number(cells[at])}")
             found.append(value)
         return found
+
+    def number(self, at: int, cell: str) -> float | None:
+        notation = self.notations.get(at)
+        if notation is None:
+            return number(cell, self.missing)
+        return math.nan if cell.strip(BLANKS) in self.missing else notation.number(cell)
 
     def _column(self, at: int, cells: list[Any]) -> Any:
         if at not in self.kinds:
             return np.array(cells, np.float64)
         kind = self.kinds[at]
         known = [
-            None if cell in _MISSING and not pa.types.is_string(kind) else cell for cell in cells
+            None if cell in self.missing and not pa.types.is_string(kind) else cell
+            for cell in cells
         ]
         try:
             return self.made(pa.array(known, pa.string()).cast(kind))
@@ -184,9 +234,9 @@ class LineReader:
             ) from None
 
 
-def number(cell: str) -> float | None:
+def number(cell: str, missing: Collection[str] = _MISSING) -> float | None:
     """The number in a field, NaN for a missing one, None for text."""
-    if cell in _MISSING:
+    if cell in missing:
         return math.nan
     found = number_in(cell)
     return _TRUTHS.get(cell.strip(" \t")) if found is None else found
@@ -198,7 +248,7 @@ def _no_number(cell: str) -> str:
         cell.encode()
     except UnicodeEncodeError as error:
         byte = ord(cell[error.start]) & 0xFF
-        return f"is not text in UTF-8 (byte 0x{byte:02X}; convert it first, e.g. {CONVERT})"
+        return f"is not text in UTF-8 (byte 0x{byte:02X})"
     return f"holds {brief(cell)!r}, no number"
 
 
@@ -211,6 +261,7 @@ class CsvText:
     # the lines of data, of a stream without empty ones; None is passed on from the blocks of bytes
     data: Iterator[Lines | None]
     seen: Sequence[Lines]  # the first of them
+    encoding: str = UTF8
 
     @classmethod
     def of(
@@ -220,6 +271,7 @@ class CsvText:
         header: bool | None,
         spell: Spelling = in_python,
         several: bool = False,
+        written: TextFormat = AS_PROGRAMS_WRITE,
     ) -> CsvText | None:
         """Look at the first lines of what comes in blocks of bytes; None where no line holds
         anything.
@@ -228,6 +280,7 @@ class CsvText:
         cannot tell. `several`: whether line breaks in quotes belong to a row. In a stream they do
         not: a quote too many costs one line, and no row waits for later ones.
         """
+        encoding, blocks = in_utf8(where, blocks, written.encoding, spell, several)
         lines = numbered_lines(blocks, LONGEST)
         first = _first_filled(lines)
         if first is None:
@@ -236,8 +289,10 @@ class CsvText:
             raise RowsError(
                 f"{where}: the first line is longer than {LONGEST >> 20} MiB; it is no CSV."
             )
+        if is_spaced([text for text in first.texts[:_JUDGED] if text.strip()]):
+            first, lines = first.spaced(), (part and part.spaced() for part in lines)
         begin = zip(first.texts[: _NAMES if several else 1], first.numbers, strict=False)
-        texts = (first_text(where, line, number) for line, number in begin)
+        texts = (first_text(where, line, number, spell) for line, number in begin)
         dialect, height = Dialect.of(where, texts, header, spell)
         rest = chain([first[height:] if dialect.named else first], lines)
         data = (
@@ -245,7 +300,12 @@ class CsvText:
             if several or dialect.blank_is_missing
             else (part and part.filled() for part in rest)
         )
-        reader = LineReader(dialect)
+        notations = {
+            at: written.notations[label]
+            for at, label in enumerate(dialect.labels)
+            if label in written.notations
+        }
+        reader = LineReader(dialect, notations=notations, missing=_MISSING.union(written.missing))
         seen, numeric, truths = _judged(data, reader, several)
         others = [at for at, counts in enumerate(numeric) if not counts]
         kinds = dict[int, pa.DataType]()
@@ -258,9 +318,10 @@ class CsvText:
         )
         return cls(
             Header(where, tuple(columns), spell),
-            LineReader(dialect, truths, kinds),
+            replace(reader, truths=truths, kinds=kinds),
             chain(seen, data),
             seen,
+            encoding,
         )
 
     def guessed(self, at: int) -> pa.DataType:
@@ -268,6 +329,25 @@ class CsvText:
         return self.reader.guessed(
             self.seen[0][:_KEPT].joined(self.reader.dialect.delimiter)[0].filled(), [at]
         )[at]
+
+    def sample(self, rows: int) -> list[list[Any]]:
+        """Return the first cells of each column as they are written."""
+        found = list[list[str]]()
+        for lines in self.data:
+            for line in self._records(lines, rows) if lines else ():
+                if len(found) == rows:
+                    break
+                with suppress(LineError):  # which is told when it is read
+                    found.append(self.reader.cells_of(line))
+            if len(found) == rows:
+                break
+        return [list(column) for column in zip(*found, strict=True)] or [
+            [] for _ in self.header.fields
+        ]
+
+    def _records(self, lines: Lines, most: int) -> list[bytes]:
+        """Return the first records of some lines that are not empty."""
+        return lines[:most].joined(self.reader.dialect.delimiter)[0].filled().texts
 
     def column(self, at: int) -> Iterator[pa.Array]:
         """Yield one column as text."""
@@ -360,7 +440,7 @@ def _judged(
                 continue
             judged += 1
             for at, cell in enumerate(cells):
-                value = number(cell)
+                value = reader.number(at, cell)
                 if value is None:
                     texts.add(at)
                 elif not math.isnan(value):
@@ -370,14 +450,6 @@ def _judged(
         if judged == _JUDGED or len(numbers) == wide or sum(map(len, seen)) >= _KEPT:
             break
     return seen, [at in numbers or at not in texts for at in range(wide)], frozenset(truths)
-
-
-def _codes(column: NDArray[Any]) -> NDArray[Any]:
-    """Return codes (b,) as they are written, empty where they are missing; 7.0 is 7, as programs
-    write it beside missing ones."""
-    texts = (cell.strip() for cell in column.tolist())
-    codes = ["" if text in _MISSING else re.sub(r"^(-?\d+)\.0+$", r"\1", text) for text in texts]
-    return np.array(codes, dtype=object)
 
 
 def _typed(texts: pa.Array, kind: pa.DataType) -> pa.Array | None:
@@ -397,6 +469,10 @@ def _typed(texts: pa.Array, kind: pa.DataType) -> pa.Array | None:
 def unpacked(file: StampedFile) -> Iterator[Iterator[bytes]]:
     """Provide the bytes of a file, some at a time, unpacked where its name ends as that of a
     compressed one."""
+    if first_bytes(file.path).startswith(ZIP):
+        with unzipped(file.path, text_in(file.path) or "") as blocks:
+            yield _believed(file, blocks)
+        return
     packer = next(
         (packer.name for packer in PACKED.values() if packer.ending == file.path.suffix), None
     )
@@ -421,27 +497,32 @@ class CsvTable(FileTable):
     kind = "CSV"
     groups = None
 
-    def __init__(self, file: Path, header: bool | None = None, spell: Spelling = in_python) -> None:
+    def __init__(
+        self,
+        file: Path,
+        header: bool | None = None,
+        spell: Spelling = in_python,
+        written: TextFormat = AS_PROGRAMS_WRITE,
+    ) -> None:
         """`header`: whether the first line holds names; None looks for itself, and asks where it
-        cannot tell."""
-        self._file, self._options, self._codes = (
-            StampedFile.of(file),
-            (header, spell),
-            frozenset[int](),
-        )
+        cannot tell. `written`: how the cells are written."""
+        self._file, self._as_text = StampedFile.of(file), frozenset[int]()
+        self._header, self._spell, self._written = header, spell, written
         with self._text() as text:
             self.header = text.header
+            self.separator = text.reader.dialect.delimiter
+            if text.encoding == WINDOWS and written.encoding is None:
+                warnings.warn(
+                    f"{file}: is not UTF-8 and is read as Windows-1252; {spell('encoding')} says "
+                    "in what it is.",
+                    DataWarning,
+                    stacklevel=2,
+                )
 
     def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None) -> Iterator[Block]:
         with self._text() as text:
-            codes = {
-                at for at in self._codes.intersection(places) if self.header.fields[at].numeric
-            } - text.reader.truths
-            for block in text.with_text(codes).blocks(places):
-                yield [
-                    _codes(column) if at in codes else column
-                    for at, column in zip(places, block, strict=True)
-                ]
+            as_text = self._as_text.intersection(places) - text.reader.truths
+            yield from text.with_text(as_text).blocks(places)
         self._file.check()  # of a file that grew, the last line may have come in half
         release()
 
@@ -459,10 +540,14 @@ class CsvTable(FileTable):
             yield from text.column(at)
         self._file.check()
 
-    def with_codes(self, places: Collection[int]) -> FileTable:
+    def with_text(self, places: Collection[int]) -> FileTable:
         same = copy(self)
-        same._codes = frozenset(places)
+        same._as_text = frozenset(places)
         return same
+
+    def sample(self, rows: int) -> list[list[Any]]:
+        with self._text() as text:
+            return text.sample(rows)
 
     def transient(self, n_columns: int) -> int:
         return 0  # it is read before the first row is asked for
@@ -470,7 +555,9 @@ class CsvTable(FileTable):
     @contextmanager
     def _text(self) -> Iterator[CsvText]:
         with reading(self._file, self.kind), unpacked(self._file) as blocks:
-            text = CsvText.of(str(self._file.path), blocks, *self._options, several=True)
+            text = CsvText.of(
+                str(self._file.path), blocks, self._header, self._spell, True, self._written
+            )
             if text is None:
                 raise RowsError(f"{self._file.path}: is empty.")
             yield text

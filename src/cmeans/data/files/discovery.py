@@ -13,6 +13,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from ..row_source import RowsError, as_source
+from .archives import text_in
 from .schema import PathWord
 from .unchanged_files import StampedFile, naming
 
@@ -103,13 +104,12 @@ def files_of(x: Any) -> Sequence[PathWord]:
 def kind_of_file(file: Path) -> str:
     """Return the kind of a file by its first bytes, else by its ending."""
     StampedFile.of(file)  # refuses what must not even be opened, a pipe for one
-    with naming(file), file.open("rb") as opened:
-        start = opened.read(10)
+    start = first_bytes(file)
     if not start:
         raise RowsError(f"{file}: is empty.")
     kind, packer = kind_of_bytes(start), packer_of(start)
     if kind is not None:
-        return kind
+        return "csv" if kind == "npz" and text_in(file) is not None else kind
     if packer is not None and packer.ending != file.suffix:
         name = (
             ""
@@ -126,6 +126,11 @@ def kind_of_file(file: Path) -> str:
             "and npz."
         )
     return named
+
+
+def first_bytes(file: Path) -> bytes:
+    with naming(file), file.open("rb") as opened:
+        return opened.read(10)
 
 
 def kind_of_bytes(start: bytes) -> str | None:

@@ -89,7 +89,7 @@ def _table(file: Path, kind: str, asked: ReadOptions) -> FileTable:
         )
         raise ModuleNotFoundError(advice, name=error.name) from error
     if kind == "csv":
-        return CsvTable(file, asked.header, asked.spell)
+        return CsvTable(file, asked.header, asked.spell, asked.written)
     return (ParquetTable if kind == "parquet" else IpcTable)(file, asked.spell)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..row_source import ColumnLabel, RowsError
+from .notation import AS_PROGRAMS_WRITE, TextFormat
 
 PathWord = str | os.PathLike[str]
 Spelling = Callable[..., str]  # of a name alone, or of a name and its value
@@ -37,7 +38,8 @@ class ReadOptions:
     known: Sequence[ColumnLabel] | None = None  # the columns of a model
     spell: Spelling = in_python  # formats arguments in messages
     name: ColumnLabel | None = None  # a column that names the rows, and is no data
-    categorical: Sequence[ColumnLabel] = ()  # columns of categories
+    with_rows: bool = False  # results by row hold the columns of the file too
+    written: TextFormat = AS_PROGRAMS_WRITE  # how the cells of text files are written
     leave_out: Sequence[ColumnLabel] = ()  # columns that are no data where all are taken
     adapt: Callable[[Any], Any] | None = None  # applied to each table that is opened
 
@@ -232,9 +234,13 @@ class Header:
             )
         return at
 
+    def places(self, words: Sequence[ColumnLabel]) -> list[int]:
+        """Return the positions of the columns of these names, positions and ranges."""
+        return [at for word in words for at in self._listed(word)]
+
     def pick(self, words: Sequence[ColumnLabel]) -> list[int]:
         """Return the columns of these names, positions and ranges, in that order."""
-        picked = [at for word in words for at in self._listed(word)]
+        picked = self.places(words)
         if not picked:
             few, many = self.spell("columns", ["a", "b", "c"]), self.spell("columns", ["0-9"])
             raise RowsError(

@@ -124,10 +124,25 @@ class FileTable(ABC):
     def transient(self, n_columns: int) -> int:
         """Bytes of memory at most while a group is decoded, beside the decoded rows."""
 
-    def with_codes(self, places: Collection[int]) -> FileTable:
-        """Return the table with codes, such as 007, as they are written in these columns, where
-        they are read as numbers elsewhere."""
+    separator = ""  # between the cells of a line of text
+
+    def with_text(self, places: Collection[int]) -> FileTable:
+        """Return the table with these columns as they are written, such as 007, where they are
+        text; a column of truths remains one."""
         return self
+
+    def sample(self, rows: int) -> list[list[Any]]:
+        """Return the first values of each column, of files of text as they are written."""
+        numbers = [at for at, field in enumerate(self.header.fields) if field.numeric]
+        first: Block = next(iter(self.blocks(numbers)), []) if numbers else []
+        found: list[list[Any]] = [[] for _ in self.header.fields]
+        for at, column in zip(numbers, first, strict=False):
+            found[at] = column[:rows].tolist()
+        for at, field in enumerate(self.header.fields):
+            if not field.numeric:
+                part: Any = next(self.column(at), [])[:rows]
+                found[at] = part if isinstance(part, list) else part.to_pylist()
+        return found
 
     @property
     def n_rows(self) -> int | None:
@@ -140,7 +155,7 @@ class KeyedTable(FileTable):
     only where it is requested."""
 
     def __init__(self, table: FileTable, keys: Mapping[str, str]) -> None:
-        self.kind, self.groups = table.kind, table.groups
+        self.kind, self.groups, self.separator = table.kind, table.groups, table.separator
         own = table.header.labels(range(len(table.header.fields)))
         fresh = {key: value for key, value in keys.items() if key not in own}
         fields = (
@@ -167,9 +182,9 @@ class KeyedTable(FileTable):
         for stored in self._table.column(min(at, self._own - 1)):
             yield stored if at < self._own else [self._values[at - self._own]] * len(stored)
 
-    def with_codes(self, places: Collection[int]) -> FileTable:
+    def with_text(self, places: Collection[int]) -> FileTable:
         same = copy(self)
-        same._table = self._table.with_codes(places)
+        same._table = self._table.with_text(places)
         pairs = zip(self._texts, self._values, strict=True)
         same._values = tuple(
             text if at in places else value for at, (text, value) in enumerate(pairs, self._own)

@@ -22,35 +22,21 @@ _DELIMITERS = ",;\t|"
 _QUOTED = re.compile(r'(^|[,;\t|])"[^"]*+(?:""[^"]*+)*+"')
 # as C may print it, -nan(ind) for one
 _NAN = re.compile(r"(nan)\(\w*\)$", re.IGNORECASE | re.ASCII)
-CONVERT = "iconv -f latin1 -t utf-8 FILE > NEW"
-_OTHERS = {  # the longer marks first: that of UTF-32 begins with that of UTF-16
-    codecs.BOM_UTF32_LE: "utf-32",
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
 
 
-def first_text(where: str, line: bytes, number: int) -> str:
+def first_text(where: str, line: bytes, number: int, spell: Spelling = in_python) -> str:
     """Return the first non-empty line of a file as text; its byte order mark is removed already."""
-    for mark, name in _OTHERS.items():
-        if line.startswith(mark):
-            raise RowsError(
-                f"{where}: is text in {name.upper()}, not UTF-8; convert it first, e.g. iconv -f "
-                f"{name} -t utf-8 FILE > NEW."
-            )
     if b"\0" in line:
         raise RowsError(
-            f"{where}: is not text in UTF-8 (NUL bytes in line {number}); if it is UTF-16, convert "
-            "it first, e.g."
-            " iconv -f utf-16le -t utf-8 FILE > NEW."
+            f"{where}: is not text in UTF-8 (NUL bytes in line {number}); {spell('encoding')} says "
+            "in what it is."
         )
     try:
         return line.decode()
     except UnicodeDecodeError as error:
         wrong = f"byte 0x{line[error.start]:02X} at place {error.start + 1} of line {number}"
         raise RowsError(
-            f"{where}: is not text in UTF-8 ({wrong}); convert it first, e.g. {CONVERT}."
+            f"{where}: is not text in UTF-8 ({wrong}); {spell('encoding')} says in what it is."
         ) from None
 
 
@@ -89,6 +75,12 @@ class Lines:
         return Lines(
             ended(self.texts[at] for at in kept), [self.numbers[at] for at in kept], self.open
         )
+
+    def spaced(self) -> Lines:
+        """Return lines whose cells are separated by blanks, with a tab in place of those between
+        two cells, and none at their ends."""
+        text = re.sub(rb"(?m)^[ \t]+|[ \t]+$", b"", self.text)
+        return Lines(re.sub(rb"[ \t]+", b"\t", text), self.numbers, self.open)
 
     def joined(self, delimiter: str) -> tuple[Lines, Lines]:
         """Join lines that are one record as quotes go over their ends; also return those from a
@@ -201,6 +193,16 @@ class Dialect:
                 delimiter, cells, _holds_names(where, cells, spell) if header is None else header
             ), height
         raise RowsError(f"{where}: the first line has a quote that is not closed.")
+
+
+def is_spaced(lines: Sequence[bytes]) -> bool:
+    """True of some lines that hold numbers with blanks between them, and no other separator."""
+    if any(mark.encode() in line for line in lines for mark in (*_DELIMITERS, '"') if mark != "\t"):
+        return False
+    cells = [line.split() for line in lines]
+    below = [cell for line in cells[1:] or cells for cell in line]
+    numbers = sum(is_number(cell.decode(errors="replace")) for cell in below)
+    return len({len(line) for line in cells}) == 1 < len(cells[0]) and 2 * numbers > len(below)
 
 
 def split(line: str, delimiter: str) -> list[str]:

@@ -31,7 +31,7 @@ KINDS: tuple[tuple[Callable[[Any], bool], str, str], ...] = (
     (
         _has("obsm", "varm"),
         "AnnData",
-        'its values, X.X, or coordinates that it holds, such as X.obsm["X_pca"]',
+        'it to cmeans.anndata.cluster, or coordinates that it holds, such as X.obsm["X_pca"]',
     ),
     (_has("fetchnumpy", "fetchall"), "a {name} of DuckDB, whose rows are not there yet", "X.df()"),
     (_has("collect", "collect_schema"), "a LazyFrame, whose rows are not there yet", "X.collect()"),

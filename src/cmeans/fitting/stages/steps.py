@@ -36,6 +36,8 @@ class ToldInSteps(Stage):
         deviations = np.sqrt(metrics.variances)
         # of rows that are spread evenly over a step
         narrow = (deviations < steps / math.sqrt(12.0)) & (deviations > 0)
+        if metrics.errors is not None:  # no component is narrower than what rounding has taken
+            narrow &= metrics.errors <= 0
         if narrow.any():
             columns = np.flatnonzero(narrow.any(axis=0))
             told = ", ".join(dict.fromkeys(f"{step:.3g}" for step in steps[columns[:3]]))

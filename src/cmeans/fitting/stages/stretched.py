@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...data.arrays import Array, Float64, as_like, is_sparse
+from ...data.arrays import Array, Float64, as_like, host_float64, is_sparse
 from ...data.blocks import Blocks, mapped
 from ...data.files.schema import shortened
 from ...runtime.user_warnings import warn
@@ -29,6 +29,7 @@ from ...solvers.stretched import (
 from ...solvers.subsampling import subsample_schedule
 from ...spaces import EuclideanSpace, PointSpace, Space
 from ...sweeps.represented_rows import RepresentedRows
+from ...tuning.rounding import rounding_of
 from ..covariance import Covariance
 from ..geometry import Geometry
 from ..init import InitContext, given_partition, starts
@@ -36,6 +37,7 @@ from ..procedure import FitContext, Outcome, Stage, Swept
 from ..space import euclidean_space
 
 MOST_COLUMNS = 1024  # of full matrices
+JUDGED_ROWS = 10_000  # of which a fair sample says how few values columns have
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,12 @@ class StretchedClusters(Stage):
             return [n]
         # one from each partition, of which one is of the whitened rows, and from random rows
         shown = n if self.covariance.prior_rows == 0 else shown_rows(n, n_clusters, columns)
-        return [n] * 3 + [shown] * RANDOM_STARTS
+        return [n] * 3 + [shown] * self._random_starts
+
+    @property
+    def _random_starts(self) -> int:
+        """Tails leave centres where most rows are, so that few rows far out lead no run astray."""
+        return RANDOM_STARTS if self.covariance.df is None else 0
 
     def settle(self, context: FitContext) -> FitContext:
         return context.with_stage(replace(self, context=context))
@@ -125,7 +132,17 @@ class StretchedClusters(Stage):
             swept.context.settings.rng,
             lambda expected: self._solver(_completed(swept, expected)),
             self.given(swept),
+            rounding=self._rounding(geometry),
+            random_starts=self._random_starts,
         )
+
+    def _rounding(self, geometry: Geometry) -> Float64 | None:
+        """Return what rounding has taken from the columns, of a fair sample of the rows."""
+        if self.covariance.rounding is None:
+            return None
+        positions, weights = geometry.population.fixed_sample_of(JUDGED_ROWS)
+        x = geometry.blocks.take(geometry.population.at(positions)).x
+        return rounding_of(host_float64(x), weights)
 
     def _refuse(self, swept: Swept) -> None:
         name, space = swept.context.estimator_name, swept.problem.space

@@ -36,7 +36,6 @@ from ...solvers.stopping import reason
 from ...streaming import StreamSummary
 from ...sweeps.final_pass import assign_all
 from ...sweeps.represented_rows import RepresentedRows
-from ...sweeps.state import State
 from ..procedure import FitSettings
 from ..validation import integer
 from .stream_state import ChunkResult, FitSummary, StreamState
@@ -71,10 +70,8 @@ def renumbered(
 
 
 def memberships(past: StreamSummary, rule: Rule, rows: Blocks, engine: Engine) -> Float64:
-    space, centres = past.space.portable(past.centres)
-    found = assign_all(
-        RepresentedRows(space, rows, 0, training=False), space, rule, State(centres), engine
-    )
+    space, state = past.portable_state
+    found = assign_all(RepresentedRows(space, rows, 0, training=False), space, rule, state, engine)
     return host_float64(found.all_memberships(rows.x))
 
 

@@ -17,25 +17,32 @@ from ...data.known_labels import free_part, known_of
 from ...engines import Chain, ChunkedRows, Engine
 from ...engines.base import Span
 from ...kernels import Kernel, LandmarkGraphKernel
-from ...rules import Fuzzy, Hard, NoiseFuzzy, Rule
+from ...rules import Fuzzy, Hard, Mixture, NoiseFuzzy, Rule
 from ...rules.base import rule_of
 from ...runtime.callbacks import logger, verbose_log
 from ...runtime.checks import parameters_of
 from ...runtime.progress import Reporter, current_listeners
 from ...sampling.population import population_of
 from ...solvers.checkpoints import CheckpointLog
-from ...solvers.fixed_point import Carried, solve
-from ...solvers.multistart import FitResult, FromStarts, Runs, best_of, by_decreasing_mass
+from ...solvers.fixed_point import Carried
+from ...solvers.multistart import (
+    FitResult,
+    FromStarts,
+    Runs,
+    Solving,
+    best_of,
+    by_decreasing_mass,
+)
 from ...solvers.observer import FitRecord, Observer
 from ...solvers.solution import Solution
 from ...spaces import Space
-from ...spaces.centres import Centres
 from ...storage.codec import Packer
+from ...streaming import StreamSummary
 from ...sweeps.final_pass import assign_all
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
-from ...sweeps.state import State
-from ..arguments import StreamRule, changed_among
+from ..arguments import StreamRule, StretchedStreamRule, changed_among
+from ..covariance import Covariance, CovarianceName
 from ..fit import BaseCMeans
 from ..fit_plan import SWEEPS_AFTER_SAMPLES, usual_visits
 from ..fitted_attributes import OF_ROWS, centre_attributes, restored_on_failure, warn_of_result
@@ -43,10 +50,11 @@ from ..geometry import Geometry
 from ..init import InitContext, starts
 from ..kernel_evidence import given_kernel, settled_kernel
 from ..memory import MemoryPlan, require
-from ..procedure import FitContext, FitSettings, Method, Outcome, Procedure, method_of
+from ..procedure import FitContext, FitSettings, Method, Outcome, Procedure, Swept, method_of
 from ..rows.out_of_range import refuse_overflow
 from ..space import estimator_graph
 from ..stages.known import beside_known, sums_of_known
+from ..stretched import stretched
 from ..validation import read_rows, weights_of
 from .chunks import (
     cut,
@@ -64,6 +72,7 @@ from .no_rows import has_no_rows, of_no_cluster, refuse_other_width
 from .numbering import numbers_of_labels, tied_numbers
 from .stream_state import Chunk, ChunkResult, EarlyRows, FitSummary, StreamState, WarmupBuffer
 
+GAUSSIAN = "gaussian"  # the rule of mixtures, of streams whose clusters have covariances
 OF_SWEEPS = ("n_iter_", "converged_", "stop_reason_")
 
 
@@ -93,6 +102,7 @@ class StreamingBase(BaseCMeans):
     rule: str | Rule
     m: Literal["auto"] | float
     noise: Literal["auto"] | float | None = None
+    covariance: CovarianceName | Covariance | None = None
     _stream: StreamState
     _answers_no_rows = True
     _takes = frozenset[str]()
@@ -118,7 +128,8 @@ class StreamingBase(BaseCMeans):
         name = type(self).__name__
         refuse_kernel_values(self.kernel, name)
         rule = self._rule_asked(name)
-        return Procedure(partial(method_of, rule), self._by_chunks)
+        plain = Procedure(partial(method_of, rule), self._by_chunks)
+        return stretched(plain, self.covariance, rule, name)
 
     def _rule_asked(self, name: str) -> Rule:
         """Return the rule of the parameters: a name has `m` and `noise` beside it, an object its
@@ -126,7 +137,10 @@ class StreamingBase(BaseCMeans):
         if self.rule == Fuzzy.name:
             with parameters_of(name, share="noise"):
                 return Fuzzy(self.m) if self.noise is None else NoiseFuzzy(self.m, self.noise)
-        rule = rule_of(self.rule, name, get_args(StreamRule))
+        if self.rule == GAUSSIAN and "covariance" in vars(self):
+            return self._mixture(name)
+        names = StretchedStreamRule if "covariance" in vars(self) else StreamRule
+        rule = rule_of(self.rule, name, get_args(names))
         if self.rule == Hard.name and self.noise is not None:
             raise ValueError(
                 f"{name}(noise={self.noise!r}): there is no hard rule with noise; take "
@@ -144,6 +158,21 @@ class StreamingBase(BaseCMeans):
                 "rows; give another rule."
             )
         return rule
+
+    def _mixture(self, name: str) -> Rule:
+        """Return the rule of a mixture of Gaussians."""
+        said = f'{name}(rule="{GAUSSIAN}"'
+        if self.noise is not None:
+            raise ValueError(
+                f"{said}, noise={self.noise!r}): a stream has no noise beside Gaussians so far; "
+                "take noise=None, or GaussianMixture."
+            )
+        if self.covariance is None:
+            raise ValueError(
+                f'{said}, covariance=None): Gaussians have covariances; take covariance="full", '
+                '"diag", "tied" or "spherical".'
+            )
+        return Mixture()
 
     def partial_fit(
         self,
@@ -238,7 +267,8 @@ class StreamingBase(BaseCMeans):
                 context = stage.settle(context)
             if stream is None:
                 rows = context.blocks if early is None else early.before(context.blocks)
-                if rows.n_rows < settings.n_clusters <= self._rows_to_begin_with(settings):
+                enough = self._rows_to_begin_with(settings, rows)
+                if rows.n_rows < settings.n_clusters <= enough:
                     refuse_overflow(context.blocks, engine)
                     self._keep_no_clusters(
                         given.x, blocks.n_rows, settings.n_clusters, numpy_dtype(rows.x)
@@ -250,6 +280,7 @@ class StreamingBase(BaseCMeans):
             reporter = Reporter(
                 context.listeners, f"chunk {1 if stream is None else stream.n_chunks + 1}"
             )
+            begun = stream is None
             seed = new_seed(settings) if stream is None else stream.seed
             stream, absorbed = self._absorb(stream, context, reporter, seed, early)
             result = self._result_of(
@@ -266,6 +297,9 @@ class StreamingBase(BaseCMeans):
                     self.objective_,
                 )
             warn_of_result(absorbed.geometry, result, estimator_name)
+            # later chunks are swept without the stages, which have settled what they are swept by
+            for stage in context.stages[: len(procedure.stages)] if begun else ():
+                stage.restore(Outcome(absorbed.geometry, Method(absorbed.rule), result))
         warn_of_loss(self.projection_loss_, estimator_name)
         return self
 
@@ -358,9 +392,7 @@ class StreamingBase(BaseCMeans):
             solution.history[-1] / summary.stream.unit,
         )
         after = self._after_sweep(context.hook, absorbed.geometry, Method(absorbed.rule))
-        if after is not None and after(
-            absorbed.rule, State(absorbed.past.centres), solution.n_iter
-        ):
+        if after is not None and after(absorbed.rule, absorbed.past.state, solution.n_iter):
             return replace(
                 summary,
                 absorbed=replace(absorbed, solution=replace(solution, converged=False, ended=True)),
@@ -399,7 +431,7 @@ class StreamingBase(BaseCMeans):
         if isinstance(self.init, str) or stream is not None:
             rows = with_weight(rows)
         chunk = Chunk(replace(context, blocks=rows), seed, number, reporter)
-        enough = self._rows_to_begin_with(context.settings)
+        enough = self._rows_to_begin_with(context.settings, rows)
         known = known_of(rows)
         held, tied = None, tied_numbers(stream, known)
         if stream is None or stream.held is not None:
@@ -443,8 +475,9 @@ class StreamingBase(BaseCMeans):
             absorbed, past=past[by_decreasing_mass(past.mass, past.centres, first_places)]
         )
 
-    def _rows_to_begin_with(self, settings: FitSettings) -> int:
-        """Number of rows to hold before the first of them are released."""
+    def _rows_to_begin_with(self, settings: FitSettings, rows: Blocks) -> int:
+        """Number of rows to hold before the first of them, of which `rows` are some, are
+        released."""
         return 0
 
     def _geometry(self, chunk: Chunk, space_of: Callable[[Kernel], Space]) -> Geometry:
@@ -496,28 +529,39 @@ class StreamingBase(BaseCMeans):
             if problem.known is None
             else None
         )
-        if method.pilot is None:
+        solving = self._solving(chunk, geometry, problem, method)
+        if solving is None:
             best = best_of(first, settings.n_init, problem, observer, stage="chunk", search=search)
         else:
-            problem, best = FromStarts(method.pilot).best(
+            problem, best = solving.best(
                 Runs(first, settings.n_init, problem, observer, search=search)
             )
         return problem, replace(best.solution, row_visits=best.row_visits)
+
+    def _solving(
+        self, chunk: Chunk, geometry: Geometry, problem: Problem, method: Method
+    ) -> Solving | None:
+        """Return the way to solve the problem of a first chunk, prepared by the stages that
+        parameters ask for; None: sweeps from every start."""
+        settings = replace(chunk.context.settings, rng=chunk.rng("start"))
+        context, solving = replace(chunk.context, settings=settings), FromStarts(method.pilot)
+        swept = Swept(context, geometry, problem, problem, solving)
+        for stage in context.procedure.stages:
+            swept = stage.prepare(swept)
+        return None if swept.solving is solving and method.pilot is None else swept.solving
 
     def _followed(
         self,
         chunk: Chunk,
         geometry: Geometry,
         rule: Rule,
-        centres: Centres,
+        past: StreamSummary,
         carried: Carried | None = None,
     ) -> tuple[Problem, Solution]:
-        """Cluster a further chunk from the current centres, with the sums of the chunks before
-        it."""
+        """Cluster a further chunk from the clusters of the past, with the sums of the chunks
+        before it."""
         problem = self._chunk_problem(chunk, geometry, rule)
-        return problem, solve(
-            problem, State(centres), self._chunk_observer(chunk, geometry, rule), carried=carried
-        )
+        return past.followed(problem, self._chunk_observer(chunk, geometry, rule), carried)
 
     def _chunk_problem(self, chunk: Chunk, geometry: Geometry, rule: Rule) -> Problem:
         settings, engine = chunk.context.settings, chunk.context.engine
@@ -541,7 +585,7 @@ class StreamingBase(BaseCMeans):
         )
 
     def _method(self, geometry: Geometry) -> Method:
-        return method_of(self._rule_asked(type(self).__name__), geometry)
+        return self._procedure().method(geometry)
 
     def _makes_graph(self) -> bool:
         """Return True where a graph is to be made of the first rows."""
@@ -562,28 +606,28 @@ class StreamingBase(BaseCMeans):
             absorbed.solution,
             context.blocks,
         )
-        space, centres = past.space.portable(past.centres)
+        space, state = past.portable_state
         if rows is None:
             rows = RepresentedRows(space, free_part(blocks), 0, training=False)
         assignment = assign_all(
             rows,
             space,
             rule,
-            State(centres),
+            state,
             context.engine,
             Reporter(context.listeners),
             here=False,
         )
-        known = sums_of_known(space, blocks, len(centres), context.engine)
+        known = sums_of_known(space, blocks, len(state.centres), context.engine)
         if known is not None:
-            assignment = assignment.with_sums(known.final(rule, State(centres)), blocks.unit)
+            assignment = assignment.with_sums(known.final(rule, state), blocks.unit)
         return FitResult(
             solution,
             solution.history,
             reason_of_chunk(solution, context.settings),
             assignment,
             space,
-            State(centres),
+            state,
             rule,
             (assignment.mass > 0) | (past.mass > 0),
             stream.row_visits + blocks.n_rows,
@@ -606,10 +650,10 @@ class StreamingBase(BaseCMeans):
 
     def _keep_without_rows(self, stream: StreamState) -> None:
         """Keep a stream that has changed without rows: attributes of the last rows are removed."""
-        space, centres = stream.past.space.portable(stream.past.centres)
-        self.__dict__.update(centre_attributes(stream.rule, space, State(centres)))
+        space, state = stream.past.portable_state
+        self.__dict__.update(centre_attributes(stream.rule, space, state))
         self.n_landmarks_ = stream.past.space.n_landmarks
-        if (points := space.as_points(centres)) is not None:
+        if (points := space.as_points(state.centres)) is not None:
             self.cluster_centers_ = points.astype(stream.dtype)
         for name in (*OF_ROWS, *OF_SWEEPS):
             self.__dict__.pop(name, None)

@@ -288,6 +288,7 @@ class BySweeps:
             context.log,
             context.record,
             taker=context.taker,
+            scope=context.scope,
         )
 
     @contextmanager

@@ -4,6 +4,7 @@ them."""
 from .shapes import SHAPES, Shape
 from .shrinkage import Shrinkage, StandardColumns
 from .solve import RANDOM_STARTS, FilledRows, GivenClusters, Mapped, Stretched, shown_rows
+from .step import NextClusters
 from .volumes import EqualVolumes, FreeVolumes, MixtureVolumes, UniformNoise, Volumes
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "GivenClusters",
     "Mapped",
     "MixtureVolumes",
+    "NextClusters",
     "Shape",
     "Shrinkage",
     "StandardColumns",

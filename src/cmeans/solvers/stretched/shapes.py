@@ -8,8 +8,10 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ...data.arrays import Float64
+from ...runtime.stored_classes import stored
 
 
+@stored
 @dataclass(frozen=True)
 class Shape:
     """A shape that covariances may have.

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ...data.arrays import Float64, IntArray
+from ...runtime.stored_classes import stored
 from ...spaces import Metrics
 from ...spaces.centres import Centres
 from ...sweeps.statistics import Statistics
-from .shapes import Shape, diagonals
+from .shapes import Shape, diagonals, inverse_factors
 
 RIDGE = 1e-6  # added to the variances of the target, in columns of variance 1
 
 
+@stored
 @dataclass(frozen=True)
 class StandardColumns:
     """Columns divided by their deviations, so that no constant carries a unit. Columns of one value
@@ -50,6 +52,14 @@ class StandardColumns:
         inside: Float64 = self._some(scatter)
         return inside / (unit * unit if scatter.ndim == 2 else unit[:, None] * unit)
 
+    def outwards(self, covariance: Float64) -> Float64:
+        """Return a covariance (l, l), or a diagonal (l,), in standard columns as one of the rows, 0
+        in columns of one value."""
+        out, unit = np.zeros((len(self.deviations),) * covariance.ndim), self._units
+        places = self.live if covariance.ndim == 1 else np.ix_(self.live, self.live)
+        out[places] = covariance * (unit**2 if covariance.ndim == 1 else unit[:, None] * unit)
+        return out
+
     def metrics(self, factors: Float64) -> Metrics:
         """Return metrics of the rows from factors (c, l, l), or diagonals, in standard columns."""
         r, found = len(self.deviations), factors / self._units
@@ -78,6 +88,7 @@ class StandardColumns:
         return slice(None), self.live[:, None], self.live
 
 
+@stored
 @dataclass(frozen=True)
 class Shrinkage:
     """The estimate of covariances that maximises the likelihood of rows less
@@ -93,22 +104,55 @@ class Shrinkage:
     columns: StandardColumns
     target: Float64  # (l, l) or (l,) T in standard columns
     rows: float  # nu, in the unit of the rows' weights
+    errors: Float64 | None = None  # (r,) variances of what rounding has taken from the rows
 
     @classmethod
     def towards(
-        cls, shape: Shape, columns: StandardColumns, scatter: Float64, rows: float
+        cls,
+        shape: Shape,
+        columns: StandardColumns,
+        scatter: Float64,
+        rows: float,
+        errors: Float64 | None = None,
     ) -> Shrinkage:
-        """Return the estimate shrunken towards a covariance (r, r), or (r,), of the rows."""
+        """Return the estimate shrunken towards a covariance (r, r), or (r,), of the rows, and what
+        rounding has taken from it."""
+        if errors is not None:
+            scatter = scatter + (errors if scatter.ndim == 1 else np.diag(errors))
         target = columns.inwards(scatter[None])[0]
-        return cls(shape, columns, target + RIDGE * shape.identity(len(columns.live)), rows)
+        target = target + RIDGE * shape.identity(len(columns.live))
+        return cls(shape, columns, target, rows, errors)
+
+    def metrics(self, factors: Float64) -> Metrics:
+        """Return metrics of the rows from factors in standard columns."""
+        return replace(self.columns.metrics(factors), errors=self.errors)
+
+    def mixed(self, other: Shrinkage, share: float) -> Shrinkage:
+        """Return the estimate for rows of two kinds, of which `share` are the other's: shrunken
+        towards the mean of both covariances, by as many rows as this one."""
+        mine, its = self.columns.deviations, other.columns.deviations
+        columns = StandardColumns(np.sqrt((1.0 - share) * mine**2 + share * its**2))
+        parts = (one.columns.outwards(one.target) for one in (self, other))
+        first, second = (columns.inwards(part[None])[0] for part in parts)
+        return replace(self, columns=columns, target=(1.0 - share) * first + share * second)
 
     def covariances(self, sums: Statistics, centres: Centres) -> Float64:
         """(c, l, l) or (c, l) S_j in standard columns, from the sums of a sweep and the centres
         that they make."""
         assert sums.second is not None, "the state that was swept has metrics"
         about = sums.second.about(centres, sums.mass, sums.moment)
-        scatter = self.columns.inwards(about.values)
+        values, mass = about.values, sums.pulling_mass
+        if self.errors is not None:
+            lost = self.errors if values.ndim == 2 else np.diag(self.errors)
+            values = values + mass.reshape((-1,) + (1,) * lost.ndim) * lost
+        scatter = self.columns.inwards(values)
         return self.shape.covariances(scatter, sums.mass, self.rows, self.target)
+
+    def log_volumes(self, sums: Statistics, centres: Centres) -> Float64:
+        """(c,) ln |S_j| of the covariances that sums make, each by itself where they are tied."""
+        alone = replace(self, shape=replace(self.shape, is_tied=False))
+        factors = inverse_factors(alone.covariances(sums, centres))
+        return self.log_determinants(self.columns.metrics(factors))
 
     def log_determinants(self, metrics: Metrics) -> Float64:
         """(c,) ln |S_j| where S_j^-1 = F_j^T F_j, in the rows' own units."""

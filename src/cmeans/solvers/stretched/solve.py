@@ -123,6 +123,9 @@ class Stretched(Solving):
     given: GivenClusters | None = None  # None: starts are drawn
     # the same solver over rows of which some, far out, weigh nothing: from these it starts
     near: Stretched | None = None
+    # (r,) shares of the columns' variances that rounding has taken from the rows; None: none
+    rounding: Float64 | None = None
+    random_starts: int = RANDOM_STARTS
 
     def best(self, runs: Runs) -> tuple[Problem, BestRun]:
         problem = runs.problem
@@ -144,9 +147,7 @@ class Stretched(Solving):
         rule, pilot = self.rules(shrinkage)
         step = NextClusters(shrinkage, self.volumes)
         whole = partition.weight if self.near is None else float(problem.rows.blocks.weight.sum())
-        ends = ObjectiveStands(step, whole)
-        stopping = replace(problem.stopping, criterion=ends, acceleration=None)
-        final = replace(problem, rule=rule, stopping=stopping)
+        final = step.until_it_stands(replace(problem, rule=rule), whole)
         first = final if pilot is None else replace(final, rule=pilot.rule)
         if self.given is None:
             plain = step.start(first, partition, plain)
@@ -191,7 +192,8 @@ class Stretched(Solving):
         within = about.values.sum(axis=0) / partition.weight
         count = self.shape.prior_rows(len(rows.columns.live)) if self.prior is None else self.prior
         unit = rows.problem.rows.blocks.unit
-        return Shrinkage.towards(self.shape, rows.columns, within, count / unit)
+        errors = None if self.rounding is None else self.rounding * rows.variances
+        return Shrinkage.towards(self.shape, rows.columns, within, count / unit, errors)
 
     def _drawn(
         self,
@@ -216,7 +218,7 @@ class Stretched(Solving):
                 step.start(problem, rows.hard_sums(whitened), whitened),
                 "the best partition of the whitened rows",
             )
-        for _ in range(RANDOM_STARTS if c <= len(self.population) else 0):
+        for _ in range(self.random_starts if c <= len(self.population) else 0):
             numbers = self.population.at(draw(self.population, c, self.rng))
             centres = problem.space.embed(problem.rows.blocks.take(numbers), numbers)
             near = rows.in_metric(centres, rows.standard)
@@ -321,6 +323,12 @@ class _RowsToStretch:
         """(l, l) or (l,) that of all rows in standard columns."""
         inside: Float64 = self.columns.inwards(self.total[None])[0]
         return inside
+
+    @property
+    def variances(self) -> Float64:
+        """(r,) of the columns."""
+        found: Float64 = diagonals(self.total[None])[0]
+        return np.maximum(found, 0.0)
 
     @property
     def as_cluster(self) -> State:

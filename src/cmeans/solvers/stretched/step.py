@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...runtime.stored_classes import stored
+from ...spaces.centres import Centres
 from ...sweeps.passes import SweepPass
 from ...sweeps.problem import Problem
 from ...sweeps.state import State
@@ -16,6 +18,7 @@ from .shrinkage import Shrinkage
 from .volumes import SweptSums, Volumes
 
 
+@stored
 @dataclass(frozen=True)
 class NextClusters:
     """New centres, and the metrics and scales that the second moments make."""
@@ -34,7 +37,8 @@ class NextClusters:
     ) -> StepResult:
         penalty = self.objective(sums, swept.state) - float(sums.spread.sum())
         return StepResult(
-            self.state(problem, sums, swept.state), sums=replace(sums, penalty=penalty)
+            self.state(problem, sums, swept.state),
+            sums=replace(sums, penalty=penalty, rule_penalty=sums.penalty),
         )
 
     def start(self, problem: Problem, sums: Statistics, before: State) -> State:
@@ -45,9 +49,19 @@ class NextClusters:
     def state(self, problem: Problem, sums: Statistics, before: State) -> State:
         """Return the clusters that the sums of a sweep make."""
         centres = problem.means(before, sums)
-        found = self.shrinkage.covariances(sums, centres)
-        new = self.volumes.state(self.shrinkage, centres, found, sums.mass, sums.weight)
+        new = self.clusters(centres, sums)
         return new if new.scales is not None else replace(new, scales=before.scales)
+
+    def clusters(self, centres: Centres, sums: Statistics) -> State:
+        """Return the clusters whose centres are the means of sums."""
+        found = self.shrinkage.covariances(sums, centres)
+        return self.volumes.state(self.shrinkage, centres, found, sums.mass, sums.weight)
+
+    def until_it_stands(self, problem: Problem, weight: float) -> Problem:
+        """Return a problem whose runs end where the objective of rows of this weight stands."""
+        ends = ObjectiveStands(self, weight)
+        stopping = replace(problem.stopping, criterion=ends, acceleration=None)
+        return replace(problem, stopping=stopping)
 
     def objective(self, sums: Statistics, state: State) -> float:
         """Return the penalised objective where a sweep started."""

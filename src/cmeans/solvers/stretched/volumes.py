@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...data.arrays import Float64
-from ...rules import NoiseMixture
+from ...rules import NoiseMixture, StudentMixture
 from ...rules.mixture import LOG_CIRCLE
+from ...runtime.stored_classes import stored
 from ...spaces import Metrics
 from ...spaces.centres import Centres
 from ...sweeps.state import State
@@ -32,7 +34,7 @@ class SweptSums(NamedTuple):
     weight: float  # of all rows
 
 
-class Volumes(Protocol):
+class Volumes(ABC):
     """A way from covariances to the clusters of the next sweep."""
 
     # of the rows that are in clusters, where a run starts from a partition
@@ -42,6 +44,7 @@ class Volumes(Protocol):
         """Return fitted attributes, from the last pass."""
         return {}
 
+    @abstractmethod
     def state(
         self,
         shrinkage: Shrinkage,
@@ -57,17 +60,21 @@ class Volumes(Protocol):
         """Return the metric (one) of the covariance towards which those of clusters shrink."""
         return shrinkage.columns.metrics(inverse_factors(shrinkage.target[None]))
 
+    @abstractmethod
     def objective(self, shrinkage: Shrinkage, sums: SweptSums, state: State) -> float:
         """Return what is minimised, from what the rule's sweep from a state says."""
 
+    @abstractmethod
     def least_fall(self, tol: float, weight: float, objective: float) -> float:
         """Return the fall of the objective in a sweep below which a run ends."""
 
+    @abstractmethod
     def much(self, weight: float, objective: float, d: int) -> float:
         """Return how much lower another objective must be, in d columns, to be worth more than the
         little that components gain which describe no cluster."""
 
 
+@stored
 @dataclass(frozen=True)
 class EqualVolumes(Volumes):
     """Metrics of determinant 1, in the units of the rows: any rule on squared distances
@@ -111,6 +118,7 @@ class EqualVolumes(Volumes):
         return abs(objective) * -math.expm1(-2.0 * MUCH)
 
 
+@stored
 @dataclass(frozen=True)
 class FreeVolumes(Volumes):
     """Metrics S_j^-1, and ln |S_j| added to squared distances, which may be negative then: for
@@ -166,16 +174,22 @@ class UniformNoise:
 
     def log_volume(self, columns: StandardColumns) -> float:
         """Return ln V over the columns that differ."""
-        live = columns.live
+        return float(self._log_ranges(columns)[columns.live].sum())
+
+    def _log_ranges(self, columns: StandardColumns) -> Float64:
+        """(r,) the logarithms of the ranges, 0 in columns that do not differ."""
+        live, out = columns.live, np.zeros(len(columns.deviations))
         wide = columns.deviations[live] * math.sqrt(12.0)
         ranges = self.ranges[live]
-        return float(np.log(np.where(ranges > 0, ranges, wide)).sum())
+        out[live] = np.log(np.where(ranges > 0, ranges, wide))
+        return out
 
     def rule(self, columns: StandardColumns) -> NoiseMixture:
         """Return the rule of clusters beside this noise."""
-        return NoiseMixture(self.log_volume(columns))
+        return NoiseMixture(self.log_volume(columns), tuple(self._log_ranges(columns).tolist()))
 
 
+@stored
 @dataclass(frozen=True)
 class MixtureVolumes(Volumes):
     """Gaussians of weights p_j: the scales are 2 ln p_j - ln |S_j|, so that the posteriors of a row
@@ -186,6 +200,7 @@ class MixtureVolumes(Volumes):
     """
 
     noise: UniformNoise | None = None
+    df: float | None = None  # of t distributions in place of Gaussians
 
     @property
     def first_share(self) -> float:  # type: ignore[override]
@@ -199,8 +214,10 @@ class MixtureVolumes(Volumes):
         mass: Float64,
         weight: float,
     ) -> State:
-        metrics = shrinkage.columns.metrics(inverse_factors(covariances))
+        metrics = shrinkage.metrics(inverse_factors(covariances))
         volumes = shrinkage.log_determinants(metrics)
+        if self.df is None:  # else tails of the distances know of errors
+            volumes = volumes + metrics.expected_errors
         if self.noise is None:
             shares = np.maximum(mass / mass.sum(), LEAST_SHARE)
             return State(centres, 2.0 * np.log(shares) - volumes, metrics)
@@ -223,10 +240,12 @@ class MixtureVolumes(Volumes):
         """Return -2 times the log-likelihood."""
         prices, live = float(state.known_scales() @ sums.mass), len(shrinkage.columns.live)
         constant = live * LOG_CIRCLE
+        if self.df is not None:
+            constant = -2.0 * StudentMixture(self.df, live).log_constant
         if self.noise is not None:
             rule = self.noise.rule(shrinkage.columns)
             assert state.metrics is not None, "stretched clusters have metrics"
-            volumes = shrinkage.log_determinants(state.metrics)
+            volumes = shrinkage.log_determinants(state.metrics) + state.metrics.expected_errors
             log_noise = rule.log_noise(state.known_scales(), volumes, live)
             constant = -2.0 * (log_noise - rule.log_volume)
         return sums.objective - prices + constant * sums.weight

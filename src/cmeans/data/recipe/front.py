@@ -1,0 +1,178 @@
+"""The front of every table: what its user says of it and what its first rows show, as a recipe."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ...runtime.user_warnings import DataWarning
+from ..arrays import Float64
+from ..files.discovery import found
+from ..files.notation import TextFormat
+from ..files.opening import open_file
+from ..files.schema import Field, Header, ReadOptions, Spelling
+from ..files.tables import FileTable
+from ..row_source import ColumnLabel, RowsError
+from .made_columns import Categories, Cyclic, Days, MadeColumns, Sphere
+from .recognition import Given, date_format, recognised
+from .table_recipe import TableRecipe, learn_categories
+
+_SAMPLED = 1_000  # rows that show the format of dates
+
+
+@dataclass(frozen=True)
+class TableWords:
+    """What the user says of the columns of a table."""
+
+    categorical: Sequence[ColumnLabel] = ()
+    dates: Sequence[str] = ()  # names, or name=format
+    cyclic: Mapping[str, float] = field(default_factory=dict)  # periods
+    latlon: Sequence[tuple[str, str]] = ()
+    weights: Mapping[str, float] = field(default_factory=dict)  # of columns
+    decimal: str | None = None
+    thousands: str | None = None
+    missing: tuple[str, ...] | None = None  # cells that stand for nothing
+    encoding: str | None = None
+
+    @property
+    def named(self) -> list[str]:
+        """The arguments that name columns to make others of."""
+        given = {
+            "categorical": self.categorical,
+            "dates": self.dates,
+            "cyclic": self.cyclic,
+            "latlon": self.latlon,
+        }
+        return [name for name, value in given.items() if value]
+
+
+@dataclass(frozen=True)
+class Front:
+    """How the rows of a table are read, and what is told of it."""
+
+    recipe: TableRecipe
+    left_out: tuple[Field, ...] = ()  # columns that are no data, with what they are
+    notes: tuple[str, ...] = ()
+    has_blanks: bool = False  # where the first rows show it, in columns of data
+
+    def tell(self) -> None:
+        """Warn of what was recognised, and of columns that are left out."""
+        for text in self.notes:
+            warnings.warn(text, DataWarning, stacklevel=3)
+
+
+def front_of(asked: ReadOptions, words: TableWords, no_data: Collection[ColumnLabel]) -> Front:
+    """Return how the rows of files are read; `no_data`: columns that are weights, or names of rows
+    and the like."""
+    markers = Given(missing=words.missing).markers
+    plain = replace(asked, written=TextFormat(words.encoding, markers), adapt=None)
+    files = found(asked.file)
+    first = open_file(files[0], plain)
+    if not isinstance(first, FileTable):
+        for name in words.named:
+            raise RowsError(
+                f"{asked.spell(name)}: {asked.file} holds numbers alone; CSV, Parquet and Arrow "
+                "have columns of other kinds."
+            )
+        return Front(TableRecipe())
+    header = first.header
+    apart = {header.position(label) for label in no_data}
+    others = apart | {at for name in _others(words) for at in [_position(header, *name)]}
+    picked = set(header.places(asked.columns)) if asked.columns else None
+    given = Given(words.decimal, words.thousands, words.missing, words.encoding, picked, others)
+    seen = recognised(first, given)
+    if (words.decimal or words.thousands) and not (seen.notations or first.separator):
+        raise RowsError(
+            f"{asked.spell('decimal')}, {asked.spell('thousands')}: {asked.file} holds numbers, "
+            "which are not written as text."
+        )
+    written = seen.written(given)
+    # all files where categories are to be found in all
+    again = files if words.categorical else files[:1] if seen.notations else []
+    tables = [open_file(file, replace(plain, written=written)) for file in again] or [first]
+    made = _made([table for table in tables if isinstance(table, FileTable)], words)
+    left = _named(header, seen.left_out)
+    data = [
+        at
+        for at, column in enumerate(header.fields)
+        if at not in others and not column.aside and column.label not in seen.left_out
+    ]
+    if left and not (data or made):
+        raise RowsError(f"{header.where}: no numeric columns; {seen.left(asked.spell)}.")
+    notes = [f"{header.where}: {text}." for text in seen.read_so]
+    if left:
+        notes.append(f"{header.where}: {seen.left(asked.spell)}.")
+    stored = replace(written, encoding=None)
+    return Front(TableRecipe(made=made, written=stored), left, tuple(notes), bool(seen.blank))
+
+
+def _named(header: Header, left_out: Mapping[ColumnLabel, str]) -> tuple[Field, ...]:
+    return tuple(
+        replace(column, kind=left_out[column.label])
+        for column in header.fields
+        if column.label in left_out
+    )
+
+
+def _others(words: TableWords) -> list[tuple[str, ColumnLabel]]:
+    """Return the columns that others are made of, each with the argument that names it."""
+    return [
+        *(("categorical", name) for name in words.categorical),
+        *(("dates", name.partition("=")[0]) for name in words.dates),
+    ]
+
+
+def _position(header: Header, argument: str, name: ColumnLabel) -> int:
+    try:
+        return header.position(name)
+    except RowsError as error:
+        raise RowsError(f"{header.spell(argument, name)}: {error}") from error
+
+
+def _made(tables: Sequence[FileTable], words: TableWords) -> tuple[MadeColumns, ...]:
+    first = tables[0]
+    header, spell = first.header, first.header.spell
+
+    def label(argument: str, name: ColumnLabel) -> str:
+        return str(header.fields[_position(header, argument, name)].label)
+
+    known = learn_categories(tables, words.categorical, lambda name: spell("categorical", name))
+    made: list[MadeColumns] = [Categories(name, texts) for name, texts in known.items()]
+    if words.dates:
+        sample = first.sample(_SAMPLED)
+        for word in words.dates:
+            name, equals, written = word.partition("=")
+            at = _position(header, "dates", name)
+            if header.fields[at].numeric and not first.separator:
+                raise RowsError(f"{spell('dates', name)}: the column holds numbers, no dates.")
+            shown = written if equals else date_format(header, at, sample[at])
+            made.append(Days(label("dates", name), shown))
+    for name, period in words.cyclic.items():
+        if not (np.isfinite(period) and period > 0):
+            raise RowsError(f"{spell('cyclic', f'{name}={period:g}')}: a period is above 0.")
+        made.append(Cyclic(label("cyclic", name), period))
+    made += [Sphere(label("latlon", lat), label("latlon", lon)) for lat, lon in words.latlon]
+    return tuple(made)
+
+
+def column_weights(
+    recipe: TableRecipe, columns: Sequence[ColumnLabel], words: TableWords, spell: Spelling
+) -> Float64:
+    """Return how many columns each column of the rows counts for (d,); those that are made of one
+    share its weight."""
+    weights, known = np.ones(len(columns)), {str(label): at for at, label in enumerate(columns)}
+    for name, weight in words.weights.items():
+        if not (np.isfinite(weight) and weight > 0):
+            raise RowsError(f"{spell('column_weight', f'{name}={weight:g}')}: weights are above 0.")
+        labels = [label for each in recipe.made if name in each.sources for label in each.labels]
+        places = [known[label] for label in (labels or [name]) if label in known]
+        if not places:
+            raise RowsError(
+                f"{spell('column_weight', f'{name}={weight:g}')}: there is no such column of data; "
+                f"there are {', '.join(list(known)[:12])}."
+            )
+        weights[places] = weight
+    return weights

@@ -1,0 +1,288 @@
+"""What the first rows of a table show of its columns: how numbers are written, what stands for
+nothing, and which columns are names, dates, categories or text."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..files.arrow import pa
+from ..files.notation import BLANKS, Notation, TextFormat, notations_of
+from ..files.schema import Field, Header, Spelling
+from ..files.tables import FileTable
+from ..files.text import brief, is_number
+from ..row_source import ColumnLabel, RowsError
+from .made_columns import ISO, date_formats_of
+
+_ROWS = 1_000  # that are looked at
+_CELLS = 100_000  # at most
+_FEWEST = 20  # rows from which on a column may be one of names
+_RISING = 50  # rows from which on rising numbers are names
+_DISTINCT = 0.99  # of the cells of names
+_MOST_CATEGORIES = 30
+_MARKERS = 3  # different cells that are no numbers in a column of numbers, at most
+_MARKER_LETTERS = 14
+_NUMBERS = 0.6  # of the cells of a column with markers
+_SENTINELS = frozenset(
+    sign * number for number in (99, 999, 9999, 99999, 999999, 9999999) for sign in (1, -1)
+) | {-9.0}
+_FAR = 2.0  # ranges of the others that such a number is away from them
+_ID = re.compile(
+    r"(?:^|[_\W])(?:ids?|uuid|guid|key|nr|no|index|rownum)$|^(?:id|uuid)[_\W]|(?<=[a-z])(?:ID|Id|Nr|No)$",
+    re.ASCII,
+)
+_NOTHING = frozenset(pa.csv.ConvertOptions().null_values)
+Fitting = Callable[[Collection[str]], Sequence[Notation]]  # the notations of some cells
+KEEP = "none"  # in place of markers: there are none
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the user says of a table, from which nothing else is concluded."""
+
+    decimal: str | None = None
+    thousands: str | None = None
+    missing: tuple[str, ...] | None = None  # cells that stand for nothing; None: not said
+    encoding: str | None = None
+    picked: Collection[int] | None = None  # columns that are named as data; None: all are taken
+    others: Collection[int] = ()  # columns that are no data, or no numbers
+
+    @property
+    def markers(self) -> tuple[str, ...]:
+        return tuple(text for text in self.missing or () if text != KEEP)
+
+
+@dataclass
+class Recognition:
+    """What was recognised: how text is written, and columns that are no data, by what they are."""
+
+    notations: dict[ColumnLabel, Notation] = field(default_factory=dict)
+    read_so: list[str] = field(default_factory=list)  # what is told of numbers
+    left_out: dict[ColumnLabel, str] = field(default_factory=dict)
+    doubtful: dict[str, str] = field(default_factory=dict)  # cells that may stand for nothing
+    n_categories: dict[ColumnLabel, int] = field(default_factory=dict)
+    blank: list[ColumnLabel] = field(default_factory=list)  # columns of numbers with empty cells
+
+    def written(self, given: Given) -> TextFormat:
+        return TextFormat(given.encoding, given.markers, self.notations)
+
+    def left(self, spell: Spelling) -> str:
+        """Return what is told of the columns that are left out, with what takes them."""
+        ways = {"identifiers": "id", "dates": "dates", "categories": "categorical"}
+        parts = list[str]()
+        for what in dict.fromkeys(self.left_out.values()):
+            labels = [label for label, found in self.left_out.items() if found == what]
+            named = ", ".join(
+                f"{label!r} ({self.n_categories[label]})"
+                if label in self.n_categories
+                else repr(label)
+                for label in labels
+            )
+            taken = labels[0] if what == "identifiers" else list(map(str, labels))
+            advice = f"; {spell(ways[what], taken)}" if what in ways else ""
+            parts.append(f"{named} ({what}{advice})")
+        return f"left out: {', '.join(parts)}"
+
+
+def recognised(table: FileTable, given: Given) -> Recognition:
+    """Return what the first rows of a table show; RowsError where the user has to say what is
+    meant."""
+    found, header = Recognition(), table.header
+    rows = min(_ROWS, _CELLS // max(1, len(header.fields)))
+    every = given.picked is None
+    if rows < _FEWEST:  # so many columns are numbers, as an embedding's
+        if every:
+            _leave_by_kind(found, header, given)
+        return found
+    sample = table.sample(rows)
+    for at, column in enumerate(header.fields):
+        if at in given.others or column.aside or not (every or at in (given.picked or ())):
+            continue
+        cells = [cell for cell in sample[at] if not _is_nothing(cell, given.markers)]
+        numbers = _numbers(cells) if column.numeric or table.separator else None
+        if numbers is None and table.separator:
+            numbers = _written(found, header, column, cells, table.separator, given)
+        if numbers is not None:
+            if given.missing is None:
+                _find_sentinels(found, column, numbers)
+            if every and _are_names(column, numbers):
+                found.left_out[column.label] = "identifiers"
+            elif len(cells) < len(sample[at]):
+                found.blank.append(column.label)
+        elif every and not column.numeric:
+            found.left_out[column.label] = _kind_of(found, column, cells)
+    if found.doubtful:
+        raise RowsError(
+            f"{header.where}: {', '.join(found.doubtful.values())}; where that stands for nothing, "
+            f"say {header.spell('missing_values', list(found.doubtful))}, else "
+            f"{header.spell('missing_values', [KEEP])}."
+        )
+    _keep_one(found, header, given)
+    return found
+
+
+def _leave_by_kind(found: Recognition, header: Header, given: Given) -> None:
+    for at, column in enumerate(header.fields):
+        if not (column.numeric or column.aside or at in given.others):
+            found.left_out[column.label] = "text"
+    _keep_one(found, header, given)
+
+
+def _keep_one(found: Recognition, header: Header, given: Given) -> None:
+    """Take numbers that look like names for data where there is no other column."""
+    kept = [
+        column
+        for at, column in enumerate(header.fields)
+        if at not in given.others and not column.aside and column.label not in found.left_out
+    ]
+    if not kept:
+        for column in header.fields:
+            if found.left_out.get(column.label) == "identifiers" and column.numeric:
+                del found.left_out[column.label]
+
+
+def _is_nothing(cell: Any, markers: Collection[str]) -> bool:
+    if isinstance(cell, str):
+        text = cell.strip(BLANKS)
+        return text in _NOTHING or text in markers
+    return cell is None or cell != cell
+
+
+def _numbers(cells: Sequence[Any]) -> NDArray[np.float64] | None:
+    """Return cells as numbers where all of them are, as programs write numbers."""
+    try:
+        found = np.array(cells, np.float64)
+    except (TypeError, ValueError):
+        if all(isinstance(cell, str) and is_number(cell) for cell in cells):
+            return np.array([float(cell) for cell in cells])
+        return None
+    # Python's numbers may have lines between digits
+    return None if any(isinstance(cell, str) and "_" in cell for cell in cells) else found
+
+
+def _written(
+    found: Recognition,
+    header: Header,
+    column: Field,
+    cells: Sequence[str],
+    separator: str,
+    given: Given,
+) -> NDArray[np.float64] | None:
+    """Return the numbers of a column that is not written as programs write numbers; None of one
+    that is text."""
+    if not cells or set(cells) <= {"true", "True", "TRUE", "false", "False", "FALSE"}:
+        return None
+    fitting = partial(
+        notations_of, separator=separator, decimal=given.decimal, thousands=given.thousands
+    )
+    known = fitting(cells)
+    label, spell = column.label, header.spell
+    if len(known) > 1:
+        advice = " or ".join(
+            spell("thousands", each.thousands) if each.thousands else spell("decimal", each.decimal)
+            for each in known[:2]
+        )
+        raise RowsError(
+            f"{header.where}: column {label!r} holds numbers such as {brief(cells[0])!r}, which "
+            f"have two meanings; say which with {advice}."
+        )
+    if not known:
+        cells = _without_markers(found, column, cells, fitting) if given.missing is None else []
+        known = fitting(cells) if cells else ()
+        if not known:
+            return None
+    if known[0] == Notation():
+        return np.array([known[0].number(cell) for cell in cells], np.float64)
+    found.notations[label] = known[0]
+    found.read_so.append(
+        f"column {label!r}: {len(cells):,} of {len(cells):,} values look like numbers with "
+        f"{known[0].described} ({brief(cells[0])!r}), and are read so"
+    )
+    return np.array([known[0].number(cell) for cell in cells], np.float64)
+
+
+def _without_markers(
+    found: Recognition, column: Field, cells: Sequence[str], fitting: Fitting
+) -> Sequence[str]:
+    """Return the numbers of a column with a few other cells, which seem to stand for nothing and
+    are noted; nothing of a column of text."""
+    others = Counter(cell for cell in cells if not fitting([cell]))
+    numbers = [cell for cell in cells if cell not in others]
+    few = 0 < len(others) <= _MARKERS and max(map(len, others)) <= _MARKER_LETTERS
+    if not few or len(numbers) < _NUMBERS * len(cells) or not fitting(numbers):
+        return []
+    for text, count in others.items():
+        found.doubtful[text.strip(BLANKS)] = (
+            f"column {column.label!r} of numbers holds {text!r} in {count:,} of "
+            f"{len(cells):,} cells"
+        )
+    return numbers
+
+
+def _find_sentinels(found: Recognition, column: Field, numbers: NDArray[np.float64]) -> None:
+    """Note numbers such as -9999 that are far from all others, and seem to stand for nothing."""
+    for sentinel in sorted(_SENTINELS.intersection(np.unique(numbers).tolist())):
+        others = numbers[numbers != sentinel]
+        if len(others) < _FEWEST // 2:
+            continue
+        low, high = float(others.min()), float(others.max())
+        if max(low - sentinel, sentinel - high) > _FAR * max(high - low, 1e-9):
+            count = len(numbers) - len(others)
+            found.doubtful[f"{sentinel:g}"] = (
+                f"column {column.label!r} holds {sentinel:g} in {count:,} of {len(numbers):,} "
+                f"cells, far from all others ({low:g} to {high:g})"
+            )
+
+
+def _are_names(column: Field, numbers: NDArray[np.float64]) -> bool:
+    """True of whole numbers, nearly all different, that rise or whose column is called an id."""
+    if len(numbers) < _FEWEST or (numbers != np.rint(numbers)).any():
+        return False
+    called = isinstance(column.label, str) and _ID.search(column.label) is not None
+    if called and len(np.unique(numbers)) >= _DISTINCT * len(numbers):
+        return True
+    return len(numbers) >= _RISING and bool((np.diff(numbers) > 0).all())
+
+
+def _kind_of(found: Recognition, column: Field, cells: Sequence[Any]) -> str:
+    """Return what a column of no numbers holds, in a word."""
+    if "date" in column.kind or "timestamp" in column.kind:
+        return "dates"
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    if len(texts) < len(cells) or not cells:
+        return column.kind
+    if date_formats_of(texts[:100]) and date_formats_of(texts):
+        return "dates"
+    distinct = len(set(texts))
+    if len(texts) >= _FEWEST and distinct >= _DISTINCT * len(texts):
+        return "identifiers"
+    if distinct <= min(_MOST_CATEGORIES, max(2, len(texts) // 5)):
+        found.n_categories[column.label] = distinct
+        return "categories"
+    return "text"
+
+
+def date_format(header: Header, at: int, cells: Sequence[Any]) -> str:
+    """Return the format of a column of dates; RowsError where it shows none, or two."""
+    column, spell = header.fields[at], header.spell
+    texts = [cell for cell in cells if isinstance(cell, str) and not _is_nothing(cell, ())]
+    if not texts:
+        return ISO
+    formats = date_formats_of([text.strip() for text in texts])
+    if len(formats) == 1:
+        return formats[0]
+    meant = (
+        "holds no dates of a known format" if not formats else "holds dates that have two meanings"
+    )
+    example = f"{column.label}={(formats or ['%d.%m.%Y'])[0]}"
+    raise RowsError(
+        f"{header.where}: column {column.label!r} {meant} (such as {brief(texts[0])!r}); say which "
+        f"with {spell('dates', [example])}."
+    )

@@ -1,0 +1,404 @@
+"""Clusters by one call: the space and the number of clusters are chosen by evidence."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from ..data.arrays import Array, IntArray
+from ..data.blocks import Blocks, mapped
+from ..data.limits import Limits
+from ..engines import Engine
+from ..evidence.gain_drops import CLEAR
+from ..evidence.kind import kind_of
+from ..evidence.near_rows import NearRows
+from ..evidence.record import Evidence
+from ..fitting.arguments import Auto, RunsPasses, check_engine
+from ..fitting.fitted_attributes import restored_on_failure
+from ..fitting.named_parameters import NamedParameters
+from ..fitting.validation import checked_random_state, integer, one_of, read_rows, real, weights_of
+from ..runtime.checks import is_auto
+from ..runtime.docstrings import describes_arguments
+from ..runtime.user_warnings import naming, warn
+from ..solvers.observer import FitRecord
+from .auto_choice import CANDIDATES, MOST, ON_A_PLANE, AutoChoice
+from .auto_rows import SCALERS, JudgedRows, judged_rows
+from .auto_spaces import COSTS, SamplePartitions, SpaceWords
+
+BUDGET = 1e8  # row visits: some ten seconds of one processor
+SPACES = tuple(name for name in COSTS if name != "dense pieces")
+FEWEST = 5  # far rows that are a group to tell of
+
+
+class AutoClustering(RunsPasses, NamedParameters):
+    """Clusters whose space and number are chosen by evidence, and an ordinary estimator of them.
+
+    Use it when you do not know what your clusters are like, or how many there are: it looks for
+    round clusters, stretched ones, cuts of a graph, connected pieces and communities, tells which
+    of them the rows speak for, and fits that. `evidence_` says why; `best_estimator_` is what you
+    go on with.
+
+    Parameters
+    ----------
+    n_clusters : "auto", int or (least, most), default="auto"
+        Number of clusters. "auto": as the rows say; it may be one. Of two numbers: as the rows say
+        among these. Not 8 as elsewhere: the number is a result.
+    candidates : "auto" or list of str, default="auto"
+        The spaces that may win: "plain" (`KernelKMeans(kernel="linear")`), "covariances"
+        (`GaussianMixture`), "graph" (`KernelKMeans(kernel="landmark_graph")`), "pieces"
+        (`ConnectivityClustering`), "communities" (`ModularityClustering`), "consensus"
+        (`ConsensusClustering`). A name after "not " is left out of those of "auto": the first four
+        of up to 3 columns; of up to 60, which are taken for a table, the consensus of eight
+        mixtures too; of more communities in place of covariances.
+    budget : float, default=1e8
+        Row visits that the choice may take, by a table of costs: what it has no room for is left
+        out before anything starts, so that results are the same on every machine. `evidence_` says
+        what that is.
+    scaling : "auto", "none", "unit", "standard", "robust" or "log", default="auto"
+        What is done to the columns first. "auto": ranges of 1 where those of columns differ more
+        than ten times (divided by quartiles where a few rows are far out), logarithms of positive
+        values of which few are very large, else nothing.
+    time_limit : float or None, default=None
+        Seconds after which the choice ends with the best until then. Results then depend on the
+        machine; None: they never do.
+    n_jobs : int or None, default=None
+        Threads; None: every usable CPU. It never changes results. An engine counts its own.
+    engine : Engine or None, default=None
+        Who runs the passes over all rows; None: threads of this process.
+    random_state : int, RandomState or None, default=0
+        Seed of the sample and of the fits. Not None as elsewhere: one call, one answer.
+
+    Attributes
+    ----------
+    best_estimator_ : the fitted estimator; where columns were scaled, a `Pipeline` with the scaler.
+    evidence_ : `Evidence` of the choice: prints as a table.
+    n_clusters_, labels_ : of `best_estimator_`, and so are all other fitted attributes.
+    stop_reason_ : why the choice ended.
+
+    Notes
+    -----
+    Up to 3,000 rows are judged, of more a sample of 3,000 by weight, and rows that are far from it.
+    Number given: the partition that divides the fewest near rows wins, with a tenth for agreement
+    with the others; of tables the consensus of mixtures, or covariances where the budget has no
+    room for it, unless connected pieces stand apart. Number unknown: the gains of
+    connected pieces drop after the number of clusters that stand apart; where they drop less than
+    three times, partitions into too many clusters are joined across shallow valleys, and what most
+    of them end in is the answer.
+
+    `cmeans.save` writes `best_estimator_`, without the evidence.
+
+    Where no clusters are found, `n_clusters_` is 1, and `evidence_.partition` holds those that
+    there would be.
+
+    Raises
+    ------
+    ValueError
+        For bad parameters, rows or weights, naming the argument, what came and what to do.
+
+    References
+    ----------
+    Draganov, Beer, Hermes, Assent: I want 'em all (at once): ultrametric cluster hierarchies.
+    NeurIPS 2025, arXiv 2502.14018. Levina, Bickel: Maximum likelihood estimation of intrinsic
+    dimension. NIPS 2004.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from cmeans import AutoClustering
+    >>> X, moons = make_moons(400, noise=0.05, random_state=0)
+    >>> model = AutoClustering().fit(X)
+    >>> model.n_clusters_
+    2
+    >>> bool((model.labels_ == moons).mean() in (0.0, 1.0))
+    True
+    """
+
+    _limits = Limits()  # no parameter
+    _taken_fields: ClassVar[dict[str, tuple[str, ...]]] = {}
+    best_estimator_: Any
+    evidence_: Evidence
+
+    def __init__(
+        self,
+        n_clusters: int | Auto | tuple[int, int] = "auto",
+        *,
+        candidates: Auto | list[str] = "auto",
+        budget: float = BUDGET,
+        scaling: Literal["auto", "none", "unit", "standard", "robust", "log"] = "auto",
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        engine: Engine | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.candidates = candidates
+        self.budget = budget
+        self.scaling = scaling
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.engine = engine
+        self.random_state = random_state
+
+    @describes_arguments
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Choose, and find the clusters of X.
+
+        Parameters
+        ----------
+        X : rows, as all estimators take them: arrays of any library, CSR, data frames, files, Dask
+            collections.
+        y : not used.
+        sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
+
+        Returns
+        -------
+        self
+        """
+        started, name = time.monotonic(), type(self).__name__
+        with restored_on_failure(self, FitRecord()), naming(name):
+            least, most = self._bounds()
+            self._check()
+            given = read_rows(self, X, fitting=True)
+            given.name_columns(self)
+            weight, unit = weights_of(given, sample_weight, name)
+            blocks = Blocks(given.x, weight, unit=unit, limits=self._limits)
+            seed = checked_random_state(self.random_state, name).randint(2**31 - 1)
+            with self._engine(blocks) as engine:
+                judged = judged_rows(blocks, self.scaling, engine, seed)
+            self._scalers = judged.scalers
+            choice = self._choice(judged, least, most, seed, started)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of trials; the last fit warns for itself
+                evidence = choice.choose()
+            rows = X if not self._scalers else mapped(given.x, judged.scaled)
+            words = SpaceWords(self.n_jobs, seed, choice.least_piece)
+
+            def fitted(number: int) -> Any:
+                space = "plain" if number == 1 else evidence.space
+                chosen = words.estimator(space, number, blocks.n_rows)
+                return chosen.set_params(engine=self.engine).fit(rows, sample_weight=sample_weight)
+
+            def partition_into(number: int) -> IntArray:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    labels: IntArray = fitted(number).labels_
+                return labels
+
+            self.evidence_ = self._completed(evidence, judged, choice, most, partition_into)
+            self._last = fitted(evidence.n_clusters)
+            self.best_estimator_ = self._pipeline()
+            self.stop_reason_ = choice.stop_reason
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Choose, find the clusters of X and return their labels: `fit(X, y,
+        sample_weight).labels_`."""
+        return self.fit(X, y, sample_weight).labels_
+
+    @describes_arguments
+    def predict(self, X: Any) -> Any:
+        """Return labels (rows,) of rows, new ones too: those of `best_estimator_`."""
+        return self._answer("predict", X)
+
+    @describes_arguments
+    def memberships(self, X: Any) -> Array:
+        """Return memberships (rows, c) of rows, new ones too: those of `best_estimator_`."""
+        found: Array = self._answer("memberships", X)
+        return found
+
+    @describes_arguments
+    def transform(self, X: Any) -> Array:
+        """Return distances (rows, c) of rows, new ones too, to the clusters."""
+        found: Array = self._answer("transform", X)
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a fitted attribute of `best_estimator_`."""
+        last = vars(self).get("_last")
+        if last is None or name.startswith("_") or not name.endswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(last, name)
+
+    @property
+    def _saved(self) -> Any:
+        """What a model file holds of it."""
+        return self.best_estimator_
+
+    def _answer(self, method: str, X: Any) -> Any:
+        check_is_fitted(self, "best_estimator_")
+        if self._scalers:
+            X = mapped(read_rows(self, X, fitting=False).x, self._scaled)
+        return getattr(self._last, method)(X)
+
+    def _scaled(self, x: Any) -> Any:
+        for scaler in self._scalers:
+            x = scaler.transform(x)
+        return x
+
+    def _pipeline(self) -> Any:
+        """Return the estimator behind the scalers, if there are any."""
+        if not self._scalers:
+            return self._last
+        steps = [(type(scaler).__name__.lower(), scaler) for scaler in self._scalers]
+        return Pipeline([*steps, ("clusters", self._last)])
+
+    def _choice(
+        self, judged: JudgedRows, least: int, most: float, seed: int, started: float
+    ) -> AutoChoice:
+        """Return the choice that is to be made."""
+        kind = kind_of(judged.x.shape[1])
+        deadline = np.inf if self.time_limit is None else started + float(self.time_limit)
+        words = SpaceWords(self.n_jobs if self.engine is None else None, seed)
+        over = MOST if least != most else least
+        partitions = SamplePartitions(judged.x, judged.weights, words, over, deadline)
+        wider = partitions
+        if judged.more[0] is not judged.x:
+            wider = SamplePartitions(*judged.more, words, over, deadline)
+        near = NearRows.of(judged.x, judged.weights)
+        candidates = self._spaces(kind)
+        return AutoChoice(
+            near, partitions, wider, candidates, kind, float(self.budget), least, most
+        )
+
+    def _spaces(self, kind: str) -> tuple[str, ...]:
+        """Return the spaces that may win."""
+        of_kind = CANDIDATES.get(kind, ON_A_PLANE)
+        if is_auto(self.candidates):
+            return of_kind
+        given = [str(name) for name in self.candidates]
+        out = {name.removeprefix("not ") for name in given if name.startswith("not ")}
+        taken = tuple(name for name in given if not name.startswith("not "))
+        left = tuple(name for name in taken or of_kind if name not in out)
+        if not left:
+            raise ValueError(
+                f"{type(self).__name__}(candidates={self.candidates!r}): none is left; name one."
+            )
+        return left
+
+    def _completed(
+        self,
+        evidence: Evidence,
+        judged: JudgedRows,
+        choice: AutoChoice,
+        most: float,
+        partition_into: Callable[[int], IntArray],
+    ) -> Evidence:
+        """Return the evidence with what all rows say, and warn of what one should know."""
+        name, notes = type(self).__name__, []
+        partition: IntArray | None = None
+        there = choice.choice.number if choice.choice else evidence.n_clusters
+        if evidence.n_clusters == 1 and choice.choice is not None:
+            notes.append(
+                f"The answer is one cluster; evidence_.partition has the {there} that there would "
+                f"be, and n_clusters={there} finds them."
+            )
+            partition = partition_into(there)
+        elif choice.choice is not None:
+            notes += _at_the_end(choice, there, most)
+        if judged.far is not None and len(judged.far) >= FEWEST:
+            count = len(judged.far)
+            notes.append(
+                f"{count:,} rows lie far from all others, such as row {int(judged.far[0])}: a "
+                "cluster of their own, or errors; evidence_.far_rows has their numbers."
+            )
+        for note in notes:
+            warn(f"{name}: {note}")
+        return replace(
+            evidence,
+            scaling=judged.scaling,
+            scaling_name=judged.scaling_name,
+            far_rows=judged.far,
+            partition=partition,
+            notes=notes,
+        )
+
+    def _bounds(self) -> tuple[int, float]:
+        """Return the least and the largest number of clusters."""
+        given: Any = self.n_clusters
+        name = type(self).__name__
+        if is_auto(given):
+            return 1, np.inf
+        of_both = isinstance(given, tuple) and len(given) == 2
+        least, most = given if of_both else (given, given)
+        others = '"auto", (least, most) or '
+        least = integer(least, "n_clusters", name, 1, others)
+        return least, integer(most, "n_clusters", name, least, others)
+
+    def _check(self) -> None:
+        """Refuse parameters that are invalid for all rows."""
+        name = type(self).__name__
+        check_engine(self)
+        real(self.budget, "budget", name, above=True)
+        one_of(self.scaling, "scaling", name, ("auto", *SCALERS))
+        if self.time_limit is not None:
+            real(self.time_limit, "time_limit", name, above=True, others="None or ")
+        if not is_auto(self.candidates):
+            if isinstance(self.candidates, str):
+                raise ValueError(
+                    f"{name}(candidates={self.candidates!r}): give a list: [{self.candidates!r}]."
+                )
+            for space in self.candidates:
+                one_of(str(space).removeprefix("not "), "candidates", name, SPACES)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "clusterer"
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _at_the_end(choice: AutoChoice, number: int, most: float) -> list[str]:
+    """Say where there may be more clusters than were looked for."""
+    larger = "Give n_clusters=(least, most) with a larger most."
+    drops = choice.drops
+    if drops.ratio >= CLEAR and drops.number > most:
+        return [f"{drops.number} clusters stand out, more than the {most:g} allowed. {larger}"]
+    by_consensus = choice.choice is not None and choice.choice.labels is not None
+    if number >= most or (by_consensus and number >= MOST):
+        return [f"{number} clusters are the most that were looked for; there may be more. {larger}"]
+    return []
+
+
+@describes_arguments
+def cluster(
+    X: Any,
+    n_clusters: int | Auto | tuple[int, int] = "auto",
+    *,
+    candidates: Auto | list[str] = "auto",
+    budget: float = BUDGET,
+    sample_weight: Any = None,
+    **words: Any,
+) -> AutoClustering:
+    """Find the clusters of X, and say why these: `AutoClustering(...).fit(X)`.
+
+    Parameters
+    ----------
+    X, sample_weight : as `AutoClustering.fit` takes them.
+    n_clusters, candidates, budget : as of `AutoClustering`.
+    **words : its other parameters.
+
+    Returns
+    -------
+    model : `AutoClustering`, fitted.
+
+    Examples
+    --------
+    >>> import cmeans
+    >>> from sklearn.datasets import make_blobs
+    >>> X, y = make_blobs(300, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> model = cmeans.cluster(X)
+    >>> model.n_clusters_
+    3
+    >>> print(model.evidence_)  # doctest: +ELLIPSIS
+    space...
+    """
+    model = AutoClustering(n_clusters, candidates=candidates, budget=budget, **words)
+    return model.fit(X, sample_weight=sample_weight)

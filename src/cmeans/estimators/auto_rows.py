@@ -1,0 +1,100 @@
+"""The rows on which a choice is made: all of few, a sample of many, and those far from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, RobustScaler, StandardScaler
+
+from ..data.arrays import Float64, IntArray
+from ..data.blocks import Blocks
+from ..engines import Engine
+from ..evidence.far_rows import far_rows
+from ..evidence.scaling import chosen_scaling
+from ..fitting.connected import AS_THEY_ARE
+from ..graphs.piece_points import GivenPoints, nearest_of_rows
+from ..runtime.checks import is_auto
+from ..sampling.population import distinct_rows, population_of, sample
+
+WHOLE = 3000  # rows up to which all are judged: valleys are read at this scale
+SAMPLE = 3000  # of more
+TREE = 20_000  # rows of a tree, which is cheap and sees more in more
+CENTRES = 256  # rows of the sample, from which others are far
+SCALERS: dict[str, tuple[Any, ...]] = {
+    "none": (),
+    "unit": (MinMaxScaler,),
+    "standard": (StandardScaler,),
+    "robust": (RobustScaler,),
+    "log": (lambda: FunctionTransformer(np.log), StandardScaler),
+}
+
+
+@dataclass(frozen=True)
+class JudgedRows:
+    """Distinct rows of a sample as they are judged."""
+
+    x: Float64  # (m, d) scaled
+    weights: Float64  # (m,)
+    more: tuple[Float64, Float64]  # a larger sample and its weights, for a tree of pieces
+    scalers: tuple[Any, ...]  # fitted, in their order
+    scaling: str  # in a sentence
+    scaling_name: str
+    far: IntArray | None  # numbers of the rows far from a sample
+
+    def scaled(self, x: Any) -> Any:
+        """Return rows scaled as these are."""
+        for scaler in self.scalers:
+            x = scaler.transform(x)
+        return x
+
+
+def judged_rows(blocks: Blocks, scaling: str, engine: Engine, seed: int) -> JudgedRows:
+    """Return the rows that are judged, and how they are scaled."""
+    rng, n = np.random.RandomState(seed), blocks.n_rows
+    population = population_of(blocks)
+    positions, weights = sample(population, n if n <= WHOLE else SAMPLE, rng)
+    numbers, far = population.at(positions), None
+    x = _rows(blocks, numbers, weights)
+    weights = weights * (population.weights.sum() * blocks.unit / weights.sum())
+    if n > WHOLE:
+        far = _far(blocks, x, engine)
+        others = np.setdiff1d(far, numbers)
+        numbers = np.concatenate([numbers, others])
+        added = blocks.weight[:][others] * blocks.unit
+        x, weights = _rows(blocks, numbers, np.ones(len(numbers))), np.append(weights, added)
+    x, weights = _joined(x, weights)
+    chosen = chosen_scaling(x)
+    name, said = (chosen.name, chosen.reason) if is_auto(scaling) else (scaling, scaling)
+    if name != chosen.name:
+        said = f'columns scaled by "{name}", as given'
+    scalers = []
+    for make in SCALERS[name]:
+        scalers.append(make().fit(x))
+        x = scalers[-1].transform(x)
+    x = np.ascontiguousarray(x)
+    found = JudgedRows(x, weights, (x, weights), tuple(scalers), said, name, far)
+    if n <= WHOLE:
+        return found
+    positions, weights = sample(population, min(n, TREE), rng)
+    x, weights = _joined(_rows(blocks, population.at(positions), weights), weights)
+    weights = weights * (found.weights.sum() / weights.sum())
+    return replace(found, more=(np.ascontiguousarray(found.scaled(x)), weights))
+
+
+def _joined(x: Float64, weights: Float64) -> tuple[Float64, Float64]:
+    """Return distinct rows, in an order of their own, and the sums of their weights."""
+    first, member = distinct_rows(x)
+    return x[first], np.bincount(member, weights, len(first)).astype(np.float64)
+
+
+def _rows(blocks: Blocks, numbers: IntArray, weights: Float64) -> Float64:
+    return AS_THEY_ARE.rows(blocks.part(numbers, weights).in_memory().x)
+
+
+def _far(blocks: Blocks, x: Float64, engine: Engine) -> IntArray:
+    """Return the rows that are far from some rows of a sample."""
+    step = -(-len(x) // CENTRES)
+    distances = nearest_of_rows(GivenPoints(x[::step], radius=0.0), blocks, engine)[1]
+    return np.sort(far_rows(distances))

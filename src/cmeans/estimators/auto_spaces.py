@@ -1,0 +1,176 @@
+"""The spaces in which clusters are sought by evidence: for each its estimator, its partitions of a
+sample into any number of clusters, and what they cost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..data.arrays import Float64, IntArray
+from .connectivity_clustering import ConnectivityClustering
+from .consensus_clustering import ConsensusClustering
+from .gaussian_mixture import GaussianMixture
+from .kernel_kmeans import KernelKMeans
+from .landmark_graph import LandmarkGraph
+from .modularity_clustering import ModularityClustering
+
+CRUMB = 0.01  # of all rows, and at least so many rows, are a piece among stray rows
+FEWEST = 5
+# Row visits a row of the sample, measured as times of sweeps of k-means over a row (.1 us) and kept
+# here as numbers, so that no clock decides what is done: once for a space, for each partition, and
+# for each of its clusters.
+COSTS = {
+    "pieces": (130.0, 1.0, 0.0),
+    "dense pieces": (130.0, 1.0, 0.0),
+    "plain": (0.0, 50.0, 5.0),
+    "graph": (600.0, 50.0, 10.0),
+    "covariances": (0.0, 100.0, 350.0),
+    "communities": (200.0, 800.0, 0.0),
+    "consensus": (0.0, 800.0, 2800.0),
+}
+
+
+class OutOfTimeError(Exception):
+    """No time is left for a partition."""
+
+
+OF_VOTES = {
+    **COSTS,
+    "covariances": (0.0, 100.0, 200.0),
+}
+# of partitions that only vote: few sweeps
+QUICK = {
+    "covariances": {"tol": 1e-3},
+}
+
+
+@dataclass(frozen=True)
+class SpaceWords:
+    """What estimators of all spaces take."""
+
+    n_jobs: int | None
+    random_state: int
+    least_piece: Any = "auto"  # weight of connected pieces, at least
+    quick: bool = False  # whether partitions only vote
+
+    def plain(self, number: int, rows: int) -> Any:
+        return KernelKMeans(
+            number, kernel="linear", n_jobs=self.n_jobs, random_state=self.random_state
+        )
+
+    def graph(self, number: int, rows: int) -> Any:
+        return KernelKMeans(
+            number, kernel="landmark_graph", n_jobs=self.n_jobs, random_state=self.random_state
+        )
+
+    def covariances(self, number: int, rows: int) -> Any:
+        return GaussianMixture(number, n_jobs=self.n_jobs, random_state=self.random_state)
+
+    def pieces(self, number: Any, rows: int) -> Any:
+        return ConnectivityClustering(
+            number,
+            min_cluster_size=self.least_piece,
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
+        )
+
+    def dense_pieces(self, number: int, rows: int) -> Any:
+        return ConnectivityClustering(
+            number,
+            min_samples=FEWEST,
+            min_cluster_size=max(float(FEWEST), CRUMB * rows),
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
+        )
+
+    def communities(self, number: int, rows: int) -> Any:
+        return ModularityClustering(number, n_jobs=self.n_jobs)
+
+    def consensus(self, number: int, rows: int) -> Any:
+        return ConsensusClustering(number, n_jobs=self.n_jobs, random_state=self.random_state)
+
+    def estimator(self, space: str, number: Any, rows: int) -> Any:
+        """Return the estimator, not fitted, of so many clusters of so many rows in a space."""
+        make: Callable[[Any, int], Any] = getattr(self, space.replace(" ", "_"))
+        estimator = make(number, rows)
+        return estimator.set_params(**QUICK.get(space, {})) if self.quick else estimator
+
+
+@dataclass
+class SamplePartitions:
+    """Partitions of a sample, in each space and for each number made when asked for."""
+
+    x: Float64  # (n, d)
+    weights: Float64
+    words: SpaceWords
+    most: int  # clusters
+    deadline: float = np.inf  # of the clock, after which none is made
+    known: dict[tuple[str, int], IntArray | None] = field(default_factory=dict)
+    _trees: dict[str, Any] = field(default_factory=dict)
+    _features: Float64 | None = None
+
+    def __call__(self, space: str, number: int) -> IntArray | None:
+        """Return labels (n,), or None where the space has no such partition."""
+        key = space, number
+        if key not in self.known:
+            if time.monotonic() > self.deadline:
+                raise OutOfTimeError
+            try:
+                self.known[key] = self._made(space, number)
+            except ValueError:  # of too few rows for so many clusters, which another space may have
+                self.known[key] = None
+        return self.known[key]
+
+    def tree(self, space: str) -> Any:
+        """Return the pieces of the sample, which know the partitions into all numbers."""
+        if space not in self._trees:
+            self._trees[space] = self._fitted(space, 1)
+        return self._trees[space]
+
+    def that_vote(self) -> SamplePartitions:
+        """Return partitions of the same rows and trees that are made with less care."""
+        words = replace(self.words, quick=True)
+        return replace(self, words=words, known={}, _trees=dict(self._trees))
+
+    def without_crumbs(self, least: float) -> None:
+        """Make the tree anew, of pieces that weigh so much."""
+        self.words = replace(self.words, least_piece=least)
+        self._trees.pop("pieces", None)
+
+    def _made(self, space: str, number: int) -> IntArray | None:
+        if space in ("pieces", "dense pieces"):
+            found = self.tree(space).partition(number)
+            return np.asarray(found)
+        if space == "graph":
+            return self._cut(number)
+        return np.asarray(self._fitted(space, number).labels_)
+
+    def _fitted(self, space: str, number: Any) -> Any:
+        weight = float(self.weights.sum())
+        estimator = self.words.estimator(space, number, int(weight))
+        return estimator.fit(self.x, sample_weight=self.weights)
+
+    def _cut(self, number: int) -> IntArray | None:
+        """Return the cut of the landmark graph, whose eigenvectors serve all numbers."""
+        if self._features is None:
+            graph = LandmarkGraph(
+                min(self.most, len(self.x) // 4),
+                n_jobs=self.words.n_jobs,
+                random_state=self.words.random_state,
+            )
+            self._features = np.asarray(graph.fit_transform(self.x, sample_weight=self.weights))
+        if number > self._features.shape[1]:
+            return None
+        leading = np.ascontiguousarray(self._features[:, :number])
+        found = self.words.estimator("plain", number, 0).fit(leading, sample_weight=self.weights)
+        return np.asarray(found.labels_)
+
+
+def cost(space: str, numbers: Collection[int], rows: int, *, quick: bool = False) -> float:
+    """Return the row visits of partitions of so many rows into some numbers of clusters."""
+    once, fixed, each = (OF_VOTES if quick else COSTS)[space]
+    return (once + fixed * len(numbers) + each * sum(numbers)) * rows

@@ -1,0 +1,277 @@
+"""A stream whose clusters come and go: the state, which is a function of the rows and not of the
+chunks they come in.
+
+A step is made whenever there are enough rows: `absorbed` gives them to the clusters, and
+`turnover` lets clusters open, split, merge and sleep.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..data.arrays import Float64, IntArray
+from ..runtime.stored_classes import stored
+from .cells import Cells
+from .living_clusters import CELLS, HORIZONS, LivingClusters, Shapes, scatter
+
+LEAST_ROWS, MOST_ROWS = 32, 1024  # of a step
+SHARE_OF_ROWS = 64  # of all rows so far, that a step has
+OUTLYING_CELLS, OUTLYING_HORIZON = 64, 2000.0
+FAR = 4.5  # deviations beyond the median from which on a row is outlying
+LATE = 200.0  # rows of a cluster's own in which masses of late rows are forgotten
+MEMORY = 8.0  # horizons in which moments and cells are forgotten
+OF_SHARES, OF_HEARING = 500.0, 8000.0  # rows in which they are forgotten
+OF_MEDIAN, OF_DEVIATION = 64.0, 200.0
+MOST_EVENTS = 1000  # that are remembered
+KINDS = ("opens", "splits", "merges", "sleeps", "wakes", "ends")
+FEW_VALUES = 256  # rows by which columns of few values are known,
+MOSTLY = 0.9  # and the share of them below which distinct values are few
+
+
+class Event(NamedTuple):
+    """What became of a cluster: it `opens`, `splits` off another, `merges` into another, `sleeps`
+    when its rows no longer come, `wakes` when they come again, or `ends`, forgotten."""
+
+    row: int  # rows of the stream before it
+    kind: str
+    cluster: int
+    other: int  # -1 where no other has a part in it
+
+
+@stored
+@dataclass(frozen=True)
+class NearPairs:
+    """Pairs of clusters between which there has been no valley for a while."""
+
+    numbers: IntArray  # (p, 2) of the clusters
+    rows: Float64  # (p, 2) of each, when that began
+    way: Float64  # (p, d) from the first to the second
+    since: IntArray  # (p,) rows of the stream before
+
+    def find(self, a: int, b: int) -> int | None:
+        """Return the place of a pair of numbers."""
+        places = np.flatnonzero((self.numbers == (a, b)).all(axis=1))
+        return int(places[0]) if len(places) else None
+
+    def part(self, some: IntArray) -> NearPairs:
+        """Return some of the pairs."""
+        return NearPairs(self.numbers[some], self.rows[some], self.way[some], self.since[some])
+
+
+@stored
+@dataclass(frozen=True)
+class Swallowed:
+    """Clusters that were merged into others, where they may come out again."""
+
+    into: IntArray  # (q,) numbers of the others
+    number: IntArray  # (q,) their own
+    way: Float64  # (q, d) from the other to where it was
+
+
+@stored
+@dataclass(frozen=True)
+class LivingStream:
+    """State of a stream after some rows."""
+
+    clusters: LivingClusters
+    outlying: Cells
+    near: NearPairs
+    swallowed: Swallowed
+    unit: Float64  # (d,) what columns are multiplied by
+    waiting: Float64  # (b, d) rows, as they came, since the last step
+    events: IntArray  # (e, 4) the last ones: row, kind, cluster, other
+    n_rows: int = 0  # before the last step
+    n_steps: int = 0
+    n_numbers: int = 0  # that were given to clusters
+    n_events: int = 0
+    outlying_tested: float = field(default=0.0)  # mass of outlying rows that was looked at
+
+    def __post_init__(self) -> None:
+        d = self.clusters.means.shape[2]
+        widths = self.outlying.x.shape[1], self.unit.shape[0], self.waiting.shape[1]
+        if set(widths) != {d} or self.near.way.shape[1:] != (d,) or self.events.shape[1:] != (4,):
+            raise ValueError(f"LivingStream: parts of {widths} columns, where there are {d}")
+        counts = self.n_rows, self.n_steps, self.n_numbers, self.n_events
+        if any(not 0 <= count < 2**53 for count in counts):
+            raise ValueError(f"LivingStream: counts of {counts}")
+        if len(self.events) and not 0 <= self.events[:, 1].min() <= self.events[:, 1].max() < len(
+            KINDS
+        ):
+            raise ValueError("LivingStream: an event is none")
+
+    @classmethod
+    def begun(cls, d: int) -> LivingStream:
+        """Return a stream of d columns without rows."""
+        pairs = NearPairs(
+            np.empty((0, 2), np.intp), np.empty((0, 2)), np.empty((0, d)), np.empty(0, np.intp)
+        )
+        none = np.empty(0, np.intp)
+        return cls(
+            LivingClusters.of_none(d),
+            Cells.of_rows(np.empty((0, d))),
+            pairs,
+            Swallowed(none, none, np.empty((0, d))),
+            np.ones(d),
+            np.empty((0, d)),
+            np.empty((0, 4), np.intp),
+        )
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return int(self.waiting.shape[1])
+
+    @property
+    def step_rows(self) -> int:
+        """Rows of the next step: the largest power of two within a share of those so far."""
+        most = max(self.n_rows // SHARE_OF_ROWS, 1)
+        return min(max(LEAST_ROWS, 1 << (most.bit_length() - 1)), MOST_ROWS)
+
+    @cached_property
+    def shapes(self) -> Shapes:
+        """The metrics of the clusters."""
+        return Shapes.of(self.clusters, self.n_rows)
+
+    def labels(self, x: Float64) -> IntArray:
+        """Return numbers (b,) of the clusters of rows; 0 before there are any."""
+        if not len(self.clusters):
+            return np.zeros(len(x), np.intp)
+        shapes = self.shapes
+        nearest = shapes.log_shares(shapes.distances(x * self.unit)).argmax(axis=1)
+        numbers: IntArray = self.clusters.number[nearest]
+        return numbers
+
+    def with_event(self, kind: str, cluster: int, other: int = -1) -> LivingStream:
+        """Return the stream with one event more."""
+        event = np.array([[self.n_rows, KINDS.index(kind), cluster, other]], np.intp)
+        events = np.concatenate([self.events, event])[-MOST_EVENTS:]
+        return alike(self, events=events, n_events=self.n_events + 1)
+
+    def events_since(self, count: int) -> list[Event]:
+        """Return the events after the first `count`, those that are remembered."""
+        some = self.events[max(len(self.events) - (self.n_events - count), 0) :]
+        return [
+            Event(row, KINDS[kind], cluster, other) for row, kind, cluster, other in some.tolist()
+        ]
+
+
+def alike(stream: LivingStream, **changes: Any) -> LivingStream:
+    """Return the stream with changes in other things than clusters, whose metrics stay."""
+    changed = replace(stream, **changes)
+    if "shapes" in vars(stream):
+        vars(changed)["shapes"] = stream.shapes
+    return changed
+
+
+def in_units(stream: LivingStream, x: Float64) -> Float64:
+    """Return units (d,) of columns: their deviations where these differ much, else 1."""
+    deviations = x.std(axis=0)
+    largest = deviations.max()
+    if not largest > 5 * deviations.min():
+        return stream.unit
+    unit: Float64 = 1 / np.where(deviations > 1e-12 * largest, deviations, largest)
+    return unit
+
+
+def spread(x: Float64, number: int) -> Float64:
+    """Return rows in which columns of few values, such as whole numbers, are spread over their
+    steps, lest the gaps between values be valleys."""
+    gaps = np.diff(np.sort(x[:FEW_VALUES], axis=0), axis=0)
+    distinct = np.count_nonzero(gaps > 0, axis=0) + 1
+    few = (distinct > 1) & (distinct < MOSTLY * (len(gaps) + 1))
+    if not few.any():
+        return x
+    step = np.array(
+        [np.median(g[g > 0]) if some else 0.0 for g, some in zip(gaps.T, few, strict=True)]
+    )
+    return x + step * (np.random.default_rng(number).random(x.shape) - 0.5)
+
+
+def absorbed(stream: LivingStream, x: Float64, shapes: Shapes) -> LivingStream:
+    """Return the stream after its clusters, of these metrics, have taken a step's rows (b, d) in
+    its units."""
+    c, b, cells = stream.clusters, len(x), spread(x, stream.n_steps)
+    d2 = shapes.distances(x)
+    log_shares = shapes.log_shares(d2)
+    nearest = log_shares.argmax(axis=1)
+    root = np.cbrt(d2[np.arange(b), nearest])
+    out = root > (c.median + FAR * c.deviation)[nearest]
+    u = np.exp(log_shares - log_shares.max(axis=1, keepdims=True)) * ~out[:, None]
+    u /= np.maximum(u.sum(axis=1, keepdims=True), 1e-300)
+    came = u.sum(axis=0)
+    c = _distances_seen(c, root, nearest, out)
+    c = replace(c, share=c.share + (1 - np.exp(-b / OF_SHARES)) * (came / b - c.share))
+    here = came >= 0.5
+    for j in np.flatnonzero(here & (c.awake == 0)):
+        stream = stream.with_event("wakes", int(c.number[j]))
+    c, kept = _moved(_heard(c, here, came, b, stream.n_rows), shapes, x, u, here)
+    every = list(c.cells)
+    for j in np.flatnonzero(here):
+        mine = cells[(nearest == j) & ~out]
+        faded = every[j].faded(kept[j], float(np.exp(-came[j] / LATE)))
+        every[j] = faded.with_more(Cells.of_rows(mine), CELLS)
+    q = float(np.exp(-b / OUTLYING_HORIZON))
+    outlying = stream.outlying.faded(q, q).with_more(Cells.of_rows(cells[out]), OUTLYING_CELLS)
+    return replace(stream, clusters=replace(c, cells=tuple(every)), outlying=outlying)
+
+
+def _distances_seen(
+    c: LivingClusters, root: Float64, nearest: IntArray, out: np.ndarray
+) -> LivingClusters:
+    """Return the clusters with the median of distances of all nearest rows, and the deviation of
+    those that are not outlying."""
+    k = len(c)
+    mine = np.bincount(nearest, minlength=k)
+    ok = np.bincount(nearest[~out], minlength=k)
+    above = np.bincount(nearest, root > c.median[nearest], k) / np.maximum(mine, 1)
+    move = (1 - np.exp(-mine / OF_MEDIAN)) * 1.25 * c.deviation * (2 * above - 1)
+    median = c.median + np.where((mine > 0) & (c.awake > 0), move, 0.0)
+    square = np.bincount(nearest[~out], (root[~out] - median[nearest[~out]]) ** 2, k)
+    weight = np.where((ok > 1) & (c.awake > 0), 1 - np.exp(-ok / OF_DEVIATION), 0.0)
+    variance = (1 - weight) * c.deviation**2 + weight * square / np.maximum(ok, 1)
+    return replace(c, median=median, deviation=np.sqrt(variance))
+
+
+def _heard(c: LivingClusters, here: np.ndarray, came: Float64, b: int, now: int) -> LivingClusters:
+    """Return the clusters with the rates at which their rows come."""
+    q = np.exp(-(b + c.silence) / OF_HEARING)
+    return replace(
+        c,
+        heard=np.where(here, c.heard * q + came, c.heard),
+        time=np.where(here, c.time * q + b + c.silence, c.time),
+        silence=np.where(here, 0.0, c.silence + b),
+        seen=np.where(here, now, c.seen),
+        awake=np.where(here, 1, c.awake),
+    )
+
+
+def _moved(
+    c: LivingClusters, shapes: Shapes, x: Float64, u: Float64, here: np.ndarray
+) -> tuple[LivingClusters, Float64]:
+    """Return the clusters whose rows are here with their means and moments after them, and the
+    share (c,) of the past that they keep."""
+    came, some = u.sum(axis=0), np.flatnonzero(here)
+    n, v = came[some], shapes.mean
+    mean = u[:, some].T @ x / n[:, None]
+    away = mean[:, None] - c.means[some]  # (k, h, d)
+    factor = shapes.factors[some]
+    y = away @ factor.transpose(0, 2, 1) if factor.ndim == 3 else away * factor[:, None]
+    errors, means, moments = c.errors.copy(), c.means.copy(), c.moments.copy()
+    errors[some] += (1 - np.exp(-n / LATE))[:, None] * ((y * y).sum(axis=2) - errors[some])
+    pace = np.maximum(1 - (1 - 1 / HORIZONS) ** n[:, None], (n / (c.rows[some] + n))[:, None])
+    means[some] += pace[:, :, None] * away
+    rows = c.rows.copy()
+    rows[some] += n
+    rung = c.rung.copy()
+    lived = np.maximum(rows[some], HORIZONS[0])[:, None] >= HORIZONS
+    rung[some] = np.where(lived, errors[some], np.inf).argmin(axis=1)
+    kept = np.exp(-came / (MEMORY * np.maximum(HORIZONS[rung], x.shape[1] / 2)))
+    mass = np.where(here, kept * c.mass + came, c.mass)
+    for j in some:
+        moments[j] = kept[j] * moments[j] + scatter(x - v[j], u[:, j])
+    moved = replace(c, errors=errors, means=means, moments=moments, rows=rows, rung=rung, mass=mass)
+    return moved, kept
