@@ -11,22 +11,18 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from cmeans import CMeans, FuzzyCMeans, KernelKMeans, Sizes
+from cmeans import CMeans, FuzzyCMeans, KernelKMeans
 from cmeans.solvers.hierarchy import shares
 
 TRAINERS: dict[str, dict[str, Any]] = {
     "flat": {"search": None},
     "hierarchical": {"search": "hierarchical"},
-    "balanced": {"search": "hierarchical", "sizes": True},
 }
 of_all_trainers = pytest.mark.parametrize("name", TRAINERS)
 
 
 def trained(name: str, x: np.ndarray, c: int, **more: Any) -> KernelKMeans:
-    words = dict(TRAINERS[name])
-    if words.pop("sizes", False):
-        words["sizes"] = Sizes(most=1.2, of="mean")
-    model = KernelKMeans(c, kernel="linear", random_state=0, n_jobs=1, **words, **more)
+    model = KernelKMeans(c, kernel="linear", random_state=0, n_jobs=1, **TRAINERS[name], **more)
     return model.fit(x)
 
 

@@ -481,3 +481,15 @@ def test_clusters_of_the_same_bounds_are_numbered_alike(bounds):
     np.testing.assert_array_equal(
         np.bincount(first.labels_), np.broadcast_to(bounds["sizes"].least, 4)
     )
+
+
+def test_multiples_of_the_mean_size_bound_every_cluster():
+    X = blobs(203)
+    model = KernelKMeans(5, kernel="linear", random_state=0, sizes=Sizes(most=1.2, of="mean"))
+    told = KernelKMeans(5, kernel="linear", random_state=0, sizes=Sizes(most=49)).fit(X)
+    assert np.bincount(model.fit(X).labels_).max() == 49  # 1.2 * 203 / 5 = 48.72
+    np.testing.assert_array_equal(model.labels_, told.labels_)
+    with pytest.raises(ValueError, match="most at least that"):
+        Sizes(most=0.9, of="mean")
+    with pytest.raises(ValueError, match="least must not be above most"):
+        Sizes(least=[0.5, 1.5], most=1.2, of="mean")

@@ -31,8 +31,9 @@ class Sizes(ParameterObject):
         (with weights, the sum of these). With equal weights they are kept exactly, shares to the
         next whole row outwards; with unequal weights as far as whole rows allow, and a warning says
         what is missed. Of soft rules sizes are sums of memberships, times weights.
-    of : "rows", default="rows"
-        What is bounded: the rows of a cluster.
+    of : "rows" or "mean", default="rows"
+        In what the bounds are told: numbers or shares of the rows, or multiples of the mean size:
+        `Sizes(most=1.2, of="mean")` allows a fifth more than that, to the next whole row.
 
     Raises
     ------
@@ -67,11 +68,14 @@ class Sizes(ParameterObject):
 
     least: float | Sequence[float] | None = None
     most: float | Sequence[float] | None = None
-    of: Literal["rows"] = "rows"
+    of: Literal["rows", "mean"] = "rows"
 
     def __post_init__(self) -> None:
-        one_of(self.of, "of", "Sizes", ("rows",))
+        one_of(self.of, "of", "Sizes", ("rows", "mean"))
         low, high = self._low, self._high
+        if self.of == "mean":
+            self._check_multiples(low, high)
+            return
         if len(low) == len(high) or 1 in (len(low), len(high)):
             comparable = (np.maximum(low, high) < 1) | (np.minimum(low, high) >= 1)
             if (comparable & (low > high)).any():
@@ -85,6 +89,16 @@ class Sizes(ParameterObject):
             raise ValueError(
                 f"{self!r}: the shares of most add up to {math.fsum(high):.6g}; all rows must find "
                 "room."
+            )
+
+    def _check_multiples(self, low: Float64, high: Float64) -> None:
+        """Refuse multiples of the mean size that exclude each other."""
+        if (len(low) == len(high) or 1 in (len(low), len(high))) and (low > high).any():
+            raise ValueError(f"{self!r}: least must not be above most.")
+        if low.mean() > 1 + 1e-9 or high.mean() < 1 - 1e-9:
+            raise ValueError(
+                f"{self!r}: the mean size is 1; least must be at most that, and most at least "
+                "that, on average over the clusters."
             )
 
     @property
@@ -107,20 +121,24 @@ class GivenSizes:
     high: Float64  # (c,) or (1,), infinite where there is no bound
     given: str  # for messages
     estimator_name: str
+    in_means: bool = False  # multiples of the mean size instead
 
     def limits(self, blocks: Blocks, n_clusters: int, *, soft: bool) -> SizeLimits:
         """Return the bounds for all clusters, if these rows can keep them."""
         total = float(blocks.weight.sum()) * blocks.unit
         low, high = (np.broadcast_to(values, (n_clusters,)) for values in (self.low, self.high))
+        if self.in_means:
+            low, high = low / n_clusters, np.minimum(high / n_clusters, 1.0)
+        are_shares = [self.in_means | (values < 1) for values in (low, high)]
         shares = (
-            np.where(low < 1, low, low / total),
-            np.where(high < 1, high, np.minimum(high / total, 1.0)),
+            np.where(are_shares[0], low, low / total),
+            np.where(are_shares[1], high, np.minimum(high / total, 1.0)),
         )
         limits = SizeLimits(
             f"{self.estimator_name}({self.given})",
             *shares,
-            low_is_share=low < 1,
-            high_is_share=high < 1,
+            low_is_share=are_shares[0],
+            high_is_share=are_shares[1],
         )
         complaint = limits.complaint(
             limits.over(facts_of(blocks.weight), soft=soft),
@@ -153,7 +171,8 @@ def given_sizes(value: Any, n_clusters: Any, estimator_name: str) -> GivenSizes 
     sizes = sizes_from(value, estimator_name)
     if sizes.least is None and sizes.most is None:
         return None
-    bounds = GivenSizes(sizes._low, sizes._high, f"sizes={sizes!r}", estimator_name)
+    in_means = sizes.of == "mean"
+    bounds = GivenSizes(sizes._low, sizes._high, f"sizes={sizes!r}", estimator_name, in_means)
     if isinstance(n_clusters, numbers.Integral):  # others are refused first
         for values, name in ((bounds.low, "least"), (bounds.high, "most")):
             if len(values) not in (1, n_clusters):

@@ -21,7 +21,7 @@ from ..sweeps.statistics import ClusterCosts
 from .fixed_point import solve
 from .search import kept_clusters
 
-SAMPLED = 64  # rows for each cluster; half as many end 1 percent higher (benchmarks/hierarchy.py)
+SAMPLED = 64  # rows for each cluster; half as many end 1 percent higher
 SEEDED = 16  # of these for each centre that is drawn
 IN_CELLS = 256  # rows for each cell, of which there are as many as clusters in each
 SWEEPS = Stopping(max_iter=10, tol=1e-2)  # at either level

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ... import native
 from ...data.arrays import Float64, IntArray
+from ...native.calls import ADDRESS, WHOLE, address
 from .prices import SLACK, SizeBounds
 
+PATH = (WHOLE, *[ADDRESS] * 6)
 FEW = 256  # rows of which all pairs are tried
 
 
@@ -84,10 +87,16 @@ class Flow:
     def _shortest_paths(self) -> tuple[Float64, IntArray, int]:
         """Reduced lengths from the nearest node with a surplus, the node before each on the way,
         and the nearest with a deficit, or -1."""
-        reduced = np.maximum(self._costs + self.prices[:, None] - self.prices[None, :], 0.0)
         wants = self._surplus < -self._least
         reach = np.where(self._surplus > self._least, 0.0, np.inf)
-        before, open_reach = np.full(len(reach), -1), reach.copy()
+        before, open_reach = np.full(len(reach), -1, np.int64), reach.copy()
+        if native.is_available():
+            arrays = map(
+                address, (self._costs, self.prices, wants.view(np.uint8), reach, before, open_reach)
+            )
+            end = native.function("shortest_path", np.float64, PATH, WHOLE)(len(reach), *arrays)
+            return reach, before, int(end)
+        reduced = np.maximum(self._costs + self.prices[:, None] - self.prices[None, :], 0.0)
         while True:
             node = int(np.argmin(open_reach))
             if open_reach[node] == np.inf:
