@@ -139,7 +139,7 @@ def page(sets: dict[str, dict[str, list[float]]], times: dict[str, list[float]],
         "",
         'What `KernelKMeans(c, kernel="landmark_graph")` finds, with the defaults of the graph (5 '
         "neighbours, about 1,000 landmarks, rows",
-        "not normalised, a falloff of 4) and with one of them changed, beside `KernelKMeans(c)`, "
+        "not normalised, a falloff of 6) and with one of them changed, beside `KernelKMeans(c)`, "
         "`KMeans(c, n_init=10)`,",
         '`SpectralClustering(c, affinity="nearest_neighbors")` and `HDBSCAN()`: normalised mutual '
         "information / adjusted Rand index,",
@@ -153,7 +153,7 @@ def page(sets: dict[str, dict[str, list[float]]], times: dict[str, list[float]],
         f"{len(sets)} sets. Plain kernel k-means",
         f"is better by more than that on {', '.join(worse) if worse else 'none'}.",
         "",
-        "`falloff`: a row at a mean distance t from its landmarks counts (median / t)^4 in the "
+        "`falloff`: a row at a mean distance t from its landmarks counts (median / t)^6 in the "
         "graph beyond the median. Landmarks reach",
         "further where rows are few, so that with all rows counting alike a few stray ones join "
         "what is apart: near circles, spirals that",

@@ -27,6 +27,7 @@ import cmeans
 
 NAME = "clustering_benchmarks.npz"
 Method = Callable[[Any, Any], Any]  # rows and a number of clusters or None -> labels
+_last: dict[bytes, Any] = {}  # fits of which two things are judged
 
 
 def sets(place: Path) -> Iterator[tuple[str, Any, list[Any]]]:
@@ -59,12 +60,15 @@ def scaled(X: Any) -> Any:
 
 
 def ours(X: Any, number: Any) -> Any:
-    return cmeans.cluster(X, "auto" if number is None else number).labels_
+    model = cmeans.cluster(X, "auto" if number is None else number)
+    if number is None:
+        _last[X.tobytes()] = model
+    return model.labels_
 
 
 def by_partition(X: Any, number: Any) -> Any:
     """Return the same with the partition that is kept where the answer is one cluster."""
-    model = cmeans.cluster(X)
+    model = _last[X.tobytes()] if X.tobytes() in _last else cmeans.cluster(X)
     return model.labels_ if model.evidence_.partition is None else model.evidence_.partition
 
 
@@ -128,11 +132,14 @@ def main() -> None:
     parser.add_argument("place", nargs="?", help="file or folder; else that of CMEANS_DATA")
     parser.add_argument("--out", help="a JSON file for the figures")
     parser.add_argument("--only", default="", help="part of the names of methods")
+    parser.add_argument("--number", default="", help="given or unknown alone")
     parser.add_argument("--sets", default="", help="part of the names of sets")
     asked = parser.parse_args()
     place = Path(asked.place or Path(os.environ["CMEANS_DATA"]) / NAME)
     results: dict[str, Any] = {}
     for given in (True, False):
+        if asked.number not in ("", "given" if given else "unknown"):
+            continue
         for name, method in methods(given).items():
             if asked.only not in name:
                 continue

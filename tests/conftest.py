@@ -61,6 +61,7 @@ SUITES = {
             "tests/selection",
         ),
         *(
+            "tests/estimators/test_auto_clustering.py",
             "tests/estimators/test_finding.py",
             "tests/native/test_build.py",
             "tests/native/test_library.py",

@@ -163,6 +163,29 @@ def gustafson_kessel_stream(
     return {"v": state[0], "A": state[1], "N": N, "history": history}
 
 
+def mixture_stream(
+    chunks: list[Array], u: Array, T: Array, sweeps: int, decay: float, shape: str
+) -> dict[str, Array]:
+    """EM of chunks of rows, from hard memberships of the first: rows that have gone by keep the
+    posteriors that they had in the last sweep of their chunk, times `decay` for each chunk
+    since."""
+    nu, past, kept = prior_rows(shape, chunks[0].shape[1]), chunks[0][:0], u[:0]
+    rows, weights, found = chunks[0], u, ()
+    for number, x in enumerate(chunks):
+        kept = kept * decay
+        if number:
+            rows, weights = past, kept
+        for sweep in range(sweeps + 1):
+            if sweep:
+                rows = np.concatenate([past, x])
+                weights = np.concatenate([kept, posteriors(x, *found)[0]])
+            N, v, W = scatter(rows, np.ones(len(rows)), weights)
+            found = v, covariances(N, W, T, nu, shape), N / N.sum()
+        past, kept = rows, weights
+    u = posteriors(chunks[-1], *found)[0]
+    return {"v": found[0], "S": found[1], "p": found[2], "u": u}
+
+
 def expected(row: Array, v: Array, S: Array) -> tuple[Array, Array, float]:
     """A row with NaN as a Gaussian expects it: with E[x_m | x_o], the covariance of what is missing
     (0 elsewhere), and ln N(x_o; v_o, S_oo)."""
@@ -184,16 +207,22 @@ def incomplete_mixture(
     shape: str,
     sweeps: int,
     nu: float,
+    noise: tuple[float, Array] | None = None,
 ) -> dict[str, Array | list[float]]:
     """EM from shares, means and covariances (p, v, S) of rows some of whose values are NaN
     (Ghahramani & Jordan 1994): the parameters after so many sweeps, posteriors, the objective at
-    those that each sweep started from, and the rows' means."""
+    those that each sweep started from, and the rows' means. `noise`: a share that is held, and the
+    ranges (d,) over which it spreads in each column."""
     p, v, S = start
+    p0, ranges = (0.0, np.ones(x.shape[1])) if noise is None else noise
+    p = p * (1 - p0)
+    V = np.array([np.prod(ranges[~np.isnan(row)]) for row in x])
     n, c, history = len(x), len(p), []
     for sweep in range(sweeps + 1):
         seen = [[expected(x[i], v[j], S[j]) for j in range(c)] for i in range(n)]
         joint = np.array([[math.log(p[j]) + seen[i][j][2] for j in range(c)] for i in range(n)])
         logs = np.array([row.max() + math.log(np.exp(row - row.max()).sum()) for row in joint])
+        logs = np.log(np.exp(logs) + p0 / V)
         u = np.exp(joint - logs[:, None])
         history.append(-(w @ logs) + log_prior(S, T, nu, shape))
         if sweep == sweeps:
@@ -207,8 +236,9 @@ def incomplete_mixture(
             for i in range(n):
                 away = seen[i][j][0] - v[j]
                 W[j] += w[i] * u[i, j] * (np.outer(away, away) + seen[i][j][1])
-        S, p = covariances(N, W, T, nu, shape), N / w.sum()
-    means = np.array([sum(u[i, j] * seen[i][j][0] for j in range(c)) for i in range(n)])
+        S, p = covariances(N, W, T, nu, shape), N / N.sum() * (1 - p0)
+    near = u / u.sum(axis=1, keepdims=True)
+    means = np.array([sum(near[i, j] * seen[i][j][0] for j in range(c)) for i in range(n)])
     return {"v": v, "S": S, "p": p, "u": u, "history": history, "logs": logs, "means": means}
 
 

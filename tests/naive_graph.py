@@ -24,7 +24,7 @@ def landmark_weights(X: Array, landmarks: Array, r: int, width: float | None = N
     return Z
 
 
-def graph_weights(X: Array, landmarks: Array, r: int, w: Array, falloff: float = 4.0) -> Array:
+def graph_weights(X: Array, landmarks: Array, r: int, w: Array, falloff: float = 6.0) -> Array:
     """w (n,) of rows in the graph, less for those that are farther from their r landmarks than half
     of all."""
     t = np.array([np.mean(sorted(np.sqrt(((x - landmarks) ** 2).sum(axis=1)))[:r]) for x in X])

@@ -454,7 +454,7 @@ def test_attributes_that_docstrings_promise(name):
         {"kernel": "linear", "covariance": "full"},
     )
     chosen = {"n_clusters": (1, 3)}, {"missing": "partial"}
-    stretched = {"kernel": "linear", "covariance": "full"}
+    stretched = {"kernel": "linear", "covariance": "full", "rule": "gaussian"}
     several = {"KernelKMeans": others, "GaussianMixture": chosen}
     others = {**several, "StreamingFuzzyCMeans": (stretched,)}.get(name, ())
     for words in (

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cmeans import ModularityClustering
+
 FOLDER = Path(__file__).resolve().parents[1] / "benchmarks"
 OWN = sorted(path.stem for path in FOLDER.glob("*.py"))
 
@@ -189,3 +191,25 @@ def test_sets_for_the_number_found_are_what_they_are_named() -> None:
         assert len(np.unique(y)) == {"customers, 2,000": 5, "mixture 4 in 20": 4}.get(name, 6)
         if " in " in name:
             assert x.shape[1] == int(name.split()[-1])
+
+
+def test_the_page_of_communities(monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks import communities, community_graphs
+
+    rng, y = np.random.default_rng(0), np.repeat([1, 2, 3], 40)
+    X = rng.normal(size=(120, 2)) + 30 * np.column_stack([y, y % 2])
+    monkeypatch.setattr(communities, "WAYS", {"HDBSCAN": communities.WAYS["HDBSCAN"]})
+    monkeypatch.setattr(communities, "groups", lambda: {"blobs": {"three": lambda: (X, [y])}})
+    found = communities.measure(X, [y])
+    assert found["found"][communities.OURS] == [1.0, 3]
+    assert found["agreement"] == 1.0
+    graph = community_graphs._planted([30, 30], 0.5, 0.02)
+    model = ModularityClustering(resolution=1.0, metric="precomputed").fit(graph)
+    modularity = community_graphs.modularity(graph, model.labels_)
+    assert modularity == pytest.approx(model.modularity_, abs=1e-12)
+    compared = {"planted": {"ours": modularity, "best": modularity, "mean": modularity}}
+    told = {"machine": "a machine", "sets": {"three": found}, "graphs": compared}
+    written = communities.page(told)
+    assert "| three (120; 3) | 1.00 (3) |" in written
+    assert "| **mean of groups** | 1.000 |" in written
+    assert f"{modularity:.5f} | 1.0000 |" in written

@@ -159,6 +159,12 @@ MODELS: dict[str, tuple[BaseEstimator, Any]] = {
         ),
         X,
     ),
+    "stream-gaussian": (
+        StreamingFuzzyCMeans(
+            3, rule="gaussian", covariance="full", warm_up=30, chunk_size=30, **WORDS
+        ),
+        X,
+    ),
     "stream-warming-up": (StreamingFuzzyCMeans(3, warm_up=200, **WORDS), X),
     "top-k": (FuzzyCMeans(3, top_k=2, **WORDS), X),
     "two-step": (TwoStepKernelKMeans(3, **WORDS), X),

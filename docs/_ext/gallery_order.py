@@ -17,6 +17,7 @@ FIRST = [
         "strokes",
         "photograph",
         "topics",
+        "cells",
     ),
     *(
         "partial_labels",

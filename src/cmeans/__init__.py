@@ -13,6 +13,7 @@ from .runtime.version import __version__
 if _typing.TYPE_CHECKING:
     from . import anndata, datasets, inspection, kernels, metrics, papers, rules, validity
     from .data.files import open_blocks
+    from .data.recipe.read_table import read_table
     from .engines import DaskEngine
     from .estimators import (
         AdaptivePossibilisticCMeans,
@@ -86,6 +87,7 @@ __all__ = [
     "metrics",
     "open_blocks",
     "papers",
+    "read_table",
     "rules",
     "save",
     "select",
@@ -125,6 +127,7 @@ _PLACES = {  # of names that are neither modules nor estimators
     "cluster": "estimators.auto_clustering",
     "load": "persistence.model_file",
     "open_blocks": "data.files",
+    "read_table": "data.recipe.read_table",
     "save": "persistence.model_file",
     "select": "selection.select",
     "show_versions": "versions",

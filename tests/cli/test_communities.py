@@ -27,6 +27,11 @@ def test_blobs_from_file_to_labels(cmeans: Command, tmp_path: Path) -> None:
     refused = cmeans("fit", file, *words[:2], "--resolution", 0, "--out", out)
     assert refused.code == 2
     assert "resolution" in refused.err
+    refused = cmeans("fit", file, *words, "--must-link", "a", "--out", out)
+    assert (refused.code, refused.err) == (
+        2,
+        "cmeans: --must-link: --method communities has none; leave it out.\n",
+    )
     shown = tmp_path / "shown"
     assert cmeans("fit", file, *words, "--report", "--out", shown).code == 0
     assert "ModularityClustering" in (shown / "report.html").read_text()

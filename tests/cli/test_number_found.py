@@ -224,7 +224,7 @@ def test_max_min_starts_any_method(
     ("words", "message"),
     [
         (
-            "",
+            "--method fuzzy",
             "--clusters: --method fuzzy needs the number of clusters, e.g. -c 3; adaptive, "
             "sequential, connected and communities find it themselves.",
         ),

@@ -20,6 +20,7 @@ import cmeans as library
 from cli.command import Command
 from cmeans.cli.rows import ReadOptions, read_rows
 from cmeans.data.recipe.front import TableWords, front_of
+from cmeans.data.recipe.scaling import Scaling
 from cmeans.data.recipe.table_recipe import recipe_from_json
 from cmeans.data.row_source import RowsError
 
@@ -289,7 +290,7 @@ def test_damaged_categories_are_refused(stored: object) -> None:
     with pytest.raises(
         RowsError, match=r"the model's (categories|recipe of its columns) cannot be"
     ):
-        recipe_from_json({"columns": ["a"], "scaling": {}, "categories": stored})
+        recipe_from_json({"columns": ["a"], "scaling": Scaling().to_json(), "categories": stored})
 
 
 @pytest.mark.parametrize("library_of", ["pandas", "polars"])

@@ -1,11 +1,12 @@
-"""Connected pieces of Dask collections: the tree is made here, and labels come back as arrays."""
+"""Connected pieces and communities of Dask collections: the tree and the graph are made here, and
+labels come back as arrays."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from cmeans import ConnectivityClustering
+from cmeans import ConnectivityClustering, ModularityClustering
 from limited import limited
 
 pytest.importorskip("dask", reason="Dask is not installed: pip install cmeans[dask]")
@@ -51,3 +52,15 @@ def test_pieces_are_those_of_the_rows_in_memory(client, monkeypatch, words) -> N
     for k in (3, 7):
         np.testing.assert_array_equal(there.predict(rows, k=k), there.partition(k))
     assert there.score(rows, sample_weight=weight) == pytest.approx(-there.objective_)
+
+
+@pytest.mark.parametrize("d", [2, 60])  # as they are, and along principal axes
+def test_communities_are_those_of_the_rows_in_memory(client, monkeypatch, d) -> None:
+    limited(monkeypatch, loaded_bytes=0)
+    x = np.random.default_rng(1).normal(0, 0.3, (N, d)) + 6.0 * np.eye(d)[Y % 2 + Y // 2]
+    rows, weight = da.from_array(x, chunks=(CHUNKS, d)), da.from_array(WEIGHT, chunks=(CHUNKS,))
+    here = ModularityClustering(resolution=0.1).fit(x, sample_weight=WEIGHT)
+    there = ModularityClustering(resolution=0.1).fit(rows, sample_weight=weight)
+    np.testing.assert_array_equal(there.labels_, here.labels_)
+    np.testing.assert_array_equal(there.predict(rows), here.labels_)
+    np.testing.assert_allclose(there.modularity_, here.modularity_, rtol=1e-9)

@@ -13,6 +13,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 import cmeans
 import naive_graph
 from cmeans import Landmarks
+from cmeans.graphs.landmark_graph import automatic_landmarks
 from cmeans.kernels import LandmarkGraphKernel
 from cmeans.papers import GradientLandmarks
 from cmeans.rules import Entropy
@@ -94,6 +95,13 @@ def test_what_a_fit_says():
     blobs = np.random.default_rng(0).normal(size=(900, 2)) + 9 * (np.arange(900)[:, None] // 300)
     assert cmeans.KernelKMeans(3, **GRAPH).fit(blobs).n_clusters_suggested_ == 3
     assert not hasattr(model.set_params(kernel="linear").fit(MOONS), "eigenvalues_")
+
+
+def test_many_clusters_have_landmarks_of_their_own():
+    assert [automatic_landmarks(c) for c in (8, 60, 1000)] == [1000, 1800, 4000]
+    X = 9 * np.random.default_rng(0).random((2100, 2))
+    model = cmeans.KernelKMeans(35, **GRAPH).fit(X)
+    assert 1000 < model.n_landmarks_ <= 1050  # those of no row are left out
 
 
 def test_labels_are_those_of_the_nearest_means_of_naive_features():
@@ -359,9 +367,9 @@ def test_one_cluster_and_more_parts_than_clusters():
 )
 def test_memberships_mark_the_rows_between_strokes(estimator, least):
     """Two moons joined by four rows: ranked by their largest membership, these lie among the
-    lowest; means of three draws."""
+    lowest; means of six draws."""
     ranks, agreement = [], []
-    for seed in range(3):
+    for seed in range(6):
         moons, half = make_moons(1500, noise=0.06, random_state=seed)
         bridge = np.column_stack(
             [np.random.default_rng(seed).normal(0, 0.03, 4), np.linspace(0.6, 0.9, 4)]

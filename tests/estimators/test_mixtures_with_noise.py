@@ -162,6 +162,52 @@ def test_bad_shares_are_named(share):
         GaussianMixture(2, noise=share).fit(noisy(n=50)[0])
 
 
-def test_noise_and_holes_are_not_together():
-    with pytest.raises(ValueError, match="noise does not go with missing values so far"):
-        GaussianMixture(2, noise=0.1, missing="partial").fit(noisy(n=50)[0])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_noise_beside_incomplete_rows_is_naive(shape):
+    """Noise has a row's density in the columns that it has values in."""
+    X = noisy(n=80, d=3)[0]
+    X[np.random.default_rng(3).random(X.shape) < 0.2] = np.nan
+    X = X[~np.isnan(X).all(axis=1)]
+    w = np.ones(len(X))
+    start = np.array([0.2, 0.3, 0.5]), np.nan_to_num(X[:3]), np.array([np.eye(3)] * 3)
+    words = {"covariance": Covariance(shape, prior=0), "noise": 0.2, "missing": "partial"}
+    model = GaussianMixture(3, **words, init=start, max_iter=4, tol=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X)
+    seen = [column[~np.isnan(column)] for column in X.T]
+    ranges = [naive.noise_volume(column[:, None], np.ones(len(column))) for column in seen]
+    nothing = np.zeros((3, 3))
+    known = naive.incomplete_mixture(X, w, start, nothing, shape, 4, 0.0, (0.2, np.array(ranges)))
+    for mine, theirs in (
+        (model.means_, known["v"]),
+        (whole(model, 3), known["S"]),
+        (model.weights_, known["p"]),
+        (model.memberships_, known["u"]),
+        (model.objective_history_, known["history"]),
+        (model.score_samples(X), known["logs"]),
+        (model.lower_bound_, known["logs"].mean()),
+        (model.impute(X), known["means"]),
+    ):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-9)
+    noise = known["u"].sum(axis=1) < 1 - known["u"].max(axis=1)
+    np.testing.assert_array_equal(model.labels_ < 0, noise)
+
+
+def test_incomplete_rows_of_noise_are_found(tmp_path):
+    x, is_noise, said = noisy(d=5)
+    holed = np.where(np.random.default_rng(0).random(x.shape) < 0.15, np.nan, x)
+    words = {"noise": "auto", "missing": "partial", "random_state": 0}
+    model = GaussianMixture(4, **words).fit(holed)
+    assert (np.diff(model.objective_history_) <= 1e-7).all()
+    bayes = recall_and_precision(said, is_noise)
+    assert (
+        recall_and_precision(model.labels_ < 0, is_noise) > bayes - 0.2
+    ).all()  # of complete rows
+    assert 0.05 < model.noise_weight_ < 0.15
+    # of rows that had no holes when it was fitted, too
+    whole = GaussianMixture(4, **words).fit(x)
+    save(whole, tmp_path / "model")
+    for each in (whole, load(tmp_path / "model")):
+        assert np.mean(each.predict(holed) == whole.labels_) > 0.9
+    np.testing.assert_array_equal(whole.labels_, GaussianMixture(4, **words).fit(x).labels_)

@@ -348,6 +348,53 @@ def test_other_edges(edges: str, tmp_path) -> None:
     np.testing.assert_array_equal(read.memberships(new), model.memberships(new))
 
 
+@UNSTABLE
+def test_known_labels_are_held() -> None:
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(100, 2)), rng.normal(size=(200, 2)) + 9])
+    known = np.full(300, -1)
+    known[:10], known[100:110], known[110:120] = 1, 0, 2  # two halves of the second heap
+    model = ModularityClustering(resolution=0.1).fit(X, known_labels=known)
+    np.testing.assert_array_equal(model.labels_[:120][known[:120] >= 0], known[known >= 0])
+    assert model.n_clusters_ == 3
+    assert set(model.labels_[:100]) == {1}
+    assert set(model.labels_[100:]) == {0, 2}
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    free = ModularityClustering(resolution=0.1).fit(X)
+    assert free.n_clusters_ == 2
+    assert free.modularity_ > model.modularity_
+    order = rng.permutation(300)
+    moved = ModularityClustering(resolution=0.1).fit(X[order], known_labels=known[order])
+    np.testing.assert_array_equal(moved.labels_, model.labels_[order])
+    assert ModularityClustering(5).fit(X, known_labels=known).n_clusters_ == 5
+    with pytest.raises(ValueError, match="3 communities are known"):
+        ModularityClustering(2).fit(X, known_labels=known)
+    nothing = ModularityClustering(resolution=0.1).fit_predict(X, known_labels=np.full(300, -1))
+    np.testing.assert_array_equal(nothing, free.labels_)
+
+
+def test_known_rows_of_one_label_are_one_though_nothing_connects_them() -> None:
+    with pytest.warns(UserWarning, match="1 of 8 nodes"):
+        model = given(resolution=0.1).fit(isolated(), known_labels=[-1, 0, -1, -1, 0, -1, 0, -1])
+    assert model.labels_.tolist() == [0, 0, 0, 0, 0, 0, 0, -1]
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([0, 1], r"shape \(2,\)"),
+        ([0.5] * 8, "whole numbers"),
+        ([0, 2] * 4, "hold 2, and no 1"),
+        (["a"] * 8, "whole numbers"),
+    ],
+)
+def test_known_labels_that_are_refused(labels: list, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        given().fit(isolated(), known_labels=labels)
+    with pytest.raises(ValueError, match="rows 0 and 2 of X are equal"):
+        ModularityClustering().fit([[0.0], [1], [0], [2]], known_labels=[0, -1, 1, -1])
+
+
 def test_a_number_of_clusters() -> None:
     X, y = blobs()
     model = ModularityClustering(4).fit(X)
@@ -383,6 +430,19 @@ def test_cells_of_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     model = ModularityClustering(resolution=0.05).fit(X)
     assert adjusted_rand_score(y, model.labels_) == 1
     np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+@UNSTABLE
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_wide_rows_of_a_file_are_those_of_memory(metric: str, tmp_path, monkeypatch) -> None:
+    X = np.random.default_rng(0).normal(size=(300, 60)) + 4 * np.eye(60)[np.arange(300) % 3]
+    np.save(tmp_path / "rows.npy", X)
+    monkeypatch.setattr(ModularityClustering, "_limits", Limits(block_rows=64, tasks=3))
+    whole = ModularityClustering(resolution=0.5, metric=metric, n_jobs=1).fit(X)
+    model = ModularityClustering(resolution=0.5, metric=metric, n_jobs=2)
+    model.fit(str(tmp_path / "rows.npy"))
+    np.testing.assert_array_equal(model.memberships_, whole.memberships_)
+    np.testing.assert_array_equal(model.predict(X), whole.labels_)
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed"])

@@ -171,6 +171,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*the number of clusters is a result here:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*have fallen together:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*no stable level:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*doubtful whether there are clusters:UserWarning"),
     # of rows as few, and as often the same, as some checks have
     pytest.mark.filterwarnings("ignore:.*covariances come from the prior above all:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*are narrower than the steps:UserWarning"),

@@ -51,6 +51,11 @@ WORDS = (
 )
 WORDS += (
     " ",
+    "1.234,5",
+    "€",
+    "%",
+    "'",
+    "\u00a0",
     "\ufeff",
     "\0",
     "\x1b[31m",
@@ -153,6 +158,31 @@ FILES: dict[str, Callable[[Path], Any]] = {
 }
 
 
+MESSY = (  # as people write tables
+    "id;Datum;Land;Umsatz;Anteil\n"
+    + "".join(
+        f"K{at};{1 + at % 28:02}.03.2024;{'äöü'[at % 3]};{at % 9}.{at * 7 % 1000:03},50 €;{at} %\n"
+        for at in range(60)
+    ),
+    "lat lon  hour\n" + "".join(f" {at} {2 * at}   {at % 24} \n" for at in range(30)),
+    "a,b\n" + "".join(f"{at % 7},{'?' if at % 9 == 0 else at * 0.5}\n" for at in range(60)),
+    "a,b\n" + "".join(f"{-9999 if at % 9 == 0 else at % 7},{at * 0.5}\n" for at in range(60)),
+    "a,b\n" + "".join(f'{at % 7},"${at},{at * 37 % 1000:03}"\n' for at in range(60)),
+)
+SAID: dict[str, Any] = {  # what a user may say of a table
+    "categorical": (["a"], ["Land"], ["id"], ["nobody"]),
+    "dates": (["Datum"], ["Datum=%d.%m.%Y"], ["a=%Y"], ["a"]),
+    "cyclic": ({"hour": 24}, {"a": 0}, {"b": float("inf")}),
+    "latlon": ([("lat", "lon")], [("a", "b")]),
+    "column_weight": ({"a": 2.0}, {"a": -1.0}, {"nobody": 2.0}),
+    "scale": ("standard", "unit", "robust", "log"),
+    "missing_values": (["?"], ["-9999"], ["none"], ["", "1"]),
+    "decimal": (",", "."),
+    "thousands": (".", ",", " "),
+    "encoding": ("utf-16", "cp1252", "nonsense", "hex"),
+}
+
+
 def prepared(folder: Path) -> Case:
     seeds: dict[str, tuple[str, bytes]] = {}
     for name, make in FILES.items():
@@ -162,10 +192,17 @@ def prepared(folder: Path) -> Case:
             seeds[name] = made.name, made.read_bytes()
 
     def case(dice: random.Random) -> str:
-        kind = dice.choice(("bytes", "bytes", "csv", "npy", "sparse"))
+        kind = dice.choice(("bytes", "bytes", "csv", "messy", "npy", "sparse"))
         ending, data = dice.choice(list(seeds.values()))
         if kind == "bytes":
             data = changed_bytes(data, dice, [other for _, other in seeds.values()])
+        elif kind == "messy":
+            ending, data = (
+                "x.csv",
+                changed_text(dice.choice(MESSY), dice, WORDS).encode(
+                    dice.choice(("utf-8", "utf-16", "cp1252", "utf-8-sig")), errors="ignore"
+                ),
+            )
         elif kind == "csv":
             ending, text = dice.choice(
                 (seeds["csv"], ("x.txt", b"1;2\n3;4\n5;6\n"), ("x.tsv", b'a\t"b c"\n1\t2\n3\t4\n'))
@@ -195,8 +232,15 @@ def read(file: Path, dice: random.Random) -> str:
         )
     if dice.random() < 0.1:
         words["weight"] = dice.choice(("a", 0, "w", 10**6))
+    opens: Callable[..., Any] = cmeans.open_blocks
+    if dice.random() < 0.3:
+        opens, more = (
+            cmeans.read_table,
+            {name: dice.choice(values) for name, values in SAID.items()},
+        )
+        words |= dict(dice.sample(list(more.items()), dice.randrange(3)))
     try:
-        rows = cmeans.open_blocks(file, **words)
+        rows = opens(file, **words)
         if not isinstance(rows, StoredRows):
             if not np.isfinite(rows.data).all():
                 raise FoundError("numbers that are not finite")

@@ -117,7 +117,10 @@ def test_communities_are_connected_and_no_node_gains_by_leaving(resolution: floa
 @pytest.mark.parametrize("seed", range(5))
 def test_python_makes_what_native_code_makes(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     A = drawn(80, seed, 0.1) + np.diag(np.random.default_rng(seed).random(80))
-    graph, order = graph_of(A), np.random.default_rng(seed).permutation(80)
+    graph, order = (
+        CommunityGraph.of(sparse.csr_array(A), np.arange(80) < 3 * seed),
+        np.random.default_rng(seed).permutation(80),
+    )
     pull, member = 1.0 / graph.total, np.arange(80) // 7
 
     def made() -> list[np.ndarray]:
@@ -125,7 +128,7 @@ def test_python_makes_what_native_code_makes(seed: int, monkeypatch: pytest.Monk
         part = community_moves.refined(graph, pull, label, order)
         group = community_moves.joined(graph, member)
         whole = communities(graph, 1.0, draw=(seed,))
-        return [label, part, group.start, group.end, group.weight, whole]
+        return [label, part, group.start, group.end, group.weight, group.held, whole]
 
     fast = made()
     monkeypatch.setattr(community_moves.native, "is_available", lambda: False)
@@ -254,6 +257,12 @@ def test_seams_are_boundaries_beside_halves(n: int) -> None:
     halves = seams(graph_of(A), y * 2 + np.arange(n) // 3 % 2, ThreadEngine())
     assert halves.are_doubtful
     assert sorted(halves.doubtful.tolist()) == [[0, 1], [2, 3], [4, 5]]
+
+
+def test_single_nodes_have_no_halves() -> None:
+    found = seams(graph_of(1.0 - np.eye(2)), np.arange(2), ThreadEngine())
+    assert found.ratios.tolist() == [100.0]
+    assert found.are_doubtful
 
 
 def test_clusters_of_layers_that_are_not_nested_are_where_most_rows_are() -> None:

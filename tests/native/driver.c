@@ -8,6 +8,7 @@
 #include "neighbours.c"
 #undef ROWS
 #include "bounded.c"
+#include "communities.c"
 #include "nearest.c"
 #include "passes.c"
 #include "seeding.c"
@@ -110,8 +111,8 @@ static void run(const char *what, int64_t n, int64_t d, int64_t c, int64_t pitch
             norms[j] = fused_one(a[j * d + f], a[j * d + f], norms[j]);
         scales[j] = (real)d, scales[c + j] = (real)(2 * d), scales[2 * c + j] = -2;
     }
-    struct rows rows = {x, shift, NULL, weight, NULL, n, d, pitch, step};
-    struct centres centres = {a, norms, scales, c, 1.7, 1 / 0.7, 0.5, 1.5, BITS == 64 ? 64 * 0x1p-52 : 8 * 0x1p-23};
+    struct rows rows = {.values = x, .shift = shift, .weight = weight, .count = n, .columns = d, .pitch = pitch, .weight_step = step};
+    struct centres centres = {a, norms, scales, c, 0, 1.7, 1 / 0.7, 0.5, 1.5, BITS == 64 ? 64 * 0x1p-52 : 8 * 0x1p-23};
     for (size_t r = 0; r < sizeof RULES / sizeof *RULES; r++) {
         what = RULES[r].name;
         memset(sums, 0, (size_t)(2 * c + 1 + c * d) * sizeof(double));
@@ -174,11 +175,62 @@ static void run(const char *what, int64_t n, int64_t d, int64_t c, int64_t pitch
     run_search(&rows, &centres, 2);
 }
 
+/* Communities of a graph in which node i has edges to i + 1, i + 3, i + 9, ..., and to itself, every seventh node held. */
+static void run_communities(int32_t n) {
+    const char *what = "communities";
+    int64_t *start = malloc((size_t)(n + 1) * sizeof(int64_t)), arcs = 0;
+    int32_t *end = malloc((size_t)n * (size_t)n * sizeof(int32_t)), *numbers = malloc((size_t)(8 * n) * sizeof(int32_t));
+    double *weight = malloc((size_t)n * (size_t)n * sizeof(double)), *strength = calloc((size_t)n, sizeof(double)), *sums = calloc((size_t)(6 * n), sizeof(double)), total = 0;
+    int8_t *held = malloc((size_t)(3 * n));
+    for (int32_t i = 0; i < n; i++) {
+        start[i] = arcs, held[i] = i % 7 == 0;
+        for (int32_t j = 0; j < n; j++) {
+            int32_t apart = i < j ? j - i : i - j, power = 1;
+            while (power < apart)
+                power *= 3;
+            if (apart && power != apart)
+                continue;
+            end[arcs] = j, weight[arcs] = 1.0 / (1 + (i + j) % 11 + apart), strength[i] += weight[arcs], total += weight[arcs], arcs++;
+        }
+    }
+    start[n] = arcs;
+    const struct graph graph = {start, end, weight, strength, held, n, 2 / total};
+    int32_t *label = numbers, *order = numbers + n, *part = numbers + 2 * n, *member = numbers + 3 * n, count = 0;
+    for (int32_t i = 0; i < n; i++)
+        label[i] = i, order[i] = n - 1 - i;
+    const struct move_room moving = {label, order, sums, sums + n, numbers + 4 * n, numbers + 5 * n, numbers + 6 * n, held + n};
+    const int64_t moves = JOIN(move_nodes, VARIANT, BITS)(&graph, &moving);
+    SHOWN("moves", &moves, 1);
+    SHOWN("labels", label, n);
+    for (int32_t i = 0; i < n; i++)
+        order[i] = n - 1 - i;
+    const struct refine_room refining = {label, order, part, sums + 2 * n, sums + 3 * n, sums + 4 * n, sums + 5 * n, numbers + 5 * n, held + 2 * n};
+    JOIN(refine_communities, VARIANT, BITS)(&graph, &refining);
+    SHOWN("parts", part, n);
+    for (int32_t c = 0, t = 0; c < n; c++) { /* parts numbered as they are named, and nodes by them */
+        const int32_t before = t;
+        for (int32_t i = 0; i < n; i++)
+            if (part[i] == c)
+                member[i] = count, order[t++] = i;
+        count += t > before;
+    }
+    int64_t *joined_start = malloc((size_t)(count + 1) * sizeof(int64_t));
+    int32_t *joined_end = malloc((size_t)arcs * sizeof(int32_t));
+    double *joined_weight = malloc((size_t)arcs * sizeof(double)), *joined = calloc((size_t)count, sizeof(double));
+    const struct joined_graph groups = {member, order, joined_start, joined_end, joined_weight, joined, count};
+    JOIN(join_nodes, VARIANT, BITS)(&graph, &groups);
+    SHOWN("starts of groups", joined_start, count + 1);
+    SHOWN("ends of groups", joined_end, joined_start[count]);
+    SHOWN("weights of groups", joined_weight, joined_start[count]);
+}
+
 int main(void) {
     run("few columns", 333, 3, 5, 3, 1);
     run("many columns", 200, 45, 7, 45, 1);
     run("more columns", 130, 150, 18, 150, 1);
     run("columns of a wider table", 70, 5, 4, 9, 3);
     run("one row for all", 70, 5, 4, 0, 0);
+    run_communities(8);
+    run_communities(150);
     return 0;
 }

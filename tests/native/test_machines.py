@@ -84,7 +84,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_it_computes(expected):
     """Different digests for different work, and no two runs alike by chance."""
     lines = expected.splitlines()
-    assert len(lines) == 1150
+    assert len(lines) == 1244
     assert len({line.split()[-1] for line in lines}) > 100
 
 
@@ -149,6 +149,7 @@ def test_sanitizers_find_nothing_in_rows_that_python_hands_over(tmp_path):
         "-p",
         "no:cacheprovider",
         "tests/fitting/test_views.py",
+        "tests/graphs/test_communities.py::test_python_makes_what_native_code_makes",
         "tests/graphs/test_nearest_neighbours.py",
         "tests/graphs/test_spanning_tree.py",
     ]

@@ -230,6 +230,37 @@ def test_clusters_that_lie_alone_are_not_noise(sizes, noise):
         assert (~kept).mean() < 0.01 if noise == "auto" else abs((~kept).mean() - 0.02) < 0.002
 
 
+def wide_and_narrow(d):
+    """Three clusters of deviation 0.5 and one of 2.5, and which row is of which."""
+    rng, truth = np.random.default_rng(d), np.repeat(range(4), [600, 600, 600, 200])
+    centres = 8.0 * np.array([[0, 0], [1, 0], [0, 1], [1.4, 1.4]])
+    centres = np.pad(centres, [(0, 0), (0, d - 2)])
+    return centres[truth] + rng.normal(size=(2000, d)) * np.array([0.5, 0.5, 0.5, 2.5])[
+        truth, None
+    ], truth
+
+
+@pytest.mark.parametrize("d", [2, 6])
+def test_a_wide_cluster_is_no_noise(d):
+    """All of its rows were."""
+    rows, truth = wide_and_narrow(d)
+    model = FuzzyCMeans(4, noise="auto", random_state=0).fit(rows)
+    assert max((model.labels_[truth == k] < 0).mean() for k in range(4)) < 0.1
+    assert "noise begins beyond a cluster of" in model.stop_reason_
+    told = FuzzyCMeans(4, noise=0.1, random_state=0).fit(rows)
+    assert "noise form a cluster of their own" in told.stop_reason_
+
+
+def test_noise_that_is_spread_is_no_cluster():
+    """Though a centre too many lies among it in the fit without noise."""
+    rng = np.random.default_rng(0)
+    rows = np.concatenate([six([150] * 6, 0)[0], rng.uniform(-10, 26, (150, 2))])
+    model = FuzzyCMeans(7, noise="auto", random_state=0).fit(rows)
+    assert (model.labels_[900:] < 0).mean() > 0.7
+    assert (model.labels_[:900] < 0).mean() < 0.03
+    assert "cluster of" not in model.stop_reason_
+
+
 @pytest.mark.parametrize("noise", ["auto", 0.02])
 @pytest.mark.parametrize("size", [60, 120])
 def test_stray_rows_keep_no_centre(size, noise):

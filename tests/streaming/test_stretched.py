@@ -15,6 +15,7 @@ from cmeans import (
     Covariance,
     DataWarning,
     FuzzyCMeans,
+    GaussianMixture,
     KernelKMeans,
     StreamingFuzzyCMeans,
     load,
@@ -66,6 +67,41 @@ def test_it_is_the_naive_stream(shape: str) -> None:
     np.testing.assert_allclose(model.objective_history_, known["history"], rtol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:.*stopped at max_iter")
+@pytest.mark.parametrize("shape", ["full", "diag", "tied", "spherical"])
+def test_mixtures_are_the_naive_stream(shape: str) -> None:
+    x = blobs(90)
+    hard = KernelKMeans(3, kernel="linear", random_state=0).fit(x[:40]).labels_
+    labels = np.random.default_rng(2).integers(0, 3, 40)
+    words = {"rule": "gaussian", "decay": 0.7, "max_iter": 3, "tol": 0.0, "warm_up": 0}
+    model = stretched(3, covariance=shape, init=labels, **words)
+    chunks = [x[:40], x[40:65], x[65:]]
+    for chunk in chunks:
+        model.partial_fit(chunk)
+    T = naive.pooled(x[:40], np.ones(40), hard, shape)
+    known = naive.mixture_stream(chunks, np.eye(3)[labels], T, 3, 0.7, shape)
+    diagonals = np.einsum("jaa->ja", known["S"])
+    expected = known["S"] if shape in ("full", "tied") else diagonals
+    np.testing.assert_allclose(model.cluster_centers_, known["v"], rtol=1e-9)
+    np.testing.assert_allclose(model.covariances_, expected, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(model.weights_, known["p"], rtol=1e-9)
+    np.testing.assert_allclose(model.memberships_, known["u"], rtol=1e-7, atol=1e-9)
+    assert (np.diff(model.objective_history_) < 0).all()
+
+
+def test_a_mixture_in_one_chunk_is_that_of_all_rows(tmp_path: Path) -> None:
+    x = blobs(300)
+    same = {"init": x[:3], "search": None, "random_state": 0, "tol": 1e-8}
+    batch = GaussianMixture(3, **same).fit(x)
+    stream = stretched(3, rule="gaussian", warm_up=0, **same).fit(x)
+    np.testing.assert_allclose(stream.memberships_, batch.memberships_, atol=1e-9)
+    np.testing.assert_allclose(stream.objective_history_, batch.objective_history_[:-1])
+    save(stream, tmp_path / "model")
+    stream.partial_fit(x[:50])
+    again = load(tmp_path / "model").partial_fit(x[:50])
+    np.testing.assert_array_equal(again.memberships_, stream.memberships_)
+
+
 @pytest.mark.parametrize("covariance", ["full", "diag", Covariance("full", volume="free")])
 def test_one_chunk_is_the_batch_fit_from_the_same_start(covariance: Any) -> None:
     x = blobs(300)
@@ -80,7 +116,9 @@ def test_one_chunk_is_the_batch_fit_from_the_same_start(covariance: Any) -> None
         np.testing.assert_allclose(stream.memberships_, soft.memberships_, rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.parametrize("words", [{}, {"rule": "hard"}, {"covariance": "diag"}])
+@pytest.mark.parametrize(
+    "words", [{}, {"rule": "hard"}, {"rule": "gaussian", "covariance": "diag"}]
+)
 def test_crossing_clusters(words: dict[str, Any]) -> None:
     x, kinds = cross(600)
     plain = fed(StreamingFuzzyCMeans(2, random_state=0), x, 200)
@@ -171,6 +209,8 @@ def test_single_precision() -> None:
     ("words", "told", "said"),
     [
         ({"noise": "auto"}, {}, "leave out covariance=, or noise="),
+        ({"rule": "gaussian", "noise": "auto"}, {}, "take noise=None, or GaussianMixture"),
+        ({"rule": "gaussian", "covariance": None}, {}, "Gaussians have covariances; take"),
         ({"kernel": "rbf"}, {}, "covariances among rows as they are"),
         ({"landmarks": 30}, {}, "not over landmarks; leave one out"),
         ({"covariance": Covariance(volume="free")}, {}, "hard and entropy rules alone allow"),

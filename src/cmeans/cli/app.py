@@ -13,7 +13,17 @@ from typer.core import TyperGroup
 from ..runtime.user_warnings import printable
 from ..runtime.version import __version__
 
-__all__ = ["COMMANDS", "Context", "Exit", "Typer", "argument", "invoke", "new_app", "option"]
+__all__ = [
+    "COMMANDS",
+    "Context",
+    "Exit",
+    "Typer",
+    "argument",
+    "invoke",
+    "new_app",
+    "option",
+    "wrong_usage",
+]
 
 _WrongUsage: Any = typer.BadParameter.__base__  # of click, or of what typer has in its place
 
@@ -38,6 +48,11 @@ COMMANDS = {
 def option(panel: str | None, text: str, *names: str, shown: str | bool = True, **more: Any) -> Any:
     """Return an option of one panel of the help; `shown` is the default that the help shows."""
     return typer.Option(*names, help=text, rich_help_panel=panel, show_default=shown, **more)
+
+
+def wrong_usage(text: str) -> Exception:
+    """Return the error of a word of the command line."""
+    return typer.BadParameter(text)
 
 
 def argument(text: str, metavar: str) -> Any:

@@ -13,6 +13,8 @@ from typing import Annotated, Any, Literal
 from ..data.row_source import RowsError
 from ..solvers.checkpoints import Checkpoint
 from .app import COMMANDS, Context, Exit, argument, new_app, option
+from .choosing import CHOSEN, with_choice
+from .config import KEY, config_of, read_config
 from .demo import demo as run_demo
 from .errors import InputError, verdict
 from .fitting import FitRequest
@@ -50,12 +52,14 @@ from .stream.sources import STDIN
 from .table_options import (
     OF_A_FIT,
     OF_EVERY_TABLE,
+    OF_LABELS,
     Columns,
     Dtype,
     HeaderLine,
     Scale,
     TableOptions,
     Weight,
+    names_in,
 )
 
 app = new_app()
@@ -78,6 +82,16 @@ _LINKED = (
 )
 MustLink = Annotated[
     str | None, option(DATA, _LINKED, "--must-link", metavar="COLUMN|FILE", shown="none")
+]
+Names = Annotated[
+    list[str] | None,
+    option(
+        RUN,
+        "Names of the clusters from 0 on, which go beside the labels.",
+        "--names",
+        metavar="a,b,c",
+        shown=False,
+    ),
 ]
 KeptIn = Annotated[
     Path | None,
@@ -133,6 +147,18 @@ OF_EVERY_COMMAND = {
         bool,
         option(SCREEN, "The summary as JSON at a terminal too; elsewhere it always is.", "--json"),
     ],
+    "config": Annotated[
+        Path | None,
+        option(
+            SCREEN,
+            "Options of a former run: its summary.json, or a TOML file of names and values.",
+            "--config",
+            metavar="FILE",
+            shown=False,
+            callback=read_config,
+            is_eager=True,
+        ),
+    ],
     "debug": Annotated[bool, option(SCREEN, "Show the whole traceback of an error.", "--debug")],
 }
 
@@ -155,14 +181,23 @@ def command(
         words = [
             word.replace(kind=word.KEYWORD_ONLY)
             for word in own
-            if word.kind is not word.VAR_KEYWORD and word.name != "table"
+            if word.kind is not word.VAR_KEYWORD and word.name not in ("table", KEY)
         ]
         words += [_keyword(name, usual, kind) for name, (kind, usual) in (table or {}).items()]
         words += [_keyword(option.name, None, _typed(option)) for option in options]
-        words += [_keyword(name, False, kind) for name, kind in OF_EVERY_COMMAND.items()]
+        words += [
+            _keyword(name, None if name == KEY else False, kind)
+            for name, kind in OF_EVERY_COMMAND.items()
+        ]
+        defaults = {word.name: word.default for word in words}
+        keeps_config = KEY in {word.name for word in own}
 
         @wraps(function)
-        def run(*, quiet: bool, as_json: bool, debug: bool, **given: Any) -> None:
+        def run(
+            *, quiet: bool, as_json: bool, debug: bool, config: Path | None, **given: Any
+        ) -> None:
+            if keeps_config:
+                given[KEY] = config_of(given, defaults)
             for_people = text is not None and _at_terminal() and not as_json
             with (
                 own_words(_words_of(given)),
@@ -234,11 +269,12 @@ def _panel(word: inspect.Parameter) -> int:
     return list(PANELS).index(panel) if panel in PANELS else -1
 
 
-@command(of_fit, METHODS, OF_EVERY_TABLE | OF_A_FIT)
+@command(of_fit, METHODS, OF_EVERY_TABLE | OF_A_FIT | OF_LABELS)
 def fit(
     screen: Screen,
     context: Context,
     table: TableOptions,
+    config: dict[str, Any],
     file: File,
     out: Annotated[
         Path,
@@ -252,17 +288,19 @@ def fit(
     known_labels: KnownLabels = None,
     must_link: MustLink = None,
     method: Annotated[
-        str,
+        str | None,
         option(
             METHOD,
             "How rows belong to clusters; adaptive, sequential and connected find the number of "
             "clusters.",
             metavar="|".join(METHODS),
+            shown="fuzzy; without a number of clusters, what the rows speak for",
         ),
-    ] = "fuzzy",
+    ] = None,
     random_state: Annotated[int, option(RUN, "The same seed gives the same result.", "--seed")] = 0,
     top_k: TopK = None,
     threshold: Threshold = None,
+    names: Names = None,
     truncated: Annotated[
         bool,
         option(
@@ -299,7 +337,10 @@ def fit(
     overwrite: Overwrite = False,
     **words: Any,
 ) -> dict[str, Any]:
-    if method not in METHODS:
+    is_counted = isinstance(words.get("n_clusters"), int)
+    chosen = method is None and not is_counted and CHOSEN
+    method = chosen or method or "fuzzy"
+    if not chosen and method not in METHODS:
         raise InputError(f"--method {method}: unknown method; known are {listed(METHODS)}.")
     checkpoint = _checkpoint(kept_in, every, resume)
     if (runs_on == "dask") != (scheduler is not None):
@@ -331,8 +372,10 @@ def fit(
         report,
         plan,
         overwrite,
+        names_in(names),
+        config=config,
     )
-    return run_fit(request, screen)
+    return run_fit(with_choice(request, screen) if chosen else request, screen)
 
 
 def _checkpoint(file: Path | None, minutes: float, resume: bool) -> Checkpoint | None:
@@ -402,7 +445,7 @@ def select(
     return select_number(request, n_clusters, by, refits, screen, out)
 
 
-@command(of_predict, table=OF_EVERY_TABLE)
+@command(of_predict, table=OF_EVERY_TABLE | OF_LABELS)
 def predict(
     screen: Screen,
     table: TableOptions,
@@ -419,8 +462,10 @@ def predict(
     ],
     top_k: TopK = None,
     threshold: Threshold = None,
+    names: Names = None,
 ) -> dict[str, Any]:
-    return run_predict(PredictRequest(model, table.reading(file), out, top_k, threshold), screen)
+    request = PredictRequest(model, table.reading(file), out, top_k, threshold, names_in(names))
+    return run_predict(request, screen)
 
 
 @command(of_report, table=OF_EVERY_TABLE)

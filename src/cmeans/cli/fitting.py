@@ -30,8 +30,9 @@ from ..runtime.user_warnings import DataWarning, one_line
 from ..solvers.checkpoints import check_place
 from ..storage.atomic import WriteError, staged, write_text
 from ..storage.overwriting import refuse_overwriting
+from .drift import facts_of
 from .errors import InputError, Stopped
-from .models import with_names
+from .models import with_columns
 from .option_values import (
     METHODS,
     MethodSpec,
@@ -42,7 +43,7 @@ from .option_values import (
     with_engine,
 )
 from .output.messages import in_options
-from .output.report import clearness, next_steps, spreads
+from .output.report import clearness, long_tails, next_steps, spreads
 from .output.results import (
     Stopwatch,
     as_json,
@@ -97,7 +98,9 @@ class FitRequest:
     report: bool = False  # also write a page for people
     plan: bool = False  # tell what the fit would take, and do nothing
     overwrite: bool = False  # replace files that no former run has written
+    names: tuple[str, ...] = ()  # of the clusters
     takes_blanks: bool = False  # as missing values, without being told
+    config: Mapping[str, Any] = field(default_factory=dict)  # the options, as the summary has them
 
     @property
     def kept_in(self) -> str | os.PathLike[str] | None:
@@ -128,10 +131,11 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
                 rows, recipe = prepared_rows(request, front, screen, stays=not here, wanted=wanted)
             try:
                 with files_kept({"--checkpoint": request.kept_in}), watch.part("fit"):
-                    with_names(
+                    with_columns(
                         place / LABELS,
                         request.reading,
                         lambda file: _fit(model, request, rows, screen, file),
+                        request.names,
                     )
             except KeyboardInterrupt:
                 raise Stopped(_farewell(model, request, recipe)) from None
@@ -142,7 +146,10 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
                         error.more = _LABELS_AGAIN
                 raise
         with watch.part("write"):
-            _save(model, request, recipe, place)
+            counts = sizes(model.labels_, len(model.get_feature_names_out()))
+            metadata = _metadata(request, recipe)
+            metadata["seen"] = facts_of(rows.x, counts["sizes"], counts["noise"])
+            _save(model, metadata, place)
         # In few words what clusters are like, where that takes no other pass over rows that are not
         # in memory.
         names = feature_names(model, recipe)
@@ -166,6 +173,7 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
             request.arguments,
             plain(summary),
             spreads(rows.x, rows.columns, len(recipe.unscaled)),
+            long_tails(rows.x, rows.columns, recipe),
         )
         write_text(place / SUMMARY, as_json(summary) + "\n")
     if not screen.for_people:
@@ -245,11 +253,17 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
         if word not in request.words:
             raise InputError(f"{option_of(word)}: --method {request.method} needs it.")
     method.made(request.words)
+    count = request.words.get("n_clusters")
+    if request.names and len(request.names) != count:
+        raise InputError(
+            f"--names {','.join(request.names)}: gives {len(request.names)} names, and --clusters "
+            f"{count}; the first is that of cluster 0."
+        )
     for option, value in (
         ("--known-labels", request.known_labels),
         ("--must-link", request.must_link),
     ):
-        if value is not None and not method.takes_known:
+        if value is not None and option[2:].replace("-", "_") not in method.known:
             raise InputError(f"{option}: --method {request.method} has none; leave it out.")
     if (request.plan or request.checkpoint) and not method.has_plans:
         raise InputError(
@@ -382,7 +396,7 @@ def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen, label
         }
         try:
             known = {"known_labels": rows.labels, "must_link": rows.links}
-            told = known if method.takes_known else {}
+            told = {word: value for word, value in known.items() if word in method.known}
             model.fit_predict_to(
                 rows.x, labels, sample_weight=None if rows.stay else rows.weight, **told, **written
             )
@@ -426,10 +440,9 @@ def _farewell(model: Any, request: FitRequest, recipe: TableRecipe) -> str:
     )
 
 
-def _save(model: Any, request: FitRequest, recipe: TableRecipe, place: Path) -> None:
+def _save(model: Any, metadata: Mapping[str, Any], place: Path) -> None:
     """Save the model; where there is room for the labels alone, in their place: it can make them
     again, and nothing else can make it."""
-    metadata = _metadata(request, recipe)
     try:
         save(model, place / MODEL, rows=False, metadata=metadata)
     except WriteError as error:
@@ -446,6 +459,7 @@ def _metadata(request: FitRequest, recipe: TableRecipe) -> dict[str, Any]:
         "method": request.method,
         "weight": request.reading.weight,
         **recipe.to_json(),
+        **({"names": list(request.names)} if request.names else {}),
     }
 
 
@@ -506,6 +520,7 @@ def _summary(
 def _columns_of(request: FitRequest, rows: InputRows, recipe: TableRecipe) -> dict[str, Any]:
     """Return what the summary says of columns that are no numbers."""
     return {
+        "config": request.config,
         "column_names": list(rows.columns),
         "left_out": [field.label for field in rows.left_out],
         "id": request.reading.name,

@@ -14,11 +14,12 @@ from ..fitting.rows.finite import takes_holes
 from ..inspection.steps import last_step
 from ..persistence.model_file import read_metadata
 from ..storage.overwriting import refuse_overwriting
+from .drift import changes
 from .errors import InputError
-from .output.results import Stopwatch, add_names, caught_warnings, staged_file
+from .output.results import Stopwatch, add_columns, caught_warnings, staged_file
 from .output.terminal import Screen
 from .pipelines import rows_of_pipeline
-from .rows import InputRows, ReadOptions, files_of, read_rows, refuse_inside, row_names
+from .rows import InputRows, ReadOptions, added_columns, files_of, read_rows, refuse_inside
 
 T = TypeVar("T")
 _ENDINGS = {".parquet", ".pq", ".csv", ".npy"}
@@ -33,6 +34,7 @@ class PredictRequest:
     out: Path
     top_k: int | None = None  # number of memberships to write; None: all
     threshold: float | None = None
+    names: tuple[str, ...] = ()  # of the clusters
 
 
 @dataclass(frozen=True)
@@ -87,12 +89,18 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
                     f"--top-k, --threshold: {which} labels alone, no memberships to choose among."
                 )
             chosen = {"memberships": soft, "top_k": request.top_k, "threshold": request.threshold}
-            counts = with_names(
-                place, request.reading, lambda file: model.predict_to(x, file, **chosen)
+            names = cluster_names(request.names, known.stored, model)
+            names = () if place.suffix == ".npy" else names
+            counts = with_columns(
+                place, request.reading, lambda file: model.predict_to(x, file, **chosen), names
             )
-            known.rows.tell_unseen()  # of rows that stay in their files
+            known.rows.unseen.tell()  # of rows that stay in their files
     screen.say(f"wrote {request.out}")
-    n_clusters = len(counts)
+    n_clusters, noise = len(counts), int(x.shape[0] - counts.sum())
+    before = (known.stored.get("metadata") or {}).get("seen")
+    changed = None if before is None else changes(before, known.recipe, x, counts, noise)
+    for line in (changed or {}).values():
+        screen.say(line)
     return {
         "command": "predict",
         "version": __version__,
@@ -103,12 +111,25 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
         "columns": len(known.recipe.columns),
         "n_clusters": n_clusters,
         "sizes": counts,
-        "noise": int(x.shape[0] - counts.sum()),
+        "noise": noise,
+        "changed": changed,
         "memberships": soft,
         "seconds": watch.seconds,
         "warnings": warned,
         "outputs": {"labels": str(request.out)},
     }
+
+
+def cluster_names(given: Sequence[str], stored: Mapping[str, Any], model: Any) -> tuple[str, ...]:
+    """Return the names of the clusters of a model: the given ones, else those of its fit."""
+    kept = (stored.get("metadata") or {}).get("names") or ()
+    names = tuple(map(str, given or (kept if isinstance(kept, list) else ())))
+    count = len(model.get_feature_names_out())
+    if names and len(names) != count:
+        raise InputError(
+            f"--names {','.join(names)}: gives {len(names)} names, and there are {count} clusters."
+        )
+    return names
 
 
 def open_model(file: Path) -> dict[str, Any]:
@@ -134,21 +155,29 @@ def read_recipe(stored: Mapping[str, Any], model: Any) -> TableRecipe:
     return recipe_from_json(beside)
 
 
-def with_names(file: Path, reading: ReadOptions, write: Callable[[Path], T]) -> T:
-    """Call `write` with the file of labels, and add the names of the rows where there are any."""
-    if reading.name is None:
+def with_columns(
+    file: Path, reading: ReadOptions, write: Callable[[Path], T], names: Sequence[str] = ()
+) -> T:
+    """Call `write` with the file of labels, and add the columns of the rows that are wanted beside
+    them, and the names of the clusters."""
+    if reading.name is None and not reading.with_rows and not names:
         return write(file)
     bare = file.with_name("bare.parquet")
     written = write(bare)
-    add_names(bare, file, *row_names(reading))
+    add_columns(bare, file, added_columns(reading), names)
     return written
 
 
 def _check(request: PredictRequest) -> None:
-    if request.reading.name is not None and request.out.suffix == ".npy":
+    wide = {
+        f"--id {request.reading.name}": request.reading.name is not None,
+        "--with-rows": request.reading.with_rows,
+        "--names": bool(request.names),
+    }
+    option = next((option for option, given in wide.items() if given), None)
+    if option is not None and request.out.suffix == ".npy":
         raise InputError(
-            f"--id {request.reading.name}: {request.out} can hold labels only; give a .parquet or "
-            ".csv file."
+            f"{option}: {request.out} can hold labels only; give a .parquet or .csv file."
         )
     if request.out.suffix not in _ENDINGS:
         raise InputError(

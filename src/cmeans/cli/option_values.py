@@ -148,7 +148,10 @@ class MethodSpec:
         self.finds_number = words["n_clusters"].default == "auto"
         self.bounds_number = hasattr(estimator, "_usual_most")
         # what rows are known to be, and what a fit would take
-        self.takes_known = "known_labels" in inspect.signature(estimator.fit).parameters
+        # of what rows are known to be
+        self.known = {"known_labels", "must_link"} & set(
+            inspect.signature(estimator.fit).parameters
+        )
         self.has_plans = hasattr(estimator, "plan")
         self.is_shown = issubclass(estimator, Inspectable)
         if self.bounds_number:
@@ -347,6 +350,8 @@ class ParameterOption:
             return SWITCHED[given]
         if not isinstance(given, str) or given in self.names or self.number is None:
             return given
+        if self.name == "n_clusters" and (ends := re.fullmatch(r"(\d+)-(\d+)", given)):
+            return int(ends[1]), int(ends[2])
         if self.several and "," in given:
             return [self._number(part) for part in given.split(",")]
         return self._number(given)

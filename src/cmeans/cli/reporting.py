@@ -116,7 +116,7 @@ def write_page(
     shown in the units of the file. `seen`: these rows, where they have been looked at."""
     names = None
     if reading.name is not None:
-        parts = (part for read in row_names(reading)[1] for part in read())
+        parts = (part for read in row_names(reading).parts for part in read())
         names = [
             value
             for part in parts

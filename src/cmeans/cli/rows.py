@@ -4,8 +4,7 @@ known labels and links."""
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -22,11 +21,11 @@ from ..data.recipe.made_columns import Unseen
 from ..data.recipe.table_recipe import TableRecipe, with_made
 from ..data.row_source import ColumnLabel, RowsError, StoredRows, as_source
 from ..runtime.free_memory import free_memory
-from ..runtime.user_warnings import DataWarning
 from ..storage.overwriting import lies_in
 from .errors import InputError
 from .option_values import as_option
 from .output.messages import add_own_words
+from .output.results import AddedColumn
 
 __all__ = [
     "SHARE",
@@ -62,18 +61,6 @@ class InputRows:
     # (n,) groups of rows that must share a cluster, of such a column, or (k, 2) pairs of a file
     links: NDArray[np.int64] | None = None
     unseen: Unseen = field(default_factory=Unseen)  # cells of categories that the fit had not
-
-    def tell_unseen(self) -> None:
-        """Warn of categories that the fit has not seen, once."""
-        for name, count in self.unseen.cells.items():
-            rows = f"{count:,} row{'' if count == 1 else 's'}"
-            warnings.warn(
-                f"column {name!r} holds categories that the fit has not seen in {rows}, such as "
-                f"{self.unseen.examples[name]!r}; they count as none of those that it has.",
-                DataWarning,
-                stacklevel=2,
-            )
-        self.unseen.cells.clear()
 
 
 def read_rows(
@@ -140,7 +127,7 @@ def read_rows(
     stays = as_source(x) is not None
     rows = InputRows(x, columns, weight, stays, left_out, known_labels, links, unseen)
     if known is not None:
-        rows.tell_unseen()
+        unseen.tell()
     return rows
 
 
@@ -248,14 +235,34 @@ def _numbers_alone(reading: ReadOptions, option: str) -> InputError:
     )
 
 
-def row_names(reading: ReadOptions) -> tuple[str, list[Callable[[], Iterator[Any]]]]:
-    """Return the name of the column that names the rows, and for each file what reads its values as
-    they are stored."""
+def row_names(reading: ReadOptions) -> AddedColumn:
+    """Return the column that names the rows, as it is stored."""
     tables = tables_of(reading, f"--id {reading.name}")
-    label = tables[0].header.fields[_naming(tables[0].header, reading)].label
-    return str(label) or "id", [
-        partial(table.column, table.header.position(label)) for table in tables
-    ]
+    return _added(tables, tables[0].header.fields[_naming(tables[0].header, reading)].label, True)
+
+
+def added_columns(reading: ReadOptions) -> list[AddedColumn]:
+    """Return the columns that are wanted beside the labels: the names of the rows, or all."""
+    names = [] if reading.name is None else [row_names(reading)]
+    if not reading.with_rows:
+        return names
+    tables = tables_of(reading, "--with-rows")
+    known = {name.label for name in names}
+    columns = [each for each in tables[0].header.fields if str(each.label) not in known]
+    for column in columns:
+        _refuse_taken("--with-rows", column.label)
+        if column.within is not None:
+            raise InputError(
+                f"--with-rows: column {column.within!r} holds lists; take --id for a name of rows."
+            )
+    return names + [_added(tables, column.label) for column in columns]
+
+
+def _added(
+    tables: Sequence[FileTable], label: ColumnLabel, names_rows: bool = False
+) -> AddedColumn:
+    parts = [partial(table.column, table.header.position(label)) for table in tables]
+    return AddedColumn(str(label) or "id", parts, names_rows)
 
 
 def _naming(header: Header, reading: ReadOptions) -> int:
@@ -265,12 +272,16 @@ def _naming(header: Header, reading: ReadOptions) -> int:
         at = header.position(reading.name)
     except RowsError as error:
         raise RowsError(f"--id {reading.name}: {error}") from error
-    if re.fullmatch(r"label|u\d*|clusters|cluster\d+", str(header.fields[at].label)):
-        raise InputError(
-            f"--id {reading.name}: the file of labels has a column of that name already; rename "
-            "one of them."
-        )
+    _refuse_taken(f"--id {reading.name}", header.fields[at].label)
     return at
+
+
+def _refuse_taken(option: str, label: ColumnLabel) -> None:
+    if re.fullmatch(r"label|u\d*|clusters|cluster\d*", str(label)):
+        raise InputError(
+            f"{option}: the file of labels has a column of that name already ({label}); rename one "
+            "of them."
+        )
 
 
 def _beside_numbers(

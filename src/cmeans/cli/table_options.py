@@ -71,6 +71,15 @@ OF_EVERY_TABLE: dict[str, tuple[Any, Any]] = {  # with their defaults
     "array": (_text("Which array of an npz.", "--array", "NAME", "X, or the only one"), None),
     "header": (HeaderLine, None),
 }
+OF_LABELS: dict[str, tuple[Any, Any]] = {
+    "with_rows": (
+        Annotated[
+            bool,
+            option(DATA, "The file of labels holds the columns of the rows too.", "--with-rows"),
+        ],
+        False,
+    ),
+}
 OF_A_FIT: dict[str, tuple[Any, Any]] = {
     "weight": (Weight, None),
     "dtype": (Dtype, "keep"),
@@ -144,6 +153,7 @@ class TableOptions:
             None if dtype == "keep" else dtype,
             given["header"],
             name=given["identifier"],
+            with_rows=given.get("with_rows", False),
             written=TextFormat(given["encoding"]),
         )
 
@@ -157,26 +167,26 @@ class TableOptions:
         given = self.given
         missing = given["missing_values"]
         return TableWords(
-            _names(given["categorical"]),
-            _names(given["dates"]),
+            names_in(given["categorical"]),
+            names_in(given["dates"]),
             _numbers("--cyclic", given["cyclic"], "hour=24"),
             _pairs(given["latlon"]),
             _numbers("--column-weight", given["column_weight"], "spend=2"),
             _mark("--decimal", given["decimal"], ",."),
             _mark("--thousands", given["thousands"]),
-            None if missing is None else _names(missing),
+            None if missing is None else names_in(missing),
             given["encoding"],
         )
 
 
-def _names(words: Iterable[str] | None) -> tuple[str, ...]:
+def names_in(words: Iterable[str] | None) -> tuple[str, ...]:
     return tuple(name.strip() for word in words or () for name in word.split(",") if name.strip())
 
 
 def _numbers(flag: str, words: Iterable[str] | None, example: str) -> dict[str, float]:
     """Return the numbers of `name=number`."""
     found = dict[str, float]()
-    for word in _names(words):
+    for word in names_in(words):
         name, _, number = word.rpartition("=")
         try:
             found[name] = float(number)
@@ -188,7 +198,7 @@ def _numbers(flag: str, words: Iterable[str] | None, example: str) -> dict[str, 
 
 
 def _pairs(words: Iterable[str] | None) -> tuple[tuple[str, str], ...]:
-    names = _names(words)
+    names = names_in(words)
     if len(names) % 2:
         raise InputError(
             f"--latlon {','.join(names)}: give two columns, e.g. --latlon latitude,longitude."

@@ -49,6 +49,7 @@ class StoredRows(ABC):
     elsewhere = False  # True of rows that other machines hold
     answers_stay = False  # True where labels of rows stay with them on other machines
     holes = False  # True where values may be missing, which are NaN
+    recipe: Any = None  # the `TableRecipe` of a table that was read by one
 
     def __init__(
         self, where: str, columns: Iterable[ColumnLabel], dtype: npt.DTypeLike, n_rows: int
@@ -166,6 +167,7 @@ class _View(StoredRows):
             rows.elsewhere,
             rows.holes,
         )
+        self.recipe = rows.recipe
         self._rows = rows
 
     def memory(self, n_threads: int) -> int:

@@ -14,10 +14,11 @@ from ..evidence.consensus import Consensus, consensus
 from ..evidence.gain_drops import CLEAR, GainDrops, gain_drops
 from ..evidence.kind import MANY, TABLE
 from ..evidence.near_rows import NearRows
+from ..evidence.neighbour_score import neighbour_score
 from ..evidence.number_choice import NumberChoice, chosen_number
 from ..evidence.record import Candidate, Evidence, LeftOut
 from ..evidence.space_choice import best_partition, judged_partitions
-from .auto_spaces import OutOfTimeError, Partitions, cost
+from .auto_spaces import OutOfTimeError, SamplePartitions, cost
 
 MOST = 60  # clusters of over-segmentations
 GRID = (*range(2, 11), 12, 14, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, MOST)
@@ -25,17 +26,20 @@ MOST_OF = {"covariances": 12}  # clusters at most of over-segmentations that cos
 SHARE = 50  # times lighter than an equal share are crumbs
 LONE = 2.0  # rows of median weight, than which crumbs are lighter at most
 APART = 2.0  # drop after a number of clusters from which their pieces stand apart
-CLEAR_IN_TABLES = 5.0
+APART_IN_TABLES = 5.0
+CLEAR_IN_TABLES = 10.0  # drop from which pieces say how many clusters a table has
+INTACT = 0.999  # score of pieces that divide no near rows
 LEVEL = 0.002  # of the score, within which a clear cut into pieces loses to none
 # by what rows are, the spaces that are candidates, and those whose over-segmentations vote
 CANDIDATES = {
-    TABLE: ("pieces", "plain", "graph", "covariances"),
+    TABLE: ("pieces", "plain", "graph", "covariances", "consensus"),
     MANY: ("pieces", "plain", "graph", "communities"),
 }
 ON_A_PLANE = ("pieces", "plain", "graph", "covariances")
 VOTERS = ("pieces", "dense pieces", "plain", "graph", "covariances")
 # what a table gets where no cut is clear: of several, the first that is a candidate
-OF_TABLES = ("covariances",)
+UNTRIED = ("consensus",)  # spaces that cost too much for a fit to half of the rows
+OF_TABLES = ("consensus", "covariances")
 
 
 @dataclass
@@ -43,7 +47,8 @@ class AutoChoice:
     """The evidence of a sample of rows, gathered within a budget of row visits."""
 
     near: NearRows
-    partitions: Partitions
+    partitions: SamplePartitions
+    wider: SamplePartitions  # of a larger sample, for its tree of pieces
     candidates: tuple[str, ...]
     kind: str
     budget: float
@@ -55,6 +60,15 @@ class AutoChoice:
     stop_reason: str = "the evidence is complete"
     spent: float = 0.0
     counted: dict[tuple[str, bool], list[int]] = field(default_factory=dict)
+
+    def _clear(self, drops: GainDrops) -> float:
+        """Return how many times gains of pieces drop where their number is clear: fewer where the
+        pieces are heavy and divide no near rows, which those of one heap always do."""
+        if drops.ratio >= APART:
+            labels = self.partitions("pieces", drops.number)
+            if labels is not None and neighbour_score(labels, self.near) >= INTACT:
+                return APART
+        return CLEAR_IN_TABLES if self.kind == TABLE else CLEAR
 
     @property
     def least_piece(self) -> Any:
@@ -68,7 +82,7 @@ class AutoChoice:
         number, names = self.least, self.candidates
         try:
             if self.least == self.most:
-                self.drops = gain_drops(self.partitions.tree("pieces").cost_curve_)
+                self.drops = gain_drops(self.wider.tree("pieces").cost_curve_)
             else:
                 self.drops = self._drops()
                 number = self._number()
@@ -84,9 +98,9 @@ class AutoChoice:
     def _drops(self) -> GainDrops:
         """Return where gains of pieces drop, once crumbs are no pieces: those lighter than a
         fiftieth of an equal share among as many as stand apart."""
-        weights, least = self.near.weights, 0.0
+        weights, least = self.wider.weights, 0.0
         while True:
-            tree = self.partitions.tree("pieces")
+            tree = self.wider.tree("pieces")
             drops = gain_drops(tree.cost_curve_)
             number = drops.number
             if drops.ratio < CLEAR:
@@ -96,11 +110,12 @@ class AutoChoice:
             if lightest >= crumb or crumb <= least:
                 return drops
             least = float(crumb)
+            self.wider.without_crumbs(least)
             self.partitions.without_crumbs(least)
 
     def _number(self) -> int:
         within = self.drops.within(max(self.least, 2), int(min(self.most, len(self.near.x))))
-        self.choice = chosen_number(within, self._consensus)
+        self.choice = chosen_number(within, self._consensus, self._clear(within))
         number = self.choice.number
         return int(min(max(number, self.least), self.most))
 
@@ -175,7 +190,7 @@ class AutoChoice:
         """Return the candidates, the best first."""
         order, drop = best_partition(judged), self.drops.ratio_at(number)
         first = None
-        clear = drop >= (CLEAR_IN_TABLES if self.kind == TABLE else APART)
+        clear = drop >= (APART_IN_TABLES if self.kind == TABLE else APART)
         if clear and "pieces" in judged:
             top = max(score for score, _ in judged.values())
             first = "pieces" if judged["pieces"][0] >= top - LEVEL else None
@@ -235,9 +250,11 @@ class AutoChoice:
 
     def _stability(self, space: str, number: int, labels: IntArray) -> float:
         """Return the index of a partition with that of a fit to every other row."""
+        if space in UNTRIED:
+            return float("nan")
         half = slice(0, None, 2)
-        some = Partitions(
-            self.near.x[half], self.near.weights[half], self.partitions.words, number, number
+        some = SamplePartitions(
+            self.near.x[half], self.near.weights[half], self.partitions.words, number
         )
         again = some(space, number)
         return float("nan") if again is None else float(adjusted_rand_score(labels[half], again))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import ClusterMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -17,6 +17,7 @@ from ..data.arrays import Array, IntArray
 from ..data.blocks import Blocks, mapped
 from ..data.limits import Limits
 from ..engines import Engine
+from ..evidence.gain_drops import CLEAR
 from ..evidence.kind import kind_of
 from ..evidence.near_rows import NearRows
 from ..evidence.record import Evidence
@@ -30,14 +31,14 @@ from ..runtime.user_warnings import naming, warn
 from ..solvers.observer import FitRecord
 from .auto_choice import CANDIDATES, MOST, ON_A_PLANE, AutoChoice
 from .auto_rows import SCALERS, JudgedRows, judged_rows
-from .auto_spaces import COSTS, Partitions, SpaceWords
+from .auto_spaces import COSTS, SamplePartitions, SpaceWords
 
 BUDGET = 1e8  # row visits: some ten seconds of one processor
 SPACES = tuple(name for name in COSTS if name != "dense pieces")
 FEWEST = 5  # far rows that are a group to tell of
 
 
-class AutoClustering(RunsPasses, ClusterMixin, NamedParameters):
+class AutoClustering(RunsPasses, NamedParameters):
     """Clusters whose space and number are chosen by evidence, and an ordinary estimator of them.
 
     Use it when you do not know what your clusters are like, or how many there are: it looks for
@@ -53,9 +54,10 @@ class AutoClustering(RunsPasses, ClusterMixin, NamedParameters):
     candidates : "auto" or list of str, default="auto"
         The spaces that may win: "plain" (`KernelKMeans(kernel="linear")`), "covariances"
         (`GaussianMixture`), "graph" (`KernelKMeans(kernel="landmark_graph")`), "pieces"
-        (`ConnectivityClustering`), "communities" (`ModularityClustering`). A name after "not " is
-        left out of those of "auto", which are all but communities of up to 60 columns, and all but
-        covariances of more.
+        (`ConnectivityClustering`), "communities" (`ModularityClustering`), "consensus"
+        (`ConsensusClustering`). A name after "not " is left out of those of "auto": the first four
+        of up to 3 columns; of up to 60, which are taken for a table, the consensus of eight
+        mixtures too; of more communities in place of covariances.
     budget : float, default=1e8
         Row visits that the choice may take, by a table of costs: what it has no room for is left
         out before anything starts, so that results are the same on every machine. `evidence_` says
@@ -83,12 +85,15 @@ class AutoClustering(RunsPasses, ClusterMixin, NamedParameters):
 
     Notes
     -----
-    Up to 5,000 rows are judged, of more a sample of 4,000 by weight, and rows that are far from it.
+    Up to 3,000 rows are judged, of more a sample of 3,000 by weight, and rows that are far from it.
     Number given: the partition that divides the fewest near rows wins, with a tenth for agreement
-    with the others (of tables of 4 to 60 columns, covariances). Number unknown: the gains of
+    with the others; of tables the consensus of mixtures, or covariances where the budget has no
+    room for it, unless connected pieces stand apart. Number unknown: the gains of
     connected pieces drop after the number of clusters that stand apart; where they drop less than
     three times, partitions into too many clusters are joined across shallow valleys, and what most
     of them end in is the answer.
+
+    `cmeans.save` writes `best_estimator_`, without the evidence.
 
     Where no clusters are found, `n_clusters_` is 1, and `evidence_.partition` holds those that
     there would be.
@@ -170,7 +175,9 @@ class AutoClustering(RunsPasses, ClusterMixin, NamedParameters):
                 judged = judged_rows(blocks, self.scaling, engine, seed)
             self._scalers = judged.scalers
             choice = self._choice(judged, least, most, seed, started)
-            evidence = choice.choose()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of trials; the last fit warns for itself
+                evidence = choice.choose()
             rows = X if not self._scalers else mapped(given.x, judged.scaled)
             words = SpaceWords(self.n_jobs, seed, choice.least_piece)
 
@@ -179,9 +186,13 @@ class AutoClustering(RunsPasses, ClusterMixin, NamedParameters):
                 chosen = words.estimator(space, number, blocks.n_rows)
                 return chosen.set_params(engine=self.engine).fit(rows, sample_weight=sample_weight)
 
-            self.evidence_ = self._completed(
-                evidence, judged, choice, most, lambda number: fitted(number).labels_
-            )
+            def partition_into(number: int) -> IntArray:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    labels: IntArray = fitted(number).labels_
+                return labels
+
+            self.evidence_ = self._completed(evidence, judged, choice, most, partition_into)
             self._last = fitted(evidence.n_clusters)
             self.best_estimator_ = self._pipeline()
             self.stop_reason_ = choice.stop_reason
@@ -216,6 +227,11 @@ class AutoClustering(RunsPasses, ClusterMixin, NamedParameters):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(last, name)
 
+    @property
+    def _saved(self) -> Any:
+        """What a model file holds of it."""
+        return self.best_estimator_
+
     def _answer(self, method: str, X: Any) -> Any:
         check_is_fitted(self, "best_estimator_")
         if self._scalers:
@@ -241,17 +257,16 @@ class AutoClustering(RunsPasses, ClusterMixin, NamedParameters):
         kind = kind_of(judged.x.shape[1])
         deadline = np.inf if self.time_limit is None else started + float(self.time_limit)
         words = SpaceWords(self.n_jobs if self.engine is None else None, seed)
-        partitions = Partitions(
-            judged.x,
-            judged.weights,
-            words,
-            MOST if least != most else least,
-            "auto" if least != most else least,
-            deadline,
-        )
+        over = MOST if least != most else least
+        partitions = SamplePartitions(judged.x, judged.weights, words, over, deadline)
+        wider = partitions
+        if judged.more[0] is not judged.x:
+            wider = SamplePartitions(*judged.more, words, over, deadline)
         near = NearRows.of(judged.x, judged.weights)
         candidates = self._spaces(kind)
-        return AutoChoice(near, partitions, candidates, kind, float(self.budget), least, most)
+        return AutoChoice(
+            near, partitions, wider, candidates, kind, float(self.budget), least, most
+        )
 
     def _spaces(self, kind: str) -> tuple[str, ...]:
         """Return the spaces that may win."""
@@ -286,13 +301,8 @@ class AutoClustering(RunsPasses, ClusterMixin, NamedParameters):
                 f"be, and n_clusters={there} finds them."
             )
             partition = partition_into(there)
-        elif choice.choice is not None and there >= min(most, MOST):
-            whole = choice.drops.number
-            more = f" {whole} stand out." if whole > there else " There may be more."
-            notes.append(
-                f"{there} clusters are the most that were looked for:{more} "
-                "Give n_clusters=(least, most) with a larger most."
-            )
+        elif choice.choice is not None:
+            notes += _at_the_end(choice, there, most)
         if judged.far is not None and len(judged.far) >= FEWEST:
             count = len(judged.far)
             notes.append(
@@ -304,6 +314,7 @@ class AutoClustering(RunsPasses, ClusterMixin, NamedParameters):
         return replace(
             evidence,
             scaling=judged.scaling,
+            scaling_name=judged.scaling_name,
             far_rows=judged.far,
             partition=partition,
             notes=notes,
@@ -339,8 +350,21 @@ class AutoClustering(RunsPasses, ClusterMixin, NamedParameters):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
+        tags.estimator_type = "clusterer"
         tags.input_tags.sparse = True
         return tags
+
+
+def _at_the_end(choice: AutoChoice, number: int, most: float) -> list[str]:
+    """Say where there may be more clusters than were looked for."""
+    larger = "Give n_clusters=(least, most) with a larger most."
+    drops = choice.drops
+    if drops.ratio >= CLEAR and drops.number > most:
+        return [f"{drops.number} clusters stand out, more than the {most:g} allowed. {larger}"]
+    by_consensus = choice.choice is not None and choice.choice.labels is not None
+    if number >= most or (by_consensus and number >= MOST):
+        return [f"{number} clusters are the most that were looked for; there may be more. {larger}"]
+    return []
 
 
 @describes_arguments

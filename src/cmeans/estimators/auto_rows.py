@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,9 @@ from ..graphs.piece_points import GivenPoints, nearest_of_rows
 from ..runtime.checks import is_auto
 from ..sampling.population import distinct_rows, population_of, sample
 
-WHOLE = 5000  # rows up to which all are judged
-SAMPLE = 4000  # of more
+WHOLE = 3000  # rows up to which all are judged: valleys are read at this scale
+SAMPLE = 3000  # of more
+TREE = 20_000  # rows of a tree, which is cheap and sees more in more
 CENTRES = 256  # rows of the sample, from which others are far
 SCALERS: dict[str, tuple[Any, ...]] = {
     "none": (),
@@ -36,8 +37,10 @@ class JudgedRows:
 
     x: Float64  # (m, d) scaled
     weights: Float64  # (m,)
+    more: tuple[Float64, Float64]  # a larger sample and its weights, for a tree of pieces
     scalers: tuple[Any, ...]  # fitted, in their order
     scaling: str  # in a sentence
+    scaling_name: str
     far: IntArray | None  # numbers of the rows far from a sample
 
     def scaled(self, x: Any) -> Any:
@@ -61,8 +64,7 @@ def judged_rows(blocks: Blocks, scaling: str, engine: Engine, seed: int) -> Judg
         numbers = np.concatenate([numbers, others])
         added = blocks.weight[:][others] * blocks.unit
         x, weights = _rows(blocks, numbers, np.ones(len(numbers))), np.append(weights, added)
-    first, member = distinct_rows(x)
-    x, weights = x[first], np.bincount(member, weights, len(first)).astype(np.float64)
+    x, weights = _joined(x, weights)
     chosen = chosen_scaling(x)
     name, said = (chosen.name, chosen.reason) if is_auto(scaling) else (scaling, scaling)
     if name != chosen.name:
@@ -71,7 +73,20 @@ def judged_rows(blocks: Blocks, scaling: str, engine: Engine, seed: int) -> Judg
     for make in SCALERS[name]:
         scalers.append(make().fit(x))
         x = scalers[-1].transform(x)
-    return JudgedRows(np.ascontiguousarray(x), weights, tuple(scalers), said, far)
+    x = np.ascontiguousarray(x)
+    found = JudgedRows(x, weights, (x, weights), tuple(scalers), said, name, far)
+    if n <= WHOLE:
+        return found
+    positions, weights = sample(population, min(n, TREE), rng)
+    x, weights = _joined(_rows(blocks, population.at(positions), weights), weights)
+    weights = weights * (found.weights.sum() / weights.sum())
+    return replace(found, more=(np.ascontiguousarray(found.scaled(x)), weights))
+
+
+def _joined(x: Float64, weights: Float64) -> tuple[Float64, Float64]:
+    """Return distinct rows, in an order of their own, and the sums of their weights."""
+    first, member = distinct_rows(x)
+    return x[first], np.bincount(member, weights, len(first)).astype(np.float64)
 
 
 def _rows(blocks: Blocks, numbers: IntArray, weights: Float64) -> Float64:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..data.arrays import Float64, IntArray
 from .connectivity_clustering import ConnectivityClustering
+from .consensus_clustering import ConsensusClustering
 from .gaussian_mixture import GaussianMixture
 from .kernel_kmeans import KernelKMeans
 from .landmark_graph import LandmarkGraph
@@ -29,6 +30,7 @@ COSTS = {
     "graph": (600.0, 50.0, 10.0),
     "covariances": (0.0, 100.0, 350.0),
     "communities": (200.0, 800.0, 0.0),
+    "consensus": (0.0, 800.0, 2800.0),
 }
 
 
@@ -38,14 +40,11 @@ class OutOfTimeError(Exception):
 
 OF_VOTES = {
     **COSTS,
-    "plain": (0.0, 20.0, 3.0),
-    "graph": (600.0, 20.0, 6.0),
-    "covariances": (0.0, 50.0, 150.0),
+    "covariances": (0.0, 100.0, 200.0),
 }
-# of partitions that only vote: starts in place of a search, and few sweeps
+# of partitions that only vote: few sweeps
 QUICK = {
-    "plain": {"search": None, "n_init": 3, "max_iter": 30, "tol": 1e-3},
-    "covariances": {"search": None, "max_iter": 20, "tol": 1e-4},
+    "covariances": {"tol": 1e-3},
 }
 
 
@@ -91,6 +90,9 @@ class SpaceWords:
     def communities(self, number: int, rows: int) -> Any:
         return ModularityClustering(number, n_jobs=self.n_jobs)
 
+    def consensus(self, number: int, rows: int) -> Any:
+        return ConsensusClustering(number, n_jobs=self.n_jobs, random_state=self.random_state)
+
     def estimator(self, space: str, number: Any, rows: int) -> Any:
         """Return the estimator, not fitted, of so many clusters of so many rows in a space."""
         make: Callable[[Any, int], Any] = getattr(self, space.replace(" ", "_"))
@@ -99,14 +101,13 @@ class SpaceWords:
 
 
 @dataclass
-class Partitions:
-    """Partitions of a sample of rows, in each space and for each number made when asked for."""
+class SamplePartitions:
+    """Partitions of a sample, in each space and for each number made when asked for."""
 
     x: Float64  # (n, d)
     weights: Float64
     words: SpaceWords
     most: int  # clusters
-    number: Any = "auto"  # where it is given: else a few far rows are no pieces
     deadline: float = np.inf  # of the clock, after which none is made
     known: dict[tuple[str, int], IntArray | None] = field(default_factory=dict)
     _trees: dict[str, Any] = field(default_factory=dict)
@@ -127,10 +128,10 @@ class Partitions:
     def tree(self, space: str) -> Any:
         """Return the pieces of the sample, which know the partitions into all numbers."""
         if space not in self._trees:
-            self._trees[space] = self._fitted(space, self.number)
+            self._trees[space] = self._fitted(space, 1)
         return self._trees[space]
 
-    def that_vote(self) -> Partitions:
+    def that_vote(self) -> SamplePartitions:
         """Return partitions of the same rows and trees that are made with less care."""
         words = replace(self.words, quick=True)
         return replace(self, words=words, known={}, _trees=dict(self._trees))

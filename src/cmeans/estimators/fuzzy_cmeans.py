@@ -53,10 +53,11 @@ class FuzzyCMeans(Plotting, BaseCMeans):
     noise : None, "auto" or float between 0 and 1, default=None
         Whether rows far from all clusters belong to none, with the label -1. A noise cluster takes
         a share in every row, most of it in those. "auto": as many as the data say, up to half of
-        them, by how wide most clusters are (see Notes). A number: about this share of the rows, by
-        weight, whether or not so many lie far out; where none do, those farthest from their own
-        centres. It serves better where some clusters are far wider than others, and with narrow
-        kernels.
+        them, by how wide most clusters are (see Notes), but never most of a cluster that a fit
+        without noise has and that would be most of the noise. A number: about this share of the
+        rows, by weight, whether or not so many lie far out; where none do, those farthest from
+        their own centres. It serves better with narrow kernels. `stop_reason_` tells where noise is
+        a cluster of its own.
     top_k : int >= 1 or None, default=None
         In how many clusters a row has memberships: its `top_k` nearest ones alone, in every sweep.
         None: in all. For hundreds of clusters and more, where it takes less time, and keeps `top_k`

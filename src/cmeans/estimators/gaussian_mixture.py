@@ -104,7 +104,8 @@ class GaussianMixture(Plotting, BaseCMeans):
         "error": rows with missing values (NaN) are refused. "partial": a row has the density of the
         values that are there, and the sums of a sweep hold what each component expects of the
         others, with its covariance. T and the starts are of rows completed by one Gaussian. A row
-        without any value is in no cluster, with the label -1; `impute` completes rows.
+        without any value is in no cluster, with the label -1; `impute` completes rows, as if they
+        were no noise. Noise has a row's density in the columns that it has values in.
 
     Attributes
     ----------
@@ -212,11 +213,6 @@ class GaussianMixture(Plotting, BaseCMeans):
         )
         self._check_tails()
         if self.noise is not None:
-            if self.missing == "partial":
-                raise ValueError(
-                    f'{type(self).__name__}(noise={self.noise!r}, missing="partial"): noise does '
-                    "not go with missing values so far; leave one out."
-                )
             stage = with_noise(stage, noise_share(self.noise, type(self).__name__))
         pairs = not SHAPES[self._covariance.shape].is_diagonal
         plain = Procedure(

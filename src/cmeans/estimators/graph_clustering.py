@@ -77,9 +77,10 @@ class GraphClustering(
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the clusters of X."""
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Labels:
-        """Find the clusters of X and return their labels: `fit(X, y, sample_weight).labels_`."""
-        return self.fit(X, y, sample_weight).labels_
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None, **known: Any) -> Labels:
+        """Find the clusters of X and return their labels: `fit(X, y, sample_weight).labels_`;
+        `known`: further arguments of `fit`."""
+        return self.fit(X, y, sample_weight, **known).labels_
 
     def fit_predict_to(
         self,
@@ -90,12 +91,13 @@ class GraphClustering(
         top_k: int | None = None,
         threshold: float | None = None,
         sample_weight: Any = None,
+        **known: Any,
     ) -> IntArray:
         """Find the clusters of X, and write labels of its rows to a file, and memberships.
 
         Parameters
         ----------
-        X, sample_weight : as for `fit`.
+        X, sample_weight, known : as for `fit`.
         out, memberships, top_k, threshold : as for `predict_to`.
 
         Returns
@@ -103,7 +105,7 @@ class GraphClustering(
         counts : (c,) the number of rows with each label.
         """
         refuse_overwriting({f"{type(self).__name__}.fit_predict_to(out={out!r})": out}, files_of(X))
-        self.fit(X, sample_weight=sample_weight)
+        self.fit(X, sample_weight=sample_weight, **known)
         written = memberships, top_k, threshold
         return self._write_fit(out, written)
 

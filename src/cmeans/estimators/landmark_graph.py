@@ -44,8 +44,8 @@ class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         Number of features at most: as many as clusters are sought. Eigenvectors of eigenvalue 0 are
         left out.
     landmarks : "auto", int, points, row numbers or Landmarks, default="auto"
-        The landmarks, as in `KernelKMeans`. "auto": 1,000 centres of k-means over a sample of the
-        rows, at most half as many as there are rows.
+        The landmarks, as in `KernelKMeans`. "auto": centres of k-means over a sample of the rows,
+        30 for each component, from 1,000 to 4,000, and at most half as many as there are rows.
     n_neighbors : int, default=5
         Landmarks that a row is joined to.
     width : "local mean" or float, default="local mean"
@@ -53,7 +53,7 @@ class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         each row to them.
     normalized : bool, default=False
         Whether features of a row are divided by their length.
-    falloff : float, default=4
+    falloff : float, default=6
         How fast rows farther than usual from their landmarks lose weight in the graph, so that
         stray rows do not join clusters: a row whose mean distance t to its landmarks is above the
         median of all rows counts (median / t)^falloff. 0: all rows count alike.
@@ -108,7 +108,7 @@ class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         n_neighbors: int = 5,
         width: float | Literal["local mean"] = "local mean",
         normalized: bool = False,
-        falloff: float = 4.0,
+        falloff: float = 6.0,
         metric: Literal["euclidean", "precomputed"] = "euclidean",
         n_jobs: int | None = None,
         engine: Engine | None = None,

@@ -15,6 +15,7 @@ from ..fitting.communities import (
     found_communities,
     given_affinities,
     given_rows,
+    known_nodes,
     neighbour_rows,
 )
 from ..fitting.connected import warn_of_no_direction
@@ -158,7 +159,9 @@ class ModularityClustering(CommunityAnswers):
         self.engine = engine
 
     @describes_arguments
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, known_labels: Any = None
+    ) -> Self:
         """Find the communities of X.
 
         Parameters
@@ -167,6 +170,10 @@ class ModularityClustering(CommunityAnswers):
             collections; with metric="precomputed" affinities (n, n), or a graph.
         y : not used.
         sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
+        known_labels : (n,) whole numbers, default=None
+            Communities that rows are known to belong to, 0, 1, ..., which keep these numbers; -1:
+            not known. Rows of one label are together and those of two apart, whatever their edges.
+            There may be more communities.
 
         Returns
         -------
@@ -179,9 +186,9 @@ class ModularityClustering(CommunityAnswers):
                 x, weight = self._read(X, sample_weight)
                 with self._engine(self._blocks(x, weight, 1.0)) as engine:
                     rows = self._rows(x, weight, engine)
-                    found = found_communities(
-                        rows, self._choose, self._limits.community_nodes, engine
-                    )
+                    known = known_nodes(known_labels, rows, name)
+                    most_cells = self._limits.community_nodes
+                    found = found_communities(rows, known, self._choose, most_cells, engine)
             self._points, self._communities = rows.nodes, found.communities
             self._others, self._seams = found.others, found.seams
             self._point_of_row = rows.node_of_row
@@ -199,7 +206,7 @@ class ModularityClustering(CommunityAnswers):
             self.outlier_scores_ = 1.0 - self.probabilities_
             self.stop_reason_ = "no row gains by leaving its community"
             self._tell_alone()
-            if is_auto(self.n_clusters) and is_auto(self.resolution):
+            if known_labels is None and is_auto(self.n_clusters) and is_auto(self.resolution):
                 self._tell_doubts(found.search)
         return self
 
@@ -274,8 +281,9 @@ class ModularityClustering(CommunityAnswers):
             raise ValueError(
                 f"{type(self).__name__}(n_clusters={wanted}): the graph of "
                 f"{search.graph.n_nodes} different rows has no partition into so many communities; "
-                f"nothing connects {parts} parts of it. Give another number, at least {parts}, or "
-                "a resolution."
+                f"nothing connects {parts} parts of it, and {int(search.graph.held.sum())} "
+                "communities are known. Give another number, at least the larger of these, or a "
+                "resolution."
             )
         return found
 

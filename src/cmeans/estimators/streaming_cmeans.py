@@ -13,7 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from ..data.arrays import Float64
 from ..data.blocks import Blocks
 from ..engines import Engine
-from ..fitting.arguments import Auto, GammaName, InitName, StreamRule, check_landmarks
+from ..fitting.arguments import (
+    Auto,
+    GammaName,
+    InitName,
+    StretchedStreamRule,
+    check_landmarks,
+)
 from ..fitting.covariance import Covariance, CovarianceName
 from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.geometry import Geometry
@@ -26,7 +32,7 @@ from ..fitting.streams.chunks import checked_chunk_size
 from ..fitting.streams.stream_fit import StreamingBase
 from ..fitting.streams.stream_state import Chunk, ChunkResult, StreamState
 from ..fitting.validation import integer, real
-from ..graphs.landmark_graph import AUTOMATIC
+from ..graphs.landmark_graph import automatic_landmarks
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Rule
@@ -76,8 +82,9 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    rule : "fuzzy" or "hard", default="fuzzy"
-        How rows belong to clusters. "hard" is streaming kernel k-means.
+    rule : "fuzzy", "hard" or "gaussian", default="fuzzy"
+        How rows belong to clusters. "hard" is streaming kernel k-means. "gaussian", with
+        `covariance`: a mixture, of which memberships are posterior probabilities.
     m : "auto" or float > 1, default="auto"
         The fuzzifier, settled on the first chunk. See `FuzzyCMeans`.
     noise : None, "auto" or float between 0 and 1, default=None
@@ -137,6 +144,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         landmarks' span.
     mass_ : (c,) the weight of the past in each cluster.
     metrics_ : with `covariance` only, as in `KernelKMeans`.
+    weights_, covariances_ : with rule="gaussian" only, (c,) and (c, d, d), or (c, d) diagonals.
     n_samples_seen_, n_chunks_, row_visits_ : rows and chunks so far, and rows looked at in all.
     m_, gamma_, kernel_, n_landmarks_, landmarks_, dual_coef_, separation_, n_clusters_ : as
         elsewhere.
@@ -174,7 +182,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         self,
         n_clusters: int = 8,
         *,
-        rule: StreamRule = "fuzzy",
+        rule: StretchedStreamRule = "fuzzy",
         m: Auto | float = "auto",
         noise: Auto | float | None = None,
         decay: float = 1.0,
@@ -366,7 +374,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         if isinstance(self.warm_up, str) and self.warm_up == "auto":
             landmarks = landmarks_from(self.landmarks, estimator_name)
             number = (
-                landmarks.count or AUTOMATIC
+                landmarks.count or automatic_landmarks(n_clusters)
                 if landmarks.points is None
                 else np.shape(landmarks.points)[0]
             )

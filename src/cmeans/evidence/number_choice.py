@@ -23,9 +23,11 @@ class NumberChoice:
     labels: IntArray | None  # (n,) the partition that is agreed on, where there is one
 
 
-def chosen_number(drops: GainDrops, ask: Callable[[], Consensus | None]) -> NumberChoice:
-    """Return the choice; `ask` for the consensus where the drop alone does not say."""
-    if drops.ratio >= CLEAR:
+def chosen_number(
+    drops: GainDrops, ask: Callable[[], Consensus | None], clear: float = CLEAR
+) -> NumberChoice:
+    """Return the choice; `ask` for the consensus where the drop is not so clear."""
+    if drops.ratio >= clear:
         return _by_drop(drops)
     found = ask()
     if found is None:

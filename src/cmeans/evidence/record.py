@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from html import escape
 
@@ -19,7 +20,7 @@ class Candidate:
     space, n_clusters : where clusters were sought, and how many.
     score : neighbour score, 1 where no near rows are divided; 0 by chance.
     agreement : mean adjusted Rand index with the other candidates of as many clusters.
-    stability : adjusted Rand index with a fit to half of the rows.
+    stability : adjusted Rand index with a fit to half of the rows; NaN where that costs too much.
     row_visits : the work that it took, by the table of costs.
     verdict : why it won, or lost, in a sentence.
     """
@@ -35,7 +36,8 @@ class Candidate:
     @property
     def cells(self) -> tuple[str, ...]:
         """Return what a line of the table says of it."""
-        numbers = (f"{value:.3f}" for value in (self.score, self.agreement, self.stability))
+        measured = self.score, self.agreement, self.stability
+        numbers = ("-" if math.isnan(value) else f"{value:.3f}" for value in measured)
         return (
             self.space,
             f"{self.n_clusters:,}",
@@ -70,7 +72,7 @@ class Evidence:
     second : (number, distance) the next best number, and how much less speaks for it: the quotient
         of the drops, or the difference of the scores of the consensus; None where there is none.
     stable_numbers : all numbers of clusters that stand out, coarse to fine.
-    scaling : what was done to the columns, in a sentence.
+    scaling, scaling_name : what was done to the columns, in a sentence and by its name.
     kind : what the rows were taken for: "plane", "table" or "many columns".
     judged_rows, far_rows : how many rows were judged, and the numbers of rows that are far from all
         others, whether they were among these or not.
@@ -89,6 +91,7 @@ class Evidence:
     second: tuple[int, float] | None = None
     stable_numbers: list[int] = field(default_factory=list)
     scaling: str = "columns as they are"
+    scaling_name: str = "none"
     kind: str = "plane"
     judged_rows: int = 0
     far_rows: IntArray | None = None

@@ -30,6 +30,7 @@ InitName = Literal["k-means++", "k-means||", "max-min", "random", "random-partit
 MissingName = Literal["error", "partial"]
 InnerScaling = Literal["range"]
 StreamRule = Literal["fuzzy", "hard"]
+StretchedStreamRule = Literal["fuzzy", "hard", "gaussian"]
 
 
 class SpaceParameters(Protocol):

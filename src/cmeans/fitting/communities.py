@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from ..data.arrays import Float64, IntArray, diagonal_csr
-from ..data.blocks import Blocks, mapped
+from ..data.blocks import Blocks
 from ..engines import Engine
 from ..graphs.community_graph import CommunityGraph, canonical_order, compact, rounded
-from ..graphs.community_levels import CommunitySearch, StableCommunities
+from ..graphs.community_levels import CommunitySearch, Layer, StableCommunities
 from ..graphs.community_moves import joined
 from ..graphs.community_points import (
     GivenNodes,
@@ -21,22 +21,21 @@ from ..graphs.community_points import (
     Nodes,
     both_ways,
     graph_key,
-    projected,
 )
 from ..graphs.community_seams import Seams, seams
 from ..graphs.community_shares import NodeCommunities
 from ..graphs.edges import EDGES, neighbour_graph
 from ..graphs.nearest_neighbours import nearest_neighbours
 from ..graphs.piece_points import GivenPoints
+from ..graphs.principal_axes import principal_axes, reduced_rows
 from ..graphs.row_keys import row_keys
 from ..runtime.numerals import parse_budget
 from .graph_objects import adjacency
 from .memory import require
-from .validation import host_matrix
+from .validation import host_array, host_matrix
 
 AXES = 50  # principal axes along which rows of more columns are compared
-AS_THEY_ARE = GivenPoints(np.empty((0, 0)))  # for dense rows in float64
-COPIES = 4  # of all rows in float64 that are in memory together
+COPIES = 4  # of all rows along their axes, in float64, that are in memory together
 
 
 @dataclass(frozen=True)
@@ -62,30 +61,33 @@ def neighbour_rows(
     estimator_name: str,
 ) -> CommunityRows:
     """Return the graph of rows and their nearest neighbours; equal rows are one node."""
+    n, d = blocks.n_rows, int(blocks.x.shape[1])
+    is_wide = n < d and d > AXES
+    of_all = COPIES * n * (d if is_wide else min(d, AXES))
+    needed = 8 * (of_all + (0 if is_wide or d <= AXES else engine.n_threads * d * d))
     budget = parse_budget(engine.memory_budget, type(engine).__name__)
-    needed = 8 * COPIES * blocks.n_rows * int(blocks.x.shape[1])
     require(budget, estimator_name, needed, "all rows", "cluster a sample, and predict the others")
-    if by_direction:
-        whole = GivenPoints(np.empty((0, 0)), have_unit_length=True)
-        blocks = replace(blocks, x=mapped(blocks.x, whole.rows))
-    x, weight = AS_THEY_ARE.rows(blocks.in_memory().x), blocks.weight[:] * blocks.unit
-    counts = x.any(axis=1) if by_direction else np.ones(len(x), bool)
-    keys, first, member = np.unique(
-        row_keys(x[counts]).view(np.int64), return_index=True, return_inverse=True
-    )
+    points = GivenPoints(np.empty((0, 0)), have_unit_length=by_direction)
+    centre, axes = np.zeros(d), np.empty((0, 0))
+    if is_wide:
+        whole = points.rows(blocks.in_memory().x)
+        centre, axes = _axes_of_few(whole, blocks.weight * whole.any(axis=1))
+    elif d > AXES:
+        centre, axes = principal_axes(blocks, points, AXES, engine)
+    reduced = reduced_rows(blocks, points, centre, axes, engine)
+    counted = np.flatnonzero(reduced.are_nodes)
+    keys, first, member = np.unique(reduced.keys[counted], return_index=True, return_inverse=True)
     # nodes are in the order of their first rows
     order = np.argsort(first)
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    node = np.full(len(x), -1)
-    node[counts] = rank[member]
-    given = x[counts][first[order]]
-    del x
-    weights = np.bincount(node[counts], weight[counts], len(given)).astype(np.float64)
-    centre, axes = _principal(given, weights)
-    rows = np.ascontiguousarray(projected(given, centre, axes))
+    node = np.full(n, -1)
+    node[counted] = rank[member]
+    rows = _some(reduced.rows, counted[first[order]])
+    weight = blocks.weight[:] * blocks.unit
+    weights = np.bincount(node[counted], weight[counted], len(rows)).astype(np.float64)
     heavy = np.flatnonzero(weights > 0)
-    found = nearest_neighbours(rows[heavy], n_neighbors, engine)
+    found = nearest_neighbours(_some(rows, heavy), n_neighbors, engine)
     graph, made = neighbour_graph(
         found.distances, found.numbers, weights[heavy], n_neighbors, EDGES[edges]
     )
@@ -106,15 +108,16 @@ def _spread(graph: Any, places: IntArray, n: int) -> Any:
     return sparse.csr_array((arcs.data, (places[arcs.row], places[arcs.col])), shape=(n, n))
 
 
-def _principal(rows: Float64, weights: Float64) -> tuple[Float64, Float64]:
-    """Return the mean of rows and their first principal axes, where they have more columns."""
-    d = rows.shape[1]
-    centre: Float64 = weights @ rows / weights.sum()
-    if d <= AXES:
-        return centre, np.empty((0, 0))
+def _some(rows: Float64, which: IntArray) -> Float64:
+    """Return some rows; where they are all, the rows themselves, which takes no memory."""
+    return rows if len(which) == len(rows) else rows[which]
+
+
+def _axes_of_few(rows: Float64, weights: Float64) -> tuple[Float64, Float64]:
+    """Return the mean of rows and their first principal axes, where they have more columns than
+    there are rows."""
+    centre: Float64 = weights @ rows / max(weights.sum(), np.finfo(float).tiny)
     moved = (rows - centre) * np.sqrt(weights / weights.sum())[:, None]
-    if len(rows) >= d:
-        return centre, np.ascontiguousarray(np.linalg.eigh(moved.T @ moved)[1][:, -AXES:])
     values, vectors = np.linalg.eigh(moved @ moved.T)
     there = values > 1e-12 * max(values[-1], np.finfo(float).tiny)
     axes = moved.T @ vectors[:, there][:, -AXES:]
@@ -139,8 +142,7 @@ def given_rows(x: Any, weight: Float64) -> CommunityRows:
 def given_affinities(X: Any, estimator_name: str, n_nodes: int | None = None) -> Any:
     """Return checked affinities of rows to all nodes of a fit, CSR: between all nodes where
     `n_nodes` is not given."""
-    asked, X = f'{estimator_name}(metric="precomputed")', adjacency(X)
-    x = host_matrix(X, estimator_name)
+    asked, x = f'{estimator_name}(metric="precomputed")', host_matrix(adjacency(X), estimator_name)
     if x.ndim != 2 or x.shape[1] != (x.shape[0] if n_nodes is None else n_nodes):
         wanted = "one for each pair of nodes" if n_nodes is None else f"{n_nodes} columns"
         raise ValueError(
@@ -181,40 +183,58 @@ class FoundCommunities:
 
 
 def found_communities(
-    rows: CommunityRows, choose: Chosen, most_cells: int, engine: Engine
+    rows: CommunityRows,
+    known: IntArray,  # (u,) communities that nodes are known to belong to, 0, 1, ...; -1: not known
+    choose: Chosen,
+    most_cells: int,
+    engine: Engine,
 ) -> FoundCommunities:
-    """Return the communities of nodes, the heaviest first."""
+    """Return the communities of nodes, the heaviest first; known ones keep their numbers."""
     graph = rounded(rows.affinities)
     linked = np.flatnonzero(np.diff(graph.indptr))
-    inner = CommunityGraph.of(graph[linked][:, linked])
-    order = canonical_order(inner)
-    canonical = sparse.csr_array(inner.matrix[order][:, order])
+    matrix, member, held = _with_known_as_one(graph[linked][:, linked], known[linked])
+    order = canonical_order(CommunityGraph.of(matrix))
+    canonical = sparse.csr_array(matrix[order][:, order])
     canonical.sort_indices()
-    places = linked[order]
-    search = CommunitySearch.of(
-        CommunityGraph.of(canonical), rows.sizes[places], most_cells, engine
-    )
+    sizes: Float64 = np.bincount(member, rows.sizes[linked])[order].astype(np.float64)
+    inner = CommunityGraph.of(canonical, held[order])
+    search = CommunitySearch.of(inner, sizes, most_cells, engine)
     found = choose(search)
 
-    def named(labels: IntArray) -> IntArray:
-        every = np.full(graph.shape[0], -1)
-        every[places] = labels
-        return _by_size(every, rows.sizes)
+    def of_nodes(layer: Layer | StableCommunities) -> NodeCommunities:
+        of_member, labels = np.empty(len(order), np.int64), np.full(graph.shape[0], -1)
+        of_member[order] = layer.labels
+        labels[linked] = of_member[member]
+        labels = _named(labels, rows.sizes, known)
+        return NodeCommunities.of(rows.affinities, labels, layer.resolution, rows.others, rows.arcs)
 
-    def of_nodes(labels: IntArray, resolution: float) -> NodeCommunities:
-        return NodeCommunities.of(rows.affinities, labels, resolution, rows.others, rows.arcs)
-
-    labels = named(found.labels)
-    nodes = of_nodes(labels, found.resolution)
+    nodes = of_nodes(found)
     others: dict[int, NodeCommunities] = {}  # by their numbers of communities
     for layer in found.others:
-        further = of_nodes(named(layer.labels), layer.resolution)
+        further = of_nodes(layer)
         if further.n_clusters != nodes.n_clusters:
             others.setdefault(further.n_clusters, further)
-    alone = np.where(labels < 0, nodes.n_clusters, labels)
+    alone = np.where(nodes.labels < 0, nodes.n_clusters, nodes.labels)
     modularity = CommunityGraph.of(rows.affinities).modularity(alone, found.resolution)
-    between = _seams(search, labels[places], engine)
+    of_inner = np.empty(len(order), np.int64)
+    of_inner[member] = nodes.labels[linked]
+    between = _seams(search, of_inner[order], engine)
     return FoundCommunities(nodes, tuple(others.values()), modularity, between, found)
+
+
+def _with_known_as_one(matrix: Any, known: IntArray) -> tuple[Any, IntArray, IntArray]:
+    """Return the graph in which the nodes of each known community are one, the node (m,) that each
+    is in, and 1 for those nodes, which are held apart."""
+    n, told = len(known), known >= 0
+    if not told.any():
+        return CommunityGraph.of(matrix).matrix, np.arange(n), np.zeros(n, np.int64)
+    member = compact(np.where(told, known, known.max() + 1 + np.arange(n)))
+    held = np.zeros(int(member.max()) + 1, np.int64)
+    held[member[told]] = 1
+    ones = sparse.csr_array((np.ones(n), (np.arange(n), member)), shape=(n, len(held)))
+    joined_nodes = sparse.csr_array(ones.T @ matrix @ ones)
+    # sums in the order of rows are rounded, so that it changes nothing
+    return rounded(sparse.csr_array(joined_nodes.maximum(joined_nodes.T))), member, held
 
 
 def _seams(search: CommunitySearch, labels: IntArray, engine: Engine) -> Seams:
@@ -227,13 +247,62 @@ def _seams(search: CommunitySearch, labels: IntArray, engine: Engine) -> Seams:
     return seams(joined(search.graph, group), of_group, engine)
 
 
-def _by_size(labels: IntArray, sizes: Float64) -> IntArray:
-    """Return the labels named by falling weight, equally heavy ones as they come."""
-    joined = labels >= 0
+def _named(labels: IntArray, sizes: Float64, known: IntArray) -> IntArray:
+    """Return the labels named by falling weight, equally heavy ones as they come, after the known
+    ones, which keep their numbers."""
+    joined, told = labels >= 0, known >= 0
+    count = int(known.max(initial=-1)) + 1
     names, first = np.unique(labels[joined], return_index=True)
     weight = np.bincount(labels[joined], sizes[joined])
-    rank = np.empty(len(names), np.int64)
-    rank[np.lexsort((first, -weight))] = np.arange(len(names))
-    named = np.full(len(labels), -1)
+    rank = np.full(len(names), -1)
+    rank[labels[joined & told]] = known[joined & told]
+    free = np.flatnonzero(rank < 0)
+    rank[free[np.lexsort((first[free], -weight[free]))]] = count + np.arange(len(free))
+    named = known.copy()
     named[joined] = rank[labels[joined]]
     return named
+
+
+def known_nodes(labels: Any, rows: CommunityRows, estimator_name: str) -> IntArray:
+    """Return the communities (u,) that nodes are known to belong to, by those of their rows."""
+    known = np.full(len(rows.sizes), -1)
+    if labels is None:
+        return known
+    of_rows = _checked_labels(labels, len(rows.node_of_row), estimator_name)
+    told = np.flatnonzero((of_rows >= 0) & (rows.node_of_row >= 0))
+    nodes = rows.node_of_row[told]
+    known[nodes] = of_rows[told]
+    clash = told[known[nodes] != of_rows[told]]
+    if len(clash):
+        row = int(clash[0])
+        other = int(told[(nodes == rows.node_of_row[row]) & (of_rows[told] != of_rows[row])][0])
+        raise ValueError(
+            f"{estimator_name}: rows {min(row, other)} and {max(row, other)} of X are equal, and "
+            f"their known_labels are {of_rows[min(row, other)]} and {of_rows[max(row, other)]}; "
+            "equal rows are in one community."
+        )
+    return np.where(rows.sizes > 0, known, -1)
+
+
+def _checked_labels(labels: Any, n_rows: int, estimator_name: str) -> IntArray:
+    values = host_array(labels, "known_labels", estimator_name)
+    if values.shape != (n_rows,):
+        raise ValueError(
+            f"{estimator_name}: known_labels have shape {values.shape}; one for each of the "
+            f"{n_rows} rows is needed."
+        )
+    whole = values.dtype.kind in "iuf" and bool((np.isfinite(values) & (values >= -1)).all())
+    if not whole or (values != np.rint(values)).any():
+        raise ValueError(
+            f"{estimator_name}: known_labels must be whole numbers from 0, -1 where a label is not "
+            "known (scikit-learn's LabelEncoder numbers names)."
+        )
+    numbers: IntArray = values.astype(np.int64)
+    there = np.unique(numbers[numbers >= 0])
+    if len(there) and there[-1] >= len(there):
+        lacking = int(np.setdiff1d(np.arange(there[-1]), there)[0])
+        raise ValueError(
+            f"{estimator_name}: known_labels hold {there[-1]}, and no {lacking}; number them 0 ... "
+            f"{len(there) - 1}: communities in which no row is known come after."
+        )
+    return numbers

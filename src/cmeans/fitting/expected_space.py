@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..data.arrays import Array
 from ..data.blocks import Block, Blocks
-from ..graphs.landmark_graph import AUTOMATIC
+from ..graphs.landmark_graph import automatic_landmarks
 from ..kernels import Kernel
 from ..landmarks.rpcholesky import PROPOSALS
 from ..spaces import Rows, Space
@@ -85,7 +85,7 @@ def expected_space(
         points = landmarks.points  # sparse ones have no len()
         count = points.shape[0] if hasattr(points, "shape") else len(points)
     if kernel.over_landmarks or kernel.takes_affinities:
-        side = AUTOMATIC if count is None else count
+        side = automatic_landmarks(n_clusters) if count is None else count
         return ExpectedSpace(kernel, n_clusters, min(side, n), spherical=spherical)
     own = ("rows", "unit rows") if spherical else ("rows",)
     if is_space(parameters.kernel) or (kernel.coordinates in own and count is None):

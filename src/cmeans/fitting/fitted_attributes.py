@@ -28,7 +28,7 @@ from ..data.outputs import FloatArray, Labels, TopMemberships
 from ..engines.one_blas_thread import one_blas_thread
 from ..kernels import Kernel
 from ..landmarks.certificate import certify
-from ..rules import Rule
+from ..rules import Mixture, Rule
 from ..runtime.numerals import percent
 from ..runtime.user_warnings import warn
 from ..solvers.multistart import BestRun, FitResult
@@ -63,6 +63,7 @@ OF_ROWS = (*PER_ROW, "objective_", "objective_history_", "outlier_threshold_", "
 OPTIONAL = (
     "bics_",
     "cluster_centers_",
+    "covariances_",
     "dual_coef_",
     "landmark_indices_",
     "landmarks_",
@@ -80,6 +81,7 @@ OPTIONAL = (
     "pilot_m_",
     "prices_",
     "size_gap_",
+    "weights_",
     "_early",
     "_factors",
     "_like",
@@ -163,6 +165,10 @@ def centre_attributes(
     model |= space.attributes(state.centres, landmark_rows)
     if state.metrics is not None:
         model["metrics_"] = state.metrics.matrices
+        if rule.has_densities:
+            sizes = state.metrics.log_volumes, len(state.metrics.live)
+            weights = cast(Mixture, rule).component_weights(state.known_scales(), *sizes)
+            model |= {"weights_": weights, "covariances_": state.metrics.covariances}
     if rule.needs_pilot:
         model["eta_"] = state.scales
     if rule.has_prices and state.metrics is None:

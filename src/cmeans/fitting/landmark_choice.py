@@ -40,8 +40,9 @@ class Landmarks(ParameterObject):
     number : "auto", int or None, default="auto"
         Number of landmarks; None: all rows, exactly. (Where a quarter of them or fewer span all to
         1e-9 of the variance, an exact fit works with those.) "auto": exact up to 2,000 rows, else
-        as many as `tol` asks for, at most 2,048; of "landmark_graph" 1,000, at most half as many as
-        there are rows. "rpcholesky" takes fewer than asked for where these span all rows.
+        as many as `tol` asks for, at most 2,048; of "landmark_graph" 30 for each cluster, from
+        1,000 to 4,000, and at most half as many as there are rows. "rpcholesky" takes fewer than
+        asked for where these span all rows.
     method : "auto", "rpcholesky", "k-means++", "uniform" or "k-means", default="auto"
         How they are chosen. "rpcholesky": rows are drawn in proportion to what those before leave
         out of them (randomly pivoted Cholesky), "k-means++": to the squared distance from the

@@ -70,12 +70,22 @@ class LikelihoodPass(Pass[Float64]):
 
     def work(self, rows: RepresentedRows, task: int, prepared: list[MeasureFunction]) -> Float64:
         total: Float64 = np.zeros(1)
+        more = self._of_holes(rows, task)
         for state, measure in zip(self.states, prepared, strict=True):
             d2, metrics = measure(rows, rows.space, state, task), _clusters(state)[0]
             sizes = metrics.log_volumes + metrics.expected_errors, len(metrics.live)
-            d2 = self.rule.tails(d2, state.expected_errors)[0]
-            total = total + self.rule.log_likelihoods(d2, state.known_scales(), *sizes)
+            d2 = self.rule.tails(d2 + more, state.expected_errors)[0]
+            logs = self.rule.log_likelihoods(d2, state.known_scales(), *sizes)
+            total = total + logs + more[:, 0] / 2.0
         return total / len(self.states)
+
+    def _of_holes(self, rows: RepresentedRows, task: int) -> Float64:
+        """(b, 1) what rows have more of distances as they lack values; (1, 1) zero where none
+        does."""
+        if not rows.space.completes_rows:
+            return np.zeros((1, 1))
+        more = self.rule.of_holes(np.isnan(to_numpy(rows.blocks.cut(*rows.task_range(task)).x)))
+        return np.zeros((1, 1)) if more is None else host_float64(more)[:, None]
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ class FarRowsPass(NumberedPass[list[IntArray]]):
 
 
 def _ends(column: Float64, weights: Float64) -> tuple[float, float]:
-    order = np.argsort(column, kind="stable")
+    order = np.argsort(column, kind="stable")[: np.count_nonzero(~np.isnan(column))]
     values, weights = column[order], weights[order]
     beyond = max(OUTSIDE * float(weights.sum()), 1.0) * (1.0 + ROUNDING)
     low = np.searchsorted(np.cumsum(weights), beyond, side="right")

@@ -11,7 +11,12 @@ from ..data.arrays import IntArray, host_float64, in_float64, is_foreign, is_spa
 from ..data.blocks import Blocks
 from ..data.scaling import Units
 from ..engines import Engine
-from ..graphs.landmark_graph import AUTOMATIC, Sought, landmark_centres, landmark_graph
+from ..graphs.landmark_graph import (
+    Sought,
+    automatic_landmarks,
+    landmark_centres,
+    landmark_graph,
+)
 from ..graphs.precomputed_graph import precomputed_graph
 from ..kernels import (
     Cosine,
@@ -265,7 +270,11 @@ def graph_geometry(
     count = (
         number
         if isinstance(number, int)
-        else max(min(AUTOMATIC, different // 2), min(words.n_neighbors, different - 1), 1)
+        else max(
+            min(automatic_landmarks(sought.count), different // 2),
+            min(words.n_neighbors, different - 1),
+            1,
+        )
     )
     if given is not None:
         rows, points = given

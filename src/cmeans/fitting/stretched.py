@@ -11,7 +11,7 @@ from ..data.arrays import Float64
 from ..rules import Hard, Rule
 from ..sampling.sampled_rows import CoordinateRows
 from ..solvers.multistart import ScalesPilot
-from ..solvers.stretched import EqualVolumes, FreeVolumes, Shrinkage, Volumes
+from ..solvers.stretched import EqualVolumes, FreeVolumes, MixtureVolumes, Shrinkage, Volumes
 from ..spaces import Metrics
 from ..tuning.softness import (
     Fuzzifier,
@@ -81,8 +81,10 @@ def stretched(
     covariance = covariance_from(value, estimator_name)
     _refuse(rule, covariance, f"{estimator_name}(covariance={value!r})")
     free = covariance.volume == "free"
-    priced = free or rule.follows_nearest
+    priced = (free or rule.follows_nearest) and not rule.has_densities
     volumes: Volumes = FreeVolumes() if free else EqualVolumes(priced)
+    if rule.has_densities:  # components of a mixture are free always
+        volumes = MixtureVolumes()
 
     def rules(geometry: Geometry, shrinkage: Shrinkage) -> tuple[Rule, ScalesPilot | None]:
         settled = rule.settled(EvidenceInMetric(geometry, volumes.typical_metric(shrinkage)))
@@ -104,7 +106,7 @@ def _refuse(rule: Rule, covariance: Covariance, said: str) -> None:
         raise ValueError(
             f"{said}: df and rounding are of mixtures; leave them out, or take GaussianMixture."
         )
-    if covariance.volume == "free" and not rule.is_shift_free:
+    if covariance.volume == "free" and not (rule.is_shift_free or rule.has_densities):
         raise ValueError(
             f'{said}: with Covariance(volume="free") squared distances may be negative, which hard '
             'and entropy rules alone allow; take Covariance(volume="equal"), or KernelKMeans, '

@@ -52,11 +52,15 @@ class CheckedRows:
     holes: bool = False  # whether values are missing, or may be in stored rows
     weight: Float64 | None = None  # (n,) where the rows come with weights
     names: npt.NDArray[Any] | None = None  # (d,) of the columns, where all of them are text
+    recipe: Any = None  # of the table that they are, where they were read by one
 
     def name_columns(self, estimator: BaseEstimator) -> None:
         """Give an estimator the attributes of scikit-learn that tell of the columns of its fit."""
         estimator.n_features_in_ = int(self.x.shape[1])
-        estimator.__dict__.pop("feature_names_in_", None)
+        for name in ("feature_names_in_", "recipe_"):
+            estimator.__dict__.pop(name, None)
+        if self.recipe is not None:
+            estimator.recipe_ = self.recipe
         if self.names is not None:
             estimator.feature_names_in_ = self.names
 
@@ -257,7 +261,7 @@ def _stored_rows(estimator: BaseEstimator, X: StoredRows, *, fitting: bool) -> C
     limits: Limits = estimator._limits
     x = X.loaded(limits.loaded_bytes, limits.canonical_rows)
     holes = X.holes and (isinstance(x, StoredRows) or bool(np.isnan(x).any()))
-    return CheckedRows(x, 0 if x is X else X.nbytes, holes, X.weight, _names(X.columns))
+    return CheckedRows(x, 0 if x is X else X.nbytes, holes, X.weight, _names(X.columns), X.recipe)
 
 
 def _names(columns: tuple[Any, ...]) -> npt.NDArray[Any] | None:

@@ -80,6 +80,7 @@ def best_of_few(graph: CommunityGraph, resolution: float, labels: IntArray) -> I
     for number in range(STARTS if n else 0):
         groups = 1 + number * (n - 1) // (STARTS - 1)
         start = np.random.RandomState([n, number]).randint(0, groups, n)
+        start = np.where(graph.held, n + np.arange(n), start)
         found = communities(graph, resolution, draw=(n, number), start=start)
         if (value := graph.modularity(found, resolution)) > best + 1e-9:
             best, labels = value, found

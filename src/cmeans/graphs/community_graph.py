@@ -26,14 +26,17 @@ class CommunityGraph:
     start: IntArray  # (n + 1,) first arc of each node
     end: Int32  # (arcs,)
     weight: Float64  # (arcs,)
+    held: npt.NDArray[np.int8]  # (n,) 1 for nodes of which no two are in one community
 
     @classmethod
-    def of(cls, affinities: Any) -> CommunityGraph:
+    def of(cls, affinities: Any, held: npt.NDArray[Any] | None = None) -> CommunityGraph:
         """Return the graph of a symmetric CSR matrix."""
+        n = affinities.shape[0]
         return cls(
             affinities.indptr.astype(np.int64),
             affinities.indices.astype(np.int32),
             np.ascontiguousarray(affinities.data, np.float64),
+            np.zeros(n, np.int8) if held is None else held.astype(np.int8),
         )
 
     @property

@@ -104,8 +104,7 @@ def consensus(graph: CommunityGraph, resolution: float, runs: Sequence[IntArray]
     for labels in runs:
         together += labels[graph.begin] == labels[graph.end]
     share = APART + (1 - APART) * together / len(runs)
-    reweighed = CommunityGraph(graph.start, graph.end, graph.weight * share)
-    return communities(reweighed, resolution)
+    return communities(replace(graph, weight=graph.weight * share), resolution)
 
 
 def cells(graph: CommunityGraph) -> IntArray:

@@ -28,6 +28,7 @@ class _GraphArgument(Structure):
         ("end", ADDRESS),
         ("weight", ADDRESS),
         ("strength", ADDRESS),
+        ("held", ADDRESS),
         ("nodes", WHOLE),
         ("pull", REAL),
     ]
@@ -86,7 +87,7 @@ def _addresses(*arrays: npt.NDArray[Any]) -> list[int | None]:
 
 
 def _argument(graph: CommunityGraph, pull: float) -> _GraphArgument:
-    arrays = graph.start, graph.end, graph.weight, graph.strength
+    arrays = graph.start, graph.end, graph.weight, graph.strength, graph.held
     return _GraphArgument(*_addresses(*arrays), graph.n_nodes, pull)
 
 
@@ -124,8 +125,10 @@ def joined(graph: CommunityGraph, member: Numbers) -> CommunityGraph:
     """Return the graph of groups of nodes, named 0, 1, ..."""
     order = np.argsort(member, kind="stable").astype(np.int32)
     member, count = member.astype(np.int32), int(member.max()) + 1
+    held = np.zeros(count, np.int8)
+    np.maximum.at(held, member, graph.held)
     if not native.is_available():
-        return _joined(graph, member, order, count)
+        return _joined(graph, member, order, held)
     start = np.empty(count + 1, np.int64)
     end, weight = np.empty(len(graph.end), np.int32), np.empty(len(graph.end))
     sums = np.zeros(count)
@@ -133,7 +136,7 @@ def joined(graph: CommunityGraph, member: Numbers) -> CommunityGraph:
     join = native.function("join_nodes", np.float64, (GRAPH, pointer_to(_JoinArgument)))
     join(byref(_argument(graph, 0.0)), byref(made))
     arcs = int(start[-1])
-    return CommunityGraph(start, end[:arcs].copy(), weight[:arcs].copy())
+    return CommunityGraph(start, end[:arcs].copy(), weight[:arcs].copy(), held)
 
 
 def _neighbours(graph: CommunityGraph) -> list[list[tuple[int, float]]]:
@@ -155,6 +158,8 @@ def _moved(graph: CommunityGraph, pull: float, label: Numbers, order: Numbers) -
     while queue:
         v = queue.popleft()
         waits[v], own = False, labels[v]
+        if graph.held[v]:
+            continue
         sums: dict[int, float] = {}
         for u, weight in neighbours[v]:
             if u != v:
@@ -197,7 +202,7 @@ def _refined(graph: CommunityGraph, pull: float, label: Numbers, order: Numbers)
                 outside[v] += weight
     for v in order.tolist():
         all_of_it, pulled = whole[labels[v]], pull * strength[v]
-        if not alone[v] or outside[v] < pulled * (all_of_it - strength[v]):
+        if graph.held[v] or not alone[v] or outside[v] < pulled * (all_of_it - strength[v]):
             continue
         sums: dict[int, float] = {}
         for u, weight in neighbours[v]:
@@ -217,10 +222,12 @@ def _refined(graph: CommunityGraph, pull: float, label: Numbers, order: Numbers)
     return np.array(parts, np.int32)
 
 
-def _joined(graph: CommunityGraph, member: Numbers, order: Numbers, count: int) -> CommunityGraph:
+def _joined(
+    graph: CommunityGraph, member: Numbers, order: Numbers, held: npt.NDArray[np.int8]
+) -> CommunityGraph:
     """The C function `join_nodes`."""
     neighbours, members = _neighbours(graph), member.tolist()
-    sums: list[dict[int, float]] = [{} for _ in range(count)]
+    sums: list[dict[int, float]] = [{} for _ in range(len(held))]
     for v in order.tolist():
         own = sums[members[v]]
         for u, weight in neighbours[v]:
@@ -228,4 +235,4 @@ def _joined(graph: CommunityGraph, member: Numbers, order: Numbers, count: int) 
     ends: list[int] = [c for own in sums for c in own]
     weights: Float64 = np.array([w for own in sums for w in own.values()], np.float64)
     start: npt.NDArray[np.int64] = np.append(0, np.cumsum([len(own) for own in sums]))
-    return CommunityGraph(start.astype(np.int64), np.array(ends, np.int32), weights)
+    return CommunityGraph(start.astype(np.int64), np.array(ends, np.int32), weights, held)

@@ -23,7 +23,7 @@ def number_of(labels: IntArray) -> int:
 
 def with_number(search: CommunitySearch, wanted: int) -> StableCommunities | None:
     """Return as many communities; None where no resolution has so many, or more parts than these
-    are connected by nothing."""
+    are connected by nothing, or held apart."""
     low, high = LOWEST, HIGHEST
     while high - low > CLOSE:
         middle = (low + high) / 2
@@ -45,17 +45,17 @@ def _merged(
     graph: CommunityGraph, resolution: float, labels: IntArray, wanted: int
 ) -> IntArray | None:
     """Join pairs of communities that an edge connects, those that cost the least modularity first,
-    until so many are left; None where nothing connects them."""
+    until so many are left; None where nothing connects them, or all are held apart."""
     c = number_of(labels)
     if c == wanted:
         return labels
     between = np.zeros((c, c))
     np.add.at(between, (labels[graph.begin], labels[graph.end]), graph.weight)
-    strength = between.sum(axis=1)
-    name = np.arange(c)
+    strength, name = between.sum(axis=1), np.arange(c)
+    holds = np.bincount(labels, graph.held) > 0
     for _ in range(c - wanted):
         gain = between - resolution * np.outer(strength, strength) / graph.total
-        gain[(between <= 0) | np.eye(c, dtype=bool)] = -np.inf
+        gain[(between <= 0) | np.eye(c, dtype=bool) | np.outer(holds, holds)] = -np.inf
         a, b = np.unravel_index(np.argmax(gain), gain.shape)
         if not np.isfinite(gain[a, b]):
             return None
@@ -63,5 +63,6 @@ def _merged(
         between[:, a] += between[:, b]
         between[b], between[:, b] = 0.0, 0.0
         strength[a], strength[b] = strength[a] + strength[b], 0.0
+        holds[a] |= holds[b]
         name[name == b] = a
     return compact(name[labels])

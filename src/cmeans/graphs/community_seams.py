@@ -20,6 +20,7 @@ from .community_graph import CommunityGraph
 
 SEAM = 0.45  # ratio of a boundary to a halving, from which on communities may be one
 APART = 1.4  # logarithm of cuts inside over cuts around, from which on they are clusters
+MOST = 100.0  # ratio that is told, as of communities of single nodes, which have no halves
 FLOOR = 0.01  # which is added to both cuts
 FEW, DENSE = 6, 200  # nodes below which nothing is told, and up to which all eigenvectors are found
 CLOSE = 1e-3  # tolerance of eigenvectors of more
@@ -61,7 +62,7 @@ def seams(graph: CommunityGraph, labels: IntArray, engine: Engine) -> Seams:
     half, inside = cuts[:, 0], cuts[:, 1]
     arcs = sparse.triu(between, 1).tocoo()
     mean = (half[arcs.row] + half[arcs.col]) / 2
-    ratios = arcs.data / np.maximum(mean, np.finfo(float).tiny)
+    ratios = arcs.data / np.maximum(mean, arcs.data / MOST)
     largest = np.zeros(count)
     np.maximum.at(largest, arcs.row, ratios)
     np.maximum.at(largest, arcs.col, ratios)

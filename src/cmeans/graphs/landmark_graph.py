@@ -26,11 +26,18 @@ from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 
-AUTOMATIC = 1000  # landmarks at most, where their number is not given
+LEAST_AUTOMATIC = 1000  # landmarks, where their number is not given and rows are twice as many
+FOR_EACH_CLUSTER = 30  # of which a cluster needs some to be one
+MOST_AUTOMATIC = 4000  # since all pairs of them are in memory
 ROWS = 10  # of the sample for each landmark
 SWEEPS = 5  # of k-means: landmarks need to cover the rows, not to be a best partition
 LEAST = 1e-8  # of its weight with which a row counts in the graph
 GAPS = 20  # eigenvalues at least, between which the largest gap is sought
+
+
+def automatic_landmarks(n_clusters: int) -> int:
+    """Return how many landmarks a graph of enough rows has, where their number is not given."""
+    return int(np.clip(FOR_EACH_CLUSTER * n_clusters, LEAST_AUTOMATIC, MOST_AUTOMATIC))
 
 
 def landmark_centres(

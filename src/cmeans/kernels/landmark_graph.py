@@ -102,7 +102,7 @@ class LandmarkGraphKernel(FeatureKernel):
         Whether features of a row are divided by their length.
     n_components : "auto" or int, default="auto"
         Number of features; "auto": the number of clusters, tied eigenvectors whole.
-    falloff : float >= 0, default=4
+    falloff : float >= 0, default=6
         How fast rows farther than usual from their landmarks lose weight in the graph, so that
         stray rows do not join clusters. 0: all rows count alike.
     metric : "euclidean" or "precomputed", default="euclidean"
@@ -131,7 +131,7 @@ class LandmarkGraphKernel(FeatureKernel):
     width: Literal["local mean"] | float = "local mean"
     normalized: bool = False
     n_components: Literal["auto"] | int = "auto"
-    falloff: float = 4.0
+    falloff: float = 6.0
     metric: Literal["euclidean", "precomputed"] = "euclidean"
     name = "landmark_graph"
     over_landmarks = True

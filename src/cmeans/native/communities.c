@@ -11,6 +11,7 @@ struct graph {
     const int32_t *end;     /* (arcs,) both ways, and from a node to itself */
     const double *weight;   /* (arcs,) */
     const double *strength; /* (nodes,) sums of the weights */
+    const int8_t *held;     /* (nodes,) those that stay in their communities */
     int64_t nodes;
     double pull; /* the resolution over the sum of all strengths */
 };
@@ -55,6 +56,8 @@ int64_t EXPORTED(move_nodes)(const struct graph *g, const struct move_room *r) {
     while (waiting) {
         const int32_t v = r->queue[head], own = r->label[v];
         head = head + 1 == n ? 0 : head + 1, waiting--, r->waits[v] = 0;
+        if (g->held[v])
+            continue;
         const int64_t found = neighbouring(g, v, r->label, 0, r->joined, r->seen);
         const double pull = g->pull * g->strength[v], tie = TIE * g->strength[v];
         r->total[own] -= g->strength[v], r->size[own]--;
@@ -113,7 +116,7 @@ void EXPORTED(refine_communities)(const struct graph *g, const struct refine_roo
     for (int64_t t = 0; t < g->nodes; t++) {
         const int32_t v = r->order[t];
         const double whole = r->whole[r->label[v]], pull = g->pull * g->strength[v];
-        if (!r->alone[v] || r->outside[v] < pull * (whole - g->strength[v]))
+        if (g->held[v] || !r->alone[v] || r->outside[v] < pull * (whole - g->strength[v]))
             continue;
         const int64_t found = neighbouring(g, v, r->part, r->label, r->joined, r->seen);
         int32_t best = v;

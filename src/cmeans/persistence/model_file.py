@@ -107,7 +107,8 @@ def packed(
     model: BaseEstimator, *, rows: bool = True, metadata: Mapping[str, Any] | None = None
 ) -> tuple[dict[str, Any], Arrays]:
     """Return the header and the arrays that `save` writes."""
-    steps, model = steps_of(model)
+    check_is_fitted(model)
+    steps, model = steps_of(getattr(model, "_saved", model))
     check_is_fitted(model)
     if metadata is not None and not (
         isinstance(metadata, Mapping) and all(isinstance(key, str) for key in metadata)
@@ -125,11 +126,12 @@ def packed(
     # they may have been changed since the fit, and loading would refuse them
     check_parameters(model)
     writer = _ModelPacker(rows)
+    recipe = vars(model).get("recipe_")  # which is JSON, for readers of the header alone
     header = {
         "format": FORMAT,
         "version": __version__,
         **writer.parts(model),
-        "metadata": metadata or {},
+        "metadata": ({} if recipe is None else recipe.to_json()) | dict(metadata or {}),
     }
     if steps is not None:
         header |= {"format": WITH_STEPS, "steps": packed_steps(steps, writer)}
@@ -158,7 +160,7 @@ class _ModelPacker(Packer):
         fitted = {
             k: v
             for k, v in vars(model).items()
-            if is_fitted_name(k) and (self._rows or k not in PER_ROW)
+            if is_fitted_name(k) and k != "recipe_" and (self._rows or k not in PER_ROW)
         }
         params = model.get_params(deep=False)
         return {
@@ -197,6 +199,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         model = _build(header, arrays)
         check_model(model)
+        _add_recipe(model, header["metadata"])
         return (
             pipeline_of(header["steps"], arrays, model) if header["format"] == WITH_STEPS else model
         )
@@ -295,6 +298,16 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
             f"with{'' if 'steps' in header else 'out'} steps."
         )
     return header, arrays
+
+
+def _add_recipe(model: BaseEstimator, metadata: Mapping[str, Any]) -> None:
+    """Give a model the recipe of its table, where the file holds one and tables can be read."""
+    if {"columns", "scaling", "dtype"} <= metadata.keys():
+        try:
+            from ..data.recipe.table_recipe import recipe_from_json
+        except ModuleNotFoundError:  # pyarrow, which reads tables
+            return
+        model.recipe_ = recipe_from_json(metadata)
 
 
 def _build(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Any:

@@ -93,6 +93,8 @@ class Rule(ParameterObject, ABC):
     has_prices : whether its scales are prices of clusters, by which their sizes are kept between
         bounds.
     has_tails : whether rows far out cost and pull less than by their squared distances (`tails`).
+    has_densities : whether its scales come from weights and covariances of clusters, and
+        memberships are posterior probabilities.
 
     Notes
     -----
@@ -118,6 +120,7 @@ class Rule(ParameterObject, ABC):
     leaves_rows_out: ClassVar[bool] = False
     has_prices: ClassVar[bool] = False
     has_tails: ClassVar[bool] = False
+    has_densities: ClassVar[bool] = False
 
     def __init_subclass__(cls, **words: Any) -> None:
         super().__init_subclass__(**words)
@@ -205,6 +208,11 @@ class Rule(ParameterObject, ABC):
         """The rule of two streams merged, of which the `other` brings a share of the weight; None
         where they do not go together."""
         return self if self == other else None
+
+    def of_holes(self, holes: Array | None) -> Array | None:
+        """(b,) what rows that lack some values (b, r) have more of squared distances, so that they
+        compare with that of noise; None: nothing."""
+        return None
 
     def left_out(self, u: Array, d2: Array) -> Array:
         """True (b,) for rows that belong nowhere; asked of rules that leave rows out. Those without

@@ -31,6 +31,8 @@ class Mixture(Rule):
     array([[0.5, 0.5]])
     """
 
+    has_densities = True
+
     @property
     def native_functions(self) -> NativeFunctions:
         return NativeFunctions("sized entropy", power=TEMPERATURE)

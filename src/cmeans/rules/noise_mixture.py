@@ -4,6 +4,7 @@ everywhere."""
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,11 +32,14 @@ class NoiseMixture(Rule):
     ----------
     log_volume : float
         ln V.
+    log_ranges : sequence of floats or None, default=None
+        The logarithms (d,) of the ranges whose product V is, for rows that lack some values: noise
+        has the density of the others alone, 1 over the product of their ranges.
 
     Raises
     ------
     ValueError
-        If it is no finite number.
+        If one is no finite number.
 
     Examples
     --------
@@ -50,10 +54,13 @@ class NoiseMixture(Rule):
     """
 
     log_volume: float
+    log_ranges: Sequence[float] | None = None
     leaves_rows_out = True
 
     def __post_init__(self) -> None:
         real(self.log_volume, "log_volume", "NoiseMixture", least=-math.inf)
+        for value in self.log_ranges or ():
+            real(value, "log_ranges", "NoiseMixture", least=-math.inf)
 
     @property
     def noise_distance(self) -> float:
@@ -81,6 +88,13 @@ class NoiseMixture(Rule):
     def penalty(self, u: Array, scales: Float64 | None) -> Array:
         xp = namespace(u)
         return entropy_penalty(xp.concat([u, self._noise(u)[:, None]], axis=1), TEMPERATURE)
+
+    def of_holes(self, holes: Array | None) -> Array | None:
+        if holes is None or self.log_ranges is None:
+            return None
+        ranges = as_like(np.asarray(self.log_ranges), holes, namespace(holes).float64)
+        missing = namespace(holes).astype(holes, namespace(holes).float64)
+        return 2.0 * (missing @ ranges)
 
     def left_out(self, u: Array, d2: Array) -> Array:
         return self._noise(u) > namespace(u).max(u, axis=1)

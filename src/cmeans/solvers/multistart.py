@@ -127,6 +127,7 @@ class BestRun:
     sums: Statistics | None  # at its end, where it was measured
     row_visits: int  # of all runs together
     attributes: Mapping[str, Any] = field(default_factory=dict)  # as of `FitResult`
+    remark: str = ""  # on what was found, beside the reason of the end
 
 
 def best_of(
@@ -290,7 +291,7 @@ def concluded(
     return FitResult(
         solution,
         [*solution.history, assignment.objective],
-        reason(solution, problem.stopping, assignment.objective),
+        reason(solution, problem.stopping, assignment.objective) + best.remark,
         assignment,
         space,
         state,

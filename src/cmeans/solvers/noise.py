@@ -10,6 +10,7 @@ import numpy as np
 
 from ..data.arrays import Float64, IntArray
 from ..rules import Rule
+from ..runtime.numerals import percent
 from ..sampling.population import FIXED_SEED, population_of, sample
 from ..spaces.centres import Centres
 from ..sweeps.passes import NearestRowsPass
@@ -35,6 +36,9 @@ COVERED = 0.7
 # of that one's width: where noise begins, so that clusters without any keep nearly all of their
 # rows
 BEYOND = 1.5
+# share of an equal part of the rows from which on rows that lie apart are a cluster, not a few
+# strays
+OWN = 0.2
 LEAST = 1e-6  # of the mean squared distance: no noise cluster is nearer
 OUTLYING = 0.05  # share of the weight that has no part in that mean
 ROUNDS, SWEEPS = 10, 10  # in which the distance is settled, and in each of them
@@ -130,6 +134,25 @@ class NearestCentres(NamedTuple):
         return float(self.weight[within].sum() / self.weight.sum())
 
 
+class LostCluster(NamedTuple):
+    """A cluster that noise has taken."""
+
+    width: float  # squared, as of `cluster_width`
+    share: float  # of the rows' weight
+
+    def said(self, *, spared: bool) -> str:
+        """Return what a fit tells of it."""
+        if spared:
+            return (
+                f"; noise begins beyond a cluster of {percent(self.share)} of the rows, wider than "
+                "the others, which it would have taken"
+            )
+        return (
+            f"; most rows that are noise form a cluster of their own, of {percent(self.share)} of "
+            "all rows: take one cluster more, a smaller share, or GaussianMixture"
+        )
+
+
 @dataclass(frozen=True)
 class _Settled:
     """The end of the rounds."""
@@ -204,14 +227,50 @@ class NoisePilot:
                 at_rest=True,
             )
             visits += settled.row_visits
+        lost = self._lost_cluster(part, centres, settled)
+        visits += 2 * part.n_rows
+        if lost is not None and self.share is None:
+            settled = self._sparing(part, centres, lost, here.within("spared"))
+            visits += settled.row_visits
         centres, delta = settled.centres, settled.delta
         # else the sample's will do
-        if self.share is None and schedule is not None and _judged(problem, part) is problem:
+        whole = schedule is not None and _judged(problem, part) is problem
+        if self.share is None and whole and lost is None:
             delta = self._distance(self.nearest(problem, centres), self.share)
             visits = visits + problem.n_rows
         final = replace(problem, rule=self.final.at_noise_distance(delta))
         solution = solve(final, State(centres), observer.at("fit"))
-        return final, BestRun(solution, None, visits + solution.row_visits)
+        remark = "" if lost is None else lost.said(spared=self.share is None)
+        return final, BestRun(solution, None, visits + solution.row_visits, remark=remark)
+
+    def _lost_cluster(
+        self, part: Problem, centres: Centres, settled: _Settled
+    ) -> LostCluster | None:
+        """Return the cluster about a centre of the run without noise that noise has taken: more
+        than half of its rows are noise, and more than half of all noise is of it. Noise that is
+        spread is of several clusters, and strays are few."""
+        before, after = self.nearest(part, centres), self.nearest(part, settled.centres)
+        c, weight = len(centres), before.weight
+        noise = np.where(after.d2 > settled.delta, weight, 0.0)
+        mass = np.bincount(before.labels, weight, c)
+        taken = np.bincount(before.labels, noise, c)
+        enough = mass >= OWN * mass.sum() / c
+        lost = np.flatnonzero((taken > HALF * mass) & (taken > HALF * noise.sum()) & enough)
+        if not len(lost):
+            return None
+        own = before.labels == lost[0]
+        width = cluster_width(before.d2[own], weight[own])
+        return LostCluster(width, float(mass[lost[0]] / mass.sum()))
+
+    def _sparing(
+        self, part: Problem, centres: Centres, lost: LostCluster, observer: Observer
+    ) -> _Settled:
+        """Return the centres beside noise that begins beyond a cluster which it had taken."""
+        delta = BEYOND * lost.width
+        stopping = replace(part.stopping, max_iter=min(SWEEPS, part.stopping.max_iter))
+        trial = replace(part, rule=self.final.at_noise_distance(delta), stopping=stopping)
+        solution = solve(trial, State(centres), observer.at("noise"))
+        return _Settled(solution.state.centres, delta, solution.row_visits)
 
     def _settled(
         self,

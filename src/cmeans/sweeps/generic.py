@@ -48,7 +48,8 @@ def sweep(
     if second is not None and rule.has_tails:
         second = replace(second, mass=np.zeros(len(state.centres)))
     for block, block_rows, distances in _measured(rows, rows.space, state, task, plain=False):
-        d2, pull = rule.tails(block_rows.costs(distances), errors)
+        d2, more = _costs(rule, block_rows, distances)
+        d2, pull = rule.tails(d2, errors)
         u = rule.memberships(d2, state.scales)
         weight = as_like(block.weight, d2)
         w = rule.weights(u) * weight[:, None]
@@ -58,7 +59,7 @@ def sweep(
             block_rows.add_second_moments(pulling, second.points, second.values)
             if second.mass is not None:
                 second.mass[...] += host_float64(namespace(w).sum(pulling, axis=0))
-        sums.add(w, d2, rule.penalty(u, state.scales), block.weight, weight)
+        sums.add(w, d2, _penalty(rule, u, state, more), block.weight, weight)
         if labels is not None:
             here = argmax_labels(rule, u, d2)
             labels[block.start : block.start + len(here)] = here
@@ -99,8 +100,8 @@ def assign(
     objective = total_distance = 0.0
     mass = np.zeros(len(state.centres))
     for block, block_rows, distances in _measured(rows, space, state, task, plain=True):
-        d2, _ = rule.tails(block_rows.costs(distances), state.expected_errors)
-        xp = namespace(distances)
+        (d2, more), xp = _costs(rule, block_rows, distances), namespace(distances)
+        d2, _ = rule.tails(d2, state.expected_errors)
         here = out.place(block.start, d2.shape[0])
         u = rule.memberships(d2, state.scales)
         out.labels[here] = labels = argmax_labels(rule, u, d2)
@@ -112,7 +113,7 @@ def assign(
         out.nearest[here] = _label_column(distances, labels)
         weight = as_like(block.weight, d2, xp.float64)
         costs = xp.sum(rule.weights(u) * d2, axis=1)
-        penalty = rule.penalty(u, state.scales)
+        penalty = _penalty(rule, u, state, more)
         costs = costs if penalty is None else costs + penalty
         objective += float(xp.sum(xp.astype(costs, xp.float64) * weight))
         total_distance += float(xp.sum(xp.sum(d2, axis=1, dtype=xp.float64) * weight))
@@ -313,6 +314,20 @@ def _measured(
         if distances_of is None:
             distances_of = state.distances_in(space, block_rows.kxx)
         yield block, block_rows, distances_of(block_rows)
+
+
+def _costs(rule: Rule, rows: Rows, distances: Array) -> tuple[Array, Array | None]:
+    """Return what memberships are made of (b, c), and what of it rows have (b,) as they lack values
+    that noise spreads over."""
+    d2, more = rows.costs(distances), rule.of_holes(rows.plain().holes)
+    return (d2, None) if more is None else (d2 + as_like(more, d2)[:, None], as_like(more, d2))
+
+
+def _penalty(rule: Rule, u: Array, state: State, more: Array | None) -> Array | None:
+    """Return what the rule adds to the objective of each row, without what rows have `more` in all
+    of their distances."""
+    penalty = rule.penalty(u, state.scales)
+    return penalty if more is None or penalty is None else penalty - more
 
 
 class _Sums:

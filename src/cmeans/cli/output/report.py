@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from ...data.recipe.scaling import LONG_TAIL, skewness, some_rows
+from ...data.recipe.table_recipe import TableRecipe
 from ...data.row_source import ColumnLabel, as_source
 from ...runtime.numerals import in_digits, percent
 from ..option_values import METHODS
@@ -93,8 +95,29 @@ def spreads(x: Any, columns: Sequence[ColumnLabel], n_left: int) -> dict[ColumnL
     }
 
 
+def long_tails(
+    x: Any, columns: Sequence[ColumnLabel], recipe: TableRecipe
+) -> dict[ColumnLabel, float]:
+    """Return the skewness of columns without negative values that have a long tail, of some of the
+    rows; `recipe`: by which they were scaled."""
+    if scipy.sparse.issparse(x) or recipe.scaling.kind == "log":
+        return {}
+    rows, _ = some_rows(x, FIRST)
+    skew, values = skewness(rows), recipe.scaling.undone(rows)
+    with np.errstate(invalid="ignore"):
+        taken = (skew > LONG_TAIL) & ~(values < 0).any(axis=0)
+    return {
+        label: value
+        for label, value, take in zip(columns, skew.tolist(), taken, strict=True)
+        if take and str(label) not in recipe.unscaled
+    }
+
+
 def next_steps(
-    arguments: Sequence[str], summary: Mapping[str, Any], spread: Mapping[ColumnLabel, float]
+    arguments: Sequence[str],
+    summary: Mapping[str, Any],
+    spread: Mapping[ColumnLabel, float],
+    tails: Mapping[ColumnLabel, float],
 ) -> list[dict[str, str]]:
     """Return what to try next and why, each as a command to copy; `arguments` are those of this
     fit."""
@@ -108,7 +131,12 @@ def next_steps(
             (why, shlex.join(["cmeans", *_without(arguments, option), option, str(value)]))
         )
 
-    if summary["scale"] == "none" and own.get("scaling") != "range" and spread:
+    if tails:
+        longest = max(tails, key=tails.__getitem__)
+        others = f", and {len(tails) - 1} more columns" if len(tails) > 1 else ""
+        why = f"{longest!r}: skewness {tails[longest]:.0f}{others}; take logarithms of long tails"
+        again(why, "--scale", "log")
+    elif summary["scale"] == "none" and own.get("scaling") != "range" and spread:
         widest, least = max(spread, key=spread.__getitem__), min(spread, key=spread.__getitem__)
         ratio = spread[widest] / spread[least]
         if ratio > UNEQUAL:
@@ -248,6 +276,7 @@ def of_predict(summary: Mapping[str, Any]) -> Iterator[Part]:
     yield f"{summary['rows']:,} rows of {summary['file']}, labelled by {summary['model']}"
     yield ""
     yield _clusters(summary["sizes"].tolist(), summary["noise"], None)
+    yield from (f"  {line}" for line in (summary["changed"] or {}).values())
     yield from _end(summary)
 
 

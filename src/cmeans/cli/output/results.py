@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from ...data.files.arrow import OWN, pa
 from ...persistence.model_file import KEY
-from ...runtime.user_warnings import one_line
+from ...runtime.user_warnings import DataWarning, one_line
 from ...storage import atomic as staging
 from ...storage.atomic import flush_names, new_staging, remove_leftovers, writing_to
 from ...storage.codec import text_in
@@ -29,6 +30,8 @@ from ..errors import InputError
 from .messages import in_options
 from .standard_streams import standard_output
 
+NAMED = "cluster"  # the column of clusters' names
+
 
 def write_columns(file: Path, columns: Mapping[str, NDArray[Any]]) -> None:
     """Write a small table as Parquet; WriteError where that fails."""
@@ -36,58 +39,105 @@ def write_columns(file: Path, columns: Mapping[str, NDArray[Any]]) -> None:
         pa.parquet.write_table(pa.table(dict(columns)), opened)
 
 
-def add_names(
-    labels: Path, out: Path, column: str, names: Sequence[Callable[[], Iterator[Any]]]
-) -> None:
-    """Write the table of labels to `out` with the names of its rows as the first column, some rows
-    at a time, and remove `labels`.
+@dataclass(frozen=True)
+class AddedColumn:
+    """A column of the user's files that goes beside the labels."""
 
-    `names`: what reads them from each file.
-    """
+    label: str
+    parts: Sequence[Callable[[], Iterator[Any]]]  # what reads its values from each file
+    names_rows: bool = False  # True of one that should have no value twice
+
+
+def add_columns(
+    labels: Path, out: Path, columns: Sequence[AddedColumn], names: Sequence[str] = ()
+) -> None:
+    """Write the table of labels to `out` with columns before it, and the names of the clusters
+    behind the labels where there are any, some rows at a time, and remove `labels`."""
     try:
-        _add_names(labels, out, column, names)
+        _add_columns(labels, out, [_Reader.of(column) for column in columns], names)
     except pa.ArrowException as error:
+        which = columns[0].label if len(columns) == 1 else "..."
         raise InputError(
-            f"--id {column}: cannot be written to {out.suffix} ({one_line(error)}); take another "
+            f"--id {which}: cannot be written to {out.suffix} ({one_line(error)}); take another "
             "column."
         ) from error
     labels.unlink()
 
 
-def _add_names(
-    labels: Path, out: Path, column: str, names: Sequence[Callable[[], Iterator[Any]]]
-) -> None:
-    kinds = {_array(part).type for read in names for part in islice(read(), 1)}
-    whole = all(map(pa.types.is_integer, kinds))
-    kind = kinds.pop() if len(kinds) == 1 else pa.int64() if whole else pa.string()  # of all files
-    parts, first = (
-        (_array(part).cast(kind) for read in names for part in read()),
-        pa.array([], kind),
-    )
+@dataclass
+class _Reader:
+    """The values of a column, some rows at a time."""
+
+    label: str
+    kind: Any  # of all files
+    parts: Iterator[Any]
+    waiting: Any
+    hashes: list[NDArray[np.int64]] | None
+
+    @classmethod
+    def of(cls, column: AddedColumn) -> _Reader:
+        kinds = {_array(part).type for read in column.parts for part in islice(read(), 1)}
+        whole = all(map(pa.types.is_integer, kinds))
+        kind = kinds.pop() if len(kinds) == 1 else pa.int64() if whole else pa.string()
+        parts = (_array(part).cast(kind) for read in column.parts for part in read())
+        hashes = list[NDArray[np.int64]]() if column.names_rows else None
+        return cls(column.label, kind, parts, pa.array([], kind), hashes)
+
+    def next(self, rows: int) -> Any:
+        while len(self.waiting) < rows:
+            part = next(self.parts, None)
+            if part is None:
+                raise InputError(
+                    f"--id {self.label}: there are fewer rows now than were clustered; the file "
+                    "has changed."
+                )
+            self.waiting = pa.concat_arrays([self.waiting, part])
+        values, self.waiting = self.waiting[:rows], self.waiting[rows:]
+        if self.hashes is not None:
+            self.hashes.append(np.fromiter(map(hash, values.to_pylist()), np.int64, rows))
+        return values
+
+    def tell_duplicates(self) -> None:
+        """Warn of names that several rows have."""
+        every = np.concatenate(self.hashes) if self.hashes else np.empty(0)
+        twice = len(every) - len(np.unique(every))
+        if twice:
+            warnings.warn(
+                f"--id {self.label}: {twice:,} of {len(every):,} rows have a name that an earlier "
+                "row has; each has a label of its own.",
+                DataWarning,
+                stacklevel=2,
+            )
+
+
+def _add_columns(labels: Path, out: Path, readers: Sequence[_Reader], names: Sequence[str]) -> None:
     with (
         writing_to(out),
-        labels.open("rb") as unnamed,
+        labels.open("rb") as bare,
         out.open("wb") as named,
-        pa.parquet.ParquetFile(unnamed) as table,
+        pa.parquet.ParquetFile(bare) as table,
     ):
-        schema = table.schema_arrow.insert(0, pa.field(column, kind))
+        own, known = table.schema_arrow, pa.array([*names, "none"], pa.string())
+        fields = [*(pa.field(each.label, each.kind) for each in readers), *own]
+        if names:
+            fields.insert(len(readers) + 1, pa.field(NAMED, pa.string()))
+        schema = pa.schema(fields, own.metadata)
         with (
             pa.csv.CSVWriter(named, schema)
             if out.suffix == ".csv"
             else pa.parquet.ParquetWriter(named, schema) as writer
         ):
             for number in range(table.num_row_groups):
-                rows = table.read_row_group(number)
-                while len(first) < len(rows):
-                    part = next(parts, None)
-                    if part is None:
-                        raise InputError(
-                            f"--id {column}: there are fewer rows now than were clustered; the "
-                            "file has changed."
-                        )
-                    first = pa.concat_arrays([first, part])
-                writer.write_table(rows.add_column(0, schema.field(0), first[: len(rows)]))
-                first = first[len(rows) :]
+                rows = table.read_row_group(number).combine_chunks()
+                columns = [*(each.next(len(rows)) for each in readers), *rows.columns]
+                if names:
+                    found = pa.compute.if_else(
+                        pa.compute.less(rows["label"], 0), len(names), rows["label"]
+                    )
+                    columns.insert(len(readers) + 1, known.take(found.combine_chunks()))
+                writer.write_table(pa.table(columns, schema=schema))
+    for each in readers:
+        each.tell_duplicates()
 
 
 def _array(values: Any) -> Any:

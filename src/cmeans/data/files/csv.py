@@ -334,7 +334,7 @@ class CsvText:
         """Return the first cells of each column as they are written."""
         found = list[list[str]]()
         for lines in self.data:
-            for line in lines.joined(self.reader.dialect.delimiter)[0].texts if lines else ():
+            for line in self._records(lines, rows) if lines else ():
                 if len(found) == rows:
                     break
                 with suppress(LineError):  # which is told when it is read
@@ -344,6 +344,10 @@ class CsvText:
         return [list(column) for column in zip(*found, strict=True)] or [
             [] for _ in self.header.fields
         ]
+
+    def _records(self, lines: Lines, most: int) -> list[bytes]:
+        """Return the first records of some lines that are not empty."""
+        return lines[:most].joined(self.reader.dialect.delimiter)[0].filled().texts
 
     def column(self, at: int) -> Iterator[pa.Array]:
         """Yield one column as text."""

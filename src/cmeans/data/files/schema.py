@@ -38,6 +38,7 @@ class ReadOptions:
     known: Sequence[ColumnLabel] | None = None  # the columns of a model
     spell: Spelling = in_python  # formats arguments in messages
     name: ColumnLabel | None = None  # a column that names the rows, and is no data
+    with_rows: bool = False  # results by row hold the columns of the file too
     written: TextFormat = AS_PROGRAMS_WRITE  # how the cells of text files are written
     leave_out: Sequence[ColumnLabel] = ()  # columns that are no data where all are taken
     adapt: Callable[[Any], Any] | None = None  # applied to each table that is opened

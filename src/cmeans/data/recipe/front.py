@@ -90,7 +90,9 @@ def front_of(asked: ReadOptions, words: TableWords, no_data: Collection[ColumnLa
             "which are not written as text."
         )
     written = seen.written(given)
-    tables = [open_file(file, replace(plain, written=written)) for file in files]
+    # all files where categories are to be found in all
+    again = files if words.categorical else files[:1] if seen.notations else []
+    tables = [open_file(file, replace(plain, written=written)) for file in again] or [first]
     made = _made([table for table in tables if isinstance(table, FileTable)], words)
     left = _named(header, seen.left_out)
     data = [

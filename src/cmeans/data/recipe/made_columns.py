@@ -4,6 +4,7 @@ of a circle and of the sphere."""
 from __future__ import annotations
 
 import re
+import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...runtime.user_warnings import DataWarning
 from ..files.arrow import pa
 from ..files.text import is_number
 from ..row_source import RowsError
@@ -34,6 +36,18 @@ class Unseen:
 
     cells: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
+
+    def tell(self) -> None:
+        """Warn of them, once."""
+        for name, count in self.cells.items():
+            rows = f"{count:,} row{'' if count == 1 else 's'}"
+            warnings.warn(
+                f"column {name!r} holds categories that the fit has not seen in {rows}, such as "
+                f"{self.examples[name]!r}; they count as none of those that it has.",
+                DataWarning,
+                stacklevel=3,
+            )
+        self.cells.clear()
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from ...data.known_labels import free_part, known_of
 from ...engines import Chain, ChunkedRows, Engine
 from ...engines.base import Span
 from ...kernels import Kernel, LandmarkGraphKernel
-from ...rules import Fuzzy, Hard, NoiseFuzzy, Rule
+from ...rules import Fuzzy, Hard, Mixture, NoiseFuzzy, Rule
 from ...rules.base import rule_of
 from ...runtime.callbacks import logger, verbose_log
 from ...runtime.checks import parameters_of
@@ -41,7 +41,7 @@ from ...streaming import StreamSummary
 from ...sweeps.final_pass import assign_all
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
-from ..arguments import StreamRule, changed_among
+from ..arguments import StreamRule, StretchedStreamRule, changed_among
 from ..covariance import Covariance, CovarianceName
 from ..fit import BaseCMeans
 from ..fit_plan import SWEEPS_AFTER_SAMPLES, usual_visits
@@ -72,6 +72,7 @@ from .no_rows import has_no_rows, of_no_cluster, refuse_other_width
 from .numbering import numbers_of_labels, tied_numbers
 from .stream_state import Chunk, ChunkResult, EarlyRows, FitSummary, StreamState, WarmupBuffer
 
+GAUSSIAN = "gaussian"  # the rule of mixtures, of streams whose clusters have covariances
 OF_SWEEPS = ("n_iter_", "converged_", "stop_reason_")
 
 
@@ -136,7 +137,10 @@ class StreamingBase(BaseCMeans):
         if self.rule == Fuzzy.name:
             with parameters_of(name, share="noise"):
                 return Fuzzy(self.m) if self.noise is None else NoiseFuzzy(self.m, self.noise)
-        rule = rule_of(self.rule, name, get_args(StreamRule))
+        if self.rule == GAUSSIAN and "covariance" in vars(self):
+            return self._mixture(name)
+        names = StretchedStreamRule if "covariance" in vars(self) else StreamRule
+        rule = rule_of(self.rule, name, get_args(names))
         if self.rule == Hard.name and self.noise is not None:
             raise ValueError(
                 f"{name}(noise={self.noise!r}): there is no hard rule with noise; take "
@@ -154,6 +158,21 @@ class StreamingBase(BaseCMeans):
                 "rows; give another rule."
             )
         return rule
+
+    def _mixture(self, name: str) -> Rule:
+        """Return the rule of a mixture of Gaussians."""
+        said = f'{name}(rule="{GAUSSIAN}"'
+        if self.noise is not None:
+            raise ValueError(
+                f"{said}, noise={self.noise!r}): a stream has no noise beside Gaussians so far; "
+                "take noise=None, or GaussianMixture."
+            )
+        if self.covariance is None:
+            raise ValueError(
+                f'{said}, covariance=None): Gaussians have covariances; take covariance="full", '
+                '"diag", "tied" or "spherical".'
+            )
+        return Mixture()
 
     def partial_fit(
         self,

@@ -174,16 +174,22 @@ class UniformNoise:
 
     def log_volume(self, columns: StandardColumns) -> float:
         """Return ln V over the columns that differ."""
-        live = columns.live
+        return float(self._log_ranges(columns)[columns.live].sum())
+
+    def _log_ranges(self, columns: StandardColumns) -> Float64:
+        """(r,) the logarithms of the ranges, 0 in columns that do not differ."""
+        live, out = columns.live, np.zeros(len(columns.deviations))
         wide = columns.deviations[live] * math.sqrt(12.0)
         ranges = self.ranges[live]
-        return float(np.log(np.where(ranges > 0, ranges, wide)).sum())
+        out[live] = np.log(np.where(ranges > 0, ranges, wide))
+        return out
 
     def rule(self, columns: StandardColumns) -> NoiseMixture:
         """Return the rule of clusters beside this noise."""
-        return NoiseMixture(self.log_volume(columns))
+        return NoiseMixture(self.log_volume(columns), tuple(self._log_ranges(columns).tolist()))
 
 
+@stored
 @dataclass(frozen=True)
 class MixtureVolumes(Volumes):
     """Gaussians of weights p_j: the scales are 2 ln p_j - ln |S_j|, so that the posteriors of a row

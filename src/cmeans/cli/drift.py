@@ -1,0 +1,78 @@
+"""What has changed in rows since a fit: shares of clusters, and means of columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from ..data.recipe.scaling import some_rows
+from ..data.recipe.table_recipe import TableRecipe
+from ..runtime.numerals import in_digits, percent
+
+MOST_COLUMNS = 1_000  # whose means are kept with a model
+_ROWS = 2**14  # of which means are taken
+_SHOWN = 3
+_SHARE, _MEAN = 0.05, 0.25  # changes of a share, and of a mean in deviations, that are told
+
+
+def facts_of(x: Any, sizes: Any, noise: int) -> dict[str, Any]:
+    """Return what a model file holds of the rows of its fit, scaled as the model takes them: the
+    shares of clusters and noise, and means and deviations of columns."""
+    shares = np.append(sizes, noise) / max(1, int(np.sum(sizes)) + noise)
+    return {"shares": shares.tolist(), **_means(x)}
+
+
+def _means(x: Any) -> dict[str, Any]:
+    if scipy.sparse.issparse(x) or x.shape[1] > MOST_COLUMNS or getattr(x, "elsewhere", False):
+        return {}
+    rows = np.ma.masked_invalid(some_rows(x, _ROWS)[0].astype(np.float64))
+    mean, deviation = rows.mean(axis=0), rows.std(axis=0)
+    return {
+        "mean": np.ma.filled(mean, 0.0).tolist(),
+        "deviation": np.ma.filled(deviation, 0.0).tolist(),
+    }
+
+
+def changes(
+    stored: Any, recipe: TableRecipe, x: Any, sizes: Any, noise: int
+) -> dict[str, str] | None:
+    """Return a line on shares and one on columns, of what differs from the rows of the fit; None
+    where the model does not say how those were."""
+    try:
+        before, now = np.asarray(stored["shares"], np.float64), facts_of(x, sizes, noise)
+        lines = {"shares": _of_shares(before, np.asarray(now["shares"]))}
+        if "mean" in stored and "mean" in now:
+            mean, deviation = (
+                np.asarray(stored[name], np.float64) for name in ("mean", "deviation")
+            )
+            lines["columns"] = _of_columns(recipe, mean, deviation, np.asarray(now["mean"]))
+    except (TypeError, KeyError, ValueError):  # the file is not trusted
+        return None
+    return lines
+
+
+def _of_shares(before: Any, now: Any) -> str:
+    names = [*(f"cluster {at}" for at in range(len(now) - 1)), "noise"]
+    order = np.argsort(-np.abs(now - before), kind="stable")
+    moved = [at for at in order.tolist() if abs(now[at] - before[at]) >= _SHARE][:_SHOWN]
+    if not moved:
+        return f"shares of clusters are those of the fit, within {percent(_SHARE)}"
+    parts = (f"{names[at]} {percent(before[at])} -> {percent(now[at])}" for at in moved)
+    return f"shares since the fit: {', '.join(parts)}"
+
+
+def _of_columns(recipe: TableRecipe, mean: Any, deviation: Any, now: Any) -> str:
+    away = np.divide(now - mean, deviation, out=np.zeros_like(mean), where=deviation > 0)
+    order = np.argsort(-np.abs(away), kind="stable")
+    moved = [at for at in order.tolist() if abs(away[at]) >= _MEAN][:_SHOWN]
+    if not moved:
+        return f"means of columns are those of the fit, within {_MEAN} deviations"
+    ends = recipe.scaling.undone(np.stack([mean, now]))
+    parts = (
+        f"{recipe.columns[at]!r} {' -> '.join(in_digits(float(end)) for end in ends[:, at])} "
+        f"({away[at]:+.1f} deviations)"
+        for at in moved
+    )
+    return f"means since the fit: {', '.join(parts)}"

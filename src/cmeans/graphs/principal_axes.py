@@ -1,0 +1,104 @@
+"""Rows along their principal axes, which are found by passes over blocks of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data.arrays import Float64
+from ..data.blocks import Block, Blocks, GivenRows
+from ..engines import Engine, Pass
+from .community_points import Keys, projected
+from .piece_points import GivenPoints
+from .row_keys import row_keys
+
+
+class ReducedRows(NamedTuple):
+    """Rows (n, p) along axes, and what they are known by."""
+
+    rows: Float64
+    keys: Keys  # (n,) of the rows as they were
+    are_nodes: npt.NDArray[np.bool_]  # (n,) all but those without a direction
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sums of weights, of rows, and of products of their columns."""
+
+    weight: float
+    first: Float64  # (d,)
+    second: Float64  # (d, d), or nothing
+
+    def __add__(self, other: Moments) -> Moments:
+        return Moments(
+            self.weight + other.weight, self.first + other.first, self.second + other.second
+        )
+
+
+@dataclass(frozen=True)
+class MomentsPass(Pass[Moments]):
+    """Moments of rows about a point; the second ones where it is known."""
+
+    points: GivenPoints
+    about: Float64 | None = None
+    total: float = 1.0  # weight of all rows
+
+    def work(self, rows: GivenRows, task: int, prepared: None) -> Moments:
+        parts = [self._moments(block) for block in rows.task(task)]
+        return sum(parts[1:], parts[0])
+
+    def _moments(self, block: Block) -> Moments:
+        x = self.points.rows(block.x)
+        weight = block.weight * x.any(axis=1) if self.points.have_unit_length else block.weight
+        if self.about is None:
+            return Moments(float(weight.sum()), weight @ x, np.zeros((0, 0)))
+        x -= self.about
+        weighed = x * np.sqrt(weight / self.total)[:, None]
+        return Moments(float(weight.sum()), weight @ x, weighed.T @ weighed)
+
+
+@dataclass(frozen=True)
+class ReducePass(Pass[ReducedRows]):
+    """Rows along axes."""
+
+    points: GivenPoints
+    centre: Float64
+    axes: Float64
+
+    def work(self, rows: GivenRows, task: int, prepared: None) -> ReducedRows:
+        return _stacked([self._reduced(block) for block in rows.task(task)])
+
+    def _reduced(self, block: Block) -> ReducedRows:
+        x = self.points.rows(block.x)
+        are_nodes = np.ones(len(x), np.bool_)
+        if self.points.have_unit_length:
+            are_nodes = np.asarray(x.any(axis=1))
+        keys = row_keys(x).view(np.int64)
+        return ReducedRows(projected(x, self.centre, self.axes), keys, are_nodes)
+
+
+def _stacked(parts: list[ReducedRows]) -> ReducedRows:
+    return ReducedRows(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def principal_axes(
+    blocks: Blocks, points: GivenPoints, most: int, engine: Engine
+) -> tuple[Float64, Float64]:
+    """Return the mean (d,) of rows and their first principal axes (d, most)."""
+    rows = GivenRows(blocks, blocks.numbers_of_a_row)
+    sums = engine.fold(rows, MomentsPass(points))
+    total = max(sums.weight, np.finfo(float).tiny)
+    mean = sums.first / total
+    second = engine.fold(rows, MomentsPass(points, mean, total)).second
+    return mean, np.ascontiguousarray(np.linalg.eigh(second)[1][:, -most:])
+
+
+def reduced_rows(
+    blocks: Blocks, points: GivenPoints, centre: Float64, axes: Float64, engine: Engine
+) -> ReducedRows:
+    """Return all rows along axes."""
+    rows = GivenRows(blocks, blocks.numbers_of_a_row)
+    return _stacked(list(engine.map(rows, ReducePass(points, centre, axes))))

@@ -1,0 +1,287 @@
+"""Tables as people have them, through fit, select and predict: each right, or one true line."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+import cmeans as library
+from cli.command import Command
+from cmeans.data.row_source import RowsError
+
+N = 240
+GROUP = np.arange(N) % 3
+
+
+def shop() -> pd.DataFrame:
+    """Customers in three groups, with an id, dates, a category, empty cells and a long tail."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "customer_id": [f"C{100 + at}" for at in rng.permutation(N)],
+            "since": pd.Timestamp("2022-01-01") + pd.to_timedelta(rng.integers(0, 900, N), "D"),
+            "country": np.where(rng.random(N) < 0.5, "Österreich", "UK"),
+            "age": np.array([24, 41, 60])[GROUP] + rng.normal(0, 2, N).round(1),
+            "spend": np.exp(np.array([3.0, 6.0, 9.0])[GROUP] + rng.normal(0, 0.3, N)).round(2),
+            "visits": rng.poisson(np.array([60, 25, 4])[GROUP]),
+        }
+    )
+    frame.loc[::17, "age"] = np.nan
+    frame.loc[::29, "country"] = None
+    return frame
+
+
+def euro(value: float) -> str:
+    return f"{value:,.2f}".translate(str.maketrans(",.", ".,")) + " €"
+
+
+def written(frame: pd.DataFrame, name: str, **words: object) -> tuple[str, bytes]:
+    encoding = str(words.pop("encoding", "utf-8"))
+    return name, frame.to_csv(index=False, **words).encode(encoding)
+
+
+def euros(encoding: str) -> tuple[str, bytes]:
+    frame = shop()
+    own = {"spend": frame["spend"].map(euro), "since": frame["since"].dt.strftime("%d.%m.%Y")}
+    return written(frame.assign(**own), "euro.csv", sep=";", encoding=encoding)
+
+
+def numbered() -> tuple[str, bytes]:
+    return written(shop().assign(customer_id=np.arange(N) + 7), "numbered.csv")
+
+
+def dollars() -> tuple[str, bytes]:
+    spend = shop()["spend"].map("${:,.0f}".format)
+    return written(pd.DataFrame({"spend": spend, "visits": shop()["visits"]}), "dollars.csv")
+
+
+def commas() -> tuple[str, bytes]:
+    frame = shop()[["spend", "visits"]].map(lambda value: f"{value:.2f}".replace(".", ","))
+    return written(frame, "commas.csv", sep=";")
+
+
+def blanks() -> tuple[str, bytes]:
+    text = io.StringIO()
+    np.savetxt(text, shop()[["spend", "visits"]], "%10.3f", delimiter="  ")
+    return "blanks.data.gz", gzip.compress(text.getvalue().encode())
+
+
+def zipped() -> tuple[str, bytes]:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as opened:
+        opened.writestr("tables/shop.csv", written(shop(), "", sep="|")[1])
+    return "shop.zip", archive.getvalue()
+
+
+READ = {
+    "plain": lambda: written(shop(), "shop.csv"),
+    "N/A": lambda: written(shop(), "na.csv", na_rep="N/A"),
+    "euro, with a mark": lambda: euros("utf-8-sig"),
+    "euro, of Windows": lambda: euros("cp1252"),
+    "euro, UTF-16": lambda: euros("utf-16"),
+    "numbered": numbered,
+    "dollars": dollars,
+    "decimal commas": commas,
+    "blanks": blanks,
+    "zip": zipped,
+}
+
+
+@pytest.mark.parametrize("case", READ)
+@pytest.mark.filterwarnings("error")
+def test_read_and_clustered(cmeans: Command, tmp_path: Path, case: str) -> None:
+    name, content = READ[case]()
+    file, out = tmp_path / name, tmp_path / "o"
+    file.write_bytes(content)
+    fitted = cmeans("fit", file, "-c", 3, "--scale", "log", "--out", out).summary
+    labels = pq.read_table(out / "labels.parquet")["label"].to_numpy()
+    assert adjusted_rand_score(GROUP, labels) > 0.9
+    some = {"age", "spend", "visits"} & {*fitted["column_names"]} or {0, 1}
+    assert {*fitted["column_names"]} == some
+    told = " ".join(fitted["warnings"])
+    if "customer_id" in content.decode("latin1") or case == "zip":
+        assert fitted["left_out"] == ["customer_id", "since", "country"]
+        assert "'customer_id' (identifiers; --id customer_id)" in told
+        assert "'since' (dates; --dates since), 'country' (2) (categories; --categ" in told
+        assert f"{-(-N // 17)} of {N} in 'age'" in told
+    assert ("decimal commas" in told) == ("euro" in case or "commas" in case)
+    assert ("between thousands ('$" in told) == (case == "dollars")
+    assert ("Windows-1252" in told) == ("Windows" in case)
+    if case in ("plain", "euro, of Windows"):
+        selected = cmeans("select", file, "-c", "2-4", "--refits", 0, "--scale", "log").summary
+        assert selected["n_clusters"] == 3
+    again = cmeans("predict", out / "model.safetensors", file, "--out", tmp_path / "p.csv")
+    assert pd.read_csv(tmp_path / "p.csv")["label"].tolist() == labels.tolist()
+    assert again.summary["changed"] == {
+        "shares": "shares of clusters are those of the fit, within 5%",
+        "columns": "means of columns are those of the fit, within 0.25 deviations",
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            "a,b\n" + "".join(f"{'?' if at % 9 == 0 else at % 7},{at % 5}\n" for at in range(60)),
+            "column 'a' of numbers holds '?' in 7 of 60 cells; where that stands for nothing, say "
+            "--missing-values '?', else --missing-values none.",
+        ),
+        (
+            "a,b\n" + "".join(f"{-9999 if at % 9 == 0 else at % 7},0.5\n" for at in range(60)),
+            "column 'a' holds -9999 in 7 of 60 cells, far from all others (0 to 6); where that "
+            "stands for nothing, say --missing-values -9999, else --missing-values none.",
+        ),
+        (
+            "a;b\n" + "".join(f"{at + 100},{at * 7 % 1000:03};1\n" for at in range(60)),
+            "column 'a' holds numbers such as '100,000', which have two meanings; say which with "
+            "--decimal , or --thousands ,.",
+        ),
+        (
+            "a;b\n" + "2,5;1\n" * 1_100 + "x,5;1\n",
+            "line 1102: column 'a' holds 'x,5', no number.",
+        ),
+        (
+            "day,b\n" + "".join(f"0{at % 9 + 1}/05/2024,{at % 7}\n" for at in range(60)),
+            "column 'day' holds dates that have two meanings (such as '01/05/2024'); say which "
+            "with --dates day=%d/%m/%Y.",
+        ),
+    ],
+)
+def test_what_the_user_has_to_say(
+    cmeans: Command, tmp_path: Path, content: str, message: str
+) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text(content)
+    words = ["--dates", "day"] if "day" in content else []
+    ended = cmeans("fit", file, "-c", 2, *words, "--out", tmp_path / "o", "-q")
+    assert (ended.code, ended.err.splitlines()) == (2, [f"cmeans: {file}: {message}"])
+    advice = message.partition("say --")[2].partition(",")[0].replace("'", "")
+    if advice:
+        said = f"--{advice}".split()
+        assert cmeans("fit", file, "-c", 2, *said, "--out", tmp_path / "o", "-q").code == 0
+
+
+def test_a_workbook_is_named(cmeans: Command, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "book.xlsx", "w") as book:
+        for name in ("[Content_Types].xml", "xl/workbook.xml", "docProps/app.xml"):
+            book.writestr(name, "<x/>")
+    ended = cmeans("fit", tmp_path / "book.xlsx", "-c", 2, "--out", tmp_path / "o", "-q")
+    assert ended.code == 2
+    assert "book.xlsx: is an Excel workbook" in ended.err
+    assert "save its sheet as CSV" in ended.err
+
+
+def test_a_workbook_is_read(tmp_path: Path) -> None:
+    pytest.importorskip("openpyxl")
+    shop().to_excel(tmp_path / "book.xlsx", index=False)
+    with pytest.warns(UserWarning, match="left out"):
+        rows = library.read_table(tmp_path / "book.xlsx", missing="partial")
+    assert rows.columns == ("age", "spend", "visits")
+
+
+def test_next_month(cmeans: Command, tmp_path: Path) -> None:
+    """Unseen categories, repeated names, rows and names of clusters beside the labels, changes."""
+    shop().to_csv(tmp_path / "shop.csv", index=False)
+    words = ["--scale", "log", "--categorical", "country", "--id", "customer_id"]
+    fit = ["fit", tmp_path / "shop.csv", "-c", 3, *words, "--names", "a,b,c", "--with-rows"]
+    assert cmeans(*fit, "--out", tmp_path / "o").code == 0
+    table = pd.read_parquet(tmp_path / "o" / "labels.parquet")
+    assert [*table.columns[:8]] == [*shop().columns, "label", "cluster"]
+    assert table["cluster"].tolist() == [*np.array(["a", "b", "c"])[table["label"]]]
+    later = shop()[GROUP != 0].assign(country="Italia")
+    pd.concat([later, later[:4]]).to_csv(tmp_path / "next.csv", index=False)
+    predict = ["predict", tmp_path / "o" / "model.safetensors", tmp_path / "next.csv"]
+    summary = cmeans(*predict, "--id", "customer_id", "--out", tmp_path / "p.parquet").summary
+    assert "country' holds categories that the fit has not seen in 164 rows" in str(summary)
+    assert "--id customer_id: 4 of 164 rows have a name that an earlier row has" in str(summary)
+    assert summary["changed"]["shares"].startswith("shares since the fit: cluster ")
+    assert "'visits' " in summary["changed"]["columns"]
+    assert set(pd.read_parquet(tmp_path / "p.parquet")["cluster"]) <= {"a", "b", "c"}
+
+
+def test_columns_made_of_others(cmeans: Command, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    hour = np.where(GROUP == 0, rng.normal(0, 1, N), rng.normal(12, 1, N)).round() % 24
+    frame = shop().assign(hour=hour, lat=50.0 + GROUP, lon=np.where(GROUP == 1, 179.9, -179.9))
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    words = ["--cyclic", "hour=24", "--latlon", "lat,lon", "--dates", "since", "--columns", "spend"]
+    out = ["--out", tmp_path / "o"]
+    fit = ["fit", tmp_path / "x.csv", "-c", 2, "--column-weight", "hour=4,spend=0.25"]
+    summary = cmeans(*fit, *words, "--scale", "standard", *out).summary
+    made = ["since_days", "hour_cos", "hour_sin", *(f"lat_lon_{axis}" for axis in "xyz")]
+    assert summary["column_names"] == ["spend", *made]
+    model = library.load(tmp_path / "o" / "model.safetensors")
+    rows = library.read_table(tmp_path / "x.csv", recipe=model)
+    x = rows.read(0, N)
+    angle = hour * np.pi / 12
+    np.testing.assert_allclose(x[:, 2:4], 2 * np.column_stack([np.cos(angle), np.sin(angle)]))
+    np.testing.assert_allclose((x[:, 4:] ** 2).sum(axis=1), 1.0)
+    days = (frame["since"] - frame["since"].mean()).dt.total_seconds().to_numpy()
+    np.testing.assert_allclose(x[:, 1], days / days.std(), rtol=1e-9)
+    np.testing.assert_allclose(x[:, 0].std(), 0.5)
+    assert np.array_equal(
+        model.predict(rows), pq.read_table(tmp_path / "o" / "labels.parquet")["label"].to_numpy()
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"recipe": 3}, "recipe=3: give a model"),
+        ({"missing": "drop"}, "missing='drop': give"),
+        ({"cyclic": {"age": -1.0}}, r"cyclic=.*: a period is above 0"),
+        ({"column_weight": {"nobody": 2.0}}, "there is no such column of data"),
+        ({"encoding": "nonsense"}, "encoding='nonsense': is no encoding"),
+        ({"scale": "cube"}, "scale='cube'"),
+        ({"categorical": ["customer_id"]}, "240 categories in 240 rows; is it an identifier"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::cmeans.DataWarning")
+def test_what_read_table_refuses(tmp_path: Path, words: dict[str, object], message: str) -> None:
+    shop().to_csv(tmp_path / "x.csv", index=False)
+    with pytest.raises(RowsError, match=message):
+        library.read_table(tmp_path / "x.csv", **{"missing": "partial", **words})
+
+
+@pytest.mark.filterwarnings("ignore::cmeans.DataWarning")
+def test_python_reads_as_the_command(cmeans: Command, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_bytes(euros("cp1252")[1])
+    words = ["--scale", "log", "--categorical", "country", "--missing", "partial"]
+    cmeans("fit", tmp_path / "x.csv", "-c", 3, *words, "--out", tmp_path / "o")
+    words = {"scale": "log", "categorical": ["country"], "missing": "partial"}
+    rows = library.read_table(tmp_path / "x.csv", **words)
+    model = library.load(tmp_path / "o" / "model.safetensors")
+    assert model.recipe_ == rows.recipe
+    mine = library.FuzzyCMeans(3, missing="partial", random_state=0).fit(rows)
+    labels = pq.read_table(tmp_path / "o" / "labels.parquet")["label"].to_numpy()
+    assert np.array_equal(mine.labels_, labels)
+    assert mine.recipe_ is rows.recipe
+    library.save(mine, tmp_path / "m.safetensors")
+    predict = ["predict", tmp_path / "m.safetensors", tmp_path / "x.csv"]
+    assert cmeans(*predict, "--out", tmp_path / "p.csv").code == 0
+    assert pd.read_csv(tmp_path / "p.csv")["label"].tolist() == labels.tolist()
+
+
+def test_a_run_is_repeated_from_its_summary_or_a_file(cmeans: Command, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_bytes(written(shop(), "")[1])
+    words = ["-c", 3, "--scale", "log", "--columns", "age,spend", "--method", "hard"]
+    fit = ["fit", tmp_path / "x.csv", *words, "--kernel", "linear"]
+    config = cmeans(*fit, "--out", tmp_path / "o").summary["config"]
+    assert config["scale"] == "log"
+    run = f'file = "{tmp_path}/x.csv"\nclusters = 3\nscale = "log"\ncolumns = ["age", "spend"]\n'
+    (tmp_path / "run.toml").write_text(f'{run}method = "hard"\nkernel = "linear"\n')
+    first = pq.read_table(tmp_path / "o" / "labels.parquet")
+    for file in (tmp_path / "o" / "summary.json", tmp_path / "run.toml"):
+        out = tmp_path / file.stem
+        assert cmeans("fit", "--config", file, "--out", out).code == 0
+        assert pq.read_table(out / "labels.parquet").equals(first)
+    (tmp_path / "bad.toml").write_text("clsters = 3\n")
+    assert "'clsters' is no" in cmeans("fit", "--config", tmp_path / "bad.toml").err

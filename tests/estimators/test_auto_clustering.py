@@ -1,0 +1,174 @@
+"""One call: the space and the number by evidence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_clusterer
+from sklearn.datasets import make_moons
+from sklearn.metrics import adjusted_rand_score
+from sklearn.pipeline import Pipeline
+
+import cmeans
+from cmeans import AutoClustering, DataWarning, KernelKMeans
+from cmeans.estimators import auto_choice, auto_rows
+from cmeans.estimators.auto_spaces import COSTS, SamplePartitions
+
+
+def blobs(
+    centres: list[tuple[float, float]], each: int, deviation: float, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    labels = np.repeat(np.arange(len(centres)), each)
+    noise = np.random.default_rng(seed).normal(0, deviation, (len(labels), 2))
+    return noise + np.array(centres)[labels], labels
+
+
+CORNERS = [(0.0, 0.0), (3.0, 0.0), (1.5, 2.6)]
+
+
+def test_both_levels_of_six_blobs_in_two_groups_are_named() -> None:
+    X, y = blobs(CORNERS + [(x + 60, y) for x, y in CORNERS], 100, 0.25)
+    model = cmeans.cluster(X)
+    assert model.n_clusters_ == 6
+    assert adjusted_rand_score(y, model.labels_) > 0.98
+    assert model.evidence_.stable_numbers[0] == 2
+    assert "coarse to fine: 2" in str(model.evidence_)
+
+
+def test_a_few_far_rows_are_named_and_hide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto_rows, "WHOLE", 1000)
+    monkeypatch.setattr(auto_rows, "SAMPLE", 600)
+    X, y = blobs([(0, 0), (9, 0)], 3000, 1.0)
+    X = np.concatenate([X, np.random.default_rng(1).normal(90, 0.1, (12, 2))])
+    with pytest.warns(DataWarning, match="12 rows lie far from all others, such as row 6000"):
+        model = cmeans.cluster(X)
+    assert model.n_clusters_ == 2
+    assert model.evidence_.far_rows.tolist() == list(range(6000, 6012))
+    assert adjusted_rand_score(y, model.labels_[:6000]) > 0.98
+
+
+def test_forty_blobs_are_forty_and_the_end_of_a_range_warns() -> None:
+    X, y = blobs([(2 * (i % 8), 2 * (i // 8)) for i in range(40)], 25, 0.1)
+    model = cmeans.cluster(X)
+    assert model.n_clusters_ == 40
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    with pytest.warns(DataWarning, match="40 clusters stand out, more than the 5 allowed"):
+        assert cmeans.cluster(X, (2, 5), candidates=["plain"]).n_clusters_ <= 5
+
+
+def test_columns_of_other_units_are_scaled_and_predict_scales_too() -> None:
+    rng, y = np.random.default_rng(0), np.arange(600) % 3
+    X = np.stack([rng.normal(1e5, 2e4, 600), rng.normal(0.02 + 0.03 * y, 0.004)], axis=1)
+    model = cmeans.cluster(X)
+    assert model.n_clusters_ == 3
+    assert adjusted_rand_score(y, model.labels_) > 0.98
+    assert "ranges of 1" in model.evidence_.scaling
+    assert isinstance(model.best_estimator_, Pipeline)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    np.testing.assert_array_equal(model.best_estimator_.predict(X), model.labels_)
+
+
+def test_one_heap_is_one_cluster_and_says_what_there_would_be() -> None:
+    X = np.random.default_rng(2).normal(size=(200, 2))
+    with pytest.warns(DataWarning, match=r"one cluster; evidence_\.partition has the"):
+        model = cmeans.cluster(X, candidates=["pieces", "plain"])
+    assert model.n_clusters_ == 1
+    assert set(model.labels_.tolist()) == {0}
+    assert len(set(model.evidence_.partition.tolist())) > 1
+
+
+def test_unclear_clusters_are_found_by_consensus() -> None:
+    """Round clusters that touch, where pieces say nothing."""
+    X, y = blobs([(0, 0), (4, 0), (0, 4), (4, 4)], 150, 1.1, seed=3)
+    model = cmeans.cluster(X, candidates=["pieces", "plain"])
+    assert model.n_clusters_ == 4
+    assert adjusted_rand_score(y, model.labels_) > 0.8
+    assert "valleys" in model.evidence_.reason
+
+
+def test_it_is_an_ordinary_estimator(tmp_path: Path) -> None:
+    X, y = make_moons(300, noise=0.05, random_state=0)
+    model = cmeans.cluster(X, 2)
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    assert is_clusterer(model)
+    assert clone(model).get_params() == model.get_params()
+    np.testing.assert_array_equal(model.labels_, model.best_estimator_.labels_)
+    np.testing.assert_array_equal(model.fit_predict(X), model.labels_)
+    np.testing.assert_array_equal(model.memberships(X).argmax(axis=1), model.labels_)
+    assert model.transform(X).shape == (300, 2)
+    with pytest.raises(AttributeError, match="no attribute 'm_'"):
+        AutoClustering().m_  # noqa: B018
+    assert "<table>" in model.evidence_._repr_html_()
+    cmeans.save(model, tmp_path / "model")
+    np.testing.assert_array_equal(cmeans.load(tmp_path / "model").predict(X), model.labels_)
+
+
+def test_copies_are_weights_and_the_order_of_rows_does_not_matter() -> None:
+    X, _ = blobs(CORNERS, 40, 0.4)
+    weight, order = np.random.default_rng(4).integers(1, 4, 120), np.random.default_rng(5)
+    model = cmeans.cluster(X, 3, sample_weight=weight)
+    copies = order.permutation(np.repeat(np.arange(120), weight))
+    again = cmeans.cluster(X[copies], 3)
+    assert adjusted_rand_score(model.labels_[copies], again.labels_) == 1.0
+    ours, theirs = model.evidence_.candidates[0], again.evidence_.candidates[0]
+    assert (ours.space, ours.score) == (theirs.space, pytest.approx(theirs.score))
+
+
+def test_candidates_are_forced_and_forbidden() -> None:
+    X, _ = blobs(CORNERS, 50, 0.3)
+    model = cmeans.cluster(X, 3, candidates=["plain"])
+    assert [candidate.space for candidate in model.evidence_.candidates] == ["plain"]
+    assert isinstance(model.best_estimator_, KernelKMeans)
+    found = cmeans.cluster(X, 3, candidates=["not pieces", "not graph"]).evidence_.candidates
+    assert {candidate.space for candidate in found} == {"plain", "covariances"}
+    with pytest.raises(ValueError, match="candidates='nothing'"):
+        cmeans.cluster(X, candidates=["nothing"])
+    with pytest.raises(ValueError, match="give a list"):
+        cmeans.cluster(X, candidates="plain")
+
+
+def test_the_budget_decides_before_the_start_and_is_told() -> None:
+    X, _ = blobs(CORNERS, 50, 0.3)
+    evidence = cmeans.cluster(X, 3, budget=2e5).evidence_
+    left = {entry.what: entry.budget for entry in evidence.left_out}
+    assert left
+    whole = cmeans.cluster(X, 3, budget=max(left.values()) * 2).evidence_
+    assert len(whole.candidates) == 4
+    assert not whole.left_out
+    assert "budget=" in str(evidence)
+
+
+def test_limits_of_time_and_interrupts_keep_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = blobs(CORNERS, 60, 0.3)
+    model = AutoClustering(time_limit=1e-9).fit(X)
+    assert model.n_clusters_ == 3
+    assert "time_limit" in model.stop_reason_
+    usual = SamplePartitions.__call__
+
+    def interrupted(self: SamplePartitions, space: str, number: int) -> object:
+        if space == "graph":
+            raise KeyboardInterrupt
+        return usual(self, space, number)
+
+    monkeypatch.setattr(SamplePartitions, "__call__", interrupted)
+    model = AutoClustering().fit(X)
+    assert "interrupted" in model.stop_reason_
+    assert adjusted_rand_score(y, model.labels_) > 0.95
+    assert {candidate.space for candidate in model.evidence_.candidates} == {"pieces", "plain"}
+
+
+def test_what_it_refuses() -> None:
+    X, _ = blobs(CORNERS, 10, 0.3)
+    with pytest.raises(ValueError, match=r"AutoClustering.*n_clusters"):
+        AutoClustering(0).fit(X)
+    with pytest.raises(ValueError, match="scaling"):
+        AutoClustering(scaling="furlongs").fit(X)
+    with pytest.raises(ValueError, match="budget"):
+        AutoClustering(budget=-1).fit(X)
+
+
+def test_costs_cover_all_candidates() -> None:
+    for spaces in (*auto_choice.CANDIDATES.values(), auto_choice.ON_A_PLANE):
+        assert set(spaces) <= set(COSTS)
