@@ -85,8 +85,8 @@ ATTEMPTS: dict[str, Callable[[Any], Any]] = {
     ).fit(ROWS),
     "a noise cluster (`noise=`)": lambda model: model.set_params(noise=0.1).fit(ROWS),
     "chunk after chunk (`partial_fit`)": lambda model: model.partial_fit(ROWS),
-    "the number of clusters found": lambda model: model.set_params(
-        n_clusters="auto" if model.n_clusters == "auto" else (1, 4)
+    "the number of clusters found": lambda model: (
+        model.set_params(n_clusters=(1, 4)) if "n_clusters" in model.get_params() else model
     ).fit(ROWS),
 }
 
@@ -102,10 +102,11 @@ def estimators() -> dict[str, type]:
 
 def able(estimator: Callable[..., Any], attempt: Callable[[Any], Any]) -> bool:
     """Return True where the attempt gets through."""
-    parameters = inspect.signature(estimator).parameters
-    known = {word: value for word, value in QUICK.items() if word in parameters}
-    if "kernel" not in parameters and parameters["n_clusters"].default == "auto":
-        del known["n_clusters"]  # it is a result
+    known = {
+        word: value
+        for word, value in QUICK.items()
+        if word in inspect.signature(estimator).parameters
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -22,7 +22,6 @@ from ..fitting.named_parameters import NamedParameters
 from ..fitting.rows.out_of_range import refuse_overflow
 from ..fitting.streams.no_rows import has_no_rows, refuse_other_width
 from ..fitting.validation import integer, read_rows
-from ..runtime.checks import is_auto
 from ..runtime.docstrings import describes_arguments
 from ..runtime.user_warnings import naming
 from ..solvers.observer import FitRecord
@@ -44,8 +43,6 @@ class StreamingGaussianMixture(
 
     Parameters
     ----------
-    n_clusters : "auto", default="auto"
-        Their number is a result; there is no other value.
     chunk_size : int, default=10000
         Rows that `fit` reads at a time. `partial_fit` takes chunks of any size, of one row too; the
         state is that of the rows, whatever chunks they came in.
@@ -105,8 +102,7 @@ class StreamingGaussianMixture(
     _stream: LivingStream
     labels_: Labels
 
-    def __init__(self, n_clusters: str = "auto", *, chunk_size: int = 10000) -> None:
-        self.n_clusters = n_clusters
+    def __init__(self, *, chunk_size: int = 10000) -> None:
         self.chunk_size = chunk_size
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -149,7 +145,13 @@ class StreamingGaussianMixture(
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> Labels:
-        """Cluster rows and return their labels: `fit(X).labels_`."""
+        """Cluster rows and return their labels: `fit(X).labels_`.
+
+        Parameters
+        ----------
+        X : as for `fit`.
+        y : not used.
+        """
         return self.fit(X).labels_
 
     @describes_arguments
@@ -226,13 +228,7 @@ class StreamingGaussianMixture(
 
     def _checked(self) -> None:
         """Refuse parameters that are invalid for all rows."""
-        name = type(self).__name__
-        if not is_auto(self.n_clusters):
-            raise ValueError(
-                f"{name}(n_clusters={self.n_clusters!r}): the number is a result here, "
-                '"auto"; where it is known, take StreamingFuzzyCMeans.'
-            )
-        integer(self.chunk_size, "chunk_size", name, 1)
+        integer(self.chunk_size, "chunk_size", type(self).__name__, 1)
 
     def _take(self, X: Any) -> IntArray:
         """Take the next rows; return their labels."""
