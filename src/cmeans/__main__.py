@@ -1,5 +1,6 @@
 """The command by `python -m cmeans`."""
 
-import runpy
+from importlib import import_module
 
-runpy.run_module("cmeans.cli", run_name="__main__")
+if __name__ == "__main__":
+    raise SystemExit(import_module("cmeans.cli").main())

@@ -19,8 +19,9 @@ from cmeans.rules import Entropy, NoiseFuzzy, PolynomialFuzzy, Rule
 Blobs = tuple[np.ndarray, np.ndarray]
 
 SUMMARY = {
-    "command", "version", "file", "rows", "columns", "dtype", "scale", "weight", "method", "n_clusters", "n_clusters_found",
-    "m", "pilot_m", "eta", "noise_distance", "method_options", "kernel", "gamma", "n_landmarks", "approximation", "seed", "objective",
+    "command", "config", "version", "file", "rows", "columns", "dtype", "scale", "weight", "method", "n_clusters",
+    "n_clusters_found", "m", "pilot_m", "eta", "noise_distance", "method_options", "kernel", "gamma", "n_landmarks",
+    "approximation", "seed", "objective",
     "n_iter", "converged", "clearness", "column_names", "left_out", "id", "categories", "reason", "next", "sizes", "noise", "seconds",
     "warnings", "outputs", "like", "prices", "size_gap", "known_labels", "must_link", "metric", "missing",
     "covariance", "log_likelihood",

@@ -155,7 +155,7 @@ def test_the_demo_is_read_by_people(cmeans: Command, tmp_path: Path) -> None:
     ],
 )
 def test_advice_follows_from_facts(facts: dict[str, object], command: str | None) -> None:
-    steps = next_steps(ARGUMENTS, {**SUMMARY, **facts}, {"a": 1000.0, "b": 1.0})
+    steps = next_steps(ARGUMENTS, {**SUMMARY, **facts}, {"a": 1000.0, "b": 1.0}, {})
     assert [step["command"] for step in steps[:-1]] == (
         [] if command is None else [f"cmeans {command}"]
     )
@@ -216,3 +216,9 @@ def test_rows_in_their_files_many_clusters_and_noise(
     )
     assert "  columns: 0, 1, 2, 3, 4, 5, 6, 7, ... (12 in all)" in lines
     assert pq.read_table(tmp_path / "o" / "labels.parquet").num_rows == 600
+
+
+def test_a_long_tail_is_told_with_its_skewness() -> None:
+    first = next_steps(ARGUMENTS, SUMMARY, {"a": 1.0}, {"a": 2.4, "spend": 9.1})[0]
+    assert first["why"] == "'spend': skewness 9, and 1 more columns; take logarithms of long tails"
+    assert first["command"].endswith("--scale log")
