@@ -57,8 +57,10 @@ def test_every_public_name_is_in_the_reference() -> None:
 def test_every_name_of_a_public_module_is_in_the_reference(room: str) -> None:
     text = (DOCS / "api" / f"{room}.rst").read_text()
     described = set(re.findall(r"^\.\. auto(?:class|function|data):: (\w+)", text, flags=re.M))
+    names = set(getattr(cmeans, room).__all__)
+    assert described <= names
     # estimators of the wing stand with the others
-    assert described == set(getattr(cmeans, room).__all__) - set(PUBLIC)
+    assert names - described <= set(PUBLIC)
     assert described <= named(room)
 
 
