@@ -40,6 +40,7 @@ from cmeans import (
     SequentialPossibilisticCMeans,
     Sizes,
     StreamingFuzzyCMeans,
+    StreamingGaussianMixture,
     TwoStepKernelKMeans,
 )
 from cmeans.kernels import Gower, HistogramIntersection, Polynomial
@@ -78,6 +79,8 @@ MODELS: dict[str, tuple[BaseEstimator, Any]] = {
         X,
     ),
     "communities": (ModularityClustering(3), X),
+    "communities-equal": (ModularityClustering(3, edges="equal"), X),
+    "communities-shared": (ModularityClustering(3, edges="shared"), X),
     "communities-given": (ModularityClustering(metric="precomputed", resolution=1.0), GRAPH),
     "connected": (ConnectivityClustering(3, noise="auto", **WORDS), X),
     "connected-given": (ConnectivityClustering(3, metric="precomputed", **WORDS), np.sqrt(D2)),
@@ -165,6 +168,7 @@ MODELS: dict[str, tuple[BaseEstimator, Any]] = {
         ),
         X,
     ),
+    "stream-living": (StreamingGaussianMixture(chunk_size=30), X),
     "stream-warming-up": (StreamingFuzzyCMeans(3, warm_up=200, **WORDS), X),
     "top-k": (FuzzyCMeans(3, top_k=2, **WORDS), X),
     "two-step": (TwoStepKernelKMeans(3, **WORDS), X),
