@@ -197,11 +197,12 @@ class Rule(ParameterObject, ABC):
     def tails(
         self,
         d2: Array,  # (b, c)
-        errors: Float64 | None,  # (c,) that rounded rows are expected to lack; None: nothing
+        errors: Float64 | None,
     ) -> tuple[Array, Array | None]:
-        """Return what memberships and the objective are made of in place of squared distances (b,
-        c), and its slope there: how strongly a row pulls each centre, beside its weight; None: it
-        is these distances. Native sweeps know no others."""
+        """Return what memberships and the objective are made of in place of squared distances `d2`
+        (b, c), and its slope there: how strongly a row pulls each centre, beside its weight; None:
+        it is these distances. Native sweeps know no others. Rounded rows are expected to lack
+        `errors` (c,) of their distances; None: nothing."""
         return d2, None
 
     def merged(self, other: Rule, share: float) -> Rule | None:
@@ -210,8 +211,8 @@ class Rule(ParameterObject, ABC):
         return self if self == other else None
 
     def of_holes(self, holes: Array | None) -> Array | None:
-        """(b,) what rows that lack some values (b, r) have more of squared distances, so that they
-        compare with that of noise; None: nothing."""
+        """(b,) what rows have more of squared distances, so that they compare with that of noise,
+        where they lack the values that `holes` (b, r) marks; None: nothing."""
         return None
 
     def left_out(self, u: Array, d2: Array) -> Array:
