@@ -127,11 +127,13 @@ def packed(
     check_parameters(model)
     writer = _ModelPacker(rows)
     recipe = vars(model).get("recipe_")  # which is JSON, for readers of the header alone
+    beside, told = {} if recipe is None else recipe.to_json(), dict(metadata or {})
     header = {
         "format": FORMAT,
         "version": __version__,
         **writer.parts(model),
-        "metadata": ({} if recipe is None else recipe.to_json()) | dict(metadata or {}),
+        # in one order, whether a recipe was read with the model or comes with its metadata
+        "metadata": told | {name: beside[name] for name in beside if name not in told},
     }
     if steps is not None:
         header |= {"format": WITH_STEPS, "steps": packed_steps(steps, writer)}

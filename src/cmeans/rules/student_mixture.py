@@ -85,8 +85,8 @@ class StudentMixture(Rule):
     def log_likelihoods(
         self, costs: Float64, scales: Float64, log_volumes: Float64, d: int
     ) -> Float64:
-        """(b,) ln sum_j p_j t(x_i; v_j, S_j), from `costs` (b, c) as `tails` makes them; scales hold
-        `log_volumes` (c,) ln |S_j|."""
+        """(b,) ln sum_j p_j t(x_i; v_j, S_j), from `costs` (b, c) as `tails` makes them; `scales`
+        (c,) hold `log_volumes` (c,) ln |S_j|."""
         values: Float64 = logsumexp((scales[None, :] - costs) / 2.0, axis=1)
         return values + self.log_constant
 
