@@ -38,13 +38,16 @@ class OutOfTimeError(Exception):
     """No time is left for a partition."""
 
 
+# of partitions that only vote: few sweeps and no search, as those that differ tell more
 OF_VOTES = {
     **COSTS,
-    "covariances": (0.0, 100.0, 200.0),
+    "plain": (0.0, 10.0, 1.5),
+    "graph": (600.0, 20.0, 3.0),
+    "covariances": (0.0, 100.0, 60.0),
 }
-# of partitions that only vote: few sweeps
-QUICK = {
-    "covariances": {"tol": 1e-3},
+QUICK: dict[str, dict[str, Any]] = {
+    "plain": {"search": None},
+    "covariances": {"search": None, "tol": 1e-3},
 }
 
 
