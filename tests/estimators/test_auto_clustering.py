@@ -15,6 +15,7 @@ import cmeans
 from cmeans import AutoClustering, DataWarning, KernelKMeans
 from cmeans.estimators import auto_choice, auto_rows
 from cmeans.estimators.auto_spaces import COSTS, SamplePartitions
+from cmeans.persistence.model_file import read_metadata
 
 
 def blobs(
@@ -68,6 +69,18 @@ def test_columns_of_other_units_are_scaled_and_predict_scales_too() -> None:
     assert isinstance(model.best_estimator_, Pipeline)
     np.testing.assert_array_equal(model.predict(X), model.labels_)
     np.testing.assert_array_equal(model.best_estimator_.predict(X), model.labels_)
+
+
+def test_logarithms_are_kept_and_the_evidence_with_them(tmp_path: Path) -> None:
+    rng, y = np.random.default_rng(0), np.arange(200) % 2
+    X = np.exp(rng.normal(size=(200, 2)) + 2.5 * y[:, None])
+    model = cmeans.cluster(X, 2, scaling="log")
+    cmeans.save(model, tmp_path / "model")
+    np.testing.assert_array_equal(cmeans.load(tmp_path / "model").predict(X), model.labels_)
+    kept = read_metadata(tmp_path / "model")["metadata"]["evidence"]
+    assert kept == str(model.evidence_).splitlines()
+    steps = model.best_estimator_[:-1]
+    np.testing.assert_allclose(steps.inverse_transform(steps.transform(X)), X)
 
 
 def test_one_heap_is_one_cluster_and_says_what_there_would_be() -> None:
