@@ -55,7 +55,9 @@ def test_names_and_categories(cmeans: Command, tmp_path: Path) -> None:
     assert summary["n_clusters"] == 3
     assert "--id customer --categorical plan,place" in summary["next"][0]["command"]
     left_out = cmeans("select", tmp_path / "shop.csv", *words)
-    assert "left out: 'plan' (3), 'place' (3) (categories; --categorical plan,place)" in left_out.err
+    assert (
+        "left out: 'plan' (3), 'place' (3) (categories; --categorical plan,place)" in left_out.err
+    )
 
 
 def test_a_table_for_people(cmeans: Command, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
