@@ -91,7 +91,7 @@ class AutoClustering(RunsPasses, NamedParameters):
     room for it, unless connected pieces stand apart. Number unknown: the gains of
     connected pieces drop after the number of clusters that stand apart; where they drop less than
     three times, partitions into too many clusters are joined across shallow valleys, and what most
-    of them end in is the answer.
+    of them end in is the answer; outside tables the space whose partition is most like it wins.
 
     `cmeans.save` writes `best_estimator_`, and the evidence as text among the file's metadata.
 
