@@ -10,6 +10,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from ..data.recipe.scaling import AUTO
 from ..data.row_source import RowsError
 from ..solvers.checkpoints import Checkpoint
 from .app import COMMANDS, Context, Exit, argument, new_app, option
@@ -361,7 +362,7 @@ def fit(
         out,
         method,
         words,
-        table.scale,
+        table.scale(AUTO if chosen else "none"),
         table.words,
         *told,
         top_k,
@@ -436,7 +437,7 @@ def select(
         Path(),
         method,
         words,
-        table.scale,
+        table.scale(),
         table.words,
         checkpoint=checkpoint,
         arguments=context.obj or (),

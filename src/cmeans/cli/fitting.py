@@ -112,7 +112,7 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
     """Fit, write all results, and return the summary. Where an error ends it there are none; where
     that is a full disk, those that found room, the model before all others."""
     method = METHODS[request.method]
-    _check(request, method)
+    check_request(request, method)
     if request.plan:
         return planned(request, screen)
     watch = Stopwatch()
@@ -129,6 +129,7 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
                 here = client is None  # else the workers plan for themselves
                 wanted = getattr(model, "plan", None) if here else None
                 rows, recipe = prepared_rows(request, front, screen, stays=not here, wanted=wanted)
+                request = replace(request, scale=recipe.scaling.kind)
             try:
                 with files_kept({"--checkpoint": request.kept_in}), watch.part("fit"):
                     with_columns(
@@ -240,7 +241,7 @@ def refuse_other_options(request: FitRequest, methods: Mapping[str, MethodSpec])
             )
 
 
-def _check(request: FitRequest, method: MethodSpec) -> None:
+def check_request(request: FitRequest, method: MethodSpec) -> None:
     """Refuse options that are invalid whatever the rows are."""
     refuse_other_options(request, METHODS)
     if "n_clusters" in method.needed and "n_clusters" not in request.words:
@@ -345,7 +346,7 @@ def with_front(request: FitRequest, methods: Mapping[str, MethodSpec]) -> tuple[
         and "missing" in own
         and "missing" not in words
         and request.scheduler is None
-        and plain.get("kernel") == "linear"
+        and plain.get("kernel", "linear") == "linear"
         and plain.get("metric") in (None, "euclidean")
         and not any(word.startswith("landmarks") for word in words)
     )

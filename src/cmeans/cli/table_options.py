@@ -41,7 +41,7 @@ HeaderLine = Annotated[
         shown="names are text, data numbers",
     ),
 ]
-Scale = Literal["none", "standard", "unit", "robust", "log"]
+Scale = Literal["none", "standard", "unit", "robust", "log", "auto"]
 
 
 def _texts(text: str, metavar: str, name: str | None = None) -> Any:
@@ -85,14 +85,15 @@ OF_A_FIT: dict[str, tuple[Any, Any]] = {
     "dtype": (Dtype, "keep"),
     "scale": (
         Annotated[
-            Scale,
+            Scale | None,
             option(
                 DATA,
                 "standard: mean 0, deviation 1; unit: [0, 1]; robust: by medians and quartiles; "
-                "log: standard, after the logarithm of long tails.",
+                "log: standard, after the logarithm of long tails; auto: what the rows speak for.",
+                shown="none; auto where the method is chosen too",
             ),
         ],
-        "none",
+        None,
     ),
     "categorical": (
         _texts(
@@ -157,9 +158,9 @@ class TableOptions:
             written=TextFormat(given["encoding"]),
         )
 
-    @property
-    def scale(self) -> str:
-        return str(self.given["scale"])
+    def scale(self, usual: str = "none") -> str:
+        """Return the scale that was given, or the usual one."""
+        return str(self.given["scale"] or usual)
 
     @property
     def words(self) -> TableWords:

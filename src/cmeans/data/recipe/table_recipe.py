@@ -49,6 +49,11 @@ class TableRecipe:
         """Names of the columns that are made and stay as they are."""
         return {label for each in self.made if not each.is_scaled for label in each.labels}
 
+    @property
+    def indicators(self) -> set[str]:
+        """Names of the columns of zeros and ones, of categories."""
+        return {label for each in self.made if each.are_indicators for label in each.labels}
+
     def reading(self, asked: ReadOptions, unseen: Unseen | None = None) -> ReadOptions:
         """Return the options for reading a table by this recipe; `unseen`: counts its cells of
         categories that were not seen before."""
