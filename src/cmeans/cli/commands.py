@@ -10,6 +10,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from ..data.recipe.recognition import Given
 from ..data.recipe.scaling import AUTO
 from ..data.row_source import RowsError
 from ..solvers.checkpoints import Checkpoint
@@ -55,11 +56,15 @@ from .table_options import (
     OF_EVERY_TABLE,
     OF_LABELS,
     Columns,
+    Decimal,
     Dtype,
+    Encoding,
     HeaderLine,
     Scale,
     TableOptions,
+    Thousands,
     Weight,
+    marks,
     names_in,
 )
 
@@ -509,12 +514,15 @@ def stream(
         Scale | None,
         option(
             DATA,
-            "standard or unit, as the first chunk has it; kept for all that follow.",
+            "As of fit, by the first chunk; kept for all that follow.",
             shown="none",
         ),
     ] = None,
     dtype: Dtype = "keep",
     header: HeaderLine = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
     max_errors: Annotated[
         int,
         option(
@@ -654,6 +662,7 @@ def stream(
         alert,
         metrics,
         events,
+        Given(*marks(decimal, thousands), encoding=encoding),
     )
     return run_stream(request, screen)
 

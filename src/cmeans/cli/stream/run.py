@@ -14,6 +14,7 @@ import numpy as np
 from ... import __version__
 from ...data.files.arrow import pa
 from ...data.files.schema import ColumnChoice
+from ...data.recipe.recognition import Given
 from ...data.recipe.scaling import learn_scaling
 from ...data.recipe.table_recipe import TableRecipe
 from ...runtime.signals import held_back
@@ -37,7 +38,7 @@ from .batches import Batch, Faults, FirstOnes, chunks, with_few_faults
 from .events import EventLog
 from .labels import STDOUT, LabelWriter, plain_file
 from .metrics import Metrics
-from .sources import STDIN, Source, parquet_files
+from .sources import AS_RECOGNISED, STDIN, Source, parquet_files
 from .state import SavedStream, StreamPlace, refuse_no_state, refuse_other_words
 
 IN_PIPES = 0.5  # seconds that a row waits for others there, unless the user says how many
@@ -66,6 +67,7 @@ class StreamRequest:
     alert: float | None = None
     metrics: float | None = None
     events: Path | None = None
+    given: Given = AS_RECOGNISED  # how numbers are written
 
     @property
     def finds_number(self) -> bool:
@@ -150,7 +152,14 @@ class StreamRun:
             )
         self._wait = request.wait or (IN_PIPES if _is_pipe(Path(source)) else None)
         self._source = Source(
-            reading, recipe, self._place, screen.warn, request.follow, self._wait, request.beside
+            reading,
+            recipe,
+            self._place,
+            screen.warn,
+            request.follow,
+            self._wait,
+            request.beside,
+            request.given,
         )
         self._events = EventLog(request.events, None if former is None else former.model)
         self._metrics = Metrics(screen.say, request.metrics)
@@ -286,7 +295,9 @@ class StreamRun:
         scaling = learn_scaling(
             self._request.scale or "none", chunk.x, chunk.weight, spell=as_option
         )
-        recipe = TableRecipe(choice.columns, scaling, choice.dtype.name)
+        recipe = TableRecipe(
+            choice.columns, scaling, choice.dtype.name, written=self._source.written
+        )
         return SavedStream(begun_model(words), recipe, self._request.reading.weight)
 
     def _keep(self) -> None:

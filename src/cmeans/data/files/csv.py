@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...runtime.user_warnings import DataWarning
-from ..row_source import RowsError
+from ..row_source import ColumnLabel, RowsError
 from .archives import text_in, unzipped
 from .arrow import file_bytes, kind_of, pa, reading, release, values
 from .claims import check_unpacked
@@ -322,6 +322,29 @@ class CsvText:
             chain(seen, data),
             seen,
             encoding,
+        )
+
+    def judged_cells(self) -> list[list[str]]:
+        """Return the cells of each column in the lines by which its kind was judged."""
+        found = list[list[str]]()
+        for line in (line for lines in self.seen for line in lines.texts):
+            if len(found) == _JUDGED:
+                break
+            with suppress(LineError):
+                found.append(self.reader.cells_of(line))
+        return [list(column) for column in zip(*found, strict=True)]
+
+    def with_notations(self, notations: Mapping[ColumnLabel, Notation]) -> CsvText:
+        """Return the same with columns of numbers that are written so."""
+        places = {self.header.position(label): each for label, each in notations.items()}
+        columns = (
+            replace(column, kind="double", numeric=True) if at in places else column
+            for at, column in enumerate(self.header.fields)
+        )
+        return replace(
+            self,
+            header=replace(self.header, fields=tuple(columns)),
+            reader=replace(self.reader, notations={**self.reader.notations, **places}),
         )
 
     def guessed(self, at: int) -> pa.DataType:

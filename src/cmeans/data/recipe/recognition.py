@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -125,6 +125,19 @@ def recognised(table: FileTable, given: Given) -> Recognition:
             f"{header.spell('missing_values', [KEEP])}."
         )
     _keep_one(found, header, given)
+    return found
+
+
+def notations_shown(
+    header: Header, columns: Sequence[Sequence[str]], separator: str, given: Given
+) -> Recognition:
+    """Return how numbers are written in the first cells of columns, as far as these seem to be
+    text; RowsError where the user has to say what is meant."""
+    found = Recognition()
+    for at, (column, first) in enumerate(zip(header.fields, columns, strict=False)):
+        cells = [cell for cell in first if not _is_nothing(cell, given.markers)]
+        if not (column.numeric or column.aside or at in given.others):
+            _written(found, header, column, cells, separator, replace(given, missing=()))
     return found
 
 
