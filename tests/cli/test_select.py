@@ -43,17 +43,21 @@ def test_the_fit_to_make_next(
 
 
 def test_names_and_categories(cmeans: Command, tmp_path: Path) -> None:
-    """Rows of which the plan alone says the cluster, with a name each; what is advised carries both
-    options on."""
-    lines = [f"r{row},{row % 7},{('basic', 'plus', 'family')[row % 3]}" for row in range(150)]
-    (tmp_path / "shop.csv").write_text("\n".join(["customer,visits,plan", *lines]))
+    """Rows of which the plan and the place say the cluster, with a name each; what is advised
+    carries both options on."""
+    kinds = ("basic,town", "plus,village", "family,city")
+    lines = [f"r{row},{row % 7},{kinds[row % 3]}" for row in range(150)]
+    (tmp_path / "shop.csv").write_text("\n".join(["customer,visits,plan,place", *lines]))
     words = ("-c", "2-4", "--refits", 0, "--scale", "unit", "--id", "customer")
-    summary = cmeans("select", tmp_path / "shop.csv", *words, "--categorical", "plan").summary
-    assert summary["columns"] == 4
+    texts = ("--categorical", "plan,place")
+    summary = cmeans("select", tmp_path / "shop.csv", *words, *texts).summary
+    assert summary["columns"] == 7
     assert summary["n_clusters"] == 3
-    assert "--id customer --categorical plan" in summary["next"][0]["command"]
+    assert "--id customer --categorical plan,place" in summary["next"][0]["command"]
     left_out = cmeans("select", tmp_path / "shop.csv", *words)
-    assert "left out: 'plan' (3) (categories; --categorical plan)" in left_out.err
+    assert (
+        "left out: 'plan' (3), 'place' (3) (categories; --categorical plan,place)" in left_out.err
+    )
 
 
 def test_a_table_for_people(cmeans: Command, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,7 +41,7 @@ OF_PAPERS = {
     "KernelPatchClustering",
     "SequentialPossibilisticCMeans",
 }
-ALL_WORDS = 37
+ALL_WORDS = 38
 OF_ONE = {  # words whose meaning is the estimator's own
     *("rule", "beta", "adaptation", "n_neighbors", "pilot_m", "eta_scale"),
 }

@@ -37,6 +37,7 @@ OTHERS = {
     "SizedFuzzy",
     "SizedHard",
     "SparsePossibilistic",
+    "StudentMixture",
     "Truncated",
 }
 OWN = {name: cls for name, cls in RULES.items() if cls.__module__.startswith("cmeans.")}
