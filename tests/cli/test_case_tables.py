@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import zipfile
 from pathlib import Path
 
@@ -283,5 +284,21 @@ def test_a_run_is_repeated_from_its_summary_or_a_file(cmeans: Command, tmp_path:
         out = tmp_path / file.stem
         assert cmeans("fit", "--config", file, "--out", out).code == 0
         assert pq.read_table(out / "labels.parquet").equals(first)
+    model, file = tmp_path / "o" / "model.safetensors", tmp_path / "x.csv"
+    for run in (
+        ["predict", model, file, "--id", "customer_id"],
+        ["stream", file, "-c", 2, "--columns", "age,visits", "--chunk-size", 60],
+    ):
+        once, again = tmp_path / "once.csv", tmp_path / "again.csv"
+        kept = {"config": cmeans(*run, "--out", once).summary["config"]}
+        (tmp_path / "run.json").write_text(json.dumps(kept))
+        assert cmeans(run[0], "--config", tmp_path / "run.json", "--out", again).code == 0
+        assert once.read_bytes() == again.read_bytes()
+    select = ["select", file, "-c", "2-4", "--refits", 0, "--columns", "age,spend"]
+    picked = cmeans(*select, "--scale", "log").summary
+    (tmp_path / "run.json").write_text(json.dumps(picked))
+    again = cmeans("select", "--config", tmp_path / "run.json").summary
+    assert again["table"]["objective"] == picked["table"]["objective"]
+    assert again["config"] == picked["config"]
     (tmp_path / "bad.toml").write_text("clsters = 3\n")
     assert "'clsters' is no" in cmeans("fit", "--config", tmp_path / "bad.toml").err

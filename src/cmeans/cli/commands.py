@@ -395,6 +395,7 @@ def select(
     screen: Screen,
     context: Context,
     table: TableOptions,
+    config: dict[str, Any],
     file: File,
     n_clusters: Annotated[
         str,
@@ -447,6 +448,7 @@ def select(
         checkpoint=checkpoint,
         arguments=context.obj or (),
         overwrite=overwrite,
+        config=config,
     )
     return select_number(request, n_clusters, by, refits, screen, out)
 
@@ -455,6 +457,7 @@ def select(
 def predict(
     screen: Screen,
     table: TableOptions,
+    config: dict[str, Any],
     model: ModelFile,
     file: File,
     out: Annotated[
@@ -471,7 +474,7 @@ def predict(
     names: Names = None,
 ) -> dict[str, Any]:
     request = PredictRequest(model, table.reading(file), out, top_k, threshold, names_in(names))
-    return run_predict(request, screen)
+    return run_predict(request, screen) | {KEY: config}
 
 
 @command(of_report, table=OF_EVERY_TABLE)
@@ -500,6 +503,7 @@ def report(
 @command(methods={"stream": STREAM})
 def stream(
     screen: Screen,
+    config: dict[str, Any],
     source: Annotated[
         Path,
         argument(
@@ -663,6 +667,7 @@ def stream(
         metrics,
         events,
         Given(*marks(decimal, thousands), encoding=encoding),
+        config,
     )
     return run_stream(request, screen)
 

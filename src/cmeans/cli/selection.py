@@ -23,6 +23,7 @@ from ..selection.evidence import trial_size
 from ..solvers.checkpoints import check_place
 from ..storage.atomic import staged, write_text
 from ..storage.overwriting import refuse_overwriting
+from .config import KEY
 from .errors import InputError
 from .fitting import PARTIAL, FitRequest, prepared_rows, refuse_other_options, with_front
 from .option_values import METHODS, with_engine
@@ -134,6 +135,7 @@ def _judged(
         "seconds": watch.seconds,
         "warnings": warned,
         "next": _next(request.arguments, found.n_clusters),
+        KEY: request.config,
     }
     return summary, found
 

@@ -4,8 +4,9 @@ to resume from."""
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from ...runtime.signals import held_back
 from ...runtime.user_warnings import UnfitRowError
 from ...storage.atomic import write_text
 from ...storage.overwriting import FileWord, refuse_overwriting
+from ..config import KEY
 from ..errors import InputError, Stopped
 from ..option_values import as_option, name_of
 from ..output.results import (
@@ -68,6 +70,7 @@ class StreamRequest:
     metrics: float | None = None
     events: Path | None = None
     given: Given = AS_RECOGNISED  # how numbers are written
+    config: Mapping[str, Any] = field(default_factory=dict)  # the options, as the summary has them
 
     @property
     def finds_number(self) -> bool:
@@ -345,6 +348,7 @@ def stream(request: StreamRequest, screen: Screen) -> dict[str, Any] | None:
         "seconds": watch.seconds,
         "warnings": run.warned.texts,
         "outputs": written,
+        KEY: request.config,
     }
     skipped = (
         f", {summary['rows_malformed']:,} malformed skipped" if summary["rows_malformed"] else ""
