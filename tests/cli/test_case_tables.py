@@ -127,6 +127,49 @@ def test_read_and_clustered(cmeans: Command, tmp_path: Path, case: str) -> None:
     }
 
 
+def lines(a: str, head: str = "a;b", more: str = "") -> str:
+    """Return a table of three groups; `a`: what the cells of its first column are like."""
+    rng = np.random.default_rng(0)
+    x = np.array([1200.5, 5200.25, 9800.75])[GROUP] + rng.normal(0, 200, N)
+    y = np.array([10, 50, 90])[GROUP] + rng.normal(0, 4, N)
+    cells = [a.replace("#", f"{value:,.2f}") for value in x]
+    return "\n".join(
+        [head, *(f"{cell};{at:.1f}{more}" for cell, at in zip(cells, y, strict=True)), ""]
+    )
+
+
+SWAPPED = str.maketrans(",.", ".,")
+KINDS: dict[str, tuple[str | bytes, str]] = {  # with what is told
+    "narrow blanks": (lines("#").translate({44: "\u202f"}), "' ' between thousands"),
+    "percent": (lines("# %").replace(",", ""), "signs of a unit"),
+    "minus": (lines("\u2212#").replace(",", ""), "signs of a unit"),
+    "accounts": (lines("(#)"), "',' between thousands ('("),
+    "Swiss": (lines("CHF #").replace(",", "\u2019"), "between thousands ('CHF"),
+    "commas and points": (lines("#").translate(SWAPPED), "decimal commas and '.' between"),
+    "quoted lines": (lines('#;"a;\nb"', "a;n;b").replace(",", ""), "left out: 'n'"),
+    "carriage returns": (lines("#").replace("\n", "\r\n"), "',' between thousands"),
+    "of Excel": ("sep=;\n" + lines("#").replace(",", ""), ""),
+    "Unicode text of Excel": (lines("#").replace(";", "\t").encode("utf-16"), "thousands"),
+    "a separator at the end": (lines("#", "a;b;", ";"), "left out: '' (empty)"),
+    "an empty column": (lines("#;", "a;e;b"), "left out: 'e' (empty)"),
+    "words for nothing": (lines("#") + "#N/A;10\n" * 3, "cells are empty (3 of 243 in 'a')"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.filterwarnings("error")
+def test_other_kinds_of_files(cmeans: Command, tmp_path: Path, kind: str) -> None:
+    content, told = KINDS[kind]
+    file = tmp_path / "x.csv"
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    words = ["-c", 3, "--method", "hard", "--kernel", "linear", "--scale", "unit"]
+    summary = cmeans("fit", file, *words, "--out", tmp_path / "o").summary
+    assert summary["column_names"] == ["a", "b"]
+    assert told in " ".join(summary["warnings"])
+    labels = pq.read_table(tmp_path / "o" / "labels.parquet")["label"].to_numpy()
+    assert adjusted_rand_score(GROUP, labels[:N]) == 1.0
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -144,6 +187,11 @@ def test_read_and_clustered(cmeans: Command, tmp_path: Path, case: str) -> None:
             "a;b\n" + "".join(f"{at + 100},{at * 7 % 1000:03};1\n" for at in range(60)),
             "column 'a' holds numbers such as '100,000', which have two meanings; say which with "
             "--decimal , or --thousands ,.",
+        ),
+        (
+            "Report of 2024\n" + lines("#"),
+            "no numeric columns; left out: 'Report of 2024' (identifiers; --id 'Report of 2024'); "
+            "if its first line is a title, delete it.",
         ),
         (
             "a;b\n" + "2,5;1\n" * 1_100 + "x,5;1\n",

@@ -4,6 +4,7 @@ and streams are read alike."""
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -25,7 +26,7 @@ from .arrow import file_bytes, kind_of, pa, reading, release, values
 from .claims import check_unpacked
 from .discovery import PACKED, ZIP, first_bytes
 from .encodings import UTF8, WINDOWS, in_utf8
-from .notation import AS_PROGRAMS_WRITE, BLANKS, Notation, TextFormat
+from .notation import AS_PROGRAMS_WRITE, BLANKS, IN_BRACKETS, Notation, TextFormat
 from .schema import Field, Header, Spelling, in_python
 from .tables import Block, FileTable
 from .text import (
@@ -50,6 +51,7 @@ _AHEAD = 2  # pieces that are parsed ahead, each in a thread of its own
 _NAMES = 20
 _SWALLOWED = 1 << 20  # lines that other rows go over, at most
 _JUDGED = 10  # lines that are checked before a column counts as text
+_SEPARATOR = re.compile(rb'"?sep=[,;|\t]"?\s*$')  # a first line that Excel writes for itself
 _KEPT = 1_000  # lines that are buffered for that, malformed ones included
 _TRUTHS = {"true": 1.0, "True": 1.0, "TRUE": 1.0, "false": 0.0, "False": 0.0, "FALSE": 0.0}
 _MISSING = frozenset(pa.csv.ConvertOptions().null_values)
@@ -143,6 +145,7 @@ class LineReader:
             compute.utf8_trim(column, BLANKS), pa.array(sorted(self.missing), pa.string())
         )
         cells = compute.if_else(nothing, pa.scalar(None, pa.string()), column)
+        cells = compute.replace_substring_regex(cells, IN_BRACKETS, r"-\1")
         if compute.any(
             compute.invert(compute.match_substring_regex(cells, notation.pattern))
         ).as_py():
@@ -438,7 +441,7 @@ def _first_filled(lines: Iterator[Lines | None]) -> Lines | None:
         if part.numbers[0] == 1 and part.text.startswith(MARK):
             part = Lines(part.text.removeprefix(MARK), part.numbers, part.open)
         for at, text in enumerate(part.texts):
-            if text.strip():
+            if text.strip() and not (part.numbers[at] == 1 and _SEPARATOR.match(text)):
                 return part[at:]
     return None
 

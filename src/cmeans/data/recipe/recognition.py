@@ -86,7 +86,9 @@ class Recognition:
                 for label in labels
             )
             taken = labels[0] if what == "identifiers" else list(map(str, labels))
-            advice = f"; {spell(ways[what], taken)}" if what in ways else ""
+            advice = (
+                f"; {spell(ways[what], taken)}" if what in ways and all(map(str, labels)) else ""
+            )
             parts.append(f"{named} ({what}{advice})")
         return f"left out: {', '.join(parts)}"
 
@@ -112,7 +114,9 @@ def recognised(table: FileTable, given: Given) -> Recognition:
         if numbers is not None:
             if given.missing is None:
                 _find_sentinels(found, column, numbers)
-            if every and _are_names(column, numbers):
+            if every and not cells:
+                found.left_out[column.label] = "empty"
+            elif every and _are_names(column, numbers):
                 found.left_out[column.label] = "identifiers"
             elif len(cells) < len(sample[at]):
                 found.blank.append(column.label)
@@ -211,8 +215,8 @@ def _written(
         known = fitting(cells) if cells else ()
         if not known:
             return None
-    if known[0] == Notation():
-        return np.array([known[0].number(cell) for cell in cells], np.float64)
+    if _numbers(cells) is not None:  # beside cells that are noted
+        return _numbers(cells)
     found.notations[label] = known[0]
     found.read_so.append(
         f"column {label!r}: {len(cells):,} of {len(cells):,} values look like numbers with "
@@ -273,6 +277,8 @@ def _kind_of(found: Recognition, column: Field, cells: Sequence[Any]) -> str:
         return column.kind
     if date_formats_of(texts[:100]) and date_formats_of(texts):
         return "dates"
+    if notations_of(texts, separator="", decimal=None, thousands=None):
+        return "numbers as text, which are read of CSV alone"
     distinct = len(set(texts))
     if len(texts) >= _FEWEST and distinct >= _DISTINCT * len(texts):
         return "identifiers"
