@@ -350,3 +350,35 @@ def test_a_run_is_repeated_from_its_summary_or_a_file(cmeans: Command, tmp_path:
     assert again["config"] == picked["config"]
     (tmp_path / "bad.toml").write_text("clsters = 3\n")
     assert "'clsters' is no" in cmeans("fit", "--config", tmp_path / "bad.toml").err
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_as_text_in_parquet(cmeans: Command, tmp_path: Path) -> None:
+    frame = shop().assign(spend=shop()["spend"].map(euro), code=[f"{at:04}" for at in range(N)])
+    frame.loc[3, "spend"] = None
+    frame.to_parquet(tmp_path / "x.parquet")
+    fit = ["fit", tmp_path / "x.parquet", "-c", 3, "--scale", "log", "--out", tmp_path / "o"]
+    summary = cmeans(*fit).summary
+    assert summary["column_names"] == ["age", "spend", "visits"]
+    assert "decimal commas and '.' between thousands" in summary["warnings"][0]
+    assert "1 of 240 in 'spend'" in summary["warnings"][-1]
+    labels = pq.read_table(tmp_path / "o" / "labels.parquet")["label"].to_numpy()
+    assert adjusted_rand_score(GROUP, labels) > 0.9
+    predict = ["predict", tmp_path / "o" / "model.safetensors", tmp_path / "x.parquet"]
+    assert cmeans(*predict, "--out", tmp_path / "p.csv").summary["sizes"] == summary["sizes"]
+    frame.loc[5, "spend"] = "much"
+    frame.to_parquet(tmp_path / "x.parquet")
+    ended = cmeans(*predict, "--out", tmp_path / "p.csv")
+    assert (ended.code, "column 'spend' holds text beside numbers" in ended.err) == (2, True)
+
+
+def test_labels_that_any_program_opens(cmeans: Command, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text(lines("#").replace(",", ""))
+    fit = ["fit", tmp_path / "x.csv", "-c", 3, "--scale", "unit", "--out", tmp_path / "o"]
+    summary = cmeans(*fit, "--labels-as", "csv").summary
+    assert summary["outputs"]["labels"] == str(tmp_path / "o" / "labels.csv")
+    labels = pd.read_csv(tmp_path / "o" / "labels.csv")["label"]
+    assert adjusted_rand_score(GROUP, labels) == 1.0
+    ended = cmeans(*fit)
+    assert ended.code == 2
+    assert "labels.csv is of a former run" in ended.err

@@ -26,7 +26,7 @@ from .arrow import file_bytes, kind_of, pa, reading, release, values
 from .claims import check_unpacked
 from .discovery import PACKED, ZIP, first_bytes
 from .encodings import UTF8, WINDOWS, in_utf8
-from .notation import AS_PROGRAMS_WRITE, BLANKS, IN_BRACKETS, Notation, TextFormat
+from .notation import AS_PROGRAMS_WRITE, BLANKS, Notation, TextFormat
 from .schema import Field, Header, Spelling, in_python
 from .tables import Block, FileTable
 from .text import (
@@ -44,6 +44,7 @@ from .text import (
     split,
 )
 from .unchanged_files import StampedFile
+from .written_numbers import numbers_written
 
 _PIECE = 1 << 21  # bytes of a file that are parsed together
 _AHEAD = 2  # pieces that are parsed ahead, each in a thread of its own
@@ -140,21 +141,7 @@ class LineReader:
         notation = self.notations.get(at)
         if notation is None or at in self.kinds:
             return column
-        compute = pa.compute
-        nothing = compute.is_in(
-            compute.utf8_trim(column, BLANKS), pa.array(sorted(self.missing), pa.string())
-        )
-        cells = compute.if_else(nothing, pa.scalar(None, pa.string()), column)
-        cells = compute.replace_substring_regex(cells, IN_BRACKETS, r"-\1")
-        if compute.any(
-            compute.invert(compute.match_substring_regex(cells, notation.pattern))
-        ).as_py():
-            raise pa.ArrowInvalid("a cell holds no number")
-        digits = compute.replace_substring_regex(cells, notation.pattern, r"\1\2")
-        if notation.thousands:
-            digits = compute.replace_substring_regex(digits, notation.removed, "")
-        digits = compute.replace_substring(digits, "\u2212", "-")
-        return compute.replace_substring(digits, notation.decimal, ".").cast(pa.float64())
+        return numbers_written(column, notation, self.missing)
 
     def guessed(self, lines: Lines, places: Sequence[int]) -> dict[int, pa.DataType]:
         """Return the types that columns seem to have, by some lines; text where they are not

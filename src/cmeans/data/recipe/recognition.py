@@ -104,13 +104,15 @@ def recognised(table: FileTable, given: Given) -> Recognition:
             _leave_by_kind(found, header, given)
         return found
     sample = table.sample(rows)
+    # cells of text that stand for nothing are asked about in text files alone
+    as_told = given if table.separator else replace(given, missing=given.missing or ())
     for at, column in enumerate(header.fields):
         if at in given.others or column.aside or not (every or at in (given.picked or ())):
             continue
         cells = [cell for cell in sample[at] if not _is_nothing(cell, given.markers)]
         numbers = _numbers(cells) if column.numeric or table.separator else None
-        if numbers is None and table.separator:
-            numbers = _written(found, header, column, cells, table.separator, given)
+        if numbers is None and (table.separator or _are_written(cells)):
+            numbers = _written(found, header, column, cells, table.separator, as_told)
         if numbers is not None:
             if given.missing is None:
                 _find_sentinels(found, column, numbers)
@@ -243,6 +245,11 @@ def _without_markers(
     return numbers
 
 
+def _are_written(cells: Sequence[Any]) -> bool:
+    """True of text that no program writes for numbers; codes such as 007 stay text."""
+    return all(isinstance(cell, str) for cell in cells) and _numbers(cells) is None
+
+
 def _find_sentinels(found: Recognition, column: Field, numbers: NDArray[np.float64]) -> None:
     """Note numbers such as -9999 that are far from all others, and seem to stand for nothing."""
     for sentinel in sorted(_SENTINELS.intersection(np.unique(numbers).tolist())):
@@ -277,8 +284,6 @@ def _kind_of(found: Recognition, column: Field, cells: Sequence[Any]) -> str:
         return column.kind
     if date_formats_of(texts[:100]) and date_formats_of(texts):
         return "dates"
-    if notations_of(texts, separator="", decimal=None, thousands=None):
-        return "numbers as text, which are read of CSV alone"
     distinct = len(set(texts))
     if len(texts) >= _FEWEST and distinct >= _DISTINCT * len(texts):
         return "identifiers"
