@@ -19,7 +19,7 @@ from .choosing import CHOSEN, with_choice
 from .config import KEY, config_of, read_config
 from .demo import demo as run_demo
 from .errors import InputError, verdict
-from .fitting import FitRequest
+from .fitting import LABELS, LABELS_CSV, FitRequest
 from .fitting import fit as run_fit
 from .models import PredictRequest, describe_model
 from .models import predict as run_predict
@@ -307,6 +307,9 @@ def fit(
     top_k: TopK = None,
     threshold: Threshold = None,
     names: Names = None,
+    labels_as: Annotated[
+        Literal["parquet", "csv"], option(RUN, "What the file of labels is.", "--labels-as")
+    ] = "parquet",
     truncated: Annotated[
         bool,
         option(
@@ -379,6 +382,7 @@ def fit(
         plan,
         overwrite,
         names_in(names),
+        labels=LABELS_CSV if labels_as == "csv" else LABELS,
         config=config,
     )
     return run_fit(with_choice(request, screen) if chosen else request, screen)
