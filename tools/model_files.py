@@ -18,7 +18,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    RobustScaler,
+    StandardScaler,
+)
 
 import cmeans
 from cmeans import (
@@ -172,6 +178,14 @@ MODELS: dict[str, tuple[BaseEstimator, Any]] = {
     "stream-warming-up": (StreamingFuzzyCMeans(3, warm_up=200, **WORDS), X),
     "top-k": (FuzzyCMeans(3, top_k=2, **WORDS), X),
     "two-step": (TwoStepKernelKMeans(3, **WORDS), X),
+    "logarithms": (
+        make_pipeline(
+            FunctionTransformer(np.log, inverse_func=np.exp),
+            StandardScaler(),
+            FuzzyCMeans(3, **WORDS),
+        ),
+        np.exp(X),
+    ),
     "steps": (
         make_pipeline(
             StandardScaler(),

@@ -15,6 +15,7 @@ import cmeans
 from cmeans import AutoClustering, DataWarning, KernelKMeans
 from cmeans.estimators import auto_choice, auto_rows
 from cmeans.estimators.auto_spaces import COSTS, SamplePartitions
+from cmeans.persistence.model_file import read_metadata
 
 
 def blobs(
@@ -70,6 +71,18 @@ def test_columns_of_other_units_are_scaled_and_predict_scales_too() -> None:
     np.testing.assert_array_equal(model.best_estimator_.predict(X), model.labels_)
 
 
+def test_logarithms_are_kept_and_the_evidence_with_them(tmp_path: Path) -> None:
+    rng, y = np.random.default_rng(0), np.arange(200) % 2
+    X = np.exp(rng.normal(size=(200, 2)) + 2.5 * y[:, None])
+    model = cmeans.cluster(X, 2, scaling="log")
+    cmeans.save(model, tmp_path / "model")
+    np.testing.assert_array_equal(cmeans.load(tmp_path / "model").predict(X), model.labels_)
+    kept = read_metadata(tmp_path / "model")["metadata"]["evidence"]
+    assert kept == str(model.evidence_).splitlines()
+    steps = model.best_estimator_[:-1]
+    np.testing.assert_allclose(steps.inverse_transform(steps.transform(X)), X)
+
+
 def test_one_heap_is_one_cluster_and_says_what_there_would_be() -> None:
     X = np.random.default_rng(2).normal(size=(200, 2))
     with pytest.warns(DataWarning, match=r"one cluster; evidence_\.partition has the"):
@@ -82,7 +95,7 @@ def test_one_heap_is_one_cluster_and_says_what_there_would_be() -> None:
 def test_unclear_clusters_are_found_by_consensus() -> None:
     """Round clusters that touch, where pieces say nothing."""
     X, y = blobs([(0, 0), (4, 0), (0, 4), (4, 4)], 150, 1.1, seed=3)
-    model = cmeans.cluster(X, candidates=["pieces", "plain"])
+    model = cmeans.cluster(X, candidates=["plain", "covariances"])
     assert model.n_clusters_ == 4
     assert adjusted_rand_score(y, model.labels_) > 0.8
     assert "valleys" in model.evidence_.reason

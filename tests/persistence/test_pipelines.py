@@ -163,8 +163,8 @@ class Mine(StandardScaler):
     [
         (
             FunctionTransformer(np.abs),
-            r"step 'tool' is a FunctionTransformer; a model file carries StandardScaler, .* "
-            r"alone.*skops",
+            r"step 'tool', a FunctionTransformer, cannot be carried: of functions numpy's log, .* "
+            r"alone; skops",
         ),
         (PCA(2), r"step 'tool' is a PCA; a model file carries"),
         (OneHotEncoder(handle_unknown="ignore"), "step 'tool' is an OneHotEncoder"),

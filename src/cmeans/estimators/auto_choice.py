@@ -22,7 +22,7 @@ from .auto_spaces import OutOfTimeError, SamplePartitions, cost
 
 MOST = 60  # clusters of over-segmentations
 GRID = (*range(2, 11), 12, 14, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, MOST)
-MOST_OF = {"covariances": 12}  # clusters at most of over-segmentations that cost much
+MOST_OF = {"covariances": 20}  # clusters at most of over-segmentations that cost much
 SHARE = 50  # times lighter than an equal share are crumbs
 LONE = 2.0  # rows of median weight, than which crumbs are lighter at most
 APART = 2.0  # drop after a number of clusters from which their pieces stand apart
@@ -37,8 +37,8 @@ CANDIDATES = {
 }
 ON_A_PLANE = ("pieces", "plain", "graph", "covariances")
 VOTERS = ("pieces", "dense pieces", "plain", "graph", "covariances")
+COSTLY = ("consensus",)  # spaces that are not tried twice, nor where they cannot win
 # what a table gets where no cut is clear: of several, the first that is a candidate
-UNTRIED = ("consensus",)  # spaces that cost too much for a fit to half of the rows
 OF_TABLES = ("consensus", "covariances")
 
 
@@ -149,6 +149,8 @@ class AutoChoice:
         found: dict[str, IntArray] = {}
         rows = len(self.near.x)
         for space in self.candidates:
+            if found and space in COSTLY and self._is_settled(number, found):
+                continue
             if found and not self._afford(space, number, rows):
                 self._leave_out(f"{space} with {number} clusters", cost(space, [number], rows))
                 continue
@@ -156,6 +158,19 @@ class AutoChoice:
             if labels is not None:
                 found[space] = labels
         return found
+
+    def _is_settled(self, number: int, found: Mapping[str, IntArray]) -> bool:
+        """Return whether no further space can win: there are no clusters, or pieces stand apart and
+        divide no near rows."""
+        if self.choice is not None and self.choice.none:
+            return True
+        apart = "pieces" in found and self.drops.ratio_at(number) >= self._apart
+        return apart and neighbour_score(found["pieces"], self.near) >= 1.0 - LEVEL
+
+    @property
+    def _apart(self) -> float:
+        """The drop after a number of clusters from which their pieces stand apart."""
+        return APART_IN_TABLES if self.kind == TABLE else APART
 
     def _afford(self, space: str, number: int, rows: int, *, quick: bool = False) -> bool:
         """Return whether the budget has room for one more partition, and put it down."""
@@ -189,14 +204,28 @@ class AutoChoice:
     def order(self, number: int, judged: Mapping[str, tuple[float, float]]) -> list[str]:
         """Return the candidates, the best first."""
         order, drop = best_partition(judged), self.drops.ratio_at(number)
-        first = None
-        clear = drop >= (APART_IN_TABLES if self.kind == TABLE else APART)
-        if clear and "pieces" in judged:
+        first = self._agreed_on(number, judged)
+        clear = drop >= self._apart
+        if first is None and clear and "pieces" in judged:
             top = max(score for score, _ in judged.values())
             first = "pieces" if judged["pieces"][0] >= top - LEVEL else None
         if first is None and self.kind == TABLE:
             first = next((space for space in OF_TABLES if space in judged), None)
         return order if first is None else [first, *(s for s in order if s != first)]
+
+    def _agreed_on(self, number: int, found: Mapping[str, Any]) -> str | None:
+        """Return the space whose partition is the most like the one that the number rests on; None
+        where it rests on none, and of tables, which have a rule of their own."""
+        choice = self.choice
+        if choice is None or choice.labels is None or number != choice.number:
+            return None
+        if self.kind == TABLE and not choice.none:
+            return None
+        return max(
+            found,
+            key=lambda space: adjusted_rand_score(choice.labels, self.partitions(space, number)),
+            default=None,
+        )
 
     def _evidence(
         self, number: int, found: dict[str, IntArray], names: tuple[str, ...]
@@ -250,7 +279,7 @@ class AutoChoice:
 
     def _stability(self, space: str, number: int, labels: IntArray) -> float:
         """Return the index of a partition with that of a fit to every other row."""
-        if space in UNTRIED:
+        if space in COSTLY:
             return float("nan")
         half = slice(0, None, 2)
         some = SamplePartitions(
@@ -271,6 +300,8 @@ class AutoChoice:
         if space == best:
             if best_partition(judged)[0] == best:
                 return "chosen: near rows stay together, and the others agree most"
+            if best == self._agreed_on(number, judged):
+                return "chosen: the most like the partition that the number rests on"
             if best == "pieces":
                 drop = self.drops.ratio_at(number)
                 return f"chosen: a clear cut (gains drop {drop:.1f} times) that divides no more"

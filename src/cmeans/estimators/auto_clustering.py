@@ -91,9 +91,9 @@ class AutoClustering(RunsPasses, NamedParameters):
     room for it, unless connected pieces stand apart. Number unknown: the gains of
     connected pieces drop after the number of clusters that stand apart; where they drop less than
     three times, partitions into too many clusters are joined across shallow valleys, and what most
-    of them end in is the answer.
+    of them end in is the answer; outside tables the space whose partition is most like it wins.
 
-    `cmeans.save` writes `best_estimator_`, without the evidence.
+    `cmeans.save` writes `best_estimator_`, and the evidence as text among the file's metadata.
 
     Where no clusters are found, `n_clusters_` is 1, and `evidence_.partition` holds those that
     there would be.
@@ -231,6 +231,11 @@ class AutoClustering(RunsPasses, NamedParameters):
     def _saved(self) -> Any:
         """What a model file holds of it."""
         return self.best_estimator_
+
+    @property
+    def _noted(self) -> dict[str, list[str]]:
+        """What stands beside that, for readers."""
+        return {"evidence": str(self.evidence_).splitlines()}
 
     def _answer(self, method: str, X: Any) -> Any:
         check_is_fitted(self, "best_estimator_")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,15 @@ WHOLE = 3000  # rows up to which all are judged: valleys are read at this scale
 SAMPLE = 3000  # of more
 TREE = 20_000  # rows of a tree, which is cheap and sees more in more
 CENTRES = 256  # rows of the sample, from which others are far
+LOGARITHMS = partial(
+    FunctionTransformer, np.log, inverse_func=np.exp, feature_names_out="one-to-one"
+)
 SCALERS: dict[str, tuple[Any, ...]] = {
     "none": (),
     "unit": (MinMaxScaler,),
     "standard": (StandardScaler,),
     "robust": (RobustScaler,),
-    "log": (lambda: FunctionTransformer(np.log), StandardScaler),
+    "log": (LOGARITHMS, StandardScaler),
 }
 
 

@@ -38,13 +38,16 @@ class OutOfTimeError(Exception):
     """No time is left for a partition."""
 
 
+# of partitions that only vote: few sweeps and no search, as those that differ tell more
 OF_VOTES = {
     **COSTS,
-    "covariances": (0.0, 100.0, 200.0),
+    "plain": (0.0, 15.0, 2.0),
+    "graph": (600.0, 30.0, 4.0),
+    "covariances": (0.0, 100.0, 20.0),
 }
-# of partitions that only vote: few sweeps
-QUICK = {
-    "covariances": {"tol": 1e-3},
+QUICK: dict[str, dict[str, Any]] = {
+    "plain": {"search": None, "n_init": 2},
+    "covariances": {"search": None, "tol": 1e-2},
 }
 
 

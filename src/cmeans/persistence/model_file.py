@@ -58,8 +58,9 @@ def save(
     Parameters
     ----------
     model : a fitted estimator of this library, or a scikit-learn `Pipeline` of StandardScaler,
-        MinMaxScaler, MaxAbsScaler and RobustScaler with one of this library as last step. Read
-        again, it predicts the same to the last bit. skops saves other pipelines whole.
+        MinMaxScaler, MaxAbsScaler, RobustScaler and FunctionTransformer of logarithms with one of
+        this library as last step. Read again, it predicts the same to the last bit. skops saves
+        other pipelines whole.
     path : the file; written under a temporary name and renamed, so that it is whole or absent.
     rows : whether to keep the fitted attributes of each training row (`labels_`, `memberships_`);
         predicting does not need it.
@@ -108,6 +109,7 @@ def packed(
 ) -> tuple[dict[str, Any], Arrays]:
     """Return the header and the arrays that `save` writes."""
     check_is_fitted(model)
+    noted: dict[str, Any] = getattr(model, "_noted", {})
     steps, model = steps_of(getattr(model, "_saved", model))
     check_is_fitted(model)
     if metadata is not None and not (
@@ -127,7 +129,7 @@ def packed(
     check_parameters(model)
     writer = _ModelPacker(rows)
     recipe = vars(model).get("recipe_")  # which is JSON, for readers of the header alone
-    beside, told = {} if recipe is None else recipe.to_json(), dict(metadata or {})
+    beside, told = {} if recipe is None else recipe.to_json(), noted | dict(metadata or {})
     header = {
         "format": FORMAT,
         "version": __version__,

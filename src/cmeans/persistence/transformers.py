@@ -32,7 +32,10 @@ CARRIED: Mapping[str, Mapping[str, str]] = {  # the public fitted attributes of 
     },
     "MaxAbsScaler": {"scale_": _BY_COLUMN, "max_abs_": _BY_COLUMN, "n_samples_seen_": _COUNT},
     "RobustScaler": {"center_": _PERHAPS, "scale_": _PERHAPS},
+    "FunctionTransformer": {},
 }
+# what a FunctionTransformer may do, by name: nothing else that could run is read
+FUNCTIONS = {"log": np.log, "exp": np.exp, "log1p": np.log1p, "expm1": np.expm1}
 
 
 def packed_transformer(tool: Any, where: str, writer: Packer) -> Part:
@@ -47,7 +50,11 @@ def packed_transformer(tool: Any, where: str, writer: Packer) -> Part:
         )
     try:
         usual = type(tool)().get_params()
-        params = {key: value for key, value in tool.get_params().items() if value != usual[key]}
+        params = {
+            key: _named(value) if callable(value) else value
+            for key, value in tool.get_params().items()
+            if value != usual[key]
+        }
         own = {
             key: value
             for key, value in vars(tool).items()
@@ -79,16 +86,29 @@ def _encoded(value: Any, where: str, writer: Packer) -> Any:
     return value.item() if isinstance(value, np.generic | np.ndarray) else value
 
 
+def _named(function: Any) -> Part:
+    """Return a function as JSON."""
+    for name, known in FUNCTIONS.items():
+        if function is known:
+            return {"function": name}
+    raise ValueError(
+        f"of functions numpy's {', '.join(FUNCTIONS)} alone; skops (skops.io.dump) saves others"
+    )
+
+
+def _parameter(value: Any) -> Any:
+    if isinstance(value, dict):
+        return FUNCTIONS[value["function"]]
+    return tuple(value) if isinstance(value, list) else value
+
+
 def transformer_of(part: Any, arrays: Arrays) -> Any:
     """Return the scaler that a file holds; one of `UNREADABLE` where it holds none."""
     name, d, names, output = part["class"], part["features"], part["names"], part["output"]
     kinds = CARRIED[name]
     if type(d) is not int or not 0 < d <= MOST_COLUMNS:
         raise ValueError(f"{name} of {d!r} columns")
-    params = {
-        key: tuple(value) if isinstance(value, list) else value
-        for key, value in part["params"].items()
-    }
+    params = {key: _parameter(value) for key, value in part["params"].items()}
     fitted = {
         key: arrays[value["$array"]] if isinstance(value, dict) else value
         for key, value in part["fitted"].items()
