@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import zipfile
 from pathlib import Path
 
@@ -126,6 +127,49 @@ def test_read_and_clustered(cmeans: Command, tmp_path: Path, case: str) -> None:
     }
 
 
+def lines(a: str, head: str = "a;b", more: str = "") -> str:
+    """Return a table of three groups; `a`: what the cells of its first column are like."""
+    rng = np.random.default_rng(0)
+    x = np.array([1200.5, 5200.25, 9800.75])[GROUP] + rng.normal(0, 200, N)
+    y = np.array([10, 50, 90])[GROUP] + rng.normal(0, 4, N)
+    cells = [a.replace("#", f"{value:,.2f}") for value in x]
+    return "\n".join(
+        [head, *(f"{cell};{at:.1f}{more}" for cell, at in zip(cells, y, strict=True)), ""]
+    )
+
+
+SWAPPED = str.maketrans(",.", ".,")
+KINDS: dict[str, tuple[str | bytes, str]] = {  # with what is told
+    "narrow blanks": (lines("#").translate({44: "\u202f"}), "' ' between thousands"),
+    "percent": (lines("# %").replace(",", ""), "signs of a unit"),
+    "minus": (lines("\u2212#").replace(",", ""), "signs of a unit"),
+    "accounts": (lines("(#)"), "',' between thousands ('("),
+    "Swiss": (lines("CHF #").replace(",", "\u2019"), "between thousands ('CHF"),
+    "commas and points": (lines("#").translate(SWAPPED), "decimal commas and '.' between"),
+    "quoted lines": (lines('#;"a;\nb"', "a;n;b").replace(",", ""), "left out: 'n'"),
+    "carriage returns": (lines("#").replace("\n", "\r\n"), "',' between thousands"),
+    "of Excel": ("sep=;\n" + lines("#").replace(",", ""), ""),
+    "Unicode text of Excel": (lines("#").replace(";", "\t").encode("utf-16"), "thousands"),
+    "a separator at the end": (lines("#", "a;b;", ";"), "left out: '' (empty)"),
+    "an empty column": (lines("#;", "a;e;b"), "left out: 'e' (empty)"),
+    "words for nothing": (lines("#") + "#N/A;10\n" * 3, "cells are empty (3 of 243 in 'a')"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.filterwarnings("error")
+def test_other_kinds_of_files(cmeans: Command, tmp_path: Path, kind: str) -> None:
+    content, told = KINDS[kind]
+    file = tmp_path / "x.csv"
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    words = ["-c", 3, "--method", "hard", "--kernel", "linear", "--scale", "unit"]
+    summary = cmeans("fit", file, *words, "--out", tmp_path / "o").summary
+    assert summary["column_names"] == ["a", "b"]
+    assert told in " ".join(summary["warnings"])
+    labels = pq.read_table(tmp_path / "o" / "labels.parquet")["label"].to_numpy()
+    assert adjusted_rand_score(GROUP, labels[:N]) == 1.0
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -143,6 +187,11 @@ def test_read_and_clustered(cmeans: Command, tmp_path: Path, case: str) -> None:
             "a;b\n" + "".join(f"{at + 100},{at * 7 % 1000:03};1\n" for at in range(60)),
             "column 'a' holds numbers such as '100,000', which have two meanings; say which with "
             "--decimal , or --thousands ,.",
+        ),
+        (
+            "Report of 2024\n" + lines("#"),
+            "no numeric columns; left out: 'Report of 2024' (identifiers; --id 'Report of 2024'); "
+            "if its first line is a title, delete it.",
         ),
         (
             "a;b\n" + "2,5;1\n" * 1_100 + "x,5;1\n",
@@ -283,5 +332,53 @@ def test_a_run_is_repeated_from_its_summary_or_a_file(cmeans: Command, tmp_path:
         out = tmp_path / file.stem
         assert cmeans("fit", "--config", file, "--out", out).code == 0
         assert pq.read_table(out / "labels.parquet").equals(first)
+    model, file = tmp_path / "o" / "model.safetensors", tmp_path / "x.csv"
+    for run in (
+        ["predict", model, file, "--id", "customer_id"],
+        ["stream", file, "-c", 2, "--columns", "age,visits", "--chunk-size", 60],
+    ):
+        once, again = tmp_path / "once.csv", tmp_path / "again.csv"
+        kept = {"config": cmeans(*run, "--out", once).summary["config"]}
+        (tmp_path / "run.json").write_text(json.dumps(kept))
+        assert cmeans(run[0], "--config", tmp_path / "run.json", "--out", again).code == 0
+        assert once.read_bytes() == again.read_bytes()
+    select = ["select", file, "-c", "2-4", "--refits", 0, "--columns", "age,spend"]
+    picked = cmeans(*select, "--scale", "log").summary
+    (tmp_path / "run.json").write_text(json.dumps(picked))
+    again = cmeans("select", "--config", tmp_path / "run.json").summary
+    assert again["table"]["objective"] == picked["table"]["objective"]
+    assert again["config"] == picked["config"]
     (tmp_path / "bad.toml").write_text("clsters = 3\n")
     assert "'clsters' is no" in cmeans("fit", "--config", tmp_path / "bad.toml").err
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_as_text_in_parquet(cmeans: Command, tmp_path: Path) -> None:
+    frame = shop().assign(spend=shop()["spend"].map(euro), code=[f"{at:04}" for at in range(N)])
+    frame.loc[3, "spend"] = None
+    frame.to_parquet(tmp_path / "x.parquet")
+    fit = ["fit", tmp_path / "x.parquet", "-c", 3, "--scale", "log", "--out", tmp_path / "o"]
+    summary = cmeans(*fit).summary
+    assert summary["column_names"] == ["age", "spend", "visits"]
+    assert "decimal commas and '.' between thousands" in summary["warnings"][0]
+    assert "1 of 240 in 'spend'" in summary["warnings"][-1]
+    labels = pq.read_table(tmp_path / "o" / "labels.parquet")["label"].to_numpy()
+    assert adjusted_rand_score(GROUP, labels) > 0.9
+    predict = ["predict", tmp_path / "o" / "model.safetensors", tmp_path / "x.parquet"]
+    assert cmeans(*predict, "--out", tmp_path / "p.csv").summary["sizes"] == summary["sizes"]
+    frame.loc[5, "spend"] = "much"
+    frame.to_parquet(tmp_path / "x.parquet")
+    ended = cmeans(*predict, "--out", tmp_path / "p.csv")
+    assert (ended.code, "column 'spend' holds text beside numbers" in ended.err) == (2, True)
+
+
+def test_labels_that_any_program_opens(cmeans: Command, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text(lines("#").replace(",", ""))
+    fit = ["fit", tmp_path / "x.csv", "-c", 3, "--scale", "unit", "--out", tmp_path / "o"]
+    summary = cmeans(*fit, "--labels-as", "csv").summary
+    assert summary["outputs"]["labels"] == str(tmp_path / "o" / "labels.csv")
+    labels = pd.read_csv(tmp_path / "o" / "labels.csv")["label"]
+    assert adjusted_rand_score(GROUP, labels) == 1.0
+    ended = cmeans(*fit)
+    assert ended.code == 2
+    assert "labels.csv is of a former run" in ended.err

@@ -5,9 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
+from sklearn.metrics import adjusted_rand_score
 
 from cli.command import Command
+
+OF_SHOP = np.resize([0, 1, 0, 2, 1, 0, 1, 0, 1, 0], 240)
 
 
 @pytest.fixture
@@ -34,3 +38,63 @@ def test_options_of_a_method_need_one(cmeans: Command, groups: Path, tmp_path: P
     ended = cmeans("fit", groups, "--m", 1.5, "--out", tmp_path / "out")
     assert ended.code == 2
     assert "--m: belongs to a method" in ended.err
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """Three groups of customers, with empty cells, a category, and a long tail."""
+    rng, n, y = np.random.default_rng(1), 240, OF_SHOP
+    spend = np.exp(np.array([3.0, 6.0, 9.0])[y] + rng.normal(0, 0.3, n))
+    age = np.array([24, 41, 60])[y] + rng.normal(0, 2, n)
+    lines = [
+        f"{'' if at % 9 == 0 else f'{age[at]:.1f}'.replace('.', ',')};{spend[at]:.2f}".replace(
+            ".", ","
+        )
+        + f";{'xy'[at % 2]}"
+        for at in range(n)
+    ]
+    file = tmp_path / "shop.csv"
+    file.write_text("age;spend;plan\n" + "\n".join(lines) + "\n")
+    return file
+
+
+@pytest.mark.parametrize(
+    ("words", "method", "scale"),
+    [
+        ((), None, "log"),
+        (("--categorical", "plan"), "hard", "log"),
+        (("--top-k", 1, "--scale", "log"), "gaussian", "log"),
+    ],
+)
+def test_tables_with_blanks_and_categories(
+    cmeans: Command,
+    shop: Path,
+    tmp_path: Path,
+    words: tuple[object, ...],
+    method: str | None,
+    scale: str,
+) -> None:
+    out = tmp_path / "out"
+    summary = cmeans("fit", shop, *words, "--out", out).summary
+    assert (summary["n_clusters_found"], summary["scale"]) == (3, scale)
+    assert summary["method"] == (method or summary["method"])
+    labels = pq.read_table(out / "labels.parquet")["label"].to_numpy()
+    assert adjusted_rand_score(OF_SHOP, labels) > 0.95
+    assert "27 of 240 in 'age'" in summary["warnings"][-1]
+    named = summary["next"][-2]["command"].split()
+    assert named[-3 - ("--report" in named) :][:3] == ["--names", "A,B,C", "--with-rows"]
+    predict = ["predict", out / "model.safetensors", shop, "--out", tmp_path / "p.csv"]
+    assert cmeans(*predict).summary["sizes"] == summary["sizes"]
+
+
+def test_a_scale_that_is_given_is_taken(cmeans: Command, groups: Path, tmp_path: Path) -> None:
+    fit = ["fit", groups, "-c", "2-4", "--scale", "none", "--out", tmp_path / "out"]
+    assert cmeans(*fit).summary["scale"] == "none"
+
+
+def test_too_few_rows_without_blanks(cmeans: Command, tmp_path: Path) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text("a,b,c\n" + "".join(f"{at}.5,{at % 5},\n{at},,{at % 3}\n" for at in range(60)))
+    ended = cmeans("fit", file, "--out", tmp_path / "out", "-q")
+    assert ended.code == 2
+    assert "0 of 120 rows have no empty cell, too few to choose by; give the num" in ended.err

@@ -19,7 +19,7 @@ from cmeans.cli.output.report import clearness, next_steps, of_fit, spreads
 SUMMARY = {
     "rows": 100, "sizes": [60, 40], "n_clusters_found": 2, "noise": 0, "scale": "standard", "method": "fuzzy", "m": 1.8, "id": None,
     "method_options": {"m": "auto"}, "clearness": None, "converged": True, "n_iter": 5, "warnings": [], "file": "x.csv",
-    "outputs": {"model": "o/model.safetensors"},
+    "outputs": {"model": "o/model.safetensors"}, "column_names": ["a", "b"],
 }  # fmt: skip
 ARGUMENTS = ["fit", "x.csv", "--clusters", "2", "--m=3", "--out", "o"]
 
@@ -156,9 +156,11 @@ def test_the_demo_is_read_by_people(cmeans: Command, tmp_path: Path) -> None:
 )
 def test_advice_follows_from_facts(facts: dict[str, object], command: str | None) -> None:
     steps = next_steps(ARGUMENTS, {**SUMMARY, **facts}, {"a": 1000.0, "b": 1.0}, {})
-    assert [step["command"] for step in steps[:-1]] == (
+    assert [step["command"] for step in steps[:-2]] == (
         [] if command is None else [f"cmeans {command}"]
     )
+    assert " --out o --names A,B" in steps[-2]["command"]
+    assert steps[-2]["command"].endswith(" --with-rows --report")
     assert (
         steps[-1]["command"]
         == "cmeans predict o/model.safetensors NEW.csv --out labels-of-new.parquet"
@@ -220,5 +222,5 @@ def test_rows_in_their_files_many_clusters_and_noise(
 
 def test_a_long_tail_is_told_with_its_skewness() -> None:
     first = next_steps(ARGUMENTS, SUMMARY, {"a": 1.0}, {"a": 2.4, "spend": 9.1})[0]
-    assert first["why"] == "'spend': skewness 9, and 1 more columns; take logarithms of long tails"
+    assert first["why"] == "'spend': skewness 9, and 1 more column; take logarithms of long tails"
     assert first["command"].endswith("--scale log")

@@ -870,3 +870,29 @@ class TestRefusals:
     def test_a_closed_stdin(self, cmeans: Command, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sys, "stdin", None)
         assert "standard input: is closed." in refused(cmeans("stream", *LINEAR))
+
+
+def test_numbers_as_people_write_them(cmeans: Command, tmp_path: Path) -> None:
+    lines = [f"K{at};{at % 2 * 9},{at % 7};{1 + at % 2 * 3}.00{at % 9},50 €" for at in range(60)]
+    content = "\n".join(["wer;größe;preis", *lines, ""]).encode("cp1252")
+    (tmp_path / "x.csv").write_bytes(content)
+    state, out = tmp_path / "s.safetensors", tmp_path / "l.csv"
+    words = ["stream", tmp_path / "x.csv", "-c", 2, "--encoding", "cp1252", "--id", "wer"]
+    ended = cmeans(*words, "--checkpoint", state, "--out", out)
+    assert ended.summary["sizes"] == [30, 30]
+    assert "column 'preis': 10 of 10 values look like numbers with decimal commas" in ended.err
+    predicted = cmeans("predict", state, tmp_path / "x.csv", "--out", tmp_path / "p.csv")
+    assert predicted.summary["sizes"] == [30, 30]
+    with out.open("rb") as first:
+        before = first.read()
+    more = cmeans(*words, "--checkpoint", state, "--resume", "--out", out)
+    assert (more.code, more.summary["rows"], out.read_bytes()) == (0, 60, before)
+
+
+def test_numbers_that_have_two_meanings(cmeans: Command, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("a;b\n" + "100,000;1\n200,000;2\n" * 9)
+    ended = cmeans("stream", tmp_path / "x.csv", "-c", 2, "-q")
+    assert ended.code == 2
+    assert "say which with --decimal , or --thousands ,." in ended.err
+    words = ["stream", tmp_path / "x.csv", "-c", 2, "--summary", tmp_path / "s.json"]
+    assert cmeans(*words, "--thousands", ",", "-q").code == 0

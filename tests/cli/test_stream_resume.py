@@ -119,7 +119,7 @@ def test_killed_and_resumed_is_as_if_nothing_had_happened(
     assert [path.read_bytes() for path in sorted((tmp_path / "torn").iterdir())] == [
         path.read_bytes() for path in sorted((tmp_path / "whole").iterdir())
     ]
-    own = {"outputs", "seconds", "resumed"}
+    own = {"config", "outputs", "seconds", "resumed"}
     assert {name: fact for name, fact in torn.items() if name not in own} == {
         name: fact for name, fact in whole.items() if name not in own
     }

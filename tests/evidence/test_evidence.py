@@ -7,6 +7,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score, mutual_info_score
 
 import naive_evidence as naive
+from cmeans.data.chosen_scaling import chosen_scaling
 from cmeans.evidence.agreement import agreement, information, shared
 from cmeans.evidence.consensus import consensus
 from cmeans.evidence.far_rows import far_rows
@@ -15,7 +16,6 @@ from cmeans.evidence.kind import kind_of
 from cmeans.evidence.merging import in_order, merged
 from cmeans.evidence.near_rows import NearRows, intrinsic_dimension, nearest_shares
 from cmeans.evidence.neighbour_score import neighbour_score
-from cmeans.evidence.scaling import chosen_scaling
 from cmeans.evidence.space_choice import best_partition, judged_partitions
 from cmeans.evidence.valleys import Borders, Edges
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+import scipy.sparse
+
+from ..data.recipe.scaling import some_rows
+from ..data.recipe.table_recipe import TableRecipe
 from ..estimators.auto_clustering import AutoClustering
 from ..fitting.rows.finite import without_partial
 from .errors import InputError
-from .fitting import FitRequest, prepared_rows, with_front
+from .fitting import PARTIAL, FitRequest, check_request, prepared_rows, with_front
 from .option_values import METHODS, option_of
 from .output.terminal import Screen
+from .rows import InputRows
 
 CHOSEN = "auto"  # where no method is given
 # spaces that win, as methods and parameters of the command
@@ -22,7 +29,8 @@ AS_METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "pieces": ("connected", {}),
     "communities": ("communities", {}),
 }
-TAKEN = ("n_clusters", "random_state", "n_jobs", "memory_budget")
+TAKEN = ("n_clusters", "random_state", "n_jobs", "memory_budget", "missing")
+FEWEST = 50  # rows without empty cells that may speak for all
 
 
 def with_choice(request: FitRequest, screen: Screen) -> FitRequest:
@@ -35,28 +43,73 @@ def with_choice(request: FitRequest, screen: Screen) -> FitRequest:
             )
     if request.plan or request.scheduler is not None:
         raise InputError("--plan, --engine dask: give the number of clusters, e.g. -c 3.")
-    # rows as any method takes them
-    reading, front = with_front(replace(request, method="hard", words={}), METHODS)
-    with without_partial(False):
-        rows, _ = prepared_rows(reading, front, screen, stays=False)
-    if rows.x.dtype.kind == "f" and not rows.stay and (rows.x != rows.x).any():
-        raise InputError("--clusters: cells are empty; give the number of clusters, e.g. -c 3.")
+    able = _able(request, AS_METHODS)
+    plain = _as_method(request, "plain" if "plain" in able else able[0], 1)
+    with warnings.catch_warnings(), without_partial("missing" in METHODS[plain.method].parameters):
+        warnings.simplefilter("ignore")  # what is told of the table is told by the fit
+        reading, front = with_front(plain, METHODS)
+        rows, recipe = prepared_rows(reading, front, screen, stays=False)
+    holes = reading.words.get("missing") == PARTIAL
+    if holes:
+        able = [space for space in able if "missing" in METHODS[AS_METHODS[space][0]].parameters]
+    x, weight = _judged(rows, recipe, holes, screen)
     model = AutoClustering(
         request.words.get("n_clusters", "auto"),
-        candidates=list(AS_METHODS),
-        scaling="auto" if request.scale in (None, "none") else "none",
+        candidates=able,
+        scaling="none",  # they are scaled by the recipe of their table
         random_state=request.words.get("random_state", 0),
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the evidence says it
-        model.fit(rows.x, sample_weight=None if rows.stay else rows.weight)
-    for line in str(model.evidence_).splitlines():
+        model.fit(x, sample_weight=weight)
+    said = f"columns scaled by --scale {recipe.scaling.kind}"
+    for line in str(replace(model.evidence_, scaling=said)).splitlines():
         screen.say(line)
-    number = model.n_clusters_
-    space = "plain" if number == 1 else model.evidence_.space
+    number = int(model.n_clusters_)
+    space = model.evidence_.space
+    if "plain" in able and (number == 1 or (space == "covariances" and recipe.indicators)):
+        space = "plain"  # zeros and ones have no covariances to speak of
+    return _as_method(request, space, number)
+
+
+def _as_method(request: FitRequest, space: str, number: int) -> FitRequest:
     method, own = AS_METHODS[space]
-    kept = {word: value for word, value in request.words.items() if word != "n_clusters"}
-    scale = model.evidence_.scaling_name if request.scale in (None, "none") else request.scale
-    return replace(
-        request, method=method, scale=scale, words=kept | own | {"n_clusters": int(number)}
-    )
+    return replace(request, method=method, words=request.words | own | {"n_clusters": number})
+
+
+def _able(request: FitRequest, spaces: Mapping[str, Any]) -> list[str]:
+    """Return the spaces whose method takes all options that are given."""
+    able, wrong = list[str](), list[InputError]()
+    for space in spaces:
+        asked = replace(_as_method(request, space, 1), names=())  # whose number is not known yet
+        try:
+            check_request(asked, METHODS[asked.method])
+            able.append(space)
+        except InputError as error:
+            wrong.append(error)
+    if not able:
+        raise wrong[0]
+    return able
+
+
+def _judged(rows: InputRows, recipe: TableRecipe, holes: bool, screen: Screen) -> tuple[Any, Any]:
+    """Return rows that speak for all, and their weights: without those that have empty cells, and
+    without the zeros and ones of categories, which look like clusters by themselves."""
+    weight = rows.weight
+    numeric = ~np.isin(list(map(str, rows.columns)), list(recipe.indicators))
+    if scipy.sparse.issparse(rows.x) or not (holes or recipe.indicators):
+        return rows.x, None if rows.stay else weight
+    x, numbers = some_rows(rows.x)
+    x = x[:, numeric] if numeric.any() else x
+    full = ~np.isnan(x).any(axis=1)
+    if not full.all():
+        screen.say(f"chosen by {full.sum():,} of {len(x):,} rows, those without empty cells")
+    if full.sum() < FEWEST and not full.all():
+        empty = np.isnan(x).sum(axis=0)
+        label = np.array(rows.columns, dtype=object)[numeric if numeric.any() else ~numeric]
+        raise InputError(
+            f"--clusters: {full.sum()} of {len(x):,} rows have no empty cell, too few to choose "
+            "by; give the number of clusters, e.g. -c 3, or --columns without those that are "
+            f"mostly empty, such as {str(label[empty.argmax()])!r}."
+        )
+    return x[full], None if weight is None else weight[numbers][full]

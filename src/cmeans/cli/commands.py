@@ -10,6 +10,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from ..data.recipe.recognition import Given
+from ..data.recipe.scaling import AUTO
 from ..data.row_source import RowsError
 from ..solvers.checkpoints import Checkpoint
 from .app import COMMANDS, Context, Exit, argument, new_app, option
@@ -17,7 +19,7 @@ from .choosing import CHOSEN, with_choice
 from .config import KEY, config_of, read_config
 from .demo import demo as run_demo
 from .errors import InputError, verdict
-from .fitting import FitRequest
+from .fitting import LABELS, LABELS_CSV, FitRequest
 from .fitting import fit as run_fit
 from .models import PredictRequest, describe_model
 from .models import predict as run_predict
@@ -54,11 +56,15 @@ from .table_options import (
     OF_EVERY_TABLE,
     OF_LABELS,
     Columns,
+    Decimal,
     Dtype,
+    Encoding,
     HeaderLine,
     Scale,
     TableOptions,
+    Thousands,
     Weight,
+    marks,
     names_in,
 )
 
@@ -301,6 +307,9 @@ def fit(
     top_k: TopK = None,
     threshold: Threshold = None,
     names: Names = None,
+    labels_as: Annotated[
+        Literal["parquet", "csv"], option(RUN, "What the file of labels is.", "--labels-as")
+    ] = "parquet",
     truncated: Annotated[
         bool,
         option(
@@ -361,7 +370,7 @@ def fit(
         out,
         method,
         words,
-        table.scale,
+        table.scale(AUTO if chosen else "none"),
         table.words,
         *told,
         top_k,
@@ -373,6 +382,7 @@ def fit(
         plan,
         overwrite,
         names_in(names),
+        labels=LABELS_CSV if labels_as == "csv" else LABELS,
         config=config,
     )
     return run_fit(with_choice(request, screen) if chosen else request, screen)
@@ -389,6 +399,7 @@ def select(
     screen: Screen,
     context: Context,
     table: TableOptions,
+    config: dict[str, Any],
     file: File,
     n_clusters: Annotated[
         str,
@@ -436,11 +447,12 @@ def select(
         Path(),
         method,
         words,
-        table.scale,
+        table.scale(),
         table.words,
         checkpoint=checkpoint,
         arguments=context.obj or (),
         overwrite=overwrite,
+        config=config,
     )
     return select_number(request, n_clusters, by, refits, screen, out)
 
@@ -449,6 +461,7 @@ def select(
 def predict(
     screen: Screen,
     table: TableOptions,
+    config: dict[str, Any],
     model: ModelFile,
     file: File,
     out: Annotated[
@@ -465,7 +478,7 @@ def predict(
     names: Names = None,
 ) -> dict[str, Any]:
     request = PredictRequest(model, table.reading(file), out, top_k, threshold, names_in(names))
-    return run_predict(request, screen)
+    return run_predict(request, screen) | {KEY: config}
 
 
 @command(of_report, table=OF_EVERY_TABLE)
@@ -494,6 +507,7 @@ def report(
 @command(methods={"stream": STREAM})
 def stream(
     screen: Screen,
+    config: dict[str, Any],
     source: Annotated[
         Path,
         argument(
@@ -508,12 +522,15 @@ def stream(
         Scale | None,
         option(
             DATA,
-            "standard or unit, as the first chunk has it; kept for all that follow.",
+            "As of fit, by the first chunk; kept for all that follow.",
             shown="none",
         ),
     ] = None,
     dtype: Dtype = "keep",
     header: HeaderLine = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
     max_errors: Annotated[
         int,
         option(
@@ -653,6 +670,8 @@ def stream(
         alert,
         metrics,
         events,
+        Given(*marks(decimal, thousands), encoding=encoding),
+        config,
     )
     return run_stream(request, screen)
 

@@ -73,6 +73,7 @@ LABELS, MODEL, SUMMARY, REPORT = (
     "report.html",
 )
 
+LABELS_CSV = "labels.csv"
 PARTIAL = "partial"
 _LABELS_AGAIN = "cmeans predict makes the labels from the model."
 
@@ -101,6 +102,7 @@ class FitRequest:
     names: tuple[str, ...] = ()  # of the clusters
     takes_blanks: bool = False  # as missing values, without being told
     config: Mapping[str, Any] = field(default_factory=dict)  # the options, as the summary has them
+    labels: str = LABELS  # the file of them
 
     @property
     def kept_in(self) -> str | os.PathLike[str] | None:
@@ -112,7 +114,7 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
     """Fit, write all results, and return the summary. Where an error ends it there are none; where
     that is a full disk, those that found room, the model before all others."""
     method = METHODS[request.method]
-    _check(request, method)
+    check_request(request, method)
     if request.plan:
         return planned(request, screen)
     watch = Stopwatch()
@@ -129,10 +131,11 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
                 here = client is None  # else the workers plan for themselves
                 wanted = getattr(model, "plan", None) if here else None
                 rows, recipe = prepared_rows(request, front, screen, stays=not here, wanted=wanted)
+                request = replace(request, scale=recipe.scaling.kind)
             try:
                 with files_kept({"--checkpoint": request.kept_in}), watch.part("fit"):
                     with_columns(
-                        place / LABELS,
+                        place / request.labels,
                         request.reading,
                         lambda file: _fit(model, request, rows, screen, file),
                         request.names,
@@ -149,7 +152,7 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
             counts = sizes(model.labels_, len(model.get_feature_names_out()))
             metadata = _metadata(request, recipe)
             metadata["seen"] = facts_of(rows.x, counts["sizes"], counts["noise"])
-            _save(model, metadata, place)
+            _save(model, metadata, place, request.labels)
         # In few words what clusters are like, where that takes no other pass over rows that are not
         # in memory.
         names = feature_names(model, recipe)
@@ -240,7 +243,7 @@ def refuse_other_options(request: FitRequest, methods: Mapping[str, MethodSpec])
             )
 
 
-def _check(request: FitRequest, method: MethodSpec) -> None:
+def check_request(request: FitRequest, method: MethodSpec) -> None:
     """Refuse options that are invalid whatever the rows are."""
     refuse_other_options(request, METHODS)
     if "n_clusters" in method.needed and "n_clusters" not in request.words:
@@ -289,6 +292,12 @@ def _check(request: FitRequest, method: MethodSpec) -> None:
     refuse_overwriting(outputs, files_of(request.reading))
     names = [os.path.basename(file) for file in _outputs(request).values()]
     refuse_foreign(request.out, names, SUMMARY, request.overwrite)
+    for other in {LABELS, LABELS_CSV} - {request.labels}:
+        if (request.out / SUMMARY).exists() and (request.out / other).exists():
+            raise InputError(
+                f"--labels-as: {request.out / other} is of a former run, and would be of another "
+                "one than all files beside it; remove it, or choose another folder."
+            )
     if request.checkpoint is not None:
         check_place(request.checkpoint, "--checkpoint")
 
@@ -345,7 +354,7 @@ def with_front(request: FitRequest, methods: Mapping[str, MethodSpec]) -> tuple[
         and "missing" in own
         and "missing" not in words
         and request.scheduler is None
-        and plain.get("kernel") == "linear"
+        and plain.get("kernel", "linear") == "linear"
         and plain.get("metric") in (None, "euclidean")
         and not any(word.startswith("landmarks") for word in words)
     )
@@ -440,15 +449,15 @@ def _farewell(model: Any, request: FitRequest, recipe: TableRecipe) -> str:
     )
 
 
-def _save(model: Any, metadata: Mapping[str, Any], place: Path) -> None:
+def _save(model: Any, metadata: Mapping[str, Any], place: Path, labels: str) -> None:
     """Save the model; where there is room for the labels alone, in their place: it can make them
     again, and nothing else can make it."""
     try:
         save(model, place / MODEL, rows=False, metadata=metadata)
     except WriteError as error:
-        (place / LABELS).unlink()
+        (place / labels).unlink()
         save(model, place / MODEL, rows=False, metadata=metadata)
-        lost = WriteError(error.errno, error.strerror, str(place / LABELS))
+        lost = WriteError(error.errno, error.strerror, str(place / labels))
         lost.more = _LABELS_AGAIN
         raise lost from error
 
@@ -465,7 +474,7 @@ def _metadata(request: FitRequest, recipe: TableRecipe) -> dict[str, Any]:
 
 def _outputs(request: FitRequest) -> dict[str, str]:
     files = {
-        "labels": LABELS,
+        "labels": request.labels,
         "model": MODEL,
         "summary": SUMMARY,
         **({"report": REPORT} if request.report else {}),

@@ -119,8 +119,8 @@ def as_option(name: str, *value: Any) -> str:
     if name == "header":
         return {(): "--header, --no-header", (True,): "--header", (False,): "--no-header"}[value]
     given = [",".join(map(str, word)) if isinstance(word, list) else str(word) for word in value]
-    if name == "missing_values":  # some of which mean something to a shell
-        given = list(map(shlex.quote, given))
+    # some of which mean something to a shell
+    given = [shlex.quote(word) if re.search(r"[^\w@%+=:,./-]", word) else word for word in given]
     return " ".join([f"--{name.replace('_', '-')}", *given])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import shlex
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from ..data.recipe.table_recipe import TableRecipe
 from ..inspection.contrast import contrast_of
 from ..inspection.report import CALLER, Again, Findings, names_a_page, page_of
 from ..inspection.rows import MOST_ROWS, InspectedRows, inspected
+from ..runtime.user_warnings import DataWarning
 from ..storage.overwriting import refuse_overwriting
 from .errors import InputError
 from .models import with_rows
@@ -188,4 +190,6 @@ def page_of_fit(
     code = f"import cmeans\n\nmodel = cmeans.load({summary['outputs']['model']!r})"
     facts = {"method": summary["method"], "weight": summary["weight"]}
     findings = Findings(warnings=list(warned), facts=facts, again=Again(code, command))
-    write_page(model, rows, recipe, reading, out, findings, seen=seen)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # of the table, which were told before
+        write_page(model, rows, recipe, reading, out, findings, seen=seen)

@@ -23,6 +23,7 @@ from ..selection.evidence import trial_size
 from ..solvers.checkpoints import check_place
 from ..storage.atomic import staged, write_text
 from ..storage.overwriting import refuse_overwriting
+from .config import KEY
 from .errors import InputError
 from .fitting import PARTIAL, FitRequest, prepared_rows, refuse_other_options, with_front
 from .option_values import METHODS, with_engine
@@ -107,7 +108,7 @@ def _judged(
             if request.takes_blanks:
                 model.set_params(missing=PARTIAL)
             wanted = partial(_sample_plan, request, numbers[-1])
-            rows, _ = prepared_rows(request, front, screen, stays=False, wanted=wanted)
+            rows, recipe = prepared_rows(request, front, screen, stays=False, wanted=wanted)
         screen.say(f"judging {numbers[0]} to {numbers[-1]} clusters by --method {request.method}")
         with files_kept({"--checkpoint": request.kept_in}), watch.part("select"):
             weight = None if rows.stay else rows.weight
@@ -125,7 +126,7 @@ def _judged(
         "file": str(request.reading.file),
         "rows": rows.x.shape[0],
         "columns": rows.x.shape[1],
-        "scale": request.scale,
+        "scale": recipe.scaling.kind,
         "method": request.method,
         "seed": model.random_state,
         "n_clusters": found.n_clusters,
@@ -134,6 +135,7 @@ def _judged(
         "seconds": watch.seconds,
         "warnings": warned,
         "next": _next(request.arguments, found.n_clusters),
+        KEY: request.config,
     }
     return summary, found
 

@@ -41,7 +41,7 @@ HeaderLine = Annotated[
         shown="names are text, data numbers",
     ),
 ]
-Scale = Literal["none", "standard", "unit", "robust", "log"]
+Scale = Literal["none", "standard", "unit", "robust", "log", "auto"]
 
 
 def _texts(text: str, metavar: str, name: str | None = None) -> Any:
@@ -54,6 +54,9 @@ def _text(text: str, name: str, metavar: str, shown: str | bool = False) -> Any:
     return Annotated[str | None, option(DATA, text, name, metavar=metavar, shown=shown)]
 
 
+Encoding = _text("Of text files: windows-1252, utf-16, ...", "--encoding", "NAME", "recognised")
+Decimal = _text("What stands before decimals: , or .", "--decimal", "MARK", "recognised")
+Thousands = _text("What stands between thousands.", "--thousands", "MARK", "recognised")
 OF_EVERY_TABLE: dict[str, tuple[Any, Any]] = {  # with their defaults
     "columns": (Columns, None),
     "identifier": (
@@ -64,10 +67,7 @@ OF_EVERY_TABLE: dict[str, tuple[Any, Any]] = {  # with their defaults
         ),
         None,
     ),
-    "encoding": (
-        _text("Of text files: windows-1252, utf-16, ...", "--encoding", "NAME", "recognised"),
-        None,
-    ),
+    "encoding": (Encoding, None),
     "array": (_text("Which array of an npz.", "--array", "NAME", "X, or the only one"), None),
     "header": (HeaderLine, None),
 }
@@ -85,14 +85,15 @@ OF_A_FIT: dict[str, tuple[Any, Any]] = {
     "dtype": (Dtype, "keep"),
     "scale": (
         Annotated[
-            Scale,
+            Scale | None,
             option(
                 DATA,
                 "standard: mean 0, deviation 1; unit: [0, 1]; robust: by medians and quartiles; "
-                "log: standard, after the logarithm of long tails.",
+                "log: standard, after the logarithm of long tails; auto: what the rows speak for.",
+                shown="none; auto where the method is chosen too",
             ),
         ],
-        "none",
+        None,
     ),
     "categorical": (
         _texts(
@@ -124,14 +125,8 @@ OF_A_FIT: dict[str, tuple[Any, Any]] = {
         ),
         None,
     ),
-    "decimal": (
-        _text("What stands before decimals: , or .", "--decimal", "MARK", "recognised"),
-        None,
-    ),
-    "thousands": (
-        _text("What stands between thousands.", "--thousands", "MARK", "recognised"),
-        None,
-    ),
+    "decimal": (Decimal, None),
+    "thousands": (Thousands, None),
 }
 
 
@@ -157,9 +152,9 @@ class TableOptions:
             written=TextFormat(given["encoding"]),
         )
 
-    @property
-    def scale(self) -> str:
-        return str(self.given["scale"])
+    def scale(self, usual: str = "none") -> str:
+        """Return the scale that was given, or the usual one."""
+        return str(self.given["scale"] or usual)
 
     @property
     def words(self) -> TableWords:
@@ -172,8 +167,7 @@ class TableOptions:
             _numbers("--cyclic", given["cyclic"], "hour=24"),
             _pairs(given["latlon"]),
             _numbers("--column-weight", given["column_weight"], "spend=2"),
-            _mark("--decimal", given["decimal"], ",."),
-            _mark("--thousands", given["thousands"]),
+            *marks(given["decimal"], given["thousands"]),
             None if missing is None else names_in(missing),
             given["encoding"],
         )
@@ -204,6 +198,11 @@ def _pairs(words: Iterable[str] | None) -> tuple[tuple[str, str], ...]:
             f"--latlon {','.join(names)}: give two columns, e.g. --latlon latitude,longitude."
         )
     return tuple(zip(names[::2], names[1::2], strict=True))
+
+
+def marks(decimal: str | None, thousands: str | None) -> tuple[str | None, str | None]:
+    """Return what stands before decimals and between thousands, checked."""
+    return _mark("--decimal", decimal, ",."), _mark("--thousands", thousands)
 
 
 def _mark(flag: str, mark: str | None, known: str = "") -> str | None:

@@ -11,9 +11,9 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, RobustScale
 
 from ..data.arrays import Float64, IntArray
 from ..data.blocks import Blocks
+from ..data.chosen_scaling import chosen_scaling
 from ..engines import Engine
 from ..evidence.far_rows import far_rows
-from ..evidence.scaling import chosen_scaling
 from ..fitting.connected import AS_THEY_ARE
 from ..graphs.piece_points import GivenPoints, nearest_of_rows
 from ..runtime.checks import is_auto

@@ -7,6 +7,7 @@ import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,8 @@ def next_steps(
 
     if tails:
         longest = max(tails, key=tails.__getitem__)
-        others = f", and {len(tails) - 1} more columns" if len(tails) > 1 else ""
+        beside = len(tails) - 1
+        others = f", and {beside} more column{'s' if beside > 1 else ''}" if beside else ""
         why = f"{longest!r}: skewness {tails[longest]:.0f}{others}; take logarithms of long tails"
         again(why, "--scale", "log")
     elif summary["scale"] == "none" and own.get("scaling") != "range" and spread:
@@ -180,6 +182,13 @@ def next_steps(
             "--sparsity",
             0,
         )
+    if arguments and "--names" not in arguments and 1 < size <= SHOWN:
+        more = ["--names", ",".join(ascii_uppercase[:size])]
+        more += ["--with-rows"] if isinstance(summary["column_names"][0], str) else []
+        more += ["--report"] if method.is_shown and "--report" not in arguments else []
+        why = "name the clusters, keep your columns beside them, and write a page"
+        words = [word for word in arguments if word != "--with-rows"]
+        found.append((why, shlex.join(["cmeans", *words, *more])))
     new = f"NEW{Path(summary['file']).suffix or '.csv'}"
     names = [] if summary["id"] is None else ["--id", summary["id"]]
     command = [

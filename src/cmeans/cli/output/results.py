@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data.files.arrow import OWN, pa
+from ...data.files.arrow import OWN, file_bytes, pa
 from ...persistence.model_file import KEY
 from ...runtime.user_warnings import DataWarning, one_line
 from ...storage import atomic as staging
@@ -113,7 +113,7 @@ class _Reader:
 def _add_columns(labels: Path, out: Path, readers: Sequence[_Reader], names: Sequence[str]) -> None:
     with (
         writing_to(out),
-        labels.open("rb") as bare,
+        file_bytes(labels) as bare,
         out.open("wb") as named,
         pa.parquet.ParquetFile(bare) as table,
     ):
@@ -128,7 +128,7 @@ def _add_columns(labels: Path, out: Path, readers: Sequence[_Reader], names: Seq
             else pa.parquet.ParquetWriter(named, schema) as writer
         ):
             for number in range(table.num_row_groups):
-                rows = table.read_row_group(number).combine_chunks()
+                rows = table.read_row_group(number, use_threads=False).combine_chunks()
                 columns = [*(each.next(len(rows)) for each in readers), *rows.columns]
                 if names:
                     found = pa.compute.if_else(
@@ -147,8 +147,11 @@ def _array(values: Any) -> Any:
 
 def read_labels(file: Path) -> NDArray[np.int32]:
     """Return the labels that a command wrote as Parquet."""
-    with file.open("rb") as opened:
-        return np.asarray(pa.parquet.read_table(opened, columns=["label"])["label"].to_numpy())
+    # by this thread alone: threads of pyarrow that hold a file of Python's when the process ends
+    # end it by a signal in Python 3.13
+    with file_bytes(file) as data, pa.parquet.ParquetFile(data, pre_buffer=False) as opened:
+        table = opened.read(columns=["label"], use_threads=False)
+        return np.asarray(table["label"].to_numpy())
 
 
 @contextmanager

@@ -4,8 +4,9 @@ to resume from."""
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,14 @@ import numpy as np
 from ... import __version__
 from ...data.files.arrow import pa
 from ...data.files.schema import ColumnChoice
+from ...data.recipe.recognition import Given
 from ...data.recipe.scaling import learn_scaling
 from ...data.recipe.table_recipe import TableRecipe
 from ...runtime.signals import held_back
 from ...runtime.user_warnings import UnfitRowError
 from ...storage.atomic import write_text
 from ...storage.overwriting import FileWord, refuse_overwriting
+from ..config import KEY
 from ..errors import InputError, Stopped
 from ..option_values import as_option, name_of
 from ..output.results import (
@@ -37,7 +40,7 @@ from .batches import Batch, Faults, FirstOnes, chunks, with_few_faults
 from .events import EventLog
 from .labels import STDOUT, LabelWriter, plain_file
 from .metrics import Metrics
-from .sources import STDIN, Source, parquet_files
+from .sources import AS_RECOGNISED, STDIN, Source, parquet_files
 from .state import SavedStream, StreamPlace, refuse_no_state, refuse_other_words
 
 IN_PIPES = 0.5  # seconds that a row waits for others there, unless the user says how many
@@ -66,6 +69,8 @@ class StreamRequest:
     alert: float | None = None
     metrics: float | None = None
     events: Path | None = None
+    given: Given = AS_RECOGNISED  # how numbers are written
+    config: Mapping[str, Any] = field(default_factory=dict)  # the options, as the summary has them
 
     @property
     def finds_number(self) -> bool:
@@ -150,7 +155,14 @@ class StreamRun:
             )
         self._wait = request.wait or (IN_PIPES if _is_pipe(Path(source)) else None)
         self._source = Source(
-            reading, recipe, self._place, screen.warn, request.follow, self._wait, request.beside
+            reading,
+            recipe,
+            self._place,
+            screen.warn,
+            request.follow,
+            self._wait,
+            request.beside,
+            request.given,
         )
         self._events = EventLog(request.events, None if former is None else former.model)
         self._metrics = Metrics(screen.say, request.metrics)
@@ -286,7 +298,9 @@ class StreamRun:
         scaling = learn_scaling(
             self._request.scale or "none", chunk.x, chunk.weight, spell=as_option
         )
-        recipe = TableRecipe(choice.columns, scaling, choice.dtype.name)
+        recipe = TableRecipe(
+            choice.columns, scaling, choice.dtype.name, written=self._source.written
+        )
         return SavedStream(begun_model(words), recipe, self._request.reading.weight)
 
     def _keep(self) -> None:
@@ -334,6 +348,7 @@ def stream(request: StreamRequest, screen: Screen) -> dict[str, Any] | None:
         "seconds": watch.seconds,
         "warnings": run.warned.texts,
         "outputs": written,
+        KEY: request.config,
     }
     skipped = (
         f", {summary['rows_malformed']:,} malformed skipped" if summary["rows_malformed"] else ""

@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 from ...data.files.arrow import ParquetTable, readable
 from ...data.files.csv import CsvText, ReadLines, unpacked
 from ...data.files.discovery import kind_of_bytes, kind_of_file, packer_of
+from ...data.files.notation import AS_PROGRAMS_WRITE
 from ...data.files.opening import open_file
 from ...data.files.schema import ColumnChoice, Field, Header, ReadOptions, described
 from ...data.files.tables import FileTable
 from ...data.files.unchanged_files import StampedFile, naming
+from ...data.recipe.recognition import Given, notations_shown
 from ...data.recipe.table_recipe import TableRecipe
 from ...data.row_source import RowsError
 from ..errors import InputError
@@ -30,6 +32,7 @@ from .state import StreamPlace
 from .waiting import arrives
 
 STDIN = Path("-")
+AS_RECOGNISED = Given()
 _BLOCK = 1 << 20  # bytes that are read of a pipe at a time, at most
 Batches = Generator[Batch | None, None, None]  # None: no rows came for a while
 # some rows, the numbers that messages give them, and columns of text beside them
@@ -48,10 +51,11 @@ class Source:
         follow: bool = False,
         wait: float | None = None,
         beside: Sequence[str] = (),
+        given: Given = AS_RECOGNISED,
     ) -> None:
         """`recipe`: the preparation of rows for a model that goes on. `begun`: the place after
         which rows are new. `wait`: seconds without rows after which None is yielded. `beside`: the
-        columns that go with the rows to their labels."""
+        columns that go with the rows to their labels. `given`: how numbers are written."""
         self.path = Path(str(reading.file))
         self.where = "standard input" if self.path == STDIN else str(self.path)
         self.choice: ColumnChoice | None = None  # of the last file
@@ -65,7 +69,10 @@ class Source:
             if recipe is None
             else replace(reading, dtype=recipe.dtype, known=recipe.columns)
         )
-        self._beside = tuple(beside)
+        self._beside, self._given = tuple(beside), given
+        # how text is written, which a recipe keeps
+        self.written = AS_PROGRAMS_WRITE if recipe is None else recipe.written
+        self._is_known = recipe is not None
         apart = (*reading.leave_out, *beside)
         self._reading = replace(reading, spell=as_option, leave_out=apart)
         self._warn, self._follow, self._wait = warn, follow, wait
@@ -121,8 +128,10 @@ class Source:
     def _of_lines(self, pieces: Iterator[bytes | None], name: str | None) -> Batches:
         """Yield the rows of a CSV, a row a line."""
         with naming(self.where):
-            text = CsvText.of(self.where, pieces, self._reading.header, as_option)
+            written = replace(self.written, encoding=self._given.encoding)
+            text = CsvText.of(self.where, pieces, self._reading.header, as_option, written=written)
             if text is not None:
+                text = text if self._is_known else self._as_written(text)
                 choice, reader = self._picked(text.header), text.reader
                 places = [text.header.position(word) for word in self._beside]
                 read = (
@@ -133,7 +142,29 @@ class Source:
                 )
                 yield from self._new(name, choice, read, "line {}".format)
 
+    def _as_written(self, text: CsvText) -> CsvText:
+        """Return text with the columns of numbers that the first lines show as people write
+        them."""
+        header = text.header
+        others = {header.position(word) for word in self._beside}
+        if self._reading.columns:
+            others |= {*range(len(header.fields))} - {*header.pick(self._reading.columns)}
+        shown = notations_shown(
+            header,
+            text.judged_cells(),
+            text.reader.dialect.delimiter,
+            replace(self._given, others=others),
+        )
+        for told in shown.read_so:
+            self._warn(f"{told}.")
+        self.written = replace(self.written, notations=shown.notations)
+        return text.with_notations(shown.notations)
+
     def _of_table(self, table: FileTable, name: str) -> Batches:
+        if self._given != AS_RECOGNISED:
+            raise InputError(
+                f"--decimal, --thousands, --encoding: are of CSV, and {self.where} is none."
+            )
         if self._beside:
             raise InputError(
                 f"--id, --time: {self.where} is no CSV, of which alone columns go with the rows to "

@@ -4,6 +4,7 @@ and streams are read alike."""
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...runtime.user_warnings import DataWarning
-from ..row_source import RowsError
+from ..row_source import ColumnLabel, RowsError
 from .archives import text_in, unzipped
 from .arrow import file_bytes, kind_of, pa, reading, release, values
 from .claims import check_unpacked
@@ -43,6 +44,7 @@ from .text import (
     split,
 )
 from .unchanged_files import StampedFile
+from .written_numbers import numbers_written
 
 _PIECE = 1 << 21  # bytes of a file that are parsed together
 _AHEAD = 2  # pieces that are parsed ahead, each in a thread of its own
@@ -50,6 +52,7 @@ _AHEAD = 2  # pieces that are parsed ahead, each in a thread of its own
 _NAMES = 20
 _SWALLOWED = 1 << 20  # lines that other rows go over, at most
 _JUDGED = 10  # lines that are checked before a column counts as text
+_SEPARATOR = re.compile(rb'"?sep=[,;|\t]"?\s*$')  # a first line that Excel writes for itself
 _KEPT = 1_000  # lines that are buffered for that, malformed ones included
 _TRUTHS = {"true": 1.0, "True": 1.0, "TRUE": 1.0, "false": 0.0, "False": 0.0, "FALSE": 0.0}
 _MISSING = frozenset(pa.csv.ConvertOptions().null_values)
@@ -138,20 +141,7 @@ class LineReader:
         notation = self.notations.get(at)
         if notation is None or at in self.kinds:
             return column
-        compute = pa.compute
-        nothing = compute.is_in(
-            compute.utf8_trim(column, BLANKS), pa.array(sorted(self.missing), pa.string())
-        )
-        cells = compute.if_else(nothing, pa.scalar(None, pa.string()), column)
-        if compute.any(
-            compute.invert(compute.match_substring_regex(cells, notation.pattern))
-        ).as_py():
-            raise pa.ArrowInvalid("a cell holds no number")
-        digits = compute.replace_substring_regex(cells, notation.pattern, r"\1\2")
-        if notation.thousands:
-            digits = compute.replace_substring_regex(digits, notation.removed, "")
-        digits = compute.replace_substring(digits, "\u2212", "-")
-        return compute.replace_substring(digits, notation.decimal, ".").cast(pa.float64())
+        return numbers_written(column, notation, self.missing)
 
     def guessed(self, lines: Lines, places: Sequence[int]) -> dict[int, pa.DataType]:
         """Return the types that columns seem to have, by some lines; text where they are not
@@ -324,6 +314,29 @@ class CsvText:
             encoding,
         )
 
+    def judged_cells(self) -> list[list[str]]:
+        """Return the cells of each column in the lines by which its kind was judged."""
+        found = list[list[str]]()
+        for line in (line for lines in self.seen for line in lines.texts):
+            if len(found) == _JUDGED:
+                break
+            with suppress(LineError):
+                found.append(self.reader.cells_of(line))
+        return [list(column) for column in zip(*found, strict=True)]
+
+    def with_notations(self, notations: Mapping[ColumnLabel, Notation]) -> CsvText:
+        """Return the same with columns of numbers that are written so."""
+        places = {self.header.position(label): each for label, each in notations.items()}
+        columns = (
+            replace(column, kind="double", numeric=True) if at in places else column
+            for at, column in enumerate(self.header.fields)
+        )
+        return replace(
+            self,
+            header=replace(self.header, fields=tuple(columns)),
+            reader=replace(self.reader, notations={**self.reader.notations, **places}),
+        )
+
     def guessed(self, at: int) -> pa.DataType:
         """Return the type that the first values of a column have."""
         return self.reader.guessed(
@@ -415,7 +428,7 @@ def _first_filled(lines: Iterator[Lines | None]) -> Lines | None:
         if part.numbers[0] == 1 and part.text.startswith(MARK):
             part = Lines(part.text.removeprefix(MARK), part.numbers, part.open)
         for at, text in enumerate(part.texts):
-            if text.strip():
+            if text.strip() and not (part.numbers[at] == 1 and _SEPARATOR.match(text)):
                 return part[at:]
     return None
 

@@ -16,6 +16,7 @@ _UNIT = (
     "(?:[€$£¥₹₽₩₺₫₪฿₴%‰°]"
     "|EUR|USD|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|HUF|AUD|CAD|NZD|BRL|kr\\.?|zł|Kč|Ft|R\\$)?"
 )
+IN_BRACKETS = rf"^{_BLANK}\(([^()]*[0-9][^()]*)\){_BLANK}$"  # as accountants write what is below 0
 _APOSTROPHES = "'\u2019"
 
 
@@ -52,7 +53,7 @@ class Notation:
 
     def number(self, cell: str) -> float | None:
         """Return the number in a cell, None for other text."""
-        found = re.match(self.pattern, cell)
+        found = re.match(self.pattern, re.sub(IN_BRACKETS, r"-\1", cell))
         if found is None:
             return None
         digits = re.sub(self.removed, "", found[2]) if self.thousands else found[2]

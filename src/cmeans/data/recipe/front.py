@@ -101,7 +101,11 @@ def front_of(asked: ReadOptions, words: TableWords, no_data: Collection[ColumnLa
         if at not in others and not column.aside and column.label not in seen.left_out
     ]
     if left and not (data or made):
-        raise RowsError(f"{header.where}: no numeric columns; {seen.left(asked.spell)}.")
+        is_title = len(header.fields) == 1 and any(
+            mark in str(cell) for cell in first.sample(2)[0] for mark in ",;\t|"
+        )
+        title = "; if its first line is a title, delete it" if is_title else ""
+        raise RowsError(f"{header.where}: no numeric columns; {seen.left(asked.spell)}{title}.")
     notes = [f"{header.where}: {text}." for text in seen.read_so]
     if left:
         notes.append(f"{header.where}: {seen.left(asked.spell)}.")

@@ -74,6 +74,7 @@ class MadeColumns(ABC):
     # True where the sources are read as they are written, and where the columns are scaled
     as_text: ClassVar[bool] = False
     is_scaled: ClassVar[bool] = False
+    are_indicators: ClassVar[bool] = False  # zeros and ones alone
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": self.kind, **{each.name: getattr(self, each.name) for each in fields(self)}}
@@ -95,6 +96,7 @@ class Categories(MadeColumns):
 
     kind: ClassVar[str] = "categories"
     as_text: ClassVar[bool] = True
+    are_indicators: ClassVar[bool] = True
     column: str
     known: tuple[str, ...]
 

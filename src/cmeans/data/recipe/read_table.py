@@ -15,7 +15,7 @@ from ..files.schema import PathWord, ReadOptions, in_python
 from ..row_source import ColumnLabel, RowsError, StoredRows, as_source
 from .front import Front, TableWords, column_weights, front_of
 from .made_columns import Unseen
-from .scaling import KINDS, learn_scaling
+from .scaling import AUTO, KINDS, learn_scaling
 from .table_recipe import TableRecipe, with_made
 
 _IN_MEMORY = 2**30  # bytes of rows up to which they are read at once
@@ -62,9 +62,11 @@ def read_table(
         The column of sample weights.
     id : str or int, default None
         The column that names the rows, which is no data.
-    scale : {"none", "standard", "unit", "robust", "log"}, default "none"
+    scale : {"none", "standard", "unit", "robust", "log", "auto"}, default "none"
         "standard": mean 0, deviation 1; "unit": from 0 to 1; "robust": by medians and quartiles;
-        "log": standard, after the logarithm of columns with a long tail.
+        "log": standard, after the logarithm of columns with a long tail. "auto": "log" where that
+        levels a long tail, "unit" or "robust" where the ranges of columns differ more than ten
+        times, else "none".
     categorical : sequence of columns, default ()
         Each category becomes a column of zeros and ones; empty cells are one of their own.
     dates : sequence of str, default ()
@@ -119,8 +121,8 @@ def read_table(
     """
     if missing not in ("error", "partial"):
         raise RowsError(f'missing={missing!r}: give "error" or "partial".')
-    if scale not in KINDS:
-        raise RowsError(f"scale={scale!r}: give one of {', '.join(KINDS)}.")
+    if scale not in (*KINDS, AUTO):
+        raise RowsError(f"scale={scale!r}: give one of {', '.join((*KINDS, AUTO))}.")
     picked = (columns,) if isinstance(columns, (str, int)) else tuple(columns)
     asked = ReadOptions(
         path, picked, weight, None, dtype, header, missing == "partial", name=id,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -86,7 +86,9 @@ class Recognition:
                 for label in labels
             )
             taken = labels[0] if what == "identifiers" else list(map(str, labels))
-            advice = f"; {spell(ways[what], taken)}" if what in ways else ""
+            advice = (
+                f"; {spell(ways[what], taken)}" if what in ways and all(map(str, labels)) else ""
+            )
             parts.append(f"{named} ({what}{advice})")
         return f"left out: {', '.join(parts)}"
 
@@ -102,17 +104,21 @@ def recognised(table: FileTable, given: Given) -> Recognition:
             _leave_by_kind(found, header, given)
         return found
     sample = table.sample(rows)
+    # cells of text that stand for nothing are asked about in text files alone
+    as_told = given if table.separator else replace(given, missing=given.missing or ())
     for at, column in enumerate(header.fields):
         if at in given.others or column.aside or not (every or at in (given.picked or ())):
             continue
         cells = [cell for cell in sample[at] if not _is_nothing(cell, given.markers)]
         numbers = _numbers(cells) if column.numeric or table.separator else None
-        if numbers is None and table.separator:
-            numbers = _written(found, header, column, cells, table.separator, given)
+        if numbers is None and (table.separator or _are_written(cells)):
+            numbers = _written(found, header, column, cells, table.separator, as_told)
         if numbers is not None:
             if given.missing is None:
                 _find_sentinels(found, column, numbers)
-            if every and _are_names(column, numbers):
+            if every and not cells:
+                found.left_out[column.label] = "empty"
+            elif every and _are_names(column, numbers):
                 found.left_out[column.label] = "identifiers"
             elif len(cells) < len(sample[at]):
                 found.blank.append(column.label)
@@ -125,6 +131,19 @@ def recognised(table: FileTable, given: Given) -> Recognition:
             f"{header.spell('missing_values', [KEEP])}."
         )
     _keep_one(found, header, given)
+    return found
+
+
+def notations_shown(
+    header: Header, columns: Sequence[Sequence[str]], separator: str, given: Given
+) -> Recognition:
+    """Return how numbers are written in the first cells of columns, as far as these seem to be
+    text; RowsError where the user has to say what is meant."""
+    found = Recognition()
+    for at, (column, first) in enumerate(zip(header.fields, columns, strict=False)):
+        cells = [cell for cell in first if not _is_nothing(cell, given.markers)]
+        if not (column.numeric or column.aside or at in given.others):
+            _written(found, header, column, cells, separator, replace(given, missing=()))
     return found
 
 
@@ -198,8 +217,8 @@ def _written(
         known = fitting(cells) if cells else ()
         if not known:
             return None
-    if known[0] == Notation():
-        return np.array([known[0].number(cell) for cell in cells], np.float64)
+    if _numbers(cells) is not None:  # beside cells that are noted
+        return _numbers(cells)
     found.notations[label] = known[0]
     found.read_so.append(
         f"column {label!r}: {len(cells):,} of {len(cells):,} values look like numbers with "
@@ -224,6 +243,11 @@ def _without_markers(
             f"{len(cells):,} cells"
         )
     return numbers
+
+
+def _are_written(cells: Sequence[Any]) -> bool:
+    """True of text that no program writes for numbers; codes such as 007 stay text."""
+    return all(isinstance(cell, str) for cell in cells) and _numbers(cells) is None
 
 
 def _find_sentinels(found: Recognition, column: Field, numbers: NDArray[np.float64]) -> None:

@@ -10,12 +10,15 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from ..blocks import mapped
+from ..chosen_scaling import chosen_scaling
 from ..files.schema import Spelling, in_python
 from ..row_source import RowsError, as_source
 from ..scaling import cuts, extremes, mean_and_deviation
 
 KINDS = ("none", "standard", "unit", "robust", "log")
+AUTO = "auto"  # the one of these that the rows speak for
 LONG_TAIL = 2.0  # the skewness from which on a logarithm is taken
+_LEVEL = 1.0  # the skewness that a logarithm leaves at most, where it is chosen
 _SAMPLE = 2**16  # rows of which quantiles and skewness are taken, evenly spaced
 _STRETCH = 4_096  # rows that are read together for them, where rows are not in memory
 _QUARTILES = 1.349  # between the quartiles of a normal distribution, in deviations
@@ -129,12 +132,14 @@ def learn_scaling(
 ) -> Scaling:
     """Return the scaling of the rows of x (n, d). `standard`: mean 0, deviation 1; `unit`: [0, 1];
     `robust`: median 0, quartiles 1.349 apart; `log`: standard, after the logarithm of columns
-    without negative values that have a long tail.
+    without negative values that have a long tail; `auto`: what the rows speak for.
 
     A weight of k counts as k copies of the row, so rows of weight zero do not count. A constant
     column becomes 0. Columns that are `left` (d,), such as those of zeros and ones for categories,
     stay as they are.
     """
+    if kind == AUTO:
+        kind = _chosen(x, left)
     if kind == "none":
         return Scaling()
     _refuse_sparse(kind, x)
@@ -186,6 +191,23 @@ def some_rows(x: Any, most: int = _SAMPLE) -> tuple[NDArray[Any], NDArray[np.int
         np.concatenate([source.read(*part) for part in parts]),
         np.concatenate([np.arange(*part) for part in parts]),
     )
+
+
+def _chosen(x: Any, left: NDArray[np.bool_] | None) -> str:
+    """Return the scaling that rows speak for: logarithms where they level a long tail, else what
+    the ranges of the columns say."""
+    if scipy.sparse.issparse(x):
+        return "none"
+    rows = some_rows(x)[0].astype(np.float64)
+    rows = rows[:, ~(np.isnan(rows).all(axis=0) | (False if left is None else left))]
+    if not rows.size:
+        return "none"
+    with np.errstate(all="ignore"):
+        logs = np.log(np.where(rows > 0, rows, np.nan))
+    tails = (skewness(rows) > LONG_TAIL) & ~(rows < 0).any(axis=0)
+    if (tails & (np.abs(skewness(logs)) <= _LEVEL)).any():
+        return "log"
+    return chosen_scaling(rows).name
 
 
 def _logarithms(x: Any, low: Numbers, left: NDArray[np.bool_]) -> Scaling:

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..files.arrow import pa
 from ..files.notation import AS_PROGRAMS_WRITE, Notation, TextFormat
 from ..files.schema import Field, Header, ReadOptions
 from ..files.tables import Block, FileTable
+from ..files.written_numbers import numbers_written
 from ..row_source import ColumnLabel, RowsError
 from .made_columns import (
     MadeColumnError,
@@ -26,6 +28,7 @@ from .scaling import UNCHANGED, Scaling
 
 _SOURCE, _MADE = "what columns are made of", "made of another column"  # kinds of columns
 MOST = 1_000  # categories of a column; with more of them it is an identifier
+_NOTHING = frozenset(pa.csv.ConvertOptions().null_values)
 _NEARLY = 0.5  # categories for each row, from which on they are none
 
 
@@ -49,6 +52,11 @@ class TableRecipe:
         """Names of the columns that are made and stay as they are."""
         return {label for each in self.made if not each.is_scaled for label in each.labels}
 
+    @property
+    def indicators(self) -> set[str]:
+        """Names of the columns of zeros and ones, of categories."""
+        return {label for each in self.made if each.are_indicators for label in each.labels}
+
     def reading(self, asked: ReadOptions, unseen: Unseen | None = None) -> ReadOptions:
         """Return the options for reading a table by this recipe; `unseen`: counts its cells of
         categories that were not seen before."""
@@ -61,10 +69,16 @@ class TableRecipe:
         missing = tuple(
             number for number in map(_number, self.written.missing) if number is not None
         )
-        if not (self.made or missing):
+        if not (self.made or missing or self.written.notations):
             return None
         found = Unseen() if unseen is None else unseen
-        return lambda table: RecipeTable(table, self.made, missing, found)
+
+        def adapted(table: FileTable) -> FileTable:
+            if table.separator and not (self.made or missing):
+                return table
+            return RecipeTable(table, self.made, missing, found, self.written)
+
+        return adapted
 
     def to_json(self) -> dict[str, Any]:
         """Return what a model file holds of it; read by `recipe_from_json`."""
@@ -186,14 +200,24 @@ class RecipeTable(FileTable):
         made: Sequence[MadeColumns],
         missing: Collection[float],
         unseen: Unseen,
+        written: TextFormat = AS_PROGRAMS_WRITE,
     ) -> None:
-        """`missing`: numbers that stand for nothing."""
+        """`missing`: numbers that stand for nothing; `written`: how columns of text are numbers,
+        which a CSV reads so itself."""
         self.kind, self.groups, self.separator = table.kind, table.groups, table.separator
         self._made, self._missing, self._unseen = made, list(missing), unseen
         own = list(table.header.fields)
         self._own = len(own)
         self._sources = [[table.header.position(name) for name in each.sources] for each in made]
-        as_text = set[int]()
+        self._notations = {
+            at: written.notations[column.label]
+            for at, column in enumerate(own)
+            if column.label in written.notations and not table.separator
+        }
+        for at in self._notations:
+            own[at] = replace(own[at], kind="double", numeric=True)
+        self._nothing = _NOTHING.union(written.missing)
+        as_text = set(self._notations)
         for each, places in zip(made, self._sources, strict=True):
             as_text.update(places if each.as_text else ())
             for at in places:  # which may be named among the columns of data
@@ -221,13 +245,25 @@ class RecipeTable(FileTable):
         read = list(dict.fromkeys([*(at for at in wanted if isinstance(at, int)), *sources]))
         row = sum((self.groups or ())[: groups[0]]) if groups else 0
         for block in self._table.blocks(read, groups):
-            columns = {at: self._filled(column) for at, column in zip(read, block, strict=True)}
+            columns = {at: self._filled(at, column) for at, column in zip(read, block, strict=True)}
             made = {maker: self._make(maker, columns, row) for maker in makers}
             yield [columns[at] if isinstance(at, int) else made[at.maker][at.at] for at in wanted]
             row += len(block[0]) if block else 0
 
-    def _filled(self, column: NDArray[Any]) -> NDArray[Any]:
-        """Return a column with NaN in place of numbers that stand for nothing."""
+    def _filled(self, at: int, column: NDArray[Any]) -> NDArray[Any]:
+        """Return a column with NaN in place of numbers that stand for nothing; of text that is
+        numbers these."""
+        if at in self._notations:
+            texts = pa.array(column.tolist(), pa.string())
+            try:
+                numbers = numbers_written(texts, self._notations[at], self._nothing)
+            except pa.ArrowInvalid:
+                label = self.header.fields[at].label
+                raise RowsError(
+                    f"{self.header.where}: column {label!r} holds text beside numbers with "
+                    f"{self._notations[at].described}."
+                ) from None
+            column = numbers.to_numpy(zero_copy_only=False)
         if not self._missing or column.dtype.kind not in "iuf":
             return column
         gone = np.isin(column, self._missing)

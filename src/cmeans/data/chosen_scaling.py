@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..data.arrays import Float64
+from .arrays import Float64
 
 TIMES = 10.0  # that ranges of columns may differ where their unit may be one
 TAIL = 5.0  # times the range of the middle 98% that all values may span
@@ -15,47 +15,48 @@ LEVEL = 0.75  # skew that logarithms leave at most, where they help
 
 
 @dataclass(frozen=True)
-class Scaling:
+class ChosenScaling:
     """A scaling by its name: "none", "log", "unit" or "robust", and why."""
 
     name: str
     reason: str
 
 
-def chosen_scaling(x: Float64) -> Scaling:
-    """Return the scaling of rows (n, d) that makes columns comparable."""
-    ranges = np.ptp(x, axis=0)
+def chosen_scaling(x: Float64) -> ChosenScaling:
+    """Return the scaling of rows (n, d) that makes columns comparable; what is missing has no
+    part."""
+    ranges = np.nanmax(x, axis=0) - np.nanmin(x, axis=0)
     varied = ranges > 0
     if not varied.any():
-        return Scaling("none", "columns as they are")
+        return ChosenScaling("none", "columns as they are")
     some, spans = x[:, varied], ranges[varied]
     if _like_incomes(some):
-        return Scaling(
+        return ChosenScaling(
             "log", "logarithms of the columns, whose values are positive and skewed, then standard"
         )
-    low, high = np.quantile(some, [0.01, 0.99], axis=0)
+    low, high = np.nanquantile(some, [0.01, 0.99], axis=0)
     times = float(spans.max() / spans.min())
     if times <= TIMES:
-        return Scaling("none", "columns as they are: their ranges are alike")
+        return ChosenScaling("none", "columns as they are: their ranges are alike")
     if np.any((high > low) & (spans > TAIL * (high - low))):
-        return Scaling(
+        return ChosenScaling(
             "robust",
             f"columns divided by their quartiles: their ranges differ {times:,.0f} times, and a "
             "few rows are far out",
         )
-    return Scaling(
+    return ChosenScaling(
         "unit", f"columns brought to ranges of 1, as their ranges differ {times:,.0f} times"
     )
 
 
 def _like_incomes(x: Float64) -> bool:
     """Whether all columns hold positive values with long upper tails, which logarithms level."""
-    if not (x > 0).all():
+    if (x <= 0).any():
         return False
     return bool((_skew(x) > SKEW).all() and (np.abs(_skew(np.log(x))) < LEVEL).all())
 
 
 def _skew(x: Float64) -> Float64:
-    centred = x - x.mean(axis=0)
-    skew: Float64 = (centred**3).mean(axis=0) / np.maximum(x.std(axis=0), 1e-300) ** 3
+    centred = x - np.nanmean(x, axis=0)
+    skew: Float64 = np.nanmean(centred**3, axis=0) / np.maximum(np.nanstd(x, axis=0), 1e-300) ** 3
     return skew
