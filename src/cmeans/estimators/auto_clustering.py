@@ -24,8 +24,14 @@ from ..evidence.record import Evidence
 from ..fitting.arguments import Auto, RunsPasses, check_engine
 from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.named_parameters import NamedParameters
-from ..fitting.validation import checked_random_state, integer, one_of, read_rows, real, weights_of
-from ..runtime.checks import is_auto
+from ..fitting.validation import (
+    checked_random_state,
+    one_of,
+    read_rows,
+    real,
+    weights_of,
+)
+from ..runtime.checks import is_auto, number_bounds
 from ..runtime.docstrings import describes_arguments
 from ..runtime.user_warnings import naming, warn
 from ..solvers.observer import FitRecord
@@ -164,7 +170,7 @@ class AutoClustering(RunsPasses, NamedParameters):
         """
         started, name = time.monotonic(), type(self).__name__
         with restored_on_failure(self, FitRecord()), naming(name):
-            least, most = self._bounds()
+            least, most = number_bounds(self.n_clusters, name)
             self._check()
             given = read_rows(self, X, fitting=True)
             given.name_columns(self)
@@ -324,18 +330,6 @@ class AutoClustering(RunsPasses, NamedParameters):
             partition=partition,
             notes=notes,
         )
-
-    def _bounds(self) -> tuple[int, float]:
-        """Return the least and the largest number of clusters."""
-        given: Any = self.n_clusters
-        name = type(self).__name__
-        if is_auto(given):
-            return 1, np.inf
-        of_both = isinstance(given, tuple) and len(given) == 2
-        least, most = given if of_both else (given, given)
-        others = '"auto", (least, most) or '
-        least = integer(least, "n_clusters", name, 1, others)
-        return least, integer(most, "n_clusters", name, least, others)
 
     def _check(self) -> None:
         """Refuse parameters that are invalid for all rows."""

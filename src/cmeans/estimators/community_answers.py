@@ -22,7 +22,8 @@ from ..graphs.piece_layers import ClusterTree, cluster_tree
 from ..runtime.docstrings import describes_arguments
 from ..spaces.centres import Centres
 from ..storage.overwriting import refuse_overwriting
-from .graph_clustering import ClusterView, GraphClustering, Written, first_rows
+from .graph_clustering import GraphClustering
+from .placed_clustering import ClusterView, Written, first_rows
 
 
 class CommunityAnswers(GraphClustering[NodePlaces]):

@@ -37,14 +37,14 @@ from ..solvers.observer import FitRecord
 from ..spaces.centres import Centres
 from ..storage.overwriting import refuse_overwriting
 from .gaussian_mixture import GaussianMixture
-from .graph_clustering import ClusterView, GraphClustering, Written, first_rows
 from .kernel_kmeans import KernelKMeans
+from .placed_clustering import ClusterView, PlacedClustering, Written, first_rows
 
 STARTS = 10  # of the k-means that finds the consensus
 TAILS = 5.0  # degrees of freedom of the members of Student's t
 
 
-class ConsensusClustering(GraphClustering[IntArray]):
+class ConsensusClustering(PlacedClustering[IntArray]):
     """A consensus of partitions: kernel k-means, minimise  sum_i w_i |phi(x_i) - v_j(i)|^2,  with
     the kernel  k(x, y) = the share of the members that keep x and y together.
 
@@ -118,7 +118,6 @@ class ConsensusClustering(GraphClustering[IntArray]):
     """
 
     _taken_fields: ClassVar[dict[str, tuple[str, ...]]] = {}
-    metric: ClassVar[str] = "euclidean"  # type: ignore[misc]  # no parameter: members have theirs
     _co_association: CoAssociation
 
     def __init__(
@@ -263,16 +262,6 @@ class ConsensusClustering(GraphClustering[IntArray]):
             return self._co_association.labels(some), self._memberships(some)
 
         return self._write_answers(answers, len(labels), self.n_clusters_, out, written)
-
-    @property
-    def _is_given(self) -> bool:
-        return False
-
-    def _given_rows(self, X: Any) -> Any:
-        raise NotImplementedError(f"{type(self).__name__}: rows are never given as graphs.")
-
-    def _find_given(self, x: Any) -> IntArray:
-        return self._find_rows(x)
 
     def _find_rows(self, blocks: Blocks) -> IntArray:
         return self._labels_of_members(blocks.x)

@@ -1,134 +1,26 @@
-"""What estimators share that cluster graphs of rows, without kernels or centres."""
+"""Base of clusterings of graphs of rows, which may be given."""
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Generic, Self, TypeVar
+from typing import Any
 
-import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64, IntArray
-from ..data.blocks import Blocks, spans
-from ..data.files.discovery import files_of
-from ..data.limits import Limits
-from ..data.outputs import Labels, RowOutputs
-from ..fitting.arguments import RunsPasses
-from ..fitting.named_parameters import NamedParameters
-from ..fitting.seen_rows import SeenRows, evenly_spaced
-from ..fitting.validation import integer, read_rows, read_weights, weights_of
-from ..runtime.checks import is_auto
-from ..spaces.centres import Centres
-from ..storage.overwriting import refuse_overwriting
-from ..storage.row_writer import ResultsFile
-from ..sweeps.state import State
+from ..fitting.seen_rows import evenly_spaced
+from ..fitting.validation import read_weights
+from ..runtime.checks import number_bounds
+from .placed_clustering import Answer, PlacedClustering
 
-Answer = TypeVar("Answer")  # where rows are in a graph
-
-# whether memberships are written, of how many clusters, and from which on
-Written = tuple[bool | None, int | None, float | None]
 METRICS = ("euclidean", "cosine", "precomputed")
 
 
-def first_rows(labels: Labels, values: Float64, n_clusters: int, count: int) -> IntArray:
-    """Return the numbers (c, count) of the rows of the smallest values (n,) of each cluster, the
-    smallest first; -1 where it has fewer."""
-    found = np.full((n_clusters, count), -1)
-    for cluster in range(n_clusters):
-        rows = np.flatnonzero(labels == cluster)
-        first = rows[np.argsort(values[rows], kind="stable")[:count]]
-        found[cluster, : len(first)] = first
-    return found
+class GraphClustering(PlacedClustering[Answer]):
+    """Base of clusterings of graphs of rows, made of features or given."""
 
-
-@dataclass(frozen=True)
-class ClusterView:
-    """Rows among the clusters of a graph."""
-
-    labels: IntArray  # (s,)
-    memberships: Float64  # (s, c) one-hot where clusters are hard
-    is_soft: bool
-    distances: Float64  # (s, c) to the centres
-    centres: Centres
-
-
-class GraphClustering(
-    RunsPasses,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    ClusterMixin,
-    NamedParameters,
-    Generic[Answer],
-):
-    """Base of clusterings of graphs of rows."""
-
-    _limits = Limits()  # no parameter
-    n_clusters: Any
     metric: str
-    labels_: Labels
-    n_clusters_: int
-
-    @abstractmethod
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the clusters of X."""
-
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None, **known: Any) -> Labels:
-        """Find the clusters of X and return their labels: `fit(X, y, sample_weight).labels_`;
-        `known`: further arguments of `fit`."""
-        return self.fit(X, y, sample_weight, **known).labels_
-
-    def fit_predict_to(
-        self,
-        X: Any,
-        out: str | os.PathLike[str],
-        *,
-        memberships: bool | None = None,
-        top_k: int | None = None,
-        threshold: float | None = None,
-        sample_weight: Any = None,
-        **known: Any,
-    ) -> IntArray:
-        """Find the clusters of X, and write labels of its rows to a file, and memberships.
-
-        Parameters
-        ----------
-        X, sample_weight, known : as for `fit`.
-        out, memberships, top_k, threshold : as for `predict_to`.
-
-        Returns
-        -------
-        counts : (c,) the number of rows with each label.
-        """
-        refuse_overwriting({f"{type(self).__name__}.fit_predict_to(out={out!r})": out}, files_of(X))
-        self.fit(X, sample_weight=sample_weight, **known)
-        written = memberships, top_k, threshold
-        return self._write_fit(out, written)
-
-    @abstractmethod
-    def _write_fit(self, out: Any, written: Written) -> IntArray:
-        """Write labels and memberships of the rows of the fit; return the sizes (c,)."""
-
-    def _write_answers(
-        self,
-        answers: Callable[[int, int], tuple[IntArray, Float64]],  # of rows start ... stop - 1
-        n: int,
-        c: int,
-        out: Any,
-        written: Written,
-    ) -> IntArray:
-        """Write labels and memberships of rows."""
-        with ResultsFile(out, type(self).__name__, *written) as file:
-            file.check(c, False)
-            made, put = file.begin(n, c, np.float64, False)
-            for start, stop in spans(n, self._limits.rows_at_once):
-                put(made(RowOutputs(*answers(start, stop), np.zeros(stop - start), start)))
-        assert file.counts is not None
-        return file.counts
 
     @property
     @abstractmethod
@@ -141,93 +33,27 @@ class GraphClustering(
 
     @abstractmethod
     def _find_given(self, x: Any) -> Answer:
-        """Return where such rows are in the graph."""
-
-    @abstractmethod
-    def _find_rows(self, blocks: Blocks) -> Answer:
-        """Return where rows of features are in the graph."""
-
-    @abstractmethod
-    def _view(self, found: Answer) -> ClusterView:
-        """Return what the model says of rows that are there."""
-
-    def _refuse_without_rows(self, asked: str) -> None:
-        """Refuse what needs the rows of the fit where a model has none."""
-        check_is_fitted(self)
-        if "_point_of_row" not in vars(self):
-            raise ValueError(
-                f"{type(self).__name__}.{asked}: this model was saved without its rows "
-                "(rows=False); take predict, or save with them."
-            )
+        """Return the places of such rows."""
 
     def _find(self, X: Any) -> Answer:
-        """Return where rows are in the graph, new ones too."""
         check_is_fitted(self)
-        if self._is_given:
-            return self._find_given(self._given_rows(X))
-        x = read_rows(self, X, fitting=False).x
-        return self._find_rows(self._blocks(x, np.broadcast_to(1.0, (int(x.shape[0]),)), 1.0))
+        return self._find_given(self._given_rows(X)) if self._is_given else super()._find(X)
 
-    def _seen(self, X: Any, diag: Any, sample_weight: Any, most: int) -> SeenRows:
-        """Return what the model says of at most so many rows of X, evenly spaced."""
-        check_is_fitted(self)
-        name, x = type(self).__name__, None
-        if diag is not None:
-            raise ValueError(f"{name}: diag is for kernels, of which there is none; leave it out.")
-        if self._is_given:
-            given = self._given_rows(X)
-            weight, unit = read_weights(sample_weight, given.shape[0], name)
-            numbers = evenly_spaced(len(weight), most)
-            found = self._find_given(given[numbers])
-        else:
-            rows = read_rows(self, X, fitting=False)
-            blocks = self._blocks(rows.x, *weights_of(rows, sample_weight, name))
-            weight, unit = blocks.weight, blocks.unit
-            numbers = evenly_spaced(blocks.n_rows, most)
-            if len(numbers) < blocks.n_rows:
-                blocks = blocks.part(numbers, weight[numbers])
-            blocks = blocks.in_memory()
-            x, found = blocks.x, self._find_rows(blocks)
-        view = self._view(found)
-        return SeenRows(
-            numbers=numbers,
-            n_rows=len(weight),
-            x=x,
-            weight=np.array(weight[numbers]) * unit,
-            labels=view.labels,
-            memberships=view.memberships,
-            is_soft=view.is_soft,
-            distances=view.distances,
-            state=State(view.centres),
-        )
-
-    def _blocks(self, x: Any, weight: Any, unit: float) -> Blocks:
-        return Blocks(
-            x,
-            weight,
-            unit=unit,
-            limits=self._limits,
-            n_threads=self._engine_of(x).n_threads,
-        )
+    def _some_of(
+        self, X: Any, sample_weight: Any, most: int
+    ) -> tuple[IntArray, Any, Float64, float, Answer]:
+        if not self._is_given:
+            return super()._some_of(X, sample_weight, most)
+        given = self._given_rows(X)
+        weight, unit = read_weights(sample_weight, given.shape[0], type(self).__name__)
+        numbers = evenly_spaced(len(weight), most)
+        return numbers, None, weight, unit, self._find_given(given[numbers])
 
     def _bounds(self) -> tuple[int, float]:
         """Return the least and the largest number of clusters."""
-        given: Any = self.n_clusters
-        name = type(self).__name__
-        if is_auto(given):
-            return 1, np.inf
-        of_both = isinstance(given, tuple) and len(given) == 2
-        least, most = given if of_both else (given, given)
-        others = '"auto", (least, most) or '
-        least = integer(least, "n_clusters", name, 1, others)
-        return least, integer(most, "n_clusters", name, least, others)
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.n_clusters_)
+        return number_bounds(self.n_clusters, type(self).__name__)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.metric == "precomputed"
         return tags

@@ -27,7 +27,8 @@ from ..runtime.docstrings import describes_arguments
 from ..runtime.numerals import parse_budget
 from ..spaces.centres import Centres
 from ..storage.overwriting import refuse_overwriting
-from .graph_clustering import ClusterView, GraphClustering, Written, first_rows
+from .graph_clustering import GraphClustering
+from .placed_clustering import ClusterView, Written, first_rows
 
 NUMBER = 64  # bytes that a coordinate takes while it is made
 Places = tuple[IntArray, Float64]  # points (n,) of the tree, -1 for none, and how far from them

@@ -77,3 +77,14 @@ def one_of(value: Any, name: str, owner: str, known: tuple[str, ...]) -> str:
     if not isinstance(value, str) or value not in known:
         raise ParameterError(owner, name, value, f"unknown {{name}}; known are {list(known)}.")
     return value
+
+
+def number_bounds(given: Any, name: str) -> tuple[int, float]:
+    """Return the least and the largest number of clusters that `n_clusters` allows: "auto" any."""
+    if is_auto(given):
+        return 1, math.inf
+    of_both = isinstance(given, tuple) and len(given) == 2
+    least, most = given if of_both else (given, given)
+    others = '"auto", (least, most) or '
+    least = integer(least, "n_clusters", name, 1, others)
+    return least, integer(most, "n_clusters", name, least, others)

@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
 from ..data.blocks import Blocks
-from ..estimators.graph_clustering import GraphClustering
+from ..estimators.placed_clustering import PlacedClustering
 from ..fitting.fit import MAY_CHANGE, BaseCMeans
 from ..fitting.kernel_evidence import given_kernel
 from ..fitting.validation import integer
@@ -278,7 +278,7 @@ def _best(table: dict[str, Any], judged: Any, by: str) -> int:
 
 
 def _check(estimator: Any, by: str, n_bootstrap: Any) -> None:
-    if isinstance(estimator, GraphClustering):
+    if isinstance(estimator, PlacedClustering):
         raise ValueError(
             f"select(estimator={type(estimator).__name__}): the evidence is of clusters with "
             'centres; this one finds the number in one fit, from n_clusters="auto" or '

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..data.arrays import Float64
 from ..data.row_source import StoredRows
 from ..engines import column_beside, without_checkpoint
-from ..estimators.graph_clustering import GraphClustering
+from ..estimators.placed_clustering import PlacedClustering
 from ..fitting.fit import BaseCMeans
 from ..fitting.kernel_evidence import given_kernel
 from ..fitting.validation import integer, read_rows, weights_of
@@ -131,7 +131,7 @@ def stability(
     >>> bool(true.clusters.min() > 0.9), bool(split.clusters.min() < 0.7)
     (True, True)
     """
-    if isinstance(model, GraphClustering):
+    if isinstance(model, PlacedClustering):
         raise ValueError(
             f"stability(model={type(model).__name__}): clusters of a graph are judged by the model "
             "itself: ModularityClustering by stability_, ConnectivityClustering by "

@@ -39,7 +39,7 @@ from .answers import Answers, begun_model, learnt
 from .batches import Batch, Faults, FirstOnes, chunks, with_few_faults
 from .events import EventLog
 from .labels import STDOUT, LabelWriter, plain_file
-from .metrics import Metrics
+from .pace import PaceLines
 from .sources import AS_RECOGNISED, STDIN, Source, parquet_files
 from .state import SavedStream, StreamPlace, refuse_no_state, refuse_other_words
 
@@ -165,7 +165,7 @@ class StreamRun:
             request.given,
         )
         self._events = EventLog(request.events, None if former is None else former.model)
-        self._metrics = Metrics(screen.say, request.metrics)
+        self._metrics = PaceLines(screen.say, request.metrics)
         self.alerts = 0
         self.warned = FirstOnes(screen.warn, "further warnings are not shown.")
         self._faults = Faults(screen.warn, request.max_errors)

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 
 
-class Metrics:
-    """What has come since the last line."""
+class PaceLines:
+    """Counts of what has come since the last line."""
 
     def __init__(self, tell: Callable[[str], None], every: float | None) -> None:
         """`every`: seconds between two lines; None: there are none."""
