@@ -158,7 +158,7 @@ class TableOptions:
 
     @property
     def words(self) -> TableWords:
-        """What is said of the columns."""
+        """Return all that is said of the columns."""
         given = self.given
         missing = given["missing_values"]
         return TableWords(

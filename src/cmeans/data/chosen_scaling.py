@@ -50,7 +50,8 @@ def chosen_scaling(x: Float64) -> ChosenScaling:
 
 
 def _like_incomes(x: Float64) -> bool:
-    """Whether all columns hold positive values with long upper tails, which logarithms level."""
+    """Return True where all columns hold positive values with long upper tails, which logarithms
+    level."""
     if (x <= 0).any():
         return False
     return bool((_skew(x) > SKEW).all() and (np.abs(_skew(np.log(x))) < LEVEL).all())

@@ -235,12 +235,12 @@ class AutoClustering(RunsPasses, NamedParameters):
 
     @property
     def _saved(self) -> Any:
-        """What a model file holds of it."""
+        """The model that a model file holds in its place."""
         return self.best_estimator_
 
     @property
     def _noted(self) -> dict[str, list[str]]:
-        """What stands beside that, for readers."""
+        """Facts that stand beside that, for readers."""
         return {"evidence": str(self.evidence_).splitlines()}
 
     def _answer(self, method: str, X: Any) -> Any:

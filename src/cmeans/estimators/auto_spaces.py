@@ -53,7 +53,7 @@ QUICK: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class SpaceWords:
-    """What estimators of all spaces take."""
+    """Words that estimators of all spaces take."""
 
     n_jobs: int | None
     random_state: int

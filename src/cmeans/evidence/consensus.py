@@ -60,7 +60,7 @@ class Consensus:
 
     @property
     def is_none(self) -> bool:
-        """Whether one cluster is what is agreed on."""
+        """True where one cluster is agreed on."""
         roots = np.sqrt(list(self.spaces.values()))
         return self.single > NONE + NONE_FALLS * float(roots.mean())
 

@@ -20,7 +20,7 @@ AS_CLEAR = 0.5  # of the largest drop, that one inside its clusters needs to cou
 
 @dataclass(frozen=True)
 class GainDrops:
-    """How many times smaller each gain is than the one before."""
+    """Ratios of gains that follow one another: each one is so many times smaller than the last."""
 
     numbers: IntArray  # (q,) of clusters, rising from 2
     ratios: Float64  # (q,)

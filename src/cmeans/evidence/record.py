@@ -49,7 +49,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What the budget had no room for, and the least budget that includes it."""
+    """A space that the budget had no room for, and the least budget that includes it."""
 
     what: str
     budget: float

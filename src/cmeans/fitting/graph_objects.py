@@ -11,7 +11,7 @@ from scipy import sparse
 
 @runtime_checkable
 class NetworkxGraph(Protocol):
-    """What is asked of a graph of networkx."""
+    """A graph of networkx, by all that is asked of it."""
 
     nodes: Any
 
@@ -22,7 +22,7 @@ class NetworkxGraph(Protocol):
 
 @runtime_checkable
 class IgraphGraph(Protocol):
-    """What is asked of a graph of igraph."""
+    """A graph of igraph, by all that is asked of it."""
 
     es: Any
 

@@ -24,7 +24,7 @@ Keys = npt.NDArray[np.int64]
 
 
 class NodePlaces(NamedTuple):
-    """Where rows are in a graph."""
+    """Places of rows in a graph."""
 
     known: IntArray  # (b,) the nodes that they are; -1 for new ones
     arcs: Any  # (b, n) CSR, weights of the edges of new rows to nodes
@@ -174,7 +174,7 @@ def places_of(nodes: Nodes, x: Any) -> NodePlaces:
 
 @dataclass(frozen=True)
 class PlacesPass(Pass[NodePlaces]):
-    """Where rows are in a graph."""
+    """Places of rows in a graph."""
 
     nodes: Nodes
 

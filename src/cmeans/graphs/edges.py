@@ -29,7 +29,7 @@ class NeighbourLists(NamedTuple):
 
     @property
     def counted(self) -> Float64:
-        """How much of each neighbour's weight (b, k) is among the nearest."""
+        """Return the share (b, k) of each neighbour's weight that is among the nearest."""
         return counted(self.weights, self.copies, self.most)
 
 

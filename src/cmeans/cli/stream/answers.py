@@ -23,7 +23,7 @@ OF_ALL = ("n_clusters", "chunk_size", "random_state", "engine")  # of streams of
 
 @dataclass(frozen=True)
 class Answers:
-    """What is said of the rows of a chunk."""
+    """Answers for the rows of a chunk."""
 
     labels: NDArray[Any]  # (b,)
     n_clusters: int  # numbers of clusters are below it

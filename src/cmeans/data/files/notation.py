@@ -22,7 +22,7 @@ _APOSTROPHES = "'\u2019"
 
 @dataclass(frozen=True)
 class Notation:
-    """How numbers are written in a column."""
+    """The way in which numbers are written in a column."""
 
     decimal: str = "."
     thousands: str = ""
@@ -80,7 +80,7 @@ _CANDIDATES = (
 
 @dataclass(frozen=True)
 class TextFormat:
-    """How the text of a file is read."""
+    """The way in which the text of a file is read."""
 
     encoding: str | None = None  # None: recognised
     missing: tuple[str, ...] = ()  # cells that stand for nothing, beside the usual ones

@@ -25,7 +25,7 @@ _SAMPLED = 1_000  # rows that show the format of dates
 
 @dataclass(frozen=True)
 class TableWords:
-    """What the user says of the columns of a table."""
+    """Words of the user on the columns of a table."""
 
     categorical: Sequence[ColumnLabel] = ()
     dates: Sequence[str] = ()  # names, or name=format
@@ -51,7 +51,7 @@ class TableWords:
 
 @dataclass(frozen=True)
 class Front:
-    """How the rows of a table are read, and what is told of it."""
+    """A way to read the rows of a table, and all that is told of it."""
 
     recipe: TableRecipe
     left_out: tuple[Field, ...] = ()  # columns that are no data, with what they are

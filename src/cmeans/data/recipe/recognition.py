@@ -45,7 +45,7 @@ KEEP = "none"  # in place of markers: there are none
 
 @dataclass(frozen=True)
 class Given:
-    """What the user says of a table, from which nothing else is concluded."""
+    """Words of the user on a table, from which nothing else is concluded."""
 
     decimal: str | None = None
     thousands: str | None = None
@@ -61,7 +61,7 @@ class Given:
 
 @dataclass
 class Recognition:
-    """What was recognised: how text is written, and columns that are no data, by what they are."""
+    """Findings on a table: how text is written, and columns that are no data, by what they are."""
 
     notations: dict[ColumnLabel, Notation] = field(default_factory=dict)
     read_so: list[str] = field(default_factory=list)  # what is told of numbers
