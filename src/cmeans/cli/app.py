@@ -83,8 +83,9 @@ def _plain_usage(words: Sequence[str] | None) -> Iterator[None]:
     except _WrongUsage as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             raise
-        callback = None if error.ctx is None else error.ctx.command.callback
-        message(f"cmeans: {one_line(usage_line(error, words or (), callback))}")
+        words = words or ()
+        command = " ".join(["cmeans", *(word for word in words[:1] if word in COMMANDS)])
+        message(f"cmeans: {one_line(usage_line(error, command, words))}")
         raise Exit(WRONG_INPUT) from None
 
 

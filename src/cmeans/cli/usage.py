@@ -9,10 +9,8 @@ from typing import Any, Literal, get_args, get_origin
 _NUMBERS = {int: "a whole number", float: "a number"}
 
 
-def usage_line(error: Any, words: Sequence[str], callback: Callable[..., Any] | None) -> str:
-    """Return the line for an error of usage that typer found in `words`; `callback`: the function
-    of the command, whose annotations say what its options take."""
-    command = "cmeans" if error.ctx is None else error.ctx.command_path
+def usage_line(error: Any, command: str, words: Sequence[str]) -> str:
+    """Return the line for an error of usage that typer found in the words of a command."""
     look = f"{command} -h shows all that there is."
     if (flag := getattr(error, "option_name", None)) is not None:
         if not hasattr(error, "possibilities"):
@@ -27,7 +25,7 @@ def usage_line(error: Any, words: Sequence[str], callback: Callable[..., Any] | 
     if hasattr(error, "param_type"):  # it is missing
         return f"{command.removeprefix('cmeans ')} needs {_shown(word)}; {look}"
     flag, value = _given(word.opts, words)
-    wanted = _wanted(callback, word.name)
+    wanted = _wanted(error.ctx.command.callback, word.name)
     said = f"give {wanted}" if wanted else str(error.message).rstrip(".")
     return f"{flag} {value}".rstrip() + f": {said}."
 
