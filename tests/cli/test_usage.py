@@ -91,3 +91,10 @@ def test_strict_refuses_categories_that_the_fit_has_not_seen(
     assert ended.code == 2
     assert "--strict: column 'city' holds categories that the fit has not seen" in ended.err
     assert not (tmp_path / "l.csv").exists()
+
+
+def test_a_shell_completes_options(cmeans: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_CMEANS_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "cmeans fit --colu")
+    monkeypatch.setenv("COMP_CWORD", "2")
+    assert {*cmeans().out.split()} == {"--columns", "--column-weight"}

@@ -96,7 +96,7 @@ def new_app() -> Typer:
         cls=_Commands,
         help="Hard, fuzzy and possibilistic c-means in kernel space. Start with: cmeans demo",
         no_args_is_help=True,
-        add_completion=False,
+        add_completion=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
