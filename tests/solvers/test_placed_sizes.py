@@ -77,7 +77,7 @@ def test_native_and_generic_passes_place_rows_alike(monkeypatch: pytest.MonkeyPa
 def test_rooms_are_filled_in_the_order_of_what_rows_lose(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
     clusters = np.array([rng.permutation(20)[: near.NEAR] for _ in range(90)], np.int32)
-    rows = near.NearRows(clusters, rng.integers(0, 9, (90, near.NEAR)) * 1.0, np.ones(90))
+    rows = near.NearestClusters(clusters, rng.integers(0, 9, (90, near.NEAR)) * 1.0, np.ones(90))
     prices, order = rng.integers(0, 3, 20) * 1.0, rng.permutation(90)
 
     def placed() -> tuple[np.ndarray, near._Room]:

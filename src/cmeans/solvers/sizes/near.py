@@ -39,7 +39,7 @@ PLACE = (WHOLE, WHOLE, *[ADDRESS] * 8)
 
 
 @dataclass(frozen=True)
-class NearRows:
+class NearestClusters:
     """Rows with the clusters that have them for least by some prices, the cheapest first."""
 
     clusters: npt.NDArray[np.int32]  # (n, NEAR)
@@ -49,7 +49,7 @@ class NearRows:
     @classmethod
     def of(
         cls, problem: Problem, state: State, most: int = NEAR, space: Space | None = None
-    ) -> NearRows:
+    ) -> NearestClusters:
         """Find them by a pass."""
         parts = zip(*problem.map(FewNearestPass(problem.rule, state, most, space)), strict=True)
         clusters, d2 = (np.concatenate(part) for part in parts)
@@ -86,7 +86,7 @@ class NearRows:
 
 
 def near_prices(
-    problem: Problem, rows: NearRows, bounds: SizeBounds, prices: Float64, *, first: bool
+    problem: Problem, rows: NearestClusters, bounds: SizeBounds, prices: Float64, *, first: bool
 ) -> tuple[Float64, float]:
     """Return prices from some others, by steps of which each would bring every cluster's size
     between its bounds, were the other prices to stay, while the temperature falls, and the last
@@ -111,7 +111,7 @@ def near_prices(
 
 
 @dataclass(frozen=True)
-class Placement:
+class PlacedRows:
     """Rows in clusters within the bounds."""
 
     labels: IntArray  # (n,)
@@ -119,7 +119,9 @@ class Placement:
     mass: Float64  # (c,)
 
     @classmethod
-    def of(cls, problem: Problem, rows: NearRows, bounds: SizeBounds, state: State) -> Placement:
+    def of(
+        cls, problem: Problem, rows: NearestClusters, bounds: SizeBounds, state: State
+    ) -> PlacedRows:
         """Place all rows, those first that lose most where their cluster is full; rows of no weight
         stay where they cost least. The bounds are multiples of the weight that all others have."""
         prices, n = state.known_scales(), len(rows.d2)
@@ -143,13 +145,13 @@ class Placement:
         spread = _sums_of(self.labels, weight * self.d2, c)
         return replace(problem.sums_of(Partition(self.labels, c, blocks.x)), spread=spread)
 
-    def numbered(self, order: IntArray) -> Placement:
+    def numbered(self, order: IntArray) -> PlacedRows:
         """Return the same with the clusters in another order (c,)."""
         return replace(self, labels=np.argsort(order)[self.labels], mass=self.mass[order])
 
     def moves(self, problem: Problem, state: State, space: Space) -> Moves:
         """The moves from where a state has the rows by price."""
-        cheapest = NearRows.of(problem, state, 1, space)
+        cheapest = NearestClusters.of(problem, state, 1, space)
         sources = cheapest.clusters[:, 0].astype(np.intp)
         rows = np.flatnonzero(self.labels != sources)
         d2 = np.stack([cheapest.d2[rows, 0], self.d2[rows]], axis=1)
@@ -171,7 +173,9 @@ class _Room:
         most = np.rint(np.minimum(bounds.high / bounds.quantum, n_rows)).astype(np.int64)
         return cls(least, most, np.array([n_rows - least.sum()]))
 
-    def place(self, rows: NearRows, order: IntArray, prices: Float64) -> npt.NDArray[np.int32]:
+    def place(
+        self, rows: NearestClusters, order: IntArray, prices: Float64
+    ) -> npt.NDArray[np.int32]:
         """Return the rank (n,) of the cluster that each row of the order goes to among those that
         it knows, -1 where none has room, and take the room."""
         ranks = np.full(len(rows.d2), -1, np.int32)
@@ -211,7 +215,7 @@ def _among_all(
     part = replace(problem, rows=problem.rows.part(ascending, np.ones(len(some))))
     found = problem.engine.fold(part.rows, MarginPass(problem.rule, state, np.inf))
     every = np.tile(np.arange(c, dtype=np.int32), (len(some), 1))
-    rows = NearRows(every, np.ascontiguousarray(found.d2, np.float64), np.ones(len(some)))
+    rows = NearestClusters(every, np.ascontiguousarray(found.d2, np.float64), np.ones(len(some)))
     order = np.searchsorted(ascending, some)
     labels = room.place(rows, order, state.known_scales())[order].astype(np.intp)
     return labels, found.d2[order, labels]
@@ -233,9 +237,9 @@ class PlacingStep:
         last: tuple[State, Statistics] | None,
     ) -> StepResult:
         at = swept.state
-        rows = NearRows.of(problem, State(at.centres, np.zeros(len(at.centres))))
+        rows = NearestClusters.of(problem, State(at.centres, np.zeros(len(at.centres))))
         prices, _ = near_prices(problem, rows, self.bounds, at.known_scales(), first=last is None)
-        placed = Placement.of(problem, rows, self.bounds, State(at.centres, prices))
+        placed = PlacedRows.of(problem, rows, self.bounds, State(at.centres, prices))
         sums = placed.sums(problem)
         new = NEXT_CENTRES(problem, swept, sums, last)
         visits = 2 * problem.n_rows + new.row_visits

@@ -35,7 +35,7 @@ from ..multistart import (
 from ..observer import Observer
 from ..solution import NEXT_CENTRES, Solution, StepResult
 from .assignment import WholeRows, assigned
-from .near import NearRows, Placement, PlacingStep, near_prices, until_costs_stand
+from .near import NearestClusters, PlacedRows, PlacingStep, near_prices, until_costs_stand
 from .prices import SLACK, SizeBounds, SizeLimits, cooled, solve_prices
 
 MARGIN = 5.0  # temperatures from a border within which moves are sought
@@ -227,7 +227,7 @@ class Sized(Solving):
         least; `numbered_along` as of `multistart.concluded`, for clusters of the same bounds."""
         bounds, visits = self.bounds(problem), best.row_visits
         space, state = portable(best, problem)
-        whole: WholeRows | Placement | None = None
+        whole: WholeRows | PlacedRows | None = None
         if self.are_placed(problem):
             state, whole, visited = self._placed(problem, bounds, state, space)
             visits += visited
@@ -272,15 +272,15 @@ class Sized(Solving):
 
     def _placed(
         self, problem: Problem, bounds: SizeBounds, state: State, space: Space
-    ) -> tuple[State, WholeRows | Placement, int]:
+    ) -> tuple[State, WholeRows | PlacedRows, int]:
         """Return the state with its last prices, the rows in their clusters, and rows visited:
         where they are few enough the cheapest of all assignments."""
         centres = state.centres
-        rows = NearRows.of(problem, State(centres, np.zeros(len(centres))), space=space)
+        rows = NearestClusters.of(problem, State(centres, np.zeros(len(centres))), space=space)
         prices, _ = near_prices(problem, rows, bounds, state.known_scales(), first=False)
         state, visits = State(centres, prices), 2 * problem.n_rows
         if problem.n_rows * len(centres) > REPAIRED:
-            return state, Placement.of(problem, rows, bounds, state), visits
+            return state, PlacedRows.of(problem, rows, bounds, state), visits
         found = assigned(problem, problem.rule, bounds, state, np.inf, space)
         whole = WholeRows.of_equal(found, bounds)
         return State(centres, found.prices), whole, visits + found.row_visits
