@@ -35,6 +35,8 @@ import pytest
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
+from each_once import left_out
+
 # Tests send interrupts, which processes that a shell has started in the background ignore, with all
 # that they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -184,6 +186,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Each test is of one suite, core, ring or matrix, but for those that take minutes, which are
     slow too."""
+    for item in left_out(items):
+        item.add_marker("minutes")
     for item in items:
         suite, *bits = marks_of(item.nodeid.partition("[")[0])
         if item.get_closest_marker("minutes"):
