@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import signal
 import sys
@@ -216,6 +217,32 @@ def sweeps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     if request.param == "generic":
         monkeypatch.setattr("cmeans.native.is_available", lambda: False)
     return request.param
+
+
+class Logged(logging.Handler):
+    """The records that reach it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.records = list[logging.LogRecord]()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append(record)
+
+    @property
+    def messages(self) -> list[str]:
+        return [record.getMessage() for record in self.records]
+
+
+@pytest.fixture
+def logged(monkeypatch: pytest.MonkeyPatch) -> Iterator[Logged]:
+    """What is logged in a process that has set up logging, in place of pytest's own fixture, for
+    which each test would look at all loggers."""
+    handler, log = Logged(), logging.getLogger("cmeans")
+    monkeypatch.setattr(logging.root, "handlers", [handler])
+    log.setLevel(logging.INFO)
+    yield handler
+    log.setLevel(logging.NOTSET)
 
 
 @pytest.fixture
