@@ -84,11 +84,18 @@ SUITES = {
             "tests/test_tools.py",
         ),
         # fresh processes
+        "tests/fitting/test_memory_promises.py",
+        "tests/storage/test_failing_disk.py::test_a_full_disk",
+        "tests/storage/test_failing_disk.py::test_a_disk_that_fails",
+        "tests/storage/test_failing_disk.py::test_a_disk_that_takes_few_bytes_at_a_time",
+        "tests/storage/test_failing_disk.py::test_rows_that_cannot_be_read",
         "tests/fitting/test_validation.py::test_verbose_reaches_stderr_in_a_plain_script",
         "tests/test_architecture.py::test_import_has_no_effects",
         "tests/test_architecture.py::test_nothing_heavy_is_loaded_that_scikit_learn_does_not_load",
         "tests/test_suites.py::test_the_quick_tests_of_the_core_are_found_by_the_command_that_leaves_out_slow_ones",
         # many draws, real data, printed tables
+        "tests/tuning/test_fuzzifier.py::test_no_collapse_on_real_data",
+        "tests/tuning/test_fuzzifier.py::test_with_m_2_the_digits_fall_together",
         "tests/estimators/test_adaptive.py::test_an_automatic_alpha_finds_the_same_from_any_number",
         "tests/estimators/test_far_rows.py::test_two_lognormal_blobs_are_two_clusters",
         "tests/papers/test_sequential.py::test_a_run_on_real_data_is_the_naive_one_and_gives_the_printed_table",
