@@ -8,10 +8,15 @@ from typing import Any
 
 from ..storage.atomic import writing_to
 
-# told apart by the colour-blind (Okabe, Ito)
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800")
+# Told apart by all eyes, also those that see no red or no green: neighbours well, any two a little.
+# The first six are Okabe's and Ito's; the others each lie as far as can be from those before.
+COLOURS = (
+    "#0072B2", "#E69F00", "#009E73", "#56B4E9", "#D55E00", "#CC79A7", "#961E4B", "#8778FF",
+    "#78D296", "#C31E96", "#964B00", "#00D2D2", "#FF4B69", "#5A87D2", "#FFA569", "#005A69",
+    "#00A5C3", "#3C5AF0", "#A50078", "#96C3FF", "#003CD2", "#7896FF", "#B44B4B", "#8700A5",
+)  # fmt: skip
 MARKERS = "osD^vP*X"  # after the colours are used up
-NOISE = "#9A9A9A"
+NOISE = "#ABABAB"
 SEQUENTIAL, DIVERGING = "cividis", "RdBu_r"
 
 
