@@ -5,10 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import cmeans
+from cmeans.inspection import explain
 from cmeans.inspection.contrast import Contrast
-from cmeans.inspection.wording import said_of, said_of_column, unit_of
+from cmeans.inspection.tree_rules import Cut, Range
+from cmeans.inspection.units import unit_of
+from cmeans.inspection.wording import said_of, said_of_column
 
 SPEND = unit_of(np.array([0.0, 1204.5, 80.25, np.nan]))
+CHILDREN = unit_of(np.array([0.0, 7.0]))
 PREMIUM = unit_of(np.array([0.0, 1.0, 1.0]))
 YEAR = unit_of(np.array([1987.0, 2006.0]))
 SIGNED = unit_of(np.array([-3.5, 2.0]))
@@ -51,3 +56,42 @@ def test_units():
     assert SPEND.exactly(1200.5) == "1,200.5"
     assert unit_of(np.array([np.nan])).write([2.0]) == ["2"]
     assert unit_of(np.array([0.0, 0.0])).is_share is False
+
+
+def test_tables_are_explained_in_their_own_units(tmp_path):
+    rows = ["joined,children,premium,spend"]
+    rows += [f"2024-03-{day:02},{day % 2},no,{100 + day}.5" for day in range(1, 29)]
+    rows += [f"2022-01-{day:02},{3 + day % 2},yes,{40_000 + day}" for day in range(1, 29)]
+    (tmp_path / "shop.csv").write_text("\n".join(rows))
+    table = cmeans.read_table(
+        tmp_path / "shop.csv", dates=["joined"], categorical=["premium"], scale="standard"
+    )
+    model = cmeans.KernelKMeans(2, kernel="linear", random_state=0).fit(table)
+    told = explain(model, table, n_columns=9)
+    new = model.labels_[0]
+    assert "joined 2024-03-14 (elsewhere 2022-01-14)" in told.sentences[new]
+    assert "0% premium_yes (elsewhere 100%)" in told.sentences[new]
+    assert "spend 0.6% of the average (115, elsewhere 40,000)" in told.sentences[new]
+    assert {rule.conditions for rule in told.short_rules} == {
+        ("premium_no is 1",),
+        ("premium_no is 0",),
+    }
+
+
+@pytest.mark.parametrize(
+    ("unit", "known", "said"),
+    [
+        (SPEND, Range(upper=Cut(1_187.25, 1_213.5)), "x below 1,200"),
+        (SPEND, Range(lower=Cut(1_187.25, 1_213.5)), "x above 1,200"),
+        (SPEND, Range(Cut(70.5, 90.5), Cut(1_187.25, 1_213.5)), "x between 80 and 1,200"),
+        (CHILDREN, Range(Cut(1.0, 2.0), Cut(4.0, 5.0)), "x from 2 to 4"),
+        (CHILDREN, Range(Cut(1.0, 2.0), Cut(2.0, 3.0)), "x is 2"),
+        (CHILDREN, Range(Cut(1.0, 2.0), Cut(4.0, 6.0)), "x at least 2 and below 5"),
+        (JOINED, Range(lower=Cut(19_788.0, 19_789.0)), "x from 2024-03-07"),
+        (JOINED, Range(upper=Cut(19_700.0, 19_789.0)), "x before 2024-01-18"),
+        (PREMIUM, Range(lower=Cut(0.0, 1.0)), "x is 1"),
+        (SPEND, Range(upper=Cut(1.0, float(np.nextafter(1.0, 2.0)))), "x at most 1"),
+    ],
+)
+def test_conditions_in_words(unit, known, said):
+    assert known.said("x", unit) == said
