@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ..data.arrays import Float64, IntArray
 from ..fitting.validation import integer
 from ..runtime.numerals import percent, several
+from ..runtime.tables import html_lines, html_table
 from .contrast import Contrast, contrast_of
 from .rows import InspectedRows, inspected, named_features
 from .tables import Table
@@ -65,12 +66,28 @@ class Explanation:
             "\n  ".join([f"cluster {cluster}", *said])
             for cluster, said in enumerate(self.sentences)
         ]
-        head = f"rules that tell {percent(self.fidelity)} of the rows rightly:"
-        tail = (
-            f"{several(len(self.between), 'row')} between clusters, "
-            f"{several(len(self.noise), 'row')} in none"
+        return "\n".join([*parts, self._head, self.rules.rstrip(), self._tail])
+
+    def _repr_html_(self) -> str:
+        apart = [(str(cluster), "; ".join(said)) for cluster, said in enumerate(self.sentences)]
+        rules = [
+            line.removeprefix("cluster ").strip().split(": ", 1) for line in self.rules.splitlines()
+        ]
+        return (
+            html_table(["cluster", "what sets it apart"], apart)
+            + html_lines([self._head])
+            + html_table(["cluster", "rule"], rules)
+            + html_lines([self._tail])
         )
-        return "\n".join([*parts, head, self.rules.rstrip(), tail])
+
+    @property
+    def _head(self) -> str:
+        return f"rules that tell {percent(self.fidelity)} of the rows rightly:"
+
+    @property
+    def _tail(self) -> str:
+        between, noise = len(self.between), len(self.noise)
+        return f"{several(between, 'row')} between clusters, {several(noise, 'row')} in none"
 
 
 def explain(
