@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ...data.arrays import Float64, IntArray, resolution
 from ...data.column_facts import facts_of
 from ...rules import Rule
+from ...runtime.numerals import in_digits
 from ...runtime.user_warnings import warn
 from ...sampling.population import Population
 from ...spaces import Space
@@ -305,7 +306,7 @@ class Sized(Solving):
         above = mass[worst] > bounds.high[worst]
         asked = (
             f"{'at most' if above else 'at least'} "
-            f"{(bounds.high if above else bounds.low)[worst] * unit:.6g}"
+            f"{in_digits((bounds.high if above else bounds.low)[worst] * unit, 6)}"
         )
         help_ = (
             "no row is light enough to move; divide the weight of heavy rows among several, or "
@@ -319,8 +320,8 @@ class Sized(Solving):
         warn(
             f"{self.limits.given}: {np.count_nonzero(missed > SLACK * bounds.total)} of {c} sizes "
             "miss their bounds, by "
-            f"{missed.sum() * unit:.4g} in all: cluster {worst} holds {mass[worst] * unit:.6g} in "
-            f"place of {asked}, as {help_}.",
+            f"{in_digits(missed.sum() * unit, 4)} in all: cluster {worst} holds "
+            f"{in_digits(mass[worst] * unit, 6)} in place of {asked}, as {help_}.",
             ConvergenceWarning,
         )
 
