@@ -34,6 +34,11 @@ def in_digits(value: float, digits: int = 4) -> str:
     return f"{value:.{digits - 1 - math.floor(math.log10(size))}f}" if "e" in text else text
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things: "1 cluster", "2,000 rows"; the noun takes an s."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def percent(share: float, decimals: int = 0) -> str:
     """Return a share as a percentage, with further decimals where fewer would say none or all of
     what is some: 7%, 99.96%, 0.3%."""

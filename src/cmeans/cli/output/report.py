@@ -16,7 +16,7 @@ import scipy.sparse
 from ...data.recipe.scaling import LONG_TAIL, skewness, some_rows
 from ...data.recipe.table_recipe import TableRecipe
 from ...data.row_source import ColumnLabel, as_source
-from ...runtime.numerals import in_digits, percent
+from ...runtime.numerals import counted, in_digits, percent
 from ..option_values import METHODS
 
 SAMPLE = 5_000  # rows that are looked at, evenly spaced
@@ -135,7 +135,7 @@ def next_steps(
     if tails:
         longest = max(tails, key=tails.__getitem__)
         beside = len(tails) - 1
-        others = f", and {beside} more column{'s' if beside > 1 else ''}" if beside else ""
+        others = f", and {counted(beside, 'more column')}" if beside else ""
         why = f"{longest!r}: skewness {tails[longest]:.0f}{others}; take logarithms of long tails"
         again(why, "--scale", "log")
     elif summary["scale"] == "none" and own.get("scaling") != "range" and spread:
@@ -231,7 +231,7 @@ def of_fit(summary: Mapping[str, Any]) -> Iterator[Part]:
         return
     clear, names = summary["clearness"], [str(label) for label in summary["column_names"]]
     some = ", ".join(names[:8]) + (f", ... ({len(names):,} in all)" if len(names) > 8 else "")
-    found = f"{len(summary['sizes']):,} cluster{'s' if len(summary['sizes']) != 1 else ''}"
+    found = counted(len(summary["sizes"]), "cluster")
     settings = {name: summary[name] for name in ("kernel", "gamma", "covariance", "m")}
     used = ", ".join(
         f"{name} {in_digits(value)}" if isinstance(value, float) else f"{name} {value}"
@@ -310,7 +310,7 @@ def of_select(summary: Mapping[str, Any]) -> Iterator[Part]:
     names = {name: title for name, title in known.items() if name in summary["table"]}
     rows = zip(*(summary["table"][name] for name in names), strict=True)
     yield (
-        f"{summary['n_clusters']} cluster{'s' if summary['n_clusters'] != 1 else ''} in "
+        f"{counted(summary['n_clusters'], 'cluster')} in "
         f"{summary['rows']:,} rows of {summary['file']}"
     )
     yield ""
