@@ -127,6 +127,7 @@ class AutoClustering(RunsPasses, NamedParameters):
     True
     """
 
+    _own_evidence = "evidence_"
     _limits = Limits()  # no parameter
     _taken_fields: ClassVar[dict[str, tuple[str, ...]]] = {}
     best_estimator_: Any
