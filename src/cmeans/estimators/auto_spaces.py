@@ -112,6 +112,7 @@ class SamplePartitions:
     words: SpaceWords
     most: int  # clusters
     deadline: float = np.inf  # of the clock, after which none is made
+    ended: Callable[[], None] = lambda: None  # called after each that is made
     known: dict[tuple[str, int], IntArray | None] = field(default_factory=dict)
     _trees: dict[str, Any] = field(default_factory=dict)
     _features: Float64 | None = None
@@ -126,6 +127,7 @@ class SamplePartitions:
                 self.known[key] = self._made(space, number)
             except ValueError:  # of too few rows for so many clusters, which another space may have
                 self.known[key] = None
+            self.ended()
         return self.known[key]
 
     def tree(self, space: str) -> Any:
