@@ -72,6 +72,11 @@ class AutoChoice:
         return CLEAR_IN_TABLES if self.kind == TABLE else CLEAR
 
     @property
+    def most_trials(self) -> int:
+        """How many partitions are made at most."""
+        return len(self.candidates) if self.least == self.most else len(VOTERS) * len(GRID)
+
+    @property
     def least_piece(self) -> Any:
         """The weight that connected pieces have at least, where their number was not given."""
         if self.choice is None:
