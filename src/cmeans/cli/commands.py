@@ -46,7 +46,7 @@ from .output.standard_streams import message
 from .output.terminal import Screen, print_report
 from .reporting import ReportRequest, report_on
 from .rows import ReadOptions
-from .selection import SELECTABLE, select_number
+from .selection import SELECTABLE, Trials, select_number
 from .stream.labels import STDOUT
 from .stream.run import StreamRequest
 from .stream.run import stream as run_stream
@@ -417,11 +417,25 @@ def select(
         ),
     ] = "auto",
     refits: Annotated[
-        int,
+        int | None,
         option(
-            METHOD, "Refits to bootstrap samples for each number; 0 for none.", min=0, metavar="N"
+            METHOD,
+            "Refits to bootstrap samples for each number; 0 for none.",
+            min=0,
+            metavar="N",
+            shown="20 for --by stability, else none",
         ),
-    ] = 20,
+    ] = None,
+    sample_size: Annotated[
+        str,
+        option(
+            METHOD,
+            "Rows that numbers are judged on, at most; auto: 3000, or 100 for each of the most "
+            "clusters.",
+            "--sample",
+            metavar="N|all|auto",
+        ),
+    ] = "auto",
     method: Annotated[
         str, option(METHOD, "How rows belong to clusters.", metavar="|".join(SELECTABLE))
     ] = "fuzzy",
@@ -455,7 +469,8 @@ def select(
         overwrite=overwrite,
         config=config,
     )
-    return select_number(request, n_clusters, by, refits, screen, out)
+    trials = Trials(n_clusters, by, refits, sample_size)
+    return select_number(request, trials, screen, out)
 
 
 @command(of_predict, table=OF_EVERY_TABLE | OF_LABELS)

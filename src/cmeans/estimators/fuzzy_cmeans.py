@@ -29,12 +29,13 @@ from ..kernels.names import KernelName
 from ..rules import Fuzzy, NoiseFuzzy, Rule
 from ..runtime.checks import parameters_of
 from ..runtime.docstrings import shares_parameters
+from .kernel_choice import ChoosesKernel
 from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
 
 
 @shares_parameters(KernelKMeans)
-class FuzzyCMeans(Plotting, BaseCMeans):
+class FuzzyCMeans(ChoosesKernel, Plotting, BaseCMeans):
     """Fuzzy c-means: minimise  sum_ij w_i u_ij^m |phi(x_i) - v_j|^2  subject to  sum_j u_ij = 1.
 
     Use it when clusters overlap. The default `kernel="linear"` is the classical algorithm (FCM),
@@ -136,7 +137,7 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         m: Auto | float = "auto",
         noise: Auto | float | None = None,
         top_k: int | None = None,
-        kernel: KernelName | Kernel | Callable[..., Any] = "linear",
+        kernel: KernelName | Auto | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
         landmarks: int | Auto | Landmarks | Any | None = "auto",
         metric: MetricName = "euclidean",
