@@ -18,9 +18,9 @@ version = release = cmeans.__version__
 
 extensions = [
     *("myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx_gallery.gen_gallery"),
-    *("docstrings", "command_line", "mathml"),
+    *("docstrings", "command_line", "live", "mathml"),
 ]
-exclude_patterns = ["_build", "_ext", "_templates"]
+exclude_patterns = ["_build", "_ext", "_templates", "live"]
 templates_path = ["_templates"]
 smartquotes = False  # sentences hold code such as kernel="linear"
 myst_heading_anchors = 3
