@@ -18,7 +18,7 @@ version = release = cmeans.__version__
 
 extensions = [
     *("myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx_gallery.gen_gallery"),
-    *("docstrings", "command_line", "live", "mathml"),
+    *("docstrings", "command_line", "live", "llms", "mathml"),
 ]
 exclude_patterns = ["_build", "_ext", "_templates", "live"]
 templates_path = ["_templates"]
@@ -52,6 +52,7 @@ html_theme = "furo"
 html_title = f"cmeans {release}"
 html_static_path = ["_static"]
 html_css_files = ["cmeans.css"]
+html_js_files = ["copy.js"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False

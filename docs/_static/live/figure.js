@@ -47,7 +47,7 @@
     gamma: ["Kernel width γ", 0, 20, 0.5, 0],
   };
   const RULES = { // what it is called, its sliders, its lines in Python
-    hard: ["hard", [], v => `KernelKMeans(${v.clusters}${v.kernel})`],
+    hard: ["hard", [], v => `KernelKMeans(${v.clusters}${v.kernel || ", kernel=\"linear\""})`],
     fuzzy: ["fuzzy", ["m"], v => `FuzzyCMeans(${v.clusters}, m=${v.m}${v.kernel})`],
     possibilistic: ["possibilistic", ["m", "width"], v => `PossibilisticCMeans(${v.clusters}, m=${v.m}, eta_scale=${v.width}${v.kernel})`],
     noise: ["fuzzy, with noise", ["m", "noise"], v => `CMeans(${v.clusters}, rule=NoiseFuzzy(m=${v.m}, delta=${v.noise})${v.kernel})`],
