@@ -41,6 +41,8 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",  # all of them are run
     "within_subsection_order": "gallery_order.Order",
+    "reset_modules": ("matplotlib", "gallery_order.colours"),
+    "thumbnail_size": (480, 300),
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,

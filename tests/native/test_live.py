@@ -4,9 +4,12 @@ as Python does."""
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
+import time
 import warnings
+from pathlib import Path
 from typing import Any
 
 import hatch_build
@@ -16,6 +19,7 @@ from sklearn.datasets import make_blobs, make_circles
 from sklearn.exceptions import ConvergenceWarning
 from tools import live
 
+from browser import browsing, needs_browser
 from cmeans import CMeans, Search
 from cmeans.rules import Entropy, Fuzzy, Hard, NoiseFuzzy, Possibilistic
 
@@ -128,6 +132,38 @@ def test_the_page_clusters_as_python(case: str, found: dict[str, Any]) -> None:
 def test_the_library_of_the_page_is_made_of_these_c_files() -> None:
     """Where this fails, `python -m tools.live` makes it again."""
     assert live.digest() in live.LIBRARY.read_text(encoding="utf-8")
+
+
+PAGE = """<!DOCTYPE html><title>A figure</title><body>
+<div class="live" data-rules="fuzzy hard possibilistic noise entropy"></div>
+<script>matchMedia = () => ({matches: true, addEventListener() {}});</script>
+<script src="%s/library.js"></script>
+<script src="%s/engine.js"></script>
+<script src="%s/figure.js"></script>"""
+USED = Path(__file__).with_name("used_figure.js")
+
+
+@needs_browser
+def test_the_figure_is_used_in_a_browser(tmp_path: Path) -> None:
+    """Sliders, the pointer, the keyboard and the choice of the rule, from a file and without a
+    word in the console."""
+    page = tmp_path / "figure.html"
+    page.write_text(PAGE % ((STATIC.as_uri(),) * 3), encoding="utf-8")
+    with browsing(tmp_path) as tab:
+        tab.open(page, 900)
+        tab.value(USED.read_text(encoding="utf-8") + "0")
+        while (seen := tab.value("window.found")) is None:
+            assert not tab.wrong
+            time.sleep(0.02)
+        assert not tab.wrong
+    calls, objectives = zip(*seen["found"], strict=True)
+    assert [re.split(r"\W", call)[0] for call in calls] == [
+        *["FuzzyCMeans"] * 4,
+        *("KernelKMeans", "PossibilisticCMeans", "CMeans", "CMeans"),
+    ]
+    assert "m=2.5" in calls[1]
+    assert len(set(objectives)) == len(objectives)  # each changed the clusters
+    assert seen["label"].startswith("136 points in clusters of ")  # one was added
 
 
 @pytest.mark.minutes

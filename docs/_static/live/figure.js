@@ -4,7 +4,7 @@
 
 (() => {
   const WIDE = 3, HIGH = 2; // of the plane
-  const CELL = 8; // pixels of the coloured ground
+  const COARSE = 9, FINE = 4; // pixels of the coloured ground, while points move and at rest
   const STARTS = 12; // of which the best is shown
   const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"].map(name => [1, 3, 5].map(i => parseInt(name.slice(i, i + 2), 16)));
   const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -164,7 +164,7 @@
       if (still.matches) this.engine.settle();
       const step = () => {
         const goesOn = this.engine.sweep();
-        this.paint();
+        this.paint(goesOn ? COARSE : FINE);
         this.say(goesOn);
         if (goesOn) this.waiting = requestAnimationFrame(step);
       };
@@ -211,9 +211,9 @@
       return density;
     }
 
-    paint() {
+    paint(cell = FINE) {
       const density = this.resize(), {width, height} = this.canvas, pen = this.canvas.getContext("2d");
-      const columns = Math.ceil(width / (CELL * density)), lines = Math.ceil(height / (CELL * density)), scale = width / WIDE;
+      const columns = Math.ceil(width / (cell * density)), lines = Math.ceil(height / (cell * density)), scale = width / WIDE;
       const ink = getComputedStyle(this.place).color, clusters = this.values.clusters;
       const plane = Array.from({length: columns * lines}, (_, i) => [(i % columns + 0.5) * WIDE / columns, (Math.floor(i / columns) + 0.5) * HIGH / lines]);
       const ground = element("canvas", {width: columns, height: lines});
