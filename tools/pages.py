@@ -4,7 +4,6 @@ docs/pictures/page-NAME.png. `python -m tools.pages [PAGE ...]`, all of them whe
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import shlex
 import subprocess
@@ -14,6 +13,8 @@ from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+
+from cmeans.inspection.figure import COLOURS
 
 from .figures import save
 
@@ -56,7 +57,7 @@ def pages() -> list[Path]:
 
 def main(*names: str) -> None:
     mpl.use("Agg")
-    os.environ["MPLBACKEND"] = "Agg"
+    mpl.rcParams["axes.prop_cycle"] = mpl.cycler(color=COLOURS)
     for page in pages():
         if not names or page.stem in names:
             draw(page)
