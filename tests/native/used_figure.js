@@ -11,7 +11,8 @@
   const canvas = one("canvas"), box = canvas.getBoundingClientRect();
   const at = (kind, x, y) => canvas.dispatchEvent(new PointerEvent(kind, {pointerId: 1, clientX: box.left + x * box.width, clientY: box.top + y * box.height}));
   canvas.setPointerCapture = () => {};
-  at("pointerdown", 0.02, 0.02), at("pointermove", 0.3, 0.9), at("pointerup", 0.3, 0.9), await tell();
+  at("pointerdown", 0.02, 0.02), at("pointerup", 0.02, 0.02), at("click", 0.02, 0.02), await tell();
+  at("pointerdown", 0.02, 0.02), at("pointermove", 0.3, 0.9), at("pointerup", 0.3, 0.9), at("click", 0.3, 0.9), await tell();
   for (const key of [" ", "ArrowRight"]) canvas.dispatchEvent(new KeyboardEvent("keydown", {key}));
   await tell();
   for (const rule of ["hard", "possibilistic", "noise", "entropy"]) set(one("select"), rule, "change"), await tell();

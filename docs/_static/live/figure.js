@@ -44,7 +44,7 @@
     width: ["Width of clusters", 0.1, 2, 0.1, 0.5],
     noise: ["Distance of noise δ", 0.02, 1, 0.02, 0.15],
     clusters: ["Clusters c", 1, 6, 1, 3],
-    gamma: ["Kernel width γ", 0, 20, 0.5, 0],
+    gamma: ["Gaussian kernel γ", 0, 20, 0.5, 0],
   };
   const RULES = { // what it is called, its sliders, its lines in Python
     hard: ["hard", [], v => `KernelKMeans(${v.clusters}${v.kernel || ", kernel=\"linear\""})`],
@@ -78,7 +78,7 @@
   class Figure {
     constructor(place, engine) {
       Object.assign(this, {place, engine, chosen: -1, dragging: false, draw: random(3), values: {}});
-      this.canvas = element("canvas", {tabindex: "0", role: "img"});
+      this.canvas = element("canvas", {tabindex: "0", role: "application"});
       this.said = element("p", {class: "live-said", role: "status"});
       this.call = element("code");
       this.controls = element("div", {class: "live-controls"});
@@ -161,12 +161,14 @@
 
     run() {
       cancelAnimationFrame(this.waiting);
+      clearTimeout(this.resting);
       if (still.matches) this.engine.settle();
       const step = () => {
         const goesOn = this.engine.sweep();
-        this.paint(goesOn ? COARSE : FINE);
+        this.paint(COARSE);
         this.say(goesOn);
         if (goesOn) this.waiting = requestAnimationFrame(step);
+        else this.resting = setTimeout(() => this.paint(), 150);
       };
       this.waiting = requestAnimationFrame(step);
     }
@@ -252,25 +254,27 @@
         return [(event.clientX - box.left) / box.width * WIDE, (event.clientY - box.top) / box.height * HIGH];
       };
       const inside = ([x, y]) => [Math.min(WIDE, Math.max(0, x)), Math.min(HIGH, Math.max(0, y))];
-      const nearest = ([x, y]) => {
-        const d2 = this.points.map(point => (x - point[0]) ** 2 + (y - point[1]) ** 2), least = Math.min(...d2);
-        return least < 0.01 ? d2.indexOf(least) : -1;
+      const nearest = (event, reach = event.pointerType === "touch" ? 0.17 : 0.1) => {
+        const [x, y] = place(event), d2 = this.points.map(point => (x - point[0]) ** 2 + (y - point[1]) ** 2), least = Math.min(...d2);
+        return least < reach ** 2 ? d2.indexOf(least) : -1;
       };
       this.canvas.addEventListener("pointerdown", event => {
-        const here = place(event);
-        this.chosen = nearest(here);
-        if (this.chosen < 0) {
-          this.points.push(here);
-          this.chosen = this.points.length - 1;
-          this.restart();
-        }
-        this.dragging = true;
-        this.canvas.setPointerCapture(event.pointerId);
+        this.chosen = nearest(event);
+        this.dragging = this.chosen >= 0;
+        if (this.dragging) this.canvas.setPointerCapture(event.pointerId);
         this.paint();
+      });
+      this.canvas.addEventListener("touchstart", event => { // a finger on a point drags it, any other scrolls the page
+        if (nearest(event.touches[0], 0.17) >= 0) event.preventDefault();
+      }, {passive: false});
+      this.canvas.addEventListener("click", event => {
+        if (this.chosen >= 0) return;
+        this.chosen = this.points.push(place(event)) - 1;
+        this.restart();
       });
       this.canvas.addEventListener("pointermove", event => {
         if (!this.dragging) {
-          this.canvas.style.cursor = nearest(place(event)) < 0 ? "copy" : "grab";
+          this.canvas.style.cursor = nearest(event) < 0 ? "copy" : "grab";
           return;
         }
         this.points[this.chosen] = inside(place(event));
