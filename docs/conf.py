@@ -18,7 +18,7 @@ version = release = cmeans.__version__
 
 extensions = [
     *("myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx_gallery.gen_gallery"),
-    *("docstrings", "command_line", "live", "llms", "mathml"),
+    *("docstrings", "command_line", "live", "llms", "mathml", "thumbnails"),
 ]
 exclude_patterns = ["_build", "_ext", "_templates", "live"]
 templates_path = ["_templates"]
@@ -42,7 +42,6 @@ sphinx_gallery_conf = {
     "filename_pattern": r"\.py$",  # all of them are run
     "within_subsection_order": "gallery_order.Order",
     "reset_modules": ("matplotlib", "gallery_order.colours"),
-    "thumbnail_size": (480, 300),
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,
