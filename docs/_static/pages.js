@@ -1,4 +1,5 @@
-/* A button on each block of code that copies it; of a session at Python's prompt what was typed. */
+/* What every page has: a button on each block of code that copies it, of a session at Python's prompt what was typed; blocks that scroll by
+   keyboard, and headings of the contents with a level. */
 "use strict";
 
 document.addEventListener("DOMContentLoaded", () => {
@@ -20,4 +21,6 @@ document.addEventListener("DOMContentLoaded", () => {
     });
     block.parentElement.append(button);
   }
+  for (const block of document.querySelectorAll("article pre, div.math")) if (block.scrollWidth > block.clientWidth) block.tabIndex = 0;
+  for (const caption of document.querySelectorAll("p.caption[role=heading]")) caption.setAttribute("aria-level", "2");
 });
