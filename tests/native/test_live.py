@@ -159,7 +159,7 @@ def test_the_figure_is_used_in_a_browser(tmp_path: Path) -> None:
     calls, objectives = zip(*seen["found"], strict=True)
     assert [re.split(r"\W", call)[0] for call in calls] == [
         *["FuzzyCMeans"] * 5,
-        *("KernelKMeans", "PossibilisticCMeans", "CMeans", "CMeans"),
+        *("KernelKMeans", "CMeans", "CMeans", "CMeans"),
     ]
     assert "m=2.5" in calls[1]
     assert len(set(objectives)) == len(objectives)  # each changed the clusters

@@ -49,7 +49,7 @@
   const RULES = { // what it is called, its sliders, its lines in Python
     hard: ["hard", [], v => `KernelKMeans(${v.clusters}${v.kernel || ", kernel=\"linear\""})`],
     fuzzy: ["fuzzy", ["m"], v => `FuzzyCMeans(${v.clusters}, m=${v.m}${v.kernel})`],
-    possibilistic: ["possibilistic", ["m", "width"], v => `PossibilisticCMeans(${v.clusters}, m=${v.m}, eta_scale=${v.width}${v.kernel})`],
+    possibilistic: ["possibilistic", ["m", "width"], v => `CMeans(${v.clusters}, rule=Possibilistic(m=${v.m}, pilot_m=${v.m}, eta_scale=${v.width})${v.kernel})`],
     noise: ["fuzzy, with noise", ["m", "noise"], v => `CMeans(${v.clusters}, rule=NoiseFuzzy(m=${v.m}, delta=${v.noise})${v.kernel})`],
     entropy: ["maximum entropy", ["T"], v => `CMeans(${v.clusters}, rule=Entropy(T=${v.T})${v.kernel})`],
   };
