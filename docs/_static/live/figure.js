@@ -6,7 +6,7 @@
   const WIDE = 3, HIGH = 2; // of the plane
   const COARSE = 9, FINE = 4; // pixels of the coloured ground, while points move and at rest
   const STARTS = 12; // of which the best is shown
-  const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"].map(name => [1, 3, 5].map(i => parseInt(name.slice(i, i + 2), 16)));
+  const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#56b4e9", "#d55e00", "#cc79a7"].map(name => [1, 3, 5].map(i => parseInt(name.slice(i, i + 2), 16)));
   const still = matchMedia("(prefers-reduced-motion: reduce)");
 
   /* ---------------------------------------------------------------------------------------------------------------- points */
