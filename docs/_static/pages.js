@@ -1,5 +1,5 @@
 /* What every page has: a button on each block of code that copies it, of a session at Python's prompt what was typed; blocks that scroll by
-   keyboard, and headings of the contents with a level. */
+   keyboard, headings of the contents with a level, and links of the gallery with a name. */
 "use strict";
 
 document.addEventListener("DOMContentLoaded", () => {
@@ -21,6 +21,7 @@ document.addEventListener("DOMContentLoaded", () => {
     });
     block.parentElement.append(button);
   }
-  for (const block of document.querySelectorAll("article pre, div.math")) if (block.scrollWidth > block.clientWidth) block.tabIndex = 0;
+  for (const block of document.querySelectorAll("article pre, article p, div.math")) if (block.scrollWidth > block.clientWidth) block.tabIndex = 0;
   for (const caption of document.querySelectorAll("p.caption[role=heading]")) caption.setAttribute("aria-level", "2");
+  for (const link of document.querySelectorAll(".sphx-glr-thumbcontainer a")) link.setAttribute("aria-label", link.textContent);
 });
