@@ -90,8 +90,10 @@ class Page:
             self._next()
 
     def value(self, script: str) -> Any:
-        """Return what an expression of JavaScript gives."""
-        answer = self.ask("Runtime.evaluate", expression=script, returnByValue=True)
+        """Return what an expression of JavaScript gives, or what it promises."""
+        answer = self.ask(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 

@@ -16,7 +16,9 @@ from sklearn.pipeline import Pipeline
 from .. import __version__
 from ..data.recipe.table_recipe import TableRecipe
 from ..inspection.contrast import contrast_of
-from ..inspection.report import CALLER, Again, Findings, names_a_page, page_of
+from ..inspection.page.document import names_a_page
+from ..inspection.page.findings import Again, Findings
+from ..inspection.report import CALLER, page_of
 from ..inspection.rows import MOST_ROWS, InspectedRows, inspected
 from ..runtime.user_warnings import DataWarning
 from ..storage.overwriting import refuse_overwriting

@@ -41,6 +41,7 @@ class InspectedRows:
     state : the centres, and their metrics.
     feature_names : d names.
     represented : the rows as the space of the model has them; None where it has no numbers.
+    taken : (s, d) the rows as the model takes them; None where rows are no features.
     """
 
     model: Any
@@ -55,6 +56,7 @@ class InspectedRows:
     state: State
     feature_names: tuple[str, ...]
     represented: RepresentedRows | None
+    taken: Array | None = None
 
     @property
     def coordinates(self) -> Float64:
@@ -160,7 +162,8 @@ def inspected(
     elif x is not None and pipeline is not None:
         x, names = shown_columns(pipeline, given, numbers)
     x = x if x is None or is_sparse(x) else host_float64(x)
-    return InspectedRows(**{**vars(seen), "x": x}, model=model, feature_names=names)
+    words = {**vars(seen), "x": x}
+    return InspectedRows(**words, model=model, feature_names=names, taken=seen.x)
 
 
 def _of_other_values(values: Any, seen: SeenRows, caller: str) -> tuple[Array, tuple[str, ...]]:
