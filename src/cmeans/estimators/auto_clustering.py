@@ -265,11 +265,12 @@ class AutoClustering(RunsPasses, NamedParameters):
         some = X[:: -(-n // SHOWN)]
         words = SpaceWords(self.n_jobs if self.engine is None else None, 0)
         for one in self.evidence_.candidates:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            try:
                 model = words.estimator(one.space, one.n_clusters, n).fit(some)
-                labels = model.predict(X)
+            except ValueError:  # of rows that it does not take, such as those with missing values
+                continue
             name = f"{one.space}, {one.n_clusters:,} clusters"
+            labels = model.predict(X)
             yield OtherPartition(labels, one.n_clusters, one.score, name, one.verdict)
 
     def _pipeline(self) -> Any:

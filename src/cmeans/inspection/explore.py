@@ -22,7 +22,7 @@ from .directions import Plane, plane_of
 from .page.contents import short
 from .page.document import check_page, write_page
 from .page.findings import Findings
-from .page.others import Others, numbers_around, others_of, seen_with
+from .page.others import Others, candidates_of, numbers_around, others_of
 from .page.partition import ShownPartition
 from .page.record import PageRows
 from .report import THEMES, page_text
@@ -216,31 +216,78 @@ def explore(
     if path is not None:
         check_page(path, "path", CALLER)
     (name, first), *more = _models(model)
-    findings = findings or Findings()
     if hasattr(first, "estimator") and hasattr(first, "table"):  # what select returned
-        findings, first = replace(findings, selection=first.estimator and first), first.estimator
+        findings = replace(findings or Findings(), selection=first)
+        first = first.estimator
     if X is None:
         raise ValueError(
             f"{CALLER}: X is None; pass the rows to look at, those of the fit or others."
         )
     rows, sets = (X, None) if against is None else _together(X, against)
-    last = vars(first).get("best_estimator_", first)
     words = {
         "sample_weight": sample_weight,
         "most": integer(max_rows, "max_rows", CALLER, 1),
         "inverse_transform": inverse_transform,
     }
+    last = best_of(first)
     seen = inspected(last, rows, CALLER, **words)
-    names = tuple(map(short, named_features(feature_names, seen, CALLER)))
-    others = _others(first, last, seen, n_clusters)
-    own = ShownPartition("own", _called(seen, name, several_models=bool(more)), seen, others.own)
+    made = exploration_of(
+        last,
+        seen,
+        feature_names=feature_names,
+        ids=ids,
+        texts=texts,
+        coordinates=coordinates,
+        sets=sets,
+        n_clusters=n_clusters,
+        choice=first,
+        name=name if more else "",
+        more=_of_models(more, rows, seen, words),
+        title=title,
+        theme=theme,
+        findings=findings,
+    )
+    if path is not None:
+        made.save(path)
+    return made
+
+
+def best_of(model: Any) -> Any:
+    """Return the estimator that a choice by evidence ended in; any other model as it is."""
+    return vars(model).get("best_estimator_", model)
+
+
+def exploration_of(
+    model: Any,
+    seen: InspectedRows,
+    *,
+    feature_names: Any = None,
+    ids: Sequence[Any] | None = None,
+    texts: Sequence[str] | None = None,
+    coordinates: Any = None,
+    sets: IntArray | None = None,
+    n_clusters: Sequence[int] | None = None,
+    choice: Any = None,
+    name: str = "",
+    more: Sequence[ShownPartition] = (),
+    title: str = "Clusters",
+    theme: str = "auto",
+    findings: Findings | None = None,
+) -> Exploration:
+    """Return the page of a model and rows that have been looked at.
+
+    `choice`: the choice by evidence that ended in the model, with its candidates; `name` of the
+    model, where there are `more` beside it; `sets`: (n,) which of two sets each row is of.
+    """
+    others = _others(model, choice, seen, n_clusters)
+    own = ShownPartition("own", _called(seen, name), seen, others.own)
     found = sorted(
         [own, *others.partitions], key=lambda one: (not one.in_series, one.seen.n_clusters)
     )
-    found += _of_models(more, rows, seen, words)
+    found += more
     page = PageRows(
         seen,
-        names,
+        tuple(map(short, named_features(feature_names, seen, CALLER))),
         {"The plane of the centres": plane_of(seen), **_planes(coordinates, seen)},
         found,
         next(at for at, one in enumerate(found) if one is own),
@@ -250,12 +297,9 @@ def explore(
         set_names=("X", "The other rows"),
         evidence=others.evidence,
     )
-    more_words = {"candidates": _candidates(first)}
-    text = page_text(CALLER, last, page, title, theme, findings, **more_words)
-    made = Exploration(text, {one.key: one.seen.labels for one in found}, seen.numbers, own.key)
-    if path is not None:
-        made.save(path)
-    return made
+    words = {"candidates": _candidates(choice)}
+    text = page_text(CALLER, model, page, title, theme, findings or Findings(), **words)
+    return Exploration(text, {one.key: one.seen.labels for one in found}, seen.numbers, own.key)
 
 
 def _models(model: Any) -> list[tuple[str, Any]]:
@@ -267,9 +311,9 @@ def _models(model: Any) -> list[tuple[str, Any]]:
     return [("", model)]
 
 
-def _called(seen: InspectedRows, name: str, *, several_models: bool) -> str:
+def _called(seen: InspectedRows, name: str) -> str:
     number = several(seen.n_clusters, "cluster")
-    return f"{short(name, 40)}: {number}" if several_models else number
+    return f"{short(name, 40)}: {number}" if name else number
 
 
 def _of_models(
@@ -278,35 +322,25 @@ def _of_models(
     """Return the partitions of further models, of the same rows."""
     found = []
     for number, (name, model) in enumerate(more, 2):
-        last = vars(model).get("best_estimator_", model)
-        other = inspected(last, rows, CALLER, **words)
+        other = inspected(best_of(model), rows, CALLER, **words)
         shown = replace(other, x=seen.x, feature_names=seen.feature_names)
-        title = _called(other, name, several_models=True)
-        found.append(ShownPartition(f"model{number}", title, shown, in_series=False))
+        found.append(ShownPartition(f"model{number}", _called(other, name), shown, in_series=False))
     return found
 
 
-def _others(first: Any, last: Any, seen: InspectedRows, n_clusters: Sequence[int] | None) -> Others:
+def _others(
+    model: Any, choice: Any, seen: InspectedRows, n_clusters: Sequence[int] | None
+) -> Others:
     """Return the partitions beside the model's own."""
     numbers = numbers_around(seen.n_clusters) if n_clusters is None else list(n_clusters)
-    step, _ = last_step(last, None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of numbers that nobody has chosen
+        step, _ = last_step(model, None)
         others = others_of(step, seen, numbers, CALLER) if numbers else Others([], "")
-        if first is not last and isinstance(first, KnowsOthers) and seen.taken is not None:
-            more = [
-                ShownPartition(
-                    one.name.replace(", ", "-").replace(" ", "-"),
-                    one.name,
-                    seen_with(seen, one.labels, one.n_clusters),
-                    one.evidence,
-                    False,
-                    one.verdict,
-                )
-                for one in first._other_partitions(seen.taken, numbers)
-            ]
-            others = replace(others, partitions=[*others.partitions, *more])
-    return others
+        if choice is model or not isinstance(choice, KnowsOthers) or seen.taken is None:
+            return others
+        beside = candidates_of(choice, seen)
+    return replace(others, partitions=[*others.partitions, *beside])
 
 
 def _together(X: Any, against: Any) -> tuple[Any, IntArray]:
@@ -351,9 +385,9 @@ def _plane(name: Any, values: Any, seen: InspectedRows) -> Plane:
     return Plane(places, np.empty((0, 2)), axes)
 
 
-def _candidates(first: Any) -> dict[str, Any] | None:
+def _candidates(choice: Any) -> dict[str, Any] | None:
     """Return the table of the candidates of a choice by evidence, and what is said of it."""
-    evidence = vars(first).get("evidence_")
+    evidence = getattr(choice, "evidence_", None)
     if evidence is None:
         return None
     return {

@@ -87,7 +87,7 @@ function showRow() {
   if (box === null) return;
   box.hidden = state.marked < 0;
   if (state.marked < 0) return;
-  byId("row-title").textContent = `${facts.noun} ${shortened(idOf(state.marked), 80)}`;
+  byId("row-title").textContent = `${facts.noun[0].toUpperCase() + facts.noun.slice(1)} ${shortened(idOf(state.marked), 80)}`;
   byId("row-body").replaceChildren(...rowCard(state.marked));
 }
 

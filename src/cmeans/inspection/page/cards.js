@@ -40,8 +40,8 @@ function typicalRows(card) {
 }
 
 function statisticsOf(partition, j) {
-  partition.statistics ||= [];
-  return partition.statistics[j] ||= summaries(i => partition.labels[i] === j);
+  partition.statistics ||= summaries(partition.labels, partition.cards.length);
+  return partition.statistics[j];
 }
 
 function nameShown(partition, j) {
@@ -89,7 +89,7 @@ function selectionCard(mask) {
     const j = clusterShown(partition, i);
     counts.set(j, (counts.get(j) || 0) + 1);
   }
-  const some = summaries(i => mask[i] === 1), parts = [element("p", {}, element("strong", {}, counted(count, "row")), ` selected, ${percent(count / rows.count)} of all.`)];
+  const [some] = summaries(Int8Array.from(mask, inside => inside - 1), 1), parts = [element("p", {}, element("strong", {}, counted(count, "row")), ` selected, ${percent(count / rows.count)} of all.`)];
   const order = [...counts].sort((a, b) => b[1] - a[1]);
   parts.push(element("ul", { class: "parts" }, ...order.slice(0, 6).map(([j, n]) => element("li", {}, swatch(partition, j), `${shortened(nameShown(partition, j), 40)}: ${percent(n / count)}`))));
   if (count) {

@@ -3,22 +3,27 @@
 
 const BINS = 24;
 
-/* Of each column the count, mean and deviation of all rows, and its histogram. */
-function summaries(takes) {
-  return rows.columns.map(column => {
-    const bins = new Float64Array(BINS), { codes, none, top } = column;
-    let count = 0, sum = 0, squares = 0;
+/* Of each column the count, mean, deviation and histogram of each of some groups of rows, in one
+   pass: `group` says which group a row is of, or -1. */
+function summaries(group, groups) {
+  const made = Array.from({ length: groups }, () => []);
+  for (const { codes, none, top, low, step } of rows.columns) {
+    const bins = new Float64Array(BINS * groups), sums = new Float64Array(3 * groups), wide = BINS / (top + 1);
     for (let i = 0; i < codes.length; i++) {
-      const code = codes[i];
-      if (code === none || !takes(i)) continue;
-      count++;
-      sum += code;
-      squares += code * code;
-      bins[Math.min(BINS - 1, Math.floor(code * BINS / (top + 1)))]++;
+      const j = group[i], code = codes[i];
+      if (j < 0 || code === none) continue;
+      sums[3 * j]++;
+      sums[3 * j + 1] += code;
+      sums[3 * j + 2] += code * code;
+      bins[j * BINS + Math.min(BINS - 1, Math.floor(code * wide))]++;
     }
-    const mean = count ? sum / count : NaN, spread = Math.sqrt(Math.max(0, squares / count - mean * mean));
-    return { count, mean: column.low + column.step * mean, deviation: column.step * spread, bins };
-  });
+    for (let j = 0; j < groups; j++) {
+      const count = sums[3 * j], mean = count ? sums[3 * j + 1] / count : NaN;
+      const spread = Math.sqrt(Math.max(0, sums[3 * j + 2] / count - mean * mean));
+      made[j].push({ count, mean: low + step * mean, deviation: step * spread, bins: bins.subarray(j * BINS, (j + 1) * BINS) });
+    }
+  }
+  return made;
 }
 
 /* Numbers of columns, those first in which some rows differ most from all. */

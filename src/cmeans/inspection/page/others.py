@@ -55,16 +55,29 @@ def others_of(model: Any, seen: InspectedRows, numbers: Sequence[int], caller: s
     return _refitted(model, seen, numbers, caller)
 
 
+def candidates_of(choice: KnowsOthers, seen: InspectedRows) -> list[ShownPartition]:
+    """Return the partitions of the candidates of a choice by evidence."""
+    return [
+        ShownPartition(
+            one.name.replace(", ", "-").replace(" ", "-"),
+            one.name,
+            seen_with(seen, one.labels, one.n_clusters),
+            one.evidence,
+            False,
+            one.verdict,
+        )
+        for one in choice._other_partitions(seen.taken, ())
+    ]
+
+
 def _known(found: Sequence[OtherPartition], seen: InspectedRows) -> Iterator[ShownPartition]:
-    keys = set[str]()
-    for one in found:
-        if not one.name and np.array_equal(one.labels, seen.labels):
-            continue  # the model's own
-        key = one.name.partition(",")[0] or str(one.n_clusters)
-        keys.add(key := key if key not in keys else f"{key}-{len(keys)}")
-        name = one.name or f"{one.n_clusters:,} clusters"
-        rows = seen_with(seen, one.labels, one.n_clusters)
-        yield ShownPartition(key, name, rows, one.evidence, not one.name, one.verdict)
+    """Yield what a model knows, but for its own partition."""
+    for at, one in enumerate(found):
+        if not np.array_equal(one.labels, seen.labels):
+            earlier = [other.n_clusters for other in found[:at]].count(one.n_clusters)
+            key = f"{one.n_clusters}" + (f"-{earlier + 1}" if earlier else "")
+            rows = seen_with(seen, one.labels, one.n_clusters)
+            yield ShownPartition(key, f"{one.n_clusters:,} clusters", rows, one.evidence)
 
 
 def seen_with(seen: InspectedRows, labels: IntArray, n_clusters: int) -> InspectedRows:

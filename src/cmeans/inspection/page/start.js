@@ -159,7 +159,7 @@ async function start() {
     const stride = Math.ceil(rows.count / MOST_POINTS);
     rows.drawn = rows.drawn.filter(i => i % stride === 0);
   }
-  rows.all = summaries(() => true);
+  [rows.all] = summaries(new Int8Array(rows.count), 1);
   for (const name of ["plot", "plot-2"]) if (byId(name) !== null) views.push(new View(byId(name)));
   readAddress();
   if (facts.kind !== "report") fillChoices();

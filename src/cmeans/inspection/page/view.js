@@ -74,26 +74,36 @@ class View {
     this.marks(pen);
   }
 
-  /* The pixels of all rows that are shown, at so many to one of the page. */
+  /* What becomes of each row: its cluster, -1 where it is grey, -2 where it is not drawn. */
+  classes() {
+    const { partition, takes } = this.seen, { labels } = partition, found = new Int16Array(rows.count);
+    for (let i = 0; i < rows.count; i++) {
+      found[i] = state.hidden.has(labels[i]) || !takes(i) ? -2 : state.least > 0 ? clusterShown(partition, i) : labels[i];
+    }
+    return found;
+  }
+
+  /* The pixels of all rows that are shown, at so many to one of the page; grey ones lie below. */
   points(scale) {
     const [w, h] = this.inner, width = Math.round(w * scale), height = Math.round(h * scale);
-    const raster = new Raster(width, height, rgb(themeColour("panel")));
-    const { partition, plane, takes } = this.seen, [x0, x1, y0, y1] = this.window;
+    const back = rgb(themeColour("panel")), raster = new Raster(width, height, back);
+    const { partition, plane } = this.seen, [x0, x1, y0, y1] = this.window, { x, y } = plane;
     const stamp = stampOf(scale * this.radius()), grey = rgb(facts.noise), colours = partition.colours.map(k => rgb(facts.palette[k]));
-    const rim = rows.count <= 3000 ? stampOf(scale * (this.radius() + 1)) : null, back = rgb(themeColour("panel"));
-    const at = i => [(plane.x[i] - x0) / (x1 - x0) * width, (y1 - plane.y[i]) / (y1 - y0) * height];
-    if (rows.count > MOST_POINTS) this.density(raster, at, takes);
-    const pass = (faint, i) => {
-      const cluster = clusterShown(partition, i);
-      if ((cluster < 0) !== faint || state.hidden.has(partition.labels[i]) || !takes(i)) return;
-      const [x, y] = at(i);
-      if (!(x > -9 && y > -9 && x < width + 9 && y < height + 9)) return;
-      const out = state.selected !== null && !state.selected[i];
-      const soft = partition.shares === null ? 1 : 0.3 + 0.7 * shareOf(partition, i) / 100;
-      if (rim !== null && !faint && !out) raster.put(x, y, rim, back, 200);
-      raster.put(x, y, stamp, faint ? grey : colours[cluster], out ? 24 : faint ? 110 : 230 * soft);
-    };
-    for (const faint of [true, false]) for (const i of rows.drawn) pass(faint, i);
+    const rim = rows.count <= 3000 ? stampOf(scale * (this.radius() + 1)) : null, classes = this.classes();
+    const across = width / (x1 - x0), up = height / (y1 - y0);
+    if (rows.count > MOST_POINTS) this.density(raster, classes, across, up);
+    for (const below of [true, false]) {
+      for (const i of rows.drawn) {
+        const j = classes[i];
+        if (j === -2 || (j === -1) !== below) continue;
+        const px = (x[i] - x0) * across, py = (y1 - y[i]) * up;
+        if (!(px > -9 && py > -9 && px < width + 9 && py < height + 9)) continue;
+        const out = state.selected !== null && !state.selected[i];
+        const soft = partition.shares === null ? 230 : 70 + 1.6 * shareOf(partition, i);
+        if (rim !== null && !below && !out) raster.put(px, py, rim, back, 200);
+        raster.put(px, py, stamp, below ? grey : colours[j], out ? 24 : below ? 110 : soft);
+      }
+    }
     return raster.image;
   }
 
@@ -103,13 +113,13 @@ class View {
     return Math.min(5, size * Math.max(1, Math.sqrt(nearer)));
   }
 
-  density(raster, at, takes) {
+  density(raster, classes, wide, up) {
     const size = 4, across = Math.ceil(raster.width / size), down = Math.ceil(raster.height / size);
-    const counts = new Uint32Array(across * down);
+    const counts = new Uint32Array(across * down), { x, y } = this.seen.plane, [x0, , , y1] = this.window;
     for (let i = 0; i < rows.count; i++) {
-      const [x, y] = at(i);
-      if (takes(i) && x >= 0 && y >= 0 && x < raster.width && y < raster.height) {
-        counts[Math.floor(y / size) * across + Math.floor(x / size)]++;
+      const px = (x[i] - x0) * wide, py = (y1 - y[i]) * up;
+      if (classes[i] > -2 && px >= 0 && py >= 0 && px < raster.width && py < raster.height) {
+        counts[Math.floor(py / size) * across + Math.floor(px / size)]++;
       }
     }
     raster.shade(counts, across, size, rgb(themeColour("quiet")));
@@ -136,7 +146,7 @@ class View {
     pen.font = "12px system-ui, sans-serif";
     pen.strokeRect(EDGE.left + 0.5, EDGE.top + 0.5, this.inner[0] - 1, this.inner[1] - 1);
     pen.textAlign = "center";
-    for (const x of ticks(x0, x1, this.inner[0] / 90)) pen.fillText(said(x), this.place(x, y0)[0], bottom + 15);
+    for (const x of ticks(x0, x1, this.inner[0] / 70)) pen.fillText(said(x), this.place(x, y0)[0], bottom + 15);
     pen.fillText(shortened(this.seen.plane.axes[0], Math.floor(this.inner[0] / 6.5)), EDGE.left + this.inner[0] / 2, bottom + 32);
     pen.textAlign = "right";
     for (const y of ticks(y0, y1, this.inner[1] / 60)) pen.fillText(said(y), EDGE.left - 6, this.place(x0, y)[1] + 4);
@@ -157,12 +167,13 @@ class View {
       if (j >= 0 && !state.hidden.has(j) && takes(i) && Number.isFinite(plane.x[i] + plane.y[i])) inside[j].push(i);
     }
     const middle = (list, values) => list.map(i => values[i]).sort((a, b) => a - b)[list.length >> 1];
+    const most = this.width < 500 ? 16 : 28, short = partition.names.map(name => labelOf(name, most));
     const order = inside.map((list, j) => j).filter(j => inside[j].length).sort((a, b) => inside[b].length - inside[a].length);
     this.pen.font = "600 13px system-ui, sans-serif";
     for (const j of order) {
       const some = inside[j].filter((_, k) => k % Math.ceil(inside[j].length / 999) === 0);
       const [x, y] = this.place(middle(some, plane.x), middle(some, plane.y));
-      const text = labelOf(partition.names[j], this.width < 500 ? 16 : 28), wide = this.pen.measureText(text).width / 2 + 3;
+      const isAlone = short.indexOf(short[j]) === short.lastIndexOf(short[j]), text = isAlone ? short[j] : `${j}: ${short[j]}`, wide = this.pen.measureText(text).width / 2 + 3;
       const px = Math.min(Math.max(x, EDGE.left + wide), this.width - EDGE.right - wide);
       if (x < EDGE.left || y < EDGE.top || x > this.width - EDGE.right || y > this.height - EDGE.bottom) continue;
       const free = py => !taken.some(box => Math.abs(box[0] - px) < box[2] + wide && Math.abs(box[1] - py) < 16);
@@ -212,31 +223,39 @@ class View {
 
   /* The row that is drawn nearest to a place, within some pixels; -1: none. */
   nearest(px, py) {
+    const [x, y] = this.pointAt(px, py), { plane, partition, takes } = this.seen, [x0, x1, y0, y1] = this.window;
+    const across = this.inner[0] / (x1 - x0), up = this.inner[1] / (y1 - y0);
     let best = -1, far = 14 * 14;
     for (const i of rows.drawn) {
-      if (state.hidden.has(this.seen.partition.labels[i]) || !this.seen.takes(i)) continue;
-      const [x, y] = this.placeOf(i), d2 = (x - px) * (x - px) + (y - py) * (y - py);
-      if (d2 < far) { far = d2; best = i; }
+      const dx = (plane.x[i] - x) * across, dy = (plane.y[i] - y) * up, d2 = dx * dx + dy * dy;
+      if (d2 < far && !state.hidden.has(partition.labels[i]) && takes(i)) { far = d2; best = i; }
     }
     return best;
   }
 
-  /* Which rows lie in the polygon that was drawn: those an odd number of whose edges lie to the
-     left. Rows outside its box, nearly all of many, are not asked. */
+  /* Which rows lie in the polygon that was drawn: those with an odd number of its edges to their
+     right. A row asks only the edges that cross its strip of the polygon's height. */
   inLasso() {
-    const corners = this.lasso.map(([x, y]) => this.pointAt(x, y)), { plane, takes, partition } = this.seen;
+    const corners = this.lasso.map(([x, y]) => this.pointAt(x, y)), { plane: { x, y }, takes, partition } = this.seen;
     const [x0, x1] = extent(corners.map(c => c[0])), [y0, y1] = extent(corners.map(c => c[1]));
-    const found = new Uint8Array(rows.count);
+    const strips = edgesByStrip(corners, y0, y1), found = new Uint8Array(rows.count);
     for (let i = 0; i < rows.count; i++) {
-      const x = plane.x[i], y = plane.y[i];
-      if (!(x >= x0 && x <= x1 && y >= y0 && y <= y1) || !takes(i) || state.hidden.has(partition.labels[i])) continue;
-      let inside = 0;
-      for (let a = 0, b = corners.length - 1; a < corners.length; b = a++) {
-        const [ax, ay] = corners[a], [bx, by] = corners[b];
-        if ((ay > y) !== (by > y) && x < (bx - ax) * (y - ay) / (by - ay) + ax) inside ^= 1;
+      if (!(x[i] >= x0 && x[i] <= x1 && y[i] >= y0 && y[i] <= y1) || !takes(i) || state.hidden.has(partition.labels[i])) continue;
+      for (const [ax, ay, bx, by] of strips[Math.floor((y[i] - y0) / (y1 - y0) * (STRIPS - 1))]) {
+        if ((ay > y[i]) !== (by > y[i]) && x[i] < (bx - ax) * (y[i] - ay) / (by - ay) + ax) found[i] ^= 1;
       }
-      found[i] = inside;
     }
     return found;
   }
+}
+
+const STRIPS = 64;
+
+function edgesByStrip(corners, low, high) {
+  const strips = Array.from({ length: STRIPS }, () => []), strip = y => Math.floor((y - low) / (high - low) * (STRIPS - 1));
+  corners.forEach(([ax, ay], k) => {
+    const [bx, by] = corners[(k + 1) % corners.length];
+    for (let at = strip(Math.min(ay, by)); at <= strip(Math.max(ay, by)); at++) strips[at].push([ax, ay, bx, by]);
+  });
+  return strips;
 }
