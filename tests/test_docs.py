@@ -20,7 +20,8 @@ PUBLIC = [name for name in cmeans.__all__ if name not in ROOMS]
 
 
 @pytest.mark.parametrize(
-    "page", ["index", "start", "choosing", "real_data", "extending", "embeddings", "customers"]
+    "page",
+    ["index", "start", "choosing", "real_data", "extending", "embeddings", "customers", "explore"],
 )
 def test_the_python_of_a_page(
     page: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

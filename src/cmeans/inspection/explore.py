@@ -89,6 +89,11 @@ def read_state(text: str) -> PageState:
 class Exploration:
     """A page that was made: notebooks show it, `save` writes it.
 
+    Parameters
+    ----------
+    text : the page.
+    own : the key of the partition that it begins with.
+
     Attributes
     ----------
     path : of the file, if it was written.

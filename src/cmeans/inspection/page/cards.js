@@ -36,7 +36,7 @@ function typicalRows(card) {
     shown.addEventListener("click", () => mark(i));
     return element("li", {}, facts.kind === "report" ? shortened(idOf(i), 40) : shown, text ? element("span", { class: "text" }, text) : null);
   });
-  return element("div", { class: "typical" }, element("h4", {}, "Typical rows"), element("ul", {}, ...list));
+  return element("div", { class: "typical" }, element("p", { class: "head" }, "Typical rows"), element("ul", {}, ...list));
 }
 
 function statisticsOf(partition, j) {
