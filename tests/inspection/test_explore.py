@@ -14,7 +14,7 @@ import cmeans
 from cmeans.inspection import explore, read_state
 from cmeans.inspection.page import record
 from cmeans.inspection.page.packing import packed_numbers
-from cmeans.inspection.page.sentences import terms_of
+from cmeans.inspection.page.terms import terms_of
 from inspection.page_record import Record
 
 pytest.importorskip("jinja2")
@@ -149,8 +149,8 @@ def test_sentences_say_how_many_times_and_what_share():
     cards = record_of(explore(model, frame, n_clusters=())).partition()["cards"]
     small = min(cards, key=lambda card: card["size"])["sentences"]
     share = (frame["plan"][group == 1] == "premium").mean()
-    assert f"{share:.0%} have plan premium" in " ".join(small)
-    assert "spend: 5.5 times the average (6,000, all rows 1,083)." in small
+    assert f"{share:.0%} plan=premium (elsewhere" in " ".join(small)
+    assert "spend 5.5 times the average (6,000, elsewhere 100)" in small
 
 
 def test_terms_are_the_words_of_one_cluster():

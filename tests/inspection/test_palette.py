@@ -66,6 +66,6 @@ def test_colours_are_told_apart(eye):
 
 def test_every_cluster_has_a_colour_and_a_marker():
     assert len(set(COLOURS)) == len(COLOURS) >= 24
-    assert (colour(-1), marker(-1)) == (NOISE, ".")
+    assert (colour(-1), marker(-1)) == (NOISE, "x")
     looks = {(colour(cluster), marker(cluster)) for cluster in range(7 * len(COLOURS))}
     assert len(looks) == 7 * len(COLOURS)

@@ -20,7 +20,7 @@ from .choosing import choice_of
 from .errors import InputError
 from .fitting import MODEL, FitRequest, fit
 from .models import ModelAndRows, with_rows
-from .output.results import Stopwatch, caught_warnings
+from .output.results import Stopwatch, told_warnings
 from .output.terminal import Screen
 from .reporting import check_pages, feature_names, looked_at
 from .rows import ReadOptions, files_of, refuse_inside, texts_of
@@ -49,7 +49,7 @@ def explore(request: ExploreRequest, screen: Screen) -> dict[str, Any]:
     """Write the page of the rows of a file, and return the summary."""
     _check(request)
     watch = Stopwatch()
-    with caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
+    with told_warnings(screen) as warned:
         with watch.part("fit"):
             known, choice = _model_and_rows(request, screen)
         with watch.part("page"):

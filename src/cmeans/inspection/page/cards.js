@@ -55,7 +55,7 @@ function fillTip(tip, i) {
   tip.replaceChildren(
     element("div", { class: "head" }, swatch(partition, j), element("strong", {}, `${facts.noun} ${shortened(idOf(i), 60)}`)),
     element("div", {}, nameShown(partition, j) + soft),
-    element("dl", {}, ...values.flatMap(column => [element("dt", {}, shortened(column.name, 28)), element("dd", {}, said(column.at(i)))])));
+    element("dl", {}, ...values.flatMap(column => [element("dt", {}, shortened(column.name, 28)), element("dd", {}, column.said(column.at(i)))])));
   if (rows.texts !== null && rows.texts[i]) tip.append(element("p", { class: "text" }, rows.texts[i]));
 }
 
@@ -73,7 +73,7 @@ function rowCard(i) {
     const why = rows.columns.map((_, k) => k).filter(k => away(k, next) > away(k, j)).sort((a, b) => (away(b, next) - away(b, j)) - (away(a, next) - away(a, j))).slice(0, 3);
     parts.push(element("p", {}, "The next is ", element("strong", {}, partition.names[next]), why.length ? ". It is here for:" : ", to which its columns are nearer."));
     parts.push(element("ul", {}, ...why.map(k => element("li", {},
-      `${rows.columns[k].name} ${said(rows.columns[k].at(i))}: this cluster has ${said(statisticsOf(partition, j)[k].mean)} on average, the next ${said(statisticsOf(partition, next)[k].mean)}`))));
+      `${rows.columns[k].name} ${rows.columns[k].said(rows.columns[k].at(i))}: this cluster has ${rows.columns[k].said(statisticsOf(partition, j)[k].mean)} on average, the next ${rows.columns[k].said(statisticsOf(partition, next)[k].mean)}`))));
   }
   if (rows.texts !== null && rows.texts[i]) parts.push(element("blockquote", {}, rows.texts[i]));
   return parts;

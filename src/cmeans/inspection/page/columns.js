@@ -37,7 +37,7 @@ function telling(some) {
 
 /* A sentence on a column: what some rows have there, and all. */
 function sentence(k, some) {
-  const { mean, deviation } = rows.all[k], own = some[k].mean, name = rows.columns[k].name;
+  const { mean, deviation } = rows.all[k], own = some[k].mean, { name, said } = rows.columns[k];
   const away = deviation > 0 ? (own - mean) / deviation : 0;
   const word = Math.abs(away) < 0.25 ? "like all" : (Math.abs(away) > 1 ? "much " : "") + (away > 0 ? "higher" : "lower");
   return `${name}: ${said(own)} on average, ${word} (all rows ${said(mean)}).`;
@@ -51,7 +51,7 @@ function histogram(k, some, colour, label) {
     bins.forEach((value, b) => steps.push(`${b * wide / BINS},${high - (high - 2) * value / most}`, `${(b + 1) * wide / BINS},${high - (high - 2) * value / most}`));
     return (closed ? `M0,${high}L` : "M0," + high + "L") + steps.join(" ") + `L${wide},${high}` + (closed ? "Z" : "");
   };
-  const { low, step, top, name } = rows.columns[k];
+  const { low, step, top, name, said } = rows.columns[k];
   const picture = element("svg", { viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", role: "img", "aria-label": `${name}: ${label} before all rows` },
     element("path", { d: path(all, true), class: "all" }),
     element("path", { d: path(own, true), fill: colour, "fill-opacity": "0.75" }));

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from ...data.arrays import Float64, IntArray, is_sparse
+from ...data.arrays import IntArray
 from ...runtime.numerals import percent
 from ..contrast import contrast_of
 from ..figure import COLOURS
 from ..rows import InspectedRows
+from ..wording import said_of
 from .packing import packed_codes, packed_labels
-from .sentences import sentences_of, terms_of
+from .terms import terms_of
 
-TYPICAL = 3  # rows of a card
+SAID = 3  # sentences of a card
+TYPICAL = 3  # rows of one
 QUOTED = 240  # characters at most of a text that is shown
 
 
@@ -149,17 +152,8 @@ def _sentences(seen: InspectedRows) -> list[list[str]]:
     contrast = contrast_of(replace(seen, memberships=hard), seen.feature_names)
     if contrast is None:
         return [[] for _ in range(seen.n_clusters)]
-    ranges = _ranges(seen.x)
+    unit = cache(seen.unit)
     return [
-        sentences_of(contrast, j, ranges) if seen.masses[j] > 0 else []
+        said_of(contrast, j, unit, SAID) if seen.masses[j] > 0 else []
         for j in range(seen.n_clusters)
     ]
-
-
-def _ranges(x: Any) -> tuple[Float64, Float64]:
-    if is_sparse(x):
-        return tuple(np.asarray(f(axis=0).todense()).ravel() for f in (x.min, x.max))  # type: ignore[return-value]
-    finite = np.where(np.isfinite(x), x, np.nan)
-    empty = np.isnan(finite).all(axis=0)
-    finite[:, empty] = 0.0
-    return np.nanmin(finite, axis=0), np.nanmax(finite, axis=0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...data.arrays import Float64, IntArray, is_sparse
+from ...data.arrays import IntArray
 from ..contrast import contrast_of
 from ..directions import Plane
 from ..ellipses import ellipse
@@ -111,22 +111,18 @@ def _columns(page: PageRows) -> list[dict[str, Any]]:
     most = max(min(MOST_COLUMNS, FINE // len(seen.numbers)), COLUMNS)
     order = np.argsort(-np.ptp(contrast.standardized, axis=0), kind="stable")[:most]
     bits = 16 if len(seen.numbers) * len(order) <= FINE else 8
-    return [_column(page.feature_names[k], column_of(seen.x, int(k)), bits) for k in order]
+    return [_column(page, k, bits) for k in order.tolist()]
 
 
-def column_of(x: Any, k: int) -> Float64:
-    """Return a column (s,) of rows, dense or sparse."""
-    if is_sparse(x):
-        return np.asarray(x[:, [k]].todense(), dtype=np.float64).ravel()
-    column: Float64 = x[:, k]
-    return column
-
-
-def _column(name: str, values: Float64, bits: int) -> dict[str, Any]:
+def _column(page: PageRows, k: int, bits: int) -> dict[str, Any]:
+    """Return a column, and whether its numbers are dates or years, which have a form of their
+    own."""
+    values, unit = page.seen.column(k), page.seen.unit(k)
     packed = packed_numbers(values, bits)
     finite = values[np.isfinite(values)]
     top = round((float(finite.max()) - packed["low"]) / packed["step"]) if len(finite) else 0
-    return {"name": name, "values": packed, "top": top}
+    form = "date" if k in page.seen.dates else "year" if unit.is_year else "number"
+    return {"name": page.feature_names[k], "form": form, "values": packed, "top": top}
 
 
 def _plane(name: str, plane: Plane) -> dict[str, Any]:

@@ -35,6 +35,8 @@ async function columnOf(column) {
   const { low, step } = column.values;
   return {
     name: column.name, low, step, none, codes, top: column.top,
+    said: { date: value => Number.isFinite(value) ? new Date(864e5 * Math.floor(value)).toISOString().slice(0, 10) : "–",
+      year: value => Number.isFinite(value) ? value.toFixed(0) : "–", number: said }[column.form],
     at(i) { return codes[i] === none ? NaN : low + codes[i] * step; },
   };
 }
