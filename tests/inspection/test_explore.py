@@ -111,8 +111,14 @@ def test_a_choice_has_its_candidates_side_by_side(X):
     page = explore(model, X, n_clusters=())
     assert {"own", "plain-3-clusters", "pieces-3-clusters"} == set(page.partitions)
     assert model.evidence_.reason in html.unescape(page._text)
-    with pytest.raises(ValueError, match="X is None"):
-        explore(model)
+    with pytest.raises(ValueError, match=r"explore\(cmeans.cluster\(X\), X\)"):
+        explore(X)
+
+
+def test_a_selection_stands_with_its_table(X):
+    found = cmeans.select(cmeans.FuzzyCMeans(), X, range(2, 4), n_bootstrap=0, random_state=0)
+    text = explore(found, X, n_clusters=())._text
+    assert html.unescape(text).count(found.reason) == 1
 
 
 def test_two_models_and_two_months(X, model):

@@ -12,6 +12,7 @@ import pytest
 import cmeans
 from browser import browsing, needs_browser
 from cmeans.inspection import explore
+from cmeans.inspection.page import record
 
 pytest.importorskip("jinja2")
 pytestmark = [pytest.mark.slow, needs_browser]
@@ -244,6 +245,22 @@ def test_pictures_are_saved_and_another_partition_stands_beside(page):
     assert page.value("document.getElementById('second').getBoundingClientRect().width") > 300
     page.value("set('beside', '', 'change')")
     assert page.value("document.getElementById('second').hidden")
+
+
+def test_of_many_rows_some_are_drawn_and_one_of_the_others_where_it_is_found(
+    tab, rows, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(record, "DRAWN", 50)
+    X, model = rows
+    opened(tab, explore(model, X, n_clusters=()).save(tmp_path / "page.html").as_uri())
+    assert tab.value("text('picture-note')").startswith("50 of 100 rows are drawn one by one")
+    before = tab.value("drawn().then(pixels)")
+    tab.value("set('search', '51')")
+    assert tab.value("text('row-title')") == "Row 51"
+    assert tab.value("drawn().then(pixels)") != before
+    tab.value("click('mode-lasso'); lasso()")
+    assert "100 rows selected" in tab.value("text('selection-body')")
+    assert not [said for said in tab.wrong if "willReadFrequently" not in str(said)]
 
 
 @pytest.mark.parametrize("width", [360, 768])

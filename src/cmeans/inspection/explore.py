@@ -226,7 +226,8 @@ def explore(
         first = first.estimator
     if X is None:
         raise ValueError(
-            f"{CALLER}: X is None; pass the rows to look at, those of the fit or others."
+            f"{CALLER}: X is None; pass a model and the rows to look at, {CALLER}(model, X); of "
+            f"rows alone, {CALLER}(cmeans.cluster(X), X)."
         )
     rows, sets = (X, None) if against is None else _together(X, against)
     words = {

@@ -20,50 +20,68 @@ function evidenceChart() {
   return chart;
 }
 
-/* Clusters of the partitions with more and more clusters, a row each; lines lead to those that hold
+/* Clusters of the partitions with more and more clusters, a row each; bands lead to those that hold
    their rows, as wide as there are rows. */
 function tree() {
-  const series = rows.partitions.map((p, at) => ({ p, at })).filter(one => one.p.series).slice(0, 9), gap = 58, wide = 760;
-  const high = gap * series.length, parts = [], places = series.map(({ p }, level) => spread(p, level, wide, gap));
-  for (let level = 1; level < series.length; level++) parts.push(...links(series[level - 1].p, series[level].p, places[level - 1], places[level]));
-  series.forEach(({ p, at }, level) => {
-    parts.push(element("text", { x: 4, y: places[level].y + 4, class: at === state.partition ? "level shown" : "level" }, String(p.cards.length)));
+  const series = slides().slice(0, 9).map(at => ({ at, p: rows.partitions[at] })), gap = 58, wide = 760, parts = [];
+  let above = null;
+  series.forEach((one, level) => {
+    one.y = gap * (level + 0.5);
+    one.shared = above === null ? null : sharedRows(above.p, one.p);
+    one.x = spread(one.p, above, one.shared, wide);
+    if (above !== null) parts.push(...bands(above, one));
+    above = one;
+  });
+  for (const { p, at, x, y } of series) {
+    parts.push(element("text", { x: 4, y: y + 4, class: at === state.partition ? "level shown" : "level" }, String(p.cards.length)));
     p.cards.forEach((card, j) => {
       if (card.size === 0) return;
-      const dot = element("circle", { cx: places[level].x[j], cy: places[level].y, r: 3 + 17 * Math.sqrt(card.share), fill: facts.palette[p.colours[j]], class: "node" },
+      const dot = element("circle", { cx: x[j], cy: y, r: 3 + 17 * Math.sqrt(card.share), fill: facts.palette[p.colours[j]], class: "node" },
         element("title", {}, `${p.names[j]}: ${counted(card.size, "row")}`));
       dot.addEventListener("click", () => showPartition(at));
       parts.push(dot);
     });
-  });
-  return element("svg", { viewBox: `0 0 ${wide} ${high}`, class: "tree", role: "img", "aria-label": "How clusters divide as there are more: " + series.map(({ p }) => p.cards.length).join(", ") + " clusters" }, ...parts);
+  }
+  const said = series.map(({ p }) => p.cards.length).join(", ");
+  return element("svg", { viewBox: `0 0 ${wide} ${gap * series.length}`, class: "tree", role: "img", "aria-label": `How clusters divide as there are more: ${said} clusters` }, ...parts);
 }
 
-/* Places of the clusters of a partition, in the order of its picture's colours. */
-function spread(partition, level, wide, gap) {
-  const x = [], order = partition.order;
+/* How many rows each cluster shares with each of the partition above: shared[j][k]. */
+function sharedRows(above, below) {
+  const shared = below.cards.map(() => new Uint32Array(above.cards.length));
+  for (let i = 0; i < rows.count; i++) {
+    if (above.labels[i] >= 0 && below.labels[i] >= 0) shared[below.labels[i]][above.labels[i]]++;
+  }
+  return shared;
+}
+
+/* Places of clusters side by side, as wide as they are large, each below those it comes from. */
+function spread(partition, above, shared, wide) {
+  const from = j => {
+    const total = shared[j].reduce((a, b) => a + b, 0);
+    return total ? shared[j].reduce((sum, count, k) => sum + count * above.x[k], 0) / total : 0;
+  };
+  const order = partition.cards.map((_, j) => j), x = [];
+  if (above !== null) order.sort((a, b) => from(a) - from(b));
   let before = 0;
   for (const j of order) {
     const share = Math.max(partition.cards[j].share, 0.02);
     x[j] = before + share / 2;
     before += share;
   }
-  return { x: x.map(place => 40 + place / before * (wide - 80)), y: gap * (level + 0.5) };
+  return x.map(place => 40 + place / before * (wide - 80));
 }
 
-function links(above, below, from, to) {
-  const both = new Map(), found = [];
-  for (let i = 0; i < rows.count; i++) {
-    if (above.labels[i] < 0 || below.labels[i] < 0) continue;
-    const key = above.labels[i] * 4096 + below.labels[i];
-    both.set(key, (both.get(key) || 0) + 1);
-  }
-  for (const [key, count] of both) {
-    const [a, b] = [Math.floor(key / 4096), key % 4096];
-    if (count < 0.02 * below.cards[b].size * rows.count / facts.total) continue;
-    const middle = (from.y + to.y) / 2;
-    found.push(element("path", { d: `M${from.x[a]},${from.y}C${from.x[a]},${middle} ${to.x[b]},${middle} ${to.x[b]},${to.y}`, class: "link", stroke: facts.palette[below.colours[b]], "stroke-width": Math.max(1, 22 * Math.sqrt(count / rows.count)) }));
-  }
+function bands(above, below) {
+  const found = [], middle = (above.y + below.y) / 2;
+  below.shared.forEach((counts, j) => {
+    const total = counts.reduce((a, b) => a + b, 0);
+    counts.forEach((count, k) => {
+      if (count < 0.02 * total || count === 0) return;
+      const d = `M${above.x[k]},${above.y}C${above.x[k]},${middle} ${below.x[j]},${middle} ${below.x[j]},${below.y}`;
+      found.push(element("path", { d, class: "link", stroke: facts.palette[below.p.colours[j]], "stroke-width": Math.max(1, 22 * Math.sqrt(count / rows.count)) }));
+    });
+  });
   return found;
 }
 

@@ -1,7 +1,7 @@
 /* Points on a canvas. A page may hold 100,000 of them and a notebook twenty pages, so points are
    blended into the pixels of an image here, which takes some hundredths of a second without WebGL. */
 
-const MOST_POINTS = 100000, EDGE = { left: 64, right: 12, top: 12, bottom: 40 };
+const EDGE = { left: 64, right: 12, top: 12, bottom: 40 };
 
 function rgb(hex) { return [1, 3, 5].map(at => parseInt(hex.slice(at, at + 2), 16)); }
 

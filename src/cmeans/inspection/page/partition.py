@@ -47,16 +47,19 @@ class ShownPartition:
 
 def matched_colours(partitions: Sequence[ShownPartition], first: int) -> list[list[int]]:
     """Return colours (c,) of the clusters of each partition, by number: a cluster has that of the
-    cluster with which it shares most rows in the partition nearest to it that goes before, on the
-    way from `first`, so that colours stay while the number of clusters changes."""
-    by_size = sorted(range(len(partitions)), key=lambda at: partitions[at].seen.n_clusters)
-    at = by_size.index(first)
+    cluster with which it shares most rows in the partition before it, on the way of the slider from
+    `first`, so that colours stay while the number of clusters changes; those of other partitions
+    are compared with the first."""
+    along = [at for at, one in enumerate(partitions) if one.in_series or at == first]
+    along.sort(key=lambda at: partitions[at].seen.n_clusters)
+    middle = along.index(first)
+    before = {at: along[k - 1] for k, at in enumerate(along) if k > middle}
+    before |= {at: along[k + 1] for k, at in enumerate(along) if k < middle}
     found: dict[int, list[int]] = {first: list(range(partitions[first].seen.n_clusters))}
-    for way in (by_size[at + 1 :], by_size[:at][::-1]):
-        before = first
-        for one in way:
-            found[one] = _continued(partitions[before].seen, found[before], partitions[one].seen)
-            before = one
+    for at in [*along[middle + 1 :], *along[:middle][::-1], *range(len(partitions))]:
+        if at not in found:
+            last = before.get(at, first)
+            found[at] = _continued(partitions[last].seen, found[last], partitions[at].seen)
     return [[k % len(COLOURS) for k in found[at]] for at in range(len(partitions))]
 
 
@@ -88,25 +91,11 @@ def record_of(
         "said": partition.said,
         "series": partition.in_series,
         "colours": colours,
-        "order": _along_first_axis(seen),
         "labels": packed_labels(seen.labels),
         "memberships": packed_codes(np.rint(250 * largest).astype(int)) if seen.is_soft else None,
         "noise": float(seen.weight[seen.labels < 0].sum() / max(seen.weight.sum(), 1e-300)),
         "cards": _cards(seen, texts, sets),
     }
-
-
-def _along_first_axis(seen: InspectedRows) -> list[int]:
-    """Return the clusters in an order in which similar ones are neighbours: along the direction of
-    the rows in which clusters lie apart most."""
-    if not isinstance(seen.x, np.ndarray) or seen.n_clusters < 3:
-        return list(range(seen.n_clusters))
-    contrast = contrast_of(seen, seen.feature_names)
-    assert contrast is not None
-    away = contrast.standardized - contrast.standardized.mean(axis=0)
-    along = np.linalg.svd(away, full_matrices=False)[2][0]
-    order = np.argsort(away @ (along * np.sign(along[np.abs(along).argmax()])))
-    return [int(j) for j in order]
 
 
 def _cards(

@@ -17,6 +17,7 @@ from ..rows import InspectedRows
 from .packing import packed_codes, packed_numbers, packed_texts
 from .partition import QUOTED, ShownPartition, matched_colours, record_of
 
+DRAWN = 100_000  # rows that are drawn one by one at most, over a shading that counts all
 FINE = 1_000_000  # values up to which all have 16 bits, and more than ten columns are kept
 COLUMNS = 10  # that tell most, of more rows
 MOST_COLUMNS = 60
@@ -71,6 +72,7 @@ def record(page: PageRows, title: str, kind: str) -> dict[str, Any]:
         "count": len(page.seen.numbers),
         "total": page.seen.n_rows,
         "step": page.step,
+        "drawn": DRAWN,
         "palette": COLOURS,
         "noise": NOISE,
         "chosen": page.own,

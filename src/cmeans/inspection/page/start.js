@@ -155,8 +155,8 @@ function listenToControls() {
 async function start() {
   await unpack();
   rows.drawn = shuffled(rows.count);
-  if (rows.count > MOST_POINTS) {
-    const stride = Math.ceil(rows.count / MOST_POINTS);
+  if (rows.count > facts.drawn) {
+    const stride = Math.ceil(rows.count / facts.drawn);
     rows.drawn = rows.drawn.filter(i => i % stride === 0);
   }
   [rows.all] = summaries(new Int8Array(rows.count), 1);

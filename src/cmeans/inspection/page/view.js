@@ -91,7 +91,7 @@ class View {
     const stamp = stampOf(scale * this.radius()), grey = rgb(facts.noise), colours = partition.colours.map(k => rgb(facts.palette[k]));
     const rim = rows.count <= 3000 ? stampOf(scale * (this.radius() + 1)) : null, classes = this.classes();
     const across = width / (x1 - x0), up = height / (y1 - y0);
-    if (rows.count > MOST_POINTS) this.density(raster, classes, across, up);
+    if (rows.count > facts.drawn) this.density(raster, classes, across, up);
     for (const below of [true, false]) {
       for (const i of rows.drawn) {
         const j = classes[i];
