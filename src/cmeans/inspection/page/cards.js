@@ -22,8 +22,8 @@ function cardOf(partition, card, j) {
   return element("article", { class: "card", "data-cluster": j, style: { borderTopColor: colour } },
     element("header", {}, swatch(partition, j), isFrozen ? element("h3", {}, partition.names[j]) : name),
     element("p", { class: "size" }, element("strong", {}, percent(card.share)), ` · ${counted(card.size, "row")}` + (card.shares ? ` · ${card.shares}` : "")),
-    element("ul", { class: "sentences" }, ...card.sentences.map(text => element("li", {}, text))),
     card.terms.length ? element("p", { class: "terms" }, ...card.terms.map(term => element("span", {}, term))) : null,
+    element("ul", { class: "sentences" }, ...card.sentences.map(text => element("li", {}, text))),
     element("div", { class: "histograms" }, ...telling(some).slice(0, HISTOGRAMS).map(k => histogram(k, some, colour, partition.names[j]))),
     card.typical.length ? typicalRows(card) : null,
     isFrozen ? null : pick);

@@ -20,6 +20,7 @@ from .packing import packed_codes, packed_labels
 from .terms import terms_of
 
 SAID = 3  # sentences of a card
+NAMED = 3  # terms in the name of a cluster of texts
 TYPICAL = 3  # rows of one
 QUOTED = 240  # characters at most of a text that is shown
 
@@ -102,30 +103,36 @@ def _cards(
     seen: InspectedRows, texts: Sequence[str] | None, sets: IntArray | None
 ) -> list[dict[str, Any]]:
     """Return what is told of each cluster."""
-    contrast = contrast_of(seen, seen.feature_names)
     c, total, factor = seen.n_clusters, float(seen.weight.sum()), seen.n_rows / len(seen.numbers)
     sentences = _sentences(seen)
     terms = [[] for _ in range(c)] if texts is None else terms_of(texts, seen.labels, c)
+    names = _names(seen, terms)
     typical = [[i for i in rows if i >= 0] for rows in seen.nearest_rows(TYPICAL).tolist()]
-    cards = []
-    for j in range(c):
-        named = contrast is not None and contrast.names[j] != "average" and seen.masses[j] > 0
-        cards.append(
-            {
-                "label": str(j),
-                "name": contrast.names[j] if named and contrast else f"cluster {j}",
-                "size": round(float(seen.masses[j]) * factor),
-                "share": float(seen.masses[j]) / total if total else 0.0,
-                "shares": None if sets is None else _shares(seen.labels == j, sets),
-                "sentences": sentences[j],
-                "terms": terms[j],
-                "typical": typical[j],
-                "texts": []
-                if texts is None
-                else [" ".join(texts[i].split())[:QUOTED] for i in typical[j]],
-            }
-        )
-    return cards
+    return [
+        {
+            "label": str(j),
+            "name": names[j],
+            "size": round(float(seen.masses[j]) * factor),
+            "share": float(seen.masses[j]) / total if total else 0.0,
+            "shares": None if sets is None else _shares(seen.labels == j, sets),
+            "sentences": sentences[j],
+            "terms": terms[j],
+            "typical": typical[j],
+            "texts": [] if texts is None else [texts[i][:QUOTED] for i in typical[j]],
+        }
+        for j in range(c)
+    ]
+
+
+def _names(seen: InspectedRows, terms: Sequence[Sequence[str]]) -> list[str]:
+    """Return names to begin with: a few words of its texts, or what a cluster is high or low in."""
+    contrast = contrast_of(seen, seen.feature_names)
+    said = ["average"] * seen.n_clusters if contrast is None else contrast.names
+    return [
+        ", ".join(words[:NAMED])
+        or (name if name != "average" and seen.masses[j] > 0 else f"cluster {j}")
+        for j, (words, name) in enumerate(zip(terms, said, strict=True))
+    ]
 
 
 def _shares(inside: Any, sets: IntArray) -> str:
