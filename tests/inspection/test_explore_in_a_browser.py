@@ -43,6 +43,15 @@ window.lasso = more => {
   for (const [x, y] of [[width - 14, 14], [width - 14, height - 42], [66, height - 42]]) point("pointermove", x, y);
   point("pointerup", 66, height - 42);
 };
+window.tip = () => {
+  const tip = document.getElementById("tip");
+  for (let x = 70; x < 800; x += 8) {
+    for (let y = 20; y < 400; y += 8) {
+      point("pointermove", x, y);
+      if (!tip.hidden) return tip.textContent;
+    }
+  }
+};
 window.pixels = () => {
   const canvas = document.getElementById("plot"), { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
   let sum = 0;
@@ -115,6 +124,10 @@ def test_hostile_texts_are_shown_to_the_letter_and_nothing_is_fetched(page, file
         assert text in shown
     assert page.value("document.querySelectorAll('img, iframe').length") == 0
     assert "&#39;" not in shown
+    tip = page.value("tip()")
+    assert all(text in tip for text in HOSTILE)
+    page.value("document.querySelector('nav a[href=\"#clusters\"]').click()")
+    assert page.value("location.hash") == "#view=own"
     page.value("click('save-csv')")
     assert page.value("savedAs") == "script-script-x-script.csv"
     assert page.fetched == ["about:blank", file.as_uri()][-len(page.fetched) :]

@@ -158,6 +158,7 @@ def explore(
     against: Any = None,
     n_clusters: Sequence[int] | None = None,
     sample_weight: Any = None,
+    diag: Any = None,
     inverse_transform: Callable[[Any], Any] | None = None,
     title: str = "Clusters",
     theme: str = "auto",
@@ -189,7 +190,7 @@ def explore(
     n_clusters : numbers, default=None: some around the model's
         Numbers of clusters to show besides: the model is fitted again for each, to at most 20,000
         of the rows. Connected pieces know theirs without, communities have their layers. (): none.
-    sample_weight, inverse_transform, title, theme, findings : as for `report`.
+    sample_weight, diag, inverse_transform, title, theme, findings : as for `report`.
     max_rows : int, default=500,000
         Rows of the page; of more as many, evenly spaced. Of more than 100,000 as many are drawn
         one by one, over a shading that counts all.
@@ -232,6 +233,7 @@ def explore(
     rows, sets = (X, None) if against is None else _together(X, against)
     words = {
         "sample_weight": sample_weight,
+        "diag": diag,
         "most": integer(max_rows, "max_rows", CALLER, 1),
         "inverse_transform": inverse_transform,
     }

@@ -117,6 +117,15 @@ function fillChoices() {
   slider.disabled = many.length < 2;
 }
 
+/* Go to a part of the page; the address stays that of the view. */
+function follow(event) {
+  const part = byId(event.currentTarget.getAttribute("href").slice(1));
+  event.preventDefault();
+  part.tabIndex = -1;
+  part.focus({ preventScroll: true });
+  part.scrollIntoView();
+}
+
 function setMode(lassoes) {
   state.lassoes = lassoes;
   byId("mode-lasso").setAttribute("aria-pressed", lassoes);
@@ -147,6 +156,8 @@ function listenToControls() {
   on("unselect", "click", unselect);
   on("unmark", "click", () => { state.marked = -1; showRow(); redraw(); });
   on("state", "focus", () => byId("state").select());
+  for (const link of document.querySelectorAll('a[href^="#"]')) link.addEventListener("click", follow);
+  window.addEventListener("hashchange", () => { readAddress(); refresh(); showAll(); });
   window.addEventListener("resize", redraw);
   window.addEventListener("beforeprint", () => views[0].draw());
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
