@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cmeans
-from cmeans.inspection import explain
+from cmeans.inspection import explain, summary
 from cmeans.inspection.contrast import Contrast
 from cmeans.inspection.tree_rules import Cut, Range
 from cmeans.inspection.units import unit_of
@@ -71,6 +71,7 @@ def test_tables_are_explained_in_their_own_units(tmp_path):
     new = model.labels_[0]
     assert "joined 2024-03-14 (elsewhere 2022-01-14)" in told.sentences[new]
     assert "0% premium_yes (elsewhere 100%)" in told.sentences[new]
+    assert summary(model, table)["name"][new] == "often premium_no, rarely premium_yes, low spend"
     assert "spend 0.6% of the average (115, elsewhere 40,000)" in told.sentences[new]
     assert {rule.conditions for rule in told.short_rules} == {
         ("premium_no is 1",),

@@ -12,6 +12,7 @@ def test_cells_of_columns():
     assert texts_of([28_123.4, 1_204.0]) == ["28,100", "1,204"]
     assert texts_of([106_123.4, 106_456.0]) == ["106,120", "106,460"]
     assert texts_of([0.7, 0.6712, np.inf]) == ["0.700", "0.671", "inf"]
+    assert texts_of([0.0682, 0.000678, -0.0108]) == ["0.0682", "0.0007", "-0.0108"]
     assert texts_of([512.5, 0.00012]) == ["512", "0.00012"]
     assert texts_of([4711, 12]) == ["4711", "12"]  # numbers of rows, which are names
     assert texts_of(np.array([[4711, 12], [3, -1]])) == ["4711, 12", "3"]

@@ -3,17 +3,18 @@ long tables folded; as text and for notebooks."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
 import numpy as np
 
-from .numerals import FEW, in_digits, told_apart
+from .numerals import in_digits, told_apart
 
 MOST = 40  # rows of which all are shown
 FIRST, LAST = 30, 5  # that are shown of more
-ALIKE = 100  # times the smallest number of a column, up to which all have as many decimals
+MOST_DECIMALS = 6  # of a column whose numbers all have as many
 # without colours of its own, so that it is read on light and on dark pages
 STYLE = (
     "<style>.cmeans-table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
@@ -34,13 +35,15 @@ def texts_of(values: Any) -> list[str]:
     known = column[np.isfinite(column)]
     if (known == np.rint(known)).all() and (np.abs(known) < 1e15).all():
         return [f"{v + 0.0:,.0f}" if np.isfinite(v) else in_digits(v) for v in column.tolist()]
-    texts, size = told_apart(column.tolist()), np.abs(known[known != 0])
-    decimals = max(len(text.partition(".")[2]) for text in texts)
-    if not decimals or size.max() >= ALIKE * size.min() or size.min() < FEW:
-        return texts
+    size, spread = np.abs(known[known != 0]), float(np.ptp(known))
+    decimals = 2 - math.floor(math.log10(size.max()))
+    if spread > 0:
+        decimals = max(decimals, 1 - math.floor(math.log10(spread)))
+    if not 0 < decimals <= MOST_DECIMALS or size.min() < 0.5 * 10.0**-decimals:
+        return told_apart(column.tolist())
     return [
-        f"{value + 0.0:,.{decimals}f}" if np.isfinite(value) else in_digits(value)
-        for value in column.tolist()
+        f"{value:,.{decimals}f}" if np.isfinite(value) else in_digits(value)
+        for value in (column + 0.0).tolist()
     ]
 
 
@@ -57,7 +60,7 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table as lines of text; of a long one the first and the last rows."""
     left_out = len(rows) - FIRST - LAST if len(rows) > MOST else 0
     shown = [*rows[:FIRST], *rows[-LAST:]] if left_out else rows
-    to_left = _of_words(rows, len(head))
+    to_left = of_words(rows, len(head))
     columns = list(zip(head, *shown, strict=True))
     widths = [max(map(len, column)) for column in columns]
     lines = [
@@ -77,7 +80,7 @@ def html_table(
 ) -> str:
     """Return a table for a notebook; the rows of a long one after the first are folded. `chosen`:
     numbers of rows that stand out."""
-    to_left, bold = _of_words(rows, len(head)), set(chosen)
+    to_left, bold = of_words(rows, len(head)), set(chosen)
     kinds = [' class="text"' if left else "" for left in to_left]
     names = "".join(
         f'<th scope="col"{kind}>{escape(text)}</th>' for text, kind in zip(head, kinds, strict=True)
@@ -108,8 +111,12 @@ def html_lines(lines: Iterable[str]) -> str:
     return "".join(f"<p>{escape(line)}</p>" for line in lines)
 
 
-def _of_words(rows: Sequence[Sequence[str]], n_columns: int) -> list[bool]:
-    """Return of each column whether it holds words rather than numbers."""
+def of_words(rows: Sequence[Sequence[str]], n_columns: int) -> list[bool]:
+    """Return of each column whether it holds words alone, no numbers."""
+    columns = [
+        [row[at] for row in rows if row[at] not in ("", "-", "inf")] for at in range(n_columns)
+    ]
     return [
-        any(row[at][:1].isalpha() and row[at] != "inf" for row in rows) for at in range(n_columns)
+        bool(column) and all(text[0].isalpha() or text[0] in "<\"'(" for text in column)
+        for column in columns
     ]
