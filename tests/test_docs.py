@@ -24,7 +24,7 @@ PUBLIC = [name for name in cmeans.__all__ if name not in ROOMS]
     "page",
     [
         *("index", "start", "choosing", "real_data", "extending", "embeddings"),
-        *("customers", "cells", "images", "topics", "production"),
+        *("customers", "explore", "cells", "images", "topics", "production"),
         *(f"algorithms/{page.stem}" for page in sorted((DOCS / "algorithms").glob("*.md"))),
     ],
 )

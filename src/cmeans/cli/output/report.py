@@ -290,7 +290,8 @@ def of_predict(summary: Mapping[str, Any]) -> Iterator[Part]:
 
 def of_report(summary: Mapping[str, Any]) -> Iterator[Part]:
     """Yield what a page was written of."""
-    yield f"{summary['rows']:,} rows of {summary['file']}, as {summary['model']} sees them"
+    model = summary["model"] or summary["estimator"]
+    yield f"{summary['rows']:,} rows of {summary['file']}, as {model} sees them"
     yield from _end(summary)
 
 
