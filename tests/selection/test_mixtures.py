@@ -40,7 +40,9 @@ def test_bic_and_icl_are_those_of_the_fits():
         known = [getattr(model, name)(X) for model in models]
         np.testing.assert_allclose(found.table[name], known, rtol=1e-9)
     assert {"stability", "stability_error", "seconds", "objective"} < set(found.table)
-    assert found.reason.startswith("3 clusters: BIC is the least, 2992.66; that of 4 comes next")
+    assert found.reason == "3 clusters: BIC is the least, 2,993; that of 4 comes next, 3,027."
+    [chosen] = [row for row in found._repr_html_().split("<tr") if row.startswith(" class=chosen")]
+    assert chosen.startswith(" class=chosen><td>3</td>")
     np.testing.assert_array_equal(found.estimator.labels_, models[2].labels_)
     display = SelectionDisplay.from_selection(found)
     assert sorted(display.lines_) == ["bic", "icl"]

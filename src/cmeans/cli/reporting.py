@@ -149,7 +149,7 @@ def looked_at(model: Any, rows: InputRows, recipe: TableRecipe) -> InspectedRows
         CALLER,
         sample_weight=weight,
         most=min(MOST_ROWS, max(LOOKED_AT // max(1, int(rows.x.shape[1])), 1)),
-        inverse_transform=_inverse(model, recipe),
+        recipe=recipe,
     )
 
 
@@ -165,13 +165,7 @@ def feature_names(model: Any, recipe: TableRecipe) -> list[str] | None:
     kernel = vars(model).get("kernel_")  # None: of connected pieces, which are of features
     if isinstance(model, Pipeline) or (kernel is not None and not kernel.takes_features):
         return None
-    return [label if isinstance(label, str) else f"column {label}" for label in recipe.columns]
-
-
-def _inverse(model: Any, recipe: TableRecipe) -> Any:
-    if recipe.scaling.kind == "none" or feature_names(model, recipe) is None:
-        return None
-    return recipe.scaling.undone
+    return list(recipe.shown_names)
 
 
 def page_of_fit(
