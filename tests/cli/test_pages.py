@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cli.command import Command
+from cmeans.runtime.numerals import in_digits
 
 pytest.importorskip("jinja2")
 
@@ -77,7 +78,7 @@ def test_values_are_in_the_units_of_the_file(
     )
     x, groups = blobs
     page = (tmp_path / "report.html").read_text()
-    assert f">{x[groups == 2, 3].mean():.4g}</td>" in page
+    assert f">{in_digits(x[groups == 2, 3].mean())}</td>" in page
 
 
 @pytest.mark.parametrize(
