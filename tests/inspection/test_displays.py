@@ -217,13 +217,14 @@ def test_selection(X):
     selection = cmeans.select(
         cmeans.KernelKMeans(kernel="linear"),
         X,
-        range(2, 5),
+        (2, 3),
         param_grid={"tol": [1e-3, 1e-4]},
+        n_bootstrap=2,
         random_state=0,
         n_bootstrap=2,
     )
     display = SelectionDisplay.from_selection(selection)
-    assert display.lines_["corrected"].get_xdata().tolist() == [2, 3, 4]
+    assert display.lines_["corrected"].get_xdata().tolist() == [2, 3]
     assert display.choice_.get_xdata()[0] == selection.n_clusters
     with pytest.raises(ValueError, match=r"cmeans\.select"):
         SelectionDisplay.from_selection(3)

@@ -181,7 +181,7 @@ def select(
     >>> from sklearn.datasets import make_blobs
     >>> from cmeans import FuzzyCMeans, select
     >>> X, _ = make_blobs(200, centers=4, random_state=3)
-    >>> selection = select(FuzzyCMeans(kernel="linear"), X, range(2, 6), random_state=0)
+    >>> selection = select(FuzzyCMeans(kernel="linear"), X, range(3, 6), random_state=0)
     >>> selection.n_clusters
     4
     >>> selection.estimator.predict(X).max()

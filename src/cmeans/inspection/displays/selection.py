@@ -41,7 +41,7 @@ class SelectionDisplay(Display):
     >>> from cmeans import KernelKMeans, select
     >>> from cmeans.inspection import SelectionDisplay
     >>> X, _ = make_blobs(300, centers=3, random_state=1)
-    >>> found = select(KernelKMeans(kernel="linear"), X, range(2, 6), random_state=0)
+    >>> found = select(KernelKMeans(kernel="linear"), X, range(2, 4), random_state=0)
     >>> sorted(SelectionDisplay.from_selection(found).lines_)[:2]
     ['chance', 'corrected']
     """
