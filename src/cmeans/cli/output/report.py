@@ -288,6 +288,17 @@ def of_predict(summary: Mapping[str, Any]) -> Iterator[Part]:
     yield from _end(summary)
 
 
+def of_stream(summary: Mapping[str, Any]) -> Iterator[Part]:
+    """Yield the end of a stream, whose warnings have been told as they came."""
+    skipped = summary["rows_malformed"]
+    yield f"{several(summary['rows_clustered'], 'row')} of {summary['source']} clustered" + (
+        f"; {several(skipped, 'malformed row')} left out" if skipped else ""
+    )
+    yield ""
+    yield _clusters(summary["sizes"], summary["noise"], None)
+    yield f"written: {', '.join(summary['outputs'].values())}"
+
+
 def of_report(summary: Mapping[str, Any]) -> Iterator[Part]:
     """Yield what a page was written of."""
     model = summary["model"] or summary["estimator"]
