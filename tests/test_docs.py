@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
 
 import cmeans
@@ -20,12 +21,19 @@ PUBLIC = [name for name in cmeans.__all__ if name not in ROOMS]
 
 
 @pytest.mark.parametrize(
-    "page", ["index", "start", "choosing", "real_data", "extending", "embeddings", "customers"]
+    "page",
+    [
+        *("index", "start", "choosing", "real_data", "extending", "embeddings"),
+        *("customers", "explore", "cells", "images", "topics", "production"),
+        *(f"algorithms/{page.stem}" for page in sorted((DOCS / "algorithms").glob("*.md"))),
+    ],
 )
 def test_the_python_of_a_page(
     page: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One block after the other, as a reader would; "print(...)  # this" prints this."""
+    if page == "cells":
+        pytest.importorskip("anndata")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     blocks = re.findall(
@@ -37,6 +45,7 @@ def test_the_python_of_a_page(
         exec(compile(block, f"docs/{page}.md", "exec", dont_inherit=True), names)
         said = re.findall(r"^ *print\(.*\)  # (.*)$", block, flags=re.M)
         assert capsys.readouterr().out.splitlines() == said
+    plt.close("all")
 
 
 def named(page: str) -> set[str]:

@@ -40,6 +40,8 @@ COMMANDS = {
     "in the model's order.",
     "report": "Show what a model found in the rows of a file: a page for any browser, in one file, "
     "with pictures and tables.",
+    "explore": "Explore the rows of a file on a page: how many clusters, what they are like, where "
+    "a row lies. One file for any browser, without a network.",
     "stream": "Cluster rows as they come, each once: labels at once, and a model that goes on "
     "learning. From a pipe, a file or a folder.",
     "info": "Say what a model file holds.",

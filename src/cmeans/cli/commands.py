@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import shlex
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ from .choosing import CHOSEN, with_choice
 from .config import KEY, config_of, read_config
 from .demo import demo as run_demo
 from .errors import InputError, verdict
+from .exploring import ExploreRequest
+from .exploring import explore as run_explore
 from .fitting import LABELS, LABELS_CSV, FitRequest
 from .fitting import fit as run_fit
 from .models import PredictRequest, describe_model
@@ -69,6 +72,8 @@ from .table_options import (
 )
 
 app = new_app()
+# options of a table that a model has settled
+OF_MODELS = ("scale", "categorical", "dates", "cyclic", "latlon", "column_weight")
 
 
 File = Annotated[
@@ -518,6 +523,67 @@ def report(
     ] = "auto",
 ) -> dict[str, Any]:
     return report_on(ReportRequest(model, table.reading(file, weight), out, title, theme), screen)
+
+
+@command(of_report, table=OF_EVERY_TABLE | OF_A_FIT)
+def explore(
+    screen: Screen,
+    context: Context,
+    table: TableOptions,
+    file: File,
+    out: Annotated[
+        Path,
+        option(RUN, "The page, .html; it opens in any browser, without a network.", metavar="F"),
+    ] = Path("explore.html"),
+    model: Annotated[
+        Path | None,
+        option(
+            RUN,
+            "The model.safetensors of an earlier fit.",
+            "--model",
+            metavar="MODEL",
+            shown="none: the rows are clustered as they speak for",
+        ),
+    ] = None,
+    n_clusters: Annotated[
+        int | None,
+        option(
+            METHOD, "Number of clusters.", "--clusters", "-c", min=1, shown="as the rows speak for"
+        ),
+    ] = None,
+    texts: Annotated[
+        str | None,
+        option(DATA, "Column of texts to show with the rows.", "--texts", metavar="COLUMN"),
+    ] = None,
+    title: Annotated[
+        str | None,
+        option(RUN, "Of the page.", "--title", metavar="TEXT", shown="the name of the file"),
+    ] = None,
+    theme: Annotated[
+        Literal["auto", "light", "dark"],
+        option(RUN, "auto: as the reader's system has it.", "--theme"),
+    ] = "auto",
+    random_state: Annotated[int, option(RUN, "The same seed gives the same result.", "--seed")] = 0,
+) -> dict[str, Any]:
+    given = [option_of(name) for name, value in table.given.items() if name in OF_MODELS and value]
+    if model is not None and (given or n_clusters is not None):
+        raise InputError(
+            f"{', '.join(given or ['--clusters'])}: belongs to a fit, and --model {model} has made "
+            "one; leave one of them out."
+        )
+    words = {"random_state": random_state} | ({"n_clusters": n_clusters} if n_clusters else {})
+    fit = FitRequest(
+        table.reading(file),
+        out,
+        "fuzzy",
+        words,
+        table.scale(AUTO),
+        table.words,
+        arguments=context.obj,
+    )
+    typed = shlex.join(["cmeans", *context.obj])
+    request = ExploreRequest(fit, model, out, texts, title, theme, typed)
+    return run_explore(request, screen)
 
 
 @command(methods={"stream": STREAM})

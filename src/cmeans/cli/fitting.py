@@ -24,7 +24,7 @@ from ..fitting.rows.finite import without_partial
 from ..fitting.seen_rows import Inspectable
 from ..persistence.model_file import read_metadata, save
 from ..rules.base import rule_of
-from ..runtime.numerals import parse_budget
+from ..runtime.numerals import in_bytes, parse_budget
 from ..runtime.signals import held_back
 from ..runtime.user_warnings import DataWarning, one_line
 from ..solvers.checkpoints import check_place
@@ -330,7 +330,7 @@ def prepared_rows(
         _tell_blanks(rows)
     if rows.stay:
         who = "the workers read them" if stays else "they are read again in every sweep"
-        screen.say(f"{rows.x.nbytes / 1e9:.3g} GB of rows stay where they are; {who}")
+        screen.say(f"{in_bytes(rows.x.nbytes)} of rows stay where they are; {who}")
     unscaled = np.isin(list(map(str, rows.columns)), list(front.recipe.unscaled))
     scaling = learn_scaling(request.scale, rows.x, rows.weight, unscaled, as_option).weighted(
         column_weights(front.recipe, rows.columns, request.table, as_option)

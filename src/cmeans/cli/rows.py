@@ -37,6 +37,7 @@ __all__ = [
     "refuse_inside",
     "row_names",
     "tables_of",
+    "texts_of",
 ]
 
 _NO_DATA = {
@@ -239,6 +240,16 @@ def row_names(reading: ReadOptions) -> AddedColumn:
     """Return the column that names the rows, as it is stored."""
     tables = tables_of(reading, f"--id {reading.name}")
     return _added(tables, tables[0].header.fields[_naming(tables[0].header, reading)].label, True)
+
+
+def texts_of(reading: ReadOptions, column: ColumnLabel) -> list[str]:
+    """Return a column as texts, as they are stored; empty ones for cells without a value."""
+    parts = (part for read in row_names(replace(reading, name=column)).parts for part in read())
+    return [
+        "" if value is None else str(value)
+        for part in parts
+        for value in (part if isinstance(part, list) else part.to_pylist())
+    ]
 
 
 def added_columns(reading: ReadOptions) -> list[AddedColumn]:

@@ -18,7 +18,7 @@ from ..evidence.neighbour_score import neighbour_score
 from ..evidence.number_choice import NumberChoice, chosen_number
 from ..evidence.record import Candidate, Evidence, LeftOut
 from ..evidence.space_choice import best_partition, judged_partitions
-from ..runtime.numerals import counted
+from ..runtime.numerals import several
 from .auto_spaces import OutOfTimeError, SamplePartitions, cost
 
 MOST = 60  # clusters of over-segmentations
@@ -158,7 +158,7 @@ class AutoChoice:
             if found and space in COSTLY and self._is_settled(number, found):
                 continue
             if found and not self._afford(space, number, rows):
-                what = f"{space} with {counted(number, 'cluster')}"
+                what = f"{space} with {several(number, 'cluster')}"
                 self._leave_out(what, cost(space, [number], rows))
                 continue
             labels = self.partitions(space, number)
@@ -254,7 +254,7 @@ class AutoChoice:
         space = order[0] if order else names[0]
         choice = self.choice
         if choice is None:
-            reason = f"{counted(number, 'cluster')}, as given"
+            reason = f"{several(number, 'cluster')}, as given"
             reason += f": {space} by the table above." if order else "."
             return Evidence(
                 number,

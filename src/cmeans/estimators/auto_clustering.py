@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
@@ -27,6 +28,7 @@ from ..evidence.record import Evidence
 from ..fitting.arguments import Auto, RunsPasses, check_engine
 from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.named_parameters import NamedParameters
+from ..fitting.seen_rows import OtherPartition
 from ..fitting.validation import (
     checked_random_state,
     one_of,
@@ -46,6 +48,7 @@ from .auto_spaces import COSTS, SamplePartitions, SpaceWords
 
 BUDGET = 1e8  # row visits: some ten seconds of one processor
 SPACES = tuple(name for name in COSTS if name != "dense pieces")
+SHOWN = 5_000  # rows at most of which the partitions of candidates are made anew
 FEWEST = 5  # far rows that are a group to tell of
 
 
@@ -346,6 +349,23 @@ class AutoClustering(
         for scaler in self._scalers:
             x = scaler.transform(x)
         return x
+
+    _other_evidence = "How few near rows a partition divides: 1 is none."
+
+    def _other_partitions(self, X: Any, numbers: Sequence[int]) -> Iterator[OtherPartition]:
+        """Yield the candidates' partitions of rows X, as the last step of `best_estimator_` takes
+        them, each made anew of some of these rows."""
+        n = int(X.shape[0])
+        some = X[:: -(-n // SHOWN)]
+        words = SpaceWords(self.n_jobs if self.engine is None else None, 0)
+        for one in self.evidence_.candidates:
+            try:
+                model = words.estimator(one.space, one.n_clusters, n).fit(some)
+            except ValueError:  # of rows that it does not take, such as those with missing values
+                continue
+            name = f"{one.space}, {one.n_clusters:,} clusters"
+            labels = model.predict(X)
+            yield OtherPartition(labels, one.n_clusters, one.score, name, one.verdict)
 
     def _pipeline(self) -> Any:
         """Return the estimator behind the scalers, if there are any."""

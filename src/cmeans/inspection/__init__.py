@@ -21,8 +21,10 @@ from .displays.sizes import SizesDisplay
 from .displays.stability import StabilityDisplay
 from .displays.tendency import TendencyDisplay
 from .explain import Explanation, explain
+from .explore import Exploration, PageState, explore, read_state
 from .overview import overview
-from .report import Again, Findings, report
+from .page.findings import Again, Findings
+from .report import report
 from .representatives import representatives
 from .summary import summary
 from .tables import Table
@@ -35,9 +37,11 @@ __all__ = [
     "CostCurveDisplay",
     "EvidenceDisplay",
     "Explanation",
+    "Exploration",
     "Findings",
     "ImageDisplay",
     "MembershipDisplay",
+    "PageState",
     "PieceTreeDisplay",
     "ResolutionDisplay",
     "ScatterDisplay",
@@ -48,7 +52,9 @@ __all__ = [
     "Table",
     "TendencyDisplay",
     "explain",
+    "explore",
     "overview",
+    "read_state",
     "report",
     "representatives",
     "summary",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from ...runtime.numerals import counted
+from ...runtime.numerals import several
 
 
 class PaceLines:
@@ -27,8 +27,8 @@ class PaceLines:
             return
         pace = self._rows / (now - self._began)
         self._tell(
-            f"{counted(self._rows, 'row')}, {pace:,.0f}/s; {counted(clusters, 'cluster')}; "
-            f"{counted(self._alerts, 'alert')}; "
+            f"{several(self._rows, 'row')}, {pace:,.0f}/s; {several(clusters, 'cluster')}; "
+            f"{several(self._alerts, 'alert')}; "
             f"longest delay {self._delay:.2g} s"
         )
         self._began, self._rows, self._alerts, self._delay = now, 0, 0, 0.0

@@ -18,7 +18,7 @@ from ...data.files.schema import ColumnChoice
 from ...data.recipe.recognition import Given
 from ...data.recipe.scaling import learn_scaling
 from ...data.recipe.table_recipe import TableRecipe
-from ...runtime.numerals import counted
+from ...runtime.numerals import in_digits, several
 from ...runtime.signals import held_back
 from ...runtime.user_warnings import UnfitRowError
 from ...storage.atomic import write_text
@@ -191,7 +191,7 @@ class StreamRun:
                 raise
         if self._stream is None:
             count = self._faults.count
-            skipped = f" but {counted(count, 'malformed one')}" if count else ""
+            skipped = f" but {several(count, 'malformed one')}" if count else ""
             raise InputError(f"{self._source.where}: no rows came{skipped}.")
         return replace(self._stream, place=self._place)
 
@@ -256,7 +256,7 @@ class StreamRun:
         assert choice is not None, "rows come after their columns"
         if self._stream is None:
             wanted = self._request.words.get("n_clusters")
-            number = "clusters that come and go" if wanted is None else counted(wanted, "cluster")
+            number = "clusters that come and go" if wanted is None else several(wanted, "cluster")
             self._screen.say(
                 f"looking for {number} in {len(choice.columns):,} columns of {choice.dtype.name}"
             )
@@ -270,7 +270,8 @@ class StreamRun:
                 value, label = chunk.x[error.row, error.column], choice.columns[error.column]
                 self._faults.note(
                     f"row {chunk.rows[error.row]} (counted from 0): column {label!r} has "
-                    f"{value:.5g}, too much for the kernel; scale the data, or take another kernel"
+                    f"{in_digits(value, 5)}, too much for the kernel; scale the data, or take "
+                    "another kernel"
                 )
                 chunk = chunk.without(error.row)
         self._stream, self._unsaved = stream, self._unsaved + 1
@@ -292,7 +293,7 @@ class StreamRun:
         """Return a new model, and the scaling of the first chunk."""
         words = self._request.words
         if len(chunk) < (words.get("n_clusters") or 1):
-            came = f"{counted(len(chunk), 'row')} came"
+            came = f"{several(len(chunk), 'row')} came"
             raise InputError(
                 f"{self._source.where}: {came}, too few for --clusters {words['n_clusters']}."
             )

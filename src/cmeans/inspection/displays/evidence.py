@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ...evidence.record import Candidate, Evidence
-from ..figure import colour, wrapped
+from ..figure import colour
 from .base import Display
 
 MARKS = {"agreement": "o", "stability": "D"}  # of a candidate, beside the bar of its score
@@ -75,4 +75,4 @@ class EvidenceDisplay(Display):
         self.ax_.invert_yaxis()
         self.ax_.set(xlabel="1: near rows together, all agree; 0: by chance", xlim=(None, 1.05))
         self.ax_.legend(fontsize=8)
-        self.ax_.set_title(wrapped(self.reason), fontsize=8)
+        self._say(self.reason)
