@@ -79,7 +79,8 @@ class AutoClustering(
         out before anything starts, so that results are the same on every machine. `evidence_` says
         what that is.
     scaling : "auto", "none", "unit", "standard", "robust" or "log", default="auto"
-        What is done to the columns first. "auto": ranges of 1 where those of columns differ more
+        What is done to the columns first. Not "range" as elsewhere: units are part of the evidence.
+        "auto": ranges of 1 where those of columns differ more
         than ten times (divided by quartiles where a few rows are far out), logarithms of positive
         values of which few are very large, else nothing.
     time_limit : float or None, default=None

@@ -55,10 +55,10 @@ class FuzzyCMeans(ChoosesKernel, Plotting, BaseCMeans):
         Whether rows far from all clusters belong to none, with the label -1. A noise cluster takes
         a share in every row, most of it in those. "auto": as many as the data say, up to half of
         them, by how wide most clusters are (see Notes), but never most of a cluster that a fit
-        without noise has and that would be most of the noise. A number: about this share of the
-        rows, by weight, whether or not so many lie far out; where none do, those farthest from
-        their own centres. It serves better with narrow kernels. `stop_reason_` tells where noise is
-        a cluster of its own.
+        without noise has and that would be most of the noise, nor a quarter of one that is wide
+        and has few strays. A number: about this share of the rows, by weight, whether or not so
+        many lie far out; where none do, those farthest from their own centres. It serves better
+        with narrow kernels. `stop_reason_` tells where noise is a cluster of its own.
     top_k : int >= 1 or None, default=None
         In how many clusters a row has memberships: its `top_k` nearest ones alone, in every sweep.
         None: in all. For hundreds of clusters and more, where it takes less time, and keeps `top_k`
