@@ -7,9 +7,9 @@ from typing import Any
 
 from ..data.arrays import Array, is_stored
 from .base import Engine
-from .dask.columns import DaskColumn
 from .dask.dask_api import is_collection
 from .dask.engine import DaskEngine
+from .parts.columns import Column
 from .threads import ThreadEngine
 
 
@@ -29,14 +29,14 @@ def rows_held(x: Any, engine: Any, estimator_name: str, *, holes: bool) -> Any:
 
 def column_beside(
     x: Array, values: Any, check: Callable[[Any, int], Any], name: str, estimator_name: str
-) -> DaskColumn | None:
+) -> Column | None:
     """Return numbers by row that stay on workers beside the rows `x`, each part of them checked;
     None where rows or numbers are here."""
-    if isinstance(values, DaskColumn):
+    if isinstance(values, Column):
         return values
     if not (is_stored(x) and x.elsewhere and is_collection(values)):
         return None
-    column: DaskColumn = x.partitions.column(values, check, name, estimator_name)
+    column: Column = x.partitions.column(values, check, name, estimator_name)
     return column
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ...data.row_source import RowArray, RowsError, StoredRows
-from .columns import Partitions
 from .dask_api import empty_chunk, is_array, is_frame, memory_limits, settled, started
+from .partitions import DaskPartitions
 from .shards import as_rows, look
 
 NUMBERS = "biuf"  # NumPy's kinds that are real numbers
@@ -61,7 +61,7 @@ class DaskRows(StoredRows):
             self._complain(estimator_name, number, starts[number], looks[number])
         # futures of (b, d) arrays, none of them empty
         self.parts = [parts[number] for number in kept]
-        self.partitions = Partitions(
+        self.partitions = DaskPartitions(
             client,
             np.array([0, *accumulate(looks[number].shape[0] for number in kept)]),
             answers_stay,

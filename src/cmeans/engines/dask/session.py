@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from ...data.row_source import RowsError
 from ..base import Chain, ChunkedRows, Engine, HasTasks, Pass, Result, Sum
-from .columns import DaskKept, columns_of
+from ..parts.columns import PartedKept, columns_of
 from .dask_api import has_killed_workers, is_connected, placed, settled
 from .interrupts import unraised_interrupts
 from .rows import DaskRows
@@ -124,7 +124,7 @@ class DaskSession(Engine):
             beside[:] = started[len(sums) :]
             return started[: len(sums)]
 
-        return over.conclude(self._added(self._results(submit))), DaskKept(
+        return over.conclude(self._added(self._results(submit))), PartedKept(
             self._rows.partitions, beside
         )
 
@@ -145,7 +145,7 @@ class DaskSession(Engine):
                 partial(self._follow, rows, steps, sent, Answer(state), kept, beside)
             )
             state, at = answer.told(), at + count
-            kept = None if kept is None else DaskKept(self._rows.partitions, beside)
+            kept = None if kept is None else PartedKept(self._rows.partitions, beside)
             count = max(
                 1, min(2 * count, int(count * SENT_FOR / (time.monotonic() - begun)), MOST_CHUNKS)
             )
