@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy.typing as npt
 
+from ..parts.beside import some_rows
 from ..parts.columns import Column, Partitions
 from .dask_api import by_row, column_in_parts
-from .shards import some_rows
 
 
 @dataclass(frozen=True, eq=False)

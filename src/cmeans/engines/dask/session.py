@@ -16,12 +16,13 @@ from uuid import uuid4
 
 from ...data.row_source import RowsError
 from ..base import Chain, ChunkedRows, Engine, HasTasks, Pass, Result, Sum
+from ..parts.beside import some_rows
 from ..parts.columns import PartedKept, columns_of
+from ..parts.orders import Answer
 from .dask_api import has_killed_workers, is_connected, placed, settled
 from .interrupts import unraised_interrupts
 from .rows import DaskRows
 from .shards import (
-    Answer,
     Node,
     PreparedOnce,
     Shard,
@@ -31,7 +32,6 @@ from .shards import (
     folded_and_kept,
     followed,
     mapped,
-    some_rows,
     unchanged,
 )
 

@@ -205,7 +205,9 @@ class PartedKept:
 
     def column(self, name: str) -> Column:
         """Return an attribute of what is kept, numbers by row."""
-        parts = self.rows.map(getattr, self.parts, self.rows.parts_of([name] * len(self.rows.sizes)))
+        parts = self.rows.map(
+            getattr, self.parts, self.rows.parts_of([name] * len(self.rows.sizes))
+        )
         return Column(self.rows, parts, self.rows.first(parts, _empty_like))
 
     def answer(self, name: str) -> Any:
