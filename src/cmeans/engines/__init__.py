@@ -6,6 +6,8 @@ from .of_rows import brought, column_beside, engine_of_rows, rows_held
 from .parts.engine import HoldingEngine, PartsOfFiles
 from .parts.holder import Holder
 from .parts.orders import Answer, Work
+from .ray import RayEngine
+from .spark import SparkEngine
 from .threads import ThreadEngine, count_threads, usable_cpus
 
 __all__ = [
@@ -19,6 +21,8 @@ __all__ = [
     "NumberedPass",
     "PartsOfFiles",
     "Pass",
+    "RayEngine",
+    "SparkEngine",
     "ThreadEngine",
     "Work",
     "brought",

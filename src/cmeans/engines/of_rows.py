@@ -10,10 +10,12 @@ from .base import Engine
 from .dask.dask_api import is_collection
 from .dask.engine import DaskEngine
 from .parts.columns import Column
+from .ray import RayEngine
+from .spark import SparkEngine
 from .threads import ThreadEngine
 
 # of engines that are taken for what they hold
-KINDS: tuple[type[Engine], ...] = (DaskEngine,)
+KINDS: tuple[type[Engine], ...] = (DaskEngine, SparkEngine, RayEngine)
 
 
 def engine_of_rows(x: Array, n_jobs: int | None) -> Engine:
