@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,11 @@ WORDS: dict[str, Any] = {"init": X[[5, 300, 600, 900]], "kernel": "linear", "tol
 @pytest.fixture(scope="module")
 def session() -> Iterator[Any]:
     """Two threads, which do a task again up to three times."""
-    words = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+    words = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.pyspark.python": sys.executable,
+    }
     made = SparkSession.builder.master("local[2,3]").config(map=words).getOrCreate()
     made.sparkContext.setLogLevel("OFF")
     yield made

@@ -139,10 +139,8 @@ class SparkHolder(Holder):
         except Exception as error:
             if type(error).__module__.partition(".")[0] not in ("py4j", "pyspark"):
                 raise
-            said = str(getattr(error, "java_exception", None) or error).strip().splitlines()
-            raise RowsError(
-                f"{self.where}: Spark has given up ({said[0]}); its log says more."
-            ) from error
+            said = " ".join(str(getattr(error, "java_exception", None) or error).split())
+            raise RowsError(f"{self.where}: Spark has given up ({said}).") from error
 
     def source(self, work: Work, arguments: Mapping[int, Any]) -> tuple[Any, Any]:
         """Return the RDD that work runs on, and what runs."""

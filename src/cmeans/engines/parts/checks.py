@@ -39,10 +39,11 @@ def look(rows: Any, holes: bool) -> PartitionCheck:
 
 
 def mark_of(rows: Any) -> Mark:
-    """Return the number of rows, and the sum of their bits, each times an odd number of its place,
-    modulo 2^64: rows in another order are other rows."""
-    bits = np.ascontiguousarray(rows).view(f"u{rows.dtype.itemsize}").ravel().astype(np.uint64)
-    return len(rows), int(np.dot(bits, np.arange(1, 2 * bits.size, 2, dtype=np.uint64)))
+    """Return the number of rows, and the sum of their bits, each times odd numbers of its row and
+    its column, modulo 2^32 or 2^64: rows in another order are other rows."""
+    bits = np.ascontiguousarray(rows).view(f"u{rows.dtype.itemsize}")
+    odd = np.arange(1, 2 * max(bits.shape), 2, dtype=bits.dtype)
+    return len(rows), int(bits @ odd[: bits.shape[1]] @ odd[: len(bits)])
 
 
 def same_rows(rows: Any, mark: Mark, name: str, advice: str) -> Any:
