@@ -15,6 +15,7 @@ storage and from the file that workers read (pyspark and Java are needed). Wante
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import subprocess
 import sys
@@ -108,7 +109,8 @@ def spark(n_rows: int, rounds: int) -> None:
     """Print seconds of a sweep of threads, of a data frame, and of files that workers read."""
     from pyspark.sql import SparkSession
 
-    words = {"spark.ui.enabled": "false", "spark.pyspark.python": sys.executable}
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    words = {"spark.ui.enabled": "false"}
     session = SparkSession.builder.master("local[2]").config(map=words).getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     with tempfile.TemporaryDirectory() as folder:

@@ -34,10 +34,10 @@ WORDS: dict[str, Any] = {"init": X[[5, 300, 600, 900]], "kernel": "linear", "tol
 @pytest.fixture(scope="module")
 def session() -> Iterator[Any]:
     """Two threads, which do a task again up to three times."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # of the workers, too
     words = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.pyspark.python": sys.executable,
     }
     made = SparkSession.builder.master("local[2,3]").config(map=words).getOrCreate()
     made.sparkContext.setLogLevel("OFF")
