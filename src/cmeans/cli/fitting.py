@@ -47,12 +47,12 @@ from .output.report import clearness, long_tails, next_steps, spreads
 from .output.results import (
     Stopwatch,
     as_json,
-    caught_warnings,
     files_kept,
     plain,
     refuse_foreign,
     results_folder,
     sizes,
+    told_warnings,
 )
 from .output.terminal import Screen
 from .reporting import check_pages, descriptions, feature_names, looked_at, page_of_fit
@@ -123,7 +123,7 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
         _cluster(request.scheduler) as client,
         staged(request.out, seal=SUMMARY) as place,
     ):
-        with caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
+        with told_warnings(screen) as warned:
             with watch.part("read"), without_partial("missing" in method.parameters):
                 screen.say(f"reading {request.reading.file}")
                 request, front = with_front(request, METHODS)

@@ -22,7 +22,7 @@ from ..runtime.user_warnings import DataWarning
 from ..storage.overwriting import refuse_overwriting
 from .errors import InputError
 from .models import with_rows
-from .output.results import Stopwatch, caught_warnings
+from .output.results import Stopwatch, told_warnings
 from .output.terminal import Screen
 from .rows import InputRows, ReadOptions, files_of, refuse_inside, row_names
 
@@ -60,7 +60,7 @@ def report_on(request: ReportRequest, screen: Screen) -> dict[str, Any]:
     )
     check_pages("cmeans report")
     watch = Stopwatch()
-    with caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
+    with told_warnings(screen) as warned:
         with watch.part("read"):
             known = with_rows(request.model, request.reading, screen, LOADED)
         with watch.part("report"):

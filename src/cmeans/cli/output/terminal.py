@@ -29,6 +29,7 @@ class Screen:
 
     quiet: bool = False
     for_people: bool = False  # a summary follows that people read, with warnings and advice
+    strict: bool = False  # what would be a warning of the rows ends the command
 
     def say(self, text: str) -> None:
         if not self.quiet:
