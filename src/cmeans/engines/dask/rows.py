@@ -66,6 +66,7 @@ class DaskRows(PartedRows):
         )
 
         self.answers_stay = answers_stay
+        self.marks = [(looks[number].mark, f"partition {number} of {where}") for number in kept]
 
     @property
     def starts(self) -> Any:

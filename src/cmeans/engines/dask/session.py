@@ -17,6 +17,7 @@ from uuid import uuid4
 from ...data.row_source import RowsError
 from ..base import Chain, ChunkedRows, Engine, HasTasks, Pass, Result, Sum
 from ..parts.beside import some_rows
+from ..parts.checks import same_rows
 from ..parts.columns import PartedKept, columns_of
 from ..parts.orders import Answer
 from .dask_api import has_killed_workers, is_connected, placed, settled
@@ -48,6 +49,7 @@ SCHEDULER_GONE = (
     "again, from a checkpoint where the fit had "
     "one (engine=cmeans.DaskEngine(checkpoint=cmeans.Checkpoint(path, resume=True)))."
 )
+ADVICE = "persist it first (x.persist())"
 GIVE_MEMORY = "give them more memory, or smaller partitions"
 
 # tasks by their keys, which end in the number of the partition that they run beside
@@ -385,13 +387,15 @@ class DaskSession(Engine):
             tasks = {
                 f"cmeans-shard-{name}-{k}": (
                     Shard,
-                    part,
+                    (same_rows, part, *mark, ADVICE),
                     rows.blocks.x.function,
                     spec,
                     self._rows.memory_per_worker,
                     *beside,
                 )
-                for k, (part, *beside) in enumerate(zip(parts, *columns, strict=True))
+                for k, (part, mark, *beside) in enumerate(
+                    zip(parts, self._rows.marks, *columns, strict=True)
+                )
             }
             self._shards[rows] = self._started({spec: (unchanged, of_one), **tasks}, list(tasks))
         return self._shards[rows]
