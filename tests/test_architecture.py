@@ -80,6 +80,8 @@ HEAVY = {
     "matplotlib",
     "dask",
     "distributed",
+    "pyspark",
+    "ray",
     "torch",
     "cupy",
     "jinja2",

@@ -14,7 +14,7 @@ if _typing.TYPE_CHECKING:
     from . import anndata, datasets, inspection, kernels, metrics, papers, rules, validity
     from .data.files import open_blocks
     from .data.recipe.read_table import read_table
-    from .engines import DaskEngine
+    from .engines import DaskEngine, RayEngine, SparkEngine
     from .estimators import (
         AdaptivePossibilisticCMeans,
         CMeans,
@@ -32,6 +32,7 @@ if _typing.TYPE_CHECKING:
     from .estimators.landmark_graph import LandmarkGraph
     from .fitting.covariance import Covariance
     from .fitting.landmark_choice import Landmarks
+    from .fitting.rows.batch_answers import BatchPredictor
     from .fitting.search import Search
     from .fitting.sizes import Sizes
     from .papers import (
@@ -51,6 +52,7 @@ if _typing.TYPE_CHECKING:
 __all__ = [
     "AdaptivePossibilisticCMeans",
     "AutoClustering",
+    "BatchPredictor",
     "CMeans",
     "Checkpoint",
     "ConnectivityClustering",
@@ -68,10 +70,12 @@ __all__ = [
     "ParameterWarning",
     "PossibilisticCMeans",
     "ProbabilisticKMeans",
+    "RayEngine",
     "Search",
     "Selection",
     "SequentialPossibilisticCMeans",
     "Sizes",
+    "SparkEngine",
     "Stability",
     "StreamingFuzzyCMeans",
     "StreamingGaussianMixture",
@@ -112,6 +116,9 @@ _PLACES = {  # of names that are neither modules nor estimators
     "Checkpoint": "solvers.checkpoints",
     "Covariance": "fitting.covariance",
     "DaskEngine": "engines",
+    "RayEngine": "engines",
+    "SparkEngine": "engines",
+    "BatchPredictor": "fitting.rows.batch_answers",
     "DataWarning": "runtime.user_warnings",
     "Search": "fitting.search",
     "Selection": "selection.select",

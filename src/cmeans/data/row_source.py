@@ -47,6 +47,7 @@ class StoredRows(ABC):
     again: Callable[[], StoredRows] | None = None
     ndim = 2
     elsewhere = False  # True of rows that other machines hold
+    engine: Any = None  # who runs passes over these, where others do
     answers_stay = False  # True where labels of rows stay with them on other machines
     holes = False  # True where values may be missing, which are NaN
     recipe: Any = None  # the `TableRecipe` of a table that was read by one
@@ -167,7 +168,7 @@ class _View(StoredRows):
             rows.elsewhere,
             rows.holes,
         )
-        self.recipe = rows.recipe
+        self.recipe, self.engine = rows.recipe, rows.engine
         self._rows = rows
 
     def memory(self, n_threads: int) -> int:
