@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from ..data.addresses import place
 from ..data.arrays import Float64
 from ..fitting.validation import one_of
 from ..runtime.numerals import in_digits, percent
@@ -141,7 +142,7 @@ def report(
     one_of(theme, "theme", CALLER, ("auto", "light", "dark"))
     if not names_a_page(out):
         raise ValueError(
-            f"{CALLER}(out={os.fspath(out)!r}): the page is HTML; give a file that ends in .html."
+            f"{CALLER}(out={str(place(out))!r}): the page is HTML; give a file that ends in .html."
         )
     seen = inspected(
         model,
@@ -165,7 +166,7 @@ def report(
 
 def names_a_page(out: str | os.PathLike[str]) -> bool:
     """True of a file whose name says that it is HTML."""
-    return Path(os.fspath(out)).suffix.lower() in (".html", ".htm")
+    return place(out).suffix.lower() in (".html", ".htm")
 
 
 def page_of(
@@ -191,10 +192,10 @@ def page_of(
     told = None if contrast is None else explanation_of(seen, contrast.feature_names, 5, 3)
     contents = _contents(model, seen, names, contrast, told, findings or Findings())
     text = _template().render(title=_short(title), theme=theme, **contents)
-    place = Path(os.fspath(out))
-    with staged_file(place) as staging:
+    file = place(out)
+    with staged_file(file) as staging:
         write_text(staging, text)
-    return place
+    return file
 
 
 def _template() -> Any:

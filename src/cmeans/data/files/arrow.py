@@ -11,14 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute
-import pyarrow.csv
-import pyarrow.ipc
-import pyarrow.parquet
 from numpy.typing import NDArray
 
 from ...runtime.user_warnings import one_line
+from ..addresses import Address
+from ..arrow_library import pa
 from ..row_source import RowsError
 from .claims import check_columns
 from .discovery import IPC_FILE
@@ -51,8 +48,10 @@ def batch_rows(n_columns: int, least: int, cells: int = CELLS) -> int:
     return min(ROWS, max(least, cells // max(n_columns, 1)))
 
 
-def file_bytes(path: Path) -> pa.OSFile:
+def file_bytes(path: Path) -> pa.NativeFile:
     """The bytes of a file. pyarrow takes names for UTF-8, which not every name is."""
+    if isinstance(path, Address):
+        return pa.PythonFile(path.open(buffering=0), "r")
     return pa.OSFile(os.fsencode(path))
 
 
@@ -371,8 +370,10 @@ class ParquetTable(FileTable):
         rows = batch_rows(len(places), 1_024, _CELLS)
         names = stored_names(self.header, places)
         with self._opened() as opened:
+            # threads of PyArrow that hold a file of Python's end Python 3.13 by a signal
+            threads = groups is None and isinstance(self._file.path, Path)
             for batch in opened.iter_batches(
-                rows, row_groups=groups, columns=names, use_threads=groups is None
+                rows, row_groups=groups, columns=names, use_threads=threads
             ):
                 yield _block(batch, self.header, places, row)
                 row += batch.num_rows
@@ -382,7 +383,7 @@ class ParquetTable(FileTable):
     def column(self, at: int) -> Iterator[pa.Array]:
         with self._opened() as opened:
             for batch in opened.iter_batches(
-                batch_rows(1, 1_024), columns=stored_names(self.header, [at])
+                batch_rows(1, 1_024), columns=stored_names(self.header, [at]), use_threads=False
             ):
                 yield batch.column(0)
 

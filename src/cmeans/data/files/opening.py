@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..addresses import PathWord, absolute, place
 from ..row_source import ColumnLabel, RowsError, StoredRows
 from .discovery import found, keys_of, kind_of_file, know_format
 from .npy import ArrayFile, SparseFile, open_npy, open_npz
-from .schema import ColumnChoice, PathWord, ReadOptions, Spelling
+from .schema import ColumnChoice, ReadOptions, Spelling
 from .tables import FileTable, JoinedRows, KeyedTable, common_header, found_again, joined_tables
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ def open_rows(
     )
     if not len(rows):
         raise RowsError(f"{where}: has no rows.")
-    rows.files, rows.holes = tuple(map(os.path.abspath, paths)), asked.holes
+    rows.files, rows.holes = tuple(map(absolute, paths)), asked.holes
     rows.again = partial(
         _open_again,
         replace(asked, file=_absolute(asked.file), columns=rows.columns, dtype=rows.dtype.name),
@@ -215,11 +216,11 @@ def _open_again(asked: ReadOptions) -> StoredRows:
     return rows
 
 
-def _absolute(path: PathWord | Sequence[PathWord]) -> str | list[str]:
+def _absolute(path: PathWord | Sequence[PathWord]) -> PathWord | list[PathWord]:
     """Return absolute paths, as another process may have another working folder."""
     if isinstance(path, (str, os.PathLike)):
-        return os.path.abspath(path)
-    return [os.path.abspath(word) for word in path]
+        return absolute(path)
+    return [absolute(word) for word in path]
 
 
 def _refuse_other(file: OpenedFile, first: OpenedFile) -> None:
@@ -280,5 +281,6 @@ def _word(word: Any) -> ColumnLabel | None:
 
 def _name(path: PathWord | Sequence[PathWord]) -> str:
     if isinstance(path, (str, os.PathLike)):
-        return os.fspath(path)
-    return f"{os.fspath(path[0])} and {len(path) - 1} more" if len(path) > 1 else os.fspath(path[0])
+        return str(place(path))
+    first = str(place(path[0]))
+    return f"{first} and {len(path) - 1} more" if len(path) > 1 else first
