@@ -36,6 +36,27 @@ def unlabelled(x: Any) -> Any:
     return x.data if hasattr(type(x), "dims") and hasattr(type(x), "data") else x
 
 
+def comes_by_arrow(x: Any) -> bool:
+    """True of a table that is handed over by Arrow's C interface, as those of DuckDB are. Data
+    frames that are arrays too are taken as such, but where they have columns of lists."""
+    if not (hasattr(x, "__arrow_c_stream__") or hasattr(x, "__arrow_c_array__")):
+        return False
+    is_frame = hasattr(x, "dtypes") and hasattr(x, "to_numpy")
+    return not is_frame or _holds_lists(x)
+
+
+def _holds_lists(frame: Any) -> bool:
+    """True of a data frame with a column whose cells are lists of numbers."""
+    for at, kind in enumerate(frame.dtypes):
+        if getattr(kind, "kind", "") == "O":  # of pandas, whose cells may be anything
+            cells = (cell for cell in frame.iloc[:, at] if cell is not None)
+            if isinstance(next(cells, None), (list, tuple, np.ndarray)):
+                return True
+        elif str(kind).lower().startswith(("list", "array", "fixed_size_list")):
+            return True
+    return False
+
+
 def is_sparse(x: Array) -> bool:
     """True where x is a SciPy sparse matrix or array."""
     # which is asked a hundred times in a fit, of arrays more often than not

@@ -31,6 +31,8 @@ __all__ = [
     "file_bytes",
     "header_of",
     "kind_of",
+    "lengths_of",
+    "of_unsaid_length",
     "pa",
     "readable",
     "reading",
@@ -124,20 +126,20 @@ def _length_of(kind: pa.DataType) -> int | None:
     return kind.list_size or None if pa.types.is_fixed_size_list(kind) and _is_list(kind) else None
 
 
-def _of_unsaid_length(schema: pa.Schema) -> list[str]:
+def of_unsaid_length(schema: pa.Schema) -> set[str]:
     """Return the columns of lists of numbers whose type does not say how many they hold."""
-    return [
+    return {
         name
         for name, kind in zip(schema.names, schema.types, strict=True)
         if _is_list(kind) and _length_of(kind) is None
-    ]
+    }
 
 
-def _lengths(batch: Any) -> dict[str, int]:
+def lengths_of(batch: Any) -> dict[str, int]:
     """Return the length of the first list in each column of a record batch, where it has any."""
     found = (
         (name, pa.compute.list_value_length(batch.column(name)).drop_null())
-        for name in batch.schema.names
+        for name in of_unsaid_length(batch.schema)
     )
     return {
         name: lengths[0].as_py()
@@ -282,13 +284,13 @@ class IpcTable(FileTable):
         self.groups: tuple[int, ...] | None = None
         with self._opened([]) as opened:
             schema = opened.schema
-            self._names, unsaid = schema.names, _of_unsaid_length(schema)
+            self._names, unsaid = schema.names, of_unsaid_length(schema)
         self.header = header_of(str(file), schema, spell)  # refuses two columns of one name
         if unsaid:
-            with self._opened(unsaid) as opened:
+            with self._opened(sorted(unsaid)) as opened:
                 first = next(self._batches(opened, None), None)
             self.header = header_of(
-                str(file), schema, spell, None if first is None else _lengths(first)
+                str(file), schema, spell, None if first is None else lengths_of(first)
             )
         if self._footed and self.header.fields:
             # the footer has no row counts, so one column of each batch is read
@@ -358,10 +360,12 @@ class ParquetTable(FileTable):
             self._metadata = opened.metadata
             schema = opened.schema_arrow
             # refuses two columns of one name
-            self.header, unsaid = header_of(str(file), schema, spell), _of_unsaid_length(schema)
-            first = next(opened.iter_batches(1_024, columns=unsaid), None) if unsaid else None
+            self.header, unsaid = header_of(str(file), schema, spell), of_unsaid_length(schema)
+            first = (
+                next(opened.iter_batches(1_024, columns=sorted(unsaid)), None) if unsaid else None
+            )
             if first is not None:
-                self.header = header_of(str(file), schema, spell, _lengths(first))
+                self.header = header_of(str(file), schema, spell, lengths_of(first))
         groups = (self._metadata.row_group(at) for at in range(self._metadata.num_row_groups))
         self.groups = tuple(group.num_rows for group in groups)
 
