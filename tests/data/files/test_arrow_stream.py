@@ -12,6 +12,7 @@ import pytest
 
 import cmeans
 from cmeans import FuzzyCMeans
+from cmeans.data.arrays import comes_by_arrow
 from cmeans.data.row_source import RowsError
 
 X = np.vstack([np.random.default_rng(part).normal(size=(50, 3)) + 10 * part for part in range(2)])
@@ -117,5 +118,35 @@ def test_what_cannot_be_used_is_one_line(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_frames_of_numbers_are_taken_as_before() -> None:
     frame = pd.DataFrame(X, columns=list("abc"))
-    assert not cmeans.data.arrays.comes_by_arrow(frame)
-    assert not cmeans.data.arrays.comes_by_arrow(pytest.importorskip("polars").from_pandas(frame))
+    assert not comes_by_arrow(frame)
+    assert not comes_by_arrow(pytest.importorskip("polars").from_pandas(frame))
+
+
+class Labelled:
+    """An array with names as far as it is asked, which xarray hands over by Arrow as a column."""
+
+    __arrow_c_stream__ = dims = data = sizes = None
+
+    def __init__(self, data: Any, *dims: str) -> None:
+        self.data, self.dims = data, dims
+        self.sizes = dict(zip(dims, data.shape, strict=True))
+
+
+def test_arrays_with_names_are_arrays() -> None:
+    model = FuzzyCMeans(2, random_state=0).fit(Labelled(X, "pixel", "band"))
+    assert model.objective_ == FuzzyCMeans(2, random_state=0).fit(X).objective_
+    advice = r"X\.stack\(row=\['y', 'x'\]\)\.transpose\('row', 'band'\)"
+    with pytest.raises(ValueError, match=advice):
+        model.predict(Labelled(X.reshape(10, 10, 3), "y", "x", "band"))
+
+
+def test_xarray_there_and_back() -> None:
+    xarray = pytest.importorskip("xarray")
+    cube = xarray.DataArray(X.T.reshape(3, 10, 10), dims=("band", "y", "x"))
+    pixels = cube.stack(pixel=("y", "x")).transpose("pixel", "band")
+    model = FuzzyCMeans(2, random_state=0).fit(pixels)
+    found = pixels.isel(band=0, drop=True).copy(data=model.labels_).unstack("pixel")
+    assert found.dims == ("y", "x")
+    assert np.array_equal(found, model.labels_.reshape(10, 10))
+    table = xarray.Dataset({name: ("row", X[:, at]) for at, name in enumerate("abc")})
+    assert np.array_equal(model.predict(table), model.labels_)
