@@ -42,7 +42,7 @@ def lies_in(path: str | os.PathLike[str], folder: str | os.PathLike[str]) -> boo
     """True where a path, which need not exist, is a folder or leads into it."""
     inside, outside = place(path), place(folder)
     if isinstance(inside, Address) or isinstance(outside, Address):
-        return str(inside).startswith(f"{str(outside).rstrip('/')}/")
+        return f"{inside}/".startswith(f"{str(outside).rstrip('/')}/")
     real = Path(os.path.realpath(path))
     key = _identity(folder)
     return any(_identity(part) == key for part in (real, *real.parents))
