@@ -187,7 +187,7 @@ def test_heavy_imports_wait_until_they_are_needed(path):
     # The command's folder loads with the command only, what reads through pyarrow where a file is
     # opened that needs it, and what draws bars where one is drawn.
     late = {
-        SOURCE / "data" / "files" / "arrow.py": {"pyarrow"},
+        SOURCE / "data" / "arrow_library.py": {"pyarrow"},
         SOURCE / "runtime" / "progress_bar.py": {"rich"},
     }
     assert not heavy or room(path) == "cli" or heavy == late.get(path), (

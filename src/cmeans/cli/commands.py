@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import shlex
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,6 +12,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from ..data.addresses import place
 from ..data.recipe.recognition import Given
 from ..data.recipe.scaling import AUTO
 from ..data.row_source import RowsError
@@ -200,6 +202,9 @@ def command(
             _keyword(name, None if name == KEY else False, kind)
             for name, kind in OF_EVERY_COMMAND.items()
         ]
+        for word in words:
+            if getattr(word.annotation, "__origin__", None) in (Path, Path | None):
+                word.annotation.__metadata__[0].parser = place  # which knows addresses too
         defaults = {word.name: word.default for word in words}
         keeps_config = KEY in {word.name for word in own}
 
@@ -249,7 +254,7 @@ def _words_of(given: Mapping[str, Any]) -> list[str]:
         for value in given.values()
         for word in (value if isinstance(value, (list, tuple)) else [value])
     )
-    return [str(word) for word in words if isinstance(word, (str, Path))]
+    return [str(word) for word in words if isinstance(word, (str, os.PathLike))]
 
 
 def _keyword(name: str, default: Any, kind: Any) -> inspect.Parameter:

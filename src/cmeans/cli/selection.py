@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
 import shlex
 from collections.abc import Mapping
@@ -91,7 +90,7 @@ def select_number(
     """Judge every number of clusters on a sample of the rows, write what was seen to a folder if
     one is given, and return the summary."""
     if request.checkpoint is not None and (file := request.kept_in) is not None:
-        refuse_overwriting({f"--checkpoint {file}": os.fspath(file)}, files_of(request.reading))
+        refuse_overwriting({f"--checkpoint {file}": file}, files_of(request.reading))
         check_place(request.checkpoint, "--checkpoint")
     if out is None:
         return _judged(request, trials, screen)[0]

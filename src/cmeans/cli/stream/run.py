@@ -41,7 +41,7 @@ from .batches import Batch, Faults, FirstOnes, chunks, with_few_faults
 from .events import EventLog
 from .labels import STDOUT, LabelWriter, plain_file
 from .pace import PaceLines
-from .sources import AS_RECOGNISED, STDIN, Source, parquet_files
+from .sources import AS_RECOGNISED, STDIN, Source, parquet_files, the_file
 from .state import SavedStream, StreamPlace, refuse_no_state, refuse_other_words
 
 IN_PIPES = 0.5  # seconds that a row waits for others there, unless the user says how many
@@ -154,7 +154,7 @@ class StreamRun:
                 replace(reading, weight=reading.weight or former.weight),
                 former.recipe,
             )
-        self._wait = request.wait or (IN_PIPES if _is_pipe(Path(source)) else None)
+        self._wait = request.wait or (IN_PIPES if _is_pipe(the_file(request.reading)) else None)
         self._source = Source(
             reading,
             recipe,
@@ -337,7 +337,7 @@ class StreamRun:
 
 def stream(request: StreamRequest, screen: Screen) -> dict[str, Any] | None:
     """Read to the end of the source and return the summary; None where the labels go to stdout."""
-    refuse_clashes(request, Path(str(request.reading.file)))
+    refuse_clashes(request, the_file(request.reading))
     out, watch = None if request.out == STDOUT else request.out, Stopwatch()
     with files_kept({"--out": out, "--checkpoint": request.checkpoint}):
         run = StreamRun(request, screen, _former(request, screen))
