@@ -12,6 +12,7 @@ from .runtime.version import __version__
 
 if _typing.TYPE_CHECKING:
     from . import anndata, datasets, inspection, kernels, metrics, papers, rules, validity
+    from .data.addresses import Address
     from .data.files import open_blocks
     from .data.recipe.read_table import read_table
     from .engines import DaskEngine, RayEngine, SparkEngine
@@ -51,6 +52,7 @@ if _typing.TYPE_CHECKING:
 
 __all__ = [
     "AdaptivePossibilisticCMeans",
+    "Address",
     "AutoClustering",
     "BatchPredictor",
     "CMeans",
@@ -112,6 +114,7 @@ _MODULES = {
     "validity",
 }
 _PLACES = {  # of names that are neither modules nor estimators
+    "Address": "data.addresses",
     "AutoClustering": "estimators.auto_clustering",
     "Checkpoint": "solvers.checkpoints",
     "Covariance": "fitting.covariance",

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...runtime.numerals import several
 from ...runtime.user_warnings import DataWarning
 from ..files.arrow import pa
 from ..files.text import is_number
@@ -40,7 +41,7 @@ class Unseen:
     def tell(self) -> None:
         """Warn of them, once."""
         for name, count in self.cells.items():
-            rows = f"{count:,} row{'' if count == 1 else 's'}"
+            rows = several(count, "row")
             warnings.warn(
                 f"column {name!r} holds categories that the fit has not seen in {rows}, such as "
                 f"{self.examples[name]!r}; they count as none of those that it has.",
@@ -75,6 +76,7 @@ class MadeColumns(ABC):
     as_text: ClassVar[bool] = False
     is_scaled: ClassVar[bool] = False
     are_indicators: ClassVar[bool] = False  # zeros and ones alone
+    are_dates: ClassVar[bool] = False  # days since 1970
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": self.kind, **{each.name: getattr(self, each.name) for each in fields(self)}}
@@ -124,6 +126,7 @@ class Days(MadeColumns):
 
     kind: ClassVar[str] = "dates"
     as_text: ClassVar[bool] = True
+    are_dates: ClassVar[bool] = True
     is_scaled: ClassVar[bool] = True
     column: str
     format: str = ISO

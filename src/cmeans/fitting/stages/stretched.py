@@ -11,6 +11,7 @@ import numpy as np
 from ...data.arrays import Array, Float64, as_like, host_float64, is_sparse
 from ...data.blocks import Blocks, mapped
 from ...data.files.schema import shortened
+from ...runtime.numerals import in_digits
 from ...runtime.user_warnings import warn
 from ...solvers.multistart import Runs, ScalesPilot
 from ...solvers.observer import UNOBSERVED
@@ -102,8 +103,9 @@ class StretchedClusters(Stage):
         least *= 1 if shape.is_tied else len(metrics)
         if (weight := blocks.unit * float(blocks.weight.sum())) < least:
             warn(
-                f"{name}: the rows weigh {weight:.6g} together, of which {len(metrics)} clusters "
-                f"would need {least:.6g} or more: covariances come from the prior above all. "
+                f"{name}: the rows weigh {in_digits(weight, 6)} together, of which {len(metrics)} "
+                f"clusters would need {in_digits(least, 6)} or more: covariances come from the "
+                "prior above all. "
                 'Weights are counts of rows. Take fewer clusters, or covariance="diag" or "tied".'
             )
         return outcome
