@@ -19,6 +19,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import cmeans as library
 from cli.command import Command
 from cmeans.cli.rows import ReadOptions, read_rows
+from cmeans.data.files.csv import CsvTable
 from cmeans.data.recipe.front import TableWords, front_of
 from cmeans.data.recipe.scaling import Scaling
 from cmeans.data.recipe.table_recipe import recipe_from_json
@@ -341,3 +342,23 @@ def test_a_missing_value_names_the_column(people: pa.Table) -> None:
         match=r"Input X contains NaN, first at row 7, column 'y'\. Remove or impute such rows",
     ):
         library.KernelKMeans(2).fit(frame)
+
+
+def test_all_columns_of_a_csv_are_read_together(
+    cmeans: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, passes = tmp_path / "t.csv", list[list[int]]()
+    file.write_text("name,a,b,code\n" + "".join(f"n{i},{i % 2},{i},00{i}\n" for i in range(40)))
+    read = CsvTable._columns_of_text
+    monkeypatch.setattr(
+        CsvTable,
+        "_columns_of_text",
+        lambda table, places: passes.append([*places]) or read(table, places),
+    )
+    words = ("--columns", "a,b", "--id", "name", "--with-rows", "--labels-as", "csv")
+    cmeans("fit", file, "-c", 2, "--out", tmp_path / "out", *words).summary
+    lines = (tmp_path / "out" / "labels.csv").read_text().splitlines()
+    assert lines[0].startswith('"name","a","b","code","label"')
+    assert lines[3].startswith('"n2",0,2,"002",')
+    # the kinds of the first rows, whether all rows are of them, and the values: not once a column
+    assert passes == [[0, 1, 2, 3]] * 3

@@ -16,7 +16,8 @@ from ..persistence.model_file import read_metadata
 from ..storage.overwriting import refuse_overwriting
 from .drift import changes
 from .errors import InputError
-from .output.results import Stopwatch, add_columns, staged_file, told_warnings
+from .output.added_columns import add_columns
+from .output.results import Stopwatch, staged_file, told_warnings
 from .output.terminal import Screen
 from .pipelines import rows_of_pipeline
 from .rows import InputRows, ReadOptions, added_columns, files_of, read_rows, refuse_inside

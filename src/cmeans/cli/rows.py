@@ -26,8 +26,8 @@ from ..runtime.free_memory import free_memory
 from ..storage.overwriting import lies_in
 from .errors import InputError
 from .option_values import as_option
+from .output.added_columns import AddedColumns
 from .output.messages import add_own_words
-from .output.results import AddedColumn
 
 __all__ = [
     "SHARE",
@@ -37,7 +37,6 @@ __all__ = [
     "files_of",
     "read_rows",
     "refuse_inside",
-    "row_names",
     "tables_of",
     "texts_of",
 ]
@@ -238,44 +237,43 @@ def _numbers_alone(reading: ReadOptions, option: str) -> InputError:
     )
 
 
-def row_names(reading: ReadOptions) -> AddedColumn:
-    """Return the column that names the rows, as it is stored."""
-    tables = tables_of(reading, f"--id {reading.name}")
-    return _added(tables, tables[0].header.fields[_naming(tables[0].header, reading)].label, True)
-
-
 def texts_of(reading: ReadOptions, column: ColumnLabel) -> list[str]:
     """Return a column as texts, as they are stored; empty ones for cells without a value."""
-    parts = (part for read in row_names(replace(reading, name=column)).parts for part in read())
+    reading = replace(reading, name=column)
+    tables = tables_of(reading, f"--id {column}")
+    label = tables[0].header.fields[_naming(tables[0].header, reading)].label
     return [
         "" if value is None else str(value)
-        for part in parts
+        for table in tables
+        for [part] in table.columns([table.header.position(label)])
         for value in (part if isinstance(part, list) else part.to_pylist())
     ]
 
 
-def added_columns(reading: ReadOptions) -> list[AddedColumn]:
+def added_columns(reading: ReadOptions) -> AddedColumns:
     """Return the columns that are wanted beside the labels: the names of the rows, or all."""
-    names = [] if reading.name is None else [row_names(reading)]
-    if not reading.with_rows:
-        return names
-    tables = tables_of(reading, "--with-rows")
-    known = {name.label for name in names}
-    columns = [each for each in tables[0].header.fields if str(each.label) not in known]
-    for column in columns:
+    option = "--with-rows" if reading.with_rows else f"--id {reading.name}"
+    if reading.name is None and not reading.with_rows:
+        return AddedColumns()
+    tables = tables_of(reading, option)
+    header, labels = tables[0].header, list[ColumnLabel]()
+    if reading.name is not None:
+        labels.append(header.fields[_naming(header, reading)].label)
+    for column in header.fields if reading.with_rows else ():
+        if column.label in labels:
+            continue
         _refuse_taken("--with-rows", column.label)
         if column.within is not None:
             raise InputError(
                 f"--with-rows: column {column.within!r} holds lists; take --id for a name of rows."
             )
-    return names + [_added(tables, column.label) for column in columns]
-
-
-def _added(
-    tables: Sequence[FileTable], label: ColumnLabel, names_rows: bool = False
-) -> AddedColumn:
-    parts = [partial(table.column, table.header.position(label)) for table in tables]
-    return AddedColumn(str(label) or "id", parts, names_rows)
+        labels.append(column.label)
+    parts = [
+        partial(table.columns, [table.header.position(label) for label in labels])
+        for table in tables
+    ]
+    names_rows = reading.name is not None
+    return AddedColumns([str(label) or "id" for label in labels], parts, option, names_rows)
 
 
 def _naming(header: Header, reading: ReadOptions) -> int:

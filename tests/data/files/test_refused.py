@@ -431,7 +431,7 @@ def test_without_pyarrow(tmp_path: Path, x: np.ndarray, monkeypatch: pytest.Monk
     for name in [
         name
         for name in sys.modules
-        if name.partition(".")[0] == "pyarrow" or name.startswith("cmeans.data.files.")
+        if name.partition(".")[0] == "pyarrow" or name.startswith("cmeans.data.")
     ]:
         if name.rpartition(".")[2] in (
             "pyarrow",

@@ -9,10 +9,8 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -32,119 +30,11 @@ from .messages import in_options
 from .standard_streams import standard_output
 from .terminal import Screen
 
-NAMED = "cluster"  # the column of clusters' names
-
 
 def write_columns(file: Path, columns: Mapping[str, NDArray[Any]]) -> None:
     """Write a small table as Parquet; WriteError where that fails."""
     with writing_to(file), file.open("wb") as opened:
         pa.parquet.write_table(pa.table(dict(columns)), opened)
-
-
-@dataclass(frozen=True)
-class AddedColumn:
-    """A column of the user's files that goes beside the labels."""
-
-    label: str
-    parts: Sequence[Callable[[], Iterator[Any]]]  # what reads its values from each file
-    names_rows: bool = False  # True of one that should have no value twice
-
-
-def add_columns(
-    labels: Path, out: Path, columns: Sequence[AddedColumn], names: Sequence[str] = ()
-) -> None:
-    """Write the table of labels to `out` with columns before it, and the names of the clusters
-    behind the labels where there are any, some rows at a time, and remove `labels`."""
-    try:
-        _add_columns(labels, out, [_Reader.of(column) for column in columns], names)
-    except pa.ArrowException as error:
-        which = columns[0].label if len(columns) == 1 else "..."
-        raise InputError(
-            f"--id {which}: cannot be written to {out.suffix} ({one_line(error)}); take another "
-            "column."
-        ) from error
-    labels.unlink()
-
-
-@dataclass
-class _Reader:
-    """The values of a column, some rows at a time."""
-
-    label: str
-    kind: Any  # of all files
-    parts: Iterator[Any]
-    waiting: Any
-    hashes: list[NDArray[np.int64]] | None
-
-    @classmethod
-    def of(cls, column: AddedColumn) -> _Reader:
-        kinds = {_array(part).type for read in column.parts for part in islice(read(), 1)}
-        whole = all(map(pa.types.is_integer, kinds))
-        kind = kinds.pop() if len(kinds) == 1 else pa.int64() if whole else pa.string()
-        parts = (_array(part).cast(kind) for read in column.parts for part in read())
-        hashes = list[NDArray[np.int64]]() if column.names_rows else None
-        return cls(column.label, kind, parts, pa.array([], kind), hashes)
-
-    def next(self, rows: int) -> Any:
-        while len(self.waiting) < rows:
-            part = next(self.parts, None)
-            if part is None:
-                raise InputError(
-                    f"--id {self.label}: there are fewer rows now than were clustered; the file "
-                    "has changed."
-                )
-            self.waiting = pa.concat_arrays([self.waiting, part])
-        values, self.waiting = self.waiting[:rows], self.waiting[rows:]
-        if self.hashes is not None:
-            self.hashes.append(np.fromiter(map(hash, values.to_pylist()), np.int64, rows))
-        return values
-
-    def tell_duplicates(self) -> None:
-        """Warn of names that several rows have."""
-        every = np.concatenate(self.hashes) if self.hashes else np.empty(0)
-        twice = len(every) - len(np.unique(every))
-        if twice:
-            warnings.warn(
-                f"--id {self.label}: {twice:,} of {len(every):,} rows have a name that an earlier "
-                "row has; each has a label of its own.",
-                DataWarning,
-                stacklevel=2,
-            )
-
-
-def _add_columns(labels: Path, out: Path, readers: Sequence[_Reader], names: Sequence[str]) -> None:
-    with (
-        writing_to(out),
-        file_bytes(labels) as bare,
-        out.open("wb") as named,
-        pa.parquet.ParquetFile(bare) as table,
-    ):
-        own, known = table.schema_arrow, pa.array([*names, "none"], pa.string())
-        fields = [*(pa.field(each.label, each.kind) for each in readers), *own]
-        if names:
-            fields.insert(len(readers) + 1, pa.field(NAMED, pa.string()))
-        schema = pa.schema(fields, own.metadata)
-        with (
-            pa.csv.CSVWriter(named, schema)
-            if out.suffix == ".csv"
-            else pa.parquet.ParquetWriter(named, schema) as writer
-        ):
-            for number in range(table.num_row_groups):
-                rows = table.read_row_group(number, use_threads=False).combine_chunks()
-                columns = [*(each.next(len(rows)) for each in readers), *rows.columns]
-                if names:
-                    found = pa.compute.if_else(
-                        pa.compute.less(rows["label"], 0), len(names), rows["label"]
-                    )
-                    columns.insert(len(readers) + 1, known.take(found.combine_chunks()))
-                writer.write_table(pa.table(columns, schema=schema))
-    for each in readers:
-        each.tell_duplicates()
-
-
-def _array(values: Any) -> Any:
-    array = values if isinstance(values, pa.Array) else pa.array(values)
-    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
 
 
 def read_labels(file: Path) -> NDArray[np.int32]:

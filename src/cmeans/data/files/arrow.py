@@ -267,9 +267,16 @@ def _block(batch: Any, header: Header, places: Sequence[int], first_row: int) ->
 
 def stored_names(header: Header, places: Sequence[int]) -> list[str]:
     """Return the names of the columns of a file in which those at `places` of its header are."""
-    return list(
-        dict.fromkeys(header.fields[at].within or str(header.fields[at].label) for at in places)
-    )
+    return list(dict.fromkeys(_stored_name(header, at) for at in places))
+
+
+def _stored_name(header: Header, at: int) -> str:
+    return header.fields[at].within or str(header.fields[at].label)
+
+
+def _stored(batch: Any, header: Header, places: Sequence[int]) -> list[pa.Array]:
+    """Return the columns at `places` of a header as they are stored."""
+    return [batch.column(_stored_name(header, at)) for at in places]
 
 
 class IpcTable(FileTable):
@@ -307,10 +314,10 @@ class IpcTable(FileTable):
         if groups is None:
             release()
 
-    def column(self, at: int) -> Iterator[pa.Array]:
-        with self._opened(stored_names(self.header, [at])) as opened:
+    def columns(self, places: Sequence[int]) -> Iterator[list[pa.Array]]:
+        with self._opened(stored_names(self.header, places)) as opened:
             for batch in self._batches(opened, None):
-                yield batch.column(0)
+                yield _stored(batch, self.header, places)
 
     def transient(self, n_columns: int) -> int:
         return 16 * self._largest * n_columns
@@ -384,12 +391,11 @@ class ParquetTable(FileTable):
         if groups is None:
             release()
 
-    def column(self, at: int) -> Iterator[pa.Array]:
+    def columns(self, places: Sequence[int]) -> Iterator[list[pa.Array]]:
+        rows, names = batch_rows(len(places), 1_024), stored_names(self.header, places)
         with self._opened() as opened:
-            for batch in opened.iter_batches(
-                batch_rows(1, 1_024), columns=stored_names(self.header, [at]), use_threads=False
-            ):
-                yield batch.column(0)
+            for batch in opened.iter_batches(rows, columns=names, use_threads=False):
+                yield _stored(batch, self.header, places)
 
     def transient(self, n_columns: int) -> int:
         pages = min(2 * _PAGE, 16 * max(self.groups, default=0))  # of a column, packed and not

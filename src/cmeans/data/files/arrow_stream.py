@@ -48,7 +48,7 @@ class StreamTable(FileTable):
                 row += batch.num_rows
         release()
 
-    def column(self, at: int) -> Iterator[Any]:
+    def columns(self, places: Sequence[int]) -> Iterator[list[Any]]:
         raise RowsError(f"{self.where}: only its numbers are read.")
 
     def transient(self, n_columns: int) -> int:

@@ -337,11 +337,10 @@ class CsvText:
             reader=replace(self.reader, notations={**self.reader.notations, **places}),
         )
 
-    def guessed(self, at: int) -> pa.DataType:
-        """Return the type that the first values of a column have."""
-        return self.reader.guessed(
-            self.seen[0][:_KEPT].joined(self.reader.dialect.delimiter)[0].filled(), [at]
-        )[at]
+    def guessed(self, places: Sequence[int]) -> dict[int, pa.DataType]:
+        """Return the types that the first values of columns have."""
+        first = self.seen[0][:_KEPT].joined(self.reader.dialect.delimiter)[0].filled()
+        return self.reader.guessed(first, places)
 
     def sample(self, rows: int) -> list[list[Any]]:
         """Return the first cells of each column as they are written."""
@@ -362,15 +361,11 @@ class CsvText:
         """Return the first records of some lines that are not empty."""
         return lines[:most].joined(self.reader.dialect.delimiter)[0].filled().texts
 
-    def column(self, at: int) -> Iterator[pa.Array]:
-        """Yield one column as text."""
-        text = self.with_text([at])
-        return (
-            block[0]
-            for block in replace(
-                text, reader=replace(text.reader, made=lambda column: column)
-            ).blocks([at])
-        )
+    def columns_of_text(self, places: Sequence[int]) -> Iterator[Block]:
+        """Yield columns as text."""
+        text = self.with_text(places)
+        as_read = replace(text, reader=replace(text.reader, made=lambda column: column))
+        return as_read.blocks(places)
 
     def with_text(self, places: Iterable[int]) -> CsvText:
         """Return the same with the columns at `places` as text."""
@@ -539,18 +534,19 @@ class CsvTable(FileTable):
         self._file.check()  # of a file that grew, the last line may have come in half
         release()
 
-    def column(self, at: int) -> Iterator[pa.Array]:
+    def columns(self, places: Sequence[int]) -> Iterator[list[pa.Array]]:
         with self._text() as text:
-            kind = text.guessed(at)
-        if kind != pa.string() and not all(
-            _typed(part, kind) is not None for part in self._column_of_text(at)
-        ):
-            kind = pa.string()
-        yield from (_typed(part, kind) for part in self._column_of_text(at))
+            kinds = text.guessed(places)
+        if any(kind != pa.string() for kind in kinds.values()):
+            for parts in self._columns_of_text(places):  # does any cell change by its type?
+                for (at, kind), part in zip(kinds.items(), parts, strict=True):
+                    kinds[at] = pa.string() if _typed(part, kind) is None else kind
+        for parts in self._columns_of_text(places):
+            yield [_typed(part, kinds[at]) for at, part in zip(places, parts, strict=True)]
 
-    def _column_of_text(self, at: int) -> Iterator[pa.Array]:
+    def _columns_of_text(self, places: Sequence[int]) -> Iterator[Block]:
         with self._text() as text:
-            yield from text.column(at)
+            yield from text.columns_of_text(places)
         self._file.check()
 
     def with_text(self, places: Collection[int]) -> FileTable:

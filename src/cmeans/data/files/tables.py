@@ -116,9 +116,9 @@ class FileTable(ABC):
         """Yield the columns at `places`, some rows at a time, of all rows or of some groups."""
 
     @abstractmethod
-    def column(self, at: int) -> Iterator[Any]:
-        """Yield one column as it is stored, text and dates too: PyArrow's arrays or lists, all of
-        one type, some rows at a time."""
+    def columns(self, places: Sequence[int]) -> Iterator[list[Any]]:
+        """Yield the columns at `places` as they are stored, text and dates too: PyArrow's arrays or
+        lists, those of a column all of one type, some rows at a time."""
 
     @abstractmethod
     def transient(self, n_columns: int) -> int:
@@ -140,7 +140,7 @@ class FileTable(ABC):
             found[at] = column[:rows].tolist()
         for at, field in enumerate(self.header.fields):
             if not field.numeric:
-                part: Any = next(self.column(at), [])[:rows]
+                part: Any = next(self.columns([at]), [[]])[0][:rows]
                 found[at] = part if isinstance(part, list) else part.to_pylist()
         return found
 
@@ -178,9 +178,14 @@ class KeyedTable(FileTable):
                 for at in places
             ]
 
-    def column(self, at: int) -> Iterator[Any]:
-        for stored in self._table.column(min(at, self._own - 1)):
-            yield stored if at < self._own else [self._values[at - self._own]] * len(stored)
+    def columns(self, places: Sequence[int]) -> Iterator[list[Any]]:
+        own = [at for at in places if at < self._own] or [0]
+        for stored in self._table.columns(own):
+            read = iter(stored)
+            yield [
+                next(read) if at < self._own else [self._values[at - self._own]] * len(stored[0])
+                for at in places
+            ]
 
     def with_text(self, places: Collection[int]) -> FileTable:
         same = copy(self)

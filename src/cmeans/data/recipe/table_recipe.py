@@ -293,8 +293,8 @@ class RecipeTable(FileTable):
                 f"{self.header.where}: {error} in row {row + error.row} (rows count from 0)."
             ) from None
 
-    def column(self, at: int) -> Iterator[Any]:
-        return self._table.column(at)
+    def columns(self, places: Sequence[int]) -> Iterator[list[Any]]:
+        return self._table.columns(places)
 
     def transient(self, n_columns: int) -> int:
         return self._table.transient(n_columns)
