@@ -61,7 +61,7 @@ def test_the_words_of_the_bar() -> None:
     assert standing(told(1), None, None) == "500/1,000 rows"
     assert (
         standing(told(1), 1234567.0, 125.4)
-        == "500/1,000 rows, objective 1,234,567, about 2:05 left"
+        == "500/1,000 rows, objective 1,234,570, about 2:05 left"
     )
 
 

@@ -221,7 +221,6 @@ def test_selection(X):
         param_grid={"tol": [1e-3, 1e-4]},
         n_bootstrap=2,
         random_state=0,
-        n_bootstrap=2,
     )
     display = SelectionDisplay.from_selection(selection)
     assert display.lines_["corrected"].get_xdata().tolist() == [2, 3]

@@ -42,7 +42,7 @@ from .option_values import (
     with_engine,
 )
 from .output.messages import in_options, own_words
-from .output.report import Part, of_fit, of_model, of_predict, of_report, of_select
+from .output.report import Part, of_fit, of_model, of_predict, of_report, of_select, of_stream
 from .output.results import show
 from .output.standard_streams import at_terminal as _at_terminal
 from .output.standard_streams import message
@@ -227,9 +227,11 @@ def command(
                     **given,
                     **{option.name: option.value(value) for option, value in said.items()},
                 )
+                if summary is None:  # of a stream whose labels went to stdout
+                    return
                 if text is not None and screen.for_people:
                     print_report(text(summary))
-                elif summary is not None:
+                else:
                     show(summary, needed="outputs" not in summary)
 
         run.__signature__ = inspect.Signature(sorted(words, key=_panel))  # type: ignore[attr-defined]
@@ -571,7 +573,7 @@ def explore(
     return run_explore(request, screen)
 
 
-@command(methods={"stream": STREAM})
+@command(of_stream, {"stream": STREAM})
 def stream(
     screen: Screen,
     config: dict[str, Any],

@@ -16,7 +16,7 @@ import scipy.sparse
 from ...data.recipe.scaling import LONG_TAIL, skewness, some_rows
 from ...data.recipe.table_recipe import TableRecipe
 from ...data.row_source import ColumnLabel, as_source
-from ...runtime.numerals import in_bytes, in_digits, percent
+from ...runtime.numerals import in_bytes, in_digits, percent, several
 from ...runtime.tables import texts_of
 from ..option_values import METHODS
 
@@ -286,6 +286,17 @@ def of_predict(summary: Mapping[str, Any]) -> Iterator[Part]:
     yield _clusters(summary["sizes"].tolist(), summary["noise"], None)
     yield from (f"  {line}" for line in (summary["changed"] or {}).values())
     yield from _end(summary)
+
+
+def of_stream(summary: Mapping[str, Any]) -> Iterator[Part]:
+    """Yield the end of a stream, whose warnings have been told as they came."""
+    skipped = summary["rows_malformed"]
+    yield f"{several(summary['rows_clustered'], 'row')} of {summary['source']} clustered" + (
+        f"; {several(skipped, 'malformed row')} left out" if skipped else ""
+    )
+    yield ""
+    yield _clusters(summary["sizes"], summary["noise"], None)
+    yield f"written: {', '.join(summary['outputs'].values())}"
 
 
 def of_report(summary: Mapping[str, Any]) -> Iterator[Part]:
