@@ -9,7 +9,8 @@ import pytest
 from cmeans.cli.output.report import of_model
 from cmeans.cli.output.terminal import Screen, print_report
 from cmeans.runtime.forecast import Forecast, described, standing
-from cmeans.runtime.progress import Progress, Reporter, current_listeners
+from cmeans.runtime.progress import Progress, Reporter, current_listeners, listening, trials
+from cmeans.solvers.observer import Observer
 
 
 def told(sweep: int, movement: float | None = None, **other: int) -> Progress:
@@ -53,6 +54,24 @@ def test_a_new_start_begins_anew() -> None:
         forecast.note(told(sweep, 0.1**sweep), now=float(sweep))
     forecast.note(told(1, 0.5, run=1, n_runs=2), now=4.0)
     assert list(forecast.movements) == [0.5]
+
+
+def test_a_run_whose_number_is_not_known_is_the_last_so_far() -> None:
+    """The time left was negative: "about -1:58"."""
+    observer = Observer().at("fit", 3)
+    assert (observer.reporter.run, observer.reporter.n_runs) == (3, 4)
+
+
+def test_the_words_of_trials() -> None:
+    forecast, messages = Forecast(0.0), list[Progress]()
+    with listening(messages.append), trials(3) as ended:
+        assert not current_listeners()  # the fits inside are not heard
+        for moment in (2.0, 4.0):
+            ended()
+            forecast.note(messages[-1], now=moment)
+    last = messages[-1]
+    assert described(last) == "trial 2/3"
+    assert standing(last, None, forecast.seconds_left(last)) == "about 0:02 left"
 
 
 def test_the_words_of_the_bar() -> None:

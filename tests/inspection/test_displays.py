@@ -14,6 +14,7 @@ from cmeans.inspection import (
     CentresDisplay,
     CertificateDisplay,
     ConvergenceDisplay,
+    EvidenceDisplay,
     ImageDisplay,
     MembershipDisplay,
     ScatterDisplay,
@@ -227,6 +228,18 @@ def test_selection(X):
     assert display.choice_.get_xdata()[0] == selection.n_clusters
     with pytest.raises(ValueError, match=r"cmeans\.select"):
         SelectionDisplay.from_selection(3)
+
+
+def test_evidence(X):
+    model = cmeans.AutoClustering(3, candidates=["plain", "covariances"]).fit(X)
+    display = EvidenceDisplay.from_estimator(model)
+    candidates = model.evidence_.candidates
+    assert [bar.get_width() for bar in display.bars_] == [one.score for one in candidates]
+    assert display.marks_["agreement"].get_xdata().tolist() == [one.agreement for one in candidates]
+    assert display.ax_.get_yticklabels()[0].get_text() == f"{model.evidence_.space}, 3"
+    assert "3 clusters" in display.ax_.get_title()
+    with pytest.raises(ValueError, match="fitted AutoClustering"):
+        EvidenceDisplay.from_estimator(cmeans.KernelKMeans())
 
 
 def test_stability(X, hard):

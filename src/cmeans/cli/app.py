@@ -10,6 +10,7 @@ import typer
 from typer import Context, Exit, Typer
 from typer.core import TyperGroup
 
+from ..runtime.shown_addresses import for_people
 from ..runtime.user_warnings import one_line
 from ..runtime.version import __version__
 from .errors import WRONG_INPUT
@@ -118,4 +119,5 @@ def new_app() -> Typer:
 
 def invoke(app: Typer, arguments: list[str]) -> None:
     """Run the command of a command line; it ends by SystemExit."""
-    typer.main.get_command(app).main(args=arguments, prog_name="cmeans", obj=arguments)
+    shown = [for_people(word) for word in arguments]  # in commands that are advised
+    typer.main.get_command(app).main(args=arguments, prog_name="cmeans", obj=shown)

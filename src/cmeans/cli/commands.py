@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import shlex
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,6 +12,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from ..data.addresses import place
 from ..data.recipe.recognition import Given
 from ..data.recipe.scaling import AUTO
 from ..data.row_source import RowsError
@@ -49,7 +51,7 @@ from .output.standard_streams import message
 from .output.terminal import Screen, print_report
 from .reporting import ReportRequest, report_on
 from .rows import ReadOptions
-from .selection import SELECTABLE, select_number
+from .selection import SELECTABLE, Trials, select_number
 from .stream.labels import STDOUT
 from .stream.run import StreamRequest
 from .stream.run import stream as run_stream
@@ -200,6 +202,9 @@ def command(
             _keyword(name, None if name == KEY else False, kind)
             for name, kind in OF_EVERY_COMMAND.items()
         ]
+        for word in words:
+            if getattr(word.annotation, "__origin__", None) in (Path, Path | None):
+                word.annotation.__metadata__[0].parser = place  # which knows addresses too
         defaults = {word.name: word.default for word in words}
         keeps_config = KEY in {word.name for word in own}
 
@@ -249,7 +254,7 @@ def _words_of(given: Mapping[str, Any]) -> list[str]:
         for value in given.values()
         for word in (value if isinstance(value, (list, tuple)) else [value])
     )
-    return [str(word) for word in words if isinstance(word, (str, Path))]
+    return [str(word) for word in words if isinstance(word, (str, os.PathLike))]
 
 
 def _keyword(name: str, default: Any, kind: Any) -> inspect.Parameter:
@@ -424,11 +429,25 @@ def select(
         ),
     ] = "auto",
     refits: Annotated[
-        int,
+        int | None,
         option(
-            METHOD, "Refits to bootstrap samples for each number; 0 for none.", min=0, metavar="N"
+            METHOD,
+            "Refits to bootstrap samples for each number; 0 for none.",
+            min=0,
+            metavar="N",
+            shown="20 for --by stability, else none",
         ),
-    ] = 20,
+    ] = None,
+    sample_size: Annotated[
+        str,
+        option(
+            METHOD,
+            "Rows that numbers are judged on, at most; auto: 3000, or 100 for each of the most "
+            "clusters.",
+            "--sample",
+            metavar="N|all|auto",
+        ),
+    ] = "auto",
     method: Annotated[
         str, option(METHOD, "How rows belong to clusters.", metavar="|".join(SELECTABLE))
     ] = "fuzzy",
@@ -462,7 +481,8 @@ def select(
         overwrite=overwrite,
         config=config,
     )
-    return select_number(request, n_clusters, by, refits, screen, out)
+    trials = Trials(n_clusters, by, refits, sample_size)
+    return select_number(request, trials, screen, out)
 
 
 @command(of_predict, table=OF_EVERY_TABLE | OF_LABELS)

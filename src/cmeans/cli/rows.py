@@ -3,6 +3,7 @@ known labels and links."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.addresses import PathWord, place
 from ..data.files.discovery import found
 from ..data.files.opening import open_file, open_rows
-from ..data.files.schema import Field, Header, PathWord, ReadOptions
+from ..data.files.schema import Field, Header, ReadOptions
 from ..data.files.tables import FileTable
 from ..data.recipe.made_columns import Unseen
 from ..data.recipe.table_recipe import TableRecipe, with_made
@@ -90,7 +92,7 @@ def read_rows(
         None if labelled is None else _whole_column(reading, header, "--known-labels", labelled)
     )
     is_column = linked in [field.label for field in header.fields]
-    pairs = linked is not None and not is_column and Path(linked).is_file()
+    pairs = linked is not None and not is_column and place(linked).is_file()
     groups = (
         None if linked is None or pairs else _whole_column(reading, header, "--must-link", linked)
     )
@@ -202,7 +204,7 @@ def _numbers_of(
 def _pairs(reading: ReadOptions, file: str) -> NDArray[np.int64]:
     """Return the pairs (k, 2) of row numbers in a file."""
     values = _numbers_of(
-        replace(reading, file=Path(file), array=None, header=None), "--must-link", file
+        replace(reading, file=place(file), array=None, header=None), "--must-link", file
     )
     if values.shape[1] != 2:
         raise InputError(
@@ -320,7 +322,7 @@ def files_of(reading: ReadOptions) -> list[Path]:
 
 def refuse_inside(rows: PathWord | Sequence[PathWord], out: Path, advice: str) -> None:
     """Refuse results in the folder that is read, as they would be read as rows the next time."""
-    if isinstance(rows, Path) and rows.is_dir() and lies_in(out, rows):
+    if isinstance(rows, os.PathLike) and place(rows).is_dir() and lies_in(out, rows):
         raise InputError(
             f"--out {out}: lies in {rows}, all of which is read as rows; choose {advice}."
         )

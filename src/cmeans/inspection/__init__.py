@@ -9,6 +9,7 @@ of them.
 from .displays.centres import CentresDisplay
 from .displays.certificate import CertificateDisplay
 from .displays.convergence import ConvergenceDisplay
+from .displays.evidence import EvidenceDisplay
 from .displays.image import ImageDisplay
 from .displays.memberships import MembershipDisplay
 from .displays.pieces import CostCurveDisplay, PieceTreeDisplay
@@ -34,6 +35,7 @@ __all__ = [
     "CertificateDisplay",
     "ConvergenceDisplay",
     "CostCurveDisplay",
+    "EvidenceDisplay",
     "Explanation",
     "Exploration",
     "Findings",

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ...data.addresses import place
 from ...runtime.numerals import percent, several
 from ...storage.atomic import staged_file, write_text
 from ..tables import cell
@@ -24,14 +25,14 @@ SCRIPTS = (
 
 def names_a_page(out: str | os.PathLike[str]) -> bool:
     """True of a file whose name says that it is HTML."""
-    return Path(os.fspath(out)).suffix.lower() in (".html", ".htm")
+    return place(out).suffix.lower() in (".html", ".htm")
 
 
 def check_page(out: str | os.PathLike[str], argument: str, caller: str) -> None:
     """Refuse a file whose name does not say that it is HTML."""
     if not names_a_page(out):
         raise ValueError(
-            f"{caller}({argument}={os.fspath(out)!r}): the page is HTML; give a file that ends in "
+            f"{caller}({argument}={str(place(out))!r}): the page is HTML; give a file that ends in "
             ".html."
         )
 
@@ -54,10 +55,10 @@ def document(contents: Mapping[str, Any], record: Mapping[str, Any], theme: str)
 
 def write_page(text: str, out: str | os.PathLike[str]) -> Path:
     """Write a page; it is there when all of it is, or not at all."""
-    place = Path(os.fspath(out))
-    with staged_file(place) as staging:
+    file = place(out)
+    with staged_file(file) as staging:
         write_text(staging, text)
-    return place
+    return file
 
 
 def _script() -> str:
