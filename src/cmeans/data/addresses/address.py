@@ -162,7 +162,7 @@ class Address(os.PathLike[str]):
         return self._with_key(f"{self._key.rstrip('/')}/{name}".lstrip("/"))
 
     def with_name(self, name: str) -> Address:
-        """Return a file beside this one."""
+        """Return the file of another `name` beside this one."""
         return self.parent / name
 
     def is_symlink(self) -> bool:
@@ -201,7 +201,8 @@ class Address(os.PathLike[str]):
         return self.exists() and not self.is_dir()
 
     def open(self, mode: str = "rb", buffering: int = -1, encoding: str | None = None) -> Any:
-        """Open the file, to read it."""
+        """Open the file to read its bytes, which is the only `mode`, with some `buffering` or none;
+        there is no `encoding`."""
         found = self.stat()
         if mode != "rb":
             raise OSError(
@@ -217,7 +218,7 @@ class Address(os.PathLike[str]):
         return raw if buffering == 0 else io.BufferedReader(raw, _BUFFER)
 
     def read_text(self, encoding: str = "utf-8") -> str:
-        """Return the text in the file."""
+        """Return the text in the file, of an `encoding`."""
         with self.open() as opened:
             return str(opened.read().decode(encoding))
 
@@ -248,13 +249,13 @@ class Address(os.PathLike[str]):
                 yield name, folder._with_key(f"{folder._key}/{name}".lstrip("/"), found)
 
     def mkdir(self, parents: bool = True, exist_ok: bool = True) -> None:
-        """Do nothing: a store makes its folders itself."""
+        """Do nothing: a store makes its folders itself, whatever `parents` and `exist_ok` say."""
 
     def rmdir(self) -> None:
         """Do nothing: a folder is gone with its last file."""
 
     def unlink(self, missing_ok: bool = False) -> None:
-        """Remove the file."""
+        """Remove the file; an error where there is none, but with `missing_ok`."""
         self._known = None
         try:
             self._written(lambda store: store.remove(self._path))
