@@ -237,7 +237,7 @@ def test_evidence(X):
     assert [bar.get_width() for bar in display.bars_] == [one.score for one in candidates]
     assert display.marks_["agreement"].get_xdata().tolist() == [one.agreement for one in candidates]
     assert display.ax_.get_yticklabels()[0].get_text() == f"{model.evidence_.space}, 3"
-    assert "3 clusters" in display.ax_.get_title()
+    assert "3 clusters" in display.ax_.get_title("left")
     with pytest.raises(ValueError, match="fitted AutoClustering"):
         EvidenceDisplay.from_estimator(cmeans.KernelKMeans())
 

@@ -13,6 +13,7 @@ import scipy.sparse
 from ..data.recipe.scaling import some_rows
 from ..data.recipe.table_recipe import TableRecipe
 from ..estimators.auto_clustering import AutoClustering
+from ..evidence.record import Evidence
 from ..fitting.rows.finite import without_partial
 from .errors import InputError
 from .fitting import PARTIAL, FitRequest, check_request, prepared_rows, with_front
@@ -38,9 +39,9 @@ def with_choice(request: FitRequest, screen: Screen) -> FitRequest:
     return choice_of(request, screen)[0]
 
 
-def choice_of(request: FitRequest, screen: Screen) -> tuple[FitRequest, AutoClustering]:
+def choice_of(request: FitRequest, screen: Screen) -> tuple[FitRequest, Evidence]:
     """Return the request with the method and the number of clusters that the rows speak for, and
-    the choice that says so."""
+    the evidence that says so."""
     for word in request.words:
         if word not in TAKEN:
             raise InputError(
@@ -68,13 +69,14 @@ def choice_of(request: FitRequest, screen: Screen) -> tuple[FitRequest, AutoClus
     with warnings.catch_warnings(), screen.progress(0.0):
         warnings.simplefilter("ignore")  # the evidence says it
         evidence = model.choose(x, sample_weight=weight)
-    said = f"columns scaled by --scale {recipe.scaling.kind}"
-    for line in str(replace(evidence, scaling=said)).splitlines():
+    scaled = f"columns scaled by --scale {recipe.scaling.kind}"
+    evidence = replace(evidence, scaling=scaled)
+    for line in str(evidence).splitlines():
         screen.say(line)
     number, space = evidence.n_clusters, evidence.space
     if "plain" in able and (number == 1 or (space == "covariances" and recipe.indicators)):
         space = "plain"  # zeros and ones have no covariances to speak of
-    return _as_method(request, space, number), model
+    return _as_method(request, space, number), evidence
 
 
 def _as_method(request: FitRequest, space: str, number: int) -> FitRequest:

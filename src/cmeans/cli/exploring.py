@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..estimators.auto_clustering import AutoClustering
+from ..estimators.auto_candidates import CandidatePartitions
 from ..inspection.explore import Exploration, exploration_of
 from ..inspection.page.document import names_a_page
 from ..inspection.page.findings import Again, Findings
@@ -82,12 +82,12 @@ def _check(request: ExploreRequest) -> None:
 
 def _model_and_rows(
     request: ExploreRequest, screen: Screen
-) -> tuple[ModelAndRows, AutoClustering | None]:
+) -> tuple[ModelAndRows, CandidatePartitions | None]:
     """Return the model that is given, or one that is fitted, with the rows of the file as it takes
     them, and the choice that the fit rests on."""
     if request.model is not None:
         return with_rows(request.model, request.reading, screen), None
-    asked, choice = choice_of(request.fit, screen)
+    asked, evidence = choice_of(request.fit, screen)
     with tempfile.TemporaryDirectory() as folder:
         fit(replace(asked, out=Path(folder) / "fit"), replace(screen, quiet=True))
         with warnings.catch_warnings():
@@ -95,11 +95,14 @@ def _model_and_rows(
             known = with_rows(
                 Path(folder) / "fit" / MODEL, request.reading, replace(screen, quiet=True)
             )
-    return known, choice
+    return known, CandidatePartitions(evidence)
 
 
 def _page(
-    request: ExploreRequest, known: ModelAndRows, choice: AutoClustering | None, warned: list[str]
+    request: ExploreRequest,
+    known: ModelAndRows,
+    choice: CandidatePartitions | None,
+    warned: list[str],
 ) -> Exploration:
     reading, model = request.reading, known.model
     seen = looked_at(model, known.rows, known.recipe, MOST_ROWS)

@@ -42,13 +42,13 @@ from ..runtime.progress import trials
 from ..runtime.user_warnings import naming, warn
 from ..solvers.observer import FitRecord
 from ..storage.overwriting import refuse_overwriting
+from .auto_candidates import CandidatePartitions
 from .auto_choice import CANDIDATES, MOST, ON_A_PLANE, AutoChoice
 from .auto_rows import SCALERS, JudgedRows, judged_rows
 from .auto_spaces import COSTS, SamplePartitions, SpaceWords
 
 BUDGET = 1e8  # row visits: some ten seconds of one processor
 SPACES = tuple(name for name in COSTS if name != "dense pieces")
-SHOWN = 5_000  # rows at most of which the partitions of candidates are made anew
 FEWEST = 5  # far rows that are a group to tell of
 
 
@@ -350,22 +350,13 @@ class AutoClustering(
             x = scaler.transform(x)
         return x
 
-    _other_evidence = "How few near rows a partition divides: 1 is none."
+    _other_evidence = CandidatePartitions._other_evidence
 
     def _other_partitions(self, X: Any, numbers: Sequence[int]) -> Iterator[OtherPartition]:
         """Yield the candidates' partitions of rows X, as the last step of `best_estimator_` takes
-        them, each made anew of some of these rows."""
-        n = int(X.shape[0])
-        some = X[:: -(-n // SHOWN)]
-        words = SpaceWords(self.n_jobs if self.engine is None else None, 0)
-        for one in self.evidence_.candidates:
-            try:
-                model = words.estimator(one.space, one.n_clusters, n).fit(some)
-            except ValueError:  # of rows that it does not take, such as those with missing values
-                continue
-            name = f"{one.space}, {one.n_clusters:,} clusters"
-            labels = model.predict(X)
-            yield OtherPartition(labels, one.n_clusters, one.score, name, one.verdict)
+        them."""
+        jobs = self.n_jobs if self.engine is None else None
+        return CandidatePartitions(self.evidence_, jobs)._other_partitions(X, numbers)
 
     def _pipeline(self) -> Any:
         """Return the estimator behind the scalers, if there are any."""
