@@ -127,8 +127,9 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
             rows keep their labels.
         must_link : (k, 2) row numbers of pairs, or (n,) numbers of groups, default=None
             -1 for rows in no group. Rows that must share a cluster: they are one row whose squared
-            distance to a centre is the weighted mean of theirs. What is known of one of them is
-            known of all. Rows in files are read into memory for it.
+            distance to a centre is the weighted mean of theirs; of `GaussianMixture` their
+            densities are multiplied, and a group counts as one row in `weights_`. What is known of
+            one of them is known of all. Rows in files are read into memory for it.
 
         Returns
         -------

@@ -132,7 +132,9 @@ class ImputePass(Pass[Array]):
         parts = []
         for block in rows.task(task):
             completed = CompletedRows.of(block.rows.plain(), *_clusters(self.state))
-            logs = (self.state.known_scales() - completed.costs(completed.d2)) / 2.0
+            logs = (
+                self.state.known_scales() - completed.costs(completed.d2, self.state.metrics)
+            ) / 2.0
             parts.append(completed.mean(softmax(logs, axis=1)))
         means = rows.space.as_points(Centres.orthonormal(np.concatenate(parts)))
         assert means is not None, "rows with missing values are points"

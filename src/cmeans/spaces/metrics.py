@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..data.arrays import Array, Float64, IntArray, as_like, namespace
 from ..runtime.stored_classes import stored
+
+LOG_CIRCLE = math.log(2.0 * math.pi)
 
 
 @stored
@@ -91,6 +94,11 @@ class Metrics:
         diagonal = self.factors if self.are_diagonal else np.einsum("jaa->ja", self.factors)
         volumes: Float64 = -2.0 * np.log(diagonal[:, self.live]).sum(axis=1)
         return volumes
+
+    @property
+    def log_sizes(self) -> Float64:
+        """(c,) what -2 ln of the density of a row has beside its squared distance."""
+        return self.log_volumes + self.expected_errors + len(self.live) * LOG_CIRCLE
 
     @property
     def covariances(self) -> Float64:
