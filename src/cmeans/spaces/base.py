@@ -24,6 +24,7 @@ from ..data.arrays import (
     rounding,
     take,
     to_numpy,
+    with_values,
 )
 from ..data.blocks import LARGEST_SUM, Block, Blocks, rows_between, spans
 from ..kernels import Columns, Kernel
@@ -119,6 +120,11 @@ class Rows(ABC):
         x, xp = self.plain().g, namespace(w)
         if self.scatter is not None:
             self.scatter.add_second_moments(host_float64(w), total)
+        if is_sparse(x):  # of which the diagonals are asked
+            x, w = in_float64(x), in_float64(w)
+            total += (with_values(x, x.data**2).T @ w - 2.0 * points.T * (x.T @ w)).T
+            total += w.sum(axis=0)[:, None] * points * points
+            return
         x, w = xp.astype(x, xp.float64), xp.astype(w, xp.float64)
         for j, point in enumerate(points):
             away = x - as_like(point, x)[None, :]

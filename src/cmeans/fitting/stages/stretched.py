@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...data.arrays import Array, Float64, as_like, host_float64, is_sparse
+from ...data.arrays import Array, Float64, as_like, diagonal_csr, host_float64, is_sparse
 from ...data.blocks import Blocks, mapped
 from ...data.files.schema import shortened
 from ...data.known_labels import GROUP, LABEL
@@ -46,12 +46,14 @@ JUDGED_ROWS = 10_000  # of which a fair sample says how few values columns have
 @dataclass(frozen=True)
 class MappedRows:
     """A function of rows: the products of a matrix, or of a number a column, with their differences
-    from a point."""
+    from a point; of CSR rows with these themselves."""
 
     factor: Float64  # (l, r) or (r,)
     point: Float64  # (r,)
 
     def __call__(self, x: Array) -> Array:
+        if is_sparse(x):  # whose zeros a shift would fill
+            return (x @ diagonal_csr(self.factor)).astype(x.dtype)
         factor, away = as_like(self.factor, x), x - as_like(self.point, x)[None, :]
         return away * factor[None, :] if factor.ndim == 1 else away @ factor.T
 
@@ -187,10 +189,12 @@ class StretchedClusters(Stage):
                 f'kernel="landmark_graph"; not in the space of {space.kernel!r}. Take one of '
                 "these, or leave covariance= out."
             )
-        if is_sparse(swept.geometry.blocks.x):
+        diagonal = SHAPES[self.covariance.shape].is_diagonal
+        if is_sparse(swept.geometry.blocks.x) and not diagonal:
             raise ValueError(
-                f"{said}: X is sparse, and its covariances would not be; reduce it to a few dense "
-                "columns first (scikit-learn's TruncatedSVD), or leave covariance= out."
+                f"{said}: X is sparse, and covariances of its columns would not be; take "
+                'covariance="diag" or "spherical", or reduce it to a few dense columns first '
+                "(scikit-learn's TruncatedSVD)."
             )
         columns = space.n_coordinates
         if columns > MOST_COLUMNS and not SHAPES[self.covariance.shape].is_diagonal:
@@ -245,7 +249,9 @@ def _mapped(swept: Swept, function: MappedRows) -> Mapped | None:
     blocks = swept.geometry.blocks
     blocks = replace(blocks, x=mapped(blocks.x, function))
     space = euclidean_space(blocks)
-    return Mapped(_drawn(_over(swept, blocks, space)), space.as_points)
+    shift = function.factor * function.point if is_sparse(blocks.x) else 0.0
+    drawn = _drawn(_over(swept, blocks, space))
+    return Mapped(drawn, lambda centres: space.as_points(centres) - shift)
 
 
 def _over(swept: Swept, blocks: Blocks, space: Space) -> Swept:

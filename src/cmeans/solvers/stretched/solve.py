@@ -9,7 +9,16 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ...data.arrays import Array, Float64, IntArray, as_like, host_float64, namespace, resolution
+from ...data.arrays import (
+    Array,
+    Float64,
+    IntArray,
+    as_like,
+    host_float64,
+    is_sparse,
+    namespace,
+    resolution,
+)
 from ...data.blocks import blocks_of
 from ...rules import Rule, SizedHard
 from ...sampling.population import Population, draw, sample
@@ -41,6 +50,8 @@ SHOWING_ROWS, LEAST_SHOWING = 50, 2000
 MOST_SWEEPS, SETTLED = 100, 1e-6
 FILLED_VALUES = 2**22  # of covariances at once
 ROUNDINGS = 4  # of a column's typical value: deviations that are no larger say nothing
+# the same share where squares are sums about the origin, of CSR rows
+SPARSE_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -311,7 +322,9 @@ class _RowsToStretch:
         variances = np.maximum(diagonals(covariance)[0], 0.0)
         points = problem.space.as_points(centres)
         point = centres.coordinates[0] if points is None else points[0]
-        rounding = ROUNDINGS * resolution(problem.rows.blocks.x.dtype) * np.abs(point)
+        x = problem.rows.blocks.x
+        digits = SPARSE_ROUNDING if is_sparse(x) else ROUNDINGS * resolution(x.dtype)
+        rounding = digits * np.abs(point)
         deviations = np.where(variances > rounding**2, np.sqrt(variances), 0.0)
         if not deviations.any():
             raise ValueError(
