@@ -112,13 +112,12 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def docs(session: nox.Session) -> None:
     """Build the documentation in docs/_build or the folder that is given; a warning, such as of a
-    link to nowhere, is an error. Examples need AnnData, which asks for an older pandas than the
-    other tests have, so its own tests are run here."""
+    link to nowhere, is an error. Words after the folder go to Sphinx. Examples need AnnData, which
+    asks for an older pandas than the other tests have, so its own tests are run here."""
     install(session, "docs", "test")
-    target = session.posargs[0] if session.posargs else "docs/_build"
-    session.run(
-        "sphinx-build", "-W", "--keep-going", "-q", "-b", "html", "docs", target, external=True
-    )
+    target, *words = session.posargs or ["docs/_build"]
+    build = ["sphinx-build", "-W", "--keep-going", "-q", *words, "-b", "html", "docs", target]
+    session.run(*build, external=True)
     session.run("python", "-m", "pytest", "-q", "-n0", "tests/test_anndata.py", external=True)
 
 

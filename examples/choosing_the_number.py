@@ -17,7 +17,7 @@ from cmeans.inspection import SelectionDisplay, StabilityDisplay
 
 wine = load_wine()
 X = StandardScaler().fit_transform(wine.data)
-chosen = select(FuzzyCMeans(), X, range(2, 7), random_state=0)
+chosen = select(FuzzyCMeans(), X, range(2, 6), random_state=0)
 print(chosen.reason)
 SelectionDisplay.from_selection(chosen)
 plt.show()
@@ -35,4 +35,4 @@ plt.show()
 # The same question to one cloud without clusters.
 
 cloud = np.random.default_rng(0).normal(size=(300, 13))
-print(select(FuzzyCMeans(), cloud, range(2, 7), n_bootstrap=0, random_state=0).reason)
+print(select(FuzzyCMeans(), cloud, range(2, 5), n_bootstrap=0, random_state=0).reason)

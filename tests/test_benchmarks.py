@@ -27,7 +27,7 @@ def test_lines_of_every_size_have_names_of_their_own() -> None:
     assert len(set(names)) == len(names) > 20
 
 
-@pytest.mark.slow
+@pytest.mark.minutes  # two processes, each with its sources
 def test_two_versions_are_compared_cell_by_cell(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,7 +17,7 @@ SHOWS = {  # a line that each script must come to
     "communities": "3 communities at resolution 0.0312",
     "connected_pieces": "4 clusters of [300, 300, 300, 300] rows",
     "drift": "the first above 1.71 is that of chunk 6",
-    "landmarks": "KernelKMeans         s=400",
+    "landmarks": "KernelKMeans         s=200",
     "larger_than_memory": "shares times 55: [10.  9.  8.  7.  6.  5.  4.  3.  2.  1.]",
     "moons_and_spirals": "spirals  landmark_graph  adjusted Rand index 1.00",
     "outliers": "1 - typicality:                 AUC 1.00",

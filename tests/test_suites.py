@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from each_once import EACH_ONCE, repeats
+
 ROOT = Path(__file__).resolve().parents[1]
 SUITES = {"core", "ring", "matrix"}
 
@@ -32,6 +34,37 @@ def test_the_table_names_what_is_there(table: Any) -> None:
         assert not function or f"def {function}(" in (ROOT / file).read_text(encoding="utf-8"), (
             place
         )
+
+
+def test_the_table_of_products_names_what_is_there() -> None:
+    for file, functions in EACH_ONCE.items():
+        text = (ROOT / file).read_text(encoding="utf-8")
+        assert len(set(functions)) == len(functions), file
+        for function in functions:
+            assert f"def {function.rpartition('::')[2]}(" in text, (file, function)
+
+
+class Asked:
+    """As much of a test of two parameters as is looked at."""
+
+    def __init__(self, a: int, b: str) -> None:
+        self.callspec = SimpleNamespace(params={"a": a, "b": b})
+        self.place = a, b
+
+
+@pytest.mark.parametrize("name", ["one", "another"])
+def test_of_a_product_each_choice_is_left_once(name: str) -> None:
+    group: Any = [Asked(a, b) for a in range(3) for b in "wxyz"]
+    kept = {one.place for one in group} - {one.place for one in repeats(name, group)}
+    assert len(kept) == 4
+    assert {a for a, _ in kept} == set(range(3))
+    assert {b for _, b in kept} == set("wxyz")
+
+
+def test_other_functions_leave_other_combinations() -> None:
+    group: Any = [Asked(a, b) for a in range(3) for b in "wxyz"]
+    left = [{one.place for one in repeats(name, group)} for name in ("one", "another")]
+    assert left[0] != left[1]
 
 
 def test_each_test_is_of_one_suite(request: pytest.FixtureRequest) -> None:

@@ -3,6 +3,7 @@ on from there."""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -17,6 +18,7 @@ import pytest
 
 import cmeans as library
 from cli.command import Command
+from cmeans.storage import row_writer
 
 pytestmark = pytest.mark.slow
 
@@ -61,15 +63,6 @@ def half(path, *words):
     os.kill(os.getpid(), signal.SIGKILL)
 
 row_writer.row_file = half
-"""
-DISK_FULL_IN_AN_OUTPUT = """
-import errno
-from cmeans.storage import row_writer
-
-def full(*words):
-    raise OSError(errno.ENOSPC, "No space left on device", "labels.parquet")
-
-row_writer.row_file = full
 """
 SLOW = """
 import time
@@ -142,24 +135,28 @@ def test_killed_at_the_worst_moment(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fit.checkpoint", "out", "whole"]
 
 
-def test_a_full_disk(cmeans: Command, rows: Path, tmp_path: Path) -> None:
+def test_a_full_disk(
+    cmeans: Command, rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "labels.parquet")
+
     out, file = tmp_path / "out", tmp_path / "fit.checkpoint"
     words = ["fit", rows, *WORDS, "--out", out, "--checkpoint", file]
-    ended = run(DISK_FULL_IN_AN_OUTPUT, *words)
-    assert (ended.returncode, ended.stderr) == (
-        2,
-        "cmeans: labels.parquet: No space left on device\n",
-    )
+    with monkeypatch.context() as patch:
+        patch.setattr(row_writer, "row_file", full)
+        ended = cmeans(*words)
+    assert (ended.code, ended.err) == (2, "cmeans: labels.parquet: No space left on device\n")
     assert not out.exists()
     assert cmeans(*words, "--resume").code == 0
     assert len(labels(out)) == 3000
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are others there")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_leaves_the_centres_so_far_and_a_fit_that_can_go_on(
-    cmeans: Command, number: int, rows: Path, tmp_path: Path
+    cmeans: Command, rows: Path, tmp_path: Path
 ) -> None:
+    """That of Ctrl-C; SIGTERM ends a fit in test_process.py."""
     out, file = tmp_path / "out", tmp_path / "fit.checkpoint"
     words = ["fit", rows, *WORDS, "--out", out, "--checkpoint", file]
     with subprocess.Popen(
@@ -169,7 +166,7 @@ def test_a_signal_leaves_the_centres_so_far_and_a_fit_that_can_go_on(
         assert process.stderr.readline() == "swept\n"
         process.stderr.readline()
         time.sleep(0.1)
-        process.send_signal(number)
+        process.send_signal(signal.SIGINT)
         told = process.stderr.read()
     assert process.returncode == 130
     assert (

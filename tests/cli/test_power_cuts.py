@@ -60,7 +60,7 @@ def test_results_of_a_fit(cmeans: Command, tmp_path: Path) -> None:
     assert all(len(end) == 4 and {*end.values()} == {3} for end in ends)
 
 
-@pytest.mark.parametrize("former", [False, True])
+@pytest.mark.parametrize("former", [pytest.param(False, marks=pytest.mark.minutes), True])
 def test_a_state_and_the_labels_that_it_records(
     cmeans: Command, tmp_path: Path, former: bool
 ) -> None:

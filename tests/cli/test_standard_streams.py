@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 import pytest
@@ -42,7 +43,6 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("line", "code", "err"),
     [
-        ("cmeans info m >&-", 2, "cmeans: standard output: is closed.\n"),
         (f"cmeans fit x.npy {FIT} --out o <&- >&- 2>&-", 0, ""),
         pytest.param(
             "cmeans --help >/dev/full",
@@ -50,13 +50,6 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
             "cmeans: standard output: No space left on device\n",
             marks=FULL,
         ),
-        pytest.param(
-            f"cmeans stream x.csv -q {FIT} >/dev/full",
-            2,
-            "cmeans: standard output: No space left on device\n",
-            marks=FULL,
-        ),
-        pytest.param(f"cmeans fit x.npy {FIT} --out o >/dev/null 2>/dev/full", 0, "", marks=FULL),
     ],
 )
 def test_closed_or_full(folder: Path, line: str, code: int, err: str) -> None:
@@ -67,40 +60,90 @@ def test_closed_or_full(folder: Path, line: str, code: int, err: str) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "err"),
     [
-        ("", 2, "cmeans: standard output: is closed; give --out FILE.\n"),
-        ("--out l.csv", 0, ""),
+        ("info m", 2, "cmeans: standard output: is closed.\n"),
+        (f"stream x.csv -q {FIT}", 2, "cmeans: standard output: is closed; give --out FILE.\n"),
+        (f"stream x.csv -q {FIT} --out l.csv", 0, ""),
     ],
 )
-def test_a_stream_where_standard_output_is_closed(
+def test_standard_output_is_closed(
     cmeans: Command, folder: Path, monkeypatch: pytest.MonkeyPatch, words: str, code: int, err: str
 ) -> None:
     """As Python tells a process of it: there is no such file."""
     monkeypatch.chdir(folder)
     monkeypatch.setattr(sys, "stdout", None)
-    ended = cmeans("stream", "x.csv", "-q", *FIT.split(), *words.split())
+    ended = cmeans(*words.split())
     assert (ended.code, ended.err) == (code, err)
 
 
-def test_messages_go_nowhere_where_standard_error_is_closed(folder: Path) -> None:
+def stands_for(name: str, file: TextIO, patch: pytest.MonkeyPatch) -> None:
+    """Let a file be the standard output or error of this process."""
+    for known in (name, f"__{name}__"):
+        patch.setattr(sys, known, file)
+
+
+@FULL
+def test_standard_output_is_full(
+    cmeans: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    with monkeypatch.context() as patch, open("/dev/full", "w") as full:
+        stands_for("stdout", full, patch)
+        ended = cmeans("stream", "x.csv", "-q", *FIT.split())
+    assert (ended.code, ended.err) == (2, "cmeans: standard output: No space left on device\n")
+
+
+@FULL
+def test_standard_error_is_full(
+    cmeans: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    with monkeypatch.context() as patch, open("/dev/full", "w") as full:
+        stands_for("stderr", full, patch)
+        assert cmeans("fit", "x.npy", *FIT.split(), "--out", "o").code == 0
+
+
+def test_messages_go_nowhere_where_standard_error_is_closed(
+    cmeans: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Not to standard output, among the labels."""
-    ended = shell(f"cmeans stream x.csv {FIT} 2>&-", folder)
-    assert (ended.returncode, ended.stdout.splitlines()[0], len(ended.stdout.splitlines())) == (
-        0,
-        "row,label",
-        61,
-    )
+    monkeypatch.chdir(folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", None)
+        ended = cmeans("stream", "x.csv", *FIT.split())
+        sys.stderr.close()  # the null device by now
+    lines = ended.out.splitlines()
+    assert (ended.code, lines[0], len(lines)) == (0, "row,label", 61)
 
 
-@pytest.mark.parametrize(
-    "words", [f"fit x.npy -q {FIT} --out o", f"stream x.csv -q {FIT}", "--version"]
-)
-def test_nobody_reads(folder: Path, words: str) -> None:
-    """The reader has left before anything is written."""
+def unread() -> int:
+    """A pipe whose reader has left before anything is written."""
     reading, writing = os.pipe()
     os.close(reading)
-    command = [sys.executable, "-m", "cmeans.cli", *words.split()]
+    return writing
+
+
+@pytest.mark.parametrize("words", [f"fit x.npy -q {FIT} --out o", f"stream x.csv -q {FIT}"])
+def test_nobody_reads(
+    cmeans: Command, folder: Path, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    monkeypatch.chdir(folder)
+    with monkeypatch.context() as patch, open(unread(), "w") as pipe:
+        stands_for("stdout", pipe, patch)
+        ended = cmeans(*words.split())
+    assert (ended.code, ended.err) == (141, "")
+    if words.startswith("fit"):
+        assert {path.name for path in (folder / "o").iterdir()} == {
+            "labels.parquet",
+            "model.safetensors",
+            "summary.json",
+        }
+
+
+def test_nobody_reads_the_version(folder: Path) -> None:
+    """Of a process, whose end writes what was left."""
+    writing = unread()
     ended = subprocess.run(
-        command,
+        [sys.executable, "-m", "cmeans.cli", "--version"],
         cwd=folder,
         stdout=writing,
         stderr=subprocess.PIPE,
@@ -110,9 +153,3 @@ def test_nobody_reads(folder: Path, words: str) -> None:
     )
     os.close(writing)
     assert (ended.returncode, ended.stderr.strip()) == (141, "")
-    if words.startswith("fit"):
-        assert {path.name for path in (folder / "o").iterdir()} == {
-            "labels.parquet",
-            "model.safetensors",
-            "summary.json",
-        }

@@ -157,6 +157,7 @@ def test_a_reader_that_leaves(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.minutes  # test_stream_resume.py ends streams at every place, fuzz/ kills a few
 def test_killed_and_resumed(cmeans: Command, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_bytes(csv(groups(12_000)[0]))
     words = [

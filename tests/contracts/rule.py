@@ -14,8 +14,11 @@ from scipy.optimize import minimize
 
 from cmeans.rules import Rule
 from contracts.arrays import DENSE, DTYPES, as_form, on_host
+from sweep_choices import once
 
 B, C = 40, 4
+# NumPy's arrays in both precisions, those of other libraries in one of them
+FORMS = (*(("numpy", dtype) for dtype in DTYPES), *once(DENSE[1:], DTYPES))
 ROUNDING = {"float64": 1e-12, "float32": 2e-6}
 
 
@@ -39,7 +42,7 @@ class RuleContract(ABC):
         a parameter in their units."""
         return self.rule
 
-    @pytest.fixture(params=[(form, dtype) for form in DENSE for dtype in DTYPES], ids="-".join)
+    @pytest.fixture(params=FORMS, ids="-".join)
     def d2(self, request: pytest.FixtureRequest) -> Any:
         form, dtype = request.param
         return as_form(distances(), form, dtype)

@@ -23,13 +23,17 @@ from cmeans.spaces import ExactSpace, Rows, Space
 from cmeans.spaces.centres import Centres
 from cmeans.sweeps.generic import gather
 from cmeans.sweeps.represented_rows import RepresentedRows
-from contracts.arrays import DENSE, FORMS, as_form, on_host
+from contracts.arrays import DENSE, as_form, on_host
 
 N, NEW, C = 31, 6, 3
 RAGGED = Limits(block_rows=7, tasks=2, task_values=1, summed_values=0)
-KINDS = tuple(
-    [(form, "float64") for form in FORMS]
-    + [(form, "float32") for form in ("numpy", "torch", "csr")]
+KINDS = (
+    ("numpy", "float64"),
+    ("numpy", "float32"),
+    ("torch", "float32"),
+    ("array_api_strict", "float64"),
+    ("csr", "float32"),
+    ("csr64", "float64"),
 )
 DENSE_KINDS = tuple(kind for kind in KINDS if kind[0] in DENSE)
 # for a space whose twin meets all of them

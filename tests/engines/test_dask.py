@@ -830,39 +830,38 @@ def test_a_worker_that_joins_is_welcome():
         np.testing.assert_array_equal(after.objective_history_, before.objective_history_)
 
 
-DYING = (
-    ("FuzzyCMeans", {"init": START, **SPACES["landmarks"]}),
-    ("ProbabilisticKMeans", {"quantile": 0.9, **SPACES["landmarks"]}),
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        pytest.param("FuzzyCMeans", {"init": START}, marks=pytest.mark.minutes),
+        ("ProbabilisticKMeans", {"quantile": 0.9}),  # which keeps memberships beside the rows
+    ],
 )
-
-
-def test_a_worker_that_dies_takes_nothing_along():
-    """Two processes; in each fit one is killed after the second sweep, and a nanny starts
-    another."""
+def test_a_worker_that_dies_takes_nothing_along(name, words):
+    """One of two processes is killed after the second sweep, and a nanny starts another."""
     collection = (
         da.random.RandomState(3).normal(size=(N, D), chunks=(500, D))
         + da.from_array(MIDDLES)[da.arange(N, chunks=500) % C]
     )
+    killed = []
     with (
         local(2, processes=True, memory_limit="1GiB", silence_logs=50) as cluster,
         distributed.Client(cluster) as client,
     ):
-        for name, words in DYING:
-            own = {"n_clusters": C, "random_state": 0, "engine": cmeans.DaskEngine(client)}
-            client.wait_for_workers(2)
-            before = getattr(cmeans, name)(**words, **own).fit(collection)
-            killed = []
+        words = {**words, **SPACES["landmarks"], "engine": cmeans.DaskEngine(client)}
+        estimator = getattr(cmeans, name)(n_clusters=C, random_state=0, **words)
+        before = clone(estimator).fit(collection)
 
-            def kill(progress, killed=killed):
-                if progress.sweep == 2 and progress.objective is not None and not killed:
-                    killed.append(next(iter(client.run(os.getpid).values())))
-                    os.kill(killed[0], signal.SIGKILL)
+        def kill(progress):
+            if progress.sweep == 2 and progress.objective is not None and not killed:
+                killed.append(next(iter(client.run(os.getpid).values())))
+                os.kill(killed[0], signal.SIGKILL)
 
-            with listening(kill):
-                after = getattr(cmeans, name)(**words, **own).fit(collection)
-            assert killed, name
-            np.testing.assert_array_equal(after.objective_history_, before.objective_history_)
-            np.testing.assert_array_equal(after.labels_, before.labels_)
+        with listening(kill):
+            after = clone(estimator).fit(collection)
+        np.testing.assert_array_equal(after.objective_history_, before.objective_history_)
+        np.testing.assert_array_equal(after.labels_, before.labels_)
+    assert killed
 
 
 # ------------------------------------------------------------------------------------------- copies

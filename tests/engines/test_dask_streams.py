@@ -225,6 +225,7 @@ def test_a_checkpoint_of_a_tree_keeps_its_patches(
     assert told == [1, 3, 3, 3, 1, 3, 3, 3]  # the first patch, and of 15 others nine are left
 
 
+@pytest.mark.minutes  # processes; a worker dies in test_dask.py too
 def test_a_worker_that_dies_takes_nothing_along() -> None:
     """One of two processes is killed after the fourth state, and a nanny starts another; what
     workers warn of is heard here."""

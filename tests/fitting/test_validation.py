@@ -925,23 +925,22 @@ def test_a_listener_that_fails_ends_the_fit_and_is_forgotten(X):
 
 
 @over_everybody
-def test_verbose_logs_and_prints_nothing(estimator, X, caplog, capsys):
-    with caplog.at_level(logging.INFO, logger="cmeans"):
-        model = fitted(estimator, "landmarks", X, verbose=1)
-        brief = len(caplog.records)
-        fitted(estimator, "landmarks", X, verbose=2)
-    assert {record.name for record in caplog.records} == {"cmeans"}
-    assert {record.levelno for record in caplog.records} == {logging.INFO}
-    assert all(estimator.__name__ in record.getMessage() for record in caplog.records)
-    assert 1 <= brief < len(caplog.records) - brief
-    assert f"{model.objective_:.8g}" in caplog.records[brief - 1].getMessage()
+def test_verbose_logs_and_prints_nothing(estimator, X, logged, capsys):
+    model = fitted(estimator, "landmarks", X, verbose=1)
+    brief = len(logged.records)
+    fitted(estimator, "landmarks", X, verbose=2)
+    assert {record.name for record in logged.records} == {"cmeans"}
+    assert {record.levelno for record in logged.records} == {logging.INFO}
+    assert all(estimator.__name__ in message for message in logged.messages)
+    assert 1 <= brief < len(logged.records) - brief
+    assert f"{model.objective_:.8g}" in logged.messages[brief - 1]
     assert capsys.readouterr().out == ""
 
 
-def test_silence_without_verbose(X, caplog, capfd):
-    with caplog.at_level(logging.DEBUG):
-        fitted(FuzzyCMeans, "landmarks", X)
-    assert not caplog.records
+def test_silence_without_verbose(X, logged, capfd):
+    logging.getLogger("cmeans").setLevel(logging.DEBUG)
+    fitted(FuzzyCMeans, "landmarks", X)
+    assert not logged.records
     assert capfd.readouterr() == ("", "")
 
 

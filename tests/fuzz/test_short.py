@@ -74,7 +74,13 @@ class TestRuns:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="signals and limits of POSIX systems")
-@pytest.mark.parametrize("name", kills.COMMANDS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.minutes if name == "select" else ())
+        for name in kills.COMMANDS
+    ],
+)
 def test_kills(name: str, tmp_path: Path) -> None:
     trial = kills.Trial(kills.COMMANDS[name], kills.prepared(tmp_path / "inputs", 1500), tmp_path)
     assert trial.round(random.Random(name))

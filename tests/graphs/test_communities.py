@@ -71,12 +71,15 @@ def test_modularity_is_that_of_networkx() -> None:
     assert graph_of(A).modularity(labels, 1.5) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.slow  # 200 graphs, which are to be as many
-def test_the_best_of_all_partitions_of_nine_nodes() -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "seeds", [range(50), pytest.param(range(50, 200), marks=pytest.mark.minutes)], ids=str
+)
+def test_the_best_of_all_partitions_of_nine_nodes(seeds: range) -> None:
     every = partitions(9)
     together = (every[:, :, None] == every[:, None, :]).reshape(len(every), 81)
     together = together.astype(np.float32)
-    for seed in range(200):
+    for seed in seeds:
         A = drawn(9, seed)
         if not A.any(axis=1).all():
             continue

@@ -1,5 +1,9 @@
 """Displays: what was drawn is read back from matplotlib's artists."""
 
+import sys
+from itertools import pairwise
+from types import SimpleNamespace
+
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,6 +14,7 @@ from cmeans.inspection import (
     CentresDisplay,
     CertificateDisplay,
     ConvergenceDisplay,
+    EvidenceDisplay,
     ImageDisplay,
     MembershipDisplay,
     ScatterDisplay,
@@ -19,6 +24,7 @@ from cmeans.inspection import (
     StabilityDisplay,
     TendencyDisplay,
 )
+from cmeans.inspection.figure import shared_axes
 
 pytestmark = pytest.mark.slow
 
@@ -111,6 +117,8 @@ def test_noise_is_grey_and_representatives_are_named(X):
     assert [points.get_label() for points in display.points_] == ["noise", "0"]
     grey = display.points_[0].get_facecolors()[0, :3]
     assert np.ptp(grey) == 0
+    assert display.points_[0].get_facecolors()[0, 3] > 0.5  # noise has no membership, and is seen
+    assert display.ax_.get_title("left") == "1 cluster in 100 rows; 5% are noise, grey"
     model = cmeans.FuzzyCMeans(2, random_state=0).fit(X)
     names = [f"row {number}" for number in range(100)]
     texts = [
@@ -156,6 +164,12 @@ def test_sizes(X, fuzzy):
     display = SizesDisplay.from_predictions([0, 0, 1, -1], names=["red", "blue"])
     assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["red", "blue", "noise"]
     assert display.ax_.texts[0].get_text() == "50%"
+    title = display.ax_.get_title("left")
+    assert title == "2 clusters, the smallest holds 25%; 25% is noise"
+    display = SizesDisplay.from_predictions(np.repeat(np.arange(40), 30_000))
+    assert len(display.ax_.get_yticklabels()) == 40  # the figure grows
+    display.figure_.canvas.draw()
+    assert [label.get_text() for label in display.ax_.get_xticklabels()][:2] == ["0", "5,000"]
 
 
 def test_silhouettes(X, hard):
@@ -175,13 +189,16 @@ def test_centres(X, hard, kind):
     display = CentresDisplay.from_estimator(hard, X, kind=kind, feature_names=list("abcd"))
     means = np.array([X[hard.labels_ == j].mean(axis=0) for j in range(3)])
     expected = (means - X.mean(axis=0)) / X.std(axis=0)
-    drawn = (
-        np.array([line.get_ydata() for line in display.lines_])
-        if kind == "lines"
-        else display.image_.get_array()
-    )
-    np.testing.assert_allclose(drawn, expected, rtol=1e-9)
-    assert [label.get_text() for label in display.ax_.get_xticklabels()] == list("abcd")
+    if kind == "lines":
+        drawn, labels = [line.get_ydata() for line in display.lines_], display.ax_.get_xticklabels()
+        assert display.shown_.tolist() == [0, 1, 2, 3]
+    else:
+        drawn, labels = display.image_.get_array().T, display.ax_.get_yticklabels()
+        assert (np.diff(np.ptp(drawn, axis=0)) <= 0).all()  # the most telling first
+    np.testing.assert_allclose(drawn, expected[:, display.shown_], rtol=1e-9)
+    assert [label.get_text() for label in labels] == ["abcd"[k] for k in display.shown_]
+    leading = labels[0].get_text() if kind == "heatmap" else ""
+    assert f"differ most in {leading}" in display.ax_.get_title("left")
 
 
 def test_of_many_columns_those_that_differ_are_shown():
@@ -194,29 +211,42 @@ def test_convergence(fuzzy):
     display = ConvergenceDisplay.from_estimator(fuzzy)
     history = fuzzy.objective_history_
     np.testing.assert_allclose(display.line_.get_ydata(), (history - history[-1]) / history[-1])
-    assert fuzzy.stop_reason_ == " ".join(display.ax_.get_title().split())
+    assert fuzzy.stop_reason_ == " ".join(display.ax_.get_title("left").split())
 
 
 def test_selection(X):
     selection = cmeans.select(
         cmeans.KernelKMeans(kernel="linear"),
         X,
-        range(2, 5),
+        (2, 3),
         param_grid={"tol": [1e-3, 1e-4]},
+        n_bootstrap=2,
         random_state=0,
     )
     display = SelectionDisplay.from_selection(selection)
-    assert display.lines_["corrected"].get_xdata().tolist() == [2, 3, 4]
+    assert display.lines_["corrected"].get_xdata().tolist() == [2, 3]
     assert display.choice_.get_xdata()[0] == selection.n_clusters
     with pytest.raises(ValueError, match=r"cmeans\.select"):
         SelectionDisplay.from_selection(3)
+
+
+def test_evidence(X):
+    model = cmeans.AutoClustering(3, candidates=["plain", "covariances"]).fit(X)
+    display = EvidenceDisplay.from_estimator(model)
+    candidates = model.evidence_.candidates
+    assert [bar.get_width() for bar in display.bars_] == [one.score for one in candidates]
+    assert display.marks_["agreement"].get_xdata().tolist() == [one.agreement for one in candidates]
+    assert display.ax_.get_yticklabels()[0].get_text() == f"{model.evidence_.space}, 3"
+    assert "3 clusters" in display.ax_.get_title()
+    with pytest.raises(ValueError, match="fitted AutoClustering"):
+        EvidenceDisplay.from_estimator(cmeans.KernelKMeans())
 
 
 def test_stability(X, hard):
     found = cmeans.stability(hard, X, n_bootstrap=4)
     display = StabilityDisplay.from_stability(found)
     assert [bar.get_width() for bar in display.bars_] == found.clusters.tolist()
-    assert f"{found.overall:.2f}" in display.ax_.get_title()
+    assert f"{found.overall:.2f}" in display.ax_.get_title("left")
     with pytest.raises(ValueError, match=r"cmeans\.stability"):
         StabilityDisplay.from_stability(0.5)
 
@@ -287,6 +317,53 @@ def test_overview_of_a_precomputed_kernel(X):
     kernel = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 20)
     figure = cmeans.KernelKMeans(3, kernel="precomputed", random_state=0).fit(kernel).plot(kernel)
     assert figure.axes[3].get_xlabel() == "sweep"
+
+
+def test_groups_beyond_a_legend_are_named_where_they_are(X):
+    labels = np.arange(100) % 25
+    many = ScatterDisplay.from_predictions(X, labels).ax_
+    assert many.get_legend() is None
+    assert [text.get_text() for text in many.texts] == [str(j) for j in range(25)]
+    few = ScatterDisplay.from_predictions(X, labels % 24).ax_
+    assert len(few.get_legend().get_texts()) == 24
+    profiles = MembershipDisplay.from_predictions(np.eye(25)).ax_
+    assert len(profiles.texts) == 25
+    lines = CentresDisplay.from_predictions(np.eye(25), kind="lines").ax_
+    assert [text.get_text() for text in lines.texts] == [str(j) for j in range(25)]
+
+
+def test_thirty_columns_are_legible():
+    names = [f"turnover of week {week}" for week in range(30)]
+    display = CentresDisplay.from_predictions(
+        np.random.default_rng(0).normal(size=(5, 30)), feature_names=names
+    )
+    display.figure_.canvas.draw()
+    boxes = [label.get_window_extent() for label in display.ax_.get_yticklabels()]
+    assert len(boxes) == 30
+    assert all(low.y1 <= high.y0 for high, low in pairwise(boxes))
+
+
+def test_the_look_is_nobody_elses(X, fuzzy):
+    before = dict(mpl.rcParams)
+    ax = SizesDisplay.from_estimator(fuzzy, X).ax_
+    assert dict(mpl.rcParams) == before
+    assert not ax.spines["top"].get_visible()
+    assert plt.subplots()[1].spines["top"].get_visible()
+
+
+def test_notebooks_show_an_overview_once(monkeypatch):
+    shown = []
+    module = SimpleNamespace(display=lambda data, raw: shown.append((data, raw)))
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(display=module))
+    monkeypatch.setitem(sys.modules, "IPython.display", module)
+    figure, _ = shared_axes(1, 1, "plot")
+    figure._ipython_display_()  # pyplot shows it where the cell ends
+    assert shown == []
+    plt.close(figure)
+    figure._ipython_display_()
+    [(data, raw)] = shown
+    assert raw
+    assert data["image/png"].startswith(b"\x89PNG")
 
 
 def test_axes_are_taken(X, fuzzy):

@@ -15,6 +15,7 @@ import cmeans
 from cmeans.inspection import Again, Findings, report
 from cmeans.inspection.report import PAGE
 from cmeans.kernels import Precomputed
+from cmeans.runtime.numerals import in_digits
 
 pytest.importorskip("jinja2")
 
@@ -209,7 +210,7 @@ def test_values_are_shown_in_units_of_the_user(X, tmp_path):
     text = page_of(
         model, scaler.transform(1000 + 50 * X), tmp_path, inverse_transform=scaler.inverse_transform
     )
-    means = {f"{1000 + 50 * X[model.labels_ == j, 0].mean():.4g}" for j in range(3)}
+    means = {in_digits(1000 + 50 * X[model.labels_ == j, 0].mean()) for j in range(3)}
     assert means <= set(Page(text).cells)
     with pytest.raises(ValueError, match="inverse_transform"):
         page_of(model, X, tmp_path, inverse_transform=lambda x: x[:3])

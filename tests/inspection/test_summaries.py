@@ -92,8 +92,8 @@ def test_what_a_model_keeps_of_its_rows(X, model):
 
 def test_notebooks_show_the_clusters(X, model):
     page = model._repr_html_()
-    assert f"<td>{summary(model)['weight'][0]}</td>" in page
-    assert "<table><thead>" not in cmeans.FuzzyCMeans(3)._repr_html_()
+    assert f"<td>{summary(model)['weight'][0]:.0f}</td>" in page
+    assert "cmeans-table" not in cmeans.FuzzyCMeans(3)._repr_html_()
     with sklearn.config_context(display="text"), pytest.raises(AttributeError):
         model._repr_html_  # noqa: B018
 
@@ -253,12 +253,15 @@ def test_hostile_names_stay_text():
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
     assert len(str(table).splitlines()) == 3
-    assert explain(model, X, feature_names=HOSTILE).rules
+    told = explain(model, X, feature_names=HOSTILE)
+    assert told.rules
+    assert "<script>" not in told._repr_html_()
+    assert "&lt;script&gt;" in told._repr_html_()
 
 
 def test_table():
     table = Table({"a": [1, 2], "b": [0.12345, np.nan]})
-    assert str(table).splitlines() == ["a       b", "1  0.1235", "2       -"]
+    assert str(table).splitlines() == ["a      b", "1  0.123", "2      -"]
     assert dict(table)["a"].tolist() == [1, 2]
     pytest.importorskip("pandas")
     assert table.to_frame()["a"].tolist() == [1, 2]
@@ -319,27 +322,36 @@ def test_representatives_of_frames_and_of_small_clusters():
     ]
 
 
-def labels_by(rules, X, names):
+def holds(condition, value):
+    """Whether a number is as a condition says, by its words."""
+    if np.isnan(value):
+        return condition.endswith("(or missing)")
+    words = condition.replace(",", "").removesuffix(" (or missing)").split()[1:]
+    numbers = [float(word) for word in words if word[-1].isdigit()]
+    match [word for word in words if not word[-1].isdigit()]:
+        case ["between", "and"]:
+            return numbers[0] < value < numbers[1]
+        case ["from", "to"]:
+            return numbers[0] <= value <= numbers[1]
+        case ["is"]:
+            return value == numbers[0]
+        case other:
+            known = {"below": "<", "above": ">", "at most": "<=", "at least": ">="}
+            signs = [known[word] for word in " ".join(other).split(" and ")]
+            compare = {"<": np.less, ">": np.greater, "<=": np.less_equal, ">=": np.greater_equal}
+            return all(compare[sign](value, n) for sign, n in zip(signs, numbers, strict=True))
+
+
+def labels_by(told, X, names):
     """The cluster of each row, by the rules as they are printed."""
-    lines, ends = rules.splitlines(), []
+    ends = []
     for row in X:
-        at, depth = 0, 0
-        while "cluster" not in lines[at]:
-            name, sign, threshold, *missing = lines[at].split("--- ")[1].split()
-            value, below = row[names.index(name)], sign == "<="
-            if (
-                missing == ["or", "missing"]
-                if np.isnan(value)
-                else (value <= float(threshold)) == below
-            ):
-                at, depth = at + 1, depth + 1
-            else:
-                at = next(
-                    after
-                    for after in range(at + 1, len(lines))
-                    if lines[after].startswith("|   " * depth + f"|--- {name} > ")
-                )
-        ends.append(-1 if "no cluster" in lines[at] else int(lines[at].split()[-1]))
+        [rule] = [
+            rule
+            for rule in told.short_rules
+            if all(holds(one, row[names.index(one.split()[0])]) for one in rule.conditions)
+        ]
+        ends.append(rule.cluster)
     return np.array(ends)
 
 
@@ -351,22 +363,21 @@ def test_rules_lead_where_the_tree_does(X):
         cmeans.KernelKMeans(1, kernel="linear").fit(X),
     ):
         told = explain(fitted, X, feature_names=["a", "b", "c"])
-        np.testing.assert_array_equal(
-            labels_by(told.rules, X, ["a", "b", "c"]), told.tree.predict(X)
-        )
-        lines = told.rules.splitlines()
-        inner = [line for line in lines if "cluster" not in line]
-        assert len(lines) - len(inner) == len(inner) // 2 + 1
+        np.testing.assert_array_equal(labels_by(told, X, ["a", "b", "c"]), told.tree.predict(X))
+        assert sum(rule.weight for rule in told.short_rules) == len(X)
+        right = sum(rule.right * rule.weight for rule in told.short_rules) / len(X)
+        assert right == pytest.approx(told.fidelity)
+        assert all(str(rule) in told.rules for rule in told.short_rules)
 
 
 @pytest.mark.parametrize(
     ("values", "threshold"),
     [
-        (lambda side: 2005 + side, "2005.5"),  # years
+        (lambda side: 2005 + side, "at most 2005"),  # years
         # amounts, alike in their first four digits
-        (lambda side: 5_432_100 + 20 * side, "5432110"),
-        (lambda side: 1.6e9 + 3600 * side, "1600002000"),  # seconds
-        (lambda side: 3e-5 + 2e-5 * side, "0.00004"),
+        (lambda side: 5_432_100 + 20 * side, "below 5,432,110"),
+        (lambda side: 1.6e9 + 3600 * side, "below 1,600,002,000"),  # seconds
+        (lambda side: 3e-5 + 2e-5 * side, "below 0.00004"),
         # numbers next to each other, nearly
         (lambda side: 1 + 3 * side * np.finfo(np.float32).eps, None),
     ],
@@ -380,12 +391,12 @@ def test_the_printed_rule_is_the_rule(values, threshold):
     told = explain(fitted, X, feature_names=["year", "nothing"])
     assert told.fidelity == 1
     assert "rules that tell 100% of the rows rightly" in str(told)
-    np.testing.assert_array_equal(labels_by(told.rules, X, ["year", "nothing"]), fitted.labels_)
+    np.testing.assert_array_equal(labels_by(told, X, ["year", "nothing"]), fitted.labels_)
     np.testing.assert_array_equal(
-        labels_by(told.rules, X.astype(np.float32), ["year", "nothing"])[side == 0],
+        labels_by(told, X.astype(np.float32), ["year", "nothing"])[side == 0],
         fitted.labels_[side == 0],
     )
-    assert threshold is None or f"year <= {threshold}" in told.rules
+    assert threshold is None or f"year {threshold}" in told.rules
 
 
 def test_rules_say_where_missing_values_go():
@@ -396,7 +407,7 @@ def test_rules_say_where_missing_values_go():
     fitted = cmeans.FuzzyCMeans(3, missing="partial", random_state=0).fit(X)
     told = explain(fitted, X, feature_names=["a", "b"])
     assert "or missing" in told.rules
-    np.testing.assert_array_equal(labels_by(told.rules, X, ["a", "b"]), told.tree.predict(X))
+    np.testing.assert_array_equal(labels_by(told, X, ["a", "b"]), told.tree.predict(X))
 
 
 def test_all_of_the_rows_are_none_fewer():

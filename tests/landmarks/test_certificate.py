@@ -302,7 +302,7 @@ def test_it_is_the_same_for_any_number_of_threads():
 # ------------------------------------------------------------------------------------ from a sample
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("weighted", [pytest.param(False, marks=pytest.mark.minutes), True])
 def test_from_a_sample_the_truth_lies_within_99_percent_intervals_nearly_always(
     weighted, monkeypatch
 ):

@@ -302,7 +302,7 @@ def test_better_minima_than_from_the_same_start_by_k_means():
         solver: np.mean(
             [
                 model(solver, 12, kernel="linear", random_state=seed, search=None).fit(X).objective_
-                for seed in range(5)
+                for seed in range(3)
             ]
         )
         for solver in ("fagp", "batched", "lloyd")

@@ -309,7 +309,9 @@ def test_rows_that_are_all_at_centres(noise):
     assert (few.labels_[:-1] >= 0).sum() >= 60
 
 
-@pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
+@pytest.mark.parametrize(
+    "share", [0.3, *(pytest.param(share, marks=pytest.mark.minutes) for share in (0.1, 0.5))]
+)
 def test_centres_are_nearer_the_true_ones(share):
     """Than those of the fit without noise, in all of 8 draws; a given share is kept, and most rows
     called noise are noise."""

@@ -3,6 +3,7 @@ by a kernel matrix."""
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 
 import numpy as np
@@ -422,13 +423,15 @@ def test_few_rows_in_their_graph():
     assert chosen.n_clusters in (2, 3)
 
 
-def test_the_most_clusters_that_were_tried():
+def test_the_most_clusters_that_were_tried(monkeypatch):
+    """Few numbers stand for those that are tried where none are given."""
+    monkeypatch.setattr(sys.modules["cmeans.selection.select"], "NUMBERS", (10, 20))
     chosen = select(PLAIN, BLOBS, (2, 3, 4), n_bootstrap=0, refit=False)
     assert "No more than 4 were tried" in chosen.reason
     X = np.random.default_rng(0).normal(scale=0.02, size=(300, 2))
     X += 5.0 * np.array([[i, j] for i in range(5) for j in range(5)])[np.arange(300) % 25]
     with pytest.warns(UserWarning, match="20 clusters are the most that were tried"):
-        select(clone(PLAIN).set_params(search=None), X, n_bootstrap=0, refit=False)
+        select(clone(PLAIN).set_params(search=None), X, (10, 20), n_bootstrap=0, refit=False)
 
 
 @pytest.mark.parametrize("of", [cmeans.ConnectivityClustering, cmeans.ModularityClustering])

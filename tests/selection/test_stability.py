@@ -114,7 +114,8 @@ def test_true_clusters_come_again(model):
     assert found.clusters.min() > 0.95
     assert found.rows.shape == (400,)
     assert found.rows.mean() > 0.97
-    assert "cluster 3" in str(found)
+    assert "\n      3  " in str(found)
+    assert "<tr><td>3</td>" in found._repr_html_()
 
 
 def test_a_cluster_that_is_cut_does_not():

@@ -108,7 +108,13 @@ def test_concentration(columns):
 @nowhere
 @pytest.mark.parametrize(
     ("clusters", "columns", "rows", "most"),
-    [(3, 2, 24, 5), (3, 12, 30, 5), pytest.param(1, 3, 60, 8, marks=pytest.mark.minutes)],
+    [
+        (3, 2, 24, 5),
+        *(
+            pytest.param(*shape, marks=pytest.mark.minutes)
+            for shape in ((3, 12, 30, 5), (1, 3, 60, 8))
+        ),
+    ],
 )
 def test_the_path_is_the_naive_one(clusters, columns, rows, most):
     X, _ = mixture(clusters, columns, rows, {2: 0, 12: 1, 3: 2}[columns])

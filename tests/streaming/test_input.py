@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import pickle
 import re
 import warnings
@@ -538,20 +537,19 @@ def test_names_of_features():
 
 
 @over_streams
-def test_verbose_logs_chunks_and_sweeps(name, caplog):
-    caplog.set_level(logging.INFO, logger="cmeans")
+def test_verbose_logs_chunks_and_sweeps(name, logged):
     model = build(name, verbose=1)
     sweeps = [model.partial_fit(chunk).n_iter_ for chunk in CHUNKS]
-    assert [record.getMessage().split(": ")[1] for record in caplog.records] == [
+    assert [message.split(": ")[1] for message in logged.messages] == [
         f"chunk {number}" for number in (1, 2, 3, 4)
     ]
-    assert all(record.getMessage().startswith(type(model).__name__) for record in caplog.records)
-    caplog.clear()
+    assert all(message.startswith(type(model).__name__) for message in logged.messages)
+    logged.records.clear()
     model = build(name, verbose=2, n_init=1)
     if "search" in model.get_params():
         model.set_params(search=None)  # whose sweeps are told too
     sweeps = [model.partial_fit(chunk).n_iter_ for chunk in CHUNKS]
-    lines = [record.getMessage() for record in caplog.records if " sweep " in record.getMessage()]
+    lines = [message for message in logged.messages if " sweep " in message]
     assert len(lines) == sum(sweeps)
     pattern = re.compile(
         rf"{type(model).__name__} [\w ]+ run (\d+)/(\d+) sweep (\d+): objective [\d.e+-]+, "

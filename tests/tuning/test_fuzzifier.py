@@ -583,7 +583,10 @@ def real(data_folder):
 @pytest.mark.parametrize(
     ("name", "landmarks"),
     [
-        *((name, 300) for name in TABLE),
+        *(
+            pytest.param(name, 300, marks=[] if name in SMALL else pytest.mark.minutes)
+            for name in TABLE
+        ),
         *(
             pytest.param(name, None, marks=[] if name in SMALL else pytest.mark.minutes)
             for name in TABLE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
 
@@ -10,8 +10,11 @@ import typer
 from typer import Context, Exit, Typer
 from typer.core import TyperGroup
 
-from ..runtime.user_warnings import printable
+from ..runtime.user_warnings import one_line
 from ..runtime.version import __version__
+from .errors import WRONG_INPUT
+from .output.standard_streams import message
+from .usage import usage_line
 
 __all__ = [
     "COMMANDS",
@@ -60,24 +63,30 @@ def argument(text: str, metavar: str) -> Any:
 
 
 class _Commands(TyperGroup):
-    """Commands whose errors show the words of a command line with control characters escaped."""
+    """Commands whose errors of usage are one line, with control characters escaped."""
 
     def invoke(self, ctx: Any) -> Any:
-        with _printable():
+        with _plain_usage(ctx.obj):
             return super().invoke(ctx)
 
     def make_context(self, *arguments: Any, **words: Any) -> Any:
-        with _printable():
+        with _plain_usage(words.get("obj")):
             return super().make_context(*arguments, **words)
 
 
 @contextmanager
-def _printable() -> Iterator[None]:
+def _plain_usage(words: Sequence[str] | None) -> Iterator[None]:
+    """Report a wrong word of the command line as one line; help that is shown for want of any words
+    goes its way."""
     try:
         yield
     except _WrongUsage as error:
-        error.message = printable(error.message)
-        raise
+        if type(error).__name__ == "NoArgsIsHelpError":
+            raise
+        words = words or ()
+        command = " ".join(["cmeans", *(word for word in words[:1] if word in COMMANDS)])
+        message(f"cmeans: {one_line(usage_line(error, command, words))}")
+        raise Exit(WRONG_INPUT) from None
 
 
 def new_app() -> Typer:
@@ -87,7 +96,7 @@ def new_app() -> Typer:
         cls=_Commands,
         help="Hard, fuzzy and possibilistic c-means in kernel space. Start with: cmeans demo",
         no_args_is_help=True,
-        add_completion=False,
+        add_completion=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )

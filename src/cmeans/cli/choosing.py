@@ -14,6 +14,7 @@ from ..data.recipe.scaling import some_rows
 from ..data.recipe.table_recipe import TableRecipe
 from ..estimators.auto_clustering import AutoClustering
 from ..fitting.rows.finite import without_partial
+from ..runtime.numerals import in_digits, several
 from .errors import InputError
 from .fitting import PARTIAL, FitRequest, check_request, prepared_rows, with_front
 from .option_values import METHODS, option_of
@@ -63,8 +64,11 @@ def with_choice(request: FitRequest, screen: Screen) -> FitRequest:
         warnings.simplefilter("ignore")  # the evidence says it
         model.fit(x, sample_weight=weight)
     said = f"columns scaled by --scale {recipe.scaling.kind}"
-    for line in str(replace(model.evidence_, scaling=said)).splitlines():
-        screen.say(line)
+    for tried in model.evidence_.candidates:
+        found, agreement = several(tried.n_clusters, "cluster"), in_digits(tried.agreement)
+        screen.say(f"{tried.space}: {found}, agreement {agreement}: {tried.verdict}")
+    for sentence in replace(model.evidence_, scaling=said).sentences:
+        screen.say(sentence)
     number = int(model.n_clusters_)
     space = model.evidence_.space
     if "plain" in able and (number == 1 or (space == "covariances" and recipe.indicators)):

@@ -205,9 +205,10 @@ def command(
             if keeps_config:
                 given[KEY] = config_of(given, defaults)
             for_people = text is not None and _at_terminal() and not as_json
+            strict = bool(table) and given["strict"]
             with (
                 own_words(_words_of(given)),
-                _plain_speech(Screen(quiet, for_people), debug) as screen,
+                _plain_speech(Screen(quiet, for_people, strict), debug) as screen,
             ):
                 said = {
                     option: value

@@ -33,12 +33,13 @@ def read_config(context: Context, file: Path | None) -> Path | None:
         stored = json.loads(text) if file.suffix == ".json" else tomllib.loads(text)
         stored = stored.get(KEY, stored)
     except (OSError, ValueError, AttributeError) as error:
-        raise wrong_usage(f"{file}: cannot be read ({error}).") from None
+        reason = getattr(error, "strerror", None) or error
+        raise wrong_usage(f"cannot be read ({reason}).") from None
     names = {alias: word.name for word in context.command.params for alias in _names(word)}
     found = dict[str, Any]()
     for name, value in stored.items():
         if name not in names:
-            raise wrong_usage(f"{file}: {name!r} is no option of cmeans {context.info_name}.")
+            raise wrong_usage(f"{name!r} is no option of cmeans {context.info_name}.")
         found[names[name]] = value
     context.default_map = found
     return file

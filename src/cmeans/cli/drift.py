@@ -9,7 +9,7 @@ import scipy.sparse
 
 from ..data.recipe.scaling import some_rows
 from ..data.recipe.table_recipe import TableRecipe
-from ..runtime.numerals import in_digits, percent
+from ..runtime.numerals import as_date, percent, told_apart
 
 MOST_COLUMNS = 1_000  # whose means are kept with a model
 _ROWS = 2**14  # of which means are taken
@@ -63,6 +63,12 @@ def _of_shares(before: Any, now: Any) -> str:
     return f"shares since the fit: {', '.join(parts)}"
 
 
+def _said(recipe: TableRecipe, at: int, ends: Any) -> str:
+    """Return from where to where the mean of a column went."""
+    is_date = recipe.columns[at] in recipe.dates
+    return " -> ".join(map(as_date, ends) if is_date else told_apart(ends))
+
+
 def _of_columns(recipe: TableRecipe, mean: Any, deviation: Any, now: Any) -> str:
     away = np.divide(now - mean, deviation, out=np.zeros_like(mean), where=deviation > 0)
     order = np.argsort(-np.abs(away), kind="stable")
@@ -71,8 +77,7 @@ def _of_columns(recipe: TableRecipe, mean: Any, deviation: Any, now: Any) -> str
         return f"means of columns are those of the fit, within {_MEAN} deviations"
     ends = recipe.scaling.undone(np.stack([mean, now]))
     parts = (
-        f"{recipe.columns[at]!r} {' -> '.join(in_digits(float(end)) for end in ends[:, at])} "
-        f"({away[at]:+.1f} deviations)"
+        f"{recipe.shown_names[at]!r} {_said(recipe, at, ends[:, at])} ({away[at]:+.1f} deviations)"
         for at in moved
     )
     return f"means since the fit: {', '.join(parts)}"

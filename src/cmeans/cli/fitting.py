@@ -24,7 +24,7 @@ from ..fitting.rows.finite import without_partial
 from ..fitting.seen_rows import Inspectable
 from ..persistence.model_file import read_metadata, save
 from ..rules.base import rule_of
-from ..runtime.numerals import parse_budget
+from ..runtime.numerals import in_bytes, parse_budget
 from ..runtime.signals import held_back
 from ..runtime.user_warnings import DataWarning, one_line
 from ..solvers.checkpoints import check_place
@@ -47,12 +47,12 @@ from .output.report import clearness, long_tails, next_steps, spreads
 from .output.results import (
     Stopwatch,
     as_json,
-    caught_warnings,
     files_kept,
     plain,
     refuse_foreign,
     results_folder,
     sizes,
+    told_warnings,
 )
 from .output.terminal import Screen
 from .reporting import check_pages, descriptions, feature_names, looked_at, page_of_fit
@@ -123,7 +123,7 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
         _cluster(request.scheduler) as client,
         staged(request.out, seal=SUMMARY) as place,
     ):
-        with caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
+        with told_warnings(screen) as warned:
             with watch.part("read"), without_partial("missing" in method.parameters):
                 screen.say(f"reading {request.reading.file}")
                 request, front = with_front(request, METHODS)
@@ -330,7 +330,7 @@ def prepared_rows(
         _tell_blanks(rows)
     if rows.stay:
         who = "the workers read them" if stays else "they are read again in every sweep"
-        screen.say(f"{rows.x.nbytes / 1e9:.3g} GB of rows stay where they are; {who}")
+        screen.say(f"{in_bytes(rows.x.nbytes)} of rows stay where they are; {who}")
     unscaled = np.isin(list(map(str, rows.columns)), list(front.recipe.unscaled))
     scaling = learn_scaling(request.scale, rows.x, rows.weight, unscaled, as_option).weighted(
         column_weights(front.recipe, rows.columns, request.table, as_option)

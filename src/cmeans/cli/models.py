@@ -16,7 +16,7 @@ from ..persistence.model_file import read_metadata
 from ..storage.overwriting import refuse_overwriting
 from .drift import changes
 from .errors import InputError
-from .output.results import Stopwatch, add_columns, caught_warnings, staged_file
+from .output.results import Stopwatch, add_columns, staged_file, told_warnings
 from .output.terminal import Screen
 from .pipelines import rows_of_pipeline
 from .rows import InputRows, ReadOptions, added_columns, files_of, read_rows, refuse_inside
@@ -75,7 +75,7 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
     watch = Stopwatch()
     with (
         staged_file(request.out) as place,
-        caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned,
+        told_warnings(screen) as warned,
     ):
         with watch.part("read"):
             known = with_rows(request.model, request.reading, screen)

@@ -8,6 +8,7 @@ from sklearn.pipeline import Pipeline
 
 from ..fitting.rows.finite import takes_holes
 from ..inspection.tables import Table
+from ..runtime.numerals import in_bytes
 from .errors import InputError
 from .rows import InputRows, ReadOptions, read_rows
 
@@ -25,7 +26,7 @@ def rows_of_pipeline(pipeline: Pipeline, reading: ReadOptions) -> InputRows:
     rows = read_rows(replace(reading, holes=takes_holes(pipeline[-1])), known)
     if rows.stay:
         raise InputError(
-            f"{reading.file}: takes {rows.x.nbytes / 1e9:.3g} GB, and a pipeline needs its rows in "
+            f"{reading.file}: takes {in_bytes(rows.x.nbytes)}, and a pipeline needs its rows in "
             "memory; give parts of it."
         )
     if names is None:

@@ -22,7 +22,7 @@ from ..runtime.user_warnings import DataWarning
 from ..storage.overwriting import refuse_overwriting
 from .errors import InputError
 from .models import with_rows
-from .output.results import Stopwatch, caught_warnings
+from .output.results import Stopwatch, told_warnings
 from .output.terminal import Screen
 from .rows import InputRows, ReadOptions, files_of, refuse_inside, row_names
 
@@ -60,7 +60,7 @@ def report_on(request: ReportRequest, screen: Screen) -> dict[str, Any]:
     )
     check_pages("cmeans report")
     watch = Stopwatch()
-    with caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
+    with told_warnings(screen) as warned:
         with watch.part("read"):
             known = with_rows(request.model, request.reading, screen, LOADED)
         with watch.part("report"):
@@ -149,7 +149,7 @@ def looked_at(model: Any, rows: InputRows, recipe: TableRecipe) -> InspectedRows
         CALLER,
         sample_weight=weight,
         most=min(MOST_ROWS, max(LOOKED_AT // max(1, int(rows.x.shape[1])), 1)),
-        inverse_transform=_inverse(model, recipe),
+        recipe=recipe,
     )
 
 
@@ -165,13 +165,7 @@ def feature_names(model: Any, recipe: TableRecipe) -> list[str] | None:
     kernel = vars(model).get("kernel_")  # None: of connected pieces, which are of features
     if isinstance(model, Pipeline) or (kernel is not None and not kernel.takes_features):
         return None
-    return [label if isinstance(label, str) else f"column {label}" for label in recipe.columns]
-
-
-def _inverse(model: Any, recipe: TableRecipe) -> Any:
-    if recipe.scaling.kind == "none" or feature_names(model, recipe) is None:
-        return None
-    return recipe.scaling.undone
+    return list(recipe.shown_names)
 
 
 def page_of_fit(

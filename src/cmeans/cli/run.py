@@ -3,6 +3,7 @@ called."""
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -17,12 +18,13 @@ from .output.standard_streams import open_closed_streams, silence
 from .output.terminal import Screen
 
 E = TypeVar("E", bound=BaseException)
+COMPLETION = "_CMEANS_COMPLETE"  # variable of a shell that asks for completion
 
 
 def app_for(arguments: list[str]) -> Typer:
-    """Return the command line that serves these arguments; where they name no command, one that
-    knows names and help alone."""
-    if not COMMANDS.keys().isdisjoint(arguments):
+    """Return the command line that serves these arguments; where they name no command and no shell
+    asks how a word may go on, one that knows names and help alone."""
+    if COMPLETION in os.environ or not COMMANDS.keys().isdisjoint(arguments):
         from .commands import app
 
         return app

@@ -30,10 +30,10 @@ from .option_values import METHODS, with_engine
 from .output.results import (
     Stopwatch,
     as_json,
-    caught_warnings,
     files_kept,
     refuse_foreign,
     results_folder,
+    told_warnings,
 )
 from .output.terminal import Screen
 from .rows import files_of, refuse_inside
@@ -101,7 +101,7 @@ def _judged(
     numbers = numbers_of(clusters)
     model = SELECTABLE[request.method].made({**request.words, "n_clusters": numbers[0]})
     watch = Stopwatch()
-    with caught_warnings((lambda _: None) if screen.for_people else screen.warn) as warned:
+    with told_warnings(screen) as warned:
         with watch.part("read"), without_partial("missing" in model.get_params(deep=False)):
             screen.say(f"reading {request.reading.file}")
             request, front = with_front(request, SELECTABLE)

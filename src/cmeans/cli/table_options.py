@@ -70,6 +70,18 @@ OF_EVERY_TABLE: dict[str, tuple[Any, Any]] = {  # with their defaults
     "encoding": (Encoding, None),
     "array": (_text("Which array of an npz.", "--array", "NAME", "X, or the only one"), None),
     "header": (HeaderLine, None),
+    "strict": (
+        Annotated[
+            bool,
+            option(
+                DATA,
+                "A warning of the rows, such as one of empty cells, columns left out or categories "
+                "not seen before, is an error, and nothing is written.",
+                "--strict",
+            ),
+        ],
+        False,
+    ),
 }
 OF_LABELS: dict[str, tuple[Any, Any]] = {
     "with_rows": (

@@ -11,7 +11,7 @@ from ..data.column_facts import are_here
 from ..data.outputs import label_type
 from ..landmarks.select import rows_for
 from ..runtime.free_memory import free_memory
-from ..runtime.numerals import percent
+from ..runtime.numerals import in_bytes, percent
 from ..sampling.kmeanspp import VALUES, VERY_MANY
 from ..spaces import Space
 from ..sweeps.bounded import SearchMemory
@@ -81,14 +81,12 @@ class MemoryPlan:
             )
             rows = f"{percent(kept_share)} of the rows kept as the space sees them{rest}"
         bounds = (
-            f"; bounds of distances kept in {self.bounds.total / 1e6:,.0f} MB"
+            f"; bounds of distances kept in {in_bytes(self.bounds.total)}"
             if self.bounds and self.bounds.total
             else ""
         )
-        room = f" (room for {self.for_rows / 1e6:,.0f} MB)" if self.for_rows else ""
-        return (
-            f"works in up to {self.needed / 1e6:,.0f} MB; {rows}{room}{bounds}{blocks.whereabouts}"
-        )
+        room = f" (room for {in_bytes(self.for_rows)})" if self.for_rows else ""
+        return f"works in up to {in_bytes(self.needed)}; {rows}{room}{bounds}{blocks.whereabouts}"
 
 
 @dataclass(frozen=True)
@@ -126,10 +124,10 @@ def plan(
     if budget < needed:
         raise ValueError(
             f"{estimator_name}: {sizes.labelled or blocks.n_rows} rows, {c} clusters and a "
-            f"basis of {space.size} need at least {needed} bytes (about {needed / 1e9:.3g} GB: "
-            f"{parts.results / 1e9:.3g} for the results, {parts.setup / 1e9:.3g} to choose "
+            f"basis of {space.size} need at least {needed} bytes (about {in_bytes(needed)}: "
+            f"{in_bytes(parts.results)} for the results, {in_bytes(parts.setup)} to choose "
             "landmarks, factor their kernel and certify them, "
-            f"{parts.seeding / 1e9:.3g} to draw centres), more than "
+            f"{in_bytes(parts.seeding)} to draw centres), more than "
             f"memory_budget={budget}. Raise it, or take fewer landmarks, clusters or threads."
         )
     return MemoryPlan(needed, budget - needed, wanted)
@@ -241,7 +239,7 @@ def require(budget: int | None, estimator_name: str, needed: int, what: str, adv
     if needed > there:
         limit = "that is free" if budget is None else f"of memory_budget={budget}"
         raise ValueError(
-            f"{estimator_name}: {what} need {needed} bytes (about {needed / 1e9:.3g} GB), more "
-            f"than the {there / 1e9:.3g} GB {limit}: "
+            f"{estimator_name}: {what} need {needed} bytes (about {in_bytes(needed)}), more "
+            f"than the {in_bytes(there)} {limit}: "
             f"{advice}."
         )

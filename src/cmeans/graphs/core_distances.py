@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..data.arrays import Float64, IntArray
+from ..runtime.numerals import in_digits
 
 ROUNDING = 1e-12  # of sums of weights, by which they may fall short
 
@@ -14,8 +15,8 @@ def refuse_light(weights: Float64, min_samples: float) -> None:
     if not weights.sum() * (1 + ROUNDING) >= min_samples:
         alone = " (1 sample)" if len(weights) == 1 else ""
         raise ValueError(
-            f"min_samples={min_samples}: all rows together weigh {weights.sum():.3g}{alone}; give "
-            "at most that."
+            f"min_samples={min_samples}: all rows together weigh {in_digits(weights.sum())}"
+            f"{alone}; give at most that."
         )
 
 

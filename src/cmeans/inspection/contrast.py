@@ -3,16 +3,22 @@ rows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..data.arrays import Float64, IntArray, host_float64, is_sparse
 from .rows import InspectedRows
 
 DISTINCT = 0.5  # deviations between means from which on a column is said to set a cluster apart
+Words = tuple[str, str, str, str]
+AMOUNTS: Words = ("high", "low", "higher", "lower")
+SHARES: Words = ("often", "rarely", "more often", "less often")
+DATES: Words = ("late", "early", "later", "earlier")
 WORDS = 3  # columns at most that a cluster is named by
 
 
@@ -27,6 +33,8 @@ class Contrast:
     rest : (c, d) of all that is not in it, with weights w_i (1 - u_ij).
     mean, deviation : (d,) of all rows.
     feature_names : d names.
+    words : of columns that are not merely high and low: what is said of larger and smaller means,
+        by themselves and beside others.
     """
 
     means: Float64
@@ -34,6 +42,7 @@ class Contrast:
     mean: Float64
     deviation: Float64
     feature_names: tuple[str, ...]
+    words: Mapping[int, Words] = field(default_factory=dict)
 
     @cached_property
     def differences(self) -> Float64:
@@ -77,7 +86,9 @@ class Contrast:
                 own = words[cluster]
                 if word and column not in own:
                     words[cluster] = dict([*list(own.items())[: WORDS - 1], (column, word)])
-                elif word and word.startswith(own[column]):
+                elif word and self._said(column).index(word) == 2 + self._said(column).index(
+                    own[column]
+                ):
                     # of those that are high in it, this one is higher
                     own[column] = word
         return [
@@ -90,7 +101,7 @@ class Contrast:
         low there."""
         own = self.differences[cluster]
         return {
-            int(k): "high" if own[k] > 0 else "low"
+            int(k): self._said(int(k))[int(own[k] <= 0)]
             for k in self.leading(cluster, WORDS)
             if abs(own[k]) >= DISTINCT
         }
@@ -100,9 +111,12 @@ class Contrast:
         where none does."""
         difference = self.standardized[cluster] - self.standardized[others].mean(axis=0)
         column = int(np.argmax(np.abs(difference)))
-        return column, "" if abs(difference[column]) < DISTINCT else "higher" if difference[
-            column
-        ] > 0 else "lower"
+        if abs(difference[column]) < DISTINCT:
+            return column, ""
+        return column, self._said(column)[2 + int(difference[column] <= 0)]
+
+    def _said(self, column: int) -> Words:
+        return self.words.get(column, AMOUNTS)
 
 
 def contrast_of(seen: InspectedRows, feature_names: tuple[str, ...]) -> Contrast | None:
@@ -133,7 +147,20 @@ def contrast_of(seen: InspectedRows, feature_names: tuple[str, ...]) -> Contrast
     rest = np.divide(
         whole - sums, left, out=np.tile(mean, (len(mass), 1)), where=left > 1e-9 * total
     )
-    return Contrast(means, rest, mean, deviation, feature_names)
+    words = {int(k): SHARES for k in np.flatnonzero(_are_indicators(x))}
+    words |= dict.fromkeys(seen.dates, DATES)
+    return Contrast(means, rest, mean, deviation, feature_names, words)
+
+
+def _are_indicators(x: Any) -> npt.NDArray[np.bool_]:
+    """Return which columns hold zeros and ones alone, and both; of counts in a sparse matrix
+    none."""
+    if is_sparse(x):
+        return np.zeros(x.shape[1], dtype=bool)
+    one, nothing = x == 1, x == 0
+    alone: npt.NDArray[np.bool_] = (one | nothing | np.isnan(x)).all(axis=0)
+    both: npt.NDArray[np.bool_] = one.any(axis=0) & nothing.any(axis=0)
+    return alone & both
 
 
 def _product(a: Float64, x: Any) -> Float64:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..data.arrays import Float64, IntArray, host_float64, is_sparse
+from ..data.arrays import Float64, IntArray
 from ..fitting.validation import integer
-from ..runtime.numerals import between, in_digits, in_full, percent
-from .contrast import contrast_of
+from ..runtime.numerals import percent, several
+from ..runtime.tables import html_lines, html_table
+from .contrast import Contrast, contrast_of
 from .rows import InspectedRows, inspected, named_features
 from .tables import Table
+from .tree_rules import Rule, text_of, tree_of
+from .wording import said_of
 
 BETWEEN = 0.5  # largest membership below which a soft row lies between clusters
 NEARLY_EQUAL = 0.1  # simplified silhouette below which a hard row does
 QUANTILES = (0.1, 0.5, 0.9)
-WIDE = 1_000  # columns at most from which the tree chooses: those of the largest differences
 
 
 @dataclass(frozen=True)
@@ -33,9 +35,12 @@ class Explanation:
         "inside" and "outside" (these means; of columns of zeros and ones, shares), "low", "middle",
         "high" (10, 50 and 90% of the cluster's rows lie below), "lift" (mean inside over the mean
         of all rows: for counts).
-    rules : str
-        A tree of few questions that tells the clusters, as text. A threshold is the number of the
-        fewest digits that parts the same rows.
+    sentences : of each cluster, how its means in these columns differ from those of the other
+        rows, each column in its unit: "spend 6 times the average (1,204, elsewhere 166)".
+    short_rules : tuple of Rule
+        Few conditions that tell the clusters, from a small tree: "spend above 1,200 and age below
+        30". A threshold is the number of the fewest digits that parts the same rows.
+    rules : str, these as lines, cluster by cluster.
     fidelity : float
         Share of the weight whose cluster the rules tell rightly.
     between : numbers of the rows that lie between clusters: of soft clusters those with no
@@ -45,28 +50,44 @@ class Explanation:
     """
 
     columns: Table
-    rules: str
+    sentences: tuple[tuple[str, ...], ...]
+    short_rules: tuple[Rule, ...]
     fidelity: float
     between: IntArray
     noise: IntArray
     tree: Any = field(repr=False)
 
+    @property
+    def rules(self) -> str:
+        return text_of(self.short_rules, len(self.sentences))
+
     def __str__(self) -> str:
-        parts = []
-        for cluster in np.unique(self.columns["cluster"]):
-            here = np.flatnonzero(self.columns["cluster"] == cluster)
-            told = [
-                f"  {self.columns['column'][at]}: {in_digits(self.columns['inside'][at])} inside, "
-                f"{in_digits(self.columns['outside'][at])} outside "
-                f"({self.columns['difference'][at]:+.2f} deviations)"
-                for at in here
-            ]
-            parts.append("\n".join([f"cluster {cluster}", *told]))
-        head = f"rules that tell {percent(self.fidelity)} of the rows rightly:"
-        tail = (
-            f"{len(self.between):,} rows lie between clusters, {len(self.noise):,} belong to none"
+        parts = [
+            "\n  ".join([f"cluster {cluster}", *said])
+            for cluster, said in enumerate(self.sentences)
+        ]
+        return "\n".join([*parts, self._head, self.rules.rstrip(), self._tail])
+
+    def _repr_html_(self) -> str:
+        apart = [(str(cluster), "; ".join(said)) for cluster, said in enumerate(self.sentences)]
+        rules = [
+            line.removeprefix("cluster ").strip().split(": ", 1) for line in self.rules.splitlines()
+        ]
+        return (
+            html_table(["cluster", "what sets it apart"], apart)
+            + html_lines([self._head])
+            + html_table(["cluster", "rule"], rules)
+            + html_lines([self._tail])
         )
-        return "\n".join([*parts, head, self.rules.rstrip(), tail])
+
+    @property
+    def _head(self) -> str:
+        return f"rules that tell {percent(self.fidelity)} of the rows rightly:"
+
+    @property
+    def _tail(self) -> str:
+        between, noise = len(self.between), len(self.noise)
+        return f"{several(between, 'row')} between clusters, {several(noise, 'row')} in none"
 
 
 def explain(
@@ -150,11 +171,23 @@ def explanation_of(
     seen: InspectedRows, names: tuple[str, ...], n_columns: int, max_depth: int
 ) -> Explanation:
     """Return the explanation of rows that have columns."""
-    columns, chosen = _columns(seen, names, n_columns)
+    contrast = contrast_of(seen, names)
+    assert contrast is not None
+    order = np.argsort(-np.abs(contrast.differences).max(axis=0), kind="stable")
     depth = max(max_depth, int(np.ceil(np.log2(max(2, seen.n_clusters)))))
-    tree, rules, fidelity = _tree(seen, names, chosen, depth)
-    between = seen.numbers[unclear(seen)]
-    return Explanation(columns, rules, fidelity, between, seen.numbers[seen.labels < 0], tree)
+    tree, rules, fidelity = tree_of(seen, names, order, depth)
+    return Explanation(
+        _columns(seen, contrast, n_columns),
+        tuple(
+            tuple(said_of(contrast, cluster, seen.unit, n_columns))
+            for cluster in range(seen.n_clusters)
+        ),
+        rules,
+        fidelity,
+        seen.numbers[unclear(seen)],
+        seen.numbers[seen.labels < 0],
+        tree,
+    )
 
 
 def unclear(seen: InspectedRows) -> npt.NDArray[np.bool_]:
@@ -164,10 +197,8 @@ def unclear(seen: InspectedRows) -> npt.NDArray[np.bool_]:
     return low & (seen.labels >= 0)
 
 
-def _columns(seen: InspectedRows, names: tuple[str, ...], count: int) -> tuple[Table, IntArray]:
-    """Return the table of columns, and all columns in the order of their largest difference."""
-    contrast = contrast_of(seen, names)
-    assert contrast is not None
+def _columns(seen: InspectedRows, contrast: Contrast, count: int) -> Table:
+    """Return the table of the columns that set clusters apart."""
     found: dict[str, list[Any]] = {
         name: []
         for name in (
@@ -185,11 +216,11 @@ def _columns(seen: InspectedRows, names: tuple[str, ...], count: int) -> tuple[T
     for cluster in range(seen.n_clusters):
         rows = np.flatnonzero(seen.labels == cluster)
         for k in contrast.leading(cluster, count):
-            values = _column(seen.x, int(k))[rows]
+            values = seen.column(int(k))[rows]
             quantiles = _quantiles(values, seen.weight[rows])
             row = (
                 cluster,
-                names[k],
+                contrast.feature_names[k],
                 contrast.differences[cluster, k],
                 contrast.means[cluster, k],
                 contrast.rest[cluster, k],
@@ -197,12 +228,7 @@ def _columns(seen: InspectedRows, names: tuple[str, ...], count: int) -> tuple[T
             )
             for name, value in zip(found, (*row, contrast.lift[cluster, k]), strict=True):
                 found[name].append(value)
-    order = np.argsort(-np.abs(contrast.differences).max(axis=0), kind="stable")
-    return Table(found), order
-
-
-def _column(x: Any, number: int) -> Float64:
-    return host_float64(x[:, [number]])[:, 0] if is_sparse(x) else x[:, number]
+    return Table(found)
 
 
 def _quantiles(values: Float64, weight: Float64) -> tuple[float, ...]:
@@ -216,69 +242,4 @@ def _quantiles(values: Float64, weight: Float64) -> tuple[float, ...]:
     return tuple(
         float(values[order][min(int(np.searchsorted(mass, q * mass[-1])), len(mass) - 1)])
         for q in QUANTILES
-    )
-
-
-def _tree(
-    seen: InspectedRows, names: tuple[str, ...], chosen: IntArray, depth: int
-) -> tuple[Any, str, float]:
-    """Return a tree that tells labels, its rules as text, and the share of the weight that it tells
-    rightly."""
-    from sklearn.tree import DecisionTreeClassifier  # which takes a while to load
-
-    used = np.sort(chosen[:WIDE])
-    assert seen.x is not None
-    x = host_float64(seen.x[:, used]) if len(used) < len(names) or is_sparse(seen.x) else seen.x
-    weight = seen.weight * seen.memberships.max(axis=1)
-    weight = np.where(seen.labels < 0, seen.weight, weight)
-    tree = DecisionTreeClassifier(
-        max_depth=depth,
-        max_leaf_nodes=2**depth,
-        min_samples_leaf=max(1, len(x) // 200),
-        random_state=0,
-    )
-    tree.fit(x, seen.labels, sample_weight=weight)
-    right = tree.predict(x) == seen.labels
-    total = float(seen.weight.sum())
-    shown = [" ".join(names[number].split()) for number in used]
-    return (
-        tree,
-        "\n".join(_rules(tree, x, shown, 0, "")) + "\n",
-        1.0 if right.all() else float(seen.weight @ right / total),
-    )
-
-
-def _rules(tree: Any, x: Float64, names: list[str], node: int, indent: str) -> Iterator[str]:
-    """Yield the lines of a tree below a node, for the rows (b, d) that it is asked about. Questions
-    of which all answers end in the same cluster are left out."""
-    inside, clusters = tree.tree_, _ends(tree, node)
-    if len(clusters) == 1:
-        [cluster] = clusters
-        yield f"{indent}|--- {'no cluster' if cluster < 0 else f'cluster {cluster}'}"
-        return
-    name, values = names[inside.feature[node]], x[:, inside.feature[node]]
-    below, above = (
-        values[mask(values.astype(np.float32), inside.threshold[node])]
-        for mask in (np.less_equal, np.greater)
-    )
-    threshold = in_full(between(float(below.max()), float(above.min())))
-    missing, to_left = bool(np.isnan(values).any()), bool(inside.missing_go_to_left[node])
-    for sign, child, left in (
-        ("<=", inside.children_left[node], True),
-        ("> ", inside.children_right[node], False),
-    ):
-        yield (
-            f"{indent}|--- {name} {sign} "
-            f"{threshold}{' or missing' if missing and left == to_left else ''}"
-        )
-        yield from _rules(tree, x, names, int(child), f"{indent}|   ")
-
-
-def _ends(tree: Any, node: int) -> set[int]:
-    """Return the clusters in which the answers below a node end."""
-    inside = tree.tree_
-    if inside.children_left[node] < 0:
-        return {int(tree.classes_[inside.value[node][0].argmax()])}
-    return _ends(tree, int(inside.children_left[node])) | _ends(
-        tree, int(inside.children_right[node])
     )

@@ -18,6 +18,7 @@ from ..fitting.validation import integer
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from .steps import last_step, other_columns, shown_columns
+from .units import Unit, unit_of
 
 MOST_ROWS = 50_000  # that are looked at of more, evenly spaced
 
@@ -41,6 +42,7 @@ class InspectedRows:
     state : the centres, and their metrics.
     feature_names : d names.
     represented : the rows as the space of the model has them; None where it has no numbers.
+    dates : numbers of the columns that are days since 1970.
     """
 
     model: Any
@@ -55,6 +57,17 @@ class InspectedRows:
     state: State
     feature_names: tuple[str, ...]
     represented: RepresentedRows | None
+    dates: frozenset[int] = frozenset()
+
+    def column(self, number: int) -> Float64:
+        """Return one column (s,) of the input."""
+        assert self.x is not None
+        x = self.x
+        return host_float64(x[:, [number]])[:, 0] if is_sparse(x) else x[:, number]
+
+    def unit(self, number: int) -> Unit:
+        """Return how the numbers of a column are written."""
+        return unit_of(self.column(number), number in self.dates)
 
     @property
     def coordinates(self) -> Float64:
@@ -120,10 +133,12 @@ def inspected(
     most: int = MOST_ROWS,
     inverse_transform: Callable[[Any], Any] | None = None,
     values: Any = None,
+    recipe: Any = None,
 ) -> InspectedRows:
     """Return at most so many rows of X, evenly spaced, and what a fitted model says of them; their
     columns in the units to which `inverse_transform` brings them, or as they go into a pipeline, or
-    those of other `values` of the same rows."""
+    those of other `values` of the same rows. `recipe`: of the table that they are, where the model
+    does not keep it; its units are those of the table."""
     pipeline, given = model if isinstance(model, Pipeline) else None, X
     if pipeline is not None and inverse_transform is not None:
         raise ValueError(
@@ -147,6 +162,11 @@ def inspected(
     most = integer(most, "max_rows", caller, 1)
     seen = model._seen(X, diag, sample_weight, most)
     x, numbers = seen.x, seen.numbers
+    recipe = vars(model).get("recipe_") if recipe is None else recipe
+    if pipeline is not None or values is not None or x is None:
+        recipe = None
+    if recipe is not None and inverse_transform is None:
+        inverse_transform = recipe.scaling.undone
     if x is not None and inverse_transform is not None:
         wanted, x = tuple(x.shape), inverse_transform(x)
         if getattr(x, "shape", None) != wanted:
@@ -154,13 +174,16 @@ def inspected(
                 f"{caller}(inverse_transform=...): it returned {getattr(x, 'shape', type(x))}; an "
                 f"array {wanted} is needed."
             )
-    names = () if x is None else feature_names(model)
+    names = () if x is None else feature_names(model) if recipe is None else recipe.shown_names
+    dates = () if recipe is None else map(recipe.columns.index, recipe.dates)
     if values is not None:
         x, names = _of_other_values(values, seen, caller)
     elif x is not None and pipeline is not None:
         x, names = shown_columns(pipeline, given, numbers)
     x = x if x is None or is_sparse(x) else host_float64(x)
-    return InspectedRows(**{**vars(seen), "x": x}, model=model, feature_names=names)
+    return InspectedRows(
+        **{**vars(seen), "x": x}, model=model, feature_names=names, dates=frozenset(dates)
+    )
 
 
 def _of_other_values(values: Any, seen: SeenRows, caller: str) -> tuple[Array, tuple[str, ...]]:

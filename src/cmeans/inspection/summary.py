@@ -102,7 +102,7 @@ def table_of_fit(model: Any, n_typical: int = 1) -> Table:
 
     columns: dict[str, Any] = {
         "cluster": np.arange(c),
-        "weight": counts,
+        "weight": counts.astype(np.float64),
         "share": counts / len(labels),
     }
     if "_nearest" in kept:
@@ -115,7 +115,7 @@ def table_of_fit(model: Any, n_typical: int = 1) -> Table:
     columns["separation"] = _apart(model._state.centres)
     if "_nearest" in kept:
         columns["typical"] = model.representatives(n_typical)
-    return Table(columns)
+    return Table(columns, shares=("share",))
 
 
 def _spread(state: State, mean_d2: Float64) -> Float64:
@@ -154,7 +154,8 @@ def table_of(seen: InspectedRows, contrast: Contrast | None, n_typical: int) -> 
             "separation": _apart(seen.state.centres),
             "silhouette": _mean(seen.silhouettes, seen) if c > 1 else np.full(c, np.nan),
             "typical": np.where(nearest >= 0, seen.numbers[nearest], -1),
-        }
+        },
+        shares=("share",),
     )
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import UserList
-from collections.abc import Iterator, Mapping
-from html import escape
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from ..runtime.numerals import in_digits
+from ..runtime.numerals import percent
+from ..runtime.tables import aligned, html_table, texts_of
+from ..runtime.tables import cell as cell
 
 
 class Table(Mapping[str, Any]):
@@ -20,10 +21,12 @@ class Table(Mapping[str, Any]):
     Parameters
     ----------
     columns : dict of name: values.
+    shares : names of the columns that are shown as percentages.
     """
 
-    def __init__(self, columns: Mapping[str, Any]) -> None:
+    def __init__(self, columns: Mapping[str, Any], shares: Collection[str] = ()) -> None:
         self._columns = {name: np.asarray(values) for name, values in columns.items()}
+        self._shares = frozenset(shares)
 
     def __getitem__(self, name: str) -> Any:
         return self._columns[name]
@@ -55,35 +58,21 @@ class Table(Mapping[str, Any]):
 
     def cells(self) -> list[list[str]]:
         """Return the table as text, row by row, the names of the columns first."""
-        columns = [[name, *map(cell, values)] for name, values in self._columns.items()]
+        columns = [
+            [name, *(map(percent, values) if name in self._shares else texts_of(values))]
+            for name, values in self._columns.items()
+        ]
         return [list(row) for row in zip(*columns, strict=True)]
 
     def __str__(self) -> str:
-        rows = self.cells()
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join(
-            "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True))
-            for row in rows
-        )
+        head, *rows = self.cells()
+        return aligned(head, rows)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head, *body = self.cells()
-        lines = ["".join(f"<td>{escape(text)}</td>" for text in row) for row in body]
-        names = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
-        rows = "".join(f"<tr>{line}</tr>" for line in lines)
-        return f"<table><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>"
-
-
-def cell(value: Any) -> str:
-    """Return a value of a table as text: four digits of numbers, or all of large ones, "-" where
-    there is none."""
-    if isinstance(value, np.ndarray | list | tuple):
-        return ", ".join(cell(part) for part in value)
-    if isinstance(value, float | np.floating):
-        return in_digits(float(value))
-    return " ".join(str(value).split())
+        head, *rows = self.cells()
+        return html_table(head, rows)
 
 
 def plain_columns(columns: Any) -> Any:

@@ -258,3 +258,35 @@ int EXPORTED(assign_top_k)(const struct rows *rows, const struct centres *centre
     end_work(&w);
     return 0;
 }
+
+/* The `most` clusters that have each row for least, squared distances less prices, the cheapest first (count, most), and the distances. */
+int EXPORTED(find_few)(const struct rows *rows, const struct centres *centres, int64_t most, const real *prices, int32_t *clusters, real *d2) {
+    struct tile tile;
+    struct nearest_clusters kept;
+    if (!new_nearest(&kept, most))
+        return NO_MEMORY;
+    if (!new_tile_for(&tile, rows, centres)) {
+        free(kept.memory);
+        return NO_MEMORY;
+    }
+    for (int64_t start = 0; start < rows->count; start += TILE) {
+        load_tile(&tile, rows, start);
+        distances(&tile, rows, centres);
+        clear_nearest(&kept);
+        for (int64_t j = 0; j < centres->clusters; j++)
+            ACROSS(t) {
+                const lanes net = subtract(load(tile.d2 + j * TILE + t), all(prices[j]));
+                if (!all_set(at_least(net, load(kept.d2 + (most - 1) * TILE + t))))
+                    put_in_place(&kept, t, net, (whole)j);
+            }
+        for (int64_t t = 0; t < tile.count; t++)
+            for (int64_t rank = 0; rank < most; rank++) {
+                const int64_t at = (start + t) * most + rank, j = kept.number[rank * TILE + t];
+                clusters[at] = (int32_t)j;
+                d2[at] = tile.d2[j * TILE + t];
+            }
+    }
+    free(tile.memory);
+    free(kept.memory);
+    return 0;
+}

@@ -6,6 +6,7 @@ import math
 import numbers
 import re
 import sys
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -20,18 +21,56 @@ UNITS = {
 FEW, MANY = 1e-6, 1e15  # sizes below and from which on a number is given with its power of ten
 
 
-def in_digits(value: float, digits: int = 4) -> str:
-    """Return a number in so many digits, whole numbers and large ones to the unit: 0.07165, 13.74,
-    2006, 28,000; "-" for none."""
+def in_digits(value: float, digits: int = 3) -> str:
+    """Return a number in so many significant digits, below 10,000 to the unit at least: 0.0717,
+    13.7, 2,006, 28,100; "-" for none."""
     if math.isnan(value):
         return "-"
     size = abs(value)
     if 0 < size < FEW or size >= MANY:
         return f"{value:.{digits}g}"
-    if size >= 10 ** (digits - 1) or value == round(value):
-        return f"{value + 0.0:,.0f}" if round(size) >= 10_000 else f"{value + 0.0:.0f}"
-    text = f"{value:.{digits}g}"
-    return f"{value:.{digits - 1 - math.floor(math.log10(size))}f}" if "e" in text else text
+    if 1_000 <= size < 10_000:
+        digits = max(digits, 4)
+    exact = f"{value + 0.0:.{digits - 1}e}"
+    text = f"{float(exact):,.{max(digits - 1 - int(exact.partition('e')[2]), 0)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def told_apart(values: Iterable[float], digits: int = 3) -> list[str]:
+    """Return numbers that stand beside one another, each in so many digits, or in more (up to 8)
+    where fewer would hide how much they differ: 106,120 and 106,460, not 106,000 twice."""
+    own = [float(value) for value in values]
+    finite = [value for value in own if math.isfinite(value)]
+    apart = max(finite, default=0.0) - min(finite, default=0.0)
+    if not 0 < apart < math.inf:
+        return [in_digits(value, digits) for value in own]
+    step = math.floor(math.log10(apart)) - 1  # a hundredth of the difference can be seen
+    return [
+        in_digits(value, min(max(digits, math.floor(math.log10(abs(value))) - step + 1), 8))
+        if value and math.isfinite(value)
+        else in_digits(value)
+        for value in own
+    ]
+
+
+def several(count: float, noun: str, plural: str | None = None) -> str:
+    """Return how many of something there are, exactly: "1 row", "28,123 rows"."""
+    return f"{count:,.0f} {noun if count == 1 else plural or noun + 's'}"
+
+
+def in_bytes(size: float) -> str:
+    """Return an amount of memory in its largest unit: "512 bytes", "3.2 MB", "28 GB"."""
+    units = ("bytes", "kB", "MB", "GB", "TB")
+    power = next((power for power in range(4) if size < 999.5 * 1000**power), 4)
+    scaled = size / 1000**power
+    return f"{in_digits(scaled, 2 if scaled < 10 else 3)} {units[power]}"
+
+
+def as_date(days: float) -> str:
+    """Return days since 1970 as a date, "2024-03-07"; "-" for none."""
+    if not math.isfinite(days):
+        return "-"
+    return str(np.datetime64(math.floor(days), "D"))
 
 
 def percent(share: float, decimals: int = 0) -> str:
@@ -63,6 +102,14 @@ def in_full(value: float) -> str:
     if 0 < size < FEW or size >= MANY:
         return repr(value)
     return np.format_float_positional(value, trim="-")
+
+
+def written_out(value: float) -> str:
+    """Return all digits of a number for people, with thousands: 2,005.5, 5,432,100."""
+    text = in_full(value)
+    whole, point, decimals = text.partition(".")
+    large = whole.lstrip("-").isdecimal() and abs(value) >= 1_000
+    return f"{int(whole):,}{point}{decimals}" if large else text
 
 
 def parse_budget(budget: int | float | str | None, owner: str) -> int | None:

@@ -49,9 +49,9 @@ def silhouette_scorer(estimator: Any, X: Any, y: Any = None) -> float:
     >>> from sklearn.model_selection import GridSearchCV
     >>> from cmeans import KernelKMeans, silhouette_scorer
     >>> X, _ = make_blobs(200, centers=4, random_state=3)
-    >>> numbers = {"n_clusters": [2, 3, 4, 5]}
+    >>> numbers = {"n_clusters": [3, 4, 5]}
     >>> model = KernelKMeans(kernel="linear", random_state=0)
-    >>> search = GridSearchCV(model, numbers, scoring=silhouette_scorer, cv=3)
+    >>> search = GridSearchCV(model, numbers, scoring=silhouette_scorer, cv=2)
     >>> search.fit(X).best_params_
     {'n_clusters': 4}
     """

@@ -20,6 +20,8 @@ from ..estimators.placed_clustering import PlacedClustering
 from ..fitting.fit import MAY_CHANGE, BaseCMeans
 from ..fitting.kernel_evidence import given_kernel
 from ..fitting.validation import integer
+from ..runtime.numerals import in_digits, told_apart
+from ..runtime.tables import aligned, html_lines, html_table, texts_of
 from ..runtime.user_warnings import warn
 from ..solvers.checkpoints import Checkpoint, CheckpointLog, checked_checkpoint
 from ..solvers.fit_identity import fingerprint, formatted
@@ -62,15 +64,22 @@ class Selection:
     estimator: Any = field(repr=False)
 
     def __str__(self) -> str:
-        columns = [
-            [name, *(_cell(value) for value in values)] for name, values in self.table.items()
+        head, rows = self._cells()
+        return f"{aligned(head, rows)}\n{self.reason}"
+
+    def _repr_html_(self) -> str:
+        head, rows = self._cells()
+        own = {"n_clusters": self.n_clusters, **self.params}
+        chosen = [
+            at
+            for at in range(len(rows))
+            if all(np.array_equal(self.table[name][at], value) for name, value in own.items())
         ]
-        widths = [max(map(len, column)) for column in columns]
-        lines = [
-            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-            for row in zip(*columns, strict=True)
-        ]
-        return "\n".join([*lines, self.reason])
+        return html_table(head, rows, chosen) + html_lines([self.reason])
+
+    def _cells(self) -> tuple[list[str], list[tuple[str, ...]]]:
+        """Return the names of the columns, and the rows as text."""
+        return list(self.table), list(zip(*map(texts_of, self.table.values()), strict=True))
 
 
 def select(
@@ -172,7 +181,7 @@ def select(
     >>> from sklearn.datasets import make_blobs
     >>> from cmeans import FuzzyCMeans, select
     >>> X, _ = make_blobs(200, centers=4, random_state=3)
-    >>> selection = select(FuzzyCMeans(kernel="linear"), X, range(2, 6), random_state=0)
+    >>> selection = select(FuzzyCMeans(kernel="linear"), X, range(3, 6), random_state=0)
     >>> selection.n_clusters
     4
     >>> selection.estimator.predict(X).max()
@@ -354,7 +363,9 @@ def _reason(number: int, table: dict[str, Any], best: int, limit: float, by: str
         )
     said = f"{number} clusters: their silhouette is {seen}"
     if by == "xie_beni":
-        return f"{said}; their Xie-Beni index is the smallest, {table['xie_beni'][best]:.3g}."
+        return (
+            f"{said}; their Xie-Beni index is the smallest, {in_digits(table['xie_beni'][best])}."
+        )
     if by == "stability":
         return (
             f"{said}; refits agree on them to {table['stability'][best]:.3f} +- "
@@ -380,13 +391,9 @@ def _reason_by_likelihood(number: int, table: dict[str, Any], best: int, by: str
             f"{table['stability_error'][best]:.3f}."
         )
     values, others = table[by], np.flatnonzero(table["n_clusters"] != number)
-    said += f": {by.upper()} is the least, {values[best]:.6g}"
+    said += f": {by.upper()} is the least, "
     if not len(others):
-        return f"{said}."
+        return f"{said}{in_digits(values[best])}."
     second = others[np.argmin(values[others])]
-    above = values[second] - values[best]
-    return f"{said}; that of {table['n_clusters'][second]} comes next, {above:.3g} above it."
-
-
-def _cell(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
+    least, next_least = told_apart(values[[best, second]])
+    return f"{said}{least}; that of {table['n_clusters'][second]} comes next, {next_least}."

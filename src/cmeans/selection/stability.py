@@ -20,6 +20,7 @@ from ..fitting.fit import BaseCMeans
 from ..fitting.kernel_evidence import given_kernel
 from ..fitting.validation import integer, read_rows, weights_of
 from ..metrics.matching import adjusted_rand, jaccard
+from ..runtime.tables import aligned, html_lines, html_table
 from .compared import ComparedHere, ComparedThere, as_labels, labels_here
 
 Compared = ComparedHere | ComparedThere
@@ -55,20 +56,27 @@ class Stability:
     n_bootstrap: int
 
     def __str__(self) -> str:
-        lines = [
-            f"agreement of {self.n_bootstrap} refits: {self.overall:.3f} +- {self.error:.3f} (0 by "
-            "chance)"
-        ]
-        pairs = zip(self.clusters, self.clusters_error, strict=True)
-        return "\n".join(
-            [
-                *lines,
-                *(
-                    f"cluster {j}: {value:.3f} +- {error:.3f}"
-                    for j, (value, error) in enumerate(pairs)
-                ),
-            ]
+        return "\n".join([self._said, aligned(*self._cells)])
+
+    def _repr_html_(self) -> str:
+        return html_lines([self._said]) + html_table(*self._cells)
+
+    @property
+    def _said(self) -> str:
+        return (
+            f"{self.n_bootstrap} refits agree with the model to {self.overall:.2f} +- "
+            f"{self.error:.2f} (1: the same each time, 0: by chance)"
         )
+
+    @property
+    def _cells(self) -> tuple[list[str], list[tuple[str, ...]]]:
+        """Return the names of the columns, and a row for each cluster."""
+        found = zip(self.clusters.tolist(), self.clusters_error.tolist(), strict=True)
+        rows = [
+            (str(j), *("-" if np.isnan(one) else f"{one:.2f}" for one in pair))
+            for j, pair in enumerate(found)
+        ]
+        return ["cluster", "agreement", "+-"], rows
 
 
 def stability(

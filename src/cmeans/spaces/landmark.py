@@ -25,6 +25,7 @@ from ..data.arrays import (
 )
 from ..data.blocks import Block, blocks_of, spans
 from ..kernels import Columns, Kernel
+from ..runtime.numerals import in_digits
 from ..runtime.stored_classes import stored
 from ..runtime.user_warnings import OutOfRangeError
 from .base import Pairing, ProductRows, Rows, Space, columns_of, kernel_room, mean_products
@@ -351,7 +352,11 @@ def checked_gram(gram: Float64, kernel: Kernel) -> Float64:
     if not np.isfinite(gram).all():
         i, j = np.argwhere(~np.isfinite(gram))[0]
         finite = gram[np.isfinite(gram)]
-        others = f", others from {finite.min():.3g} to {finite.max():.3g}" if len(finite) else ""
+        others = (
+            f", others from {in_digits(finite.min())} to {in_digits(finite.max())}"
+            if len(finite)
+            else ""
+        )
         raise OutOfRangeError(
             f"kernel={kernel!r} gives {gram[i, j]} for a pair of rows (landmarks or sample, {i} "
             f"and {j}){others}: it must be finite. "

@@ -21,6 +21,8 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
+from ..runtime.numerals import in_bytes
+
 PREFIX = ".cmeans-tmp-"
 _MONTH = 30 * 86_400.0  # seconds
 _PAGE = 4096  # bytes
@@ -81,7 +83,7 @@ def check_room(file: Path, least: int) -> None:
     except OSError:  # which writing will meet, too
         return
     if free < least:
-        reason = f"it takes at least {least / 1e6:,.0f} MB, and {free / 1e6:,.0f} MB are free there"
+        reason = f"it takes at least {in_bytes(least)}, and {in_bytes(free)} are free there"
         raise WriteError(errno.ENOSPC, reason, str(file))
 
 

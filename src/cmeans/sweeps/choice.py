@@ -31,7 +31,7 @@ from .nearest import NearestAssign, NearestSearch, SearchedCosts, coordinate_byt
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import ClusterCosts, FinalSums, Margins, PriceStatistics, Statistics
-from .top_k import NativeTopKAssign, NativeTopKSweep
+from .top_k import NativeFewNearest, NativeTopKAssign, NativeTopKSweep
 
 # bytes of centres above which a matrix product of the whole block is faster
 LARGEST_CENTRES = 4 * 2**20
@@ -99,6 +99,15 @@ class NearestFunction(Protocol):
     def __call__(
         self, rows: RepresentedRows, state: State, task: int
     ) -> tuple[IntArray, Float64]: ...
+
+
+class FewNearestFunction(Protocol):
+    """(b, most) the clusters that have each row of one task for least by price, and the squared
+    distances to them."""
+
+    def __call__(
+        self, rows: RepresentedRows, space: Space, state: State, most: int, task: int
+    ) -> tuple[IntArray, Array]: ...
 
 
 class PriceFunction(Protocol):
@@ -256,6 +265,15 @@ def nearest_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> NearestFu
     if not sweeps_are_native(rows.space, rows.blocks, rule, n_clusters):
         return generic.nearest_rows
     return NativeNearest(numpy_dtype(rows.blocks.x))
+
+
+def few_nearest_for(
+    rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int
+) -> FewNearestFunction:
+    """The clusters of `space` that have represented rows for least by price."""
+    if not sweeps_are_native(space, rows.blocks, rule, n_clusters):
+        return generic.few_nearest
+    return NativeFewNearest(numpy_dtype(rows.blocks.x))
 
 
 def prices_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> PriceFunction:

@@ -254,7 +254,7 @@ def margins(
         margin = xp.min(xp.where(own, xp.full_like(net, xp.inf), net), axis=1) - xp.min(net, axis=1)
         near = np.flatnonzero((to_numpy(margin) < width) & (block.weight > 0))
         found.append((block.start + near, labels[near], to_numpy(d2)[near].astype(np.float64)))
-    return Margins(mass, *(np.concatenate(part) for part in zip(*found, strict=True)))
+    return Margins(mass, tuple(found))
 
 
 def nearest_rows(rows: RepresentedRows, state: State, task: int) -> tuple[IntArray, Float64]:
@@ -265,6 +265,21 @@ def nearest_rows(rows: RepresentedRows, state: State, task: int) -> tuple[IntArr
         labels.append(to_numpy(xp.argmin(d2, axis=1)).astype(np.int64))
         distances.append(to_numpy(xp.min(d2, axis=1)).astype(np.float64))
     return np.concatenate(labels), np.concatenate(distances)
+
+
+def few_nearest(
+    rows: RepresentedRows, space: Space, state: State, most: int, task: int
+) -> tuple[IntArray, Array]:
+    """(b, most) the numbers of the clusters that have each row for least by price, the cheapest
+    first, and the squared distances to them."""
+    prices = state.known_scales()
+    clusters, distances = [], []
+    for _, _, d2 in _measured(rows, space, state, task, plain=space is not rows.space):
+        here = to_numpy(d2)
+        order = np.argsort(here - prices.astype(here.dtype), axis=1, kind="stable")
+        clusters.append(order[:, :most].astype(np.int32))
+        distances.append(np.take_along_axis(here, clusters[-1], axis=1))
+    return np.concatenate(clusters), np.concatenate(distances)
 
 
 def distances(rows: RepresentedRows, space: Space, state: State, task: int) -> Array:

@@ -416,4 +416,4 @@ class NativeMargins:
             found.append(
                 (here.start + near[:count], labels[:count].copy(), d2[:count].astype(np.float64))
             )
-        return Margins(mass, *(np.concatenate(part) for part in zip(*found, strict=True)))
+        return Margins(mass, tuple(found))

@@ -18,6 +18,7 @@ from ..spaces import Space
 from .choice import (
     CostsFunction,
     DeviationsFunction,
+    FewNearestFunction,
     MarginFunction,
     MeasureFunction,
     NearestFunction,
@@ -25,6 +26,7 @@ from .choice import (
     SweepFunction,
     costs_for,
     deviations_for,
+    few_nearest_for,
     margins_for,
     measure_for,
     nearest_for,
@@ -177,7 +179,7 @@ class MarginPass(NumberedPass[Margins]):
 
     def work(self, rows: RepresentedRows, task: int, prepared: MarginFunction) -> Margins:
         found = prepared(rows, self.space or rows.space, self.rule, self.state, self.width, task)
-        return replace(found, rows=found.rows + self.first)
+        return found.from_row(self.first)
 
 
 @dataclass(frozen=True)
@@ -194,6 +196,25 @@ class NearestRowsPass(Pass[tuple[IntArray, Float64]]):
         self, rows: RepresentedRows, task: int, prepared: NearestFunction
     ) -> tuple[IntArray, Float64]:
         return prepared(rows, self.state, task)
+
+
+@dataclass(frozen=True)
+class FewNearestPass(Pass[tuple[IntArray, Array]]):
+    """(b, most) the numbers of the clusters that have each row for least by price, the cheapest
+    first, and the squared distances to them."""
+
+    rule: Rule
+    state: State
+    most: int
+    space: Space | None = None  # of the centres, where it is not the rows' own
+
+    def prepare(self, rows: RepresentedRows) -> FewNearestFunction:
+        return few_nearest_for(rows, self.space or rows.space, self.rule, len(self.state.centres))
+
+    def work(
+        self, rows: RepresentedRows, task: int, prepared: FewNearestFunction
+    ) -> tuple[IntArray, Array]:
+        return prepared(rows, self.space or rows.space, self.state, self.most, task)
 
 
 @dataclass(frozen=True)

@@ -68,15 +68,31 @@ class Margins:
     more."""
 
     mass: Float64  # (c,) sum of the weights of each cluster's rows
-    rows: IntArray  # (q,) numbers of rows
-    labels: IntArray  # (q,) and their clusters
-    d2: Float64  # (q, c) and squared distances
+    # numbers of rows, their clusters, and squared distances (q, c), some rows after the other
+    parts: tuple[tuple[IntArray, IntArray, Float64], ...]
 
     def __add__(self, other: Margins) -> Margins:
-        parts = zip(
-            (self.rows, self.labels, self.d2), (other.rows, other.labels, other.d2), strict=True
-        )
-        return Margins(self.mass + other.mass, *(np.concatenate(both) for both in parts))
+        return Margins(self.mass + other.mass, self.parts + other.parts)
+
+    def from_row(self, first: int) -> Margins:
+        """Return the same of rows whose numbers begin at `first`."""
+        parts = ((rows + first, labels, d2) for rows, labels, d2 in self.parts)
+        return Margins(self.mass, tuple(parts))
+
+    @cached_property
+    def rows(self) -> IntArray:
+        """(q,) numbers of rows."""
+        return np.concatenate([rows for rows, _, _ in self.parts])
+
+    @cached_property
+    def labels(self) -> IntArray:
+        """(q,) their clusters."""
+        return np.concatenate([labels for _, labels, _ in self.parts])
+
+    @cached_property
+    def d2(self) -> Float64:
+        """(q, c) and squared distances."""
+        return np.concatenate([d2 for _, _, d2 in self.parts])
 
 
 @stored

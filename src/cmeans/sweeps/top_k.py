@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import native
-from ..data.arrays import IntArray
+from ..data.arrays import Array, IntArray
 from ..data.outputs import RowOutputs
 from ..native.calls import ADDRESS, INT, TEXT, WHOLE, Structure, address, byref, done, pointer_to
 from ..rules import Rule
@@ -149,6 +149,28 @@ class NativeTopKAssign:
         if search is not None:
             distance = total_distance(space, state, rows.task_weight(task), distance, moment)
         return FinalSums(float(spread[0]) + penalty, distance, mass)
+
+
+class NativeFewNearest:
+    """The clusters that have each of one task's rows for least by price, and squared distances."""
+
+    def __init__(self, dtype: Any) -> None:
+        self._cache = CentresCache(None)
+        types = ROWS, CENTRES, WHOLE, ADDRESS, ADDRESS, ADDRESS
+        self._pass = native.function("find_few", dtype, types, INT)
+
+    def __call__(
+        self, rows: RepresentedRows, space: Space, state: State, most: int, task: int
+    ) -> tuple[IntArray, Array]:
+        clusters, distances = [], []
+        for here in rows.native_task(task):
+            clusters.append(np.empty((len(here), most), np.int32))
+            distances.append(np.empty((len(here), most), here.dtype))
+            centres = self._cache.argument(space, state, here)
+            prices = state.known_scales().astype(here.dtype)
+            to = address(prices), address(clusters[-1]), address(distances[-1])
+            done(self._pass(here.argument, centres, most, *to))
+        return np.concatenate(clusters), np.concatenate(distances)
 
 
 ARGUMENTS = (ROWS, CENTRES, TEXT, WHOLE, pointer_to(SearchArgument), ADDRESS)

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from ..data.arrays import Float64
+from ..runtime.numerals import in_digits
 from ..spaces.centres import Centres
 
 COLLAPSED = 1e-2  # separation below which all centres count as one
@@ -88,13 +89,13 @@ def out_of_range(
     if size == 0.0 or least <= size <= most:
         return None
     beyond = (
-        f"below {least:.3g}, where digits are lost"
+        f"below {in_digits(least)}, where digits are lost"
         if size < least
-        else f"above {most:.3g}, where sums of them overflow"
+        else f"above {in_digits(most)}, where sums of them overflow"
     )
     return (
-        f"its values on these rows run from {values.min():.3g} to {values.max():.3g}, in "
-        f"{limits.dtype} {beyond}"
+        f"its values on these rows run from {in_digits(values.min())} to "
+        f"{in_digits(values.max())}, in {limits.dtype} {beyond}"
     )
 
 

@@ -16,7 +16,8 @@ import scipy.sparse
 from ...data.recipe.scaling import LONG_TAIL, skewness, some_rows
 from ...data.recipe.table_recipe import TableRecipe
 from ...data.row_source import ColumnLabel, as_source
-from ...runtime.numerals import in_digits, percent
+from ...runtime.numerals import in_bytes, in_digits, percent
+from ...runtime.tables import texts_of
 from ..option_values import METHODS
 
 SAMPLE = 5_000  # rows that are looked at, evenly spaced
@@ -218,8 +219,8 @@ def _of_plan(summary: Mapping[str, Any]) -> Iterator[Part]:
     sizes = f"{summary['n_rows']:,} rows and {summary['n_columns']:,} columns"
     yield f"A fit of {sizes} of {summary['file']} would take"
     yield [
-        ("at most", f"{summary['memory'] / 1e6:,.0f} MB of memory"),
-        ("at least", f"{summary['least_memory'] / 1e6:,.0f} MB, the smallest --memory-budget"),
+        ("at most", f"{in_bytes(summary['memory'])} of memory"),
+        ("at least", f"{in_bytes(summary['least_memory'])}, the smallest --memory-budget"),
         ("about", f"{summary['passes']:,} passes and {summary['row_visits']:,} row visits"),
     ]
 
@@ -270,12 +271,10 @@ def of_fit(summary: Mapping[str, Any]) -> Iterator[Part]:
     if summary["approximation"] is not None:
         certificate = summary["approximation"]
         error = certificate["comparison_error"]
-        compare = (
-            "" if error is None else f"; costs of two clusterings compare to {100 * error:.2g}%"
-        )
+        compare = "" if error is None else f"; costs of two clusterings compare to {percent(error)}"
         yield (
             f"  {certificate['n_landmarks']:,} landmarks leave out "
-            f"{100 * certificate['residual']:.2g}% of the kernel{compare}"
+            f"{percent(certificate['residual'])} of the kernel{compare}"
         )
     yield from _end(summary)
 
@@ -308,16 +307,13 @@ def of_select(summary: Mapping[str, Any]) -> Iterator[Part]:
     }
     known |= {"stability": "stability", "stability_error": "+-"}
     names = {name: title for name, title in known.items() if name in summary["table"]}
-    rows = zip(*(summary["table"][name] for name in names), strict=True)
+    rows = zip(*(texts_of(summary["table"][name]) for name in names), strict=True)
     yield (
         f"{summary['n_clusters']} cluster{'s' if summary['n_clusters'] != 1 else ''} in "
         f"{summary['rows']:,} rows of {summary['file']}"
     )
     yield ""
-    yield [
-        tuple(names.values()),
-        *((str(number), *(in_digits(value, 3) for value in values)) for number, *values in rows),
-    ]
+    yield [tuple(names.values()), *rows]
     yield summary["reason"]
     yield from (f"warning: {text}" for text in summary["warnings"])
     if "outputs" in summary:
@@ -394,7 +390,7 @@ def _clusters(
             "share",
             "",
             "" if clear is None else "clear",
-            "" if like is None else "like",
+            "" if like is None else "what it is like",
         ),
         *lines,
     ]

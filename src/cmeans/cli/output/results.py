@@ -10,7 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -29,6 +29,7 @@ from ...storage.lock import locked
 from ..errors import InputError
 from .messages import in_options
 from .standard_streams import standard_output
+from .terminal import Screen
 
 NAMED = "cluster"  # the column of clusters' names
 
@@ -322,17 +323,30 @@ class Stopwatch:
 
 
 @contextmanager
-def caught_warnings(tell: Callable[[str], None]) -> Iterator[list[str]]:
+def caught_warnings(tell: Callable[[str], None], strict: bool = False) -> Iterator[list[str]]:
     """Collect warnings for the user, each once; when the block ends, even by an error, they are
-    reported and in the list."""
+    reported and in the list. `strict`: the first one of the rows is an error."""
     texts: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for category in _OTHERS_BUSINESS:  # for programmers, not for users of a command
             warnings.simplefilter("ignore", category)
+        if strict:
+            warnings.simplefilter("error", DataWarning)
         try:
             yield texts
+        except DataWarning as warning:
+            raise InputError(f"--strict: {in_options(one_line(warning))}") from warning
         finally:
             texts.extend(dict.fromkeys(in_options(one_line(warning.message)) for warning in caught))
             for text in texts:
                 tell(text)
+
+
+def told_warnings(screen: Screen) -> AbstractContextManager[list[str]]:
+    """Collect the warnings of a command, which are reported where no summary has them."""
+    return caught_warnings(_untold if screen.for_people else screen.warn, screen.strict)
+
+
+def _untold(_text: str) -> None:
+    """Leave a warning to the summary."""

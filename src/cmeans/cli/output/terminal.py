@@ -19,6 +19,7 @@ from ...runtime.progress_bar import (
     TimeElapsedColumn,
     columns_of_bar,
 )
+from ...runtime.tables import of_words
 from ...runtime.user_warnings import one_line, printable
 from .standard_streams import at_terminal, message, standard_output
 
@@ -29,6 +30,7 @@ class Screen:
 
     quiet: bool = False
     for_people: bool = False  # a summary follows that people read, with warnings and advice
+    strict: bool = False  # what would be a warning of the rows ends the command
 
     def say(self, text: str) -> None:
         if not self.quiet:
@@ -122,8 +124,9 @@ def print_report(parts: Iterable[str | list[Sequence[str]]]) -> None:
                 console.print(printable(part), soft_wrap=True)
                 continue
             table = Table(box=None, pad_edge=True, show_header=any(part[0]))
-            for name in part[0]:
-                table.add_column(Text(printable(name)), justify="left" if name == "" else "right")
+            for name, words in zip(part[0], of_words(part[1:], len(part[0])), strict=True):
+                left = words or name == ""
+                table.add_column(Text(printable(name)), justify="left" if left else "right")
             for row in part[1:]:
                 table.add_row(*(Text(printable(cell.replace("█", block))) for cell in row))
             console.print(table)

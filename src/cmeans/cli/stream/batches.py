@@ -16,6 +16,7 @@ from ...data.arrays import squared_norms
 from ...data.files.csv import ReadLines
 from ...data.files.schema import ColumnChoice
 from ...data.files.tables import are_weights, copy_columns, fault, weight_fault
+from ...runtime.numerals import in_digits
 from ...solvers.fit_identity import hashes_of
 from ..errors import InputError
 
@@ -101,8 +102,8 @@ def _complaint(x: NDArray[Any], weight: Any, choice: ColumnChoice) -> str:
     if weight is None or are_weights(weight):
         largest = int(np.abs(x).argmax())
         return (
-            f"column {choice.columns[largest]!r} has {x[largest]:.5g}, whose square is too large "
-            f"for {choice.dtype.name}"
+            f"column {choice.columns[largest]!r} has {in_digits(x[largest], 5)}, whose "
+            f"square is too large for {choice.dtype.name}"
         )
     return f"weight column {choice.weight_label!r} {weight_fault(weight)}"
 

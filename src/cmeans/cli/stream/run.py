@@ -18,6 +18,7 @@ from ...data.files.schema import ColumnChoice
 from ...data.recipe.recognition import Given
 from ...data.recipe.scaling import learn_scaling
 from ...data.recipe.table_recipe import TableRecipe
+from ...runtime.numerals import in_digits
 from ...runtime.signals import held_back
 from ...runtime.user_warnings import UnfitRowError
 from ...storage.atomic import write_text
@@ -269,7 +270,8 @@ class StreamRun:
                 value, label = chunk.x[error.row, error.column], choice.columns[error.column]
                 self._faults.note(
                     f"row {chunk.rows[error.row]} (counted from 0): column {label!r} has "
-                    f"{value:.5g}, too much for the kernel; scale the data, or take another kernel"
+                    f"{in_digits(value, 5)}, too much for the kernel; scale the data, or take "
+                    "another kernel"
                 )
                 chunk = chunk.without(error.row)
         self._stream, self._unsaved = stream, self._unsaved + 1

@@ -75,6 +75,7 @@ class MadeColumns(ABC):
     as_text: ClassVar[bool] = False
     is_scaled: ClassVar[bool] = False
     are_indicators: ClassVar[bool] = False  # zeros and ones alone
+    are_dates: ClassVar[bool] = False  # days since 1970
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": self.kind, **{each.name: getattr(self, each.name) for each in fields(self)}}
@@ -124,6 +125,7 @@ class Days(MadeColumns):
 
     kind: ClassVar[str] = "dates"
     as_text: ClassVar[bool] = True
+    are_dates: ClassVar[bool] = True
     is_scaled: ClassVar[bool] = True
     column: str
     format: str = ISO

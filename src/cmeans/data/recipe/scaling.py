@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from ...runtime.numerals import in_digits
 from ..blocks import mapped
 from ..chosen_scaling import chosen_scaling
 from ..files.schema import Spelling, in_python
@@ -161,10 +162,8 @@ def learn_scaling(
         if kind == "robust":
             shift, spread = _quartiles(x, weight, shift, spread)
     if not np.isfinite([shift, spread]).all():
-        raise RowsError(
-            f"{spell('scale', kind)}: values up to {max(high.max(), -low.min()):.3g} are too "
-            "large to scale."
-        )
+        most = in_digits(max(high.max(), -low.min()))
+        raise RowsError(f"{spell('scale', kind)}: values up to {most} are too large to scale.")
     factor = 1 / np.where(spread == 0, 1, spread)
     shift, factor = np.where(left, 0.0, shift), np.where(left, 1.0, factor)
     return Scaling(kind, tuple(shift.tolist()), tuple(factor.tolist()), logs.offset, logs.least)

@@ -57,6 +57,21 @@ class TableRecipe:
         """Names of the columns of zeros and ones, of categories."""
         return {label for each in self.made if each.are_indicators for label in each.labels}
 
+    @property
+    def dates(self) -> dict[str, str]:
+        """Names of the columns of days since 1970, each with that of the column of dates."""
+        return {
+            label: each.sources[0] for each in self.made if each.are_dates for label in each.labels
+        }
+
+    @property
+    def shown_names(self) -> tuple[str, ...]:
+        """Names of the columns for people: those of dates are called as these are."""
+        return tuple(
+            self.dates.get(label, label) if isinstance(label, str) else f"column {label}"
+            for label in self.columns
+        )
+
     def reading(self, asked: ReadOptions, unseen: Unseen | None = None) -> ReadOptions:
         """Return the options for reading a table by this recipe; `unseen`: counts its cells of
         categories that were not seen before."""

@@ -14,6 +14,7 @@ import numpy as np
 from ...data.arrays import is_sparse, squared_norms, to_numpy
 from ...data.blocks import Block, Blocks, GivenRows
 from ...engines import Engine, NumberedPass
+from ...runtime.numerals import in_digits
 from ...runtime.user_warnings import NOT_FINITE, OutOfRangeError, UnfitRowError
 
 
@@ -91,7 +92,8 @@ def naming_the_row(blocks: Blocks, engine: Engine, names: list[str] | None) -> I
         column = f"column {entry.column if names is None else repr(names[entry.column])}"
         what = "is the first such one, with" if found.first else "holds the largest number of X,"
         named = UnfitRowError(
-            f"{error} Row {entry.row} {what} {entry.value:.5g} in {column} (rows count from 0)."
+            f"{error} Row {entry.row} {what} {in_digits(entry.value, 5)} in {column} (rows count "
+            "from 0)."
         )
         named.row, named.column = entry.row, entry.column
         raise named from error

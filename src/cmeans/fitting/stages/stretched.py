@@ -12,6 +12,7 @@ from ...data.arrays import Array, Float64, as_like, diagonal_csr, host_float64, 
 from ...data.blocks import Blocks, mapped
 from ...data.files.schema import shortened
 from ...data.known_labels import GROUP, LABEL
+from ...runtime.numerals import in_digits
 from ...runtime.user_warnings import warn
 from ...solvers.multistart import Runs, ScalesPilot
 from ...solvers.observer import UNOBSERVED
@@ -108,8 +109,9 @@ class StretchedClusters(Stage):
         least *= 1 if shape.is_tied else len(metrics)
         if (weight := blocks.unit * float(blocks.weight.sum())) < least:
             warn(
-                f"{name}: the rows weigh {weight:.6g} together, of which {len(metrics)} clusters "
-                f"would need {least:.6g} or more: covariances come from the prior above all. "
+                f"{name}: the rows weigh {in_digits(weight, 6)} together, of which {len(metrics)} "
+                f"clusters would need {in_digits(least, 6)} or more: covariances come from the "
+                "prior above all. "
                 'Weights are counts of rows. Take fewer clusters, or covariance="diag" or "tied".'
             )
         return outcome

@@ -15,6 +15,7 @@ from ...data.arrays import Array, row_bytes
 from ...data.blocks import Blocks
 from ...rules import SparsePossibilistic
 from ...runtime.docstrings import describes_arguments
+from ...runtime.numerals import in_digits
 from ...runtime.user_warnings import ParameterWarning, warn
 from ...sampling.population import sample
 from ...solvers.adaptive import Adaptation, PilotWidths, hard_sums
@@ -323,9 +324,9 @@ class BaseAdaptive(BaseCMeans):
         advice = "." if self.sparsity == "auto" else ', or "auto".'
         return (
             f"{type(self).__name__}(sparsity={self.sparsity!r}, p={rule.p:g}): no cluster wants "
-            f"any row. lambda is {strength:.4g}, and the "
-            f"widest cluster (eta {scales.max():.4g}) bears 0 <= lambda < {limit:.4g}. Take a "
-            f"smaller sparsity{advice}"
+            f"any row. lambda is {in_digits(strength, 4)}, and the "
+            f"widest cluster (eta {in_digits(scales.max(), 4)}) bears 0 <= lambda < "
+            f"{in_digits(limit, 4)}. Take a smaller sparsity{advice}"
         )
 
 

@@ -11,8 +11,9 @@ import numpy as np
 from ...data.arrays import Float64, IntArray, host_float64
 from ...fitting.validation import host_array
 from ...runtime.docstrings import describes_arguments
-from ..figure import axes
+from ..figure import LINE, axes, quiet, wrapped
 
+NAMED = 60  # bars at most for whose names a new figure has room
 ROWS_OF_A_PICTURE = 2_000  # of heat maps and profiles: more than pixels show
 
 
@@ -28,14 +29,30 @@ class Display(ABC):
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw on `ax`, or on a new figure."""
-        self.ax_ = axes(ax, type(self).__name__)
-        self.figure_ = self.ax_.figure
-        self._draw()
+        name = type(self).__name__
+        with quiet(name):
+            self.ax_ = axes(ax, name, figsize=self._size)
+            self.figure_ = self.ax_.figure
+            self._draw()
         return self
+
+    @property
+    def _size(self) -> tuple[float, float]:
+        """Width and height of a new figure in inches."""
+        return 6.4, 4.4
+
+    def _say(self, finding: str) -> None:
+        """Say above the picture what it shows."""
+        self.ax_.set_title(wrapped(finding, self.ax_))
 
     @abstractmethod
     def _draw(self) -> None:
         """Draw on `ax_`."""
+
+
+def bars_size(count: int) -> tuple[float, float]:
+    """Return the width and height of a figure of so many bars, one below the other."""
+    return 6.4, max(min(0.4 * count + 1.4, 4.4), 1.3 * LINE * min(count, NAMED) + 1)
 
 
 def checked_labels(labels: Any, caller: str) -> IntArray:

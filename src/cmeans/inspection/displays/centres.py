@@ -9,22 +9,38 @@ import numpy as np
 
 from ...data.arrays import Float64, host_float64
 from ...fitting.validation import host_array, one_of
+from ...runtime.numerals import several
 from ..contrast import contrast_of
-from ..figure import DIVERGING, colour, marker, plain
+from ..figure import (
+    DIVERGING,
+    LINE,
+    colour,
+    every_name,
+    label,
+    lines_of_text,
+    marker,
+    name_groups,
+    plain,
+)
 from ..rows import inspected, named_features
 from .base import Display, cluster_names
 
 Kind = Literal["lines", "heatmap"]
 SHOWN = 40  # columns at most, those in which centres differ most
-NUMBERED = 200  # cells of a heat map at most in which the number is written
+FEWEST = 8  # columns that a heat map shows at least, however low it is
+LEADING = 3  # columns at most that the title names
+NUMBERED = 12  # clusters at most whose numbers are written into a heat map
+UPRIGHT, SHORT = 6, 4  # columns, and characters of a name, up to which names need no turn
 
 
 class CentresDisplay(Display):
     """Means of the clusters over the columns of the input, in deviations of each column from its
-    mean, as parallel lines or a heat map.
+    mean, as parallel lines over the columns in their order, or as a heat map with a line for each
+    column, that in which the means differ most first.
 
     Of every space: a cluster's mean is that of its rows, weighted by their memberships. Of more
-    than 40 columns those in which the means differ most are shown.
+    than 40 columns, or lines of text in the height of the picture, those in which the means differ
+    most are shown.
 
     Parameters
     ----------
@@ -45,7 +61,7 @@ class CentresDisplay(Display):
     >>> from cmeans.inspection import CentresDisplay
     >>> X = load_iris().data
     >>> CentresDisplay.from_estimator(FuzzyCMeans(3, random_state=0).fit(X), X).shown_.tolist()
-    [0, 1, 2, 3]
+    [2, 3, 0, 1]
     """
 
     def __init__(
@@ -114,59 +130,83 @@ class CentresDisplay(Display):
             )
         return cls(values, columns, kind=kind, names=names).plot(ax=ax)
 
-    def _draw(self) -> None:
-        spread = np.ptp(self.values, axis=0)
-        self.shown_ = np.sort(np.argsort(-spread, kind="stable")[:SHOWN])
-        values = self.values[:, self.shown_]
-        columns = [plain(self.feature_names[k], 24) for k in self.shown_]
-        clusters = [plain(name, 30) for name in self.names]
-        places = np.arange(len(columns))
+    @property
+    def _size(self) -> tuple[float, float]:
+        columns = min(self.values.shape[1], SHOWN)
         if self.kind == "lines":
-            self.lines_ = [
-                self.ax_.plot(
-                    places, line, color=colour(j), marker=marker(j), ms=4, label=clusters[j]
-                )[0]
-                for j, line in enumerate(values)
-            ]
-            self.ax_.axhline(0, color="0.7", lw=0.8)
-            self.ax_.set(ylabel="deviations from the mean of all rows")
-            if len(clusters) <= 14:
-                self.ax_.legend(title="cluster", fontsize=8)
+            return max(6.4, 0.22 * columns + 2), 4.4
+        return max(6.4, 0.35 * len(self.values) + 3), max(3.2, 1.3 * LINE * columns + 1.2)
+
+    def _draw(self) -> None:
+        order = np.argsort(-np.ptp(self.values, axis=0), kind="stable")
+        if self.kind == "lines":
+            self.shown_ = np.sort(order[:SHOWN])
+            self._draw_lines()
         else:
-            most = float(np.abs(values).max()) or 1.0
-            self.image_ = self.ax_.imshow(
-                values,
-                cmap=DIVERGING,
-                vmin=-most,
-                vmax=most,
-                aspect="auto",
-                interpolation="nearest",
-            )
-            self.figure_.colorbar(self.image_, ax=self.ax_, label="deviations from the mean")
-            self.ax_.set(ylabel="cluster")
-            if len(clusters) <= 40:
-                self.ax_.set_yticks(np.arange(len(clusters)), clusters)
-            if values.size <= NUMBERED:
-                for (j, k), value in np.ndenumerate(values):
-                    dark = abs(value) > 0.6 * most
-                    self.ax_.text(
-                        k,
-                        j,
-                        f"{value:.1f}",
-                        ha="center",
-                        va="center",
-                        fontsize=7,
-                        color="white" if dark else "black",
-                    )
+            self.shown_ = order[: min(SHOWN, max(lines_of_text(self.ax_), FEWEST))]
+            self._draw_map()
+        n_columns = self.values.shape[1]
+        leading = ", ".join(plain(self.feature_names[k], 24) for k in order[:LEADING])
+        said = f"Clusters differ most in {leading}"
+        if len(self.shown_) < n_columns:
+            said += f"; {len(self.shown_)} of {several(n_columns, 'column')}"
+        self._say(said)
+
+    def _draw_lines(self) -> None:
+        columns = [plain(self.feature_names[k], 24) for k in self.shown_]
+        names, places = [plain(name, 30) for name in self.names], np.arange(len(columns))
+        self.lines_ = [
+            self.ax_.plot(places, line, color=colour(j), marker=marker(j), ms=4)[0]
+            for j, line in enumerate(self.values[:, self.shown_])
+        ]
+        self.ax_.axhline(0, color="0.7", lw=0.8, zorder=0)
+        self.ax_.set(ylabel="deviations from the mean of all rows")
+        if not name_groups(self.ax_, self.lines_, names, "cluster"):
+            for line, name in zip(self.lines_, names, strict=True):
+                values = line.get_ydata()
+                farthest = int(np.argmax(np.abs(values)))
+                label(self.ax_, name, (farthest, values[farthest]))
+        few = len(columns) <= UPRIGHT
         self.ax_.set_xticks(
-            places,
-            columns,
-            rotation=45 if len(columns) <= 6 else 90,
-            ha="right" if len(columns) <= 6 else "center",
-            fontsize=8,
+            places, columns, rotation=45 if few else 90, ha="right" if few else "center"
         )
-        if len(self.shown_) < self.values.shape[1]:
-            self.ax_.set_title(
-                f"{len(self.shown_)} of {self.values.shape[1]:,} columns, those that differ most",
-                fontsize=9,
+
+    def _draw_map(self) -> None:
+        """Draw columns downwards, the most telling first, so that any number of names is read."""
+        values = self.values[:, self.shown_].T
+        most = float(np.abs(values).max()) or 1.0
+        self.image_ = self.ax_.imshow(
+            values,
+            cmap=DIVERGING,
+            vmin=-most,
+            vmax=most,
+            aspect="auto",
+            interpolation="nearest",
+        )
+        self.figure_.colorbar(
+            self.image_, ax=self.ax_, label="deviations from the mean of all rows"
+        )
+        self.ax_.set(xlabel="cluster")
+        self.ax_.tick_params(length=0)
+        self.ax_.spines[:].set_visible(False)
+        self.ax_.set_yticks(
+            np.arange(len(values)), [plain(self.feature_names[k], 24) for k in self.shown_]
+        )
+        names = [plain(name, 30) for name in self.names]
+        if max(map(len, names)) > SHORT:
+            self.ax_.set_xticks(np.arange(len(names)), names, rotation=45, ha="right")
+        else:
+            width = self.ax_.get_window_extent().width / self.figure_.dpi
+            self.ax_.set_xticks(*every_name(names, 0.8 * width))
+        if len(names) > NUMBERED:
+            return
+        for (k, j), value in np.ndenumerate(values):
+            self.ax_.text(
+                j,
+                k,
+                f"{round(value, 1) + 0.0:.1f}",
+                ha="center",
+                va="center",
+                fontsize=7,
+                color="white" if abs(value) > 0.6 * most else "black",
             )

@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...data.arrays import Float64
 from ...fitting.validation import integer
+from ...runtime.numerals import percent, several
+from ..figure import colour, count_axis
 from .base import Display
 
 
@@ -103,7 +105,7 @@ class CertificateDisplay(Display):
             self.n_landmarks,
             self.cost[:, 0],
             self.cost[:, 1],
-            color="#0072B2",
+            color=colour(0),
             lw=4,
             label="bounds of the true cost",
         )
@@ -119,10 +121,17 @@ class CertificateDisplay(Display):
             self.n_landmarks,
             100 * self.residual,
             "o--",
-            color="#E69F00",
+            color=colour(1),
             ms=4,
             label="left out of the kernel",
         )
         other.set_ylabel("left out of the kernel, %")
         other.set_ylim(bottom=0)
-        self.ax_.legend(handles=[self.bounds_, self.residual_], fontsize=8)
+        other.spines["right"].set_visible(True)
+        count_axis(self.ax_.xaxis)
+        count_axis(self.ax_.yaxis)
+        self.ax_.legend(handles=[self.bounds_, self.residual_])
+        self._say(
+            f"{several(self.n_landmarks[-1], 'landmark')} leave out "
+            f"{percent(float(self.residual[-1]), 1)} of the kernel"
+        )

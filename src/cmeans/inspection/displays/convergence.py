@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...data.arrays import Float64, host_float64
 from ...fitting.validation import host_array
-from ..figure import wrapped
+from ..figure import colour
 from .base import Display
 
 
@@ -62,11 +62,11 @@ class ConvergenceDisplay(Display):
         scale = abs(self.history[-1]) or 1.0
         excess = (self.history - self.history[-1]) / scale
         (self.line_,) = self.ax_.plot(
-            np.arange(1, len(excess) + 1), excess, marker="o", ms=3, color="#0072B2"
+            np.arange(1, len(excess) + 1), excess, marker="o", ms=3, color=colour(0)
         )
         positive = excess[excess > 0]
         if len(positive):
             self.ax_.set_yscale("symlog", linthresh=max(float(positive.min()), 1e-12))
-        self.ax_.set(xlabel="sweep", ylabel="objective above the last, relative")
-        if self.reason:
-            self.ax_.set_title(wrapped(self.reason), fontsize=9)
+        self.ax_.set(xlabel="sweep", ylabel="objective above the last, relative to it")
+        self.ax_.xaxis.get_major_locator().set_params(integer=True)
+        self._say(self.reason)

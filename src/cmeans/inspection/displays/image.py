@@ -10,7 +10,8 @@ import numpy as np
 from ...data.arrays import Float64, IntArray
 from ...fitting.validation import host_array
 from ...runtime.docstrings import describes_arguments
-from ..figure import SEQUENTIAL, pyplot, rgb
+from ...runtime.numerals import percent, several
+from ..figure import SEQUENTIAL, pyplot, quiet, rgb
 from ..rows import inspected
 from .base import checked_labels, checked_memberships
 
@@ -134,14 +135,23 @@ class ImageDisplay:
         down = -(-(1 + len(maps)) // across)
         height, width = self.labels.shape
         size = (3.2 * across, 3.2 * down * min(2.0, height / width) + 0.4)
+        with quiet(type(self).__name__):
+            self._draw(figure, maps, (down, across), size)
+        return self
+
+    def _draw(
+        self, figure: Any, maps: list[int], grid: tuple[int, int], size: tuple[float, float]
+    ) -> None:
         plt = pyplot(type(self).__name__)
         self.figure_ = plt.figure(figsize=size, layout="constrained") if figure is None else figure
-        self.axes_ = self.figure_.subplots(down, across, squeeze=False).ravel()
+        self.axes_ = self.figure_.subplots(*grid, squeeze=False).ravel()
         palette = np.array([rgb(cluster) for cluster in range(-1, int(self.labels.max()) + 1)])
         if self.colours is not None:
             palette = np.vstack([palette[:1], self.colours])
         self.images_ = [self.axes_[0].imshow(palette[self.labels + 1], interpolation="nearest")]
-        self.axes_[0].set_title("labels", fontsize=9)
+        found, counts = np.unique(self.labels[self.labels >= 0], return_counts=True)
+        least = percent(float(counts.min(initial=self.labels.size)) / self.labels.size)
+        self.axes_[0].set_title(f"{several(len(found), 'cluster')}, the smallest {least}")
         for axis, cluster in zip(self.axes_[1:], maps, strict=False):
             assert self.memberships is not None
             self.images_.append(
@@ -153,10 +163,9 @@ class ImageDisplay:
                     interpolation="nearest",
                 )
             )
-            axis.set_title(f"membership in {cluster}", fontsize=9)
+            axis.set_title(f"membership in {cluster}")
         for axis in self.axes_:
             axis.set_axis_off()
-        return self
 
 
 def _mean_colours(pixels: Any, labels: IntArray, n_clusters: int, caller: str) -> Float64:

@@ -8,11 +8,14 @@ import numpy as np
 
 from ...data.arrays import Float64
 from ...fitting.validation import one_of
-from ..figure import SEQUENTIAL, colour
+from ...runtime.numerals import percent
+from ..figure import SEQUENTIAL, colour, label, name_groups
 from ..rows import inspected
 from .base import Display, by_cluster, checked_memberships, thinned
 
 Kind = Literal["profiles", "heatmap"]
+HALF = 0.5  # membership from which on a row is said to belong to a cluster
+GOLDEN = (5**0.5 - 1) / 2  # multiples of it are spread evenly
 
 
 class MembershipDisplay(Display):
@@ -92,15 +95,27 @@ class MembershipDisplay(Display):
                 yticks=[],
             )
             self.figure_.colorbar(self.image_, ax=self.ax_, label="membership")
+            self._say(self._finding())
             return
         falling = -np.sort(-self.memberships, axis=0)
         shown = thinned(np.arange(n))
         share = (shown + 1) / n
         self.lines_ = [
-            self.ax_.plot(share, falling[shown, j], color=colour(j), label=str(j))[0]
-            for j in range(c)
+            self.ax_.plot(share, falling[shown, j], color=colour(j))[0] for j in range(c)
         ]
-        self.ax_.axhline(0.5, color="0.7", lw=0.8, ls=":")
-        self.ax_.set(xlabel="share of the rows", ylabel="membership", xlim=(0, 1), ylim=(0, 1.02))
-        if c <= 14:
-            self.ax_.legend(title="cluster", fontsize=8)
+        self.ax_.axhline(HALF, color="0.7", lw=0.8, ls=":")
+        self.ax_.set(
+            xlabel="rows, in the order of their membership", ylabel="membership in the cluster"
+        )
+        self.ax_.set(xlim=(0, 1), ylim=(0, 1.02))
+        self.ax_.xaxis.set_major_formatter(lambda value, _: percent(value))
+        if not name_groups(self.ax_, self.lines_, list(map(str, range(c))), "cluster"):
+            for j in range(c):  # where its curve falls below a height of its own
+                height = 0.15 + 0.7 * ((j * GOLDEN) % 1.0)
+                at = np.searchsorted(-falling[shown, j], -height * falling[0, j])
+                label(self.ax_, str(j), (share[min(at, len(share) - 1)], height * falling[0, j]))
+        self._say(self._finding())
+
+    def _finding(self) -> str:
+        clear = float((self.memberships.max(axis=1) >= HALF).mean())
+        return f"{percent(clear)} of the rows belong to a cluster by half or more"

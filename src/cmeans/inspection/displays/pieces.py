@@ -11,9 +11,12 @@ from ...data.arrays import Float64, IntArray
 from ...graphs.piece_branches import Branch, branches
 from ...graphs.piece_tree import PieceTree
 from ...runtime.checks import real
-from ..figure import NOISE, colour
+from ...runtime.numerals import several
+from ..figure import NOISE, colour, count_axis, label
 from .base import Display
 
+MOST = 8  # layers that are named
+NAMED = 0.02  # of all weight from which on a cluster has room for its number
 SHARE = 0.01  # of all weight that a branch has at least, where nothing else is asked for
 
 
@@ -93,7 +96,30 @@ class PieceTreeDisplay(Display):
             self.ax_.set_yscale("log")
             self.ax_.set_ylim(0.9 * heights[heights > 0].min(), heights.max())
         self.ax_.set_xlim(0, self.total)
-        self.ax_.set(xlabel="rows (weight), side by side", ylabel="longest step within a piece")
+        self.ax_.set(
+            xlabel="weight of the rows, side by side", ylabel="longest step within a piece"
+        )
+        count_axis(self.ax_.xaxis)
+        count_axis(self.ax_.yaxis)
+        found = sorted({cluster for cluster in self.clusters if cluster >= 0})
+        self._name_clusters(found)
+        self._say(f"{several(len(found), 'cluster')} of connected pieces, joined by longer steps")
+
+    def _name_clusters(self, found: Sequence[int]) -> None:
+        """Name clusters at their widest branches, where these are wide enough."""
+        for cluster in found:
+            own = [
+                branch
+                for branch, known in zip(self.branches, self.clusters, strict=True)
+                if known == cluster
+            ]
+            widest = max(own, key=lambda branch: branch.right[-1] - branch.left[-1])
+            if widest.right[-1] - widest.left[-1] >= NAMED * self.total:
+                ends = np.maximum(widest.heights[[0, -1]], np.finfo(float).tiny)
+                middle = int(np.searchsorted(widest.heights, np.sqrt(ends.prod())))
+                middle = min(middle, len(widest.heights) - 1)
+                across = (widest.left[middle] + widest.right[middle]) / 2
+                label(self.ax_, str(cluster), (across, widest.heights[middle]))
 
 
 class CostCurveDisplay(Display):
@@ -144,13 +170,16 @@ class CostCurveDisplay(Display):
         (self.layers_,) = self.ax_.plot(
             layers, self.cost[layers - 1], "o", color=colour(1), label="layers"
         )
-        self.choice_ = self.ax_.axvline(
-            self.n_clusters, color="0.2", lw=1, label=f"chosen: {self.n_clusters}"
-        )
+        self.choice_ = self.ax_.axvline(self.n_clusters, color="0.5", lw=1, zorder=0)
         if shown.any():
             self.ax_.set(xscale="log", yscale="log")
         self.ax_.set(xlabel="number of clusters", ylabel="least cost")
-        self.ax_.legend(fontsize=8)
+        count_axis(self.ax_.xaxis)
+        count_axis(self.ax_.yaxis)
+        self.ax_.legend()
+        said = ", ".join(f"{size:,}" for size in self.layers[:MOST])
+        said += ", ..." if len(self.layers) > MOST else ""
+        self._say(f"{several(self.n_clusters, 'cluster')} chosen; layers: {said or 'none'}")
 
 
 def _fitted(model: Any, caller: str) -> Any:

@@ -8,8 +8,11 @@ import numpy as np
 
 from ...data.arrays import Float64, IntArray
 from ...graphs.community_levels import STABLE
-from ..figure import colour
+from ...runtime.numerals import in_digits, several
+from ..figure import colour, count_axis
 from .base import Display
+
+MOST = 8  # layers whose sizes are named above the picture
 
 
 class ResolutionDisplay(Display):
@@ -77,15 +80,22 @@ class ResolutionDisplay(Display):
         there = np.isfinite(self.stability)
         x, y = self.resolutions[there], self.stability[there]
         (self.line_,) = self.ax_.plot(x, y, ".-", color=colour(0))
-        self.choice_ = self.ax_.axvline(
-            self.chosen, color="0.2", lw=1, label=f"chosen: {self.chosen:.3g}"
-        )
-        self.ax_.axhline(STABLE, color="0.3", lw=1, ls=":", label=f"stable: {STABLE}")
+        self.choice_ = self.ax_.axvline(self.chosen, color="0.5", lw=1, zorder=0, label="chosen")
+        self.ax_.axhline(STABLE, color="0.5", lw=1, ls=":", label=f"stable from {STABLE} on")
         # where a number of clusters was given, its resolution may lie between levels
         heights = np.interp(self.layers, x, y) if len(x) else np.zeros(len(self.layers))
         (self.layers_,) = self.ax_.plot(self.layers, heights, "o", color=colour(1), label="layers")
         for layer, height, size in zip(self.layers, heights, self.sizes, strict=True):
             self.ax_.annotate(str(size), (layer, height), (4, 5), textcoords="offset points")
         self.ax_.set_xscale("log", base=2)
-        self.ax_.set(xlabel="resolution", ylabel="agreement of runs", ylim=(None, 1.05))
-        self.ax_.legend(fontsize=8, loc="lower right")
+        self.ax_.set(
+            xlabel="resolution", ylabel="agreement of runs (1: all alike)", ylim=(None, 1.05)
+        )
+        count_axis(self.ax_.xaxis)
+        self.ax_.legend(loc="lower right")
+        layers = f"{several(len(self.sizes), 'layer')} of communities"
+        sizes = ", ".join(f"{size:,}" for size in self.sizes[:MOST])
+        self._say(
+            f"Chosen: resolution {in_digits(self.chosen)}; {layers}"
+            + (f": {sizes}{', ...' if len(self.sizes) > MOST else ''}" if sizes else "")
+        )

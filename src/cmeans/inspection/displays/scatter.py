@@ -9,9 +9,10 @@ import numpy as np
 
 from ...data.arrays import Float64, IntArray, host_float64, is_sparse
 from ...fitting.validation import host_array, one_of
+from ...runtime.numerals import percent, several
 from ..directions import Plane, plane_of
 from ..ellipses import cluster_covariances, density, ellipse
-from ..figure import colour, marker, plain, rgb
+from ..figure import colour, label, marker, name_groups, plain, rgb
 from ..rows import InspectedRows, inspected
 from .base import Display, checked_labels, checked_memberships
 
@@ -20,7 +21,8 @@ MOST_ROWS = 200_000
 CELLS = 160  # of a side of the picture
 ROWS_AS_VECTORS = 2_000  # of more, points are pixels also in files of vectors
 FAINTEST = 0.15  # opacity of a row of membership zero
-LEGEND = 14  # clusters at most that a legend names
+OF_NOISE = 0.6  # opacity of rows that belong to no cluster
+NAMED = 12  # clusters at most beside whose representatives there are names
 DEVIATIONS = (1.0, 2.0)  # of ellipses from their centres
 SHARES = (0.25, 0.5, 0.75, 0.95)  # of the rows within a contour of the density
 GRID = 200  # points of a side over which contours are drawn
@@ -198,16 +200,30 @@ class ScatterDisplay(Display):
             self.ax_.plot(
                 *position, marker="P", ms=8, mfc=colour(cluster), mec="black", ls="none", zorder=4
             )
-            self.ax_.annotate(
-                f"{cluster}: {plain(text, 20)}", position, (6, 6), textcoords="offset "
-"points", fontsize=8, zorder=5,
-                bbox={"boxstyle": "round,pad=0.15", "fc": "white", "alpha": 0.75, "lw": 0},
-            )  # fmt: skip
+            few = len(self.representatives) <= NAMED
+            label(
+                self.ax_, f"{cluster}: {plain(text, 20)}" if few else str(cluster), position, (5, 5)
+            )
         self.ax_.set(xlabel=plain(self.axis_names[0], 80), ylabel=plain(self.axis_names[1], 80))
-        if len(self.labels) <= BINNED and 1 < len(self.points_) <= LEGEND:
-            legend = self.ax_.legend(title="cluster", fontsize=8, markerscale=2)
-            for handle in legend.legend_handles:
-                handle.set_alpha(1)
+        self._name_clusters()
+
+    def _name_clusters(self) -> None:
+        """Name clusters by a legend, or at the middle of their rows."""
+        clusters = np.unique(self.labels).tolist()
+        names = ["noise" if cluster < 0 else str(cluster) for cluster in clusters]
+        handles = [
+            self.ax_.scatter([], [], color=colour(cluster), marker=marker(cluster), label=name)
+            for cluster, name in zip(clusters, names, strict=True)
+        ]
+        if not name_groups(self.ax_, handles, names, "cluster") and not self.representatives:
+            for cluster in clusters:
+                if cluster >= 0:
+                    middle = np.median(self.positions[self.labels == cluster], axis=0)
+                    label(self.ax_, str(cluster), middle)
+        found, noise = len(clusters) - (-1 in clusters), float((self.labels < 0).mean())
+        rows = several(len(self.labels), "row")
+        said = f"{several(found, 'cluster')} in {rows}"
+        self._say(said + (f"; {percent(noise)} are noise, grey" if noise else ""))
 
     def _outline(self, centres: Float64, covariances: Float64) -> None:
         """Draw ellipses, or contours of the density."""
@@ -237,15 +253,12 @@ class ScatterDisplay(Display):
 
     def _points(self, cluster: int) -> Any:
         own = self.labels == cluster
-        opacity = (
-            np.ones(own.sum())
-            if self.strength is None
-            else FAINTEST + (1 - FAINTEST) * np.clip(self.strength[own], 0, 1)
-        )
+        opacity = np.full(own.sum(), 1.0 if cluster >= 0 else OF_NOISE)
+        if self.strength is not None and cluster >= 0:
+            opacity = FAINTEST + (1 - FAINTEST) * np.clip(self.strength[own], 0, 1)
         colours = np.column_stack([np.tile(rgb(cluster), (len(opacity), 1)), opacity])
         size = float(np.clip(6000 / len(self.labels), 3, 24))
         x, y = self.positions[own].T
-        name = "noise" if cluster < 0 else str(cluster)
         many = len(self.labels) > ROWS_AS_VECTORS
         return self.ax_.scatter(
             x,
@@ -253,8 +266,8 @@ class ScatterDisplay(Display):
             s=size,
             c=colours,
             marker=marker(cluster),
-            label=name,
-            linewidths=0,
+            label="noise" if cluster < 0 else str(cluster),
+            linewidths=0.8 if cluster < 0 else 0,
             rasterized=many,
         )
 

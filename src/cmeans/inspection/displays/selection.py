@@ -7,16 +7,17 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..figure import wrapped
+from ...runtime.numerals import several
+from ..figure import colour, count_axis, name_groups
 from .base import Display
 
 LINES = {  # columns of a selection's table that are drawn where they are there
-    "silhouette": ("silhouette", "#56B4E9", "--"),
-    "chance": ("silhouette by chance", "#9A9A9A", ":"),
-    "corrected": ("silhouette corrected for chance", "#0072B2", "-"),
-    "stability": ("stability", "#E69F00", "-"),
+    "silhouette": ("silhouette", colour(3), "--"),
+    "chance": ("silhouette by chance", colour(-1), ":"),
+    "corrected": ("silhouette, corrected", colour(0), "-"),
+    "stability": ("stability", colour(1), "-"),
 }
-CRITERIA = {"bic": ("BIC", "#0072B2", "-"), "icl": ("ICL", "#56B4E9", "--")}  # in place of these
+CRITERIA = {"bic": ("BIC", colour(0), "-"), "icl": ("ICL", colour(3), "--")}  # in place of these
 
 
 class SelectionDisplay(Display):
@@ -40,7 +41,7 @@ class SelectionDisplay(Display):
     >>> from cmeans import KernelKMeans, select
     >>> from cmeans.inspection import SelectionDisplay
     >>> X, _ = make_blobs(300, centers=3, random_state=1)
-    >>> found = select(KernelKMeans(kernel="linear"), X, range(2, 6), random_state=0)
+    >>> found = select(KernelKMeans(kernel="linear"), X, range(2, 4), random_state=0)
     >>> sorted(SelectionDisplay.from_selection(found).lines_)[:2]
     ['chance', 'corrected']
     """
@@ -67,10 +68,10 @@ class SelectionDisplay(Display):
     def _draw(self) -> None:
         numbers, self.lines_ = np.asarray(self.table["n_clusters"]), {}
         by_likelihood = "bic" in self.table
-        for column, (name, colour, style) in (CRITERIA if by_likelihood else LINES).items():
+        for column, (name, own, style) in (CRITERIA if by_likelihood else LINES).items():
             if column in self.table:
                 (self.lines_[column],) = self.ax_.plot(
-                    numbers, self.table[column], style, color=colour, label=name, marker="o", ms=3
+                    numbers, self.table[column], style, color=own, label=name, marker="o", ms=3
                 )
         if "stability" in self.lines_ and "stability_error" in self.table:
             middle, error = (
@@ -85,12 +86,12 @@ class SelectionDisplay(Display):
                 alpha=0.2,
                 lw=0,
             )
-        self.choice_ = self.ax_.axvline(
-            self.n_clusters, color="0.2", lw=1, label=f"chosen: {self.n_clusters}"
-        )
+        self.choice_ = self.ax_.axvline(self.n_clusters, color="0.5", lw=1, zorder=0)
         self.ax_.xaxis.get_major_locator().set_params(integer=True)
         evidence = "criterion: the lower, the better" if by_likelihood else "evidence"
         self.ax_.set(xlabel="number of clusters", ylabel=evidence)
-        self.ax_.legend(fontsize=8)
-        if self.reason:
-            self.ax_.set_title(wrapped(self.reason), fontsize=8)
+        count_axis(self.ax_.yaxis)
+        lines = list(self.lines_.values())
+        name_groups(self.ax_, lines, [line.get_label() for line in lines], "")
+        chosen = several(self.n_clusters, "cluster") if self.n_clusters > 1 else "no clusters"
+        self._say(f"The evidence speaks for {chosen}")

@@ -8,9 +8,10 @@ import numpy as np
 
 from ...data.arrays import Float64, IntArray, host_float64
 from ...fitting.validation import host_array
-from ..figure import colour
+from ...runtime.numerals import in_digits
+from ..figure import colour, lines_of_text
 from ..rows import inspected
-from .base import Display, by_cluster, checked_labels, thinned
+from .base import Display, bars_size, by_cluster, checked_labels, thinned
 
 GAP = 0.02  # of the rows, between clusters
 
@@ -110,15 +111,30 @@ class SilhouetteDisplay(Display):
             )
             places.append(start + len(rows) / 2)
             start += len(rows) + gap
-        self.ax_.axvline(self.mean_, color="0.2", lw=1, ls="--", label=f"mean {self.mean_:.2f}")
+        self.ax_.axvline(self.mean_, color="0.2", lw=1, ls="--")
         self.ax_.set(
-            xlabel="simplified silhouette",
-            ylabel="cluster",
+            xlabel="simplified silhouette (0: between two clusters, 1: far from the others)",
+            ylabel="rows, cluster by cluster",
             xlim=(min(0.0, float(self.silhouettes.min(initial=0))), 1),
         )
+        named = len(places) <= lines_of_text(self.ax_)
         self.ax_.set_yticks(
-            places if len(places) <= 40 else [],
-            [str(cluster) for cluster in clusters] if len(places) <= 40 else [],
+            places if named else [], [str(cluster) for cluster in clusters] if named else []
         )
         self.ax_.invert_yaxis()
-        self.ax_.legend(fontsize=8)
+        self.ax_.margins(y=0)
+        self._say(self._finding(clusters))
+
+    @property
+    def _size(self) -> tuple[float, float]:
+        return bars_size(max(8, len(np.unique(self.labels))))
+
+    def _finding(self, clusters: IntArray) -> str:
+        """Return how clear clusters are, and which of them is least so."""
+        said = f"Silhouettes are {in_digits(self.mean_, 2)} on average"
+        if len(clusters) < 2:
+            return said
+        weights = [self.weight * (self.labels == cluster) for cluster in clusters]
+        means = [w @ self.silhouettes / max(w.sum(), np.finfo(float).tiny) for w in weights]
+        least = int(np.argmin(means))
+        return f"{said}; cluster {clusters[least]} is the least clear, {in_digits(means[least], 2)}"

@@ -9,12 +9,10 @@ import numpy as np
 
 from ...data.arrays import Float64
 from ...fitting.validation import read_weights
-from ...runtime.numerals import percent
-from ..figure import colour, plain
+from ...runtime.numerals import percent, several
+from ..figure import colour, count_axis, lines_of_text, plain
 from ..rows import inspected
-from .base import Display, checked_labels, cluster_names
-
-NAMED = 40  # clusters at most whose names stand at their bars
+from .base import Display, bars_size, checked_labels, cluster_names
 
 
 class SizesDisplay(Display):
@@ -91,11 +89,20 @@ class SizesDisplay(Display):
         places = np.arange(len(values))
         self.bars_ = self.ax_.barh(places, values, color=colours)
         total = max(sum(values), np.finfo(float).tiny)
-        if len(values) <= NAMED:
+        if len(values) <= lines_of_text(self.ax_):
             self.ax_.bar_label(
                 self.bars_, [percent(value / total) for value in values], padding=2, fontsize=8
             )
             self.ax_.set_yticks(places, [plain(name, 30) for name in names])
         self.ax_.invert_yaxis()
-        self.ax_.margins(x=0.12)
-        self.ax_.set(xlabel="rows (weight)", ylabel="cluster")
+        self.ax_.margins(x=0.12, y=0.01)
+        self.ax_.set(xlabel="weight of the rows", ylabel="cluster")
+        count_axis(self.ax_.xaxis)
+        least = percent(float(self.sizes.min(initial=total)) / total)
+        said = several(len(self.sizes), "cluster")
+        said += f", the smallest holds {least}" if len(self.sizes) > 1 else ""
+        self._say(said + (f"; {percent(self.noise / total)} is noise" if self.noise else ""))
+
+    @property
+    def _size(self) -> tuple[float, float]:
+        return bars_size(len(self.sizes) + bool(self.noise))

@@ -7,11 +7,13 @@ from typing import Any, Self
 import numpy as np
 
 from ...data.arrays import Float64
-from ..figure import colour
-from .base import Display
+from ...runtime.numerals import several
+from ..figure import colour, lines_of_text
+from .base import Display, bars_size
 
 # Jaccard indices above which a cluster is there, and below which it may not be (Hennig 2007)
 THERE, DOUBTFUL = 0.85, 0.6
+MOST = 8  # doubtful clusters that are named
 
 
 class StabilityDisplay(Display):
@@ -63,6 +65,10 @@ class StabilityDisplay(Display):
             overall=float(stability.overall),
         ).plot(ax=ax)
 
+    @property
+    def _size(self) -> tuple[float, float]:
+        return bars_size(len(self.clusters))
+
     def _draw(self) -> None:
         places = np.arange(len(self.clusters))
         colours = [colour(j) for j in range(len(places))]
@@ -74,12 +80,21 @@ class StabilityDisplay(Display):
             capsize=3,
         )
         for limit, style in ((THERE, "--"), (DOUBTFUL, ":")):
-            self.ax_.axvline(limit, color="0.3", lw=1, ls=style, label=f"{limit:g}")
+            self.ax_.axvline(limit, color="0.3", lw=1, ls=style, zorder=0)
         self.ax_.set(
-            xlabel="Jaccard index with the clusters of refits", ylabel="cluster", xlim=(0, 1.02)
+            xlabel=f"Jaccard index with clusters of refits (there: {THERE:g}, doubtful: below "
+            f"{DOUBTFUL:g})",
+            ylabel="cluster",
+            xlim=(0, 1.02),
         )
-        self.ax_.set_yticks(places if len(places) <= 40 else [])
+        self.ax_.set_yticks(places if len(places) <= lines_of_text(self.ax_) else [])
         self.ax_.invert_yaxis()
-        self.ax_.legend(fontsize=8, loc="lower left")
+        self.ax_.margins(y=0.01)
+        there, doubtful = (self.clusters >= THERE).sum(), np.flatnonzero(self.clusters < DOUBTFUL)
+        said = f"{there} of {several(len(places), 'cluster')} come again in refits"
+        if len(doubtful):
+            said += f"; doubtful: {', '.join(map(str, doubtful[:MOST]))}"
+            said += ", ..." if len(doubtful) > MOST else ""
         if not np.isnan(self.overall):
-            self.ax_.set_title(f"adjusted Rand index of the refits {self.overall:.2f}", fontsize=9)
+            said += f"; adjusted Rand index {self.overall:.2f}"
+        self._say(said)

@@ -9,6 +9,7 @@ import numpy as np
 from ...data.arrays import Float64, IntArray, host_float64, in_float64
 from ...data.blocks import Blocks
 from ...fitting.validation import host_array, integer
+from ...runtime.numerals import several
 from ...sampling.pairwise import Affinity, KernelAffinity, affinity
 from ..figure import SEQUENTIAL
 from ..rows import inspected
@@ -111,6 +112,13 @@ class TendencyDisplay(Display):
         )
         self.figure_.colorbar(self.image_, ax=self.ax_, label="distance")
         self.ax_.set(xlabel="rows, ordered by a minimum spanning tree", xticks=[], yticks=[])
+        self._say(
+            f"{several(len(self.distances), 'row')}: dark squares on the diagonal are clusters"
+        )
+
+    @property
+    def _size(self) -> tuple[float, float]:
+        return 5.6, 4.8
 
 
 def tree_order(distances: Float64) -> IntArray:

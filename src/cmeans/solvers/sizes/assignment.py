@@ -168,6 +168,12 @@ class WholeRows:
                 return cls(found.rows, labels, found.mass_of(labels), found.width, visits)
             width = found.width * WIDER**2
 
+    @classmethod
+    def of_equal(cls, found: Assigned, bounds: SizeBounds) -> WholeRows:
+        """Return rows of equal weight as they are assigned, none of them in part."""
+        labels = found.whole(bounds)
+        return cls(found.rows, labels, found.mass_of(labels), found.width, found.row_visits)
+
     def numbered(self, order: IntArray) -> WholeRows:
         """Return the same with the clusters in another order (c,)."""
         return replace(self, labels=np.argsort(order)[self.labels], mass=self.mass[order])

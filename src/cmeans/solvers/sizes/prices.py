@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ...data.arrays import Float64, IntArray
 from ...data.column_facts import ColumnFacts
 from ...rules import Rule
+from ...runtime.numerals import in_digits
 from ...spaces.centres import Centres
 from ...sweeps.passes import PricePass
 from ...sweeps.problem import Problem
@@ -102,7 +103,7 @@ class SizeLimits:
         where they can be met."""
 
         def said(value: float) -> str:
-            return f"{value * unit:.6g} {what}"
+            return f"{in_digits(value * unit, 6)} {what}"
 
         if (worst := np.flatnonzero(bounds.low > bounds.high * (1 + SLACK))).size:
             j = int(worst[0])

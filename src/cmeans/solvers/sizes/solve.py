@@ -11,8 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 from ...data.arrays import Float64, IntArray, resolution
 from ...data.column_facts import facts_of
 from ...rules import Rule
+from ...runtime.numerals import in_digits
 from ...runtime.user_warnings import warn
 from ...sampling.population import Population
+from ...spaces import Space
 from ...spaces.centres import Centres
 from ...sweeps.final_pass import assign_all
 from ...sweeps.passes import SweepPass
@@ -34,12 +36,15 @@ from ..multistart import (
 from ..observer import Observer
 from ..solution import NEXT_CENTRES, Solution, StepResult
 from .assignment import WholeRows, assigned
+from .near import NearestClusters, PlacedRows, PlacingStep, near_prices, until_costs_stand
 from .prices import SLACK, SizeBounds, SizeLimits, cooled, solve_prices
 
 MARGIN = 5.0  # temperatures from a border within which moves are sought
 SETTLED = 1e-12  # of the mean size: how far soft sizes may miss their bounds, in float64
 SETTLED_ROUGHLY = 1e-5  # in float32
 MISSED = 1e-3  # of the mean size by which sums of memberships may miss their bounds unsaid
+EXACT = 32  # clusters up to which the cheapest assignment is sought in every sweep
+REPAIRED = 1 << 25  # rows times clusters up to which it is sought in the end all the same
 NEAR = 1e-3  # of the mean squared distance: margin within which the last moves are sought at first
 
 
@@ -129,11 +134,22 @@ class Sized(Solving):
     def __call__(self, problem: Problem, state: State, observer: Observer) -> Solution:
         """Follow centres and prices from a state, whose prices may be missing, until the centres
         stand still."""
+        if self.are_placed(problem):
+            first = State(state.centres, np.zeros(len(state.centres)))
+            step = PlacingStep(self.bounds(problem))
+            return solve(problem, first if state.scales is None else state, observer, step)
         pricing, prices, visits = self.pricing(problem, state)
         # a mixture of centres has no prices
         plain = replace(problem, stopping=replace(problem.stopping, acceleration=None))
         solution = solve(plain, State(state.centres, prices), observer, _SizedStep(pricing))
         return replace(solution, row_visits=solution.row_visits + visits)
+
+    def are_placed(self, problem: Problem) -> bool:
+        """True where clusters are so many that rows are placed one after the other, as the cheapest
+        assignment of all would cost many times the sweeps."""
+        placeable = not problem.rule.is_soft and self.bounds(problem).quantum is not None
+        few_rows = problem.n_rows <= problem.rows.blocks.most_gathered
+        return placeable and few_rows and len(self.limits.low) > EXACT
 
     def pricing(self, problem: Problem, state: State) -> tuple[_Pricing, Float64, int]:
         """A way to prices here, those of a state, and rows visited."""
@@ -179,6 +195,8 @@ class Sized(Solving):
                 [self._matched(centres, problem) for centres in first],
                 visits + len(first) * problem.n_rows,
             )
+        if self.are_placed(within):
+            within = until_costs_stand(within)
         best = best_of(first, len(first), within, observer, schedule=schedule, solver=self)
         return within, replace(best, row_visits=visits + best.row_visits)
 
@@ -210,8 +228,11 @@ class Sized(Solving):
         least; `numbered_along` as of `multistart.concluded`, for clusters of the same bounds."""
         bounds, visits = self.bounds(problem), best.row_visits
         space, state = portable(best, problem)
-        whole: WholeRows | None = None
-        if not problem.rule.is_soft:
+        whole: WholeRows | PlacedRows | None = None
+        if self.are_placed(problem):
+            state, whole, visited = self._placed(problem, bounds, state, space)
+            visits += visited
+        elif not problem.rule.is_soft:
             width = NEAR * _mean_distance(problem, best.solution.state)
             found = assigned(problem, problem.rule, bounds, state, width, space)
             state = State(state.centres, found.prices)
@@ -250,6 +271,21 @@ class Sized(Solving):
             self._warn_of_missed(bounds, mass, problem)
         return replace(result, size_gap=max(gap, 0.0) / abs(cost) if cost else 0.0)
 
+    def _placed(
+        self, problem: Problem, bounds: SizeBounds, state: State, space: Space
+    ) -> tuple[State, WholeRows | PlacedRows, int]:
+        """Return the state with its last prices, the rows in their clusters, and rows visited:
+        where they are few enough the cheapest of all assignments."""
+        centres = state.centres
+        rows = NearestClusters.of(problem, State(centres, np.zeros(len(centres))), space=space)
+        prices, _ = near_prices(problem, rows, bounds, state.known_scales(), first=False)
+        state, visits = State(centres, prices), 2 * problem.n_rows
+        if problem.n_rows * len(centres) > REPAIRED:
+            return state, PlacedRows.of(problem, rows, bounds, state), visits
+        found = assigned(problem, problem.rule, bounds, state, np.inf, space)
+        whole = WholeRows.of_equal(found, bounds)
+        return State(centres, found.prices), whole, visits + found.row_visits
+
     def _within_bounds_alike(self, order: IntArray) -> IntArray:
         """Return an order of the clusters (c,) in which those that have the same bounds alone have
         changed places."""
@@ -270,7 +306,7 @@ class Sized(Solving):
         above = mass[worst] > bounds.high[worst]
         asked = (
             f"{'at most' if above else 'at least'} "
-            f"{(bounds.high if above else bounds.low)[worst] * unit:.6g}"
+            f"{in_digits((bounds.high if above else bounds.low)[worst] * unit, 6)}"
         )
         help_ = (
             "no row is light enough to move; divide the weight of heavy rows among several, or "
@@ -284,8 +320,8 @@ class Sized(Solving):
         warn(
             f"{self.limits.given}: {np.count_nonzero(missed > SLACK * bounds.total)} of {c} sizes "
             "miss their bounds, by "
-            f"{missed.sum() * unit:.4g} in all: cluster {worst} holds {mass[worst] * unit:.6g} in "
-            f"place of {asked}, as {help_}.",
+            f"{in_digits(missed.sum() * unit, 4)} in all: cluster {worst} holds "
+            f"{in_digits(mass[worst] * unit, 6)} in place of {asked}, as {help_}.",
             ConvergenceWarning,
         )
 

@@ -1,0 +1,274 @@
+"""Bounds of sizes for many clusters: rows know their nearest clusters alone, prices are found for
+all clusters at once, and rows are placed where there is room, those first that have most to lose.
+
+The prices are a lower bound of the cost of all assignments all the same, so that the gap of the one
+that is found is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from ... import native
+from ...data.arrays import Array, Float64, IntArray, Partition
+from ...native.calls import ADDRESS, REAL, WHOLE, address
+from ...spaces import Space
+from ...sweeps.final_pass import Moves
+from ...sweeps.passes import FewNearestPass, MarginPass, SweepPass
+from ...sweeps.problem import Problem
+from ...sweeps.state import State
+from ...sweeps.statistics import Statistics
+from ..solution import NEXT_CENTRES, StepResult
+from .prices import SizeBounds
+
+NEAR = 16  # clusters that a row knows: FEW in native/placing.c
+FIRST_STEPS, STEPS = 40, 15  # at first, and warm from the prices of the sweep before
+# temperatures in median margins between a row's two nearest clusters: the first ones, by what they
+# fall from step to step, and the last
+WARM_FIRST, WARM, COOLING, COLD = 1.0, 0.5, 0.85, 0.03
+LEAST = 0.05  # share of a mean size below which a size says no more of its price
+TOLERANCE = 1e-3  # least share of the costs by which they are to fall in a sweep
+CHUNK = 8192  # rows whose masses are summed together
+MEASURED = 1 << 24  # distances of rows to all clusters that are looked at together
+SHARE = (WHOLE, ADDRESS, ADDRESS, ADDRESS, ADDRESS, REAL, ADDRESS)
+PLACE = (WHOLE, WHOLE, *[ADDRESS] * 8)
+
+
+@dataclass(frozen=True)
+class NearestClusters:
+    """Rows with the clusters that have them for least by some prices, the cheapest first."""
+
+    clusters: npt.NDArray[np.int32]  # (n, NEAR)
+    d2: npt.NDArray[np.floating]  # (n, NEAR)
+    weight: npt.NDArray[np.floating]  # (n,)
+
+    @classmethod
+    def of(
+        cls, problem: Problem, state: State, most: int = NEAR, space: Space | None = None
+    ) -> NearestClusters:
+        """Find them by a pass."""
+        parts = zip(*problem.map(FewNearestPass(problem.rule, state, most, space)), strict=True)
+        clusters, d2 = (np.concatenate(part) for part in parts)
+        weight = np.ascontiguousarray(problem.rows.blocks.weight[:], d2.dtype)
+        return cls(clusters, d2, weight)
+
+    def net(self, prices: Float64) -> Array:
+        """(n, NEAR) squared distances less prices."""
+        return self.d2 - prices.astype(self.d2.dtype)[self.clusters]
+
+    def masses(self, prices: Float64, temperature: float, problem: Problem) -> Float64:
+        """(c,) masses by memberships in proportion to exp((g_j - d2_ij) / T)."""
+        share = partial(self._masses, prices.astype(self.d2.dtype), temperature)
+        total = np.zeros(len(prices))
+        for part in problem.engine.run(share, -(-len(self.d2) // CHUNK)):
+            total += part
+        return total
+
+    def _masses(self, prices: Array, temperature: float, chunk: int) -> Float64:
+        here = slice(chunk * CHUNK, (chunk + 1) * CHUNK)
+        clusters, d2, weight = self.clusters[here], self.d2[here], self.weight[here]
+        mass = np.zeros(len(prices))
+        if native.is_available():
+            arrays = map(address, (clusters, d2, weight, prices))
+            native.function("share_rows", d2.dtype, SHARE)(
+                len(d2), *arrays, temperature, address(mass)
+            )
+            return mass
+        net = d2 - prices[clusters]
+        shares = np.exp((net.min(axis=1, keepdims=True) - net) / temperature)
+        shares *= (weight / shares.sum(axis=1))[:, None]
+        np.add.at(mass, clusters, shares)
+        return mass
+
+
+def near_prices(
+    problem: Problem, rows: NearestClusters, bounds: SizeBounds, prices: Float64, *, first: bool
+) -> tuple[Float64, float]:
+    """Return prices from some others, by steps of which each would bring every cluster's size
+    between its bounds, were the other prices to stay, while the temperature falls, and the last
+    temperature."""
+    net = np.partition(rows.net(prices), 1, axis=1)
+    margin = float(np.median(net[:, 1] - net[:, 0]))
+    mean = bounds.total / len(prices)
+    temperature = 0.0
+    steps, warm = (FIRST_STEPS, WARM_FIRST) if first else (STEPS, WARM)
+    for step in range(steps):
+        temperature = margin * max(warm * COOLING**step, COLD)
+        if not temperature > 0:
+            break
+        mass = np.maximum(rows.masses(prices, temperature, problem), LEAST * mean)
+        with np.errstate(divide="ignore"):
+            low = prices + temperature * np.log(bounds.low / mass)
+            high = prices + temperature * np.log(bounds.high / mass)
+        prices = np.clip(0.0, low, high)  # the price nearest to none
+    if (bounds.low == bounds.high).all():  # equal changes of all prices change nothing
+        prices = prices - prices.mean()
+    return prices, temperature
+
+
+@dataclass(frozen=True)
+class PlacedRows:
+    """Rows in clusters within the bounds."""
+
+    labels: IntArray  # (n,)
+    d2: Float64  # (n,) squared distances to them
+    mass: Float64  # (c,)
+
+    @classmethod
+    def of(
+        cls, problem: Problem, rows: NearestClusters, bounds: SizeBounds, state: State
+    ) -> PlacedRows:
+        """Place all rows, those first that lose most where their cluster is full; rows of no weight
+        stay where they cost least. The bounds are multiples of the weight that all others have."""
+        prices, n = state.known_scales(), len(rows.d2)
+        net, weighs = rows.net(prices), np.flatnonzero(rows.weight > 0)
+        two = np.partition(net[weighs], 1, axis=1)
+        order = weighs[np.argsort(two[:, 0] - two[:, 1], kind="stable")]
+        room, ranks = _Room.of(bounds, len(weighs)), np.argmin(net, axis=1)
+        ranks[order] = room.place(rows, order, prices)[order]
+        at = np.arange(n), np.maximum(ranks, 0)
+        labels, d2 = rows.clusters[at].astype(np.intp), rows.d2[at].astype(np.float64)
+        left, most = order[ranks[order] < 0], max(1, MEASURED // len(prices))
+        for start in range(0, len(left), most):
+            some = left[start : start + most]
+            labels[some], d2[some] = _among_all(problem, some, state, room)
+        return cls(labels, d2, _sums_of(labels, rows.weight, len(prices)))
+
+    def sums(self, problem: Problem) -> Statistics:
+        """The sums of a sweep that has the rows in these clusters."""
+        blocks, c = problem.rows.blocks, len(self.mass)
+        weight = np.asarray(blocks.weight[:], np.float64)
+        spread = _sums_of(self.labels, weight * self.d2, c)
+        return replace(problem.sums_of(Partition(self.labels, c, blocks.x)), spread=spread)
+
+    def numbered(self, order: IntArray) -> PlacedRows:
+        """Return the same with the clusters in another order (c,)."""
+        return replace(self, labels=np.argsort(order)[self.labels], mass=self.mass[order])
+
+    def moves(self, problem: Problem, state: State, space: Space) -> Moves:
+        """The moves from where a state has the rows by price."""
+        cheapest = NearestClusters.of(problem, state, 1, space)
+        sources = cheapest.clusters[:, 0].astype(np.intp)
+        rows = np.flatnonzero(self.labels != sources)
+        d2 = np.stack([cheapest.d2[rows, 0], self.d2[rows]], axis=1)
+        return Moves(rows, sources[rows], self.labels[rows], d2)
+
+
+@dataclass(frozen=True)
+class _Room:
+    """What is left of the sizes, in rows, and the rows that are left beyond the least sizes."""
+
+    least: npt.NDArray[np.int64]  # (c,)
+    most: npt.NDArray[np.int64]  # (c,)
+    spare: npt.NDArray[np.int64]  # (1,)
+
+    @classmethod
+    def of(cls, bounds: SizeBounds, n_rows: int) -> _Room:
+        assert bounds.quantum is not None
+        least = np.rint(bounds.low / bounds.quantum).astype(np.int64)
+        most = np.rint(np.minimum(bounds.high / bounds.quantum, n_rows)).astype(np.int64)
+        return cls(least, most, np.array([n_rows - least.sum()]))
+
+    def place(
+        self, rows: NearestClusters, order: IntArray, prices: Float64
+    ) -> npt.NDArray[np.int32]:
+        """Return the rank (n,) of the cluster that each row of the order goes to among those that
+        it knows, -1 where none has room, and take the room."""
+        ranks = np.full(len(rows.d2), -1, np.int32)
+        order = np.ascontiguousarray(order, np.int64)
+        own = prices.astype(rows.d2.dtype)
+        if native.is_available():
+            arrays = (order, rows.clusters, rows.d2, own, self.least, self.most, self.spare, ranks)
+            native.function("place_rows", rows.d2.dtype, PLACE, WHOLE)(
+                len(order), rows.d2.shape[1], *(address(array) for array in arrays)
+            )
+            return ranks
+        net = rows.net(prices)
+        for row in order.tolist():
+            clusters = rows.clusters[row]
+            may = (self.least[clusters] > 0) | ((self.spare[0] > 0) & (self.most[clusters] > 0))
+            if not may.any():
+                continue
+            ranks[row] = rank = int(np.argmin(np.where(may, net[row], np.inf)))
+            j = clusters[rank]
+            self.spare[0] -= self.least[j] == 0
+            self.least[j] -= self.least[j] > 0
+            self.most[j] -= 1
+        return ranks
+
+
+def _sums_of(labels: IntArray, values: Array, n_clusters: int) -> Float64:
+    """(c,) the sum of each cluster's values (n,)."""
+    return np.bincount(labels, values, n_clusters).astype(np.float64)
+
+
+def _among_all(
+    problem: Problem, some: IntArray, state: State, room: _Room
+) -> tuple[IntArray, Float64]:
+    """Return the clusters of some rows, by the order of their numbers, and the squared distances to
+    them, where all clusters are asked."""
+    ascending, c = np.sort(some), len(state.centres)
+    part = replace(problem, rows=problem.rows.part(ascending, np.ones(len(some))))
+    found = problem.engine.fold(part.rows, MarginPass(problem.rule, state, np.inf))
+    every = np.tile(np.arange(c, dtype=np.int32), (len(some), 1))
+    rows = NearestClusters(every, np.ascontiguousarray(found.d2, np.float64), np.ones(len(some)))
+    order = np.searchsorted(ascending, some)
+    labels = room.place(rows, order, state.known_scales())[order].astype(np.intp)
+    return labels, found.d2[order, labels]
+
+
+@dataclass(frozen=True)
+class PlacingStep:
+    """New centres, those of rows that are placed within the bounds, and the prices for that."""
+
+    bounds: SizeBounds
+    needs_labels: bool = False
+    keeps_clusters: bool = True
+
+    def __call__(
+        self,
+        problem: Problem,
+        swept: SweepPass,
+        sums: Statistics,
+        last: tuple[State, Statistics] | None,
+    ) -> StepResult:
+        at = swept.state
+        rows = NearestClusters.of(problem, State(at.centres, np.zeros(len(at.centres))))
+        prices, _ = near_prices(problem, rows, self.bounds, at.known_scales(), first=last is None)
+        placed = PlacedRows.of(problem, rows, self.bounds, State(at.centres, prices))
+        sums = placed.sums(problem)
+        new = NEXT_CENTRES(problem, swept, sums, last)
+        visits = 2 * problem.n_rows + new.row_visits
+        return StepResult(State(new.state.centres, prices), visits, sums=sums)
+
+
+def until_costs_stand(problem: Problem) -> Problem:
+    """Return a problem whose runs end where the costs of placed rows stand."""
+    stopping = problem.stopping
+    ends = replace(
+        stopping,
+        tol=max(stopping.tol, TOLERANCE),
+        criterion=CostsStand(),
+        acceleration=None,  # a mixture of centres has no prices
+    )
+    return replace(problem, stopping=ends)
+
+
+@dataclass(frozen=True)
+class CostsStand:
+    """The end of a run where costs fall by no larger share in a sweep than `tol`: rows that are
+    placed one after the other go to and fro between clusters that are full."""
+
+    name: str = "costs"
+
+    def __call__(
+        self, problem: Problem, before: State | None, at: State, history: Sequence[float]
+    ) -> tuple[bool, float]:
+        if len(history) < 2:
+            return False, np.inf
+        fall = (history[-2] - history[-1]) / history[-1] if history[-1] > 0 else 0.0
+        return fall <= problem.stopping.tol, max(fall, 0.0)

@@ -1,0 +1,279 @@
+"""Products of choices of which the README's command runs as many combinations as show each choice
+once, in any one place that handles it.
+
+The other combinations of these functions say little more, and run with what takes minutes. Which
+are left hangs on the name of the function, so that functions of one file see different ones.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from zlib import crc32
+
+import pytest
+
+EACH_ONCE = {
+    "tests/cli/test_missing.py": ("test_fit_and_predict",),
+    "tests/cli/test_number_found.py": (
+        "test_rows_that_belong_nowhere_come_out_of_predict",
+        "test_the_number_is_found",
+    ),
+    "tests/cli/test_other_columns.py": ("test_names_of_rows_come_first",),
+    "tests/cli/test_stream_resume.py": (
+        "test_a_row_out_of_range_does_not_end_a_stream",
+        "test_killed_and_resumed_is_as_if_nothing_had_happened",
+    ),
+    "tests/data/files/test_same_rows.py": (
+        "TestEveryFormat::test_blocks_anywhere_from_many_threads",
+        "TestEveryFormat::test_columns_and_a_weight",
+        "TestEveryFormat::test_the_type_that_is_asked_for",
+    ),
+    "tests/data/test_damaged_rows.py": ("test_fit_refuses_and_names_x",),
+    "tests/engines/test_dask.py": (
+        "test_missing_values",
+        "test_sizes_between_bounds_are_those_of_rows_in_memory",
+        "test_the_same_start_ends_at_the_same_clusters",
+    ),
+    "tests/engines/test_dask_covariances.py": ("test_noise_and_holes_are_those_of_memory",),
+    "tests/estimators/test_adaptive.py": (
+        "test_every_sweep_is_the_naive_one",
+        "test_landmarks_that_span_everything_are_the_plain_space",
+    ),
+    "tests/estimators/test_against_naive.py": (
+        "test_a_run_in_other_array_libraries",
+        "test_a_run_is_that_of_the_loops",
+        "test_a_run_that_makes_its_rows_again",
+    ),
+    "tests/estimators/test_changed_rows.py": ("test_clusters_stay_the_same",),
+    "tests/estimators/test_equivalences.py": (
+        "test_all_rows_as_landmarks_are_the_exact_space",
+        "test_gradients_do_not_wander_where_landmarks_are_nearly_redundant",
+    ),
+    "tests/estimators/test_far_rows.py": ("test_a_far_row_changes_no_cluster_and_is_an_outlier",),
+    "tests/estimators/test_finding.py": (
+        "test_a_fit_answers_for_its_own_rows",
+        "test_rows_that_are_all_equal",
+        "test_threads_change_no_bit",
+        "test_units_do_not_matter",
+    ),
+    "tests/estimators/test_gaussian_mixture.py": ("test_the_objective_never_rises",),
+    "tests/estimators/test_mixtures_with_noise.py": ("test_it_is_the_naive_mixture",),
+    "tests/estimators/test_properties.py": (
+        "test_a_seed_gives_the_same_bits_for_any_number_of_threads_and_any_memory",
+        "test_a_weight_of_k_is_k_copies_for_a_given_start",
+        "test_a_weight_of_k_is_k_copies_in_any_order_whatever_is_drawn",
+        "test_all_rows_as_landmarks_are_exact",
+        "test_blocks_of_any_size_give_the_same",
+        "test_rows_of_no_weight_change_nothing_but_are_labelled",
+        "test_rows_sum_to_one",
+        "test_statistics_of_two_halves_merge_into_those_of_the_whole",
+        "test_the_objective_never_rises",
+        "test_the_order_of_rows_does_not_matter_for_a_given_start",
+    ),
+    "tests/fitting/test_errors.py": (
+        "test_nothing_is_said_of_a_good_fit",
+        "test_only_the_ratios_of_weights_matter",
+        "test_the_least_budget_is_named_and_does",
+        "test_weights_that_cannot_be_are_refused",
+    ),
+    "tests/fitting/test_fitted_attributes.py": (
+        "test_a_fit_answers_for_its_own_rows",
+        "test_a_refit_with_other_words_is_a_fresh_fit",
+        "test_distances_follow_from_dual_coef",
+        "test_every_attribute",
+        "test_every_attribute_of_models_that_find_their_number",
+        "test_fewer_distinct_rows_than_clusters_make_fewer_clusters",
+        "test_fits_that_answer_at_once",
+        "test_history_starts_at_the_start_and_ends_at_the_result",
+        "test_labels_memberships_and_objective_agree",
+        "test_one_cluster_is_the_mean",
+    ),
+    "tests/fitting/test_init.py": (
+        "test_centres_that_are_equal_are_not_parted_by_rounding",
+        "test_drawn_starts_are_different_rows",
+        "test_names",
+        "test_rows_by_number_are_the_points_themselves",
+    ),
+    "tests/fitting/test_joined_rows.py": ("test_the_same_fit_of_fewer_rows",),
+    "tests/fitting/test_kernel_width.py": ("test_every_kind_of_array_gives_the_same",),
+    "tests/fitting/test_masked.py": ("test_a_mask_that_hides_nothing_is_no_matter",),
+    "tests/fitting/test_memory.py": ("test_row_visits_are_about_as_many_as_are_told",),
+    "tests/fitting/test_missing.py": (
+        "test_sweeps_are_those_of_the_naive_loop",
+        "test_without_holes_it_is_the_plain_fit_to_the_bit",
+    ),
+    "tests/fitting/test_refits.py": ("test_a_refit_that_fails_changes_nothing",),
+    "tests/fitting/test_scaling.py": (
+        "test_it_is_the_fit_of_scaled_rows_in_the_users_units",
+        "test_there_and_back",
+    ),
+    "tests/fitting/test_stored_fits.py": (
+        "test_fits_are_those_in_memory",
+        "test_projected_gradients_are_those_in_memory",
+        "test_samples_that_grow",
+        "test_smaller_tasks_only_round_differently",
+        "test_the_same_start_ends_at_the_same_clusters",
+        "test_weights_in_the_file",
+    ),
+    "tests/fitting/test_stored_memory.py": ("test_weights_take_what_the_plan_says",),
+    "tests/fitting/test_stored_questions.py": (
+        "test_answers_about_files_are_those_about_arrays",
+        "test_models_are_saved_and_loaded",
+    ),
+    "tests/fitting/test_stored_refusals.py": (
+        "test_a_hole_in_the_middle_is_found",
+        "test_while_fitting",
+    ),
+    "tests/fitting/test_told.py": ("test_against_the_naive_loop",),
+    "tests/fitting/test_training_rows.py": (
+        "test_a_row_does_not_care_about_its_neighbours",
+        "test_answers_are_what_the_fit_stored_to_the_last_bit",
+        "test_answers_in_another_array_library_are_what_the_fit_stored",
+        "test_fit_predict_is_fit_and_predict",
+    ),
+    "tests/fitting/test_validation.py": (
+        "test_a_callback_ends_a_fit",
+        "test_a_callback_hears_every_sweep",
+        "test_a_frame_is_its_values_with_names",
+        "test_a_model_in_float64_takes_float32_rows_and_the_other_way_round",
+        "test_a_square_precomputed_kernel",
+        "test_arrays_of_other_libraries",
+        "test_csr_equals_dense",
+        "test_float32_of_other_libraries_stays",
+        "test_float32_stays_float32",
+        "test_memory_order_changes_nothing",
+        "test_rows_far_from_the_origin",
+        "test_set_output",
+    ),
+    "tests/fitting/test_views.py": (
+        "test_estimators",
+        "test_sweeps_of_few_and_many_columns",
+    ),
+    "tests/graphs/test_spanning_tree.py": (
+        "test_many_rows_join_as_all_pairs_do_for_any_number_of_threads",
+        "test_the_tree_is_the_one_of_all_pairs",
+        "test_weights_are_copies",
+    ),
+    "tests/kernels/test_against_naive.py": ("test_block",),
+    "tests/kernels/test_scales.py": (
+        "test_callable_kernels",
+        "test_callable_kernels_of_single_precision",
+        "test_errors_name_the_kernel_and_the_range_of_its_values",
+        "test_kernel_matrices",
+        "test_projections_of_streams",
+    ),
+    "tests/landmarks/test_count.py": (
+        "test_every_kernel",
+        "test_partitions_are_told_apart_to_tol",
+    ),
+    "tests/metrics/test_indices.py": ("test_a_weight_is_a_number_of_copies",),
+    "tests/metrics/test_validity.py": (
+        "test_against_the_full_kernel",
+        "test_memberships_of_any_library",
+    ),
+    "tests/papers/test_histograms.py": (
+        "test_blocks_of_values_are_those_of_the_loops",
+        "test_estimators_find_the_clusters",
+    ),
+    "tests/papers/test_kpkm.py": (
+        "test_an_interrupt_leaves_the_centres_so_far_and_no_rows",
+        "test_downhill_to_a_fixed_point_that_no_single_move_improves",
+        "test_from_a_symmetric_start_rounding_chooses_nothing",
+        "test_labels_are_the_largest_memberships_also_where_it_is_cut_short",
+    ),
+    "tests/papers/test_patches.py": (
+        "test_a_tree_is_the_twins",
+        "test_every_form_and_dtype_gives_the_patches_of_dense_float64",
+        "test_fit_is_the_same_chain",
+        "test_points_are_rows_and_shares_are_even",
+    ),
+    "tests/papers/test_sequential.py": ("test_a_run_is_the_naive_one",),
+    "tests/papers/test_wavelets.py": (
+        "test_blocks_of_values_are_those_of_the_loops",
+        "test_in_one_piece_and_points_in_another_precision",
+    ),
+    "tests/persistence/test_model_file.py": (
+        "test_a_model_read_is_the_model_written",
+        "test_precomputed_kernels",
+    ),
+    "tests/persistence/test_parameters.py": ("test_loading_refuses_what_a_fit_refuses",),
+    "tests/persistence/test_pipelines.py": ("test_transformers_of_numbers",),
+    "tests/rules/test_noise_fuzzy.py": (
+        "test_clusters_that_lie_alone_are_not_noise",
+        "test_stray_rows_keep_no_centre",
+    ),
+    "tests/rules/test_polynomial_fuzzy.py": ("test_fits_are_naive",),
+    "tests/sampling/test_kmeans_parallel.py": ("test_every_kind_of_array",),
+    "tests/sampling/test_many_rows.py": ("test_many_are_as_far_apart",),
+    "tests/sampling/test_proposals.py": ("test_distances_and_potentials_are_those_of_the_formula",),
+    "tests/solvers/test_anderson.py": ("test_given_starts_are_followed",),
+    "tests/solvers/test_checkpoints.py": (
+        "TestRefused::test_damage",
+        "test_what_is_broken_off_goes_on_to_the_same_bits",
+    ),
+    "tests/solvers/test_search.py": (
+        "test_any_number_of_threads_gives_the_same_bits",
+        "test_streams_search_on_their_first_rows",
+    ),
+    "tests/solvers/test_sizes.py": (
+        "test_every_space",
+        "test_the_cost_is_the_least_to_the_gap_and_bounds_hold",
+    ),
+    "tests/storage/test_failing_disk.py": ("test_a_step_that_fails",),
+    "tests/storage/test_row_writer.py": ("TestFitPredictTo::test_it_is_a_fit_and_then_predict_to",),
+    "tests/streaming/test_checkpoints.py": ("test_kernels_from_outside_go_on_too",),
+    "tests/streaming/test_input.py": (
+        "test_a_chunk_that_is_refused_leaves_everything_as_it_was",
+        "test_later_chunks_may_be_of_any_size",
+    ),
+    "tests/streaming/test_known_labels.py": (
+        "test_clusters_take_the_numbers_of_labels_whenever_they_come",
+    ),
+    "tests/streaming/test_properties.py": (
+        "test_chunks_of_every_form_give_the_stream_of_dense_ones",
+        "test_float32_stays_float32",
+    ),
+    "tests/streaming/test_states.py": ("test_a_stream_goes_on_where_it_stopped",),
+    "tests/streaming/test_streams.py": (
+        "test_both_methods_are_one_where_every_chunk_spans_everything",
+        "test_chunks_are_those_of_the_twin",
+    ),
+    "tests/test_policies.py": ("test_orders",),
+    "tests/tuning/test_fuzzifier.py": (
+        "test_more_clusters_of_wines_than_there_are_kinds_do_not_coincide",
+        "test_no_collapse_on_real_data",
+        "test_on_real_data_the_automatic_m_is_as_good_as_the_table_says",
+        "test_the_formula_is_the_naive_one",
+    ),
+}
+
+
+def left_out(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """Return the tests that repeat, of the functions in the table; a test that is asked for by its
+    own name is the only one of its function, and none of them."""
+    groups = defaultdict[str, list[pytest.Item]](list)
+    for item in items:
+        file, _, rest = item.nodeid.partition("::")
+        function = rest.partition("[")[0]
+        if function in EACH_ONCE.get(file, ()) and not item.get_closest_marker("minutes"):
+            groups[item.nodeid.partition("[")[0]].append(item)
+    return [item for name, group in groups.items() for item in repeats(name, group)]
+
+
+def repeats(name: str, group: list[pytest.Item]) -> list[pytest.Item]:
+    """Return what is left of a group when every choice has been met: next is always the test of
+    most choices that were not, the first from a place on that the name draws."""
+    first = crc32(name.encode()) % len(group)
+    left = group[first:] + group[:first]
+    choices = {item: _choices(item) for item in group}
+    missing = set().union(*choices.values())
+    while missing:
+        best = max(left, key=lambda item: len(choices[item] & missing))
+        missing -= choices[best]
+        left.remove(best)
+    return left
+
+
+def _choices(item: pytest.Item) -> set[tuple[str, str]]:
+    return {(word, repr(value)) for word, value in item.callspec.params.items()}  # type: ignore[attr-defined]

@@ -1,0 +1,127 @@
+"""Sizes of many clusters: bounds that hold for placed rows, gaps that are true, the same bits for
+any number of threads, and rows that are hard for trainers of vector indexes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics import adjusted_rand_score
+
+from cmeans import KernelKMeans, Sizes
+from cmeans.native import is_available
+from cmeans.solvers.sizes import near, solve
+from limited import limited
+from naive import point_distances
+
+MANY = solve.EXACT + 8
+EQUAL = Sizes(least=1.0, most=1.0, of="mean")
+FIFTH = Sizes(most=1.2, of="mean")
+of_both = pytest.mark.parametrize("repaired", [0, 1 << 25], ids=["placed", "repaired"])
+
+
+def heaps(n: int, d: int = 5, seed: int = 0) -> np.ndarray:
+    """Heaps of very different numbers of rows."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(MANY, d)) * 3
+    return centres[rng.choice(MANY, n, p=rng.dirichlet(np.full(MANY, 0.7)))] + rng.normal(
+        size=(n, d)
+    )
+
+
+def fitted(x: np.ndarray, sizes: Sizes, c: int = MANY, jobs: int = 1, **more: Any) -> KernelKMeans:
+    model = KernelKMeans(c, kernel="linear", sizes=sizes, search=None, random_state=0, n_jobs=jobs)
+    return model.fit(x, **more)
+
+
+@of_both
+@pytest.mark.parametrize("sizes", [EQUAL, FIFTH, Sizes(least=0.5, most=1.5, of="mean")])
+def test_bounds_hold_exactly_and_the_gap_is_true(
+    monkeypatch: pytest.MonkeyPatch, sizes: Sizes, repaired: int
+) -> None:
+    monkeypatch.setattr(solve, "REPAIRED", repaired)
+    n = 10 * MANY
+    model = fitted(heaps(n), sizes)
+    counts = np.bincount(model.labels_, minlength=MANY)
+    least, most = 10 * (sizes.least or 0), 10 * (sizes.most or n)
+    assert counts.min() >= least
+    assert counts.max() <= most
+    assert counts.max() == most or counts.min() == least  # they bind
+    d2 = point_distances(heaps(n), model.cluster_centers_)
+    cost = d2[np.arange(n), model.labels_].sum()
+    np.testing.assert_allclose(model.objective_, cost, rtol=1e-9)
+    # each cluster as many times as it may have rows; where at least some must be, a lower bound
+    columns = np.repeat(d2, int(most), axis=1)
+    best = columns[linear_sum_assignment(columns)].sum()
+    assert best <= cost * (1 + 1e-9)
+    if sizes.least not in (None, sizes.most):
+        return
+    assert cost * (1 - model.size_gap_) <= best * (1 + 1e-9)
+    assert model.size_gap_ < (1e-9 if repaired else 0.15)
+    assert model.stop_reason_.startswith("converged: costs stand still to tol=0.001")
+
+
+def test_native_and_generic_passes_place_rows_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert is_available()
+    x = np.rint(4 * heaps(900))  # sums of whole numbers are exact
+    native = fitted(x, FIFTH)
+    monkeypatch.setattr("cmeans.native.is_available", lambda: False)
+    generic = fitted(x, FIFTH)
+    np.testing.assert_allclose(generic.objective_, native.objective_, rtol=0.02)
+    counts = np.bincount(generic.labels_, minlength=MANY)
+    assert counts.max() <= np.ceil(1.2 * 900 / MANY)
+
+
+def test_rooms_are_filled_in_the_order_of_what_rows_lose(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    clusters = np.array([rng.permutation(20)[: near.NEAR] for _ in range(90)], np.int32)
+    rows = near.NearestClusters(clusters, rng.integers(0, 9, (90, near.NEAR)) * 1.0, np.ones(90))
+    prices, order = rng.integers(0, 3, 20) * 1.0, rng.permutation(90)
+
+    def placed() -> tuple[np.ndarray, near._Room]:
+        room = near._Room(np.full(20, 2), np.full(20, 5), np.array([50]))
+        return room.place(rows, order, prices), room
+
+    ranks, room = placed()
+    labels = clusters[np.arange(90), ranks][ranks >= 0]
+    assert (np.bincount(labels, minlength=20) <= 5).all()
+    assert room.spare[0] == 50 - (np.maximum(np.bincount(labels, minlength=20) - 2, 0)).sum()
+    monkeypatch.setattr("cmeans.native.is_available", lambda: False)
+    np.testing.assert_array_equal(placed()[0], ranks)
+
+
+def test_the_same_bits_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    limited(monkeypatch, block_rows=64, task_values=1)
+    monkeypatch.setattr(solve, "REPAIRED", 0)
+    one, *others = (fitted(heaps(600), FIFTH, jobs=jobs) for jobs in (1, 2, 5))
+    for other in others:
+        np.testing.assert_array_equal(other.cluster_centers_, one.cluster_centers_)
+        np.testing.assert_array_equal(other.prices_, one.prices_)
+        np.testing.assert_array_equal(other.labels_, one.labels_)
+
+
+def test_a_row_of_no_weight_takes_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solve, "REPAIRED", 0)
+    x, weight = heaps(12 * MANY), np.ones(12 * MANY)
+    weight[::6] = 0
+    labels = fitted(x, EQUAL, sample_weight=weight).labels_
+    assert (np.bincount(labels, weight, MANY) == 10).all()
+
+
+def test_corners_of_a_cube_are_found() -> None:
+    rng, y = np.random.default_rng(23), np.arange(256 * 20) % 256
+    corners = (y[:, None] >> np.arange(8)) % 2 * 234.0 - 117
+    x = (corners + rng.normal(0, 2, (len(y), 8))).astype(np.float32)
+    model = KernelKMeans(256, kernel="linear", sizes=EQUAL, random_state=0).fit(x)
+    assert model.objective_ <= 1.05 * len(y) * 32
+    assert adjusted_rand_score(y, model.labels_) > 0.99
+
+
+def test_sorted_rows_keep_their_bounds() -> None:
+    y = np.repeat(np.arange(20), 200)
+    places = np.array([[i % 5, i // 5] for i in range(20)])
+    x = np.random.default_rng(1).normal(0, 0.2, (len(y), 2)) + places[y] * 3
+    labels = fitted(x, FIFTH).labels_
+    assert np.bincount(labels, minlength=MANY).max() <= 1.2 * len(y) / MANY
