@@ -127,7 +127,7 @@ def compile_library(command: list[str], target: Target, folder: Path) -> Path:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(
             pool.map(
-                lambda job: _run(
+                lambda job: run(
                     [*command, *FLAGS, *position, *more, *job[1], "-c", "-o", str(job[0])]
                 ),
                 jobs.items(),
@@ -135,11 +135,11 @@ def compile_library(command: list[str], target: Target, folder: Path) -> Path:
         )
     library = folder / target.library
     strip = [] if target.system == "darwin" or "-g" in more else ["-s"]
-    _run([*command, "-shared", *strip, *more, *map(str, jobs), "-o", str(library)])
+    run([*command, "-shared", *strip, *more, *map(str, jobs), "-o", str(library)])
     return library
 
 
-def _run(command: list[str]) -> None:
+def run(command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)

@@ -53,6 +53,20 @@ def core(session: nox.Session) -> None:
     run_pytest(session, "-m", "core")
 
 
+@nox.session
+def spark(session: nox.Session) -> None:
+    """Run the tests on Spark, in two threads of this machine; it needs Java."""
+    install(session, "spark", "test")
+    run_pytest(session, "-n0", "tests/engines/test_spark.py", PYTHONPATH="tests")
+
+
+@nox.session
+def ray(session: nox.Session) -> None:
+    """Run the tests on Ray, on this machine."""
+    install(session, "ray", "test")
+    run_pytest(session, "-n0", "tests/engines/test_ray.py")
+
+
 def processors() -> list[dict[str, str]]:
     """Return the variables by which this machine computes as older ones would: the kernels of the
     BLAS and the native code of each; as itself it runs the other tests."""

@@ -18,9 +18,9 @@ version = release = cmeans.__version__
 
 extensions = [
     *("myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx_gallery.gen_gallery"),
-    *("docstrings", "command_line", "mathml"),
+    *("docstrings", "command_line", "live", "llms", "mathml", "thumbnails"),
 ]
-exclude_patterns = ["_build", "_ext", "_templates"]
+exclude_patterns = ["_build", "_ext", "_templates", "live"]
 templates_path = ["_templates"]
 smartquotes = False  # sentences hold code such as kernel="linear"
 myst_heading_anchors = 3
@@ -41,6 +41,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",  # all of them are run
     "within_subsection_order": "gallery_order.Order",
+    "reset_modules": ("matplotlib", "gallery_order.colours"),
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,
@@ -52,6 +53,7 @@ html_theme = "furo"
 html_title = f"cmeans {release}"
 html_static_path = ["_static"]
 html_css_files = ["cmeans.css"]
+html_js_files = ["pages.js"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False

@@ -21,7 +21,7 @@ for labels, resolution in zip(model.cluster_layers_, model.layer_resolutions_, s
     print(f"{labels.max() + 1} communities at resolution {resolution:.3g}")
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.5), layout="constrained")
 for ax, labels in zip(axes, model.cluster_layers_, strict=False):
-    ax.scatter(*X.T, c=labels, s=4, cmap="tab10")
+    ax.scatter(*X.T, c=[f"C{label}" for label in labels], s=4)
     ax.set(title=f"{labels.max() + 1} communities", aspect="equal")
 ResolutionDisplay.from_estimator(model, ax=axes[2])
 plt.show()

@@ -22,7 +22,7 @@ for k in (1, 2, 3, 4, 5):
     print(f"{k} clusters cost {model.cost_curve_[k - 1]:6.1f} at least")
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.5), layout="constrained")
 for ax, k in zip(axes, (model.n_clusters_, 2), strict=False):
-    ax.scatter(*X.T, c=model.partition(k), s=4, cmap="tab10")
+    ax.scatter(*X.T, c=[f"C{label}" for label in model.partition(k)], s=4)
     ax.set(title=f"partition({k})", aspect="equal")
 PieceTreeDisplay.from_estimator(model, ax=axes[2])
 plt.show()

@@ -39,7 +39,7 @@ figure, axes = plt.subplots(1, 3, figsize=(10, 3), sharey=True)
 for ax, (name, model) in zip(axes, fits.items(), strict=True):
     found = adjusted_rand_score(group, model.labels_)
     print(f"{name:20s}adjusted Rand index {found:.2f}")
-    ax.scatter(age, spent, c=model.labels_, s=6, cmap="viridis")
+    ax.scatter(age, spent, c=[f"C{label}" for label in model.labels_], s=6)
     ax.set_title(f"{name}: {found:.2f}")
     ax.set_xlabel("age")
 axes[0].set_ylabel("spent")

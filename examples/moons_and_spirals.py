@@ -32,7 +32,7 @@ for row, (name, (X, truth)) in zip(axes, shapes.items(), strict=True):
         model = KernelKMeans(2, kernel=kernel, random_state=0).fit(X)
         score = adjusted_rand_score(truth, model.labels_)
         print(f"{name:8s} {kernel:15s} adjusted Rand index {score:.2f}")
-        ax.scatter(*X[::10].T, c=model.labels_[::10], s=2, cmap="coolwarm")
+        ax.scatter(*X[::10].T, c=[f"C{label}" for label in model.labels_[::10]], s=2)
         ax.set(title=f"{name}, {kernel}: {score:.2f}", xticks=[], yticks=[])
 plt.show()
 

@@ -31,7 +31,7 @@ figure, axes = plt.subplots(1, 3, figsize=(10, 3.2))
 for ax, (name, score) in zip(axes, scores.items(), strict=True):
     area = roc_auc_score(is_stranger, score)
     print(f"{name + ':':31} AUC {area:.2f}")
-    ax.scatter(X[:, 0], X[:, 2], c=score, s=18, cmap="viridis")
+    ax.scatter(X[:, 0], X[:, 2], c=score, s=18, cmap="cividis")
     ax.scatter(
         *strangers[:, [0, 2]].T, s=70, facecolors="none", edgecolors="crimson", linewidths=0.8
     )

@@ -18,6 +18,6 @@ for ax, words in zip(axes, ({"kernel": "linear"}, {"kernel": "rbf", "gamma": 2.0
     model = KernelKMeans(n_clusters=2, n_init=5, random_state=0, **words).fit(X)
     score = adjusted_rand_score(rings, model.labels_)
     print(f"{model.kernel:7s} adjusted Rand index {score:5.2f}, {model.n_iter_} sweeps")
-    ax.scatter(*X.T, c=model.labels_, s=4, cmap="coolwarm")
+    ax.scatter(*X.T, c=[f"C{label}" for label in model.labels_], s=4)
     ax.set(title=f'kernel="{model.kernel}": {score:.2f}', aspect="equal")
 plt.show()

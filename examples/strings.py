@@ -67,7 +67,7 @@ print(
 
 order = np.argsort(full.labels_, kind="stable")
 plt.figure(figsize=(6, 5))
-plt.imshow(kernel(WORDS, WORDS)[np.ix_(order, order)], cmap="viridis", vmin=0)
+plt.imshow(kernel(WORDS, WORDS)[np.ix_(order, order)], cmap="cividis", vmin=0)
 plt.yticks(range(len(WORDS)), [WORDS[i] for i in order])
 plt.xticks([])
 plt.colorbar(label="kernel value")

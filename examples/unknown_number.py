@@ -48,7 +48,8 @@ for ax, (name, model) in zip(
         "of the four digits"
     )
     ax.scatter(*X[labels == -1, :2].T, c="0.6", s=6, label="nowhere")
-    ax.scatter(*X[labels >= 0, :2].T, c=labels[labels >= 0], s=6, cmap="tab10", vmax=9)
+    placed = labels >= 0
+    ax.scatter(*X[placed, :2].T, c=[f"C{label}" for label in labels[placed]], s=6)
     ax.set(title=f"{name}: {model.n_clusters_}", xlabel="first component")
 axes[0].set_ylabel("second component")
 figure.tight_layout()

@@ -73,6 +73,10 @@ class Page:
     def open(self, file: Path, width: int, scheme: str = "light") -> None:
         """Open a file on a screen of this width, a phone's below 600 pixels, whose system is light
         or dark."""
+        self.open_address(file.as_uri(), width, scheme)
+
+    def open_address(self, address: str, width: int, scheme: str = "light") -> None:
+        """Open an address as `open` does a file."""
         self.ask(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -85,13 +89,15 @@ class Page:
             features=[{"name": "prefers-color-scheme", "value": scheme}],
         )
         self._loaded = False
-        self.ask("Page.navigate", url=file.as_uri())
+        self.ask("Page.navigate", url=address)
         while not self._loaded:
             self._next()
 
     def value(self, script: str) -> Any:
-        """Return what an expression of JavaScript gives."""
-        answer = self.ask("Runtime.evaluate", expression=script, returnByValue=True)
+        """Return what an expression of JavaScript gives, or what it promises."""
+        answer = self.ask(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 

@@ -68,6 +68,7 @@ SUITES = {
             "tests/estimators/test_finding.py",
             "tests/native/test_build.py",
             "tests/native/test_library.py",
+            "tests/native/test_live.py",
             "tests/solvers/test_search.py",
         ),
         *(

@@ -37,6 +37,7 @@ QUICK: dict[str, Any] = {
     "chunk_size": 60,
     "patch_size": 60,
     "members": MEMBERS,
+    "candidates": ["plain", "pieces"],
 }
 OF_KERNELS = {"gamma", "landmarks"}  # where they are given, and no kernel, it is the RBF kernel
 
@@ -67,6 +68,7 @@ def told(which: str | type, n_clusters: int) -> int | tuple[int, int]:
     """What this estimator is told of the number of clusters: the most there may be, where it finds
     their number itself."""
     finds = inspect.signature(_class(which)).parameters["n_clusters"].default == "auto"
+    finds &= _class(which) is not cmeans.AutoClustering  # which finds the space for a given number
     return (1, n_clusters) if finds else n_clusters
 
 

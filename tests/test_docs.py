@@ -4,10 +4,13 @@ name. Nothing is built here."""
 from __future__ import annotations
 
 import inspect
+import io
 import re
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
 
 import cmeans
@@ -20,12 +23,19 @@ PUBLIC = [name for name in cmeans.__all__ if name not in ROOMS]
 
 
 @pytest.mark.parametrize(
-    "page", ["index", "start", "choosing", "real_data", "extending", "embeddings", "customers"]
+    "page",
+    [
+        *("index", "start", "choosing", "real_data", "extending", "embeddings"),
+        *("customers", "explore", "cells", "images", "topics", "production"),
+        *(f"algorithms/{page.stem}" for page in sorted((DOCS / "algorithms").glob("*.md"))),
+    ],
 )
 def test_the_python_of_a_page(
     page: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One block after the other, as a reader would; "print(...)  # this" prints this."""
+    if page == "cells":
+        pytest.importorskip("anndata")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     blocks = re.findall(
@@ -37,6 +47,26 @@ def test_the_python_of_a_page(
         exec(compile(block, f"docs/{page}.md", "exec", dont_inherit=True), names)
         said = re.findall(r"^ *print\(.*\)  # (.*)$", block, flags=re.M)
         assert capsys.readouterr().out.splitlines() == said
+    plt.close("all")
+
+
+@pytest.mark.parametrize("block", range(5))
+def test_the_page_on_rows_anywhere(
+    block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A block needs the first one, or the raster's, and packages of which some may not be there."""
+    monkeypatch.chdir(tmp_path)
+    text = (DOCS / "rows_anywhere.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```", text, flags=re.S | re.M)
+    names: dict[str, object] = {}
+    for code in (blocks[0], blocks[3], blocks[block]):
+        for package in re.findall(r"^import (\w+)$", code, flags=re.M):
+            pytest.importorskip(package)
+        said = io.StringIO()
+        with redirect_stdout(said):
+            exec(compile(code, "docs/rows_anywhere.md", "exec", dont_inherit=True), names)
+        printed = re.findall(r"^ *print\(.*\)  # (.*)$", code, flags=re.M)
+        assert said.getvalue().splitlines() == printed
 
 
 def named(page: str) -> set[str]:

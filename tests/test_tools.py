@@ -19,6 +19,7 @@ def test_the_table_of_capabilities_is_what_attempts_show() -> None:
 def test_everything_names_the_same_version() -> None:
     version = cmeans.__version__.removesuffix(".dev0")
     assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"version = {{{version}}}," in (ROOT / "docs" / "index.md").read_text()
     assert f'set version = "{version}"' in (ROOT / "conda" / "meta.yaml").read_text()
 
 

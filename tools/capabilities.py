@@ -17,9 +17,19 @@ from sklearn.base import ClusterMixin
 
 import cmeans
 from cmeans import Sizes
+from cmeans.engines import Engine, HoldingEngine
+from cmeans.engines.dask.session import DaskSession
+from cmeans.engines.parts.session import HeldSession
 from cmeans.fitting.together import TABLE
 from cmeans.rules import RULES
 
+# what users hold elsewhere and an engine takes
+HELD = {
+    "DaskEngine": "arrays and data frames of Dask",
+    "SparkEngine": "data frames of Spark",
+    "RayEngine": "`ray.data.Dataset`",
+    "HoldingEngine": "what its `held` reads",
+}
 PAGE = Path(__file__).parent.parent / "docs" / "capabilities.md"
 HEAD = """# What each estimator takes and gives
 
@@ -136,7 +146,7 @@ def page() -> str:
             if other in able_here and name not in common
         ]
         lines.append(f"- {linked([other])}: {', '.join(more)}.")
-    return HEAD + "\n" + "\n".join([*lines, *by_rule(), *apart()]) + "\n"
+    return HEAD + "\n" + "\n".join([*lines, *by_rule(), *by_engine(), *apart()]) + "\n"
 
 
 def by_rule() -> list[str]:
@@ -159,6 +169,33 @@ def by_rule() -> list[str]:
             more = [name for name, attempt in attempts.items() if able(made, attempt)]
             lines.append(f'- `rule="{rule}"`: {", ".join(more) or "nothing"}.')
     return lines
+
+
+def by_engine() -> list[str]:
+    """Return the lines on what engines do, from which of an engine's methods each has of its
+    own."""
+    made = {
+        "{py:obj}`~cmeans.ThreadEngine`": (cmeans.ThreadEngine, cmeans.ThreadEngine),
+        "{py:obj}`~cmeans.DaskEngine`": (cmeans.DaskEngine, DaskSession),
+        "{py:obj}`~cmeans.SparkEngine`": (cmeans.SparkEngine, HeldSession),
+        "{py:obj}`~cmeans.RayEngine`": (cmeans.RayEngine, HeldSession),
+        "your own, with a `Holder`": (HoldingEngine, HeldSession),
+        "your own, with `map`": (Engine, Engine),
+    }
+
+    def said(engine: type, session: type) -> list[str]:
+        there = session.fold is not Engine.fold  # sums are made where rows are
+        return [
+            "workers" if engine.reader_of is not Engine.reader_of else "this process",
+            HELD.get(engine.__name__, "none"),
+            "beside the rows" if there else "here",
+            "here, chunk by chunk" if session is not DaskSession else "beside the rows",
+            "of the partition, for any workers" if there else "of any number of threads",
+        ]
+
+    titles = "files are read by", "rows of its own", "sweeps, draws, labels", "streams", "bits are"
+    lines = ["", "## By engine", "", f"| | {' | '.join(titles)} |", "|---" * 6 + "|"]
+    return lines + [f"| {name} | {' | '.join(said(*kinds))} |" for name, kinds in made.items()]
 
 
 def apart() -> list[str]:

@@ -144,6 +144,13 @@ PICTURES = [  # title, what it is for, the lines that set up, the lines of the d
         "ResolutionDisplay.from_estimator(ModularityClustering().fit(digits))",
     ),
     (
+        "Why this space and number",
+        "The evidence of `cmeans.cluster`: how well each space keeps near rows together, the chosen one "
+        "first.",
+        "import cmeans\nfrom cmeans.inspection import EvidenceDisplay",
+        "EvidenceDisplay.from_estimator(cmeans.cluster(X))",
+    ),
+    (
         "Images",
         "Labels, each cluster in the mean colour of its pixels, and memberships.",
         FLOWER + "\nfrom cmeans.inspection import ImageDisplay",

@@ -12,9 +12,10 @@ from .runtime.version import __version__
 
 if _typing.TYPE_CHECKING:
     from . import anndata, datasets, inspection, kernels, metrics, papers, rules, validity
+    from .data.addresses import Address
     from .data.files import open_blocks
     from .data.recipe.read_table import read_table
-    from .engines import DaskEngine
+    from .engines import DaskEngine, RayEngine, SparkEngine
     from .estimators import (
         AdaptivePossibilisticCMeans,
         CMeans,
@@ -32,6 +33,7 @@ if _typing.TYPE_CHECKING:
     from .estimators.landmark_graph import LandmarkGraph
     from .fitting.covariance import Covariance
     from .fitting.landmark_choice import Landmarks
+    from .fitting.rows.batch_answers import BatchPredictor
     from .fitting.search import Search
     from .fitting.sizes import Sizes
     from .papers import (
@@ -50,7 +52,9 @@ if _typing.TYPE_CHECKING:
 
 __all__ = [
     "AdaptivePossibilisticCMeans",
+    "Address",
     "AutoClustering",
+    "BatchPredictor",
     "CMeans",
     "Checkpoint",
     "ConnectivityClustering",
@@ -68,10 +72,12 @@ __all__ = [
     "ParameterWarning",
     "PossibilisticCMeans",
     "ProbabilisticKMeans",
+    "RayEngine",
     "Search",
     "Selection",
     "SequentialPossibilisticCMeans",
     "Sizes",
+    "SparkEngine",
     "Stability",
     "StreamingFuzzyCMeans",
     "StreamingGaussianMixture",
@@ -108,10 +114,14 @@ _MODULES = {
     "validity",
 }
 _PLACES = {  # of names that are neither modules nor estimators
+    "Address": "data.addresses",
     "AutoClustering": "estimators.auto_clustering",
     "Checkpoint": "solvers.checkpoints",
     "Covariance": "fitting.covariance",
     "DaskEngine": "engines",
+    "RayEngine": "engines",
+    "SparkEngine": "engines",
+    "BatchPredictor": "fitting.rows.batch_answers",
     "DataWarning": "runtime.user_warnings",
     "Search": "fitting.search",
     "Selection": "selection.select",

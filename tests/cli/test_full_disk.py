@@ -207,11 +207,11 @@ def test_a_command_without_room_ends_before_its_work(
 ) -> None:
     assert cmeans("fit", rows, *LINEAR, "-q", "--out", tmp_path / "o").code == 0
     free(monkeypatch, 1_000)
-    takes = "it takes at least 0 MB, and 0 MB are free there."
+    takes = "it takes at least {}, and 1 kB are free there."
     words = ["predict", tmp_path / "o" / "model.safetensors", rows, "-q", "--out"]
     out = tmp_path / "p.npy"
-    assert refused(cmeans(*words, out)) == f"cmeans: cannot write {out}: {takes}"
+    assert refused(cmeans(*words, out)) == f"cmeans: cannot write {out}: {takes.format('12 kB')}"
     soft = ["fit", rows, *LINEAR, "-q", "--out", tmp_path / "new"]
     name = tmp_path / "new" / "labels.parquet"
-    assert refused(cmeans(*soft)) == f"cmeans: cannot write {name}: {takes}"
+    assert refused(cmeans(*soft)) == f"cmeans: cannot write {name}: {takes.format('36 kB')}"
     assert sorted(tmp_path.iterdir()) == [tmp_path / "o", rows]

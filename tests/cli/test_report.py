@@ -63,6 +63,9 @@ def test_people_read_a_summary_and_programs_json(
         "labels-of-new.parquet\n",
     ):
         assert text in shown.out
+    streamed = cmeans("stream", table, "-c", 3, "--columns", "a,b,c,d", "--out", tmp_path / "s.csv")
+    assert f"150 rows of {table} clustered\n" in streamed.out
+    assert " cluster  rows  share" in streamed.out
     told = cmeans(*words, "--json")
     assert told.summary == json.loads((tmp_path / "o" / "summary.json").read_text())
     shown = cmeans(

@@ -63,7 +63,7 @@ def test_names_and_categories(cmeans: Command, tmp_path: Path) -> None:
 def test_a_table_for_people(cmeans: Command, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr(commands, "_at_terminal", lambda: True)
-    shown = cmeans("select", table, "-c", "2,3,5", *WORDS)
+    shown = cmeans("select", table, "-c", "2,3,5", "--refits", 2, "--sample", 100, *WORDS)
     assert shown.code == 0, shown.err
     assert "3 clusters in 150 rows" in shown.out
     assert "by chance" in shown.out
@@ -87,6 +87,9 @@ def test_a_picture_and_a_table(cmeans: Command, table: Path, tmp_path: Path) -> 
     assert [int(row.split(",")[0]) for row in rows] == [2, 3, 4]
     assert json.loads((tmp_path / "o" / "selection.json").read_text()) == summary
     assert "--out clusters" in summary["next"][0]["command"]
+    wrong = cmeans("select", table, "--sample", "some")
+    assert wrong.code == 2
+    assert "--sample some: give a number of rows, all, or auto" in wrong.err
     ended = cmeans("select", table, "--out", table / "o")
     assert ended.code == 2
     assert len(ended.err.splitlines()) == 1

@@ -9,7 +9,8 @@ import pytest
 from cmeans.cli.output.report import of_model
 from cmeans.cli.output.terminal import Screen, print_report
 from cmeans.runtime.forecast import Forecast, described, standing
-from cmeans.runtime.progress import Progress, Reporter, current_listeners
+from cmeans.runtime.progress import Progress, Reporter, current_listeners, listening, trials
+from cmeans.solvers.observer import Observer
 
 
 def told(sweep: int, movement: float | None = None, **other: int) -> Progress:
@@ -55,13 +56,31 @@ def test_a_new_start_begins_anew() -> None:
     assert list(forecast.movements) == [0.5]
 
 
+def test_a_run_whose_number_is_not_known_is_the_last_so_far() -> None:
+    """The time left was negative: "about -1:58"."""
+    observer = Observer().at("fit", 3)
+    assert (observer.reporter.run, observer.reporter.n_runs) == (3, 4)
+
+
+def test_the_words_of_trials() -> None:
+    forecast, messages = Forecast(0.0), list[Progress]()
+    with listening(messages.append), trials(3) as ended:
+        assert not current_listeners()  # the fits inside are not heard
+        for moment in (2.0, 4.0):
+            ended()
+            forecast.note(messages[-1], now=moment)
+    last = messages[-1]
+    assert described(last) == "trial 2/3"
+    assert standing(last, None, forecast.seconds_left(last)) == "about 0:02 left"
+
+
 def test_the_words_of_the_bar() -> None:
     assert described(told(12)) == "fit, sweep 12/300"
     assert described(told(12, run=1, n_runs=3)) == "fit 2/3, sweep 12/300"
     assert standing(told(1), None, None) == "500/1,000 rows"
     assert (
         standing(told(1), 1234567.0, 125.4)
-        == "500/1,000 rows, objective 1,234,567, about 2:05 left"
+        == "500/1,000 rows, objective 1,234,570, about 2:05 left"
     )
 
 

@@ -6,16 +6,21 @@ import os
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from docs.extending.cluster import ExecutorEngine
 from docs.extending.engine import SerialEngine
 
+import cmeans
 from cmeans.data.blocks import Blocks
 from cmeans.engines import DaskEngine, Engine, ThreadEngine, count_threads, usable_cpus
 from contracts.engine import EngineContract, RowsContract, two_blas_threads  # noqa: F401 - a fixture
+from simulated import Simulated, SimulatedEngine, Weather
 
 
 class TestThreads(EngineContract):
@@ -44,6 +49,46 @@ class TestRowsHere(RowsContract):
             yield engine, blocks
 
 
+class HeldInParts(RowsContract):
+    """In parts of several sizes, some without rows and one of a single row."""
+
+    sizes = (70, 0, 49, 1, 110, 0)
+    weather = Weather()
+
+    @contextmanager
+    def held(self, blocks: Blocks, workers: int) -> Iterator[tuple[Engine, Blocks]]:
+        engine = SimulatedEngine(self.sizes, 3, self.weather, workers)
+        rows = engine.held(Simulated(blocks.x), "Owner")
+        with engine.opened(rows) as running:
+            yield running, replace(blocks, x=rows)
+
+
+class TestRowsOfAHolder(HeldInParts):
+    pass
+
+
+class TestRowsOfABadHolder(HeldInParts):
+    """Answers are lost, late, out of order and come twice; workers die, and forget."""
+
+    weather = Weather(lost=0.3, twice=0.5, late=0.5, dying=0.2, wandering=0.3)
+
+
+class TestRowsOfAnExecutor(RowsContract):
+    """The engine that the documentation shows, of threads here, over a file."""
+
+    @pytest.fixture(autouse=True)
+    def folder(self, tmp_path: Path) -> None:
+        self.file = tmp_path / "rows.npy"
+
+    @contextmanager
+    def held(self, blocks: Blocks, workers: int) -> Iterator[tuple[Engine, Blocks]]:
+        np.save(self.file, blocks.x)
+        with ThreadPoolExecutor(workers) as pool:
+            rows = ExecutorEngine(pool).reader_of(cmeans.open_blocks(self.file), "Owner", 70)
+            with ExecutorEngine(pool).opened(rows) as engine:
+                yield engine, replace(blocks, x=rows)
+
+
 @pytest.mark.slow
 class TestRowsOnDask(RowsContract):
     """In partitions of several sizes, one of which is a single row, and with the weights on the
@@ -63,7 +108,7 @@ class TestRowsOnDask(RowsContract):
             distributed.LocalCluster(n_workers=workers, **words) as cluster,
             distributed.Client(cluster) as client,
         ):
-            rows = DaskEngine(client).rows(
+            rows = DaskEngine(client).held(
                 array.from_array(blocks.x, chunks=(sizes, (1,))), "Owner"
             )
             weight = rows.partitions.column(

@@ -31,9 +31,9 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe", reason="dask[dataframe] is not installed")
 pd = pytest.importorskip("pandas")
 
-from cmeans.engines.dask.columns import Partitions  # noqa: E402
 from cmeans.engines.dask.session import DaskSession  # noqa: E402
 from cmeans.engines.dask.shards import PreparedOnce, folded  # noqa: E402
+from cmeans.engines.parts.columns import Partitions  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
@@ -485,7 +485,7 @@ WEIGHED = {
 
 @pytest.mark.parametrize("case", WEIGHED)
 def test_few_weights_of_dask_are_asked_for(client, monkeypatch, case):
-    from cmeans.engines.dask.columns import DaskColumn
+    from cmeans.engines.parts.columns import Column
 
     limited(
         monkeypatch,
@@ -496,13 +496,13 @@ def test_few_weights_of_dask_are_asked_for(client, monkeypatch, case):
         certified_rows=100,
         partition_rows=1000,
     )
-    asked, bring = [], DaskColumn.__getitem__
+    asked, bring = [], Column.__getitem__
 
     def some(self, which):
         asked.append(bring(self, which))
         return asked[-1]
 
-    monkeypatch.setattr(DaskColumn, "__getitem__", some)
+    monkeypatch.setattr(Column, "__getitem__", some)
     name, words = WEIGHED[case]
     words = {"n_clusters": C, "kernel": "linear", "random_state": 0, **words}
     weights = WEIGHT, da.from_array(WEIGHT, chunks=700)

@@ -17,6 +17,7 @@ import pytest
 
 import cmeans
 from cmeans import Search
+from cmeans.data.row_source import RowsError
 from cmeans.runtime.progress import listening
 from limited import limited
 
@@ -106,6 +107,16 @@ def test_labels_stay_on_the_workers(client: Any) -> None:
     )
     with pytest.warns(match="belong nowhere"):
         few.fit(rows)
+
+
+def test_rows_that_change_are_one_line(client: Any) -> None:
+    """As where a partition is made again of a source that is not the same twice."""
+    rows = cmeans.DaskEngine(client).held(da.from_array(X, chunks=(700, 3)), "Owner")
+    (number, total), name = rows.marks[2]
+    rows.marks[2] = (number, total + 1), name
+    said = r"partition 2 of a Dask array has other rows than .*persist it first \(x.persist"
+    with pytest.raises(RowsError, match=said):
+        model().fit(rows)
 
 
 # ------------------------------------------------------------------- workers and schedulers that go

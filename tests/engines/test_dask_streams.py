@@ -28,10 +28,11 @@ distributed = pytest.importorskip(
 )
 da = pytest.importorskip("dask.array")
 
+
 from cmeans.engines import ChunkedRows  # noqa: E402
 from cmeans.engines.dask import session as sessions  # noqa: E402
-from cmeans.engines.dask.columns import Partitions  # noqa: E402
 from cmeans.engines.dask.session import DaskSession  # noqa: E402
+from cmeans.engines.parts.columns import Partitions  # noqa: E402
 
 pytestmark = [
     pytest.mark.slow,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from cmeans import AutoClustering, DataWarning, KernelKMeans
 from cmeans.estimators import auto_choice, auto_rows
 from cmeans.estimators.auto_spaces import COSTS, SamplePartitions
 from cmeans.persistence.model_file import read_metadata
+from cmeans.runtime.progress import Progress, listening
 
 
 def blobs(
@@ -170,6 +172,39 @@ def test_limits_of_time_and_interrupts_keep_the_best(monkeypatch: pytest.MonkeyP
     assert "interrupted" in model.stop_reason_
     assert adjusted_rand_score(y, model.labels_) > 0.95
     assert {candidate.space for candidate in model.evidence_.candidates} == {"pieces", "plain"}
+
+
+def test_the_winner_is_fitted_once_and_warns_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, _ = blobs(CORNERS, 40, 0.3)
+    fits, usual = list[int](), KernelKMeans.fit
+
+    def counted(self: KernelKMeans, X: np.ndarray, *given: object, **words: object) -> KernelKMeans:
+        if len(X) == 120:
+            fits.append(self.n_clusters)
+            warnings.warn("a word of the fit", DataWarning, stacklevel=1)
+        return usual(self, X, *given, **words)
+
+    monkeypatch.setattr(KernelKMeans, "fit", counted)
+    model = AutoClustering(3, candidates=["plain"])
+    with pytest.warns(DataWarning, match="a word of the fit") as told:
+        model.fit(X)
+    assert fits == [3]
+    assert len(told) == 1
+    plain = KernelKMeans(3, kernel="linear", random_state=model.best_estimator_.random_state)
+    np.testing.assert_array_equal(model.labels_, usual(plain, X).labels_)
+
+
+def test_a_choice_without_a_fit_and_its_progress() -> None:
+    X, _ = blobs(CORNERS, 40, 0.3)
+    model, messages = AutoClustering(3, candidates=["pieces", "plain"]), list[Progress]()
+    with listening(messages.append):
+        evidence = model.choose(X)
+    assert [(one.stage, one.run, one.n_runs) for one in messages] == [
+        ("trial", 0, 2),
+        ("trial", 1, 2),
+    ]
+    assert not hasattr(model, "evidence_")
+    assert str(evidence) == str(model.fit(X).evidence_)
 
 
 def test_what_it_refuses() -> None:

@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cmeans import (
     AdaptivePossibilisticCMeans,
+    AutoClustering,
     CMeans,
     ConnectivityClustering,
     ConsensusClustering,
@@ -54,6 +55,7 @@ AS_THEY_ARE = [
     ConnectivityClustering(),
     ModularityClustering(),
     ConsensusClustering(CLUSTERS, members=MEMBERS),
+    AutoClustering(CLUSTERS, candidates=["plain"]),
 ]
 assert {type(estimator).__name__ for estimator in AS_THEY_ARE} == set(EVERY_NAME), (
     "an estimator is not checked"

@@ -1,8 +1,5 @@
 """Pictures and tables of clusters with covariances."""
 
-import json
-import re
-
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -13,6 +10,7 @@ from cmeans import Covariance, FuzzyCMeans, GaussianMixture, KernelKMeans
 from cmeans.inspection import ScatterDisplay, report, summary
 from cmeans.inspection.directions import plane_of
 from cmeans.inspection.rows import inspected
+from inspection.page_record import Record
 
 mpl.use("Agg")
 
@@ -134,10 +132,8 @@ def test_spreads_are_of_the_space(X, shape):
 def test_the_page_draws_ellipses(X, mixture, tmp_path):
     pytest.importorskip("jinja2")
     page = report(mixture, X, tmp_path / "page.html").read_text()
-    drawn = json.loads(
-        re.search(r'<script id="rows" type="application/json">(.*?)</script>', page)[1]
-    )
-    assert [one["cluster"] for one in drawn["ellipses"]] == [0, 0, 1, 1, 2, 2]
+    [plane] = Record(page).facts["planes"]
+    assert [one["cluster"] for one in plane["ellipses"]] == [0, 0, 1, 1, 2, 2]
     assert "one and two deviations" in page
     assert "log-likelihood of a row" in page
     plain = report(FuzzyCMeans(3, random_state=0).fit(X), X, tmp_path / "page.html").read_text()

@@ -1,12 +1,15 @@
 """The report in a headless Chromium: phones and screens, light and dark, switches, contrast, and
 nothing fetched."""
 
+import time
+
 import numpy as np
 import pytest
 
 import cmeans
 from browser import browsing, needs_browser
 from cmeans.inspection import Findings, report
+from inspection.page_record import Record
 
 pytest.importorskip("jinja2")
 pytestmark = [pytest.mark.slow, needs_browser]
@@ -17,12 +20,14 @@ HOSTILE = [
     "\U0001f600\nnew line",
     "x" * 10_000,
 ]
-INKED = """(function () {
+# How many pixels have a colour, when the next frame has been drawn.
+INKED = """new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => {
 const canvas = document.getElementById("plot"), data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
 let n = 0;
-for (let i = 3; i < data.length; i += 4) n += data[i] > 0;
-return n;
-})()"""
+for (let i = 0; i < data.length; i += 4) n += Math.max(data[i], data[i + 1], data[i + 2]) - Math.min(data[i], data[i + 1], data[i + 2]) > 40;
+done(n);
+})))"""
+READY = "document.documentElement.dataset.ready"
 SWITCH = 'document.querySelector("#switches input").click()'
 SLIDE = """(function (to) {
 const slider = document.getElementById("threshold");
@@ -30,11 +35,13 @@ slider.value = to;
 slider.dispatchEvent(new Event("input"));
 return document.getElementById("threshold-value").textContent;
 })"""
-PLACE = """(function () {
-document.getElementById("plot").scrollIntoView();
-const rows = JSON.parse(document.getElementById("rows").textContent), box = document.getElementById("plot").getBoundingClientRect();
-return [box.left + 14 + rows.x[0] / 1000 * (box.width - 28), box.top + box.height - 14 - rows.y[0] / 1000 * (box.height - 28)];
-})()"""
+# Where row 0 is drawn: its place in a plane of codes from 0 to 65534, with its margins.
+PLACE = """(function (x, y) {
+const canvas = document.getElementById("plot");
+canvas.scrollIntoView();
+const box = canvas.getBoundingClientRect(), at = (u, pad) => (u / 65534 + pad) / (1 + 2 * pad);
+return [box.left + 64 + at(x, .04) * (box.width - 76), box.top + 12 + (1 - at(y, .05)) * (box.height - 52)];
+})"""
 # Of every piece of text its contrast to what is painted behind it (WCAG 2.1), whether it is large,
 # and what it is.
 CONTRASTS = r"""
@@ -102,13 +109,31 @@ def page(tmp_path_factory):
         yield tab
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1400])
-@pytest.mark.parametrize("theme", ["light", "dark", "auto", "noise"])
+def show(page, file, *screen):
+    """Open a page, and wait until it is drawn."""
+    page.open(file, *screen)
+    for _ in range(1000):
+        if page.value(READY) == "yes":
+            return
+        time.sleep(0.01)
+    raise AssertionError(page.wrong)
+
+
+@pytest.mark.parametrize(
+    ("theme", "width", "scheme"),
+    [
+        ("auto", 360, "dark"),
+        ("auto", 1400, "light"),
+        ("light", 360, "dark"),
+        ("dark", 1400, "light"),
+        ("noise", 360, "light"),
+        ("noise", 1400, "dark"),
+    ],
+)
 def test_pages_fit_and_can_be_read(files, page, theme, width, scheme):
     page.wrong.clear()
     page.fetched.clear()
-    page.open(files[theme], width, scheme)
+    show(page, files[theme], width, scheme)
     assert page.value("innerWidth") == width
     assert page.value("document.documentElement.scrollWidth") <= width
     assert page.value("getComputedStyle(document.body).colorScheme") == (
@@ -124,7 +149,7 @@ def test_pages_fit_and_can_be_read(files, page, theme, width, scheme):
 @pytest.mark.parametrize("width", [360, 1400])
 def test_switches_threshold_and_rows_that_are_pointed_at(files, page, width):
     page.wrong.clear()
-    page.open(files["light"], width)
+    show(page, files["light"], width)
     whole = page.value(INKED)
     page.value(SWITCH)
     assert 0 < page.value(INKED) < whole
@@ -133,7 +158,10 @@ def test_switches_threshold_and_rows_that_are_pointed_at(files, page, width):
     assert page.value(f"{SLIDE}(99)") == "99%"
     assert page.value(INKED) < whole
     page.value(f"{SLIDE}(0)")
-    x, y = page.value(PLACE)
+    plane = Record(files["light"].read_text()).plane()
+    low, high = plane.min(axis=0), plane.max(axis=0)
+    codes = 65534 * (plane[0] - low) / (high - low)
+    x, y = page.value(f"{PLACE}({codes[0]}, {codes[1]})")
     kind = "mouseMoved" if width > 600 else "mousePressed"  # a finger is not seen before it touches
     page.ask(
         "Input.dispatchMouseEvent",

@@ -3,7 +3,6 @@ makes of it."""
 
 import html
 import itertools
-import json
 import re
 from html.parser import HTMLParser
 
@@ -13,9 +12,10 @@ from scipy import sparse
 
 import cmeans
 from cmeans.inspection import Again, Findings, report
-from cmeans.inspection.report import PAGE
+from cmeans.inspection.page.document import FOLDER
 from cmeans.kernels import Precomputed
 from cmeans.runtime.numerals import in_digits
+from inspection.page_record import Record
 
 pytest.importorskip("jinja2")
 
@@ -56,11 +56,7 @@ class Page(HTMLParser):
             [],
         )
         self.feed(text)
-        self.rows = json.loads(
-            re.search(r'<script id="rows" type="application/json">(.*?)</script>', text, re.DOTALL)[
-                1
-            ]
-        )
+        self.rows = Record(text)
 
     def handle_starttag(self, tag, attrs):
         attrs = dict(attrs)
@@ -106,8 +102,8 @@ def test_contents(X, model, tmp_path):
     assert page.headings[0] == ("h1", "My rows")
     assert [heading for level, heading in page.headings if level == "h2"] == [
         "Warnings",
-        "Clusters",
         "The rows",
+        "Clusters",
         "Memberships",
         "Means over the columns",
         "What sets clusters apart",
@@ -127,9 +123,10 @@ def test_contents(X, model, tmp_path):
     assert {"look <here>", "rows.csv", "cmeans fit rows.csv -c 3", "length"} <= set(page.cells)
     for j in range(3):
         assert ", ".join(names[row] for row in model.representatives(3)[j]) in page.cells
-    assert page.rows["cluster"] == model.labels_.tolist()
-    assert page.rows["u"] == np.rint(100 * model.memberships_.max(axis=1)).astype(int).tolist()
-    assert page.rows["name"] == names
+    assert page.rows.labels().tolist() == model.labels_.tolist()
+    np.testing.assert_allclose(page.rows.memberships(), model.memberships_.max(axis=1), atol=0.002)
+    assert page.rows.ids() == names
+    assert page.rows.columns()["length"] == pytest.approx(X[:, 0], abs=np.ptp(X[:, 0]) / 65534)
     assert str(findings.selection.reason) in html.unescape(text)
 
 
@@ -147,7 +144,7 @@ def contrast(one, other):
 
 
 def test_colours_are_apart_enough_to_be_read():
-    style = (PAGE / "report.css").read_text(encoding="utf-8")
+    style = (FOLDER / "page.css").read_text(encoding="utf-8")
     palettes = re.findall(r":root[^{]*\{ (--back.*?) \}", style)
     assert len(palettes) == 3
     for palette in palettes:
@@ -196,7 +193,8 @@ def test_nothing_is_fetched_and_nothing_is_markup_of_the_data(X, model, tmp_path
     assert not any(
         tag in ("b", "link", "img", "iframe") or "src" in attrs for tag, attrs in page.tags
     )
-    assert not re.search(r"https?://", text)
+    # the name of SVG, which is no address
+    assert not re.search(r"https?://", text.replace("http://www.w3.org/2000/svg", ""))
     assert len(text) < 300_000  # a name of 10,000 characters is shortened
 
 
@@ -254,17 +252,17 @@ def test_what_cannot_be_said_is_said(X, tmp_path, kind):
     page = Page(page_of(model, kernel, tmp_path, **more))
     assert ("h2", "Means over the columns") not in page.headings
     assert any("precomputed kernel or graph" in text for text in page.cells)
-    assert page.rows["cluster"] == model.predict(kernel, **more).tolist()
+    assert page.rows.labels().tolist() == model.predict(kernel, **more).tolist()
 
 
 def test_files_and_saved_models(X, model, tmp_path):
     np.save(tmp_path / "rows.npy", X)
     cmeans.save(model, tmp_path / "model.safetensors", rows=False)
     text = page_of(cmeans.load(tmp_path / "model.safetensors"), tmp_path / "rows.npy", tmp_path)
-    assert Page(text).rows == Page(page_of(model, X, tmp_path)).rows
+    assert Page(text).rows.facts == Page(page_of(model, X, tmp_path)).rows.facts
     stored = cmeans.FuzzyCMeans(3, random_state=0).fit(cmeans.open_blocks(tmp_path / "rows.npy"))
     page = Page(page_of(stored, tmp_path / "rows.npy", tmp_path))
-    assert page.rows["cluster"] == stored.labels_.tolist()
+    assert page.rows.labels().tolist() == stored.labels_.tolist()
     assert ("h2", "Means over the columns") in page.headings
 
 

@@ -8,7 +8,7 @@ import pytest
 import cmeans
 from cmeans.inspection import explain, summary
 from cmeans.inspection.contrast import Contrast
-from cmeans.inspection.tree_rules import Cut, Range
+from cmeans.inspection.tree_rules import Range, Threshold
 from cmeans.inspection.units import unit_of
 from cmeans.inspection.wording import said_of, said_of_column
 
@@ -82,16 +82,20 @@ def test_tables_are_explained_in_their_own_units(tmp_path):
 @pytest.mark.parametrize(
     ("unit", "known", "said"),
     [
-        (SPEND, Range(upper=Cut(1_187.25, 1_213.5)), "x below 1,200"),
-        (SPEND, Range(lower=Cut(1_187.25, 1_213.5)), "x above 1,200"),
-        (SPEND, Range(Cut(70.5, 90.5), Cut(1_187.25, 1_213.5)), "x between 80 and 1,200"),
-        (CHILDREN, Range(Cut(1.0, 2.0), Cut(4.0, 5.0)), "x from 2 to 4"),
-        (CHILDREN, Range(Cut(1.0, 2.0), Cut(2.0, 3.0)), "x is 2"),
-        (CHILDREN, Range(Cut(1.0, 2.0), Cut(4.0, 6.0)), "x at least 2 and below 5"),
-        (JOINED, Range(lower=Cut(19_788.0, 19_789.0)), "x from 2024-03-07"),
-        (JOINED, Range(upper=Cut(19_700.0, 19_789.0)), "x before 2024-01-18"),
-        (PREMIUM, Range(lower=Cut(0.0, 1.0)), "x is 1"),
-        (SPEND, Range(upper=Cut(1.0, float(np.nextafter(1.0, 2.0)))), "x at most 1"),
+        (SPEND, Range(upper=Threshold(1_187.25, 1_213.5)), "x below 1,200"),
+        (SPEND, Range(lower=Threshold(1_187.25, 1_213.5)), "x above 1,200"),
+        (
+            SPEND,
+            Range(Threshold(70.5, 90.5), Threshold(1_187.25, 1_213.5)),
+            "x between 80 and 1,200",
+        ),
+        (CHILDREN, Range(Threshold(1.0, 2.0), Threshold(4.0, 5.0)), "x from 2 to 4"),
+        (CHILDREN, Range(Threshold(1.0, 2.0), Threshold(2.0, 3.0)), "x is 2"),
+        (CHILDREN, Range(Threshold(1.0, 2.0), Threshold(4.0, 6.0)), "x at least 2 and below 5"),
+        (JOINED, Range(lower=Threshold(19_788.0, 19_789.0)), "x from 2024-03-07"),
+        (JOINED, Range(upper=Threshold(19_700.0, 19_789.0)), "x before 2024-01-18"),
+        (PREMIUM, Range(lower=Threshold(0.0, 1.0)), "x is 1"),
+        (SPEND, Range(upper=Threshold(1.0, float(np.nextafter(1.0, 2.0)))), "x at most 1"),
     ],
 )
 def test_conditions_in_words(unit, known, said):

@@ -71,7 +71,7 @@ def test_compilers_know_processors_by_names_of_their_own(
     hook, monkeypatch, tmp_path, command, flag
 ):
     commands = []
-    monkeypatch.setattr(hook, "_run", commands.append)
+    monkeypatch.setattr(hook, "run", commands.append)
     library = hook.compile_library(command, hook.Target("", "linux", arm=False), tmp_path)
     assert library == tmp_path / "libcmeans.so"
     compiled = [words for words in commands if "-DVARIANT=v3" in words]

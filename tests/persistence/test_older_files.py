@@ -29,6 +29,8 @@ ELSEWHERE = {
     "CallableKernel",
     "ThreadEngine",
     "DaskEngine",
+    "RayEngine",
+    "SparkEngine",
     "Checkpoint",
     "SecondMoments",
 }

@@ -251,6 +251,16 @@ def test_a_wide_cluster_is_no_noise(d):
     assert "noise form a cluster of their own" in told.stop_reason_
 
 
+def test_a_third_of_a_cluster_is_no_noise_where_the_rest_lies_as_its_own_width_says():
+    """Four in ten of its rows were."""
+    rng, truth = np.random.default_rng(0), np.repeat(range(4), [300, 300, 300, 100])
+    centres = 9.0 * np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
+    rows = centres[truth] + rng.normal(size=(1000, 2)) * np.where(truth == 3, 1.1, 0.5)[:, None]
+    model = FuzzyCMeans(4, noise="auto", random_state=0).fit(rows)
+    assert max((model.labels_[truth == k] < 0).mean() for k in range(4)) < 0.05
+    assert "noise begins beyond a cluster of 10%" in model.stop_reason_
+
+
 def test_noise_that_is_spread_is_no_cluster():
     """Though a centre too many lies among it in the fit without noise."""
     rng = np.random.default_rng(0)

@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 
 import cmeans
 from cmeans import AdaptivePossibilisticCMeans, Checkpoint, FuzzyCMeans, KernelKMeans, select
+from cmeans.runtime.progress import listening
 from cmeans.selection import evidence
 from cmeans.selection.steps import SelectionSteps
 from cmeans.solvers import checkpoints
@@ -145,7 +146,7 @@ def test_the_same_from_a_file_and_again(tmp_path):
 
 
 def test_refits_agree_on_what_is_there():
-    table = select(PLAIN, BLOBS, (4, 5, 6)).table
+    table = select(PLAIN, BLOBS, (4, 5, 6), n_bootstrap=20).table
     stability = dict(zip(table["n_clusters"], table["stability"], strict=True))
     assert stability[4] > 0.97
     assert max(stability[c] for c in (5, 6)) < 0.95
@@ -432,6 +433,54 @@ def test_the_most_clusters_that_were_tried(monkeypatch):
     X += 5.0 * np.array([[i, j] for i in range(5) for j in range(5)])[np.arange(300) % 25]
     with pytest.warns(UserWarning, match="20 clusters are the most that were tried"):
         select(clone(PLAIN).set_params(search=None), X, (10, 20), n_bootstrap=0, refit=False)
+
+
+def test_rows_without_clusters_are_drawn_until_the_answer_does_not_hang_on_chance(monkeypatch):
+    """And for some of the numbers of clusters, the first and the last among them."""
+    made = []
+    usual = evidence._in_a_row
+
+    def noted(known, numbers, here, rng):
+        made.append(list(numbers))
+        return usual(known, numbers, here, rng)
+
+    monkeypatch.setattr(evidence, "_in_a_row", noted)
+    monkeypatch.setattr(evidence, "NULL_ROWS", 100)
+    rows = np.random.default_rng(3).normal(size=(200, 2))
+    apart = rows + 9.0 * np.eye(3)[np.arange(200) % 3, :2]
+    table = select(PLAIN, apart, (2, 3, 4, 5, 6, 7), refit=False).table
+    assert made == [[2, 3, 4, 6, 7]] * 2 * evidence.ENOUGH
+    between = np.interp(np.log(5), np.log([4, 6]), table["chance"][[2, 4]])
+    assert table["chance"][3] == pytest.approx(between)
+    assert "stability" not in table
+    assert evidence.spaced(list(range(2, 21))) == [2, 3, 4, 6, 8, 11, 15, 20]
+
+
+def test_the_sample_that_numbers_are_judged_on():
+    X, _ = make_blobs(4000, centers=3, random_state=0)
+    seen = []
+
+    def noted(estimator, numbers, drawn, *others):
+        seen.append(len(drawn.weights))
+        return usual(estimator, numbers, drawn, *others)
+
+    usual = select.__globals__["evidence"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(select.__globals__, "evidence", noted)
+        for size in ("auto", None, 200):
+            assert select(PLAIN, X, (2, 3), sample_size=size, refit=False).n_clusters == 3
+    assert seen == [evidence.ROWS, 4000, 200]
+    with pytest.raises(ValueError, match="sample_size=0"):
+        select(PLAIN, X, sample_size=0)
+
+
+def test_progress_is_told_by_trials():
+    told = []
+    with listening(told.append):
+        select(PLAIN, BLOBS, (3, 4), refit=False)
+    assert {message.stage for message in told} == {"trial"}
+    assert [message.run for message in told] == list(range(len(told)))
+    assert told[0].n_runs == 2 + 2 * evidence.ENOUGH
 
 
 @pytest.mark.parametrize("of", [cmeans.ConnectivityClustering, cmeans.ModularityClustering])

@@ -10,6 +10,7 @@ import typer
 from typer import Context, Exit, Typer
 from typer.core import TyperGroup
 
+from ..runtime.shown_addresses import for_people
 from ..runtime.user_warnings import one_line
 from ..runtime.version import __version__
 from .errors import WRONG_INPUT
@@ -40,6 +41,8 @@ COMMANDS = {
     "in the model's order.",
     "report": "Show what a model found in the rows of a file: a page for any browser, in one file, "
     "with pictures and tables.",
+    "explore": "Explore the rows of a file on a page: how many clusters, what they are like, where "
+    "a row lies. One file for any browser, without a network.",
     "stream": "Cluster rows as they come, each once: labels at once, and a model that goes on "
     "learning. From a pipe, a file or a folder.",
     "info": "Say what a model file holds.",
@@ -116,4 +119,5 @@ def new_app() -> Typer:
 
 def invoke(app: Typer, arguments: list[str]) -> None:
     """Run the command of a command line; it ends by SystemExit."""
-    typer.main.get_command(app).main(args=arguments, prog_name="cmeans", obj=arguments)
+    shown = [for_people(word) for word in arguments]  # in commands that are advised
+    typer.main.get_command(app).main(args=arguments, prog_name="cmeans", obj=shown)

@@ -14,7 +14,6 @@ from ..data.recipe.scaling import some_rows
 from ..data.recipe.table_recipe import TableRecipe
 from ..estimators.auto_clustering import AutoClustering
 from ..fitting.rows.finite import without_partial
-from ..runtime.numerals import in_digits, several
 from .errors import InputError
 from .fitting import PARTIAL, FitRequest, check_request, prepared_rows, with_front
 from .option_values import METHODS, option_of
@@ -36,6 +35,12 @@ FEWEST = 50  # rows without empty cells that may speak for all
 
 def with_choice(request: FitRequest, screen: Screen) -> FitRequest:
     """Return the request with the method and the number of clusters that the rows speak for."""
+    return choice_of(request, screen)[0]
+
+
+def choice_of(request: FitRequest, screen: Screen) -> tuple[FitRequest, AutoClustering]:
+    """Return the request with the method and the number of clusters that the rows speak for, and
+    the choice that says so."""
     for word in request.words:
         if word not in TAKEN:
             raise InputError(
@@ -60,20 +65,16 @@ def with_choice(request: FitRequest, screen: Screen) -> FitRequest:
         scaling="none",  # they are scaled by the recipe of their table
         random_state=request.words.get("random_state", 0),
     )
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), screen.progress(0.0):
         warnings.simplefilter("ignore")  # the evidence says it
-        model.fit(x, sample_weight=weight)
+        evidence = model.choose(x, sample_weight=weight)
     said = f"columns scaled by --scale {recipe.scaling.kind}"
-    for tried in model.evidence_.candidates:
-        found, agreement = several(tried.n_clusters, "cluster"), in_digits(tried.agreement)
-        screen.say(f"{tried.space}: {found}, agreement {agreement}: {tried.verdict}")
-    for sentence in replace(model.evidence_, scaling=said).sentences:
-        screen.say(sentence)
-    number = int(model.n_clusters_)
-    space = model.evidence_.space
+    for line in str(replace(evidence, scaling=said)).splitlines():
+        screen.say(line)
+    number, space = evidence.n_clusters, evidence.space
     if "plain" in able and (number == 1 or (space == "covariances" and recipe.indicators)):
         space = "plain"  # zeros and ones have no covariances to speak of
-    return _as_method(request, space, number)
+    return _as_method(request, space, number), model
 
 
 def _as_method(request: FitRequest, space: str, number: int) -> FitRequest:

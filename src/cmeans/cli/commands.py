@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import os
+import shlex
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -10,6 +12,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from ..data.addresses import place
 from ..data.recipe.recognition import Given
 from ..data.recipe.scaling import AUTO
 from ..data.row_source import RowsError
@@ -19,6 +22,8 @@ from .choosing import CHOSEN, with_choice
 from .config import KEY, config_of, read_config
 from .demo import demo as run_demo
 from .errors import InputError, verdict
+from .exploring import ExploreRequest
+from .exploring import explore as run_explore
 from .fitting import LABELS, LABELS_CSV, FitRequest
 from .fitting import fit as run_fit
 from .models import PredictRequest, describe_model
@@ -39,14 +44,14 @@ from .option_values import (
     with_engine,
 )
 from .output.messages import in_options, own_words
-from .output.report import Part, of_fit, of_model, of_predict, of_report, of_select
+from .output.report import Part, of_fit, of_model, of_predict, of_report, of_select, of_stream
 from .output.results import show
 from .output.standard_streams import at_terminal as _at_terminal
 from .output.standard_streams import message
 from .output.terminal import Screen, print_report
 from .reporting import ReportRequest, report_on
 from .rows import ReadOptions
-from .selection import SELECTABLE, select_number
+from .selection import SELECTABLE, Trials, select_number
 from .stream.labels import STDOUT
 from .stream.run import StreamRequest
 from .stream.run import stream as run_stream
@@ -69,6 +74,8 @@ from .table_options import (
 )
 
 app = new_app()
+# options of a table that a model has settled
+OF_MODELS = ("scale", "categorical", "dates", "cyclic", "latlon", "column_weight")
 
 
 File = Annotated[
@@ -195,6 +202,9 @@ def command(
             _keyword(name, None if name == KEY else False, kind)
             for name, kind in OF_EVERY_COMMAND.items()
         ]
+        for word in words:
+            if getattr(word.annotation, "__origin__", None) in (Path, Path | None):
+                word.annotation.__metadata__[0].parser = place  # which knows addresses too
         defaults = {word.name: word.default for word in words}
         keeps_config = KEY in {word.name for word in own}
 
@@ -222,9 +232,11 @@ def command(
                     **given,
                     **{option.name: option.value(value) for option, value in said.items()},
                 )
+                if summary is None:  # of a stream whose labels went to stdout
+                    return
                 if text is not None and screen.for_people:
                     print_report(text(summary))
-                elif summary is not None:
+                else:
                     show(summary, needed="outputs" not in summary)
 
         run.__signature__ = inspect.Signature(sorted(words, key=_panel))  # type: ignore[attr-defined]
@@ -242,7 +254,7 @@ def _words_of(given: Mapping[str, Any]) -> list[str]:
         for value in given.values()
         for word in (value if isinstance(value, (list, tuple)) else [value])
     )
-    return [str(word) for word in words if isinstance(word, (str, Path))]
+    return [str(word) for word in words if isinstance(word, (str, os.PathLike))]
 
 
 def _keyword(name: str, default: Any, kind: Any) -> inspect.Parameter:
@@ -417,11 +429,25 @@ def select(
         ),
     ] = "auto",
     refits: Annotated[
-        int,
+        int | None,
         option(
-            METHOD, "Refits to bootstrap samples for each number; 0 for none.", min=0, metavar="N"
+            METHOD,
+            "Refits to bootstrap samples for each number; 0 for none.",
+            min=0,
+            metavar="N",
+            shown="20 for --by stability, else none",
         ),
-    ] = 20,
+    ] = None,
+    sample_size: Annotated[
+        str,
+        option(
+            METHOD,
+            "Rows that numbers are judged on, at most; auto: 3000, or 100 for each of the most "
+            "clusters.",
+            "--sample",
+            metavar="N|all|auto",
+        ),
+    ] = "auto",
     method: Annotated[
         str, option(METHOD, "How rows belong to clusters.", metavar="|".join(SELECTABLE))
     ] = "fuzzy",
@@ -455,7 +481,8 @@ def select(
         overwrite=overwrite,
         config=config,
     )
-    return select_number(request, n_clusters, by, refits, screen, out)
+    trials = Trials(n_clusters, by, refits, sample_size)
+    return select_number(request, trials, screen, out)
 
 
 @command(of_predict, table=OF_EVERY_TABLE | OF_LABELS)
@@ -505,7 +532,68 @@ def report(
     return report_on(ReportRequest(model, table.reading(file, weight), out, title, theme), screen)
 
 
-@command(methods={"stream": STREAM})
+@command(of_report, table=OF_EVERY_TABLE | OF_A_FIT)
+def explore(
+    screen: Screen,
+    context: Context,
+    table: TableOptions,
+    file: File,
+    out: Annotated[
+        Path,
+        option(RUN, "The page, .html; it opens in any browser, without a network.", metavar="F"),
+    ] = Path("explore.html"),
+    model: Annotated[
+        Path | None,
+        option(
+            RUN,
+            "The model.safetensors of an earlier fit.",
+            "--model",
+            metavar="MODEL",
+            shown="none: the rows are clustered as they speak for",
+        ),
+    ] = None,
+    n_clusters: Annotated[
+        int | None,
+        option(
+            METHOD, "Number of clusters.", "--clusters", "-c", min=1, shown="as the rows speak for"
+        ),
+    ] = None,
+    texts: Annotated[
+        str | None,
+        option(DATA, "Column of texts to show with the rows.", "--texts", metavar="COLUMN"),
+    ] = None,
+    title: Annotated[
+        str | None,
+        option(RUN, "Of the page.", "--title", metavar="TEXT", shown="the name of the file"),
+    ] = None,
+    theme: Annotated[
+        Literal["auto", "light", "dark"],
+        option(RUN, "auto: as the reader's system has it.", "--theme"),
+    ] = "auto",
+    random_state: Annotated[int, option(RUN, "The same seed gives the same result.", "--seed")] = 0,
+) -> dict[str, Any]:
+    given = [option_of(name) for name, value in table.given.items() if name in OF_MODELS and value]
+    if model is not None and (given or n_clusters is not None):
+        raise InputError(
+            f"{', '.join(given or ['--clusters'])}: belongs to a fit, and --model {model} has made "
+            "one; leave one of them out."
+        )
+    words = {"random_state": random_state} | ({"n_clusters": n_clusters} if n_clusters else {})
+    fit = FitRequest(
+        table.reading(file),
+        out,
+        "fuzzy",
+        words,
+        table.scale(AUTO),
+        table.words,
+        arguments=context.obj,
+    )
+    typed = shlex.join(["cmeans", *context.obj])
+    request = ExploreRequest(fit, model, out, texts, title, theme, typed)
+    return run_explore(request, screen)
+
+
+@command(of_stream, {"stream": STREAM})
 def stream(
     screen: Screen,
     config: dict[str, Any],

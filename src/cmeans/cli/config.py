@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +18,7 @@ _OF_ONE_RUN = {"config", "quiet", "as_json", "debug", "resume", "overwrite", "pl
 def config_of(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that a run was given, as a file can hold them."""
     return {
-        name: str(value) if isinstance(value, Path) else value
+        name: str(value) if isinstance(value, os.PathLike) else value
         for name, value in given.items()
         if name not in _OF_ONE_RUN and value is not None and value != defaults.get(name)
     }

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import Checkpoint, __version__
+from ..data.addresses import place as find
 from ..data.recipe.front import Front, TableWords, column_weights, front_of
 from ..data.recipe.scaling import learn_scaling
 from ..data.recipe.table_recipe import TableRecipe
@@ -29,7 +30,7 @@ from ..runtime.signals import held_back
 from ..runtime.user_warnings import DataWarning, one_line
 from ..solvers.checkpoints import check_place
 from ..storage.atomic import WriteError, staged, write_text
-from ..storage.overwriting import refuse_overwriting
+from ..storage.overwriting import FileWord, refuse_overwriting
 from .drift import facts_of
 from .errors import InputError, Stopped
 from .models import with_columns
@@ -286,9 +287,11 @@ def check_request(request: FitRequest, method: MethodSpec) -> None:
             "themselves, as numbers; encode the columns first."
         )
     refuse_inside(request.reading.file, request.out, "a folder outside")
-    outputs = {f"--out {request.out}: the {name}": file for name, file in _outputs(request).items()}
+    outputs: dict[str, FileWord] = {
+        f"--out {request.out}: the {name}": file for name, file in _outputs(request).items()
+    }
     if request.kept_in is not None:
-        outputs[f"--checkpoint {request.kept_in}"] = os.fspath(request.kept_in)
+        outputs[f"--checkpoint {request.kept_in}"] = request.kept_in
     refuse_overwriting(outputs, files_of(request.reading))
     names = [os.path.basename(file) for file in _outputs(request).values()]
     refuse_foreign(request.out, names, SUMMARY, request.overwrite)
@@ -436,7 +439,7 @@ def _farewell(model: Any, request: FitRequest, recipe: TableRecipe) -> str:
     kept = request.kept_in
     resume = (
         ""
-        if kept is None or not os.path.isfile(kept)
+        if kept is None or not find(kept).is_file()
         else f"; go on with --resume --checkpoint {kept}"
     )
     if not model.__sklearn_is_fitted__():

@@ -16,7 +16,9 @@ from sklearn.pipeline import Pipeline
 from .. import __version__
 from ..data.recipe.table_recipe import TableRecipe
 from ..inspection.contrast import contrast_of
-from ..inspection.report import CALLER, Again, Findings, names_a_page, page_of
+from ..inspection.page.document import names_a_page
+from ..inspection.page.findings import Again, Findings
+from ..inspection.report import CALLER, page_of
 from ..inspection.rows import MOST_ROWS, InspectedRows, inspected
 from ..runtime.user_warnings import DataWarning
 from ..storage.overwriting import refuse_overwriting
@@ -24,7 +26,7 @@ from .errors import InputError
 from .models import with_rows
 from .output.results import Stopwatch, told_warnings
 from .output.terminal import Screen
-from .rows import InputRows, ReadOptions, files_of, refuse_inside, row_names
+from .rows import InputRows, ReadOptions, files_of, refuse_inside, texts_of
 
 LOADED = 2**24  # bytes of rows up to which all are read, though a page shows some of them
 LOOKED_AT = 2**25  # numbers of the rows that are looked at, at most
@@ -116,14 +118,6 @@ def write_page(
 ) -> None:
     """Write the page of a model and the rows of a file, scaled as the model takes them; values are
     shown in the units of the file. `seen`: these rows, where they have been looked at."""
-    names = None
-    if reading.name is not None:
-        parts = (part for read in row_names(reading).parts for part in read())
-        names = [
-            value
-            for part in parts
-            for value in (part if isinstance(part, list) else part.to_pylist())
-        ]
     facts = {
         "file": str(reading.file),
         "scale": None if recipe.scaling.kind == "none" else recipe.scaling.kind,
@@ -133,14 +127,16 @@ def write_page(
         looked_at(model, rows, recipe) if seen is None else seen,
         out,
         feature_names=feature_names(model, recipe),
-        row_names=names,
+        row_names=None if reading.name is None else texts_of(reading, reading.name),
         title=title or f"Clusters of {Path(str(reading.file)).name}",
         theme=theme,
         findings=replace(findings, facts={**facts, **findings.facts}),
     )
 
 
-def looked_at(model: Any, rows: InputRows, recipe: TableRecipe) -> InspectedRows:
+def looked_at(
+    model: Any, rows: InputRows, recipe: TableRecipe, most: int = MOST_ROWS
+) -> InspectedRows:
     """Return what a model says of the rows of a file, in the units of the file."""
     weight = None if rows.stay else rows.weight
     return inspected(
@@ -148,7 +144,7 @@ def looked_at(model: Any, rows: InputRows, recipe: TableRecipe) -> InspectedRows
         rows.x,
         CALLER,
         sample_weight=weight,
-        most=min(MOST_ROWS, max(LOOKED_AT // max(1, int(rows.x.shape[1])), 1)),
+        most=min(most, max(LOOKED_AT // max(1, int(rows.x.shape[1])), 1)),
         recipe=recipe,
     )
 

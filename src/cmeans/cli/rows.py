@@ -3,6 +3,7 @@ known labels and links."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.addresses import PathWord, place
 from ..data.files.discovery import found
 from ..data.files.opening import open_file, open_rows
-from ..data.files.schema import Field, Header, PathWord, ReadOptions
+from ..data.files.schema import Field, Header, ReadOptions
 from ..data.files.tables import FileTable
 from ..data.recipe.made_columns import Unseen
 from ..data.recipe.table_recipe import TableRecipe, with_made
@@ -37,6 +39,7 @@ __all__ = [
     "refuse_inside",
     "row_names",
     "tables_of",
+    "texts_of",
 ]
 
 _NO_DATA = {
@@ -89,7 +92,7 @@ def read_rows(
         None if labelled is None else _whole_column(reading, header, "--known-labels", labelled)
     )
     is_column = linked in [field.label for field in header.fields]
-    pairs = linked is not None and not is_column and Path(linked).is_file()
+    pairs = linked is not None and not is_column and place(linked).is_file()
     groups = (
         None if linked is None or pairs else _whole_column(reading, header, "--must-link", linked)
     )
@@ -201,7 +204,7 @@ def _numbers_of(
 def _pairs(reading: ReadOptions, file: str) -> NDArray[np.int64]:
     """Return the pairs (k, 2) of row numbers in a file."""
     values = _numbers_of(
-        replace(reading, file=Path(file), array=None, header=None), "--must-link", file
+        replace(reading, file=place(file), array=None, header=None), "--must-link", file
     )
     if values.shape[1] != 2:
         raise InputError(
@@ -239,6 +242,16 @@ def row_names(reading: ReadOptions) -> AddedColumn:
     """Return the column that names the rows, as it is stored."""
     tables = tables_of(reading, f"--id {reading.name}")
     return _added(tables, tables[0].header.fields[_naming(tables[0].header, reading)].label, True)
+
+
+def texts_of(reading: ReadOptions, column: ColumnLabel) -> list[str]:
+    """Return a column as texts, as they are stored; empty ones for cells without a value."""
+    parts = (part for read in row_names(replace(reading, name=column)).parts for part in read())
+    return [
+        "" if value is None else str(value)
+        for part in parts
+        for value in (part if isinstance(part, list) else part.to_pylist())
+    ]
 
 
 def added_columns(reading: ReadOptions) -> list[AddedColumn]:
@@ -309,7 +322,7 @@ def files_of(reading: ReadOptions) -> list[Path]:
 
 def refuse_inside(rows: PathWord | Sequence[PathWord], out: Path, advice: str) -> None:
     """Refuse results in the folder that is read, as they would be read as rows the next time."""
-    if isinstance(rows, Path) and rows.is_dir() and lies_in(out, rows):
+    if isinstance(rows, os.PathLike) and place(rows).is_dir() and lies_in(out, rows):
         raise InputError(
             f"--out {out}: lies in {rows}, all of which is read as rows; choose {advice}."
         )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
 import shlex
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__, select
+from ..fitting.arguments import Auto
 from ..fitting.fit_plan import FitPlan
 from ..fitting.kernel_evidence import given_kernel
 from ..fitting.rows.finite import without_partial
@@ -40,26 +41,59 @@ from .rows import files_of, refuse_inside
 
 SELECTABLE = {name: method for name, method in METHODS.items() if not method.finds_number}
 # options that a fit has not, or otherwise
-OWN = ("-c", "--clusters", "--by", "--refits", "--out", "--checkpoint", "--checkpoint-minutes")
+OWN = (
+    "-c",
+    "--clusters",
+    "--by",
+    "--refits",
+    "--sample",
+    "--out",
+    "--checkpoint",
+    "--checkpoint-minutes",
+)
 OWN_FLAGS = ("select", "--overwrite", "--resume", "--json", "--quiet", "-q", "--debug")
 TABLE, PICTURE, SUMMARY = "selection.csv", "selection.png", "selection.json"
 
 
+@dataclass(frozen=True)
+class Trials:
+    """What the command is told of its trials, as it is told."""
+
+    clusters: str
+    by: str
+    refits: int | None
+    sample: str
+
+    def words(self) -> dict[str, Any]:
+        """Return them as `select` takes them, `n_clusters` apart."""
+        if self.refits == 1 or (self.by == "stability" and self.refits == 0):
+            raise InputError(
+                f"--refits {self.refits}: agreement of refits needs at least 2 of them; 0, for "
+                "none, goes with another --by."
+            )
+        whole = self.sample.isascii() and self.sample.isdigit() and int(self.sample) > 0
+        if not whole and self.sample not in ("auto", "all"):
+            raise InputError(f"--sample {self.sample}: give a number of rows, all, or auto.")
+        return {
+            "by": self.by,
+            "n_bootstrap": "auto" if self.refits is None else self.refits,
+            "sample_size": int(self.sample) if whole else {"all": None}.get(self.sample, "auto"),
+        }
+
+
 def select_number(
     request: FitRequest,
-    clusters: str,
-    by: str,
-    n_bootstrap: int,
+    trials: Trials,
     screen: Screen,
     out: Path | None = None,
 ) -> dict[str, Any]:
     """Judge every number of clusters on a sample of the rows, write what was seen to a folder if
     one is given, and return the summary."""
     if request.checkpoint is not None and (file := request.kept_in) is not None:
-        refuse_overwriting({f"--checkpoint {file}": os.fspath(file)}, files_of(request.reading))
+        refuse_overwriting({f"--checkpoint {file}": file}, files_of(request.reading))
         check_place(request.checkpoint, "--checkpoint")
     if out is None:
-        return _judged(request, clusters, by, n_bootstrap, screen)[0]
+        return _judged(request, trials, screen)[0]
     refuse_inside(request.reading.file, out, "a folder outside")
     refuse_overwriting(
         {f"--out {out}: the {name}": str(out / name) for name in (TABLE, PICTURE, SUMMARY)},
@@ -67,7 +101,7 @@ def select_number(
     )
     refuse_foreign(out, (TABLE, PICTURE, SUMMARY), SUMMARY, request.overwrite)
     with results_folder(out), staged(out, seal=SUMMARY) as place:
-        summary, found = _judged(request, clusters, by, n_bootstrap, screen)
+        summary, found = _judged(request, trials, screen)
         files = {"table": TABLE, "summary": SUMMARY}
         write_text(place / TABLE, _csv(found.table))
         if importlib.util.find_spec("matplotlib") is not None:  # which the extra "plot" brings
@@ -83,9 +117,7 @@ def _csv(table: Mapping[str, Any]) -> str:
     return "\n".join([",".join(table), *(",".join(map(str, row)) for row in rows)]) + "\n"
 
 
-def _judged(
-    request: FitRequest, clusters: str, by: str, n_bootstrap: int, screen: Screen
-) -> tuple[dict[str, Any], Any]:
+def _judged(request: FitRequest, trials: Trials, screen: Screen) -> tuple[dict[str, Any], Any]:
     """Return the summary, and what was selected."""
     if request.method not in SELECTABLE:
         known = ", ".join(SELECTABLE)
@@ -93,12 +125,7 @@ def _judged(
             f"--method {request.method}: methods whose number of clusters is chosen are {known}."
         )
     refuse_other_options(request, SELECTABLE)
-    if n_bootstrap == 1 or (by == "stability" and n_bootstrap == 0):
-        raise InputError(
-            f"--refits {n_bootstrap}: agreement of refits needs at least 2 of them; 0, for none, "
-            "goes with another --by."
-        )
-    numbers = numbers_of(clusters)
+    words, numbers = trials.words(), numbers_of(trials.clusters)
     model = SELECTABLE[request.method].made({**request.words, "n_clusters": numbers[0]})
     watch = Stopwatch()
     with told_warnings(screen) as warned:
@@ -107,18 +134,20 @@ def _judged(
             request, front = with_front(request, SELECTABLE)
             if request.takes_blanks:
                 model.set_params(missing=PARTIAL)
-            wanted = partial(_sample_plan, request, numbers[-1])
+            wanted = partial(_sample_plan, request, numbers[-1], words["sample_size"])
             rows, recipe = prepared_rows(request, front, screen, stays=False, wanted=wanted)
         screen.say(f"judging {numbers[0]} to {numbers[-1]} clusters by --method {request.method}")
-        with files_kept({"--checkpoint": request.kept_in}), watch.part("select"):
+        with (
+            files_kept({"--checkpoint": request.kept_in}),
+            watch.part("select"),
+            screen.progress(0.0),
+        ):
             weight = None if rows.stay else rows.weight
-            words: dict[str, Any] = {
-                "by": by,
-                "n_bootstrap": n_bootstrap,
+            words |= {
                 "sample_weight": weight,
                 "refit": False,
+                "checkpoint": request.checkpoint,
             }
-            words["checkpoint"] = request.checkpoint
             found = select(model, rows.x, numbers, **words)
     summary = {
         "command": "select",
@@ -140,12 +169,15 @@ def _judged(
     return summary, found
 
 
-def _sample_plan(request: FitRequest, most_clusters: int, x: Any) -> FitPlan:
+def _sample_plan(
+    request: FitRequest, most_clusters: int, sample: int | Auto | None, x: Any
+) -> FitPlan:
     """Return the plan of the largest of the fits that are made, to a sample of the rows."""
     words = with_engine({**request.words, "n_clusters": most_clusters})
     model: Any = SELECTABLE[request.method].made(words)
     (n, d), products = x.shape, given_kernel(model, "select").takes_kernel_values
-    count = min(n, trial_size(d, most_clusters, products=products))
+    size = n if sample is None else sample
+    count = min(n, trial_size(d, most_clusters, products=products, sample=size))
     plan: FitPlan = model.plan(np.zeros((count, d), x.dtype))
     return plan
 

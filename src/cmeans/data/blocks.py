@@ -352,6 +352,16 @@ class BlocksSpec:
             self, limits=replace(self.limits, tasks=max(2, -(-self.limits.tasks // count)))
         )
 
+    def cut_as(self, block_rows: int, count: int) -> BlocksSpec:
+        """Return the same for one of so many parts, each a task where they are as many as the tasks
+        of a whole, in blocks of so many rows: those of the whole, so that the same tasks have the
+        same bits."""
+        tasks = -(-self.limits.tasks // count)
+        limits = replace(
+            self.limits, tasks=tasks, block_rows=block_rows, narrow_block_rows=block_rows
+        )
+        return replace(self, limits=limits)
+
     def over(self, x: Array, weight: Float64 | None, *columns: Any) -> Blocks:
         """Return blocks of some rows; without weights they weigh 1."""
         weight = np.broadcast_to(1.0, (int(x.shape[0]),)) if weight is None else weight

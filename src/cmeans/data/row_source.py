@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..runtime.shown_addresses import for_people
 from ..runtime.user_warnings import printable
 from .limits import DEFAULT, Limits
 
@@ -31,7 +33,7 @@ class RowsError(ValueError):
 
     def __init__(self, message: str = "") -> None:
         cut = message if len(message) <= 2 * _HALF else f"{message[:_HALF]} ... {message[-_HALF:]}"
-        super().__init__(printable(cut))
+        super().__init__(printable(for_people(cut)))
 
 
 class StoredRows(ABC):
@@ -42,11 +44,14 @@ class StoredRows(ABC):
     """
 
     weight: npt.NDArray[np.float64] | None = None  # (n,) where the rows have a column of weights
-    files: tuple[str, ...] = ()  # that the rows come from, where they come from files
+    files: tuple[
+        str | os.PathLike[str], ...
+    ] = ()  # that the rows come from, where they come from files
     # opens the same rows in another process, where possible
     again: Callable[[], StoredRows] | None = None
     ndim = 2
     elsewhere = False  # True of rows that other machines hold
+    engine: Any = None  # who runs passes over these, where others do
     answers_stay = False  # True where labels of rows stay with them on other machines
     holes = False  # True where values may be missing, which are NaN
     recipe: Any = None  # the `TableRecipe` of a table that was read by one
@@ -167,7 +172,7 @@ class _View(StoredRows):
             rows.elsewhere,
             rows.holes,
         )
-        self.recipe = rows.recipe
+        self.recipe, self.engine = rows.recipe, rows.engine
         self._rows = rows
 
     def memory(self, n_threads: int) -> int:

@@ -53,6 +53,27 @@ class Scratch:
             left = left[done:]
             self.size += done
 
+    def write_at(self, offset: int, data: bytes) -> None:
+        """Write bytes at a place, beyond the end too; a full disk is a RowsError."""
+        left = memoryview(data)
+        while left:
+            try:
+                if hasattr(os, "pwrite"):
+                    done = os.pwrite(self.descriptor, left[:_PIECE], offset)
+                else:
+                    with self._seeking:
+                        os.lseek(self.descriptor, offset, os.SEEK_SET)
+                        done = os.write(self.descriptor, left[:_PIECE])
+            except OSError as error:
+                raise _no_room(offset + len(left), self.folder, error) from error
+            left, offset = left[done:], offset + done
+
+    def read_at(self, offset: int, size: int) -> bytes:
+        """Return bytes from a place on."""
+        out = np.empty(size, np.uint8)
+        self.read_into((out, offset))
+        return out.tobytes()
+
     def read_into(self, *parts: tuple[npt.NDArray[Any], int]) -> None:
         """Fill contiguous arrays, each with the bytes from its offset on."""
         for out, offset in parts:
@@ -168,6 +189,11 @@ def room(shape: tuple[int, ...], dtype: npt.DTypeLike, in_memory: int) -> npt.ND
         mapped = np.memmap(file, dtype, "r+", shape=shape)
     weakref.finalize(mapped, id, scratch)  # keeps the file as long as its map
     return mapped.view(np.ndarray)
+
+
+def has_room(size: int) -> bool:
+    """True where scratch of so many bytes can be had."""
+    return size <= _free(tempfile.gettempdir())
 
 
 def _free(folder: str) -> float:

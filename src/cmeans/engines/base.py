@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -129,7 +129,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class _BesideKept(Pass[Result]):
+class BesideKept(Pass[Result]):
     """A pass that reads or writes what is kept of the rows."""
 
     over: Pass[Result]
@@ -140,6 +140,23 @@ class _BesideKept(Pass[Result]):
 
     def work(self, rows: Any, task: int, prepared: Any) -> Result:
         return self.over.work(rows, task, prepared)
+
+
+def added(results: Iterable[Sum], done: Callable[[int], None] | None = None) -> Sum:
+    """Return the sum of results, in their order; `done` is called with the number of each."""
+    total: Sum | None = None
+    for number, result in enumerate(results):
+        if total is None:
+            total = result
+        elif number == 1:
+            total = total + result
+        else:
+            # which is nobody else's, so that large sums need no memory of their own each time
+            total += result
+        if done is not None:
+            done(number)
+    assert total is not None, "there is always at least one task"
+    return total
 
 
 def without_checkpoint(engine: Any) -> Any:
@@ -179,6 +196,15 @@ class Engine(ABC):
         than this process do; errors name `estimator_name`."""
         return x
 
+    def holds(self, x: Any) -> bool:
+        """True of what users hold with others, whose workers this engine asks: `held` reads it."""
+        return False
+
+    def held(self, x: Any, estimator_name: str, *, holes: bool) -> Any:
+        """Return such rows as stored rows; `holes`: values may be missing. Errors name
+        `estimator_name`."""
+        return x
+
     @abstractmethod
     def map(self, rows: HasTasks, over: Pass[Result]) -> Iterator[Result]:
         """Yield the results of a pass `over` the rows, one task after the other, wherever these
@@ -197,21 +223,8 @@ class Engine(ABC):
         `done` is called with the number of each task that, with all before it, is added; `kept`: of
         each row, for a pass that reads it.
         """
-        total: Sum | None = None
-        for task, result in enumerate(
-            self.map(rows, over if kept is None else _BesideKept(over, kept))
-        ):
-            if total is None:
-                total = result
-            elif task == 1:
-                total = total + result
-            else:
-                # which is nobody else's, so that large sums need no memory of their own each time
-                total += result
-            if done is not None:
-                done(task)
-        assert total is not None, "there is always at least one task"
-        return over.conclude(total)
+        results = self.map(rows, over if kept is None else BesideKept(over, kept))
+        return over.conclude(added(results, done))
 
     def keep(self, rows: HasTasks, over: Pass[Sum], kept: Any = None) -> tuple[Sum, Any]:
         """Return the sum of a pass `over` the rows that writes to what is kept of each row, and

@@ -18,6 +18,7 @@ from ..evidence.neighbour_score import neighbour_score
 from ..evidence.number_choice import NumberChoice, chosen_number
 from ..evidence.record import Candidate, Evidence, LeftOut
 from ..evidence.space_choice import best_partition, judged_partitions
+from ..runtime.numerals import several
 from .auto_spaces import OutOfTimeError, SamplePartitions, cost
 
 MOST = 60  # clusters of over-segmentations
@@ -69,6 +70,11 @@ class AutoChoice:
             if labels is not None and neighbour_score(labels, self.near) >= INTACT:
                 return APART
         return CLEAR_IN_TABLES if self.kind == TABLE else CLEAR
+
+    @property
+    def most_trials(self) -> int:
+        """How many partitions are made at most."""
+        return len(self.candidates) if self.least == self.most else len(VOTERS) * len(GRID)
 
     @property
     def least_piece(self) -> Any:
@@ -152,7 +158,8 @@ class AutoChoice:
             if found and space in COSTLY and self._is_settled(number, found):
                 continue
             if found and not self._afford(space, number, rows):
-                self._leave_out(f"{space} with {number} clusters", cost(space, [number], rows))
+                what = f"{space} with {several(number, 'cluster')}"
+                self._leave_out(what, cost(space, [number], rows))
                 continue
             labels = self.partitions(space, number)
             if labels is not None:
@@ -247,7 +254,7 @@ class AutoChoice:
         space = order[0] if order else names[0]
         choice = self.choice
         if choice is None:
-            reason = f"{number} clusters, as given"
+            reason = f"{several(number, 'cluster')}, as given"
             reason += f": {space} by the table above." if order else "."
             return Evidence(
                 number,

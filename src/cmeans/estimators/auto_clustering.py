@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Array, IntArray
 from ..data.blocks import Blocks, mapped
+from ..data.files.discovery import files_of
 from ..data.limits import Limits
 from ..engines import Engine
 from ..evidence.gain_drops import CLEAR
@@ -24,6 +28,7 @@ from ..evidence.record import Evidence
 from ..fitting.arguments import Auto, RunsPasses, check_engine
 from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.named_parameters import NamedParameters
+from ..fitting.seen_rows import OtherPartition
 from ..fitting.validation import (
     checked_random_state,
     one_of,
@@ -33,18 +38,23 @@ from ..fitting.validation import (
 )
 from ..runtime.checks import is_auto, number_bounds
 from ..runtime.docstrings import describes_arguments
+from ..runtime.progress import trials
 from ..runtime.user_warnings import naming, warn
 from ..solvers.observer import FitRecord
+from ..storage.overwriting import refuse_overwriting
 from .auto_choice import CANDIDATES, MOST, ON_A_PLANE, AutoChoice
 from .auto_rows import SCALERS, JudgedRows, judged_rows
 from .auto_spaces import COSTS, SamplePartitions, SpaceWords
 
 BUDGET = 1e8  # row visits: some ten seconds of one processor
 SPACES = tuple(name for name in COSTS if name != "dense pieces")
+SHOWN = 5_000  # rows at most of which the partitions of candidates are made anew
 FEWEST = 5  # far rows that are a group to tell of
 
 
-class AutoClustering(RunsPasses, NamedParameters):
+class AutoClustering(
+    RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, NamedParameters
+):
     """Clusters whose space and number are chosen by evidence, and an ordinary estimator of them.
 
     Use it when you do not know what your clusters are like, or how many there are: it looks for
@@ -69,7 +79,8 @@ class AutoClustering(RunsPasses, NamedParameters):
         out before anything starts, so that results are the same on every machine. `evidence_` says
         what that is.
     scaling : "auto", "none", "unit", "standard", "robust" or "log", default="auto"
-        What is done to the columns first. "auto": ranges of 1 where those of columns differ more
+        What is done to the columns first. Not "range" as elsewhere: units are part of the evidence.
+        "auto": ranges of 1 where those of columns differ more
         than ten times (divided by quartiles where a few rows are far out), logarithms of positive
         values of which few are very large, else nothing.
     time_limit : float or None, default=None
@@ -127,6 +138,7 @@ class AutoClustering(RunsPasses, NamedParameters):
     True
     """
 
+    _own_evidence = "evidence_"
     _limits = Limits()  # no parameter
     _taken_fields: ClassVar[dict[str, tuple[str, ...]]] = {}
     best_estimator_: Any
@@ -168,41 +180,54 @@ class AutoClustering(RunsPasses, NamedParameters):
         -------
         self
         """
-        started, name = time.monotonic(), type(self).__name__
-        with restored_on_failure(self, FitRecord()), naming(name):
-            least, most = number_bounds(self.n_clusters, name)
-            self._check()
-            given = read_rows(self, X, fitting=True)
-            given.name_columns(self)
-            weight, unit = weights_of(given, sample_weight, name)
-            blocks = Blocks(given.x, weight, unit=unit, limits=self._limits)
-            seed = checked_random_state(self.random_state, name).randint(2**31 - 1)
-            with self._engine(blocks) as engine:
-                judged = judged_rows(blocks, self.scaling, engine, seed)
-            self._scalers = judged.scalers
-            choice = self._choice(judged, least, most, seed, started)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of trials; the last fit warns for itself
-                evidence = choice.choose()
-            rows = X if not self._scalers else mapped(given.x, judged.scaled)
-            words = SpaceWords(self.n_jobs, seed, choice.least_piece)
-
-            def fitted(number: int) -> Any:
-                space = "plain" if number == 1 else evidence.space
-                chosen = words.estimator(space, number, blocks.n_rows)
-                return chosen.set_params(engine=self.engine).fit(rows, sample_weight=sample_weight)
-
-            def partition_into(number: int) -> IntArray:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    labels: IntArray = fitted(number).labels_
-                return labels
-
-            self.evidence_ = self._completed(evidence, judged, choice, most, partition_into)
-            self._last = fitted(evidence.n_clusters)
+        with restored_on_failure(self, FitRecord()), naming(type(self).__name__):
+            evidence, fits, reason = self._chosen(X, sample_weight)
+            self.evidence_, self.stop_reason_ = evidence, reason
+            space = "plain" if evidence.n_clusters == 1 else evidence.space
+            self._scalers, self._last = fits.scalers, fits.last(space, evidence.n_clusters)
             self.best_estimator_ = self._pipeline()
-            self.stop_reason_ = choice.stop_reason
         return self
+
+    @describes_arguments
+    def choose(self, X: Any, sample_weight: Any = None) -> Evidence:
+        """Choose, without the fit to all rows that comes after it.
+
+        Parameters
+        ----------
+        X, sample_weight : as for `fit`.
+
+        Returns
+        -------
+        evidence : what `evidence_` is after a fit.
+        """
+        with naming(type(self).__name__):
+            return self._chosen(X, sample_weight)[0]
+
+    def _chosen(self, X: Any, sample_weight: Any) -> tuple[Evidence, FitsToAll, str]:
+        """Return the evidence, the fits to all rows that it may need, and why the choice ended."""
+        started, name = time.monotonic(), type(self).__name__
+        least, most = number_bounds(self.n_clusters, name)
+        self._check()
+        given = read_rows(self, X, fitting=True)
+        given.name_columns(self)
+        weight, unit = weights_of(given, sample_weight, name)
+        blocks = Blocks(given.x, weight, unit=unit, limits=self._limits)
+        seed = checked_random_state(self.random_state, name).randint(2**31 - 1)
+        with self._engine(blocks) as engine:
+            judged = judged_rows(blocks, self.scaling, engine, seed)
+        rows = X if not judged.scalers else mapped(given.x, judged.scaled)
+        words = SpaceWords(self.n_jobs, seed)
+        fits = FitsToAll(rows, sample_weight, words, self.engine, judged.scalers, blocks.n_rows)
+        choice = self._choice(judged, least, most, seed, started)
+        if judged.numbers is not None:
+            choice.partitions.whole = partial(fits.labels, judged.numbers)
+        with warnings.catch_warnings(), trials(choice.most_trials) as ended:
+            warnings.simplefilter("ignore")  # of trials; the last fit warns for itself
+            choice.partitions.ended = ended
+            evidence = choice.choose()
+        fits.words = replace(words, least_piece=choice.least_piece)
+        evidence = self._completed(evidence, judged, choice, most, fits)
+        return evidence, fits, choice.stop_reason
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Choose, find the clusters of X and return their labels: `fit(X, y,
@@ -226,6 +251,73 @@ class AutoClustering(RunsPasses, NamedParameters):
         found: Array = self._answer("transform", X)
         return found
 
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the score of rows: that of `best_estimator_`, which no other space compares
+        with."""
+        return float(self._answer("score", X, sample_weight=sample_weight))
+
+    @describes_arguments
+    def outlier_score(self, X: Any) -> Array:
+        """Return how far rows (rows,) are from all clusters, as `best_estimator_` says it."""
+        found: Array = self._answer("outlier_score", X)
+        return found
+
+    def representatives(self, k: int = 1) -> IntArray:
+        """Return row numbers (c, k) of the rows of the fit that stand for each cluster."""
+        check_is_fitted(self, "best_estimator_")
+        found: IntArray = self._last.representatives(k)
+        return found
+
+    def predict_to(
+        self,
+        X: Any,
+        out: str | os.PathLike[str],
+        *,
+        memberships: bool | None = None,
+        top_k: int | None = None,
+        threshold: float | None = None,
+    ) -> IntArray:
+        """Write the labels of rows to a file, and their memberships.
+
+        Parameters
+        ----------
+        X : rows, as `predict` takes them, files too.
+        out, memberships, top_k, threshold : as of `KernelKMeans.predict_to`.
+
+        Returns
+        -------
+        counts : (c,) the number of rows with each label.
+        """
+        refuse_overwriting({f"{type(self).__name__}.predict_to(out={out!r})": out}, files_of(X))
+        words = {"memberships": memberships, "top_k": top_k, "threshold": threshold}
+        counts: IntArray = self._answer("predict_to", X, out, **words)
+        return counts
+
+    def fit_predict_to(
+        self,
+        X: Any,
+        out: str | os.PathLike[str],
+        *,
+        memberships: bool | None = None,
+        top_k: int | None = None,
+        threshold: float | None = None,
+        sample_weight: Any = None,
+    ) -> IntArray:
+        """Choose, find the clusters of X, and write labels of its rows to a file, and memberships.
+
+        Parameters
+        ----------
+        X, sample_weight : as for `fit`.
+        out, memberships, top_k, threshold : as for `predict_to`.
+
+        Returns
+        -------
+        counts : (c,) the number of rows with each label.
+        """
+        refuse_overwriting({f"{type(self).__name__}.fit_predict_to(out={out!r})": out}, files_of(X))
+        self.fit(X, sample_weight=sample_weight)
+        return self.predict_to(X, out, memberships=memberships, top_k=top_k, threshold=threshold)
+
     def __getattr__(self, name: str) -> Any:
         """Return a fitted attribute of `best_estimator_`."""
         last = vars(self).get("_last")
@@ -243,16 +335,37 @@ class AutoClustering(RunsPasses, NamedParameters):
         """Facts that stand beside that, for readers."""
         return {"evidence": str(self.evidence_).splitlines()}
 
-    def _answer(self, method: str, X: Any) -> Any:
+    def _answer(self, method: str, X: Any, *given: Any, **words: Any) -> Any:
         check_is_fitted(self, "best_estimator_")
         if self._scalers:
             X = mapped(read_rows(self, X, fitting=False).x, self._scaled)
-        return getattr(self._last, method)(X)
+        return getattr(self._last, method)(X, *given, **words)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_clusters_)
 
     def _scaled(self, x: Any) -> Any:
         for scaler in self._scalers:
             x = scaler.transform(x)
         return x
+
+    _other_evidence = "How few near rows a partition divides: 1 is none."
+
+    def _other_partitions(self, X: Any, numbers: Sequence[int]) -> Iterator[OtherPartition]:
+        """Yield the candidates' partitions of rows X, as the last step of `best_estimator_` takes
+        them, each made anew of some of these rows."""
+        n = int(X.shape[0])
+        some = X[:: -(-n // SHOWN)]
+        words = SpaceWords(self.n_jobs if self.engine is None else None, 0)
+        for one in self.evidence_.candidates:
+            try:
+                model = words.estimator(one.space, one.n_clusters, n).fit(some)
+            except ValueError:  # of rows that it does not take, such as those with missing values
+                continue
+            name = f"{one.space}, {one.n_clusters:,} clusters"
+            labels = model.predict(X)
+            yield OtherPartition(labels, one.n_clusters, one.score, name, one.verdict)
 
     def _pipeline(self) -> Any:
         """Return the estimator behind the scalers, if there are any."""
@@ -300,7 +413,7 @@ class AutoClustering(RunsPasses, NamedParameters):
         judged: JudgedRows,
         choice: AutoChoice,
         most: float,
-        partition_into: Callable[[int], IntArray],
+        fits: FitsToAll,
     ) -> Evidence:
         """Return the evidence with what all rows say, and warn of what one should know."""
         name, notes = type(self).__name__, []
@@ -311,7 +424,7 @@ class AutoClustering(RunsPasses, NamedParameters):
                 f"The answer is one cluster; evidence_.partition has the {there} that there would "
                 f"be, and n_clusters={there} finds them."
             )
-            partition = partition_into(there)
+            partition = fits.labels(slice(None), evidence.space, there)
         elif choice.choice is not None:
             notes += _at_the_end(choice, there, most)
         if judged.far is not None and len(judged.far) >= FEWEST:
@@ -349,9 +462,44 @@ class AutoClustering(RunsPasses, NamedParameters):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.estimator_type = "clusterer"
         tags.input_tags.sparse = True
         return tags
+
+
+@dataclass
+class FitsToAll:
+    """Fits to all rows, each made once, with what they warn of."""
+
+    rows: Any
+    sample_weight: Any
+    words: SpaceWords
+    engine: Engine | None
+    scalers: tuple[Any, ...]  # that made the rows
+    n_rows: int
+    made: dict[tuple[str, int], tuple[Any, list[warnings.WarningMessage]]] = field(
+        default_factory=dict
+    )
+
+    def labels(self, numbers: Any, space: str, number: int) -> IntArray:
+        """Return the labels of some rows, in so many clusters of a space."""
+        labels: IntArray = np.asarray(self._fit(space, number)[0].labels_)[numbers]
+        return labels
+
+    def last(self, space: str, number: int) -> Any:
+        """Return the model, and warn of what its fit warned of."""
+        model, caught = self._fit(space, number)
+        for one in caught:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        return model
+
+    def _fit(self, space: str, number: int) -> tuple[Any, list[warnings.WarningMessage]]:
+        if (space, number) not in self.made:
+            model = self.words.estimator(space, number, self.n_rows).set_params(engine=self.engine)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                model.fit(self.rows, sample_weight=self.sample_weight)
+            self.made[space, number] = model, caught
+        return self.made[space, number]
 
 
 def _at_the_end(choice: AutoChoice, number: int, most: float) -> list[str]:

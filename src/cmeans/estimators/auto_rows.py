@@ -46,6 +46,7 @@ class JudgedRows:
     scaling: str  # in a sentence
     scaling_name: str
     far: IntArray | None  # numbers of the rows far from a sample
+    numbers: IntArray | None = None  # (m,) of the rows among all, where all are judged
 
     def scaled(self, x: Any) -> Any:
         """Return rows scaled as these are."""
@@ -68,7 +69,7 @@ def judged_rows(blocks: Blocks, scaling: str, engine: Engine, seed: int) -> Judg
         numbers = np.concatenate([numbers, others])
         added = blocks.weight[:][others] * blocks.unit
         x, weights = _rows(blocks, numbers, np.ones(len(numbers))), np.append(weights, added)
-    x, weights = _joined(x, weights)
+    x, weights, first = _joined(x, weights)
     chosen = chosen_scaling(x)
     name, said = (chosen.name, chosen.reason) if is_auto(scaling) else (scaling, scaling)
     if name != chosen.name:
@@ -80,17 +81,18 @@ def judged_rows(blocks: Blocks, scaling: str, engine: Engine, seed: int) -> Judg
     x = np.ascontiguousarray(x)
     found = JudgedRows(x, weights, (x, weights), tuple(scalers), said, name, far)
     if n <= WHOLE:
-        return found
+        return replace(found, numbers=numbers[first])
     positions, weights = sample(population, min(n, TREE), rng)
-    x, weights = _joined(_rows(blocks, population.at(positions), weights), weights)
+    x, weights, _ = _joined(_rows(blocks, population.at(positions), weights), weights)
     weights = weights * (found.weights.sum() / weights.sum())
     return replace(found, more=(np.ascontiguousarray(found.scaled(x)), weights))
 
 
-def _joined(x: Float64, weights: Float64) -> tuple[Float64, Float64]:
-    """Return distinct rows, in an order of their own, and the sums of their weights."""
+def _joined(x: Float64, weights: Float64) -> tuple[Float64, Float64, IntArray]:
+    """Return distinct rows, in an order of their own, the sums of their weights, and the numbers of
+    the first rows of each kind."""
     first, member = distinct_rows(x)
-    return x[first], np.bincount(member, weights, len(first)).astype(np.float64)
+    return x[first], np.bincount(member, weights, len(first)).astype(np.float64), first
 
 
 def _rows(blocks: Blocks, numbers: IntArray, weights: Float64) -> Float64:

@@ -112,6 +112,8 @@ class SamplePartitions:
     words: SpaceWords
     most: int  # clusters
     deadline: float = np.inf  # of the clock, after which none is made
+    ended: Callable[[], None] = lambda: None  # called after each that is made
+    whole: Callable[[str, int], IntArray] | None = None  # the same of a fit that is kept
     known: dict[tuple[str, int], IntArray | None] = field(default_factory=dict)
     _trees: dict[str, Any] = field(default_factory=dict)
     _features: Float64 | None = None
@@ -126,6 +128,7 @@ class SamplePartitions:
                 self.known[key] = self._made(space, number)
             except ValueError:  # of too few rows for so many clusters, which another space may have
                 self.known[key] = None
+            self.ended()
         return self.known[key]
 
     def tree(self, space: str) -> Any:
@@ -137,7 +140,7 @@ class SamplePartitions:
     def that_vote(self) -> SamplePartitions:
         """Return partitions of the same rows and trees that are made with less care."""
         words = replace(self.words, quick=True)
-        return replace(self, words=words, known={}, _trees=dict(self._trees))
+        return replace(self, words=words, known={}, whole=None, _trees=dict(self._trees))
 
     def without_crumbs(self, least: float) -> None:
         """Make the tree anew, of pieces that weigh so much."""
@@ -150,6 +153,8 @@ class SamplePartitions:
             return np.asarray(found)
         if space == "graph":
             return self._cut(number)
+        if self.whole is not None:
+            return self.whole(space, number)
         return np.asarray(self._fitted(space, number).labels_)
 
     def _fitted(self, space: str, number: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..data.files.discovery import files_of
 from ..data.outputs import Labels
 from ..fitting.communities import given_affinities
 from ..fitting.connected import warn_of_no_direction
+from ..fitting.seen_rows import OtherPartition
 from ..fitting.validation import integer, read_weights
 from ..graphs.community_points import NodePlaces, Nodes, places_of, places_of_rows
 from ..graphs.community_seams import Seams
@@ -36,6 +38,8 @@ class CommunityAnswers(GraphClustering[NodePlaces]):
     _point_of_row: IntArray
     n_features_in_: int
     layer_sizes_: IntArray
+    resolutions_: Float64
+    stability_: Float64
 
     def partition(self, *, layer: int | None = None) -> Labels:
         """Return the labels (n,) of the rows of the fit in a layer of `cluster_layers_`; None:
@@ -145,6 +149,17 @@ class CommunityAnswers(GraphClustering[NodePlaces]):
             return some, shares(gains[start:stop], some)
 
         return self._write_answers(answers, len(labels), int(gains.shape[1]), out, written)
+
+    _other_evidence = "How well runs at a resolution agree: look for the peaks."
+
+    def _other_partitions(self, X: Any, numbers: Sequence[int]) -> Iterator[OtherPartition]:
+        """Yield the partitions of rows X in the layers."""
+        places, resolutions = self._find(X), self.resolutions_
+        for layer in self._layers:
+            nearest = int(np.abs(np.log(resolutions / layer.resolution)).argmin())
+            stable = float(self.stability_[nearest])
+            labels = layer.answers(places)[0]
+            yield OtherPartition(labels, layer.n_clusters, stable)
 
     @property
     def memberships_(self) -> Float64:

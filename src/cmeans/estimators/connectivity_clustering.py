@@ -153,6 +153,7 @@ class ConnectivityClustering(PieceAnswers):
     [0, 1, 2, 3, 4]
     """
 
+    _own_evidence = "split_distances_"
     _taken_fields: ClassVar = {"landmarks": ("number",)}
 
     def __init__(

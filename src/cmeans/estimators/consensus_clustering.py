@@ -117,6 +117,7 @@ class ConsensusClustering(PlacedClustering[IntArray]):
     True
     """
 
+    _own_evidence = "agreement_"
     _taken_fields: ClassVar[dict[str, tuple[str, ...]]] = {}
     _co_association: CoAssociation
 

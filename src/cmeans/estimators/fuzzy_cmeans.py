@@ -29,12 +29,13 @@ from ..kernels.names import KernelName
 from ..rules import Fuzzy, NoiseFuzzy, Rule
 from ..runtime.checks import parameters_of
 from ..runtime.docstrings import shares_parameters
+from .kernel_choice import ChoosesKernel
 from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
 
 
 @shares_parameters(KernelKMeans)
-class FuzzyCMeans(Plotting, BaseCMeans):
+class FuzzyCMeans(ChoosesKernel, Plotting, BaseCMeans):
     """Fuzzy c-means: minimise  sum_ij w_i u_ij^m |phi(x_i) - v_j|^2  subject to  sum_j u_ij = 1.
 
     Use it when clusters overlap. The default `kernel="linear"` is the classical algorithm (FCM),
@@ -54,10 +55,10 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         Whether rows far from all clusters belong to none, with the label -1. A noise cluster takes
         a share in every row, most of it in those. "auto": as many as the data say, up to half of
         them, by how wide most clusters are (see Notes), but never most of a cluster that a fit
-        without noise has and that would be most of the noise. A number: about this share of the
-        rows, by weight, whether or not so many lie far out; where none do, those farthest from
-        their own centres. It serves better with narrow kernels. `stop_reason_` tells where noise is
-        a cluster of its own.
+        without noise has and that would be most of the noise, nor a quarter of one that is wide
+        and has few strays. A number: about this share of the rows, by weight, whether or not so
+        many lie far out; where none do, those farthest from their own centres. It serves better
+        with narrow kernels. `stop_reason_` tells where noise is a cluster of its own.
     top_k : int >= 1 or None, default=None
         In how many clusters a row has memberships: its `top_k` nearest ones alone, in every sweep.
         None: in all. For hundreds of clusters and more, where it takes less time, and keeps `top_k`
@@ -136,7 +137,7 @@ class FuzzyCMeans(Plotting, BaseCMeans):
         m: Auto | float = "auto",
         noise: Auto | float | None = None,
         top_k: int | None = None,
-        kernel: KernelName | Kernel | Callable[..., Any] = "linear",
+        kernel: KernelName | Auto | Kernel | Callable[..., Any] = "linear",
         gamma: GammaName | float = "scale",
         landmarks: int | Auto | Landmarks | Any | None = "auto",
         metric: MetricName = "euclidean",

@@ -309,7 +309,8 @@ class GaussianMixture(Plotting, BaseCMeans):
         if context.taker is not None:
             best = fitted(chosen, context.taker)
         last = choices[0] + len(bics) - 1
-        said = f"; of {choices[0]} to {last} clusters, {chosen} have the least BIC"
+        have = "has" if chosen == 1 else "have"
+        said = f"; of {choices[0]} to {last} clusters, {chosen} {have} the least BIC"
         result = best.result
         attributes = {**result.attributes, "bics_": np.array(bics)}
         return replace(

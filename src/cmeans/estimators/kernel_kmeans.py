@@ -18,10 +18,11 @@ from ..fitting.stretched import stretched
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Hard
+from .kernel_choice import ChoosesKernel
 from .plotting import Plotting
 
 
-class KernelKMeans(Plotting, BaseCMeans):
+class KernelKMeans(ChoosesKernel, Plotting, BaseCMeans):
     """Kernel k-means: minimise  sum_i w_i min_j |phi(x_i) - v_j|^2.
 
     Use it when clusters are clear-cut but not balls in the space of the features. With `landmarks`
@@ -38,7 +39,9 @@ class KernelKMeans(Plotting, BaseCMeans):
         "normalized_polynomial", "sigmoid", "cosine", "histogram_intersection", "landmark_graph"
         (normalised cuts: clusters of any shape), "precomputed" (X holds kernel values) and
         "precomputed_graph" (X holds affinities), each with the defaults of its parameters; an
-        object of `cmeans.kernels` has its own, as `Polynomial(degree=2)`.
+        object of `cmeans.kernels` has its own, as `Polynomial(degree=2)`. "auto": "linear" or
+        "rbf", of which the rows speak for the one whose clusters of a sample keep near rows
+        together; `kernel_` is what was chosen.
     gamma : "scale", "median" or float, default="scale"
         Width of a kernel given by name, from the columns' variances or the median distance (`RBF`
         says how); 1 for others. Features must be in like units: scale them first.
@@ -173,7 +176,7 @@ class KernelKMeans(Plotting, BaseCMeans):
         self,
         n_clusters: int = 8,
         *,
-        kernel: KernelName | Kernel | Callable[..., Any] = "rbf",
+        kernel: KernelName | Auto | Kernel | Callable[..., Any] = "rbf",
         gamma: GammaName | float = "scale",
         landmarks: int | Auto | Landmarks | Any | None = "auto",
         metric: MetricName = "euclidean",

@@ -137,6 +137,7 @@ class ModularityClustering(CommunityAnswers):
     True
     """
 
+    _own_evidence = "stability_"
     _taken_fields: ClassVar[dict[str, tuple[str, ...]]] = {}
 
     def __init__(

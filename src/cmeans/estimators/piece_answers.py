@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..data.outputs import Labels
 from ..fitting.arguments import check_engine
 from ..fitting.connected import given_distances, warn_of_no_direction
 from ..fitting.memory import require
+from ..fitting.seen_rows import OtherPartition
 from ..fitting.validation import integer, read_weights, real
 from ..graphs.piece_coordinates import coordinates, depths_below_roots
 from ..graphs.piece_layers import ClusterTree, cluster_tree
@@ -223,6 +225,15 @@ class PieceAnswers(GraphClustering[Places]):
             return asked.labels_of(*some), asked.memberships(*some, self._power)
 
         return self._write_answers(answers, len(points), asked.n_clusters, out, written)
+
+    _other_evidence = "The least cost for each number of clusters: look for the bend."
+
+    def _other_partitions(self, X: Any, numbers: Sequence[int]) -> Iterator[OtherPartition]:
+        """Yield the partitions of rows X into these numbers of clusters."""
+        places, cost = self._find(X), self._pieces.cost
+        for k in numbers:
+            if self.n_connected_components_ <= k <= self._pieces.most:
+                yield OtherPartition(self._partition(k).labels_of(*places), k, float(cost[k - 1]))
 
     @property
     def memberships_(self) -> Float64:

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -205,6 +205,9 @@ class RunsPasses:
 
     n_jobs: int | None
     engine: Engine | None
+    # the fitted attribute by which clusters are judged that have no centres in a space; None: they
+    # are judged by `select` and `stability`
+    _own_evidence: ClassVar[str | None] = None
 
     def _engine_of(self, x: Array) -> Engine:
         """Return the parameter `engine`, checked; where there is none, the workers that hold the

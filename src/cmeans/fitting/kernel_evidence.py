@@ -20,7 +20,7 @@ from ..data.arrays import (
 )
 from ..data.blocks import Block, Blocks, GivenRows
 from ..engines import Engine, Pass
-from ..kernels import Kernel, kernel_of
+from ..kernels import RBF, Kernel, kernel_of
 from ..kernels.base import GammaName
 from ..runtime.checks import parameters_of, real
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError, ParameterWarning, warn
@@ -41,7 +41,7 @@ def given_kernel(parameters: KernelParameters, estimator_name: str) -> Kernel:
     by name that have one."""
     if isinstance(parameters.kernel, str) and parameters.kernel in SPACES:
         return SPACES[parameters.kernel].kernel
-    kernel, gamma = kernel_of(parameters.kernel, estimator_name), parameters.gamma
+    kernel, gamma = _named_kernel(parameters, estimator_name), parameters.gamma
     if not isinstance(parameters.kernel, str):
         if changed_among({"gamma"}, parameters):
             raise ValueError(f"{estimator_name}(gamma={gamma!r}): {_place_of_gamma(kernel)}.")
@@ -57,6 +57,14 @@ def given_kernel(parameters: KernelParameters, estimator_name: str) -> Kernel:
         gamma, found = real(gamma, "gamma", estimator_name, above=True), _has_gamma(kernel)
     with parameters_of(estimator_name):
         return replace(kernel, gamma=gamma) if found else kernel  # type: ignore[type-var]
+
+
+def _named_kernel(parameters: KernelParameters, estimator_name: str) -> Kernel:
+    """Return the kernel of a name, or as it is given; of "auto" the one that asks the most."""
+    automatic = isinstance(parameters.kernel, str) and parameters.kernel == "auto"
+    if automatic and getattr(parameters, "_chooses_kernel", False):
+        return RBF()
+    return kernel_of(parameters.kernel, estimator_name)
 
 
 def _has_gamma(kernel: Kernel) -> bool:

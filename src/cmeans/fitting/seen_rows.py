@@ -3,6 +3,7 @@ it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -35,6 +36,29 @@ class Inspectable(Protocol):
 
     def _seen(self, X: Any, diag: Any, sample_weight: Any, most: int) -> SeenRows:
         """Return what it says of at most so many rows of X, evenly spaced."""
+        ...
+
+
+@dataclass(frozen=True)
+class OtherPartition:
+    """Another partition of some rows that a fitted model knows."""
+
+    labels: IntArray  # (s,) -1 for noise
+    n_clusters: int
+    evidence: float  # how good it is, by what `KnowsOthers` says
+    name: str = ""  # empty: its number of clusters says what it is
+    verdict: str = ""
+
+
+@runtime_checkable
+class KnowsOthers(Protocol):
+    """A fitted model that knows partitions into other numbers of clusters, or by other means,
+    without a fit of the same kind for each."""
+
+    _other_evidence: str  # what the evidence of partitions is, for a reader
+
+    def _other_partitions(self, X: Any, numbers: Sequence[int]) -> Iterator[OtherPartition]:
+        """Yield partitions of rows X, into these numbers of clusters where they can be chosen."""
         ...
 
 

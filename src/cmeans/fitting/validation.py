@@ -19,6 +19,7 @@ from ..data.arrays import (
     Array,
     Float64,
     as_like,
+    comes_by_arrow,
     in_order,
     is_foreign,
     is_sparse,
@@ -111,7 +112,7 @@ def read_rows(
     of another library, or files."""
     given = X
     if not _is_plain(X):
-        if isinstance(X, (str, os.PathLike)):
+        if isinstance(X, (str, os.PathLike)) or comes_by_arrow(X):
             X = open_blocks(
                 X,
                 columns=None if fitting else names_of(estimator),

@@ -9,6 +9,7 @@ of them.
 from .displays.centres import CentresDisplay
 from .displays.certificate import CertificateDisplay
 from .displays.convergence import ConvergenceDisplay
+from .displays.evidence import EvidenceDisplay
 from .displays.image import ImageDisplay
 from .displays.memberships import MembershipDisplay
 from .displays.pieces import CostCurveDisplay, PieceTreeDisplay
@@ -20,8 +21,10 @@ from .displays.sizes import SizesDisplay
 from .displays.stability import StabilityDisplay
 from .displays.tendency import TendencyDisplay
 from .explain import Explanation, explain
+from .explore import Exploration, PageState, explore, read_state
 from .overview import overview
-from .report import Again, Findings, report
+from .page.findings import Again, Findings
+from .report import report
 from .representatives import representatives
 from .summary import summary
 from .tables import Table
@@ -32,10 +35,13 @@ __all__ = [
     "CertificateDisplay",
     "ConvergenceDisplay",
     "CostCurveDisplay",
+    "EvidenceDisplay",
     "Explanation",
+    "Exploration",
     "Findings",
     "ImageDisplay",
     "MembershipDisplay",
+    "PageState",
     "PieceTreeDisplay",
     "ResolutionDisplay",
     "ScatterDisplay",
@@ -46,7 +52,9 @@ __all__ = [
     "Table",
     "TendencyDisplay",
     "explain",
+    "explore",
     "overview",
+    "read_state",
     "report",
     "representatives",
     "summary",

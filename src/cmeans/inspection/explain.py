@@ -16,7 +16,7 @@ from ..runtime.tables import html_lines, html_table
 from .contrast import Contrast, contrast_of
 from .rows import InspectedRows, inspected, named_features
 from .tables import Table
-from .tree_rules import Rule, text_of, tree_of
+from .tree_rules import ShortRule, text_of, tree_of
 from .wording import said_of
 
 BETWEEN = 0.5  # largest membership below which a soft row lies between clusters
@@ -37,7 +37,7 @@ class Explanation:
         of all rows: for counts).
     sentences : of each cluster, how its means in these columns differ from those of the other
         rows, each column in its unit: "spend 6 times the average (1,204, elsewhere 166)".
-    short_rules : tuple of Rule
+    short_rules : tuple of ShortRule
         Few conditions that tell the clusters, from a small tree: "spend above 1,200 and age below
         30". A threshold is the number of the fewest digits that parts the same rows.
     rules : str, these as lines, cluster by cluster.
@@ -51,7 +51,7 @@ class Explanation:
 
     columns: Table
     sentences: tuple[tuple[str, ...], ...]
-    short_rules: tuple[Rule, ...]
+    short_rules: tuple[ShortRule, ...]
     fidelity: float
     between: IntArray
     noise: IntArray

@@ -43,6 +43,7 @@ class InspectedRows:
     feature_names : d names.
     represented : the rows as the space of the model has them; None where it has no numbers.
     dates : numbers of the columns that are days since 1970.
+    taken : (s, d) the rows as the model takes them; None where rows are no features.
     """
 
     model: Any
@@ -58,6 +59,7 @@ class InspectedRows:
     feature_names: tuple[str, ...]
     represented: RepresentedRows | None
     dates: frozenset[int] = frozenset()
+    taken: Array | None = None
 
     def column(self, number: int) -> Float64:
         """Return one column (s,) of the input."""
@@ -181,9 +183,8 @@ def inspected(
     elif x is not None and pipeline is not None:
         x, names = shown_columns(pipeline, given, numbers)
     x = x if x is None or is_sparse(x) else host_float64(x)
-    return InspectedRows(
-        **{**vars(seen), "x": x}, model=model, feature_names=names, dates=frozenset(dates)
-    )
+    words = {**vars(seen), "x": x, "feature_names": names, "dates": frozenset(dates)}
+    return InspectedRows(**words, model=model, taken=seen.x)
 
 
 def _of_other_values(values: Any, seen: SeenRows, caller: str) -> tuple[Array, tuple[str, ...]]:

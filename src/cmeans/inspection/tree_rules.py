@@ -19,7 +19,7 @@ WIDE = 1_000  # columns at most from which the tree chooses: those of the larges
 
 
 @dataclass(frozen=True)
-class Rule:
+class ShortRule:
     """Conditions under which rows are said to be in a cluster.
 
     Attributes
@@ -41,7 +41,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Cut:
+class Threshold:
     """Where a question parts a column: the largest number below, and the smallest above."""
 
     low: float
@@ -61,8 +61,8 @@ class Cut:
 class Range:
     """What is known of a column on the way to an answer."""
 
-    lower: Cut | None = None
-    upper: Cut | None = None
+    lower: Threshold | None = None
+    upper: Threshold | None = None
     missing: bool = True  # whether rows without a value come there too
 
     def said(self, name: str, unit: Unit) -> str:
@@ -83,7 +83,7 @@ class Range:
 
 def tree_of(
     seen: InspectedRows, names: Sequence[str], chosen: IntArray, depth: int
-) -> tuple[Any, tuple[Rule, ...], float]:
+) -> tuple[Any, tuple[ShortRule, ...], float]:
     """Return a tree that tells labels, its rules, and the share of the weight that it tells
     rightly."""
     from sklearn.tree import DecisionTreeClassifier  # which takes a while to load
@@ -112,11 +112,11 @@ def tree_of(
             for k, one in ranges.items()
         )
         share = 1.0 if all_in or not here else float(own @ (seen.labels == cluster)) / here
-        rules.append(Rule(cluster, conditions, share, here))
+        rules.append(ShortRule(cluster, conditions, share, here))
     return tree, tuple(rules), 1.0 if right.all() else float(seen.weight @ right / total)
 
 
-def text_of(rules: Sequence[Rule], n_clusters: int) -> str:
+def text_of(rules: Sequence[ShortRule], n_clusters: int) -> str:
     """Return rules as lines, cluster by cluster, those of most rows first."""
     lines = []
     clusters = list(range(n_clusters)) + ([-1] if any(rule.cluster < 0 for rule in rules) else [])
@@ -140,7 +140,9 @@ def _answers(
     k = int(inside.feature[node])
     values, threshold, known = x[:, k], inside.threshold[node], ranges.get(k, Range())
     single, none = values.astype(np.float32), np.isnan(values)
-    cut = Cut(float(values[single <= threshold].max()), float(values[single > threshold].min()))
+    cut = Threshold(
+        float(values[single <= threshold].max()), float(values[single > threshold].min())
+    )
     to_left = bool(inside.missing_go_to_left[node])
     for child, side, takes_none, lower, upper in (
         (inside.children_left[node], single <= threshold, to_left, known.lower, cut),

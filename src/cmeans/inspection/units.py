@@ -24,6 +24,7 @@ class Unit:
     words : what is said of numbers below and above another, and of those to which it belongs itself
     is_share : whether the column has zeros and ones, whose mean is a share.
     is_whole : whether it has whole numbers alone.
+    is_year : whether it has years.
     is_amount : whether times of its average mean something: it has no negative numbers.
     """
 
@@ -33,6 +34,7 @@ class Unit:
     is_share: bool = False
     is_whole: bool = False
     is_amount: bool = False
+    is_year: bool = False
 
 
 def unit_of(values: Float64, is_date: bool = False) -> Unit:
@@ -44,7 +46,7 @@ def unit_of(values: Float64, is_date: bool = False) -> Unit:
     if whole and len(own) and low == 0 and high == 1:
         return Unit(_shares, percent, is_share=True, is_whole=True)
     if whole and len(own) and own.min() >= FIRST_YEAR and high <= LAST_YEAR:
-        return Unit(_years, lambda year: f"{year:g}", is_whole=True)
+        return Unit(_years, lambda year: f"{year:g}", is_whole=True, is_year=True)
     return Unit(told_apart, written_out, is_whole=whole, is_amount=bool(low >= 0))
 
 

@@ -18,7 +18,7 @@ def said_of(
     elsewhere 166)", "73% premium (elsewhere 12%)"; `unit`: of a column, by its number."""
     return [
         said_of_column(
-            contrast.feature_names[k],
+            " ".join(contrast.feature_names[k].split()),
             unit(k),
             float(contrast.means[cluster, k]),
             float(contrast.rest[cluster, k]),

@@ -23,6 +23,9 @@ typedef int32_t whole;
 #elif defined(__AVX2__)
 #include <immintrin.h>
 #define WIDTH 32
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
+#define WIDTH 16
 #else
 #include <arm_neon.h>
 #define WIDTH 16
@@ -153,6 +156,8 @@ INLINE int all_set(mask m) {
     return BITS == 64 ? _mm512_movepi64_mask((__m512i)every) == 0xFF : _mm512_movepi32_mask((__m512i)every) == 0xFFFF;
 #elif WIDTH == 32
     return _mm256_movemask_epi8((__m256i)every) == -1;
+#elif defined(__wasm_simd128__)
+    return wasm_i32x4_all_true((v128_t)every);
 #else
     return vminvq_u32((uint32x4_t)every) == UINT32_MAX;
 #endif
@@ -179,6 +184,8 @@ INLINE part fused_part(part a, part b, part c) { /* a b + c, rounded once */
     return BITS == 64 ? (part)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c) : (part)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
 #elif WIDTH == 32
     return BITS == 64 ? (part)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c) : (part)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#elif defined(__wasm_simd128__)
+    return a * b + c; /* rounded twice: WebAssembly has no other */
 #elif BITS == 64
     return vfmaq_f64(c, a, b);
 #else
@@ -187,7 +194,9 @@ INLINE part fused_part(part a, part b, part c) { /* a b + c, rounded once */
 }
 
 INLINE real fused_one(real a, real b, real c) {
-#if BITS == 64
+#if defined(__wasm_simd128__)
+    return a * b + c;
+#elif BITS == 64
     return __builtin_fma(a, b, c);
 #else
     return __builtin_fmaf(a, b, c);
@@ -217,6 +226,8 @@ INLINE part root_part(part x) {
     return BITS == 64 ? (part)_mm512_sqrt_pd((__m512d)x) : (part)_mm512_sqrt_ps((__m512)x);
 #elif WIDTH == 32
     return BITS == 64 ? (part)_mm256_sqrt_pd((__m256d)x) : (part)_mm256_sqrt_ps((__m256)x);
+#elif defined(__wasm_simd128__)
+    return BITS == 64 ? (part)wasm_f64x2_sqrt((v128_t)x) : (part)wasm_f32x4_sqrt((v128_t)x);
 #elif BITS == 64
     return vsqrtq_f64(x);
 #else

@@ -21,6 +21,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .. import estimators, papers
+from ..data.addresses import place
 from ..engines import brought
 from ..estimators.landmark_graph import LandmarkGraph
 from ..fitting.fitted_attributes import PER_ROW, PRIVATE, is_fitted_name
@@ -99,7 +100,7 @@ def save(
     """
     header, arrays = packed(model, rows=rows, metadata=metadata)
     try:
-        write_packed(Path(path), KEY, header, arrays)
+        write_packed(place(path), KEY, header, arrays)
     except TypeError as error:
         raise ValueError(f"save: metadata must be what JSON can hold: {error}.") from None
 
@@ -199,7 +200,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     --------
     See `save`.
     """
-    header, arrays = _read(Path(path))
+    header, arrays = _read(place(path))
     try:
         model = _build(header, arrays)
         check_model(model)
@@ -208,10 +209,10 @@ def load(path: str | os.PathLike[str]) -> Any:
             pipeline_of(header["steps"], arrays, model) if header["format"] == WITH_STEPS else model
         )
     except UnknownClassError as error:
-        raise ValueError(f"{os.fspath(path)}: {_why(error)}.") from None
+        raise ValueError(f"{place(path)}: {_why(error)}.") from None
     except UNREADABLE as error:
         raise ValueError(
-            f"{os.fspath(path)} is damaged, or no model of this version: {_why(error)}."
+            f"{place(path)} is damaged, or no model of this version: {_why(error)}."
         ) from None
 
 
@@ -222,7 +223,7 @@ def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
     (plain values, and `approximation_` as a mapping), "arrays" (name -> dtype and shape) and
     "metadata"; of a pipeline, whose last step is the estimator, also "steps", the others by name.
     """
-    header, arrays = _read(Path(path))
+    header, arrays = _read(place(path))
     fitted: dict[str, Any] = {
         k: v
         for k, v in header["fitted"].items()
@@ -234,7 +235,7 @@ def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
             fitted["approximation_"] = _numbers_of(certificate)
         except UNREADABLE as error:
             raise ValueError(
-                f"{os.fspath(path)} is damaged, or no model of this version: {_why(error)}."
+                f"{place(path)} is damaged, or no model of this version: {_why(error)}."
             ) from None
     return {
         "estimator": header["estimator"],

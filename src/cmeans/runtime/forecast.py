@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from .numerals import in_digits
-from .progress import Progress
+from .progress import TRIAL, Progress
 
 UNLIMITED = 10**6  # a limit of sweeps from which on there is no forecast
 _STAGES = {
@@ -63,7 +63,7 @@ class Forecast:
             or progress.max_sweeps >= UNLIMITED
         ):
             return None
-        here = self.sweeps_left(progress)
+        here = 0 if progress.stage == TRIAL else self.sweeps_left(progress)
         return self._seconds * (
             here + (progress.n_runs - progress.run - 1) * (progress.sweep + here)
         )
@@ -74,12 +74,14 @@ def described(progress: Progress) -> str:
     if progress.stage == "grow":
         start = f" {progress.run + 1}"
     limit = f"/{progress.max_sweeps}" if progress.max_sweeps < UNLIMITED else ""
-    sweep = "" if progress.stage == "assign" else f", sweep {progress.sweep}{limit}"
+    sweep = "" if progress.stage in ("assign", TRIAL) else f", sweep {progress.sweep}{limit}"
     return f"{_STAGES.get(progress.stage, progress.stage)}{start}{sweep}"
 
 
 def standing(progress: Progress, objective: float | None, seconds_left: float | None) -> str:
-    words = [f"{progress.rows_done:,}/{progress.n_rows:,} rows"]
+    words = list[str]()
+    if progress.stage != TRIAL:
+        words.append(f"{progress.rows_done:,}/{progress.n_rows:,} rows")
     if objective is not None:
         words.append(f"objective {in_digits(objective, 6)}")
     if seconds_left is not None:

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from .shown_addresses import for_people
 from .stored_classes import stored
 
 
@@ -65,7 +66,7 @@ class ParameterObject:
     def __repr__(self) -> str:
         """Return the call that makes the object, without parameters that have their default."""
         written = (f"{name}={value!r}" for name, value in self.non_defaults().items())
-        return f"{type(self).__name__}({', '.join(written)})"
+        return for_people(f"{type(self).__name__}({', '.join(written)})")
 
     def non_defaults(self) -> dict[str, Any]:
         """Return the parameters that differ from their defaults."""

@@ -17,8 +17,8 @@ class Progress:
     """State of a fit. One message is sent after each task of rows, and one with the objective after
     each sweep."""
 
-    # "pilot" (the fuzzy run before a possibilistic one), "search", "fit" or "assign" (the last
-    # pass)
+    # "pilot" (the fuzzy run before a possibilistic one), "search", "fit", "assign" (the last pass),
+    # or "trial": one of the fits that a choice is made by, in place of what happens in it
     stage: str
     run: int  # 0-based number of the running start
     n_runs: int  # number of starts (`n_init`)
@@ -31,6 +31,7 @@ class Progress:
     movement: float | None = None
 
 
+TRIAL = "trial"
 Listener = Callable[[Progress], None]
 
 
@@ -82,6 +83,25 @@ def listening(listener: Listener) -> Iterator[None]:
     token = _listeners.set((*_listeners.get(), listener))
     try:
         yield
+    finally:
+        _listeners.reset(token)
+
+
+@contextmanager
+def trials(most: int) -> Iterator[Callable[[], None]]:
+    """Tell listeners of trials, of which there are so many at most, in place of the fits inside the
+    block; provide the function to call after each."""
+    listeners, ended = _listeners.get(), 0
+
+    def tell() -> None:
+        nonlocal ended
+        ended += 1
+        reporter = Reporter(listeners, TRIAL, ended - 1, max(most, ended))
+        reporter.emit(TRIAL, 1, 1, ended, max(most, ended))
+
+    token = _listeners.set(())
+    try:
+        yield tell
     finally:
         _listeners.reset(token)
 

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .forecast import Forecast, described, minutes, standing
-from .progress import Progress, listening
+from .progress import TRIAL, Progress, listening
 
 __all__ = [
     "Bar",
@@ -61,8 +61,7 @@ class Painter:
 
     def __call__(self, progress: Progress) -> None:
         now = time.monotonic()
-        ends_sweep = progress.objective is not None
-        if ends_sweep:
+        if progress.objective is not None or progress.stage == TRIAL:
             self._objective = progress.objective
             self._forecast.note(progress, now)
         # A fit reports far more often than an eye can see.

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from .shown_addresses import for_people
+
 NOT_FINITE = (
     "X and the kernel give values that are not finite (overflow, or a kernel that returns NaN): "
     "scale the features, use float64, or use a normalised kernel."
@@ -84,6 +86,7 @@ def warn(message: str, category: type[Warning] = DataWarning) -> None:
     `category`: `DataWarning`, of rows; `ParameterWarning`; scikit-learn's `ConvergenceWarning`, of
     results that fall short of what was asked for; `RuntimeWarning`, of the machine.
     """
+    message = for_people(message)
     if (messages := _collected.get()) is not None:
         messages.append((message, category))
         return
@@ -105,7 +108,7 @@ def one_line(text: object, most: int | None = None) -> str:
     """
     line = " ".join(str(text).split())
     line = line if most is None or len(line) <= most else f"{line[:most]} ..."
-    return printable(line)
+    return printable(for_people(line))
 
 
 def printable(text: str) -> str:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..data.arrays import Array, Float64, IntArray, is_foreign, to_numpy
 from ..engines import brought
-from ..engines.dask.columns import DaskColumn
+from ..engines.parts.columns import Column
 from ..metrics.matching import numbers_as_in, shared_weights
 from .bootstrap import bootstrap_weights
 
@@ -44,10 +44,10 @@ class ComparedHere:
 
 
 class ComparedThere:
-    """The same beside rows that Dask holds: weights are drawn, and labels compared, by the
-    workers."""
+    """The same beside rows that others hold: weights are drawn, and labels compared, where
+    they are."""
 
-    def __init__(self, reference: DaskColumn, weight: Any) -> None:
+    def __init__(self, reference: Column, weight: Any) -> None:
         self._reference, self._weight = reference, weight
         self._same = reference.mapped(np.zeros_like, np.int32)
 

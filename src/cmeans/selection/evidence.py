@@ -16,6 +16,7 @@ from ..data.arrays import Float64, numpy_dtype
 from ..data.blocks import Block, Blocks
 from ..engines import without_checkpoint
 from ..estimators import KernelKMeans
+from ..fitting.arguments import Auto
 from ..fitting.kernel_evidence import given_kernel
 from ..fitting.landmark_choice import landmarks_from
 from ..fitting.rows.empty import without_empty_rows
@@ -23,6 +24,7 @@ from ..fitting.rows.finite import takes_holes, without_partial
 from ..fitting.space import unit_sphere
 from ..fitting.validation import read_rows, weights_of
 from ..metrics.validity import silhouette_and_xie_beni
+from ..runtime.checks import is_auto
 from ..sampling.population import population_of, sample
 from ..spaces.landmark import landmark_space
 from .compared import ComparedHere
@@ -30,7 +32,7 @@ from .null import SHAPES, null_of_products, null_of_rows
 from .stability import agreement
 from .steps import SelectionSteps
 
-ROWS = 5000  # judged at most, more where there are many clusters
+ROWS = 3000  # judged at most, more where there are many clusters
 ROWS_A_CLUSTER = 100
 PRODUCTS = 2000  # rows judged at most by kernel values
 CELLS = 20_000_000  # numbers of the rows judged
@@ -38,6 +40,9 @@ LANDMARKS_A_CLUSTER = 10  # for the most clusters, where their number is "auto"
 NULL_ROWS = 2000  # of a draw without clusters, at most
 DRAWN = 6000  # rows without clusters, of each shape, in all draws together
 FEWEST, MOST = 3, 10  # draws of each shape
+ENOUGH = 2  # of them where the answer does not hang on chance:
+CLEAR = 2.0  # times what chance reaches, or less than it usually does
+SPACING = 1.3  # least ratio of numbers of clusters for which rows without any are clustered
 SEARCHED_COLUMNS = 64  # of draws without clusters, up to which each number is searched
 REFIT_ROWS = 1000  # rows on which refits are compared, more where there are many clusters
 REFIT_ROWS_A_CLUSTER = 20
@@ -68,13 +73,13 @@ class TrialRows:
         return np.diag(self.x).copy() if self.products else None
 
     def without_clusters(self, rng: np.random.RandomState) -> Iterator[list[TrialRows]]:
-        """For each shape, draw some samples that have the mean and covariance of this one."""
+        """Yield draws of each shape that have the mean and covariance of this sample."""
         few = self.part(NULL_ROWS, rng)
         null = (null_of_products if self.products else null_of_rows)(few.x, few.weights)
         times = int(np.clip(DRAWN // len(few.weights), FEWEST, MOST))
         generator = np.random.default_rng(rng.randint(2**31))
-        for shape in SHAPES:
-            yield [replace(few, x=null.draw(shape, generator)) for _ in range(times)]
+        for _ in range(times):
+            yield [replace(few, x=null.draw(shape, generator)) for shape in SHAPES]
 
     def part(self, size: int, rng: np.random.RandomState) -> TrialRows:
         """Return some of the rows."""
@@ -141,19 +146,28 @@ def given_rows(estimator: Any, X: Any, sample_weight: Any) -> Blocks:
         return without_empty_rows(blocks, sphere, engine, "select")
 
 
-def trial_size(columns: int, most_clusters: int, *, products: bool) -> int:
+def trial_size(
+    columns: int, most_clusters: int, *, products: bool, sample: int | Auto = "auto"
+) -> int:
     """Return the number of rows of the sample, `products`: of kernel values."""
+    if not is_auto(sample):
+        return int(sample)
     most = PRODUCTS if products else max(CELLS // max(1, columns), 10 * most_clusters)
     return min(max(ROWS, ROWS_A_CLUSTER * most_clusters), most)
 
 
 def trial_rows(
-    estimator: Any, blocks: Blocks, most_clusters: int, rng: np.random.RandomState
+    estimator: Any,
+    blocks: Blocks,
+    most_clusters: int,
+    rng: np.random.RandomState,
+    sample_size: int | Auto = "auto",
 ) -> TrialRows:
     """Return a fair sample of the rows."""
     products = given_kernel(estimator, "select").takes_kernel_values
     population = population_of(blocks, comparable=not products)
-    size = trial_size(int(blocks.x.shape[1]), most_clusters, products=products)
+    columns = int(blocks.x.shape[1])
+    size = trial_size(columns, most_clusters, products=products, sample=sample_size)
     positions, weights = sample(population, size, rng)
     order = np.argsort(population.at(positions), kind="stable")
     rows = population.at(positions)[order]
@@ -239,7 +253,7 @@ def evidence(
         return _likelihoods(estimator, numbers, drawn, steps) | refits, -np.inf
     known, here = drawn.in_coordinates(estimator, numbers[-1])
     table = _judged(known, numbers, here, steps)
-    chance, limit = chance_of(estimator, numbers, drawn, steps)
+    chance, limit = chance_of(estimator, numbers, drawn, steps, table["silhouette"])
     refits = _stability(known, numbers, here, n_bootstrap, steps) if n_bootstrap else {}
     columns = {
         **table,
@@ -252,30 +266,53 @@ def evidence(
 
 
 def chance_of(
-    estimator: Any, numbers: list[int], drawn: TrialRows, steps: SelectionSteps
+    estimator: Any,
+    numbers: list[int],
+    drawn: TrialRows,
+    steps: SelectionSteps,
+    seen: Float64 | None = None,  # (k,) silhouettes of the rows themselves
 ) -> tuple[Float64, float]:
     """Return the mean silhouettes (k,) of hard clusters of rows without any, and the most that such
-    rows reach after correction."""
-    means, tops = [], []
+    rows reach after correction.
+
+    Rows are drawn until the answer does not hang on chance. Silhouettes change little from one
+    number of clusters to the next, and are read between those that are made.
+    """
+    made = spaced(numbers)
 
     def silhouettes(one: TrialRows) -> list[float]:
         known, here = one.in_coordinates(hard_twin(estimator), numbers[-1])
-        return [here.indices(model)[0] for model in _in_a_row(known, numbers, here, steps.rng)]
+        return [here.indices(model)[0] for model in _in_a_row(known, made, here, steps.rng)]
 
-    for shape, samples in zip(SHAPES, drawn.without_clusters(steps.rng), strict=True):
-        values = np.array(
-            [
-                steps.once(f"{shape} {number}", partial(silhouettes, one))
-                for number, one in enumerate(samples)
-            ]
-        )
-        means.append(values.mean(axis=0))
+    lines: dict[str, list[Float64]] = {shape: [] for shape in SHAPES}
+    for count, samples in enumerate(drawn.without_clusters(steps.rng), start=1):
+        for shape, one in zip(SHAPES, samples, strict=True):
+            values = steps.once(f"{shape} {count}", partial(silhouettes, one))
+            lines[shape].append(np.interp(np.log(numbers), np.log(made), values))
+        if count < ENOUGH:
+            continue
+        chance = np.max([np.mean(some, axis=0) for some in lines.values()], axis=0)
         # Each is corrected by the others, as the rows are by all.
-        tops += [
-            corrected(line, np.delete(values, place, axis=0).mean(axis=0)).max()
-            for place, line in enumerate(values)
+        tops = [
+            corrected(line, np.delete(some, place, axis=0).mean(axis=0)).max()
+            for some in lines.values()
+            for place, line in enumerate(some)
         ]
-    return np.max(means, axis=0), float(np.mean(tops) + DEVIATIONS * np.std(tops))
+        usual, limit = float(np.mean(tops)), float(np.mean(tops) + DEVIATIONS * np.std(tops))
+        if seen is not None:
+            best = corrected(seen, chance).max()
+            if best < usual or best > CLEAR * limit:
+                break
+    return chance, limit
+
+
+def spaced(numbers: list[int]) -> list[int]:
+    """Return some of rising numbers, each at least so many times the one before, and the last."""
+    kept = numbers[:1]
+    for number in numbers[1:]:
+        if number >= SPACING * kept[-1] or number == numbers[-1]:
+            kept.append(number)
+    return kept
 
 
 def _in_a_row(

@@ -16,22 +16,25 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
 from ..data.blocks import Blocks
-from ..estimators.placed_clustering import PlacedClustering
+from ..fitting.arguments import Auto
 from ..fitting.fit import MAY_CHANGE, BaseCMeans
 from ..fitting.kernel_evidence import given_kernel
 from ..fitting.validation import integer
-from ..runtime.numerals import in_digits, told_apart
+from ..runtime.checks import is_auto
+from ..runtime.numerals import in_digits, several, told_apart
+from ..runtime.progress import trials as telling_of_trials
 from ..runtime.tables import aligned, html_lines, html_table, texts_of
 from ..runtime.user_warnings import warn
 from ..solvers.checkpoints import Checkpoint, CheckpointLog, checked_checkpoint
 from ..solvers.fit_identity import fingerprint, formatted
-from .evidence import evidence, for_trials, given_rows, trial_rows
+from .evidence import ENOUGH, evidence, for_trials, given_rows, trial_rows
 from .steps import SelectionSteps
 
 Evidence = Literal["auto", "silhouette", "xie_beni", "stability", "bic", "icl"]
 OF_LIKELIHOODS = ("auto", "stability", "bic", "icl")
 OF_DISTANCES = ("auto", "silhouette", "xie_beni", "stability")
 NUMBERS = range(2, 21)  # that are tried where nothing is said
+REFITS = 20  # where stability decides
 LEAST = ("xie_beni", "bic", "icl")  # of which the least is the best
 
 
@@ -88,7 +91,8 @@ def select(
     n_clusters: Iterable[int] = NUMBERS,
     *,
     by: Evidence = "auto",
-    n_bootstrap: int = 20,
+    n_bootstrap: int | Auto = "auto",
+    sample_size: int | Auto | None = "auto",
     param_grid: Mapping[str, Sequence[Any]] | None = None,
     sample_weight: Any = None,
     random_state: Any = None,
@@ -97,7 +101,7 @@ def select(
 ) -> Selection:
     """Choose the number of clusters, and fit.
 
-    Every number is fitted and judged on a fair sample of at most 5,000 rows (100 for each of the
+    Every number is fitted and judged on a fair sample of at most 3,000 rows (100 for each of the
     most clusters, if that is more), then the chosen one is fitted to all. The evidence is the
     simplified silhouette corrected for chance:
 
@@ -106,10 +110,12 @@ def select(
         mean of s for rows without clusters
 
     Rows without clusters are drawn from one cloud with the mean and covariance of the sample, once
-    normal and once uniform along its principal axes, and k-means in the estimator's space is fitted
-    to each draw; the larger of the two means counts. The number of largest s' is chosen, unless it
-    is no larger than the best of such draws reach (their mean and three standard deviations): then
-    there are no clusters to see, and 1 is the answer.
+    normal and once uniform along its principal axes, twice each and more often where the answer
+    hangs on chance. k-means in the estimator's space is fitted to each draw, with numbers of
+    clusters some 1.3 times apart, between which s0 is interpolated; the larger of the two means
+    counts. The number of largest s' is chosen, unless it is no larger than the best of such draws
+    reach (their mean and three standard deviations): then there are no clusters to see, and 1 is
+    the answer.
 
     Of columns that are no cloud's the draws keep what they have by themselves: skewed ones, such as
     incomes, come from a cloud of their powers (Yeo & Johnson 2000); values told in steps are
@@ -130,10 +136,14 @@ def select(
         silhouette as it is, the Xie-Beni index, or the stability: the largest number whose refits
         agree as well as those of the best, to its standard error. Of mixtures "auto" is "bic";
         "icl" wants clusters that are apart.
-    n_bootstrap : int, default=20
+    n_bootstrap : int or "auto", default="auto"
         Refits for each number, on at most 1,000 rows (20 for each of the most clusters, if that is
-        more), from three starts and without a search. 0: none, and no such columns. See `stability`
-        for a fitted model's, cluster by cluster.
+        more), from three starts and without a search. They take longer than all else. "auto": 20
+        where stability decides, else none; 0: none, and no such columns. See `stability` for a
+        fitted model's, cluster by cluster.
+    sample_size : int, "auto" or None, default="auto"
+        Rows at most that numbers are judged on, drawn by their weights. "auto": 3,000, or 100 for
+        each of the most clusters; None: all, which must fit into memory.
     param_grid : dict of lists, optional
         Further parameters to choose, such as {"m": [1.5, 2], "gamma": [0.1, 1]}: all combinations
         are fitted with every number.
@@ -159,7 +169,7 @@ def select(
         For an estimator that finds the number itself or is not of this library, numbers below 2 or
         none that is below the number of rows, a `by` that is unknown or of other estimators
         (likelihoods are of mixtures, silhouettes of all but these), one refit alone or none for
-        by="stability", and whatever `fit` refuses.
+        by="stability", a `sample_size` below 1, and whatever `fit` refuses.
 
     Notes
     -----
@@ -187,7 +197,9 @@ def select(
     >>> selection.estimator.predict(X).max()
     np.int64(3)
     """
-    _check(estimator, by, n_bootstrap)
+    refits = _check(estimator, by, n_bootstrap)
+    if sample_size is not None and not is_auto(sample_size):
+        integer(sample_size, "sample_size", "select", 1)
     numbers = _numbers(n_clusters)
     if estimator._has_likelihood and by != "stability":
         numbers, by = sorted({1, *numbers}), "bic" if by == "auto" else by
@@ -198,10 +210,17 @@ def select(
         estimator,
         rows,
         rng,
-        {"numbers": numbers, "by": by, "refits": n_bootstrap, "grid": dict(param_grid or {})},
+        {
+            "numbers": numbers,
+            "by": by,
+            "refits": refits,
+            "sample": sample_size,
+            "grid": dict(param_grid or {}),
+        },
     )
-    steps = SelectionSteps(rng if log is None else log.rng, log)
-    drawn = trial_rows(estimator, rows, numbers[-1], steps.rng)
+    size = rows.n_rows if sample_size is None else sample_size
+    rng = rng if log is None else log.rng
+    drawn = trial_rows(estimator, rows, numbers[-1], rng, size)
     if numbers[0] >= len(drawn.weights):
         raise ValueError(
             f"select(n_clusters={n_clusters!r}): there are {len(drawn.weights)} distinct rows; "
@@ -210,11 +229,13 @@ def select(
     numbers = [number for number in numbers if number < len(drawn.weights)]
     grid = list(ParameterGrid(dict(param_grid or {})))
     trials = [for_trials(estimator).set_params(**params) for params in grid]
-    with warnings.catch_warnings():
+    fits = len(trials) * (len(numbers) * (1 + bool(refits)) + 2 * ENOUGH)
+    with warnings.catch_warnings(), telling_of_trials(fits) as ended:
         warnings.simplefilter("ignore")  # of trials; the fit to all rows warns for itself
+        steps = SelectionSteps(rng, log, ended=ended)
         scopes = [steps.within(f"setting {number}") for number in range(len(trials))]
         found = [
-            evidence(trial, numbers, drawn, n_bootstrap, own)
+            evidence(trial, numbers, drawn, refits, own)
             for trial, own in zip(trials, scopes, strict=True)
         ]
     tables, limits = zip(*found, strict=True)
@@ -286,12 +307,14 @@ def _best(table: dict[str, Any], judged: Any, by: str) -> int:
     return int(level[np.argmax(table["n_clusters"][level])])
 
 
-def _check(estimator: Any, by: str, n_bootstrap: Any) -> None:
-    if isinstance(estimator, PlacedClustering):
+def _check(estimator: Any, by: str, n_bootstrap: Any) -> int:
+    """Refuse what is invalid for all rows; return the number of refits."""
+    own = getattr(estimator, "_own_evidence", None)
+    if own is not None:
         raise ValueError(
             f"select(estimator={type(estimator).__name__}): the evidence is of clusters with "
-            'centres; this one finds the number in one fit, from n_clusters="auto" or '
-            "(least, most)."
+            f'centres; those of this one are judged by its {own}, and where it takes "auto" for '
+            "n_clusters it finds the number in one fit."
         )
     if not isinstance(estimator, BaseCMeans):
         steps = (
@@ -321,13 +344,15 @@ def _check(estimator: Any, by: str, n_bootstrap: Any) -> None:
             f"select(estimator={type(estimator).__name__}, by={by!r}): likelihoods are of mixtures "
             f"alone, silhouettes of all others; take one of {list(known)}."
         )
-    if integer(n_bootstrap, "n_bootstrap", "select", 0) == 1 or (
-        by == "stability" and n_bootstrap == 0
-    ):
+    if is_auto(n_bootstrap):
+        return REFITS if by == "stability" else 0
+    refits = integer(n_bootstrap, "n_bootstrap", "select", 0)
+    if refits == 1 or (by == "stability" and refits == 0):
         raise ValueError(
             f"select(by={by!r}, n_bootstrap={n_bootstrap}): agreement of refits needs at least 2 "
             "of them."
         )
+    return refits
 
 
 def _numbers(n_clusters: Iterable[int]) -> list[int]:
@@ -384,7 +409,7 @@ def _reason(number: int, table: dict[str, Any], best: int, limit: float, by: str
 
 def _reason_by_likelihood(number: int, table: dict[str, Any], best: int, by: str) -> str:
     """Say in a sentence why, of a mixture."""
-    said = f"{number} cluster{'s' if number > 1 else ''}"
+    said = several(number, "cluster")
     if by == "stability":
         return (
             f"{said}: refits agree on them to {table['stability'][best]:.3f} +- "

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from ..data.arrays import Float64
 from ..data.row_source import StoredRows
 from ..engines import column_beside, without_checkpoint
-from ..estimators.placed_clustering import PlacedClustering
 from ..fitting.fit import BaseCMeans
 from ..fitting.kernel_evidence import given_kernel
 from ..fitting.validation import integer, read_rows, weights_of
@@ -139,11 +138,11 @@ def stability(
     >>> bool(true.clusters.min() > 0.9), bool(split.clusters.min() < 0.7)
     (True, True)
     """
-    if isinstance(model, PlacedClustering):
+    own = getattr(model, "_own_evidence", None)
+    if own is not None:
         raise ValueError(
-            f"stability(model={type(model).__name__}): clusters of a graph are judged by the model "
-            "itself: ModularityClustering by stability_, ConnectivityClustering by "
-            "split_distances_, ConsensusClustering by agreement_."
+            f"stability(model={type(model).__name__}): its clusters are judged by the model "
+            f"itself; see its {own}."
         )
     if not isinstance(model, BaseCMeans):
         raise ValueError(f"stability(model={model!r}): pass a fitted estimator of this library.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,23 +12,33 @@ from ..data.arrays import Float64
 from ..solvers.checkpoints import CheckpointLog, set_drawn
 
 
+def nothing() -> None:
+    """Where nobody listens."""
+
+
 @dataclass(frozen=True)
 class SelectionSteps:
     """Each step gives a few numbers, and draws from the one random state; `scope`: what its keys
-    begin with."""
+    begin with; `ended` is called after each."""
 
     rng: np.random.RandomState
     log: CheckpointLog | None = None
     scope: str = ""
+    ended: Callable[[], None] = nothing
 
     def within(self, scope: str) -> SelectionSteps:
         """Return the same draws and log for a part of the selection, whose keys begin with
         `scope`."""
-        return SelectionSteps(self.rng, self.log, f"{self.scope}{scope}/")
+        return replace(self, scope=f"{self.scope}{scope}/")
 
     def once(self, key: str, made: Callable[[], Any]) -> Float64:
         """Return the numbers of a step, which no other step has the key of; where it was made
         before, as it was, draws included."""
+        numbers = self._numbers(key, made)
+        self.ended()
+        return numbers
+
+    def _numbers(self, key: str, made: Callable[[], Any]) -> Float64:
         if self.log is None:
             return np.asarray(made(), np.float64)
         section = self.log.section(f"{self.scope}{key}")

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..data.addresses import place
 from ..data.arrays import Array
 from ..runtime.parameter_object import ParameterObject
 from ..runtime.signals import held_back
@@ -148,7 +149,7 @@ class CheckpointLog:
         self, checkpoint: Checkpoint, identity: Mapping[str, Any], rng: np.random.RandomState
     ) -> None:
         self._checkpoint, self._identity = checkpoint, {"version": __version__, **identity}
-        self._path = Path(checkpoint.path)
+        self._path = place(checkpoint.path)
         self._sections: dict[str, CheckpointSection] = {}
         self._found: dict[str, Packed] = {}
         self._sweeps, self._written = 0, time.monotonic()
@@ -306,7 +307,7 @@ def check_place(checkpoint: Checkpoint, word: str = "checkpoint") -> None:
 
     `word`: what the user calls it.
     """
-    path = Path(checkpoint.path)
+    path = place(checkpoint.path)
     if checkpoint.resume and not path.is_file():
         raise ValueError(
             f"{word}: there is no {path} to resume from; take resume=False to begin anew."

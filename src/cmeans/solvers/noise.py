@@ -36,6 +36,9 @@ COVERED = 0.7
 # of that one's width: where noise begins, so that clusters without any keep nearly all of their
 # rows
 BEYOND = 1.5
+# share of a cluster that noise may take where the rest of it lies as its own width says, and the
+# share that lies so in one without noise
+QUARTER, COMPACT = 0.25, 0.9
 # share of an equal part of the rows from which on rows that lie apart are a cluster, not a few
 # strays
 OWN = 0.2
@@ -247,19 +250,23 @@ class NoisePilot:
         self, part: Problem, centres: Centres, settled: _Settled
     ) -> LostCluster | None:
         """Return the cluster about a centre of the run without noise that noise has taken: more
-        than half of its rows are noise, and more than half of all noise is of it. Noise that is
-        spread is of several clusters, and strays are few."""
+        than half of its rows are noise, or a quarter of one that has few strays by its own width,
+        and more than half of all noise is of it. Noise that is spread is of several clusters, and
+        strays are few."""
         before, after = self.nearest(part, centres), self.nearest(part, settled.centres)
         c, weight = len(centres), before.weight
         noise = np.where(after.d2 > settled.delta, weight, 0.0)
         mass = np.bincount(before.labels, weight, c)
         taken = np.bincount(before.labels, noise, c)
         enough = mass >= OWN * mass.sum() / c
-        lost = np.flatnonzero((taken > HALF * mass) & (taken > HALF * noise.sum()) & enough)
+        lost = np.flatnonzero((taken > QUARTER * mass) & (taken > HALF * noise.sum()) & enough)
         if not len(lost):
             return None
         own = before.labels == lost[0]
         width = cluster_width(before.d2[own], weight[own])
+        near = float(weight[own & (before.d2 <= BEYOND * width)].sum())
+        if taken[lost[0]] <= HALF * mass[lost[0]] and near < COMPACT * mass[lost[0]]:
+            return None
         return LostCluster(width, float(mass[lost[0]] / mass.sum()))
 
     def _sparing(

@@ -102,8 +102,11 @@ class Observer:
     scope: str = ""  # the stages that this one is part of, and its round among its like
 
     def at(self, stage: str, run: int = 0, n_runs: int = 1) -> Observer:
-        """For one run of a stage."""
-        return replace(self, reporter=replace(self.reporter, stage=stage, run=run, n_runs=n_runs))
+        """For one run of a stage, of which there are as many as are known so far."""
+        known_runs = max(n_runs, run + 1)
+        return replace(
+            self, reporter=replace(self.reporter, stage=stage, run=run, n_runs=known_runs)
+        )
 
     def within(self, scope: str) -> Observer:
         """For the solves that are part of a stage, or of one round of it."""

@@ -21,6 +21,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
+from ..data.addresses import moved, near, try_moving
 from ..runtime.numerals import in_bytes
 
 PREFIX = ".cmeans-tmp-"
@@ -73,6 +74,7 @@ def try_writing(file: Path) -> None:
     with _staging_for(file.parent, file) as staging, writing_to(staging / file.name):
         (staging / file.name).write_bytes(bytes(_PAGE))
         _flush_to_disk(staging / file.name)
+        try_moving(staging / file.name, file)
 
 
 def check_room(file: Path, least: int) -> None:
@@ -127,7 +129,7 @@ def _moved(folder: Path, staging: Path, names: list[str], seal: str) -> str:
         for some in ([name for name in names if name != seal], [seal] if seal in names else []):
             for name in some:
                 with writing_to(folder / name):
-                    (staging / name).replace(folder / name)
+                    moved(staging / name, folder / name)
             with writing_to(folder / seal):
                 flush_names(folder)
     return f"Written: {', '.join(str(folder / name) for name in names)}."
@@ -145,7 +147,7 @@ def staged_file(file: Path) -> Iterator[Path]:
         yield staging / file.name
         _flush_to_disk(staging / file.name)
         with writing_to(file):
-            (staging / file.name).replace(file)
+            moved(staging / file.name, file)
             flush_names(file.parent)
 
 
@@ -177,17 +179,19 @@ def _staging_for(folder: Path, wanted: Path) -> Iterator[Path]:
 
 def remove_leftovers(folder: Path) -> None:
     """Remove the temporary folders of runs that were killed, never those of a running process."""
-    for path in folder.glob(f"{PREFIX}*"):
+    for path in near(folder).glob(f"{PREFIX}*"):
         if _is_abandoned(path):
             shutil.rmtree(path, ignore_errors=True)
 
 
 def new_staging(folder: Path) -> Path:
-    """Create a temporary folder inside `folder`."""
+    """Create a temporary folder inside `folder`, or near it."""
     # Its name has the process, when that began, and where its number is that of one process, from
     # which a later run finds out whether it still exists.
     pid = os.getpid()
-    return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{pid}-{_beginning(pid)}-{_realm()}-", dir=folder))
+    return Path(
+        tempfile.mkdtemp(prefix=f"{PREFIX}{pid}-{_beginning(pid)}-{_realm()}-", dir=near(folder))
+    )
 
 
 def _is_abandoned(path: Path) -> bool:
@@ -246,7 +250,7 @@ def flush_names(folder: Path) -> None:
     relies on them, such as a new file by the name of one whose arrays have been removed."""
     if os.name != "nt":  # which opens no folders
         try:
-            _flush(folder, os.O_RDONLY)
+            _flush(near(folder), os.O_RDONLY)
         except OSError as error:
             if error.errno not in _UNABLE:
                 raise

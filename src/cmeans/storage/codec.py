@@ -29,6 +29,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 from scipy import sparse
 
+from ..data.addresses import local_copy
 from ..data.arrays import is_foreign, is_sparse, sparse_damage, to_numpy
 from ..runtime.stored_classes import stored_class, stored_name
 from .atomic import write_atomically
@@ -90,7 +91,7 @@ def text_in(path: Path, key: str) -> str | None:
     """Return the metadata of a file under a key; None where it has no such key, or is no such
     file."""
     try:
-        with safe_open(path, framework="numpy") as file:
+        with local_copy(path) as copy, safe_open(copy, framework="numpy") as file:
             return _text(file, key)
     except UNREADABLE:
         return None
@@ -112,7 +113,7 @@ def read_packed(path: Path, key: str) -> tuple[Any, Arrays]:
     A header that has a digest is that of the file; one without, as earlier versions wrote them, is
     for callers to refuse or take.
     """
-    with safe_open(path, framework="numpy") as file:
+    with local_copy(path) as copy, safe_open(copy, framework="numpy") as file:
         text = _text(file, key)
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
     unknown = sorted({str(a.dtype) for a in arrays.values()} - DTYPES)

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ..data.addresses import near
+
 if sys.platform == "win32":
     import msvcrt
 else:
@@ -32,8 +34,8 @@ def locked(output: Path, word: str) -> Iterator[None]:
     of other machines, so the name of one in a lock is believed. Where nothing can be written beside
     the output, or the file system has no locks, nothing is kept.
     """
-    lock = _file_beside(output)
-    descriptor = _taken(lock, word)
+    lock = _file_beside(near(output))
+    descriptor = None if near(output) is not output else _taken(lock, word)
     try:
         yield
     finally:

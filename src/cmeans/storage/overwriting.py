@@ -11,6 +11,9 @@ import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from ..data.addresses import Address, place
+from ..runtime.shown_addresses import for_people
+
 FileWord = str | os.PathLike[str] | int  # a path, or the descriptor of an open file
 Identity = tuple[object, ...]
 
@@ -27,14 +30,19 @@ def refuse_overwriting(outputs: Mapping[str, FileWord], inputs: Iterable[FileWor
         key = _identity(file)
         if key in read:
             which = "of standard input" if isinstance(read[key], int) else read[key]
-            raise ValueError(f"{name} would overwrite the input file {which}; choose another name.")
+            raise ValueError(
+                for_people(f"{name} would overwrite the input file {which}; choose another name.")
+            )
         other = written.setdefault(key, name)
         if other != name:
-            raise ValueError(f"{name} is {other} too; they must be different files.")
+            raise ValueError(for_people(f"{name} is {other} too; they must be different files."))
 
 
 def lies_in(path: str | os.PathLike[str], folder: str | os.PathLike[str]) -> bool:
     """True where a path, which need not exist, is a folder or leads into it."""
+    inside, outside = place(path), place(folder)
+    if isinstance(inside, Address) or isinstance(outside, Address):
+        return f"{inside}/".startswith(f"{str(outside).rstrip('/')}/")
     real = Path(os.path.realpath(path))
     key = _identity(folder)
     return any(_identity(part) == key for part in (real, *real.parents))
@@ -49,7 +57,12 @@ def is_plain_file(descriptor: int) -> bool:
 
 
 def _identity(file: FileWord) -> Identity:
-    """Device and inode; of a file that is not there those of its folder, and its name."""
+    """Device and inode; of a file that is not there those of its folder, and its name. Of one in a
+    store its address."""
+    if not isinstance(file, int):
+        file = place(file)
+        if isinstance(file, Address):
+            return (file,)
     try:
         found = os.stat(file)
         return found.st_dev, found.st_ino

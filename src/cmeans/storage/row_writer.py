@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from ..data.addresses import place
 from ..data.arrays import IntArray, to_numpy
 from ..data.outputs import RowOutputs
 from .atomic import WriteError, check_room, staged_file, try_writing, writing_to
@@ -217,7 +218,7 @@ class ResultsFile:
         """`caller`: the method, for messages; `memberships`: None writes those of soft rules, where
         the file can hold them. `late`: an error of writing rows is raised at the end, so that a fit
         is not lost."""
-        self._path, self._caller = Path(out), caller
+        self._path, self._caller = place(out), caller
         self._memberships, self._top_k, self._threshold = memberships, top_k, threshold
         self._open = ExitStack()
         self._late = late

@@ -433,7 +433,12 @@ def test_without_pyarrow(tmp_path: Path, x: np.ndarray, monkeypatch: pytest.Monk
         for name in sys.modules
         if name.partition(".")[0] == "pyarrow" or name.startswith("cmeans.data.files.")
     ]:
-        if name.rpartition(".")[2] in ("pyarrow", "arrow", "csv") or name.startswith("pyarrow"):
+        if name.rpartition(".")[2] in (
+            "pyarrow",
+            "arrow",
+            "arrow_library",
+            "csv",
+        ) or name.startswith("pyarrow"):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(

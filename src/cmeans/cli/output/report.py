@@ -16,7 +16,7 @@ import scipy.sparse
 from ...data.recipe.scaling import LONG_TAIL, skewness, some_rows
 from ...data.recipe.table_recipe import TableRecipe
 from ...data.row_source import ColumnLabel, as_source
-from ...runtime.numerals import in_bytes, in_digits, percent
+from ...runtime.numerals import in_bytes, in_digits, percent, several
 from ...runtime.tables import texts_of
 from ..option_values import METHODS
 
@@ -136,7 +136,7 @@ def next_steps(
     if tails:
         longest = max(tails, key=tails.__getitem__)
         beside = len(tails) - 1
-        others = f", and {beside} more column{'s' if beside > 1 else ''}" if beside else ""
+        others = f", and {several(beside, 'more column')}" if beside else ""
         why = f"{longest!r}: skewness {tails[longest]:.0f}{others}; take logarithms of long tails"
         again(why, "--scale", "log")
     elif summary["scale"] == "none" and own.get("scaling") != "range" and spread:
@@ -232,7 +232,7 @@ def of_fit(summary: Mapping[str, Any]) -> Iterator[Part]:
         return
     clear, names = summary["clearness"], [str(label) for label in summary["column_names"]]
     some = ", ".join(names[:8]) + (f", ... ({len(names):,} in all)" if len(names) > 8 else "")
-    found = f"{len(summary['sizes']):,} cluster{'s' if len(summary['sizes']) != 1 else ''}"
+    found = several(len(summary["sizes"]), "cluster")
     settings = {name: summary[name] for name in ("kernel", "gamma", "covariance", "m")}
     used = ", ".join(
         f"{name} {in_digits(value)}" if isinstance(value, float) else f"{name} {value}"
@@ -288,9 +288,21 @@ def of_predict(summary: Mapping[str, Any]) -> Iterator[Part]:
     yield from _end(summary)
 
 
+def of_stream(summary: Mapping[str, Any]) -> Iterator[Part]:
+    """Yield the end of a stream, whose warnings have been told as they came."""
+    skipped = summary["rows_malformed"]
+    yield f"{several(summary['rows_clustered'], 'row')} of {summary['source']} clustered" + (
+        f"; {several(skipped, 'malformed row')} left out" if skipped else ""
+    )
+    yield ""
+    yield _clusters(summary["sizes"], summary["noise"], None)
+    yield f"written: {', '.join(summary['outputs'].values())}"
+
+
 def of_report(summary: Mapping[str, Any]) -> Iterator[Part]:
     """Yield what a page was written of."""
-    yield f"{summary['rows']:,} rows of {summary['file']}, as {summary['model']} sees them"
+    model = summary["model"] or summary["estimator"]
+    yield f"{summary['rows']:,} rows of {summary['file']}, as {model} sees them"
     yield from _end(summary)
 
 
@@ -309,7 +321,7 @@ def of_select(summary: Mapping[str, Any]) -> Iterator[Part]:
     names = {name: title for name, title in known.items() if name in summary["table"]}
     rows = zip(*(texts_of(summary["table"][name]) for name in names), strict=True)
     yield (
-        f"{summary['n_clusters']} cluster{'s' if summary['n_clusters'] != 1 else ''} in "
+        f"{several(summary['n_clusters'], 'cluster')} in "
         f"{summary['rows']:,} rows of {summary['file']}"
     )
     yield ""

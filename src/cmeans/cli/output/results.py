@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...data.addresses import near, place
 from ...data.files.arrow import OWN, file_bytes, pa
 from ...persistence.model_file import KEY
 from ...runtime.user_warnings import DataWarning, one_line
@@ -187,7 +188,11 @@ def refuse_foreign(folder: Path, names: Iterable[str], seal: str, overwrite: boo
     that its summary, the file `seal`, does not name. Where there is none, as the run was broken
     off, files tell themselves whose they are."""
     known = _files_of_run(folder / seal)
-    there = [name for name in names if os.path.lexists(folder / name) and name not in known]
+    there = [
+        name
+        for name in names
+        if name not in known and ((folder / name).exists() or (folder / name).is_symlink())
+    ]
     foreign = [name for name in there if known or not _is_own(folder / name)]
     if foreign and not overwrite:
         raise InputError(
@@ -210,7 +215,8 @@ def _is_own(file: Path) -> bool:
     """True of a model, and of results by row, that the library has written."""
     if file.suffix == ".parquet":
         try:
-            return OWN in (pa.parquet.read_schema(file).metadata or {})
+            with file_bytes(file) as opened:
+                return OWN in (pa.parquet.read_schema(opened).metadata or {})
         except (OSError, pa.ArrowException):
             return False
     return text_in(file, KEY) is not None
@@ -223,7 +229,7 @@ def files_kept(files: Mapping[str, str | os.PathLike[str] | None]) -> Iterator[N
     with ExitStack() as held:
         for option, file in files.items():
             if file is not None:
-                held.enter_context(locked(Path(file), f"{option} {file}"))
+                held.enter_context(locked(place(file), f"{option} {file}"))
         yield
 
 
@@ -241,9 +247,18 @@ def staged_file(file: Path, option: str = "--out") -> Iterator[Path]:
         yield place
 
 
-def refuse_unwritable(option: str, file: Path, *, in_place: bool = False) -> None:
+def refuse_unwritable(
+    option: str, file: Path, *, in_place: bool = False, grows: bool = False
+) -> None:
     """Refuse a file that cannot be written: into its folder, or in place where it is there
-    already."""
+    already. What grows row by row cannot be in a store."""
+    if near(file) is not file:
+        if grows:
+            raise InputError(
+                f"{option} {file}: is written row by row, and files in a store as a whole; give a "
+                "file of this machine."
+            )
+        return
     if not file.parent.is_dir():
         raise InputError(f"{option} {file}: cannot be written (no such folder).")
     if not os.access(file if in_place else file.parent, os.W_OK):

@@ -21,7 +21,7 @@ class EventLog:
         self._file, self._model, self._known = file, None, 0
         if file is None:
             return
-        refuse_unwritable("--events", file)
+        refuse_unwritable("--events", file, grows=True)
         kept = []
         if isinstance(former, StreamingGaussianMixture):
             self._known, last = former._stream.n_events, former._stream.n_rows

@@ -166,7 +166,7 @@ class LabelWriter:
             raise InputError(
                 f"--out {self._out}: is no plain file; use - and let the shell send that there."
             )
-        refuse_unwritable("--out", self._out, in_place=self._out.exists())
+        refuse_unwritable("--out", self._out, in_place=self._out.exists(), grows=True)
 
     def _known(self, state: Path | None, former: Written | None) -> int:
         """Return the size of the labels that a state records; InputError where this file does not

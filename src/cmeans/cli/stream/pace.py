@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from ...runtime.numerals import several
+
 
 class PaceLines:
     """Counts of what has come since the last line."""
@@ -25,7 +27,8 @@ class PaceLines:
             return
         pace = self._rows / (now - self._began)
         self._tell(
-            f"{self._rows:,} rows, {pace:,.0f}/s; {clusters:,} clusters; {self._alerts:,} alerts; "
+            f"{several(self._rows, 'row')}, {pace:,.0f}/s; {several(clusters, 'cluster')}; "
+            f"{several(self._alerts, 'alert')}; "
             f"longest delay {self._delay:.2g} s"
         )
         self._began, self._rows, self._alerts, self._delay = now, 0, 0, 0.0

@@ -18,7 +18,7 @@ from ...data.files.schema import ColumnChoice
 from ...data.recipe.recognition import Given
 from ...data.recipe.scaling import learn_scaling
 from ...data.recipe.table_recipe import TableRecipe
-from ...runtime.numerals import in_digits
+from ...runtime.numerals import in_digits, several
 from ...runtime.signals import held_back
 from ...runtime.user_warnings import UnfitRowError
 from ...storage.atomic import write_text
@@ -41,7 +41,7 @@ from .batches import Batch, Faults, FirstOnes, chunks, with_few_faults
 from .events import EventLog
 from .labels import STDOUT, LabelWriter, plain_file
 from .pace import PaceLines
-from .sources import AS_RECOGNISED, STDIN, Source, parquet_files
+from .sources import AS_RECOGNISED, STDIN, Source, parquet_files, the_file
 from .state import SavedStream, StreamPlace, refuse_no_state, refuse_other_words
 
 IN_PIPES = 0.5  # seconds that a row waits for others there, unless the user says how many
@@ -154,7 +154,7 @@ class StreamRun:
                 replace(reading, weight=reading.weight or former.weight),
                 former.recipe,
             )
-        self._wait = request.wait or (IN_PIPES if _is_pipe(Path(source)) else None)
+        self._wait = request.wait or (IN_PIPES if _is_pipe(the_file(request.reading)) else None)
         self._source = Source(
             reading,
             recipe,
@@ -191,7 +191,7 @@ class StreamRun:
                 raise
         if self._stream is None:
             count = self._faults.count
-            skipped = f" but {count:,} malformed one{'' if count == 1 else 's'}" if count else ""
+            skipped = f" but {several(count, 'malformed one')}" if count else ""
             raise InputError(f"{self._source.where}: no rows came{skipped}.")
         return replace(self._stream, place=self._place)
 
@@ -256,7 +256,7 @@ class StreamRun:
         assert choice is not None, "rows come after their columns"
         if self._stream is None:
             wanted = self._request.words.get("n_clusters")
-            number = "clusters that come and go" if wanted is None else f"{wanted:,} clusters"
+            number = "clusters that come and go" if wanted is None else several(wanted, "cluster")
             self._screen.say(
                 f"looking for {number} in {len(choice.columns):,} columns of {choice.dtype.name}"
             )
@@ -293,7 +293,7 @@ class StreamRun:
         """Return a new model, and the scaling of the first chunk."""
         words = self._request.words
         if len(chunk) < (words.get("n_clusters") or 1):
-            came = f"{len(chunk):,} row{'' if len(chunk) == 1 else 's'} came"
+            came = f"{several(len(chunk), 'row')} came"
             raise InputError(
                 f"{self._source.where}: {came}, too few for --clusters {words['n_clusters']}."
             )
@@ -337,7 +337,7 @@ class StreamRun:
 
 def stream(request: StreamRequest, screen: Screen) -> dict[str, Any] | None:
     """Read to the end of the source and return the summary; None where the labels go to stdout."""
-    refuse_clashes(request, Path(str(request.reading.file)))
+    refuse_clashes(request, the_file(request.reading))
     out, watch = None if request.out == STDOUT else request.out, Stopwatch()
     with files_kept({"--out": out, "--checkpoint": request.checkpoint}):
         run = StreamRun(request, screen, _former(request, screen))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...data.addresses import place
 from ...data.files.arrow import ParquetTable, readable
 from ...data.files.csv import CsvText, ReadLines, unpacked
 from ...data.files.discovery import kind_of_bytes, kind_of_file, packer_of
@@ -39,6 +40,12 @@ Batches = Generator[Batch | None, None, None]  # None: no rows came for a while
 Parts = Iterable[tuple[ReadLines, Sequence[int], Sequence[NDArray[Any]]] | None]
 
 
+def the_file(reading: ReadOptions) -> Path:
+    """Return the file or folder that a stream comes from."""
+    assert isinstance(reading.file, (str, os.PathLike)), "a stream comes from one"
+    return place(reading.file)
+
+
 class Source:
     """The rows of a stream but those that an earlier run has clustered."""
 
@@ -56,7 +63,7 @@ class Source:
         """`recipe`: the preparation of rows for a model that goes on. `begun`: the place after
         which rows are new. `wait`: seconds without rows after which None is yielded. `beside`: the
         columns that go with the rows to their labels. `given`: how numbers are written."""
-        self.path = Path(str(reading.file))
+        self.path = the_file(reading)
         self.where = "standard input" if self.path == STDIN else str(self.path)
         self.choice: ColumnChoice | None = None  # of the last file
         self.n_rows = 0  # so far, in this run
@@ -318,7 +325,11 @@ def _stamp(file: Path) -> tuple[int, int]:
 def parquet_files(folder: Path) -> list[Path]:
     """Return the Parquet files of a folder, but hidden ones, which may be incomplete."""
     return sorted(
-        (path for path in folder.glob("*.parquet") if not path.name.startswith(".")),
+        (
+            path
+            for path in folder.iterdir()
+            if path.suffix == ".parquet" and not path.name.startswith(".")
+        ),
         key=lambda path: path.name,
     )
 

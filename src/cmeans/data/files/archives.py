@@ -24,7 +24,7 @@ def text_in(file: Path) -> str | None:
     """Return the name of the table in a zip archive, "" of an Excel workbook, and None of other
     archives, such as npz; several tables are an error."""
     try:
-        with zipfile.ZipFile(file) as archive:
+        with file.open("rb") as opened, zipfile.ZipFile(opened) as archive:
             names = [name for name in archive.namelist() if not name.endswith("/")]
     except _DAMAGED:
         return None
@@ -45,7 +45,11 @@ def unzipped(file: Path, name: str) -> Iterator[Iterator[bytes]]:
     """Provide the bytes of a table in an archive, some at a time; `name`: as `text_in` has it."""
     try:
         if name:
-            with zipfile.ZipFile(file) as archive, archive.open(name) as member:
+            with (
+                file.open("rb") as opened,
+                zipfile.ZipFile(opened) as archive,
+                archive.open(name) as member,
+            ):
                 yield iter(lambda: member.read(_PIECE), b"")
         else:
             yield _lines_of(file)
@@ -67,7 +71,7 @@ def _lines_of(file: Path) -> Iterator[bytes]:
             "openpyxl, which reads it."
         ) from error
     try:
-        book = load_workbook(file, read_only=True, data_only=True)
+        book = load_workbook(io.BytesIO(file.read_bytes()), read_only=True, data_only=True)
         first, *others = book.worksheets
     except Exception as error:  # of any kind, where a file is damaged
         raise RowsError(

@@ -11,14 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute
-import pyarrow.csv
-import pyarrow.ipc
-import pyarrow.parquet
 from numpy.typing import NDArray
 
 from ...runtime.user_warnings import one_line
+from ..addresses import Address
+from ..arrow_library import pa
 from ..row_source import RowsError
 from .claims import check_columns
 from .discovery import IPC_FILE
@@ -34,6 +31,8 @@ __all__ = [
     "file_bytes",
     "header_of",
     "kind_of",
+    "lengths_of",
+    "of_unsaid_length",
     "pa",
     "readable",
     "reading",
@@ -51,8 +50,10 @@ def batch_rows(n_columns: int, least: int, cells: int = CELLS) -> int:
     return min(ROWS, max(least, cells // max(n_columns, 1)))
 
 
-def file_bytes(path: Path) -> pa.OSFile:
+def file_bytes(path: Path) -> pa.NativeFile:
     """The bytes of a file. pyarrow takes names for UTF-8, which not every name is."""
+    if isinstance(path, Address):
+        return pa.PythonFile(path.open(buffering=0), "r")
     return pa.OSFile(os.fsencode(path))
 
 
@@ -125,20 +126,20 @@ def _length_of(kind: pa.DataType) -> int | None:
     return kind.list_size or None if pa.types.is_fixed_size_list(kind) and _is_list(kind) else None
 
 
-def _of_unsaid_length(schema: pa.Schema) -> list[str]:
+def of_unsaid_length(schema: pa.Schema) -> set[str]:
     """Return the columns of lists of numbers whose type does not say how many they hold."""
-    return [
+    return {
         name
         for name, kind in zip(schema.names, schema.types, strict=True)
         if _is_list(kind) and _length_of(kind) is None
-    ]
+    }
 
 
-def _lengths(batch: Any) -> dict[str, int]:
+def lengths_of(batch: Any) -> dict[str, int]:
     """Return the length of the first list in each column of a record batch, where it has any."""
     found = (
         (name, pa.compute.list_value_length(batch.column(name)).drop_null())
-        for name in batch.schema.names
+        for name in of_unsaid_length(batch.schema)
     )
     return {
         name: lengths[0].as_py()
@@ -283,13 +284,13 @@ class IpcTable(FileTable):
         self.groups: tuple[int, ...] | None = None
         with self._opened([]) as opened:
             schema = opened.schema
-            self._names, unsaid = schema.names, _of_unsaid_length(schema)
+            self._names, unsaid = schema.names, of_unsaid_length(schema)
         self.header = header_of(str(file), schema, spell)  # refuses two columns of one name
         if unsaid:
-            with self._opened(unsaid) as opened:
+            with self._opened(sorted(unsaid)) as opened:
                 first = next(self._batches(opened, None), None)
             self.header = header_of(
-                str(file), schema, spell, None if first is None else _lengths(first)
+                str(file), schema, spell, None if first is None else lengths_of(first)
             )
         if self._footed and self.header.fields:
             # the footer has no row counts, so one column of each batch is read
@@ -359,10 +360,12 @@ class ParquetTable(FileTable):
             self._metadata = opened.metadata
             schema = opened.schema_arrow
             # refuses two columns of one name
-            self.header, unsaid = header_of(str(file), schema, spell), _of_unsaid_length(schema)
-            first = next(opened.iter_batches(1_024, columns=unsaid), None) if unsaid else None
+            self.header, unsaid = header_of(str(file), schema, spell), of_unsaid_length(schema)
+            first = (
+                next(opened.iter_batches(1_024, columns=sorted(unsaid)), None) if unsaid else None
+            )
             if first is not None:
-                self.header = header_of(str(file), schema, spell, _lengths(first))
+                self.header = header_of(str(file), schema, spell, lengths_of(first))
         groups = (self._metadata.row_group(at) for at in range(self._metadata.num_row_groups))
         self.groups = tuple(group.num_rows for group in groups)
 
@@ -371,8 +374,10 @@ class ParquetTable(FileTable):
         rows = batch_rows(len(places), 1_024, _CELLS)
         names = stored_names(self.header, places)
         with self._opened() as opened:
+            # threads of PyArrow that hold a file of Python's end Python 3.13 by a signal
+            threads = groups is None and isinstance(self._file.path, Path)
             for batch in opened.iter_batches(
-                rows, row_groups=groups, columns=names, use_threads=groups is None
+                rows, row_groups=groups, columns=names, use_threads=threads
             ):
                 yield _block(batch, self.header, places, row)
                 row += batch.num_rows
@@ -382,7 +387,7 @@ class ParquetTable(FileTable):
     def column(self, at: int) -> Iterator[pa.Array]:
         with self._opened() as opened:
             for batch in opened.iter_batches(
-                batch_rows(1, 1_024), columns=stored_names(self.header, [at])
+                batch_rows(1, 1_024), columns=stored_names(self.header, [at]), use_threads=False
             ):
                 yield batch.column(0)
 

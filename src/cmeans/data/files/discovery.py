@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,9 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from ..addresses import PathWord, below, matches, place
 from ..row_source import RowsError, as_source
 from .archives import text_in
-from .schema import PathWord
 from .unchanged_files import StampedFile, naming
 
 # their first bytes
@@ -69,20 +69,20 @@ def found(path: PathWord | Sequence[PathWord]) -> list[Path]:
         if not files:
             raise RowsError("path=[]: names no file.")
         return files
-    file = Path(path)
+    file = place(path)
     if file.is_dir():
         return _inside(file)
     if file.exists():
         return [file]
-    if not glob.has_magic(str(path)):
+    if not glob.has_magic(str(file)):
         raise RowsError(f"{file}: no such file.")
-    matching = sorted(Path(name) for name in glob.glob(str(path), recursive=True))
-    _refuse_loops(str(path), matching)
+    matching = sorted(matches(file))
+    _refuse_loops(str(file), matching)
     files = [
         file for match in matching if not match.name.startswith(("_", ".")) for file in found(match)
     ]
     if not files:
-        raise RowsError(f"{path}: matches no file.")
+        raise RowsError(f"{file}: matches no file.")
     return files
 
 
@@ -171,7 +171,7 @@ def _inside(folder: Path) -> list[Path]:
     """The files of rows in a folder and the folders in it; hidden ones are those that somebody is
     still writing."""
     files = dict[str, list[Path]]()
-    for file in sorted(_below(folder)):
+    for file in sorted(below(folder)):
         kind = None if file.suffix.lower() in _NOTES else _by_ending(file)
         if kind is not None:
             files.setdefault(kind, []).append(file)
@@ -187,18 +187,3 @@ def _inside(folder: Path) -> list[Path]:
         )
     [alike] = files.values()
     return alike
-
-
-def _below(folder: Path, above: tuple[Path, ...] = ()) -> Iterator[Path]:
-    """All in a folder and the folders in it that is not hidden; links to folders are followed, but
-    not back to where they are."""
-    here = folder.resolve()
-    if here in above:
-        return
-    for path in folder.iterdir():
-        if path.name.startswith(("_", ".")):
-            continue
-        if path.is_dir():
-            yield from _below(path, (*above, here))
-        else:
-            yield path

@@ -172,7 +172,7 @@ class RawArray:
                 file: Any = stack.enter_context(self.file.opened())
                 size = self.file.size
             else:
-                archive = stack.enter_context(zipfile.ZipFile(self.file.path))
+                archive = stack.enter_context(zipped(self.file.path))
                 file, size = (
                     stack.enter_context(archive.open(self.member)),
                     archive.getinfo(self.member).file_size,
@@ -197,7 +197,7 @@ class RawArray:
         with self.opened() as (unpacked, layout):
             if self.member is None:
                 return self.file, layout
-            with zipfile.ZipFile(self.file.path) as archive:
+            with zipped(self.file.path) as archive:
                 found = archive.getinfo(self.member)
             in_place = found.compress_type == zipfile.ZIP_STORED
             scratch = None if in_place else Scratch(found.file_size - layout.offset)
@@ -217,6 +217,13 @@ class RawArray:
         if signature != 0x04034B50:
             raise ValueError(f"{self.member} is not where the archive says")
         return header + 30 + int(name) + int(extra)
+
+
+@contextmanager
+def zipped(file: Path) -> Iterator[zipfile.ZipFile]:
+    """Open an archive."""
+    with file.open("rb") as opened, zipfile.ZipFile(opened) as archive:
+        yield archive
 
 
 @contextmanager
@@ -358,9 +365,10 @@ def _numbers(array: RawArray, name: str) -> NDArray[Any]:
 def _loaded(file: StampedFile) -> Any:
     """Return a sparse matrix, checked for entries beyond its indptr, which SciPy would drop
     silently."""
-    with zipfile.ZipFile(file.path) as archive:
+    with zipped(file.path) as archive:
         check_unpacked(file.path, sum(member.file_size for member in archive.infolist()), file.size)
-    x: Any = scipy.sparse.load_npz(file.path)
+    with file.path.open("rb") as opened:
+        x: Any = scipy.sparse.load_npz(opened)
     check_columns(file.path, x.shape[1])
     # the pointers to its rows as CSR
     check_unpacked(file.path, np.dtype(np.int64).itemsize * x.shape[0], file.size)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..addresses import PathWord, absolute, place
+from ..arrays import comes_by_arrow
 from ..row_source import ColumnLabel, RowsError, StoredRows
 from .discovery import found, keys_of, kind_of_file, know_format
 from .npy import ArrayFile, SparseFile, open_npy, open_npz
-from .schema import ColumnChoice, PathWord, ReadOptions, Spelling
+from .schema import ColumnChoice, ReadOptions, Spelling
 from .tables import FileTable, JoinedRows, KeyedTable, common_header, found_again, joined_tables
 
 if TYPE_CHECKING:
@@ -75,19 +78,31 @@ def open_file(file: Path, asked: ReadOptions) -> OpenedFile:
     return table if asked.adapt is None else asked.adapt(table)
 
 
-def _table(file: Path, kind: str, asked: ReadOptions) -> FileTable:
-    if kind in _ADDED:
-        return _ADDED[kind](file, asked.spell)
+def _stream(asked: ReadOptions) -> FileTable:
+    """Open a table that comes by Arrow."""
+    with _advised(f"X ({type(asked.file).__name__})", "Arrow"):
+        from .arrow_stream import StreamTable
+    return StreamTable(asked.file, asked.spell)
+
+
+@contextmanager
+def _advised(where: object, kind: str) -> Iterator[None]:
+    """Say what to install where PyArrow is missing."""
     try:
-        from .arrow import IpcTable, ParquetTable
-        from .csv import CsvTable
+        yield
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "pyarrow":
             raise
-        advice = (
-            f"{file}: {_WITHOUT[kind]} is read through pyarrow; run: python -m pip install pyarrow"
-        )
+        advice = f"{where}: {kind} is read through pyarrow; run: python -m pip install pyarrow"
         raise ModuleNotFoundError(advice, name=error.name) from error
+
+
+def _table(file: Path, kind: str, asked: ReadOptions) -> FileTable:
+    if kind in _ADDED:
+        return _ADDED[kind](file, asked.spell)
+    with _advised(file, _WITHOUT[kind]):
+        from .arrow import IpcTable, ParquetTable
+        from .csv import CsvTable
     if kind == "csv":
         return CsvTable(file, asked.header, asked.spell, asked.written)
     return (ParquetTable if kind == "parquet" else IpcTable)(file, asked.spell)
@@ -113,10 +128,13 @@ def open_blocks(
 
     Parameters
     ----------
-    path : str, path, or a sequence of them
+    path : str, path, address, a sequence of them, or a table
         A file, a folder (the files of rows in it and its folders, sorted by path; names that begin
         with `_` or `.` are left out), or a pattern such as ``"rows-*.parquet"``. The rows of
-        several files follow each other; all must have the picked columns.
+        several files follow each other; all must have the picked columns. An address such as
+        ``"s3://bucket/rows.parquet"`` (`Address`) is a path too. A table is what has
+        ``__arrow_c_stream__`` or ``__arrow_c_array__``: a DuckDB relation, a frame of polars or
+        DataFusion, a reader of record batches. It is read once, now, to scratch.
     columns : str, int, or a sequence of them, default None
         Names, positions (from 0) and ranges such as ``"0-9"``; None: all but the weight, each of
         which must hold numbers. In folders named key=value, a key is a column only if it is named
@@ -180,8 +198,12 @@ def open_rows(
 ) -> tuple[StoredRows | scipy.sparse.csr_array[Any, tuple[int, int]], tuple[ColumnLabel, ...]]:
     """Return the rows that are asked for, and their columns. Tables whose rows take no more than
     `in_memory` bytes are read at once."""
-    paths = found(asked.file)
-    files = [open_file(file, asked) for file in paths]
+    paths: Sequence[Path] = ()
+    if comes_by_arrow(asked.file):
+        files: list[OpenedFile] = [_stream(asked)]
+    else:
+        paths = found(asked.file)
+        files = [open_file(file, asked) for file in paths]
     first = files[0]
     for file in files[1:]:
         _refuse_other(file, first)
@@ -199,11 +221,12 @@ def open_rows(
     )
     if not len(rows):
         raise RowsError(f"{where}: has no rows.")
-    rows.files, rows.holes = tuple(map(os.path.abspath, paths)), asked.holes
-    rows.again = partial(
-        _open_again,
-        replace(asked, file=_absolute(asked.file), columns=rows.columns, dtype=rows.dtype.name),
-    )
+    rows.files, rows.holes = tuple(map(absolute, paths)), asked.holes
+    if paths:
+        rows.again = partial(
+            _open_again,
+            replace(asked, file=_absolute(asked.file), columns=rows.columns, dtype=rows.dtype.name),
+        )
     if rows.weight is not None and not rows.weight.any():
         raise RowsError(f"{where}: weight column {asked.weight!r} is zero in every row.")
     return rows, rows.columns
@@ -215,11 +238,11 @@ def _open_again(asked: ReadOptions) -> StoredRows:
     return rows
 
 
-def _absolute(path: PathWord | Sequence[PathWord]) -> str | list[str]:
+def _absolute(path: PathWord | Sequence[PathWord]) -> PathWord | list[PathWord]:
     """Return absolute paths, as another process may have another working folder."""
     if isinstance(path, (str, os.PathLike)):
-        return os.path.abspath(path)
-    return [os.path.abspath(word) for word in path]
+        return absolute(path)
+    return [absolute(word) for word in path]
 
 
 def _refuse_other(file: OpenedFile, first: OpenedFile) -> None:
@@ -280,5 +303,6 @@ def _word(word: Any) -> ColumnLabel | None:
 
 def _name(path: PathWord | Sequence[PathWord]) -> str:
     if isinstance(path, (str, os.PathLike)):
-        return os.fspath(path)
-    return f"{os.fspath(path[0])} and {len(path) - 1} more" if len(path) > 1 else os.fspath(path[0])
+        return str(place(path))
+    first = str(place(path[0]))
+    return f"{first} and {len(path) - 1} more" if len(path) > 1 else first

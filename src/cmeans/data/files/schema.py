@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -11,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ..addresses import PathWord
 from ..row_source import ColumnLabel, RowsError
 from .notation import AS_PROGRAMS_WRITE, TextFormat
 
-PathWord = str | os.PathLike[str]
 Spelling = Callable[..., str]  # of a name alone, or of a name and its value
 
 

@@ -11,6 +11,7 @@ from itertools import accumulate
 
 import numpy as np
 
+from ...runtime.numerals import several
 from ..row_source import ColumnLabel, RowsError
 from .claims import check_columns
 from .schema import Spelling, in_python
@@ -238,7 +239,7 @@ def is_number(cell: str) -> bool:
 
 def fields(count: int) -> str:
     """Return a number of fields, for a message."""
-    return f"{count:,} field{'' if count == 1 else 's'}"
+    return several(count, "field")
 
 
 def brief(cell: str) -> str:

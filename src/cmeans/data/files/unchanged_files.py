@@ -64,7 +64,7 @@ class StampedFile:
             raise RowsError(f"{self.path}: changed (or disappeared) while it was being read.")
 
     @contextmanager
-    def opened(self) -> Iterator[io.FileIO]:
+    def opened(self) -> Iterator[io.RawIOBase]:
         """Open the file, if it has not changed."""
         self.check()
         with naming(self.path), self.path.open("rb", buffering=0) as file:
@@ -82,7 +82,7 @@ class StampedFile:
                     if not done:
                         raise RowsError(f"{self.path}: is truncated.")
                     left = left[done:]
-                if hasattr(os, "posix_fadvise"):
+                if isinstance(file, io.FileIO) and hasattr(os, "posix_fadvise"):
                     os.posix_fadvise(
                         file.fileno(), offset + out.nbytes, out.nbytes, os.POSIX_FADV_WILLNEED
                     )

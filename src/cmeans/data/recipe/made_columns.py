@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...runtime.numerals import several
 from ...runtime.user_warnings import DataWarning
 from ..files.arrow import pa
 from ..files.text import is_number
@@ -40,7 +41,7 @@ class Unseen:
     def tell(self) -> None:
         """Warn of them, once."""
         for name, count in self.cells.items():
-            rows = f"{count:,} row{'' if count == 1 else 's'}"
+            rows = several(count, "row")
             warnings.warn(
                 f"column {name!r} holds categories that the fit has not seen in {rows}, such as "
                 f"{self.examples[name]!r}; they count as none of those that it has.",

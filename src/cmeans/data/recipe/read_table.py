@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..addresses import PathWord
 from ..files.discovery import found
 from ..files.notation import TextFormat
 from ..files.opening import open_file, open_rows
-from ..files.schema import PathWord, ReadOptions, in_python
+from ..files.schema import ReadOptions, in_python
 from ..row_source import ColumnLabel, RowsError, StoredRows, as_source
 from .front import Front, TableWords, column_weights, front_of
 from .made_columns import Unseen

@@ -14,7 +14,7 @@ from ...runtime.numerals import parse_budget
 from ...runtime.parameter_object import ParameterObject
 from ..base import Engine, Pass, Result
 from ..threads import ThreadEngine
-from .dask_api import default_client, in_parts, is_client
+from .dask_api import default_client, in_parts, is_client, is_collection
 from .rows import DaskRows, type_and_columns
 from .session import DaskSession
 from .shards import read_part
@@ -106,14 +106,20 @@ class DaskEngine(ParameterObject, Engine):
         with self.opened(rows.blocks.x) as engine:
             yield from engine.map(rows, over)
 
-    def rows(self, x: Any, estimator_name: str, *, holes: bool = False) -> DaskRows:
+    def holds(self, x: Any) -> bool:
+        """True of Dask's collections."""
+        return is_collection(x)
+
+    def held(self, x: Any, estimator_name: str, *, holes: bool = False) -> DaskRows:
         """Return a Dask collection `x` as rows that stay on the workers; `holes`: values may be
         missing. Errors name `estimator_name`."""
         type_and_columns(x, estimator_name)
         client = self._known_client(
             estimator_name, "X is a Dask collection", "or pass the array: X.compute()"
         )
-        return DaskRows(x, client, estimator_name, self.memory_per_worker, holes=holes)
+        held = DaskRows(x, client, estimator_name, self.memory_per_worker, holes=holes)
+        held.engine = self
+        return held
 
     def reader_of(self, x: StoredRows, estimator_name: str, partition_rows: int) -> StoredRows:
         """Return rows `x` of files as rows that workers read, `partition_rows` at a time; the files
@@ -130,6 +136,7 @@ class DaskEngine(ParameterObject, Engine):
             parts, client, estimator_name, self.memory_per_worker, holes=x.holes, answers_stay=False
         )
         held.where, held.columns, held.weight = x.where, x.columns, x.weight
+        held.engine = self
         return held
 
     def _known_client(self, estimator_name: str, why: str, otherwise: str) -> Any:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from copy import copy
-from functools import partial
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
-from ...data.row_source import RowArray, RowsError, StoredRows
-from .columns import Partitions
+from ...data.row_source import RowsError
+from ..parts.checks import look, refuse_partition
+from ..parts.rows import PartedRows
 from .dask_api import empty_chunk, is_array, is_frame, memory_limits, settled, started
-from .shards import as_rows, look
+from .partitions import DaskPartitions
+from .shards import as_rows
 
 NUMBERS = "biuf"  # NumPy's kinds that are real numbers
 FAIR = 1.05  # times a thread's equal share of the rows
 AT_ONCE = 4  # a worker's memory, divided by this, may be partitions that one task needs
 
 
-class DaskRows(StoredRows):
+class DaskRows(PartedRows):
     """The rows of a Dask array or data frame, persisted on the workers; only rows requested by
     number are transferred here.
 
@@ -28,9 +27,7 @@ class DaskRows(StoredRows):
     again.
     """
 
-    elsewhere = True
-    # applied to partitions where they are read
-    function: Callable[[RowArray], RowArray] | None = None
+    partitions: DaskPartitions
 
     def __init__(
         self,
@@ -58,29 +55,23 @@ class DaskRows(StoredRows):
         self.holes = any(seen.holes for seen in looks)
         starts = [0, *accumulate(seen.shape[0] for seen in looks)]
         for number in kept:
-            self._complain(estimator_name, number, starts[number], looks[number])
+            name = f"partition {number} of {where}"
+            refuse_partition(looks[number], estimator_name, name, starts[number], self.columns)
         # futures of (b, d) arrays, none of them empty
         self.parts = [parts[number] for number in kept]
-        self.partitions = Partitions(
+        self.partitions = DaskPartitions(
             client,
             np.array([0, *accumulate(looks[number].shape[0] for number in kept)]),
             answers_stay,
         )
 
         self.answers_stay = answers_stay
+        self.marks = [(looks[number].mark, f"partition {number} of {where}") for number in kept]
 
     @property
     def starts(self) -> Any:
         """The number of the first row of each partition, and of all rows."""
         return self.partitions.starts
-
-    def mapped(self, function: Callable[[RowArray], RowArray]) -> DaskRows:
-        rows = copy(self)
-        rows._samples = {}
-        rows.function = (
-            function if self.function is None else partial(_both, self.function, function)
-        )
-        return rows
 
     def places(self) -> list[str]:
         """Return a worker for each partition: the one that holds it, unless its load would far
@@ -132,44 +123,6 @@ class DaskRows(StoredRows):
             there[-1].append(number)
             held[place] += n_rows * size
         return [group for there in groups.values() for group in there]
-
-    def memory(self, n_threads: int) -> int:
-        largest = int(np.diff(self.starts).max())
-        return (n_threads + 1) * largest * self.shape[1] * self.dtype.itemsize
-
-    def _read(self, start: int, stop: int) -> RowArray:
-        return self._brought(slice(start, stop)) if stop > start else self._none()
-
-    def _take(self, rows: Any, at_once: int, n_threads: int) -> RowArray:
-        return self._brought(rows) if len(rows) else self._none()
-
-    def _brought(self, which: Any) -> RowArray:
-        rows = self.partitions.bring(self.parts, which)
-        return rows if self.function is None else self.function(rows)
-
-    def _none(self) -> RowArray:
-        return np.empty((0, self.shape[1]), self.dtype)
-
-    def _complain(self, estimator_name: str, number: int, start: int, seen: Any) -> None:
-        d = self.shape[1]
-        if len(seen.shape) != 2 or seen.shape[1] != d:
-            raise RowsError(
-                f"{estimator_name}: partition {number} of {self.where} has shape {seen.shape}, "
-                f"where {d} columns were announced."
-            )
-        if seen.bad is not None:
-            row, column, what = seen.bad
-            partial = ', or take kernel="linear" and missing="partial"' if what == "NaN" else ""
-            raise ValueError(
-                f"{estimator_name}: Input X contains {what}, first in partition {number} at its "
-                f"row {row} (row {start + row} of all), "
-                "column "
-                f"{self.columns[column]!r}. Remove or impute such rows, mend the column{partial}."
-            )
-
-
-def _both(first: Callable[[Any], Any], second: Callable[[Any], Any], x: Any) -> Any:
-    return second(first(x))
 
 
 def type_and_columns(x: Any, estimator_name: str) -> tuple[Any, tuple[Any, ...]]:

@@ -16,12 +16,14 @@ from uuid import uuid4
 
 from ...data.row_source import RowsError
 from ..base import Chain, ChunkedRows, Engine, HasTasks, Pass, Result, Sum
-from .columns import DaskKept, columns_of
+from ..parts.beside import some_rows
+from ..parts.checks import same_rows
+from ..parts.columns import PartedKept, columns_of
+from ..parts.orders import Answer
 from .dask_api import has_killed_workers, is_connected, placed, settled
 from .interrupts import unraised_interrupts
 from .rows import DaskRows
 from .shards import (
-    Answer,
     Node,
     PreparedOnce,
     Shard,
@@ -31,7 +33,6 @@ from .shards import (
     folded_and_kept,
     followed,
     mapped,
-    some_rows,
     unchanged,
 )
 
@@ -48,6 +49,7 @@ SCHEDULER_GONE = (
     "again, from a checkpoint where the fit had "
     "one (engine=cmeans.DaskEngine(checkpoint=cmeans.Checkpoint(path, resume=True)))."
 )
+ADVICE = "persist it first (x.persist())"
 GIVE_MEMORY = "give them more memory, or smaller partitions"
 
 # tasks by their keys, which end in the number of the partition that they run beside
@@ -124,7 +126,7 @@ class DaskSession(Engine):
             beside[:] = started[len(sums) :]
             return started[: len(sums)]
 
-        return over.conclude(self._added(self._results(submit))), DaskKept(
+        return over.conclude(self._added(self._results(submit))), PartedKept(
             self._rows.partitions, beside
         )
 
@@ -145,7 +147,7 @@ class DaskSession(Engine):
                 partial(self._follow, rows, steps, sent, Answer(state), kept, beside)
             )
             state, at = answer.told(), at + count
-            kept = None if kept is None else DaskKept(self._rows.partitions, beside)
+            kept = None if kept is None else PartedKept(self._rows.partitions, beside)
             count = max(
                 1, min(2 * count, int(count * SENT_FOR / (time.monotonic() - begun)), MOST_CHUNKS)
             )
@@ -385,13 +387,15 @@ class DaskSession(Engine):
             tasks = {
                 f"cmeans-shard-{name}-{k}": (
                     Shard,
-                    part,
+                    (same_rows, part, *mark, ADVICE),
                     rows.blocks.x.function,
                     spec,
                     self._rows.memory_per_worker,
                     *beside,
                 )
-                for k, (part, *beside) in enumerate(zip(parts, *columns, strict=True))
+                for k, (part, mark, *beside) in enumerate(
+                    zip(parts, self._rows.marks, *columns, strict=True)
+                )
             }
             self._shards[rows] = self._started({spec: (unchanged, of_one), **tasks}, list(tasks))
         return self._shards[rows]

@@ -17,8 +17,9 @@ import numpy as np
 from ...data.arrays import masked_entries
 from ...data.blocks import BlocksSpec
 from ...data.row_source import StoredRows
-from ...runtime.user_warnings import Message, collected, warn
+from ...runtime.user_warnings import collected
 from ..base import Chain, ChunkedRows, Engine, Kept, Pass
+from ..parts.orders import Answer
 from ..threads import ThreadEngine
 from .dask_api import spare_memory, this_worker, threads_of
 
@@ -44,49 +45,6 @@ def _opened(again: Callable[[], StoredRows]) -> StoredRows:
 def read_part(again: Callable[[], StoredRows], start: int, stop: int) -> Any:
     """Return rows start ... stop - 1 of files that a worker opens once."""
     return _opened(again).read(start, stop)
-
-
-@dataclass(frozen=True)
-class PartitionCheck:
-    """Shape of a partition, and its first invalid number."""
-
-    shape: tuple[int, ...]
-    bad: tuple[int, int, str] | None  # row, column and kind of the first NaN or infinity
-    holes: bool = False  # values are missing, and may be
-
-
-def look(rows: Any, holes: bool) -> PartitionCheck:
-    """Check the rows of a partition for NaN, unless values may be missing, and infinity."""
-    with np.errstate(all="ignore"):
-        total = rows.sum()
-    if np.isfinite(total) or rows.ndim != 2:
-        return PartitionCheck(rows.shape, None)
-    bad = np.argwhere(np.isinf(rows) if holes else ~np.isfinite(rows))
-    if not len(bad):
-        return PartitionCheck(rows.shape, None, holes and bool(np.isnan(rows).any()))
-    row, column = map(int, bad[0])
-    return PartitionCheck(
-        rows.shape, (row, column, "NaN" if np.isnan(rows[row, column]) else "infinity")
-    )
-
-
-def some_rows(rows: Any, which: Any) -> Any:
-    """Return rows of a partition, by numbers or a slice."""
-    return rows[which]
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The result of a task on a worker, and the warnings on the way."""
-
-    value: Any
-    warnings: tuple[Message, ...] = ()
-
-    def told(self) -> Any:
-        """Return it in the user's process, and warn there."""
-        for message, category in self.warnings:
-            warn(message, category)
-        return self.value
 
 
 class WorkerMemory:

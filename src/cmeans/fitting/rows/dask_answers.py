@@ -61,13 +61,13 @@ def lazily(method: Method) -> Method:
         check_columns(self, columns, "the Dask data frame")
         dtype = np.int64 if name == "predict" else dtype
         return row_by_row(
-            X, _answer, width, dtype, model=_portable(self), asked=name, nothing=nothing
+            X, _answer, width, dtype, model=portable(self), asked=name, nothing=nothing
         )
 
     return answered  # type: ignore[return-value]
 
 
-def _portable(model: Any) -> Any:
+def portable(model: Any) -> Any:
     """Copy of a fitted model with only what prediction needs."""
     light = copy.copy(model)
     for name in OF_A_FIT:

@@ -1,9 +1,9 @@
-"""Numbers by row that Dask holds, such as weights and labels: part by part on the workers that hold
-the rows."""
+"""Numbers by row that others hold, such as weights and labels: part by part, beside the rows."""
 
 from __future__ import annotations
 
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -15,20 +15,48 @@ import numpy.typing as npt
 
 from ...data.blocks import Blocks
 from ...data.column_facts import ColumnFacts, are_alike
-from .dask_api import by_row, column_in_parts
-from .shards import some_rows
 
 EMPTY: npt.NDArray[Any] = np.empty(0)
 
 
-@dataclass(frozen=True, eq=False)
-class Partitions:
-    """The partition of rows among a client's workers; numbers beside the rows are parted alike."""
+class Partitions(ABC):
+    """The partition of rows among those who hold them; numbers beside the rows are parted alike.
 
-    client: Any
+    What stands for numbers by row there, their `parts`, is the engine's own affair: futures, or the
+    way to make them.
+    """
+
     starts: npt.NDArray[Any]  # the number of the first row of each partition, and of all rows
-    # what is said of each row is an array on the workers too, as a collection is asked about
+    # what is said of each row stays there too, as rows that users hold there are asked about
     answers_stay: bool = True
+
+    @abstractmethod
+    def map(self, function: Callable[..., Any], *columns: Any) -> Any:
+        """Return the parts of a function of the parts of some columns (`parts_of`)."""
+
+    @abstractmethod
+    def gather(self, parts: Any) -> list[Any]:
+        """Return parts, brought here."""
+
+    @abstractmethod
+    def selected(self, parts: Any, wanted: list[tuple[int, Any]]) -> list[Any]:
+        """Return rows of some parts, brought here: of each the number of its partition, and their
+        numbers in it or a slice."""
+
+    @abstractmethod
+    def first(self, parts: Any, function: Callable[[Any], Any]) -> Any:
+        """Return a function of the first part, brought here."""
+
+    @abstractmethod
+    def column(
+        self, values: Any, check: Callable[[Any, int], Any], name: str, estimator_name: str
+    ) -> Column:
+        """Return a collection (n,) that is parted among the same as numbers beside the rows;
+        `check` makes them of each part, from the number of its first row."""
+
+    @abstractmethod
+    def answer(self, column: Column) -> Any:
+        """Return a column as users are given it."""
 
     @property
     def n_rows(self) -> int:
@@ -44,11 +72,6 @@ class Partitions:
         """The number of the first row of each."""
         return [int(start) for start in self.starts[:-1]]
 
-    def map(self, function: Callable[..., Any], *columns: Any) -> list[Any]:
-        """Return futures of a function of the parts of some columns."""
-        futures: list[Any] = self.client.map(function, *columns, pure=False)
-        return futures
-
     def between(self, start: int, stop: int) -> list[tuple[int, slice]]:
         """Return the partitions that hold rows start ... stop - 1, and which of their rows these
         are."""
@@ -61,10 +84,10 @@ class Partitions:
             for k, at in begins
         ]
 
-    def parts_of(self, values: Any) -> list[Any]:
+    def parts_of(self, values: Any) -> Any:
         """Return one argument for each partition: a column's parts, an array's (n,), those of a
         list, or the same value for all."""
-        if isinstance(values, DaskColumn):
+        if isinstance(values, Column):
             return values.parts
         if isinstance(values, list):
             return values
@@ -72,7 +95,7 @@ class Partitions:
             return [values[0] if isinstance(values, np.ndarray) else values] * len(self.sizes)
         return [values[start:stop] for start, stop in pairwise(self.starts)]
 
-    def bring(self, parts: list[Any], which: Any) -> npt.NDArray[Any]:
+    def bring(self, parts: Any, which: Any) -> npt.NDArray[Any]:
         """Return some rows of parted futures, by numbers or a slice; they are selected on the
         workers."""
         if isinstance(which, slice):
@@ -81,7 +104,7 @@ class Partitions:
             return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
         numbers = np.searchsorted(self.starts, which, side="right") - 1
         order = np.argsort(numbers, kind="stable")
-        bounds = np.searchsorted(numbers[order], np.arange(len(parts) + 1))
+        bounds = np.searchsorted(numbers[order], np.arange(len(self.starts)))
         places = [(number, order[a:b]) for number, (a, b) in enumerate(pairwise(bounds)) if b > a]
         pieces = self._brought(
             [(number, np.asarray(which)[place] - self.starts[number]) for number, place in places],
@@ -92,39 +115,19 @@ class Partitions:
             out[place] = piece
         return out
 
-    def _brought(self, wanted: list[tuple[int, Any]], parts: list[Any]) -> list[Any]:
+    def _brought(self, wanted: list[tuple[int, Any]], parts: Any) -> list[Any]:
         if not wanted:
             return [np.empty(0)]
-        numbers, which = zip(*wanted, strict=True)
-        brought: list[Any] = self.client.gather(
-            self.map(some_rows, [parts[number] for number in numbers], which)
-        )
-        return [np.ascontiguousarray(piece) for piece in brought]
-
-    def column(
-        self, values: Any, check: Callable[[Any, int], Any], name: str, estimator_name: str
-    ) -> DaskColumn:
-        """Return a Dask array or series as numbers beside the rows; `check` makes them of each
-        part, from the number of its first row."""
-        parts = column_in_parts(self.client, values, self.sizes)
-        if isinstance(parts, tuple):
-            raise ValueError(
-                f"{estimator_name}: {name} has shape {parts}; one entry for each of the "
-                f"{self.n_rows} rows is needed."
-            )
-        return DaskColumn(self, self.map(check, parts, self.first_rows))
+        return [np.ascontiguousarray(piece) for piece in self.selected(parts, wanted)]
 
 
-class DaskColumn:
-    """Numbers (n,) beside the rows of a Dask collection. They stand in an array's place where few
-    of them, or sums, are asked for.
-
-    Parts are futures with the graph that made them: those lost with a worker are computed again.
-    """
+class Column:
+    """Numbers (n,) beside rows that others hold. They stand in an array's place where few of them,
+    or sums, are asked for."""
 
     __array_ufunc__ = None  # products with arrays are made where the numbers are
 
-    def __init__(self, rows: Partitions, parts: list[Any], like: npt.NDArray[Any] = EMPTY) -> None:
+    def __init__(self, rows: Partitions, parts: Any, like: npt.NDArray[Any] = EMPTY) -> None:
         """`like`: an empty array of such numbers, which are (n, c) where that has two axes."""
         self.rows, self.parts = rows, parts
         self.shape: tuple[int, ...] = (rows.n_rows, *like.shape[1:])
@@ -154,10 +157,10 @@ class DaskColumn:
     def any(self) -> bool:
         return self.facts.least != 0 or self.facts.largest != 0
 
-    def __mul__(self, other: Any) -> DaskColumn:
+    def __mul__(self, other: Any) -> Column:
         return self.mapped(operator.mul, other)
 
-    def __rsub__(self, other: float) -> DaskColumn:
+    def __rsub__(self, other: float) -> Column:
         return self.mapped(_less_than, other)
 
     __rmul__ = __mul__
@@ -168,10 +171,10 @@ class DaskColumn:
             return self.rows.bring(self.parts, which)
         return np.empty(0)
 
-    def mapped(self, function: Callable[..., Any], *others: Any) -> DaskColumn:
+    def mapped(self, function: Callable[..., Any], *others: Any) -> Column:
         """Return a function of each part, and of the parts of others: columns, arrays (n,), lists
         of one value for each part, or one value for all."""
-        return DaskColumn(
+        return Column(
             self.rows, self.rows.map(function, self.parts, *map(self.rows.parts_of, others))
         )
 
@@ -179,33 +182,37 @@ class DaskColumn:
         """Call a function on each part of this column, on the worker that holds it, and return the
         results here. It gets the part, the number of the part's first row, and the parts of the
         other columns at the same place."""
-        return list(
-            self.rows.client.gather(self.mapped(function, self.rows.first_rows, *others).parts)
-        )
+        return list(self.rows.gather(self.mapped(function, self.rows.first_rows, *others).parts))
 
     def lazily(self) -> Any:
-        """Return the numbers as a Dask array whose chunks stay where they are."""
-        return by_row(self.parts, self.rows.sizes, self.rows.client)
+        """Return the numbers as users are given them, where they are."""
+        return self.rows.answer(self)
+
+    def compute(self) -> npt.NDArray[Any]:
+        """Return all of the numbers, brought here."""
+        return self[:]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return np.asarray(self[:], dtype)
 
 
 @dataclass(frozen=True)
-class DaskKept:
-    """Numbers by row that a pass keeps beside partitions: futures that follow from those before, so
-    that lost ones are made again."""
+class PartedKept:
+    """Numbers by row that a pass keeps beside partitions."""
 
     rows: Partitions
-    parts: list[Any]
+    parts: Any
 
-    def column(self, name: str) -> DaskColumn:
+    def column(self, name: str) -> Column:
         """Return an attribute of what is kept, numbers by row."""
-        parts = self.rows.map(getattr, self.parts, [name] * len(self.parts))
-        return DaskColumn(
-            self.rows, parts, self.rows.client.submit(_empty_like, parts[0], pure=False).result()
+        parts = self.rows.map(
+            getattr, self.parts, self.rows.parts_of([name] * len(self.rows.sizes))
         )
+        return Column(self.rows, parts, self.rows.first(parts, _empty_like))
 
     def answer(self, name: str) -> Any:
-        """Return a column as a Dask array whose chunks stay on the workers, or, where answers do
-        not stay there, as an array here."""
+        """Return a column as users are given it, or, where answers do not stay there, as an array
+        here."""
         column = self.column(name)
         return column.lazily() if self.rows.answers_stay else column[:]
 

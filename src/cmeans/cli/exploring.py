@@ -1,0 +1,119 @@
+"""`cmeans explore`: a page to explore the clusters of a file with, those of a model or of a fit
+that is made for it."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..estimators.auto_clustering import AutoClustering
+from ..inspection.explore import Exploration, exploration_of
+from ..inspection.page.document import names_a_page
+from ..inspection.page.findings import Again, Findings
+from ..runtime.user_warnings import DataWarning
+from ..storage.overwriting import refuse_overwriting
+from .choosing import choice_of
+from .errors import InputError
+from .fitting import MODEL, FitRequest, fit
+from .models import ModelAndRows, with_rows
+from .output.results import Stopwatch, told_warnings
+from .output.terminal import Screen
+from .reporting import check_pages, feature_names, looked_at
+from .rows import ReadOptions, files_of, refuse_inside, texts_of
+
+MOST_ROWS = 200_000  # of a page
+
+
+@dataclass(frozen=True)
+class ExploreRequest:
+    """All options of one `cmeans explore`. `fit`: the fit that is made where no model is given."""
+
+    fit: FitRequest
+    model: Path | None
+    out: Path
+    texts: str | None = None  # a column
+    title: str | None = None
+    theme: str = "auto"
+    command: str = ""  # as it was typed
+
+    @property
+    def reading(self) -> ReadOptions:
+        return self.fit.reading
+
+
+def explore(request: ExploreRequest, screen: Screen) -> dict[str, Any]:
+    """Write the page of the rows of a file, and return the summary."""
+    _check(request)
+    watch = Stopwatch()
+    with told_warnings(screen) as warned:
+        with watch.part("fit"):
+            known, choice = _model_and_rows(request, screen)
+        with watch.part("page"):
+            page = _page(request, known, choice, [] if request.model else list(warned))
+            page.save(request.out)
+    screen.say(f"wrote {request.out}")
+    return {
+        "command": "explore",
+        "version": __version__,
+        "model": None if request.model is None else str(request.model),
+        "estimator": known.stored["estimator"],
+        "file": str(request.reading.file),
+        "rows": known.rows.x.shape[0],
+        "columns": len(known.recipe.columns),
+        "seconds": watch.seconds,
+        "warnings": warned,
+        "outputs": {"page": str(request.out)},
+    }
+
+
+def _check(request: ExploreRequest) -> None:
+    out = request.out
+    if not names_a_page(out) or out.is_dir():
+        raise InputError(f"--out {out}: give a file that ends in .html, such as explore.html.")
+    refuse_inside(request.reading.file, out, "a file outside")
+    models = [] if request.model is None else [request.model]
+    refuse_overwriting({f"--out {out}": out}, [*models, *files_of(request.reading)])
+    check_pages("cmeans explore")
+
+
+def _model_and_rows(
+    request: ExploreRequest, screen: Screen
+) -> tuple[ModelAndRows, AutoClustering | None]:
+    """Return the model that is given, or one that is fitted, with the rows of the file as it takes
+    them, and the choice that the fit rests on."""
+    if request.model is not None:
+        return with_rows(request.model, request.reading, screen), None
+    asked, choice = choice_of(request.fit, screen)
+    with tempfile.TemporaryDirectory() as folder:
+        fit(replace(asked, out=Path(folder) / "fit"), replace(screen, quiet=True))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # of the table, which were told before
+            known = with_rows(
+                Path(folder) / "fit" / MODEL, request.reading, replace(screen, quiet=True)
+            )
+    return known, choice
+
+
+def _page(
+    request: ExploreRequest, known: ModelAndRows, choice: AutoClustering | None, warned: list[str]
+) -> Exploration:
+    reading, model = request.reading, known.model
+    seen = looked_at(model, known.rows, known.recipe, MOST_ROWS)
+    facts = {"file": str(reading.file), "scale": known.recipe.scaling.kind}
+    code = f"import cmeans\n\nmodel = cmeans.load({str(request.model or MODEL)!r})"
+    findings = Findings(warnings=warned, facts=facts, again=Again(code, (request.command,)))
+    return exploration_of(
+        model,
+        seen,
+        feature_names=feature_names(model, known.recipe),
+        ids=None if reading.name is None else texts_of(reading, reading.name),
+        texts=None if request.texts is None else texts_of(reading, request.texts),
+        choice=choice,
+        title=request.title or f"Clusters of {Path(str(reading.file)).name}",
+        theme=request.theme,
+        findings=findings,
+    )

@@ -1,0 +1,141 @@
+"""The bytes of a file in a store. They are fetched once, the next ones while some are worked on;
+later sweeps read them from this machine."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+from ..scratch import Scratch, has_room
+
+BLOCK = 2**20  # bytes that are fetched together at least
+_AHEAD = 16  # blocks that are fetched before anybody asks for them, at most
+_IN_MEMORY = 32  # blocks that are kept of a small file, or where the disk has no room for all
+
+
+class Fetched:
+    """The bytes of one file, as far as they have been fetched. Any thread may read."""
+
+    def __init__(self, fetch: Callable[[int, int], bytes], size: int) -> None:
+        """`fetch`: gives the bytes between two places, all of them or an error."""
+        self._fetch, self.size = fetch, size
+        self._lock = threading.Lock()
+        kept = size > _IN_MEMORY * BLOCK and has_room(2 * size)
+        self._scratch = Scratch() if kept else None
+        self._held = OrderedDict[int, bytes | None]()  # None of a block in scratch
+        self._coming = dict[int, Future[bytes]]()
+
+    def read(self, start: int, stop: int) -> bytes:
+        """Return bytes start ... stop - 1, as far as the file has them."""
+        stop = min(stop, self.size)
+        if stop <= start:
+            return b""
+        return b"".join(
+            self._block(at)[max(0, start - at * BLOCK) : stop - at * BLOCK]
+            for at in range(start // BLOCK, -(-stop // BLOCK))
+        )
+
+    def _block(self, at: int) -> bytes:
+        with self._lock:
+            held = at in self._held
+            data = self._held.get(at)
+            own = self._claimed([at])
+            ahead = self._claimed(self._following(at))
+            coming = self._coming.get(at)
+        if ahead:
+            threading.Thread(target=self._bring, args=(ahead,), daemon=True).start()
+        if own:
+            self._bring(own)
+        if coming is not None:
+            return coming.result()
+        assert held, "a block is there, or is coming"
+        if data is not None or self._scratch is None:
+            return data or b""
+        return self._scratch.read_at(at * BLOCK, min(BLOCK, self.size - at * BLOCK))
+
+    def _following(self, at: int) -> range:
+        """Return the blocks to fetch ahead: as many as were read in a row up to this one, once half
+        of them are missing."""
+        run = 0
+        while run < _AHEAD and at - 1 - run in self._held:
+            run += 1
+        first = at + 1
+        while first <= at + run and (first in self._held or first in self._coming):
+            first += 1
+        stop = min(at + 1 + run, -(-self.size // BLOCK))
+        return range(first, stop) if 2 * (stop - first) >= run else range(0)
+
+    def _claimed(self, blocks: Sequence[int]) -> list[int]:
+        """Return those of some blocks in a row that nobody fetches yet, up to the first one that is
+        there, and promise them."""
+        fresh = list[int]()
+        for at in blocks:
+            if at in self._held or at in self._coming:
+                break
+            self._coming[at] = Future()
+            fresh.append(at)
+        return fresh
+
+    def _bring(self, blocks: Sequence[int]) -> None:
+        """Fetch blocks in a row, and keep the promise of each."""
+        try:
+            data = self._fetch(blocks[0] * BLOCK, min((blocks[-1] + 1) * BLOCK, self.size))
+            parts = [data[at : at + BLOCK] for at in range(0, len(data), BLOCK)]
+            if self._scratch is not None:
+                self._scratch.write_at(blocks[0] * BLOCK, data)
+        except BaseException as error:  # whoever waits for the bytes gets it
+            with self._lock:
+                failed = [self._coming.pop(at) for at in blocks]
+            for promise in failed:
+                promise.set_exception(error)
+            return
+        with self._lock:
+            kept = [self._coming.pop(at) for at in blocks]
+            for at, part in zip(blocks, parts, strict=True):
+                self._held[at] = None if self._scratch is not None else part
+            while self._scratch is None and len(self._held) > _IN_MEMORY:
+                self._held.popitem(last=False)
+        for promise, part in zip(kept, parts, strict=True):
+            promise.set_result(part)
+
+
+class FetchedFile(io.RawIOBase):
+    """A file to read and seek in."""
+
+    def __init__(self, fetched: Fetched) -> None:
+        self._fetched, self._at = fetched, 0
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seekable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Go to a place from the beginning, from here or from the end."""
+        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at}.get(whence, self._fetched.size)
+        return self._at
+
+    def tell(self) -> int:
+        """Return the place of the next byte."""
+        return self._at
+
+    def readinto(self, out: Any) -> int:
+        """Fill a buffer, but at the end of the file."""
+        view = memoryview(out).cast("B")
+        data = self._fetched.read(self._at, self._at + len(view))
+        view[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+    def readall(self) -> bytes:
+        """Return the rest of the file."""
+        data = self._fetched.read(self._at, self._fetched.size)
+        self._at += len(data)
+        return data

@@ -1,0 +1,218 @@
+"""The engine of a Spark cluster."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from typing import Any
+
+from ..data.row_source import RowsError
+from ..runtime.numerals import parse_budget
+from ..runtime.parameter_object import ParameterObject
+from .parts.arrow_rows import Packing, float_type, unpacked
+from .parts.engine import HoldingEngine, PartsOfFiles
+from .parts.holder import Holder
+from .parts.orders import Answer, Work, read_nothing
+from .parts.rows import HeldRows
+
+WHERE = "a Spark data frame"
+NUMBERS = {"byte", "short", "integer", "long", "float", "double", "boolean"}
+
+
+@dataclass(frozen=True, repr=False)
+class SparkEngine(ParameterObject, HoldingEngine):
+    """The executors of a Spark cluster, each over the partitions of a data frame, or of files that
+    it reads.
+
+    A data frame goes through Arrow once (`mapInArrow`), and its rows stay in Spark's storage as
+    long as they are in use; Python's workers keep them represented as well. Every sweep is one job
+    of a task for each partition, which sends back sums; `labels_` stay with the rows:
+    `numpy.asarray(model.labels_)` brings them. Spark does tasks again that fail, and parts that are
+    lost are made again. Workers need cmeans installed. A fit on a data frame without an engine
+    takes its session. For answers as a data frame take `cmeans.BatchPredictor`.
+
+    Parameters
+    ----------
+    session : pyspark.sql.SparkSession, default=None
+        The session whose executors work (not of Spark Connect); None: the active one.
+    memory_budget : int, str such as "4GB" or None, default=None
+        Bytes that a fit may take in this process; None: half of what is free.
+    checkpoint : path, Checkpoint or None, default=None
+        A file that keeps how far a fit has come, from which it can go on.
+    memory_per_worker : int or None, default=None
+        Bytes of a partition's rows that may be kept represented between sweeps; None: all of them.
+        It never changes results.
+
+    Raises
+    ------
+    ValueError
+        Where `session` is no session, or `memory_budget` no number of bytes.
+
+    Notes
+    -----
+    Sums of partitions are added in their order: results have the same bits for any number of
+    executors. Other partitions of the same rows change rounding. All columns of the data frame are
+    features: `df.select(...)` those that are. Partitions of 50,000 to 1,000,000 rows suit.
+
+    Examples
+    --------
+    >>> import cmeans
+    >>> cmeans.FuzzyCMeans(3, engine=cmeans.SparkEngine(memory_budget="4GB"))
+    FuzzyCMeans(engine=SparkEngine(memory_budget='4GB'), n_clusters=3)
+    """
+
+    session: Any = None
+    _: KW_ONLY
+    memory_budget: int | float | str | None = None
+    checkpoint: Any = None
+    memory_per_worker: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.session is not None and not hasattr(type(self.session), "sparkContext"):
+            raise ValueError(
+                f"SparkEngine(session={self.session!r}): give a pyspark.sql.SparkSession, or None "
+                "for the active one."
+            )
+        parse_budget(self.memory_budget, "SparkEngine")
+
+    def holds(self, x: Any) -> bool:
+        """True of Spark's data frames."""
+        return type(x).__module__.startswith("pyspark.sql") and hasattr(x, "mapInArrow")
+
+    def held(self, x: Any, estimator_name: str, *, holes: bool = False) -> HeldRows:
+        """Return a data frame as rows that stay in Spark; `holes`: values may be missing. Errors
+        name `estimator_name`."""
+        kinds = {field.name: field.dataType.typeName() for field in x.schema.fields}
+        dtype = float_type(kinds, {"float"}, NUMBERS, estimator_name)
+        names = tuple(kinds)
+        return HeldRows(
+            FrameHolder(x, names, dtype),
+            names,
+            dtype,
+            estimator_name,
+            self,
+            holes=holes,
+            memory_per_worker=self.memory_per_worker,
+        )
+
+    def holder_of_files(self, files: PartsOfFiles) -> Holder:
+        return FilesHolder(self._known_session().sparkContext, files)
+
+    def _known_session(self) -> Any:
+        if self.session is not None:
+            return self.session
+        from pyspark.sql import SparkSession
+
+        session = SparkSession.getActiveSession()
+        if session is None:
+            raise ValueError(
+                "SparkEngine: there is no active session; start one "
+                "(pyspark.sql.SparkSession.builder.getOrCreate()), or name one "
+                "(engine=cmeans.SparkEngine(session))."
+            )
+        return session
+
+    def __reduce__(self) -> Any:
+        words = self.get_params(deep=False)
+        del words["session"]
+        return partial(SparkEngine, **words), ()
+
+
+class SparkHolder(Holder):
+    """Parts that are partitions of an RDD of their numbers. It is kept, so that Spark works a part
+    where it was worked before."""
+
+    def __init__(self, context: Any, numbers: Any) -> None:
+        self._context, self._numbers = context, numbers.persist()
+        self._kept = [self._numbers]
+        weakref.finalize(self, _forget, self._kept).atexit = False
+
+    def ask(self, work: Work, arguments: Mapping[int, Any]) -> Iterator[tuple[int, Answer]]:
+        parts, task = self.source(work, arguments)
+        try:
+            yield from self._context.runJob(
+                parts.mapPartitionsWithIndex(task), list, partitions=sorted(arguments)
+            )
+        except Exception as error:
+            if type(error).__module__.partition(".")[0] not in ("py4j", "pyspark"):
+                raise
+            said = " ".join(str(getattr(error, "java_exception", None) or error).split())
+            raise RowsError(f"{self.where}: Spark has given up ({said}).") from error
+
+    def source(self, work: Work, arguments: Mapping[int, Any]) -> tuple[Any, Any]:
+        """Return the RDD that work runs on, and what runs."""
+        return self._numbers, Task(work, arguments)
+
+
+class FilesHolder(SparkHolder):
+    """Parts of files, which workers read."""
+
+    def __init__(self, context: Any, files: PartsOfFiles) -> None:
+        self.n_parts, self.where, self._files = len(files), files.where, files
+        super().__init__(context, context.parallelize(range(self.n_parts), self.n_parts))
+
+    def source(self, work: Work, arguments: Mapping[int, Any]) -> tuple[Any, Any]:
+        return self._numbers, Task(work, arguments, self._files.read)
+
+
+class FrameHolder(SparkHolder):
+    """The partitions of a data frame. Their bytes are kept by Spark, and are sent to Python where
+    what it has kept of them is lost."""
+
+    where = WHERE
+    advice = "persist it first (df.persist())"
+
+    def __init__(self, frame: Any, names: tuple[str, ...], dtype: Any) -> None:
+        from pyspark import StorageLevel
+
+        packed = frame.mapInArrow(Packing(names, dtype), "rows binary").rdd
+        self._packed = packed.persist(StorageLevel.MEMORY_AND_DISK)
+        self._unpacked = partial(unpacked, width=len(names), dtype=dtype)
+        self.n_parts = self._packed.getNumPartitions()
+        super().__init__(
+            frame.sparkSession.sparkContext, self._packed.mapPartitionsWithIndex(_number_of)
+        )
+        self._kept.append(self._packed)
+
+    def source(self, work: Work, arguments: Mapping[int, Any]) -> tuple[Any, Any]:
+        if not work.reads:
+            return super().source(work, arguments)
+        return self._packed, Task(work, arguments, unpacked=self._unpacked)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What runs for one partition, in a Python worker."""
+
+    work: Work
+    arguments: Mapping[int, Any]
+    read: Any = None  # rows by the number of their part
+    unpacked: Any = None  # rows from what the partition holds
+
+    def __call__(self, number: int, held: Iterator[Any]) -> Iterator[tuple[int, Answer]]:
+        read = read_nothing if self.read is None else partial(self.read, number)
+        if self.unpacked is not None:
+            read = partial(_from_rows, self.unpacked, held)
+        yield number, self.work(read, number, self.arguments[number])
+        for _ in held:  # a worker that leaves some unread is not used again, and forgets
+            pass
+
+
+def _from_rows(make: Any, held: Iterator[Any]) -> Any:
+    return make([bytes(row[0]) for row in held])
+
+
+def _number_of(number: int, held: Iterator[Any]) -> Iterator[int]:
+    for _ in held:
+        pass
+    yield number
+
+
+def _forget(kept: list[Any]) -> None:
+    """Release what Spark keeps."""
+    with suppress(Exception):  # its session may have been stopped
+        for one in kept:
+            one.unpersist()

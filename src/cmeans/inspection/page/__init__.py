@@ -1,0 +1,1 @@
+"""The page of `report` and `explore`: its template, style and scripts, and the facts on it."""

@@ -1,0 +1,166 @@
+"""Fits and predictions on Spark: the bits of the same rows in memory. Run by `nox -s spark`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cmeans
+from cmeans.data.row_source import RowsError
+from cmeans.engines import Pass
+from cmeans.sweeps.passes import SweepPass
+from limited import limited
+
+pytest.importorskip("pyspark", reason="Spark is not installed: pip install cmeans[spark]")
+if shutil.which("java") is None:
+    pytest.skip("Spark needs a Java runtime", allow_module_level=True)
+
+from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.slow
+rng = np.random.default_rng(5)
+N, TASKS = 1000, 4
+X = rng.normal(size=(N, 3)) + 6.0 * rng.normal(size=(4, 3))[rng.integers(4, size=N)]
+WORDS: dict[str, Any] = {"init": X[[5, 300, 600, 900]], "kernel": "linear", "tol": 1e-2}
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Any]:
+    """Two threads, which do a task again up to three times."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # of the workers, too
+    words = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    made = SparkSession.builder.master("local[2,3]").config(map=words).getOrCreate()
+    made.sparkContext.setLogLevel("OFF")
+    yield made
+    made.stop()
+
+
+@pytest.fixture(autouse=True)
+def tasks_of_one_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows in memory are cut into as many tasks as there are partitions."""
+    sizes = {"loaded_bytes": 0, "canonical_rows": 0, "tasks": TASKS, "task_values": 1}
+    limited(monkeypatch, **sizes, least_task_rows=1, partition_rows=N // TASKS)
+
+
+def frame(session: Any, x: Any = X, parts: int = TASKS) -> Any:
+    """Rows in partitions of their order."""
+    rows = session.sparkContext.parallelize(x.tolist(), parts)
+    return session.createDataFrame(rows, ["a", "b", "c"])
+
+
+def assert_same_bits(there: Any, here: Any) -> None:
+    assert there.objective_ == here.objective_
+    np.testing.assert_array_equal(there.objective_history_, here.objective_history_)
+    np.testing.assert_array_equal(np.asarray(there.labels_), here.labels_)
+
+
+@pytest.mark.parametrize("words", [{}, {"kernel": "rbf", "landmarks": X[::50]}])
+def test_a_data_frame_has_the_bits_of_memory(session: Any, words: Any) -> None:
+    here = cmeans.FuzzyCMeans(4, **WORDS | words).fit(X)
+    there = cmeans.FuzzyCMeans(4, **WORDS | words).fit(frame(session))
+    assert_same_bits(there, here)
+    assert there.feature_names_in_.tolist() == ["a", "b", "c"]
+
+
+def test_files_that_workers_read_have_the_bits_of_memory(session: Any, tmp_path: Path) -> None:
+    session.createDataFrame(frame(session, parts=1).toPandas()).coalesce(1).write.parquet(
+        str(tmp_path / "rows")
+    )  # with _SUCCESS, and files of checksums
+    here = cmeans.FuzzyCMeans(4, **WORDS).fit(tmp_path / "rows")
+    there = cmeans.FuzzyCMeans(4, **WORDS, engine=cmeans.SparkEngine(session)).fit(
+        tmp_path / "rows"
+    )
+    assert_same_bits(there, here)
+
+
+def test_draws_and_partitions_without_rows(session: Any) -> None:
+    """Bits depend on the partition then."""
+    words = {"kernel": "rbf", "landmarks": 20, "random_state": 0, "tol": 1e-2}
+    here = cmeans.FuzzyCMeans(4, **words).fit(X)
+    there = cmeans.FuzzyCMeans(4, **words).fit(frame(session, parts=7).where("a > -1e9 and b < 99"))
+    assert there.objective_ == pytest.approx(here.objective_, rel=1e-12)
+    np.testing.assert_array_equal(np.asarray(there.labels_), here.labels_)
+
+
+def test_predictions_are_a_map_of_a_saved_model(session: Any, tmp_path: Path) -> None:
+    model = cmeans.FuzzyCMeans(4, **WORDS).fit(frame(session))
+    cmeans.save(model, tmp_path / "model.cmeans")
+    loaded = cmeans.load(tmp_path / "model.cmeans")
+    answered = cmeans.BatchPredictor(loaded).over(frame(session))
+    assert answered.columns == ["a", "b", "c", "label"]
+    labels = [row.label for row in answered.select("label").collect()]
+    np.testing.assert_array_equal(labels, model.predict(X))
+
+
+def test_a_worker_that_dies_takes_nothing_along(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = cmeans.FuzzyCMeans(4, **WORDS).fit(X)
+    sweep, mark = SweepPass.part, tmp_path / "died"
+    monkeypatch.setattr(
+        SweepPass, "part", lambda self, *span: DyingOnce(sweep(self, *span), str(mark))
+    )
+    there = cmeans.FuzzyCMeans(4, **WORDS).fit(frame(session))
+    assert mark.exists()
+    assert_same_bits(there, here)
+
+
+class DyingOnce(Pass[Any]):
+    """A pass whose first worker dies."""
+
+    def __init__(self, over: Pass[Any], mark: str) -> None:
+        self.over, self.mark = over, mark
+
+    def prepare(self, rows: Any) -> Any:
+        return self.over.prepare(rows)
+
+    def work(self, rows: Any, task: int, prepared: Any) -> Any:
+        if not os.path.exists(self.mark):
+            with open(self.mark, "x"):
+                os._exit(1)
+        return self.over.work(rows, task, prepared)
+
+
+def test_rows_that_change_are_one_line(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark's storage is dropped after the first reading, as where an executor is lost."""
+    from cmeans.engines import spark
+
+    source = spark.FrameHolder.source
+
+    def dropping(self: Any, work: Any, arguments: Any) -> Any:
+        found = source(self, work, arguments)
+        self._packed.unpersist(blocking=True)
+        return found
+
+    def noise(batches: Any) -> Any:
+        import pyarrow as pa
+
+        for batch in batches:
+            columns = np.random.default_rng().normal(size=(3, batch.num_rows))
+            yield pa.RecordBatch.from_arrays(list(columns), ["a", "b", "c"])
+
+    monkeypatch.setattr(spark.FrameHolder, "source", dropping)
+    rows = frame(session).mapInArrow(noise, "a double, b double, c double")
+    with pytest.raises(
+        RowsError, match=r"partition \d of a Spark data frame has other rows.*df\.p"
+    ):
+        cmeans.FuzzyCMeans(4, **WORDS).fit(rows)
+
+
+def test_what_is_no_number_is_named(session: Any) -> None:
+    with pytest.raises(ValueError, match=r"FuzzyCMeans: columns of X that are not.*'b' \(string\)"):
+        cmeans.FuzzyCMeans(2).fit(session.createDataFrame([(1.0, "x")], ["a", "b"]))
+    with pytest.raises(ValueError, match=r"first in partition 0 at its row 1 .*column 'b'"):
+        cmeans.FuzzyCMeans(2).fit(session.createDataFrame([(1.0, 2.0), (1.0, None)], ["a", "b"]))
+    with pytest.raises(ValueError, match=r"give a pyspark\.sql\.SparkSession"):
+        cmeans.SparkEngine(3)
