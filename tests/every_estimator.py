@@ -53,7 +53,7 @@ def with_parameter(*parameters: str) -> tuple[str, ...]:
 
 
 def without(names: tuple[str, ...], *others: str) -> tuple[str, ...]:
-    unknown = set(others) - set(NAMES)
+    unknown = set(others) - set(EVERY_NAME)
     assert not unknown, f"no estimators: {unknown}"
     return tuple(name for name in names if name not in others)
 

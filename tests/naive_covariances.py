@@ -79,9 +79,10 @@ def log_prior(S: Array, T: Array, nu: float, shape: str) -> float:
 
 
 def pooled(x: Array, w: Array, labels: Array, shape: str) -> Array:
-    """T: the covariance within the clusters of a partition, with a millionth of the columns'
-    variances added to its diagonal (of "spherical", of their mean)."""
-    u = np.eye(labels.max() + 1)[labels]
+    """T: the covariance within the clusters of a partition, as labels (n,) or memberships (n, c),
+    with a millionth of the columns' variances added to its diagonal (of "spherical", of their
+    mean)."""
+    u = labels if labels.ndim == 2 else np.eye(labels.max() + 1)[labels]
     within = scatter(x, w, u)[2].sum(axis=0) / w.sum()
     total = scatter(x, w, np.ones((len(x), 1)))[2][0] / w.sum()
     variances = np.diag(total)

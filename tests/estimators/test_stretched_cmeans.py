@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
@@ -56,6 +57,28 @@ def test_it_is_the_naive_gustafson_kessel(shape):
         np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-9)
 
 
+def test_it_is_gustafson_kessel_of_another_package():
+    """The demonstration of Octave's fuzzy-logic-toolkit, `gustafson_kessel_demo_2`, whose release
+    0.4.6 ends at these figures from four starts (m = 2, volumes of 1, options [2 2000 1e-14 0])."""
+    X = np.array(DEMONSTRATION.split(), float).reshape(-1, 3)
+    areas = np.repeat([0, 1, 2], [9, 11, 12])
+    words = {"m": 2.0, "covariance": Covariance(prior=0), "init": areas, "tol": 1e-9}
+    model = FuzzyCMeans(3, **words).fit(X)
+    known = [
+        [2.07437548089, 11.9209678341, 6.08095599509],
+        [3.26786920021, 3.74158441422, 9.51893648266],
+        [11.1674637044, 9.51229649773, 13.4359536341],
+    ]
+    np.testing.assert_allclose(model.cluster_centers_, known, rtol=1e-8)
+    np.testing.assert_allclose(model.objective_, 120.032813454, rtol=1e-10)
+    np.testing.assert_allclose((model.memberships_**2).sum() / len(X), 0.841843005458, rtol=1e-8)
+
+
+DEMONSTRATION = """
+    1 11 5  1 12 6  1 13 5  2 11 7  2 12 6  2 13 7  3 11 6  3 12 5  3 13 7  1 1 10  1 3 9  2 2 11
+    3 1 9  3 3 10  3 5 11  4 4 9  4 6 8  5 5 8  5 7 9  6 6 10  9 10 12  9 12 13  9 13 14  10 9 13
+    10 13 12  11 10 14  11 12 13  12 6 12  12 7 15  12 9 15  14 6 14  14 8 13
+"""
 EVERY = [
     (FuzzyCMeans, {"m": 2.0}),
     (FuzzyCMeans, {"m": 1.2, "covariance": "diag"}),
@@ -188,8 +211,67 @@ def test_files_are_as_memory(cls, words, dtype, tmp_path, monkeypatch):
     np.testing.assert_array_equal(there.labels_, here.labels_)
 
 
-def test_rows_of_zeros_are_refused():
-    from scipy import sparse
+def zeros(n=150):
+    """Rows of few values that are not zero, of which three kinds have some columns oftener."""
+    rng = np.random.default_rng(0)
+    often = rng.random((3, 8)) < 0.4
+    there = rng.random((n, 8)) < np.where(often[np.arange(n) % 3], 0.7, 0.1)
+    return np.where(there, np.exp(0.5 * rng.normal(size=(n, 8))), 0.0)
 
-    with pytest.raises(ValueError, match="X is sparse"):
-        FuzzyCMeans(2, covariance="full").fit(sparse.csr_array(rows()))
+
+# zeros are most of a column, so that other values are its steps
+@pytest.mark.filterwarnings("ignore:.*components are narrower than the steps")
+@pytest.mark.parametrize("covariance", ["diag", "spherical"])
+@pytest.mark.parametrize(
+    ("cls", "words"),
+    [
+        (GaussianMixture, {}),
+        (GaussianMixture, {"df": 5.0}),
+        (FuzzyCMeans, {}),
+        (KernelKMeans, {"kernel": "linear", "volume": "free"}),
+    ],
+)
+def test_csr_rows_are_as_dense_ones(cls, words, covariance, monkeypatch):
+    limited(monkeypatch, canonical_rows=0, block_rows=64)
+    X, w = zeros(), np.random.default_rng(1).integers(1, 4, 150)
+    words = dict(words)
+    own = {name: words.pop(name) for name in ("df", "volume") if name in words}
+    words["covariance"] = Covariance(covariance, **own)
+    known = np.where(np.arange(150) < 12, np.arange(150) % 3, -1)
+    told = {} if "df" in own else {"known_labels": known, "must_link": [[20, 23], [23, 26]]}
+    dense, sparse_ = (
+        short(cls(3, max_iter=8, random_state=0, n_jobs=jobs, **words), x, sample_weight=w, **told)
+        for x, jobs in ((X, 1), (sparse.csr_array(X), 2))
+    )
+    for mine, theirs in (
+        (sparse_.cluster_centers_, dense.cluster_centers_),
+        (sparse_._state.metrics.factors, dense._state.metrics.factors),
+        (sparse_.memberships_, dense.memberships_),
+        (sparse_.objective_history_, dense.objective_history_),
+        (sparse_.memberships(sparse.csr_array(X)), dense.memberships(X)),
+        (sparse_.transform(sparse.csr_array(X)), dense.transform(X)),
+    ):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-8, atol=1e-9)
+    if cls is GaussianMixture:
+        assert sparse_.bic(sparse.csr_array(X)) == pytest.approx(dense.bic(X), rel=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:.*components are narrower than the steps")
+def test_csr_columns_of_one_value_say_nothing():
+    """Not only zeros: squares about the origin leave little of their deviations."""
+    X = np.c_[zeros(), np.full(150, 7.3)]
+    with pytest.warns(UserWarning, match="all rows have the same value in"):
+        model = GaussianMixture(3, covariance="diag", random_state=0).fit(sparse.csr_array(X))
+    assert (model.covariances_[:, -1] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (FuzzyCMeans(2, covariance="full"), 'take covariance="diag" or "spherical"'),
+        (GaussianMixture(2, covariance="diag", noise="auto"), "leave noise out"),
+    ],
+)
+def test_what_csr_rows_do_not_have_is_refused(model, said):
+    with pytest.raises(ValueError, match=f"X is sparse.*{said}"):
+        model.fit(sparse.csr_array(zeros()))

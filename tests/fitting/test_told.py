@@ -531,6 +531,7 @@ def test_more_clusters_than_there_are_places_to_begin() -> None:
         "FuzzyCMeans",
         "PossibilisticCMeans",
         "CMeans",
+        "GaussianMixture",
         "StreamingFuzzyCMeans",
     ),
 )

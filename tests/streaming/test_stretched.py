@@ -116,6 +116,28 @@ def test_one_chunk_is_the_batch_fit_from_the_same_start(covariance: Any) -> None
         np.testing.assert_allclose(stream.memberships_, soft.memberships_, rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.parametrize("words", [{"m": 1.5}, {"rule": "gaussian"}])
+def test_labels_of_rows_are_kept_and_name_clusters(words: dict[str, Any]) -> None:
+    """As in the batch fit of one chunk; further chunks keep the numbers."""
+    x, kinds = blobs(300), np.arange(300) % 3
+    told = np.where(np.arange(300) % 5 == 0, (kinds + 1) % 3, -1)
+    same = {"init": x[[2, 0, 1]], "search": None, "random_state": 0}
+    gaussian = "rule" in words
+    batch = GaussianMixture(3, tol=1e-6, **same) if gaussian else None
+    batch = batch or FuzzyCMeans(3, covariance="full", tol=1e-6, **same, **words)
+    batch.fit(x[:200], known_labels=told[:200], label_strength=0.8)
+    stream = stretched(3, warm_up=0, tol=1e-6, **same, **words)
+    stream.partial_fit(x[:200], known_labels=told[:200], label_strength=0.8)
+    np.testing.assert_allclose(stream.memberships_, batch.memberships_, atol=1e-8)
+    np.testing.assert_allclose(stream.objective_history_, batch.objective_history_[:-1])
+    stream.partial_fit(x[200:], known_labels=told[200:])
+    known = told[200:] >= 0
+    np.testing.assert_array_equal(stream.labels_[known], told[200:][known])
+    assert (stream.labels_ == (kinds[200:] + 1) % 3).mean() > 0.9
+    # what is known of rows is among the sums that travel
+    assert stream.mass_.sum() == pytest.approx(300.0) if gaussian else True
+
+
 @pytest.mark.parametrize(
     "words", [{}, {"rule": "hard"}, {"rule": "gaussian", "covariance": "diag"}]
 )
@@ -206,22 +228,21 @@ def test_single_precision() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told", "said"),
+    ("words", "said"),
     [
-        ({"noise": "auto"}, {}, "leave out covariance=, or noise="),
-        ({"rule": "gaussian", "noise": "auto"}, {}, "take noise=None, or GaussianMixture"),
-        ({"rule": "gaussian", "covariance": None}, {}, "Gaussians have covariances; take"),
-        ({"kernel": "rbf"}, {}, "covariances among rows as they are"),
-        ({"landmarks": 30}, {}, "not over landmarks; leave one out"),
-        ({"covariance": Covariance(volume="free")}, {}, "hard and entropy rules alone allow"),
-        ({}, {"known_labels": [0] * 5 + [-1] * 95}, "leave out covariance=, or known_labels="),
+        ({"noise": "auto"}, "leave out covariance=, or noise="),
+        ({"rule": "gaussian", "noise": "auto"}, "take noise=None, or GaussianMixture"),
+        ({"rule": "gaussian", "covariance": None}, "Gaussians have covariances; take"),
+        ({"kernel": "rbf"}, "covariances among rows as they are"),
+        ({"landmarks": 30}, "not over landmarks; leave one out"),
+        ({"covariance": Covariance(volume="free")}, "hard and entropy rules alone allow"),
     ],
 )
-def test_what_does_not_go_together(words: dict[str, Any], told: dict[str, Any], said: str) -> None:
+def test_what_does_not_go_together(words: dict[str, Any], said: str) -> None:
     x, _ = cross(100)
     for take in ("fit", "partial_fit"):
         with pytest.raises(ValueError, match=said):
-            getattr(stretched(2, **words), take)(x, **told)
+            getattr(stretched(2, **words), take)(x)
 
 
 def test_columns_of_one_value_are_left_out_and_told() -> None:

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64
+from ..data.known_labels import GROUP, LABEL
 from ..data.outputs import FloatArray, Labels
 from ..engines import Engine
 from ..fitting.arguments import Auto, InitName, MissingName
@@ -140,6 +141,11 @@ class GaussianMixture(Plotting, BaseCMeans):
     and `weights_init`, `means_init`, `precisions_init` are `init=(weights, means, covariances)`.
     Unlike there, rows may have weights, fits depend on no unit, and one row far out breaks none.
 
+    Of a row whose component k is known (`fit(known_labels=)`) the objective holds -w_i ln p_k
+    N(x_i; v_k, S_k); of linked rows (`must_link=`) one term for the group, -ln sum_j p_j prod_i
+    N(x_i; v_j, S_j)^w_i (Shental et al. 2004). Neither goes with missing values, tails or a range
+    of `n_clusters`.
+
     All covariances but "spherical" ones are computed in columns divided by their deviations; a
     millionth is added to the diagonal of T there.
 
@@ -155,8 +161,9 @@ class GaussianMixture(Plotting, BaseCMeans):
     the Royal Statistical Society B 39, 1977. Fraley, Raftery: Bayesian regularization for normal
     mixture estimation and model-based clustering. Journal of Classification 24, 2007. Ghahramani,
     Jordan: Supervised learning from incomplete data via an EM approach. NIPS 6, 1994 (missing
-    values). Yeo, Johnson: A new family of power transformations to improve normality or symmetry.
-    Biometrika 87, 2000.
+    values). Shental, Bar-Hillel, Hertz, Weinshall: Computing Gaussian mixture models with EM using
+    equivalence constraints. NIPS 16, 2004. Yeo, Johnson: A new family of power transformations to
+    improve normality or symmetry. Biometrika 87, 2000.
 
     Examples
     --------
@@ -169,7 +176,6 @@ class GaussianMixture(Plotting, BaseCMeans):
     True
     """
 
-    _takes = frozenset[str]()
     _has_likelihood = True
     _taken_fields = {**KernelKMeans._taken_fields, "covariance": ("prior",)}
     _together = frozenset({"covariance", "noise", 'missing="partial"'})
@@ -269,6 +275,12 @@ class GaussianMixture(Plotting, BaseCMeans):
 
     def _by_bic(self, choices: range, context: FitContext) -> Outcome:
         """Fit every number of clusters, each as if it were the only one, and return the best."""
+        if {LABEL, GROUP} & set(context.blocks.columns):
+            raise ValueError(
+                f"{type(self).__name__}(n_clusters={self.n_clusters!r}): likelihoods by which "
+                "numbers compare are those of free rows; give one number beside known_labels= and "
+                "must_link=."
+            )
 
         def fitted(n_clusters: int, taker: RowTaker | None = None) -> Outcome:
             settings = replace(

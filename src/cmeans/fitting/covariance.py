@@ -99,3 +99,8 @@ def covariance_from(value: Any, estimator_name: str) -> Covariance:
         wanted = f"{{name}} must be one of {list(NAMES)}, or Covariance(...)."
         raise ParameterError(estimator_name, "covariance", value, wanted)
     return Covariance(value)
+
+
+def takes_csr(value: Any) -> bool:
+    """Return True for a value of the parameter with which CSR rows are clustered as they are."""
+    return getattr(value, "shape", value) in (None, "diag", "spherical")

@@ -27,6 +27,7 @@ from ..solvers.observer import FitRecord
 from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Stopping
 from .arguments import MissingName, check_engine
+from .covariance import takes_csr
 from .fit_plan import FitPlan
 from .fitted_attributes import (
     OF_ROWS,
@@ -127,8 +128,9 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
             rows keep their labels.
         must_link : (k, 2) row numbers of pairs, or (n,) numbers of groups, default=None
             -1 for rows in no group. Rows that must share a cluster: they are one row whose squared
-            distance to a centre is the weighted mean of theirs. What is known of one of them is
-            known of all. Rows in files are read into memory for it.
+            distance to a centre is the weighted mean of theirs; of `GaussianMixture` their
+            densities are multiplied, and a group counts as one row in `weights_`. What is known of
+            one of them is known of all. Rows in files are read into memory for it.
 
         Returns
         -------
@@ -430,7 +432,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
         except ValueError:  # a fit refuses it
             kernel = Linear()
         tags.input_tags.sparse, tags.input_tags.allow_nan = (
-            not kernel.takes_kernel_values and vars(self).get("covariance") is None,
+            not kernel.takes_kernel_values and takes_csr(vars(self).get("covariance")),
             self.missing == "partial",
         )
         tags.input_tags.pairwise = kernel.takes_kernel_values or kernel.takes_affinities

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from scipy.special import softmax
 
-from ..data.arrays import Array, Float64, host_float64, to_numpy
+from ..data.arrays import Array, Float64, host_float64, is_sparse, to_numpy
 from ..data.blocks import Block, Blocks
 from ..engines import Engine, Pass
 from ..rules import Mixture, NoiseMixture, StudentMixture
@@ -132,7 +132,9 @@ class ImputePass(Pass[Array]):
         parts = []
         for block in rows.task(task):
             completed = CompletedRows.of(block.rows.plain(), *_clusters(self.state))
-            logs = (self.state.known_scales() - completed.costs(completed.d2)) / 2.0
+            logs = (
+                self.state.known_scales() - completed.costs(completed.d2, self.state.metrics)
+            ) / 2.0
             parts.append(completed.mean(softmax(logs, axis=1)))
         means = rows.space.as_points(Centres.orthonormal(np.concatenate(parts)))
         assert means is not None, "rows with missing values are points"
@@ -249,6 +251,12 @@ def with_noise(stage: StretchedClusters, share: float | None) -> StretchedCluste
 
     def near(swept: Swept) -> Blocks | None:
         geometry = swept.geometry
+        if is_sparse(geometry.blocks.x):
+            raise ValueError(
+                f"{swept.context.estimator_name}(noise=): X is sparse, and columns of zeros in "
+                "nearly all rows have no ranges in which noise is spread; leave noise out, or "
+                "reduce X to a few dense columns first (scikit-learn's TruncatedSVD)."
+            )
         return NoiseBox.of(geometry).without_far_rows(geometry.blocks, swept.context.engine)
 
     return replace(

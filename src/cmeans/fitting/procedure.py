@@ -94,6 +94,7 @@ class Stage:
     """
 
     name: ClassVar[str]  # by which the table in `together` knows it
+    solves: ClassVar[bool] = False  # whether it chooses the way to solve what others prepare
 
     @property
     def refuses(self) -> frozenset[str]:
@@ -210,9 +211,16 @@ class FitContext:
         return geometry
 
     def prepared(self, swept: Swept) -> Swept:
-        """Return the problem that is to be solved after all stages."""
+        """Return the problem that is to be solved after all stages, and the way to solve it."""
+        swept = self.prepared_to_solve(swept)
         for stage in self.stages:
-            swept = stage.prepare(swept)
+            swept = stage.prepare(swept) if stage.solves else swept
+        return swept
+
+    def prepared_to_solve(self, swept: Swept) -> Swept:
+        """Return the problem after all stages that do not choose the way to solve it."""
+        for stage in self.stages:
+            swept = swept if stage.solves else stage.prepare(swept)
         return swept
 
     def described(self, method: Method) -> Method:

@@ -16,8 +16,8 @@ from .space import is_space
 BY_SWEEPS = "KernelKMeans, FuzzyCMeans, PossibilisticCMeans"
 JOINING = "search=Search(join_equal_rows=True)"  # as messages call it
 TAKEN_BY = {
-    "known_labels": f"{BY_SWEEPS}, CMeans and StreamingFuzzyCMeans",
-    "must_link": f"{BY_SWEEPS}, and CMeans",
+    "known_labels": f"{BY_SWEEPS}, GaussianMixture, CMeans and StreamingFuzzyCMeans",
+    "must_link": f"{BY_SWEEPS}, GaussianMixture and CMeans",
 }
 
 
@@ -71,8 +71,6 @@ TABLE = (
         "sizes are bounded of clusters without noise; give noise= or bounds of sizes, not both",
     ),
     Apart("covariance", "sizes", COVARIANCES.format("bounds of sizes", "sizes=")),
-    Apart("covariance", "known_labels", COVARIANCES.format("known rows", "known_labels=")),
-    Apart("covariance", "must_link", COVARIANCES.format("linked rows", "must_link=")),
     Apart("covariance", "top_k", COVARIANCES.format("few memberships of a row", "top_k=")),
     Apart("covariance", "noise", COVARIANCES.format("a noise cluster", f"noise={IN_MIXTURES}")),
     Apart(

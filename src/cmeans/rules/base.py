@@ -215,6 +215,11 @@ class Rule(ParameterObject, ABC):
         where they lack the values that `holes` (b, r) marks; None: nothing."""
         return None
 
+    def of_members(self, members: Float64 | None) -> Array | None:
+        """(b,) what rows have more of squared distances, so that they compare with that of noise,
+        where they stand for so many `members` (b,) each; None: nothing."""
+        return None
+
     def left_out(self, u: Array, d2: Array) -> Array:
         """True (b,) for rows that belong nowhere; asked of rules that leave rows out. Those without
         any membership."""

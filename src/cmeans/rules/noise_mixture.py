@@ -96,6 +96,9 @@ class NoiseMixture(Rule):
         missing = namespace(holes).astype(holes, namespace(holes).float64)
         return 2.0 * (missing @ ranges)
 
+    def of_members(self, members: Float64 | None) -> Array | None:
+        return None if members is None else 2.0 * self.log_volume * (1.0 - members)
+
     def left_out(self, u: Array, d2: Array) -> Array:
         return self._noise(u) > namespace(u).max(u, axis=1)
 

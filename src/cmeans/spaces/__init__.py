@@ -6,6 +6,7 @@ from .euclidean import EuclideanSpace, IncompleteSpace, PartialSpace, PointSpace
 from .exact import ExactSpace
 from .feature import FeatureSpace
 from .landmark import LandmarkSpace, checked_gram, gram_matrix, landmark_space
+from .member_scatter import MemberScatter
 from .metrics import Metrics
 from .products import ProductSpace
 from .spanning import spanning_space
@@ -17,6 +18,7 @@ __all__ = [
     "FeatureSpace",
     "IncompleteSpace",
     "LandmarkSpace",
+    "MemberScatter",
     "Metrics",
     "Pairing",
     "PartialSpace",

@@ -24,11 +24,13 @@ from ..data.arrays import (
     rounding,
     take,
     to_numpy,
+    with_values,
 )
 from ..data.blocks import LARGEST_SUM, Block, Blocks, rows_between, spans
 from ..kernels import Columns, Kernel
 from ..runtime.stored_classes import enter, stored
 from .centres import Centres
+from .member_scatter import MemberScatter
 from .metrics import Metrics
 
 # by the names that `kernel=` gives; a class with one enters itself
@@ -58,6 +60,7 @@ class Rows(ABC):
 
     kxx: Array  # (b,) k(x, x)
     holes: Array | None = None  # (b, r) True where a coordinate is missing; None: nowhere
+    scatter: MemberScatter | None = None  # of rows that stand for several; None: for themselves
 
     @abstractmethod
     def inner(self, view: View) -> Array:
@@ -89,12 +92,23 @@ class Rows(ABC):
 
     def distances_in(self, metrics: Metrics, centres: Float64) -> Array:
         """d2 (b, c) to centres (c, r) in metrics of their own."""
-        return metrics.squared_distances(self.plain().g, centres)
+        d2 = metrics.squared_distances(self.plain().g, centres)
+        return d2 if self.scatter is None else d2 + self.scatter.squared_distances(metrics, d2)
 
-    def costs(self, d2: Array) -> Array:
+    def costs(self, d2: Array, metrics: Metrics | None) -> Array:
         """Return what memberships are made of (b, c): squared distances, and what missing values
-        add."""
-        return d2
+        add, or several rows that one stands for."""
+        if self.scatter is None or metrics is None:
+            return d2
+        return self.scatter.costs(d2, metrics)
+
+    @property
+    def members(self) -> Float64 | None:
+        """(b,) how many rows, of which clusters with metrics multiply the densities, each stands
+        for; None: itself."""
+        if self.scatter is None or not self.scatter.are_multiplied:
+            return None
+        return self.scatter.count
 
     def add_second_moments(
         self,
@@ -104,6 +118,13 @@ class Rows(ABC):
     ) -> None:
         """total_j += sum_i w_ij (x_i - b_j)(x_i - b_j)^T."""
         x, xp = self.plain().g, namespace(w)
+        if self.scatter is not None:
+            self.scatter.add_second_moments(host_float64(w), total)
+        if is_sparse(x):  # of which the diagonals are asked
+            x, w = in_float64(x), in_float64(w)
+            total += (with_values(x, x.data**2).T @ w - 2.0 * points.T * (x.T @ w)).T
+            total += w.sum(axis=0)[:, None] * points * points
+            return
         x, w = xp.astype(x, xp.float64), xp.astype(w, xp.float64)
         for j, point in enumerate(points):
             away = x - as_like(point, x)[None, :]
@@ -131,6 +152,7 @@ class ProductRows(Rows):
     g: Array  # (b, r), dense or CSR
     kxx: Array
     holes: Array | None = None  # where g is 0
+    scatter: MemberScatter | None = None
 
     def inner(self, view: View) -> Array:
         return self.g @ view.coefficients.T
@@ -182,6 +204,9 @@ class Space(ABC):
     name: ClassVar[str] = ""  # by which a fit makes it `over` its rows; "": by other words
     kernel: Kernel  # of the class, where it has a name
     spherical: bool = False  # whether centres have length one
+    # of training rows that stand for several, which clusters with metrics see and native sweeps do
+    # not; None: rows stand for themselves
+    scatter: MemberScatter | None = None
     empty_row_has = "only zeros, and so no direction"  # for messages
 
     def __init_subclass__(cls, **words: Any) -> None:

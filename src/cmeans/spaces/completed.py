@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,9 +10,8 @@ import numpy.typing as npt
 
 from ..data.arrays import Array, Float64, IntArray, as_like, host_float64, to_numpy
 from .base import ProductRows, Rows, View
-from .metrics import Metrics
+from .metrics import LOG_CIRCLE, Metrics
 
-LOG_CIRCLE = math.log(2.0 * math.pi)
 Mask = npt.NDArray[np.bool_]
 
 
@@ -70,7 +68,7 @@ class CompletedRows(Rows):
     def distances_in(self, metrics: Metrics, centres: Float64) -> Array:
         return as_like(self.d2, self.given.g)
 
-    def costs(self, d2: Array) -> Array:
+    def costs(self, d2: Array, metrics: Metrics | None) -> Array:
         return d2 + as_like(self.surplus, d2)
 
     def add_moment(self, w: Array, total: Array) -> None:

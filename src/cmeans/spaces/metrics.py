@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, IntArray, as_like, namespace
+from ..data.arrays import (
+    Array,
+    Float64,
+    IntArray,
+    as_like,
+    in_float64,
+    is_sparse,
+    namespace,
+    with_values,
+)
 from ..runtime.stored_classes import stored
+
+LOG_CIRCLE = math.log(2.0 * math.pi)
 
 
 @stored
@@ -93,6 +105,11 @@ class Metrics:
         return volumes
 
     @property
+    def log_sizes(self) -> Float64:
+        """(c,) what -2 ln of the density of a row has beside its squared distance."""
+        return self.log_volumes + self.expected_errors + len(self.live) * LOG_CIRCLE
+
+    @property
     def covariances(self) -> Float64:
         """S_j (c, r, r), or the diagonals (c, r); 0 in columns that the metrics do not see."""
         live, out = self.live, np.zeros(self.factors.shape)
@@ -137,7 +154,12 @@ class Metrics:
         x: Array,  # (b, r)
         centres: Float64,  # (c, r)
     ) -> Array:
-        """d2 (b, c)."""
+        """d2 (b, c). CSR rows are measured by diagonal metrics, as they are."""
+        if is_sparse(x):
+            squares, x64 = self.factors * self.factors, in_float64(x)
+            found = with_values(x64, x64.data**2) @ squares.T - 2.0 * (x64 @ (squares * centres).T)
+            found += (squares * centres * centres).sum(axis=1)
+            return np.maximum(found, 0.0).astype(x.dtype)
         xp, columns = namespace(x), []
         for factor, centre in zip(self.factors, centres, strict=True):
             away, f = x - as_like(centre, x)[None, :], as_like(factor, x)

@@ -3,7 +3,7 @@ row."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from ..data.blocks import Block
 from ..kernels import Kernel
 from .base import ProductRows, Rows, Space
 from .centres import Centres
+from .member_scatter import MemberScatter
+from .metrics import Metrics
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class ProductSpace(Space):
     """
 
     of: Space
+    scatter: MemberScatter | None = None
     keeps_rows_cheaply = False
     in_coordinates = True
     represents_by_views = True
@@ -57,7 +60,7 @@ class ProductSpace(Space):
 
     def in_scale(self) -> ProductSpace:
         of = self.of.in_scale()
-        return self if of is self.of else ProductSpace(of)
+        return self if of is self.of else ProductSpace(of, self.scatter)
 
     @property
     def spherical(self) -> bool:  # type: ignore[override]
@@ -70,6 +73,32 @@ class ProductSpace(Space):
     def rows(self, block: Block, room: Array | None = None) -> Rows:
         assert block.kxx is not None, "rows of products come with k(x, x)"
         return ProductRows(block.x, block.kxx)
+
+    def training_rows(self, block: Block, room: Array | None = None) -> Rows:
+        if self.scatter is None:
+            return self.rows(block, room)
+        assert block.kxx is not None, "rows of products come with k(x, x)"
+        numbers = np.arange(block.start, block.start + len(block.weight))
+        return ProductRows(block.x, block.kxx, scatter=self.scatter.of_rows(numbers))
+
+    def of_part(self, numbers: IntArray) -> ProductSpace:
+        if self.scatter is None:
+            return self
+        return replace(self, scatter=self.scatter.of_rows(numbers))
+
+    @property
+    def takes_metrics(self) -> bool:
+        return self.of.takes_metrics
+
+    @property
+    def sweeps_products(self) -> bool:
+        return self.scatter is None
+
+    def first_metric(self, *, diagonal: bool) -> Metrics:
+        return self.of.first_metric(diagonal=diagonal)
+
+    def as_points(self, centres: Centres) -> Float64 | None:
+        return self.of.as_points(centres)
 
     def means(self, mass: Float64, moment: Float64) -> Centres:
         return self.of.means(mass, moment)

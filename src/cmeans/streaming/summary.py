@@ -138,7 +138,7 @@ class StreamSummary:
         """Cluster further rows from these clusters, with the sums over those before."""
         if self.scatter is None:
             return problem, solve(problem, self.state, observer, carried=carried)
-        step, weight = self.scatter.step, float(problem.rows.blocks.weight.sum())
+        step, weight = self.scatter.step, float(problem.whole.rows.blocks.weight.sum())
         problem = step.until_it_stands(problem, self.weight + weight)
         return problem, solve(problem, self.state, observer, step, carried)
 

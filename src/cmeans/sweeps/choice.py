@@ -215,6 +215,8 @@ def assign_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int)
     """The last pass over represented rows, for centres of `space` (their own, or its portable
     twin)."""
     dtype = numpy_dtype(rows.blocks.x)
+    if rows.space.scatter is not None:
+        return generic.assign
     if searches(space, rows.blocks, rule, n_clusters):
         return NearestAssign(dtype)
     if not sweeps_are_native(space, rows.blocks, rule, n_clusters):

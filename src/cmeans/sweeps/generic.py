@@ -45,11 +45,15 @@ def sweep(
     """
     sums = _Sums(len(state.centres), rows.space.moment_width)
     second, errors = SecondMoments.asked_by(state), state.expected_errors
-    if second is not None and rule.has_tails:
-        second = replace(second, mass=np.zeros(len(state.centres)))
+    scatter = rows.space.scatter
+    joint = scatter is not None and scatter.are_multiplied
+    if second is not None and (rule.has_tails or joint):
+        second = replace(second, mass=np.zeros(len(state.centres)), holds_members=joint)
     for block, block_rows, distances in _measured(rows, rows.space, state, task, plain=False):
-        d2, more = _costs(rule, block_rows, distances)
+        d2, more = _costs(rule, block_rows, distances, state)
         d2, pull = rule.tails(d2, errors)
+        if (members := block_rows.members) is not None:
+            pull = as_like(members, d2)[:, None]
         u = rule.memberships(d2, state.scales)
         weight = as_like(block.weight, d2)
         w = rule.weights(u) * weight[:, None]
@@ -100,7 +104,7 @@ def assign(
     objective = total_distance = 0.0
     mass = np.zeros(len(state.centres))
     for block, block_rows, distances in _measured(rows, space, state, task, plain=True):
-        (d2, more), xp = _costs(rule, block_rows, distances), namespace(distances)
+        (d2, more), xp = _costs(rule, block_rows, distances, state), namespace(distances)
         d2, _ = rule.tails(d2, state.expected_errors)
         here = out.place(block.start, d2.shape[0])
         u = rule.memberships(d2, state.scales)
@@ -294,7 +298,9 @@ def costs(rows: RepresentedRows, space: Space, state: State, task: int) -> Float
     """(b, c) what memberships of the rows of one task are made of: squared distances, and what
     missing values add; as any rows."""
     seen = _measured(rows, space, state, task, plain=True)
-    return np.concatenate([host_float64(block_rows.costs(d2)) for _, block_rows, d2 in seen])
+    return np.concatenate(
+        [host_float64(block_rows.costs(d2, state.metrics)) for _, block_rows, d2 in seen]
+    )
 
 
 def nearest(rows: RepresentedRows, space: Space, state: State, task: int) -> IntArray:
@@ -331,10 +337,11 @@ def _measured(
         yield block, block_rows, distances_of(block_rows)
 
 
-def _costs(rule: Rule, rows: Rows, distances: Array) -> tuple[Array, Array | None]:
+def _costs(rule: Rule, rows: Rows, distances: Array, state: State) -> tuple[Array, Array | None]:
     """Return what memberships are made of (b, c), and what of it rows have (b,) as they lack values
-    that noise spreads over."""
-    d2, more = rows.costs(distances), rule.of_holes(rows.plain().holes)
+    that noise spreads over, or stand for several rows of which each may be noise."""
+    d2, more = rows.costs(distances, state.metrics), rule.of_holes(rows.plain().holes)
+    more = rule.of_members(rows.members) if more is None else more
     return (d2, None) if more is None else (d2 + as_like(more, d2)[:, None], as_like(more, d2))
 
 

@@ -27,6 +27,7 @@ from ..native.calls import (
 from ..rules import NativeFunctions, Rule
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ..spaces import Metrics, Space
+from . import generic
 from .native_rows import NativeRows, RowsArgument, beside
 from .represented_rows import RepresentedRows
 from .second_moments import SecondMoments
@@ -212,6 +213,8 @@ class NativeSweep:
         task: int,
         labels: IntArray | None = None,
     ) -> Statistics:
+        if rows.are_csr and state.metrics is not None:  # native code measures them in no other
+            return generic.sweep(rows, rule, state, task, labels)
         sums = NewSums(rows, len(state.centres))
         hard = None if labels is None else NewSums(rows, len(state.centres))
         second = SecondMoments.asked_by(state)
@@ -250,6 +253,8 @@ class NativeAssign:
         task: int,
         out: RowOutputs,
     ) -> FinalSums:
+        if rows.are_csr and state.metrics is not None:
+            return generic.assign(rows, space, rule, state, task, out)
         mass, spread, totals = (
             np.zeros(len(state.centres)),
             np.zeros(len(state.centres)),
@@ -282,6 +287,8 @@ class NativeMeasure:
         self._pass = native.function("measure", dtype, (ROWS, CENTRES, ADDRESS, ADDRESS), INT)
 
     def __call__(self, rows: RepresentedRows, space: Space, state: State, task: int) -> Array:
+        if rows.are_csr and state.metrics is not None:
+            return generic.distances(rows, space, state, task)
         parts, finite = [], INT(1)
         for here in rows.native_task(task):
             out = np.empty((len(here), len(state.centres)), here.dtype)

@@ -269,13 +269,13 @@ class KnownPass(Pass[Statistics]):
 
     rule: Rule
     n_clusters: int
+    about: State | None = None  # whose metrics ask for second moments
 
     def work(self, rows: RepresentedRows, task: int, prepared: None) -> Statistics:
         known = known_of(rows.blocks)
         assert known is not None, "labels travel with the rows"
-        return gather(
-            rows, self.rule, Partition(known.labels, self.n_clusters, rows.blocks.x), task
-        )
+        memberships = Partition(known.labels, self.n_clusters, rows.blocks.x)
+        return gather(rows, self.rule, memberships, task, self.about)
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,11 @@ class Problem:
         """Number of rows that a sweep visits."""
         return self.rows.n_rows
 
+    @property
+    def whole(self) -> Problem:
+        """The problem over the same rows where none is known."""
+        return self if self.known is None else replace(self, rows=self.known.rows, known=None)
+
     def map(self, over: Pass[Result]) -> Iterator[Result]:
         """The results of a pass, one task after the other."""
         return self.engine.map(self.rows, over)
@@ -89,7 +94,7 @@ class Problem:
 
     def with_known(self, sums: Statistics, state: State) -> Statistics:
         """Return the sums of a sweep from a state with what is known of the rows."""
-        return sums if self.known is None else sums + self.known.sums(self.rule, state)
+        return sums if self.known is None else sums.with_past(self.known.sums(self.rule, state))
 
     def on_sample(self, numbers: IntArray, weights: Float64, stopping: Stopping) -> Problem:
         """Return the problem over some of the rows, which stand for all."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,6 +27,8 @@ class SecondMoments:
     # (c,) of the weights in these and in the moments, where rows far out pull less than they count
     # for; None: the clusters' masses
     mass: Float64 | None = None
+    # whether that is so since rows stand for several, which these hold and clusters count as one
+    holds_members: bool = False
 
     @classmethod
     def asked_by(cls, state: State) -> SecondMoments | None:
@@ -43,11 +45,12 @@ class SecondMoments:
                 "ones first (Statistics.about)"
             )
         mass = None if self.mass is None or other.mass is None else self.mass + other.mass
-        return SecondMoments(self.points, self.values + other.values, mass)
+        values = self.values + other.values
+        return SecondMoments(self.points, values, mass, self.holds_members)
 
     def __mul__(self, factor: float) -> SecondMoments:
         mass = None if self.mass is None else self.mass * factor
-        return SecondMoments(self.points, self.values * factor, mass)
+        return replace(self, values=self.values * factor, mass=mass)
 
     def about(self, centres: Centres, mass: Float64, moment: Float64) -> SecondMoments:
         """Return the moments about other centres:  M + m b^T + b m^T + N b b^T,  where N is the
@@ -56,7 +59,9 @@ class SecondMoments:
         mass = mass if own is None else own
         b, m = self.points - points, moment - mass[:, None] * self.points
         if self.values.ndim == 2:
-            return SecondMoments(points, self.values + 2.0 * m * b + mass[:, None] * b * b, own)
+            values = self.values + 2.0 * m * b + mass[:, None] * b * b
+            return replace(self, points=points, values=values)
         cross = m[:, :, None] * b[:, None, :]
         square = mass[:, None, None] * (b[:, :, None] * b[:, None, :])
-        return SecondMoments(points, self.values + cross + np.swapaxes(cross, 1, 2) + square, own)
+        values = self.values + cross + np.swapaxes(cross, 1, 2) + square
+        return replace(self, points=points, values=values)

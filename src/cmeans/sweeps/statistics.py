@@ -14,6 +14,7 @@ from ..runtime.stored_classes import stored
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ..spaces import Space
 from ..spaces.centres import Centres
+from .represented_rows import RepresentedRows
 from .second_moments import SecondMoments
 from .state import State
 
@@ -176,6 +177,13 @@ class Statistics:
         own = None if self.second is None else self.second.mass
         return self.mass if own is None else own
 
+    @property
+    def covered_mass(self) -> Float64:
+        """(c,) the weights of the rows whose scatter second moments hold: the masses, unless rows
+        stand for several and count as one."""
+        several = self.second is not None and self.second.holds_members
+        return self.pulling_mass if several else self.mass
+
     def about(self, centres: Centres) -> Statistics:
         """Return the same sums with second moments about other centres, as those of two sweeps need
         that are to be added."""
@@ -187,6 +195,8 @@ class Statistics:
         are moved to where these are about: single precision rounds centres."""
         if self.second is not None:
             past = past.about(Centres.orthonormal(self.second.points))
+            if self.second.holds_members and past.second is not None:  # they stand for themselves
+                past = replace(past, second=replace(past.second, mass=past.mass))
         return self + past
 
     @property
@@ -245,19 +255,26 @@ class KnownSums:
     objective of Pedrycz & Waletzky 1997 (eq. 1), alpha = s / (1 - s).
     """
 
-    space: Space
+    rows: RepresentedRows  # all rows of the fit, of their whole weights
     weight: float
     mass: Float64  # (c,)
     moment: Float64  # (c, moment_width)
     square: Float64  # (c,) sums of weight k(x, x)
+    second: SecondMoments | None = None  # where the clusters have metrics
+
+    @property
+    def space(self) -> Space:
+        """The space of the rows."""
+        return self.rows.space
 
     def __mul__(self, factor: float) -> KnownSums:
         return KnownSums(
-            self.space,
+            self.rows,
             self.weight * factor,
             self.mass * factor,
             self.moment * factor,
             self.square * factor,
+            None if self.second is None else self.second * factor,
         )
 
     def sums(self, rule: Rule, state: State) -> Statistics:
@@ -265,20 +282,35 @@ class KnownSums:
         # of a row that belongs to one cluster alone
         penalty = rule.penalty(np.eye(len(self.mass)), state.scales)
         added = 0.0 if penalty is None else float(self.mass @ host_float64(penalty))
-        spread = self._distances(state.centres).diagonal()
-        return Statistics(self.weight, self.mass, self.moment, spread, added)
+        distances, second = self._distances(state), self.second
+        if second is not None:
+            second = second.about(state.centres, self.mass, self.moment)
+        sums = self.weight, self.mass, self.moment, distances.diagonal()
+        return Statistics(*sums, added, second=second)
 
     def final(self, rule: Rule, state: State) -> FinalSums:
         """Return what the rows add to the sums of the last pass."""
         sums = self.sums(rule, state)
-        return FinalSums(sums.objective, float(self._distances(state.centres).sum()), self.mass)
+        return FinalSums(sums.objective, float(self._distances(state).sum()), self.mass)
 
     def centres(self) -> Centres:
         """Return the means of the known rows of each cluster (any value where it has none)."""
         return self.space.centres(self.mass, self.moment)
 
-    def _distances(self, centres: Centres) -> Float64:
+    def in_place_of(self, centres: Centres) -> Centres:
+        """Return centres where those of clusters that have known rows are the means of these."""
+        met = np.flatnonzero(self.mass > 0)
+        return centres.replaced(met, self.centres()[met])
+
+    def _distances(self, state: State) -> Float64:
         """(c, c) sums of the squared distances of the known rows of each cluster to each centre."""
+        centres, metrics, found = state.centres, state.metrics, list[Float64]()
+        if metrics is not None:
+            assert self.second is not None, "known rows have second moments where clusters do"
+            for same in np.arange(len(centres))[:, None].repeat(len(centres), axis=1):
+                about = self.second.about(centres[same], self.mass, self.moment)
+                found.append(metrics[same].traces(about.values))
+            return np.stack(found, axis=1)
         products = self.moment[:, : self.space.size] @ self.space.coefficients(centres).T
         distances: Float64 = (
             self.square[:, None]

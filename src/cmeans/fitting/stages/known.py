@@ -15,10 +15,11 @@ from ...data.known_labels import GROUP, KnownLabels, free_part, known_of, with_k
 from ...engines import Engine, brought, column_beside
 from ...rules import Hard
 from ...solvers.fit_identity import digest_of
-from ...spaces import Space
+from ...spaces import Metrics
 from ...sweeps.passes import KnownPass
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
+from ...sweeps.state import State
 from ...sweeps.statistics import KnownSums
 from ..procedure import FitContext, Stage, Swept
 from ..validation import host_array, real
@@ -68,23 +69,36 @@ def beside_known(problem: Problem, n_clusters: int) -> Problem:
     """Return the problem with what is known of its rows taken out of their weights, and added to
     the sums of every sweep."""
     rows = problem.rows
-    sums = sums_of_known(rows.space, rows.blocks, n_clusters, problem.engine)
+    sums = sums_of_known(rows, n_clusters, problem.engine)
     if sums is None:
         return problem
     return replace(problem, rows=rows.over(free_part(rows.blocks)), known=sums)
 
 
 def sums_of_known(
-    space: Space, blocks: Blocks, n_clusters: int, engine: Engine
+    rows: RepresentedRows, n_clusters: int, engine: Engine, about: State | None = None
 ) -> KnownSums | None:
     """Return the sums of the part of some rows that belongs to known clusters, by one pass over
-    them; None where nothing is known."""
-    known = known_of(blocks)
+    them; None where nothing is known. `about`: a state whose metrics ask for second moments."""
+    known = known_of(rows.blocks)
     if known is None:
         return None
-    fixed = replace(blocks, weight=known.fixed(blocks.weight))
-    sums = engine.fold(RepresentedRows(space, fixed, 0), KnownPass(Hard(), n_clusters))
-    return KnownSums(space, sums.weight, sums.mass, sums.moment, sums.spread)
+    fixed = replace(rows.blocks, weight=known.fixed(rows.blocks.weight))
+    by = KnownPass(Hard(), n_clusters, about)
+    sums = engine.fold(RepresentedRows(rows.space, fixed, 0), by)
+    return KnownSums(rows, sums.weight, sums.mass, sums.moment, sums.spread, sums.second)
+
+
+def with_second_moments(
+    known: KnownSums | None, engine: Engine, *, diagonal: bool
+) -> KnownSums | None:
+    """Return what is known of rows with second moments about the means of these, as clusters with
+    metrics need them."""
+    if known is None or known.second is not None:
+        return known
+    centres, r = known.centres(), known.space.n_coordinates
+    metrics = Metrics.same(np.ones(r) if diagonal else np.eye(r), len(centres))
+    return sums_of_known(known.rows, len(centres), engine, State(centres, None, metrics))
 
 
 def checked_labels(

@@ -5,18 +5,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from ...data.arrays import Float64, IntArray, as_like, dense_like, is_sparse, to_numpy
+from ...data.arrays import (
+    Float64,
+    IntArray,
+    as_like,
+    dense_like,
+    host_float64,
+    is_sparse,
+    take,
+    to_numpy,
+)
 from ...data.blocks import KXX, Blocks
 from ...data.known_labels import GROUP
 from ...engines import Engine, Pass, brought
 from ...solvers.fit_identity import digest_of
-from ...spaces import ProductSpace, Space
+from ...spaces import MemberScatter, ProductSpace, Space
+from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
 from ..geometry import Geometry
 from ..memory import require
@@ -98,12 +108,7 @@ def linked_rows(
     in."""
     first = np.unique(groups, return_index=True)[1]
     weight: Float64 = np.bincount(groups, weights=blocks.weight).astype(np.float64)
-    by_weight = weight[groups] > 0
-    share = np.where(
-        by_weight,
-        blocks.weight / np.where(by_weight, weight[groups], 1.0),
-        1.0 / np.bincount(groups)[groups],
-    )
+    share = _shares(blocks.weight, groups)
     parts = [
         part
         for task in engine.map(RepresentedRows(space, blocks, 0), MeansPass(groups, share))
@@ -132,6 +137,57 @@ def linked_rows(
     means = as_like(kxx, like)
     g = g.astype(blocks.x.dtype) if is_sparse(g) else as_like(g, like)
     return ProductSpace(space), replace(blocks, x=g, weight=weight, columns=columns | {KXX: means})
+
+
+def with_members(swept: Swept) -> Swept:
+    """Return a problem that knows how the members of its rows differ, as clusters with metrics must
+    where rows stand for several; `counted_as_one` says how these count."""
+    groups, problem = swept.geometry.blocks.columns.get(GROUP), swept.problem
+    if groups is None or problem.space.scatter is not None:
+        return swept
+    space, blocks = swept.geometry.space, swept.geometry.blocks
+    weight, several = np.bincount(groups, weights=blocks.weight), np.bincount(groups) > 1
+    numbers = np.argsort(groups, kind="stable")
+    numbers = numbers[several[groups[numbers]]]
+    row = groups[numbers]
+    away = space.embed(blocks.take(numbers), numbers).coordinates
+    away = away - host_float64(take(problem.whole.rows.blocks.x, row))
+    count = np.where(several & (weight > 0), weight * blocks.unit, 1.0)
+    scatter = MemberScatter(away, row, _shares(blocks.weight, groups)[numbers], count)
+    return replace(swept, problem=_in_space(problem, scatter))
+
+
+def counted_as_one(problem: Problem) -> Problem:
+    """Return the problem of a mixture, in which rows that stand for several count as one in the
+    components' shares, and the densities of their members are multiplied (Shental et al. 2004)."""
+    scatter = problem.space.scatter
+    if scatter is None:
+        return problem
+    problem, count = _in_space(problem, scatter.multiplied()), scatter.count
+
+    def counted(rows: RepresentedRows) -> RepresentedRows:
+        return rows.over(replace(rows.blocks, weight=rows.blocks.weight / count))
+
+    known = problem.known
+    known = None if known is None else replace(known, rows=counted(known.rows))
+    return replace(problem, rows=counted(problem.rows), known=known)
+
+
+def _in_space(problem: Problem, scatter: MemberScatter) -> Problem:
+    """Return the problem of linked rows that know of their members."""
+    space = replace(cast(ProductSpace, problem.space), scatter=scatter)
+    known = problem.known
+    if known is not None:
+        known = replace(known, rows=RepresentedRows(space, known.rows.blocks, 0))
+    return replace(problem, rows=RepresentedRows(space, problem.rows.blocks, 0), known=known)
+
+
+def _shares(weight: Float64, groups: IntArray) -> Float64:
+    """Return the share (n,) that a row has of the weight of its group; of groups without weight of
+    their rows."""
+    total = np.bincount(groups, weights=weight)[groups]
+    number = np.bincount(groups)[groups]
+    return np.where(total > 0, weight / np.where(total > 0, total, 1.0), 1.0 / number)
 
 
 def loaded_rows(blocks: Blocks, budget: int | None, estimator_name: str) -> Blocks:

@@ -27,6 +27,7 @@ class RefinedCut(Stage):
     normalised cut."""
 
     name = "refine"
+    solves = True
 
     def prepare(self, swept: Swept) -> Swept:
         problem, context = swept.problem, swept.context

@@ -17,6 +17,7 @@ class SizedClusters(Stage):
     given: GivenSizes
 
     name = "sizes"
+    solves = True
 
     def place(self, geometry: Geometry) -> Geometry:
         """Prices compare with distances, not these with each other alone."""

@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...data.arrays import Float64, host_float64, resolution
+from ...data.arrays import Float64, host_float64, is_sparse, resolution
+from ...data.blocks import spans
 from ...data.files.schema import shortened
 from ...runtime.user_warnings import warn
 from ...tuning.steps import steps_of
 from ..geometry import Geometry
 from ..procedure import FitContext, Outcome, Stage
 
+COLUMNS_AT_ONCE = 256  # of CSR rows
 JUDGED_ROWS = 10_000  # of which a fair sample says in what steps values are told
 
 
@@ -57,4 +59,9 @@ def steps_of_columns(geometry: Geometry) -> Float64:
     population, blocks = geometry.population, geometry.blocks
     positions, weights = population.fixed_sample_of(JUDGED_ROWS)
     x = blocks.take(population.at(positions)).x
-    return steps_of(host_float64(x), weights * blocks.unit, resolution(x.dtype))
+    parts = spans(x.shape[1], COLUMNS_AT_ONCE) if is_sparse(x) else [(0, x.shape[1])]
+    found = [
+        steps_of(host_float64(x[:, start:stop]), weights * blocks.unit, resolution(x.dtype))
+        for start, stop in parts
+    ]
+    return np.concatenate(found)

@@ -8,9 +8,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...data.arrays import Array, Float64, as_like, host_float64, is_sparse
+from ...data.arrays import Array, Float64, as_like, diagonal_csr, host_float64, is_sparse
 from ...data.blocks import Blocks, mapped
 from ...data.files.schema import shortened
+from ...data.known_labels import GROUP, LABEL
 from ...runtime.numerals import in_digits
 from ...runtime.user_warnings import warn
 from ...solvers.multistart import Runs, ScalesPilot
@@ -36,6 +37,8 @@ from ..geometry import Geometry
 from ..init import InitContext, given_partition, starts
 from ..procedure import FitContext, Outcome, Stage, Swept
 from ..space import euclidean_space
+from .known import with_second_moments
+from .linked import counted_as_one, with_members
 
 MOST_COLUMNS = 1024  # of full matrices
 JUDGED_ROWS = 10_000  # of which a fair sample says how few values columns have
@@ -44,12 +47,14 @@ JUDGED_ROWS = 10_000  # of which a fair sample says how few values columns have
 @dataclass(frozen=True)
 class MappedRows:
     """A function of rows: the products of a matrix, or of a number a column, with their differences
-    from a point."""
+    from a point; of CSR rows with these themselves."""
 
     factor: Float64  # (l, r) or (r,)
     point: Float64  # (r,)
 
     def __call__(self, x: Array) -> Array:
+        if is_sparse(x):  # whose zeros a shift would fill
+            return (x @ diagonal_csr(self.factor)).astype(x.dtype)
         factor, away = as_like(self.factor, x), x - as_like(self.point, x)[None, :]
         return away * factor[None, :] if factor.ndim == 1 else away @ factor.T
 
@@ -70,6 +75,7 @@ class StretchedClusters(Stage):
     context: FitContext | None = None  # settled
 
     name = "covariance"
+    solves = True
 
     def further_runs(self, blocks: Blocks, n_clusters: int, *, drawn: bool) -> list[int]:
         n, columns = blocks.n_rows, int(blocks.x.shape[1])
@@ -110,14 +116,43 @@ class StretchedClusters(Stage):
             )
         return outcome
 
+    def place(self, geometry: Geometry) -> Geometry:
+        """Known and linked rows must add what is theirs alone to covariances."""
+        assert self.context is not None, "stages are settled first"
+        words = {
+            'missing="partial"': geometry.space.completes_rows,
+            "df=": self.covariance.df is not None,
+        }
+        told = bool({LABEL, GROUP} & set(geometry.blocks.columns))
+        for word in (word for word, there in words.items() if told and there):
+            raise ValueError(
+                f"{self.context.estimator_name}({word}): rows with missing values, and those of "
+                f"heavy tails, are neither known nor linked so far; leave out {word}, or "
+                "known_labels= and must_link=."
+            )
+        return geometry
+
     def prepare(self, swept: Swept) -> Swept:
         self._refuse(swept)
+        swept = self._with_moments(swept)
         solving, near = self._solver(swept), self.near(swept)
         if near is not None:
             solving = replace(solving, near=self._solver(_over(swept, near, swept.problem.space)))
-        return replace(swept, solving=solving)
+        problem = swept.problem
+        problem = counted_as_one(problem) if self.volumes(swept).are_densities else problem
+        return replace(swept, problem=problem, solving=solving)
+
+    def _with_moments(self, swept: Swept) -> Swept:
+        """Return the problem that knows how members of its rows differ, and holds second moments of
+        what is known of its rows."""
+        linked = with_members(swept)
+        diagonal, problem = SHAPES[self.covariance.shape].is_diagonal, linked.problem
+        known = with_second_moments(problem.known, problem.engine, diagonal=diagonal)
+        starting = replace(linked.starting, known=known)
+        return replace(linked, problem=replace(problem, known=known), starting=starting)
 
     def _solver(self, swept: Swept) -> Stretched:
+        swept = self._with_moments(swept)
         geometry = swept.geometry
 
         def rules(shrinkage: Shrinkage) -> tuple[Any, ScalesPilot | None]:
@@ -156,10 +191,12 @@ class StretchedClusters(Stage):
                 f'kernel="landmark_graph"; not in the space of {space.kernel!r}. Take one of '
                 "these, or leave covariance= out."
             )
-        if is_sparse(swept.geometry.blocks.x):
+        diagonal = SHAPES[self.covariance.shape].is_diagonal
+        if is_sparse(swept.geometry.blocks.x) and not diagonal:
             raise ValueError(
-                f"{said}: X is sparse, and its covariances would not be; reduce it to a few dense "
-                "columns first (scikit-learn's TruncatedSVD), or leave covariance= out."
+                f"{said}: X is sparse, and covariances of its columns would not be; take "
+                'covariance="diag" or "spherical", or reduce it to a few dense columns first '
+                "(scikit-learn's TruncatedSVD)."
             )
         columns = space.n_coordinates
         if columns > MOST_COLUMNS and not SHAPES[self.covariance.shape].is_diagonal:
@@ -180,7 +217,7 @@ def given_start(swept: Swept) -> GivenClusters | None:
     )
     memberships = given_partition(init, about)
     if memberships is not None:
-        return GivenClusters(memberships=memberships)
+        return GivenClusters(memberships=memberships, rows=swept.starting.rows)
     return GivenClusters(next(starts(init, 1, about, context.settings.rng)))
 
 
@@ -194,7 +231,7 @@ def _drawn(swept: Swept) -> Runs:
     population, schedule, search = swept.population, None, None
     if settings.search.progressive and problem.space.sweeps_products:
         schedule = subsample_schedule(population, settings.n_clusters, settings.rng)
-    if settings.search.method is not None:
+    if settings.search.method is not None and problem.known is None:
         thorough = settings.search.method == "breathing"
         search = Breathing(population, settings.rng, thorough=thorough)
     return Runs(drawn, settings.n_init, problem, UNOBSERVED, schedule, search)
@@ -209,18 +246,21 @@ def _completed(swept: Swept, expected: FilledRows) -> Swept:
 
 def _mapped(swept: Swept, function: MappedRows) -> Mapped | None:
     """Return the runs over rows in other coordinates."""
-    if not swept.problem.space.in_coordinates:
+    if not swept.geometry.space.in_coordinates:
         return None
     blocks = swept.geometry.blocks
     blocks = replace(blocks, x=mapped(blocks.x, function))
     space = euclidean_space(blocks)
-    return Mapped(_drawn(_over(swept, blocks, space)), space.as_points)
+    shift = function.factor * function.point if is_sparse(blocks.x) else 0.0
+    drawn = _drawn(_over(swept, blocks, space))
+    return Mapped(drawn, lambda centres: space.as_points(centres) - shift)
 
 
 def _over(swept: Swept, blocks: Blocks, space: Space) -> Swept:
-    """Return the same of other rows in their own space."""
+    """Return the same of other rows in their own space, of which as much is known."""
     geometry = replace(
         swept.geometry, blocks=blocks, space=space, former=None, landmark_rows=None, units=None
     )
-    problem = replace(swept.problem, rows=RepresentedRows(space, blocks, 0))
-    return replace(swept, geometry=geometry, problem=problem, starting=problem)
+    problem = replace(swept.problem, rows=RepresentedRows(space, blocks, 0), known=None)
+    plain = replace(swept, geometry=geometry, problem=problem, starting=problem)
+    return swept.context.prepared_to_solve(plain)

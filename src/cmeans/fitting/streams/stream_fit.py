@@ -29,7 +29,6 @@ from ...solvers.multistart import (
     FitResult,
     FromStarts,
     Runs,
-    Solving,
     best_of,
     by_decreasing_mass,
 )
@@ -41,6 +40,8 @@ from ...streaming import StreamSummary
 from ...sweeps.final_pass import assign_all
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
+from ...sweeps.state import State
+from ...sweeps.statistics import KnownSums
 from ..arguments import StreamRule, StretchedStreamRule, changed_among
 from ..covariance import Covariance, CovarianceName
 from ..fit import BaseCMeans
@@ -53,7 +54,7 @@ from ..memory import MemoryPlan, require
 from ..procedure import FitContext, FitSettings, Method, Outcome, Procedure, Swept, method_of
 from ..rows.out_of_range import refuse_overflow
 from ..space import estimator_graph
-from ..stages.known import beside_known, sums_of_known
+from ..stages.known import beside_known, sums_of_known, with_second_moments
 from ..stretched import stretched
 from ..validation import read_rows, weights_of
 from .chunks import (
@@ -529,26 +530,26 @@ class StreamingBase(BaseCMeans):
             if problem.known is None
             else None
         )
-        solving = self._solving(chunk, geometry, problem, method)
-        if solving is None:
+        swept = self._prepared(chunk, geometry, problem, method)
+        if swept is None:
             best = best_of(first, settings.n_init, problem, observer, stage="chunk", search=search)
         else:
-            problem, best = solving.best(
-                Runs(first, settings.n_init, problem, observer, search=search)
+            problem, best = swept.solving.best(
+                Runs(first, settings.n_init, swept.problem, observer, search=search)
             )
         return problem, replace(best.solution, row_visits=best.row_visits)
 
-    def _solving(
+    def _prepared(
         self, chunk: Chunk, geometry: Geometry, problem: Problem, method: Method
-    ) -> Solving | None:
-        """Return the way to solve the problem of a first chunk, prepared by the stages that
+    ) -> Swept | None:
+        """Return the problem of a first chunk and the way to solve it, prepared by the stages that
         parameters ask for; None: sweeps from every start."""
         settings = replace(chunk.context.settings, rng=chunk.rng("start"))
         context, solving = replace(chunk.context, settings=settings), FromStarts(method.pilot)
         swept = Swept(context, geometry, problem, problem, solving)
         for stage in context.procedure.stages:
             swept = stage.prepare(swept)
-        return None if swept.solving is solving and method.pilot is None else swept.solving
+        return None if swept.solving is solving and method.pilot is None else swept
 
     def _followed(
         self,
@@ -561,6 +562,7 @@ class StreamingBase(BaseCMeans):
         """Cluster a further chunk from the clusters of the past, with the sums of the chunks
         before it."""
         problem = self._chunk_problem(chunk, geometry, rule)
+        problem = replace(problem, known=_as_of(past.state, problem.known, problem.engine))
         return past.followed(problem, self._chunk_observer(chunk, geometry, rule), carried)
 
     def _chunk_problem(self, chunk: Chunk, geometry: Geometry, rule: Rule) -> Problem:
@@ -618,7 +620,9 @@ class StreamingBase(BaseCMeans):
             Reporter(context.listeners),
             here=False,
         )
-        known = sums_of_known(space, blocks, len(state.centres), context.engine)
+        whole = RepresentedRows(space, blocks, 0)
+        known = sums_of_known(whole, len(state.centres), context.engine)
+        known = _as_of(state, known, context.engine)
         if known is not None:
             assignment = assignment.with_sums(known.final(rule, state), blocks.unit)
         return FitResult(
@@ -659,3 +663,10 @@ class StreamingBase(BaseCMeans):
             self.__dict__.pop(name, None)
         self.n_clusters_ = int(np.count_nonzero(stream.past.mass > 0))
         self._keep_stream(stream, None)
+
+
+def _as_of(state: State, known: KnownSums | None, engine: Engine) -> KnownSums | None:
+    """Return what is known of rows as clusters of a state need it."""
+    if state.metrics is None:
+        return known
+    return with_second_moments(known, engine, diagonal=state.metrics.are_diagonal)

@@ -146,7 +146,7 @@ class Shrinkage:
             lost = self.errors if values.ndim == 2 else np.diag(self.errors)
             values = values + mass.reshape((-1,) + (1,) * lost.ndim) * lost
         scatter = self.columns.inwards(values)
-        return self.shape.covariances(scatter, sums.mass, self.rows, self.target)
+        return self.shape.covariances(scatter, sums.covered_mass, self.rows, self.target)
 
     def log_volumes(self, sums: Statistics, centres: Centres) -> Float64:
         """(c,) ln |S_j| of the covariances that sums make, each by itself where they are tied."""

@@ -9,15 +9,25 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ...data.arrays import Array, Float64, IntArray, as_like, host_float64, namespace, resolution
+from ...data.arrays import (
+    Array,
+    Float64,
+    IntArray,
+    as_like,
+    host_float64,
+    is_sparse,
+    namespace,
+    resolution,
+)
 from ...data.blocks import blocks_of
 from ...rules import Rule, SizedHard
 from ...sampling.population import Population, draw, sample
 from ...spaces import Metrics, ProductRows
 from ...spaces.centres import Centres
 from ...spaces.completed import CompletedRows
-from ...sweeps.passes import PartitionPass, SweepPass
+from ...sweeps.passes import PartitionPass
 from ...sweeps.problem import Problem
+from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
 from ...sweeps.statistics import Statistics
 from ..fixed_point import solve
@@ -40,6 +50,8 @@ SHOWING_ROWS, LEAST_SHOWING = 50, 2000
 MOST_SWEEPS, SETTLED = 100, 1e-6
 FILLED_VALUES = 2**22  # of covariances at once
 ROUNDINGS = 4  # of a column's typical value: deviations that are no larger say nothing
+# the same share where squares are sums about the origin, of CSR rows
+SPARSE_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -51,6 +63,7 @@ class GivenClusters:
     covariances: Float64 | None = None  # (c, r, r) or (c, r)
     shares: Float64 | None = None  # (c,) of the weight
     memberships: Any = None  # (n, c)
+    rows: RepresentedRows | None = None  # that have these
 
 
 class Mapped(NamedTuple):
@@ -146,7 +159,8 @@ class Stretched(Solving):
         shrinkage = self._shrinkage(rows, plain, partition)
         rule, pilot = self.rules(shrinkage)
         step = NextClusters(shrinkage, self.volumes)
-        whole = partition.weight if self.near is None else float(problem.rows.blocks.weight.sum())
+        every = problem.whole.rows.blocks.weight
+        whole = partition.weight if self.near is None else float(every.sum())
         final = step.until_it_stands(replace(problem, rule=rule), whole)
         first = final if pilot is None else replace(final, rule=pilot.rule)
         if self.given is None:
@@ -189,7 +203,9 @@ class Stretched(Solving):
     def _shrinkage(self, rows: _RowsToStretch, plain: State, partition: Statistics) -> Shrinkage:
         about = partition.about(rows.problem.means(plain, partition)).second
         assert about is not None, "the state that was swept has metrics"
-        within = about.values.sum(axis=0) / partition.weight
+        several = about.holds_members
+        weight = float(partition.covered_mass.sum()) if several else partition.weight
+        within = about.values.sum(axis=0) / weight
         count = self.shape.prior_rows(len(rows.columns.live)) if self.prior is None else self.prior
         unit = rows.problem.rows.blocks.unit
         errors = None if self.rounding is None else self.rounding * rows.variances
@@ -218,9 +234,13 @@ class Stretched(Solving):
                 step.start(problem, rows.hard_sums(whitened), whitened),
                 "the best partition of the whitened rows",
             )
-        for _ in range(self.random_starts if c <= len(self.population) else 0):
+        known = problem.known
+        tells_all = known is not None and bool((known.mass > 0).all())
+        few = c > len(self.population) or tells_all
+        for _ in range(0 if few else self.random_starts):
             numbers = self.population.at(draw(self.population, c, self.rng))
             centres = problem.space.embed(problem.rows.blocks.take(numbers), numbers)
+            centres = centres if known is None else known.in_place_of(centres)
             near = rows.in_metric(centres, rows.standard)
             sums = showing.rows.hard_sums(near)
             yield StretchedStart(
@@ -250,7 +270,9 @@ class Stretched(Solving):
             means = rows.mean[np.zeros(given.memberships.shape[1], np.intp)]
             about = rows.in_metric(means, plain)
             by = PartitionPass(problem.rule, given.memberships, about)
-            return step.start(problem, problem.engine.fold(problem.rows, by), about)
+            assert given.rows is not None, "memberships are those of rows"
+            sums = problem.engine.fold(given.rows, by)
+            return step.start(problem, problem.with_known(sums, about), about)
         assert given.centres is not None, "a start has centres or memberships"
         if given.covariances is None or given.shares is None:
             at = rows.in_metric(given.centres, plain)
@@ -292,15 +314,17 @@ class _RowsToStretch:
 
     @classmethod
     def _swept(cls, problem: Problem, shape: Shape, state: State) -> _RowsToStretch:
-        sums = _hard_sums(problem, state)
-        centres = problem.space.centres(sums.mass, sums.moment)
+        sums = _hard_sums(problem.whole, state)
+        centres = problem.space.centres(sums.pulling_mass, sums.moment)
         about = sums.about(centres).second
         assert about is not None, "the state that was swept has metrics"
-        covariance = about.values / sums.mass[0]
+        covariance = about.values / sums.covered_mass[0]
         variances = np.maximum(diagonals(covariance)[0], 0.0)
         points = problem.space.as_points(centres)
         point = centres.coordinates[0] if points is None else points[0]
-        rounding = ROUNDINGS * resolution(problem.rows.blocks.x.dtype) * np.abs(point)
+        x = problem.rows.blocks.x
+        digits = SPARSE_ROUNDING if is_sparse(x) else ROUNDINGS * resolution(x.dtype)
+        rounding = digits * np.abs(point)
         deviations = np.where(variances > rounding**2, np.sqrt(variances), 0.0)
         if not deviations.any():
             raise ValueError(
@@ -339,9 +363,9 @@ class _RowsToStretch:
     def filled(self, problem: Problem) -> _RowsToStretch:
         """Return the same rows where expectations stand in place of what they lack."""
         one = Metrics.same(np.ones(self.width) if self.total.ndim == 1 else np.eye(self.width), 1)
-        second = _hard_sums(problem, State(self.mean, None, one)).about(self.mean).second
+        second = _hard_sums(problem.whole, State(self.mean, None, one)).about(self.mean).second
         assert second is not None, "the state that was swept has metrics"
-        lacking = self.total - second.values[0] / self.problem.rows.blocks.weight.sum()
+        lacking = self.total - second.values[0] / self.problem.whole.rows.blocks.weight.sum()
         return replace(self, problem=problem, lacking=lacking)
 
     def part(self, numbers: IntArray, weights: Float64) -> _RowsToStretch:
@@ -416,7 +440,7 @@ def shown_rows(n: int, c: int, d: int) -> int:
 
 def _hard_sums(problem: Problem, state: State) -> Statistics:
     state = replace(state, scales=np.zeros(len(state.centres)))
-    return problem.engine.fold(problem.rows, SweepPass(SizedHard(), state))
+    return replace(problem, rule=SizedHard()).sweep(state)
 
 
 def _hard_partition(runs: Runs, observer: Observer) -> BestRun:

@@ -39,6 +39,8 @@ class Volumes(ABC):
 
     # of the rows that are in clusters, where a run starts from a partition
     first_share: float = 1.0
+    # whether clusters are densities, which are multiplied over the members of one row
+    are_densities: bool = False
 
     def attributes(self, shrinkage: Shrinkage, sums: SweptSums, state: State) -> dict[str, Any]:
         """Return fitted attributes, from the last pass."""
@@ -201,6 +203,7 @@ class MixtureVolumes(Volumes):
 
     noise: UniformNoise | None = None
     df: float | None = None  # of t distributions in place of Gaussians
+    are_densities = True
 
     @property
     def first_share(self) -> float:  # type: ignore[override]
