@@ -188,7 +188,7 @@ def explore(
     against : rows as X, default=None
         Others to show beside, such as those of the month after.
     n_clusters : numbers, default=None: some around the model's
-        Numbers of clusters to show besides: the model is fitted again for each, to at most 20,000
+        Numbers of clusters to show besides: the model is fitted again for each, to at most 4,000
         of the rows. Connected pieces know theirs without, communities have their layers. (): none.
     sample_weight, diag, inverse_transform, title, theme, findings : as for `report`.
     max_rows : int, default=500,000

@@ -17,7 +17,7 @@ from ..contrast import contrast_of
 from ..rows import InspectedRows, inspected
 from .partition import ShownPartition
 
-REFITTED = 20_000  # rows at most to which a model with another number of clusters is fitted
+REFITTED = 4_000  # rows at most to which a model with another number of clusters is fitted
 MOST = 10  # clusters up to which numbers are shown by themselves, from 2 on
 AROUND = 3  # numbers before and after that of a model with more clusters
 
