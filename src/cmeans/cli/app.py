@@ -43,6 +43,8 @@ COMMANDS = {
     "with pictures and tables.",
     "explore": "Explore the rows of a file on a page: how many clusters, what they are like, where "
     "a row lies. One file for any browser, without a network.",
+    "index": "Make the cells of a vector index: centroids and assignments that faiss and Lance "
+    "read, none larger than --balance allows.",
     "stream": "Cluster rows as they come, each once: labels at once, and a model that goes on "
     "learning. From a pipe, a file or a folder.",
     "info": "Say what a model file holds.",

@@ -26,6 +26,7 @@ from .exploring import ExploreRequest
 from .exploring import explore as run_explore
 from .fitting import LABELS, LABELS_CSV, FitRequest
 from .fitting import fit as run_fit
+from .indexing import add_to_index, train_index, words_of_cells
 from .models import PredictRequest, describe_model
 from .models import predict as run_predict
 from .option_values import (
@@ -44,7 +45,16 @@ from .option_values import (
     with_engine,
 )
 from .output.messages import in_options, own_words
-from .output.report import Part, of_fit, of_model, of_predict, of_report, of_select, of_stream
+from .output.report import (
+    Part,
+    of_fit,
+    of_index,
+    of_model,
+    of_predict,
+    of_report,
+    of_select,
+    of_stream,
+)
 from .output.results import show
 from .output.standard_streams import at_terminal as _at_terminal
 from .output.standard_streams import message
@@ -60,6 +70,7 @@ from .table_options import (
     OF_A_FIT,
     OF_EVERY_TABLE,
     OF_LABELS,
+    OF_VECTORS,
     Columns,
     Decimal,
     Dtype,
@@ -591,6 +602,93 @@ def explore(
     typed = shlex.join(["cmeans", *context.obj])
     request = ExploreRequest(fit, model, out, texts, title, theme, typed)
     return run_explore(request, screen)
+
+
+@command(of_index, table=OF_VECTORS)
+def index(
+    screen: Screen,
+    context: Context,
+    table: TableOptions,
+    config: dict[str, Any],
+    file: File,
+    out: Annotated[
+        Path,
+        option(
+            RUN,
+            "Folder for centroids.npy, centroids.fvecs, assignments.npy, the model and the "
+            "summary.",
+            metavar="DIR",
+            shown=False,
+        ),
+    ],
+    n_clusters: Annotated[
+        int | None,
+        option(METHOD, "Number of cells.", "--clusters", "-c", min=1, metavar="N", shown=False),
+    ] = None,
+    metric: Annotated[
+        Literal["euclidean", "cosine"],
+        option(METHOD, "What vectors are compared by; cosine: centroids have length one."),
+    ] = "euclidean",
+    balance: Annotated[
+        float | None,
+        option(
+            METHOD,
+            "The largest cell holds at most so many times the mean.",
+            min=1,
+            metavar="NUMBER",
+            shown="no bound",
+        ),
+    ] = None,
+    search: Annotated[
+        Literal["auto", "hierarchical", "flat"],
+        option(
+            METHOD,
+            "How cells are made: in two levels of a sample, or by sweeps over all from k-means++; "
+            "auto: in two levels from 256 cells on.",
+        ),
+    ] = "auto",
+    add: Annotated[
+        bool,
+        option(
+            RUN,
+            "Put the rows of FILE into the cells of the index in --out, behind those it holds.",
+            "--add",
+        ),
+    ] = False,
+    random_state: Annotated[int, option(RUN, "The same seed gives the same result.", "--seed")] = 0,
+    n_jobs: Annotated[
+        int | None, option(RUN, "Threads.", "--jobs", metavar="N", shown="all processors")
+    ] = None,
+    memory_budget: Annotated[
+        str | None,
+        option(RUN, "Memory that it may take.", metavar="4GB", shown="what is free"),
+    ] = None,
+    plan: Annotated[
+        bool, option(RUN, "Say what memory and passes it would take, and do nothing.", "--plan")
+    ] = False,
+    overwrite: Overwrite = False,
+) -> dict[str, Any]:
+    if add == (n_clusters is not None):
+        raise InputError(
+            "--clusters: --add takes the cells of the index in --out; leave it out."
+            if add
+            else "--clusters: needs the number of cells, e.g. -c 1024."
+        )
+    if n_clusters is None:
+        return add_to_index(table.reading(file), out, screen)
+    engine = {"n_jobs": n_jobs, "memory_budget": memory_budget}
+    words = words_of_cells(n_clusters, metric, balance, search, random_state=random_state, **engine)
+    request = FitRequest(
+        table.reading(file),
+        out,
+        "hard",
+        words,
+        arguments=context.obj,
+        plan=plan,
+        overwrite=overwrite,
+        config=config,
+    )
+    return train_index(request, screen)
 
 
 @command(of_stream, {"stream": STREAM})

@@ -146,12 +146,14 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
             except WriteError as error:  # of the labels
                 if model.__sklearn_is_fitted__():
                     with suppress(WriteError):  # the first one is the reason
-                        save(model, place / MODEL, rows=False, metadata=_metadata(request, recipe))
+                        save(
+                            model, place / MODEL, rows=False, metadata=metadata_of(request, recipe)
+                        )
                         error.more = _LABELS_AGAIN
                 raise
         with watch.part("write"):
             counts = sizes(model.labels_, len(model.get_feature_names_out()))
-            metadata = _metadata(request, recipe)
+            metadata = metadata_of(request, recipe)
             metadata["seen"] = facts_of(rows.x, counts["sizes"], counts["noise"])
             _save(model, metadata, place, request.labels)
         # In few words what clusters are like, where that takes no other pass over rows that are not
@@ -445,7 +447,7 @@ def _farewell(model: Any, request: FitRequest, recipe: TableRecipe) -> str:
     if not model.__sklearn_is_fitted__():
         return f"interrupted before there were centres; nothing was written{resume}."
     with held_back(), staged(request.out, seal=SUMMARY) as place:
-        save(model, place / MODEL, rows=False, metadata=_metadata(request, recipe))
+        save(model, place / MODEL, rows=False, metadata=metadata_of(request, recipe))
     return (
         f"{in_options(model.stop_reason_)}; the centres so far are in "
         f"{request.out / MODEL}{resume}."
@@ -465,7 +467,7 @@ def _save(model: Any, metadata: Mapping[str, Any], place: Path, labels: str) -> 
         raise lost from error
 
 
-def _metadata(request: FitRequest, recipe: TableRecipe) -> dict[str, Any]:
+def metadata_of(request: FitRequest, recipe: TableRecipe) -> dict[str, Any]:
     """Return what `cmeans predict` needs beside the model."""
     return {
         "method": request.method,

@@ -83,6 +83,7 @@ OF_EVERY_TABLE: dict[str, tuple[Any, Any]] = {  # with their defaults
         False,
     ),
 }
+OF_VECTORS = {name: kind for name, kind in OF_EVERY_TABLE.items() if name != "identifier"}
 OF_LABELS: dict[str, tuple[Any, Any]] = {
     "with_rows": (
         Annotated[
@@ -159,7 +160,7 @@ class TableOptions:
             given["array"],
             None if dtype == "keep" else dtype,
             given["header"],
-            name=given["identifier"],
+            name=given.get("identifier"),
             with_rows=given.get("with_rows", False),
             written=TextFormat(given["encoding"]),
         )

@@ -288,6 +288,24 @@ def of_predict(summary: Mapping[str, Any]) -> Iterator[Part]:
     yield from _end(summary)
 
 
+def of_index(summary: Mapping[str, Any]) -> Iterator[Part]:
+    """Yield the cells of an index, or of one that is planned, as lines and tables."""
+    if summary["command"] == "plan":
+        yield from _of_plan(summary)
+        return
+    rows = f"{summary['rows']:,} rows"
+    if "added" in summary:
+        rows += f", {summary['added']:,} of them added from {summary['file']}"
+    yield f"{several(summary['n_clusters_found'], 'cell')} with {rows}"
+    yield [
+        ("smallest", f"{summary['smallest']:,} rows"),
+        ("mean", f"{summary['mean']:,.1f}"),
+        ("largest", f"{summary['largest']:,}"),
+        ("imbalance", f"{summary['imbalance']:.3f} (1: equal cells)"),
+    ]
+    yield from _end(summary)
+
+
 def of_stream(summary: Mapping[str, Any]) -> Iterator[Part]:
     """Yield the end of a stream, whose warnings have been told as they came."""
     skipped = summary["rows_malformed"]

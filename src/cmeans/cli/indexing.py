@@ -1,0 +1,227 @@
+"""`cmeans index`: the cells of a vector index, in files that faiss and Lance read."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import __version__
+from ..fitting.rows.finite import without_partial
+from ..persistence.model_file import save
+from ..runtime.user_warnings import DataWarning
+from ..storage.atomic import staged, write_text, writing_to
+from ..storage.overwriting import FileWord, refuse_overwriting
+from .errors import InputError
+from .fitting import MODEL, SUMMARY, FitRequest, metadata_of, planned, prepared_rows, with_front
+from .models import with_rows
+from .option_values import METHODS
+from .output.messages import in_options
+from .output.results import Stopwatch, as_json, refuse_foreign, results_folder, told_warnings
+from .output.terminal import Screen
+from .rows import ReadOptions, files_of, refuse_inside
+
+CENTROIDS, FVECS, ASSIGNMENTS = "centroids.npy", "centroids.fvecs", "assignments.npy"
+OUTPUTS = {
+    "centroids": CENTROIDS,
+    "centroids_fvecs": FVECS,
+    "assignments": ASSIGNMENTS,
+    "model": MODEL,
+    "summary": SUMMARY,
+}
+IN_LEVELS = 256  # cells from which on they are made in two levels, unless it is told otherwise
+
+
+def words_of_cells(
+    n_clusters: int, metric: str, balance: float | None, search: str, **more: Any
+) -> dict[str, Any]:
+    """Return the parameters of the estimator that makes so many cells."""
+    in_levels = search == "hierarchical" or (search == "auto" and n_clusters >= IN_LEVELS)
+    words = {
+        "n_clusters": n_clusters,
+        "kernel": "linear",
+        "metric": metric,
+        "missing": "error",
+        "search__method": "hierarchical" if in_levels else None,
+        **{name: value for name, value in more.items() if value is not None},
+    }
+    if balance is not None:
+        if not math.isfinite(balance):
+            raise InputError(f"--balance {balance:g}: give a number from 1, or leave it out.")
+        words |= {"sizes__most": balance, "sizes__of": "mean"}
+    return words
+
+
+def train_index(request: FitRequest, screen: Screen) -> dict[str, Any]:
+    """Make the cells of the rows of a file, write all results, and return the summary."""
+    METHODS[request.method].made(request.words)
+    _check_files(request)
+    if request.plan:
+        return planned(request, screen)
+    watch = Stopwatch()
+    with results_folder(request.out), staged(request.out, seal=SUMMARY) as place:
+        with told_warnings(screen) as warned:
+            with watch.part("read"), without_partial(False):
+                screen.say(f"reading {request.reading.file}")
+                request, front = with_front(request, METHODS)
+                plan = METHODS[request.method].made(request.words).plan
+                rows, recipe = prepared_rows(request, front, screen, stays=False, wanted=plan)
+            with (
+                watch.part("fit"),
+                screen.progress(0.0),
+                screen.telling("cmeans.memory", in_options),
+            ):
+                model = _trained(request.words, rows.x)
+        with watch.part("write"):
+            centroids = np.ascontiguousarray(model.cluster_centers_, np.float32)
+            assignments = np.asarray(model.labels_, np.int32)
+            _write(place / CENTROIDS, centroids)
+            _write_fvecs(place / FVECS, centroids)
+            _write(place / ASSIGNMENTS, assignments)
+            save(model, place / MODEL, rows=False, metadata=metadata_of(request, recipe))
+        summary = {
+            "command": "index",
+            "version": __version__,
+            "file": str(request.reading.file),
+            "columns": rows.x.shape[1],
+            "metric": request.words["metric"],
+            "search": request.words["search__method"] or "flat",
+            "n_clusters": request.words["n_clusters"],
+            "balance": request.words.get("sizes__most"),
+            "seed": request.words["random_state"],
+            "objective": model.objective_,
+            **_sizes(assignments, len(centroids)),
+            "seconds": watch.seconds,
+            "warnings": warned,
+            "outputs": {name: str(request.out / file) for name, file in OUTPUTS.items()},
+            "config": request.config,
+        }
+        write_text(place / SUMMARY, as_json(summary) + "\n")
+    return summary
+
+
+def add_to_index(reading: ReadOptions, folder: Path, screen: Screen) -> dict[str, Any]:
+    """Put the rows of a file into the cells of an index, behind those that it holds, and return the
+    summary."""
+    watch = Stopwatch()
+    refuse_inside(reading.file, folder, "a folder outside")
+    with results_folder(folder), staged(folder, seal=SUMMARY) as place:
+        former = _former(folder)
+        with told_warnings(screen) as warned:
+            with watch.part("read"):
+                known = with_rows(folder / MODEL, reading, screen)
+            with watch.part("predict"):
+                added = np.asarray(known.model.predict(known.rows.x), np.int32)
+            with (folder / ASSIGNMENTS).open("rb") as opened:
+                assignments = np.concatenate([np.load(opened, allow_pickle=False), added])
+            found = _sizes(assignments, known.model.n_clusters_)
+            _tell_overfull(assignments, found, former["balance"])
+        _write(place / ASSIGNMENTS, assignments)
+        own = {"file": str(reading.file), "added": len(added), "seconds": watch.seconds}
+        summary = former | own | found | {"objective": None, "warnings": warned}
+        write_text(place / SUMMARY, as_json(summary) + "\n")
+    return summary
+
+
+def _check_files(request: FitRequest) -> None:
+    """Refuse a folder in which results would replace other files."""
+    refuse_inside(request.reading.file, request.out, "a folder outside")
+    files: dict[str, FileWord] = {
+        f"--out {request.out}: the {name}": str(request.out / file)
+        for name, file in OUTPUTS.items()
+    }
+    refuse_overwriting(files, files_of(request.reading))
+    refuse_foreign(request.out, OUTPUTS.values(), SUMMARY, request.overwrite)
+
+
+def _trained(words: Mapping[str, Any], x: Any) -> Any:
+    """Return the fitted estimator. Where bounds of sizes gave several cells one centre, as equal
+    rows can be parted, there are no more cells than different rows."""
+    model = METHODS["hard"].made(words).fit(x)
+    if "sizes__most" in words and _different(model) < model.n_clusters_:
+        bounds = {"sizes__most", "sizes__of"}
+        unbounded = {name: word for name, word in words.items() if name not in bounds}
+        most = METHODS["hard"].made(unbounded).fit(x).n_clusters_  # which warns of fewer
+        if most < model.n_clusters_:
+            model = METHODS["hard"].made({**words, "n_clusters": most}).fit(x)
+    if alike := model.n_clusters_ - _different(model):
+        warnings.warn(
+            f"{alike:,} cells have the centre of another one, as a row is there more often than a "
+            "cell may hold; leave out equal rows, or take a larger --balance.",
+            DataWarning,
+            stacklevel=2,
+        )
+    return model
+
+
+def _different(model: Any) -> int:
+    """Return how many centres are different, to the precision that is written."""
+    return len(np.unique(model.cluster_centers_.astype(np.float32), axis=0))
+
+
+def _former(folder: Path) -> dict[str, Any]:
+    """Return the summary of the index in a folder."""
+    try:
+        former = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+        if former["command"] == "index":
+            return dict(former)
+    except (OSError, ValueError, LookupError, TypeError):
+        pass
+    raise InputError(f"--out {folder}: holds no index; make one without --add.")
+
+
+def _sizes(assignments: npt.NDArray[np.int32], n_cells: int) -> dict[str, Any]:
+    """Return how the rows are spread over the cells. The factor of imbalance is that of faiss, the
+    rows that a query's nearest cell holds on average over the mean size: 1 of equal cells."""
+    counts = np.bincount(assignments[assignments >= 0], minlength=n_cells)
+    total = int(counts.sum())
+    return {
+        "rows": len(assignments),
+        "n_clusters_found": n_cells,
+        "smallest": counts.min(),
+        "mean": total / n_cells,
+        "largest": counts.max(),
+        "imbalance": n_cells
+        * float(np.square(counts, dtype=np.float64).sum())
+        / max(total, 1) ** 2,
+        "noise": len(assignments) - total,
+    }
+
+
+def _tell_overfull(
+    assignments: npt.NDArray[np.int32], found: Mapping[str, Any], balance: float | None
+) -> None:
+    """Warn of cells that hold more rows than the balance of the index allows."""
+    if balance is None:
+        return
+    most = math.ceil(balance * found["mean"])
+    counts = np.bincount(assignments[assignments >= 0])
+    if over := int((counts > most).sum()):
+        warnings.warn(
+            f"{over:,} of {found['n_clusters_found']:,} cells hold more than {most:,} rows, which "
+            f"are {balance:g} times the mean, the largest {counts.max():,}; make the index anew "
+            "of all rows to balance them.",
+            DataWarning,
+            stacklevel=2,
+        )
+
+
+def _write(file: Path, array: npt.NDArray[Any]) -> None:
+    with writing_to(file), file.open("wb") as opened:
+        np.save(opened, array, allow_pickle=False)
+
+
+def _write_fvecs(file: Path, vectors: npt.NDArray[np.float32]) -> None:
+    """Write vectors as fvecs: before each of them their length, in four bytes, the least first."""
+    count, length = vectors.shape
+    both = np.empty((count, length + 1), "<f4")
+    both[:, 0] = np.array(length, "<i4").view("<f4")
+    both[:, 1:] = vectors
+    with writing_to(file), file.open("wb") as opened:
+        opened.write(both.tobytes())

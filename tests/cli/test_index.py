@@ -1,0 +1,148 @@
+"""Cells of a vector index, from a file of vectors to the files that others read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cli.command import Command, Ended
+from cmeans import KernelKMeans, Sizes, load
+from cmeans.cli import commands
+
+
+@pytest.fixture
+def vectors(tmp_path: Path) -> Path:
+    file = tmp_path / "vectors.npy"
+    np.save(file, np.random.default_rng(0).normal(size=(600, 8)).astype(np.float32))
+    return file
+
+
+def refused(ended: Ended) -> str:
+    assert ended.code == 2
+    assert ended.err.count("\n") <= 2  # with that of reading
+    return ended.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_files_hold_the_fit(cmeans: Command, vectors: Path, tmp_path: Path, metric: str) -> None:
+    out = tmp_path / "out"
+    words = ["-c", 24, "--balance", 1.2, "--metric", metric, "--search", "hierarchical"]
+    ended = cmeans("index", vectors, *words, "--out", out)
+    summary, x = ended.summary, np.load(vectors)
+    assert "works in up to" in ended.err
+    model = KernelKMeans(
+        24,
+        kernel="linear",
+        metric=metric,
+        search="hierarchical",
+        sizes=Sizes(most=1.2, of="mean"),
+        random_state=0,
+    ).fit(x)
+    centroids, cells = np.load(out / "centroids.npy"), np.load(out / "assignments.npy")
+    assert (centroids.dtype, cells.dtype) == (np.float32, np.int32)
+    assert centroids.flags.c_contiguous
+    np.testing.assert_array_equal(cells, model.labels_)
+    np.testing.assert_array_equal(centroids, model.cluster_centers_)
+    both = np.fromfile(out / "centroids.fvecs", "<f4").reshape(24, 9)
+    np.testing.assert_array_equal(both[:, 0].view("<i4"), 8)
+    np.testing.assert_array_equal(both[:, 1:], centroids)
+    sizes = np.bincount(cells, minlength=24)
+    assert (summary["largest"], summary["smallest"]) == (sizes.max(), sizes.min())
+    assert sizes.max() <= 30  # 1.2 times 25
+    assert summary["imbalance"] == pytest.approx(24 * (sizes**2).sum() / 600**2)
+    again = load(out / "model.safetensors")
+    np.testing.assert_array_equal(again.predict(x), model.predict(x))
+
+
+def test_rows_are_added_to_the_cells_there_are(
+    cmeans: Command, vectors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, new = tmp_path / "out", tmp_path / "new.npy"
+    cmeans("index", vectors, "-c", 12, "--balance", 1.5, "--out", out)
+    first, centroids = np.load(out / "assignments.npy"), (out / "centroids.npy").read_bytes()
+    model = load(out / "model.safetensors")
+    np.save(new, np.load(vectors)[:100])
+    with monkeypatch.context() as patched:
+        patched.setattr(commands, "_at_terminal", lambda: True)
+        shown = cmeans("index", new, "--add", "--out", out).out
+    assert shown.startswith(f"12 cells with 700 rows, 100 of them added from {new}\n")
+    summary = json.loads((out / "summary.json").read_text())
+    assert (summary["rows"], summary["added"], summary["warnings"]) == (700, 100, [])
+    cells = np.load(out / "assignments.npy")
+    np.testing.assert_array_equal(cells[:600], first)
+    np.testing.assert_array_equal(cells[600:], model.predict(np.load(new)))
+    np.save(new, np.repeat(np.load(vectors)[:1], 100, axis=0))
+    summary = cmeans("index", new, "--add", "--out", out).summary
+    (warned,) = summary["warnings"]
+    assert summary["largest"] > 100 == 1.5 * summary["mean"]  # 800 rows in 12 cells
+    assert warned.startswith("1 of 12 cells hold more than 100 rows, which are 1.5 times the mean")
+    assert (out / "centroids.npy").read_bytes() == centroids
+    assert cmeans("index", vectors, "-c", 9, "--out", out).summary["n_clusters_found"] == 9
+
+
+def test_fewer_different_rows_than_cells(cmeans: Command, tmp_path: Path) -> None:
+    x = np.random.default_rng(24).normal(size=(239, 8)).astype(np.float32)[np.arange(1537) % 239]
+    np.save(tmp_path / "x.npy", x)
+    for words in (["--search", "flat"], [], ["--balance", 1.2]):
+        summary = cmeans("index", tmp_path / "x.npy", "-c", 472, *words, "--out", tmp_path).summary
+        assert (summary["n_clusters_found"], summary["smallest"]) == (239, 6)
+        (warned,) = summary["warnings"]
+        assert "so 239 clusters are made" in warned
+        assert len(np.unique(np.load(tmp_path / "centroids.npy"), axis=0)) == 239
+
+
+def test_one_row_in_several_cells(cmeans: Command, tmp_path: Path) -> None:
+    x = np.random.default_rng(0).normal(size=(100, 2))
+    x[:50] = 0
+    np.save(tmp_path / "x.npy", x)
+    summary = cmeans("index", tmp_path / "x.npy", "-c", 10, "--balance", 1, "--out", tmp_path)
+    assert summary.summary["largest"] == 10
+    (warned,) = summary.summary["warnings"]
+    assert "have the centre of another one" in warned
+
+
+def test_sorted_file_and_opposites(cmeans: Command, tmp_path: Path) -> None:
+    y = np.repeat(np.arange(20), 100)
+    means = np.array([[i % 5, i // 5] for i in range(20)]) * 3
+    np.save(tmp_path / "x.npy", np.random.default_rng(1).normal(0, 0.2, (2000, 2)) + means[y])
+    for search in ("flat", "hierarchical"):
+        words = ["-c", 20, "--balance", 1.2, "--search", search]
+        found = cmeans("index", tmp_path / "x.npy", *words, "--out", tmp_path).summary
+        cells = np.load(tmp_path / "assignments.npy")
+        assert len({*zip(y, cells, strict=True)}) == 20
+        assert found["largest"] == 100
+    v = np.random.default_rng(22).normal(size=(1, 16))
+    np.save(tmp_path / "x.npy", np.repeat(v, 100, 0) * np.repeat([1, -1], 50)[:, None])
+    words = ["-c", 2, "--metric", "cosine", "--search", "hierarchical"]
+    cmeans("index", tmp_path / "x.npy", *words, "--out", tmp_path)
+    np.testing.assert_allclose(np.linalg.norm(np.load(tmp_path / "centroids.npy"), axis=1), 1)
+
+
+def test_what_is_refused(cmeans: Command, vectors: Path, tmp_path: Path) -> None:
+    out, text = tmp_path / "out", tmp_path / "text.csv"
+    text.write_text("a,b\nx,y\nz,w\n")
+    holes = tmp_path / "holes.csv"
+    holes.write_text("a,b\n1,2\n,4\n5,6\n")
+
+    def said(file: Path, *words: object) -> str:
+        return refused(cmeans("index", file, *words, "--out", out))
+
+    assert "fewer rows than clusters, 600 rows" in said(vectors, "-c", 601)
+    assert "no numeric columns" in said(text, "-c", 2)
+    assert "--missing" not in (wrong := said(holes, "-c", 2))
+    assert "row 1" in wrong
+    assert "--balance 0.5: give a number from 1." in said(vectors, "-c", 9, "--balance", 0.5)
+    assert "--balance nan: give a number from 1" in said(vectors, "-c", 9, "--balance", "nan")
+    assert "needs the number of cells" in said(vectors)
+    assert "leave it out" in said(vectors, "-c", 9, "--add")
+    assert "holds no index" in said(vectors, "--add")
+    assert not out.exists()
+    planned = cmeans("index", vectors, "-c", 300, "--plan", "--out", out).summary
+    assert (planned["n_rows"], planned["n_columns"]) == (600, 8)
+    assert not out.exists()
+    out.mkdir()
+    (out / "centroids.npy").write_bytes(b"")
+    assert "--overwrite" in said(vectors, "-c", 9)
