@@ -3,6 +3,8 @@ half of a public suite that is in the data folder, shapes that blur, and many to
 
     python -m benchmarks.graph_defaults           some ten minutes; prints a table of means
     python -m benchmarks.graph_defaults --sets    every set, too
+    python -m benchmarks.graph_defaults --doubts  of which cuts by the defaults a warning says that
+                                                  they are doubtful: the right ones, and the others
 
 The score of a set is the adjusted Rand index of KernelKMeans with its number of clusters, the best
 of its labellings, over two random states. What is found is on docs/algorithms/landmark_graph.md.
@@ -12,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -27,6 +30,8 @@ from .shapes import rows_of, spirals
 
 SEEDS = 2
 LEAST = 1_000  # landmarks
+FEW = 5_000  # rows of a set whose cuts are doubted, at most
+RIGHT = 0.8  # score of a cut, from which on it is right
 # neighbours, falloff, landmarks for each cluster
 WAYS = [(k, power, per) for k in (5, 10) for power in (4, 6, 8) for per in (0, 30)]
 
@@ -105,11 +110,37 @@ def found(x: np.ndarray, labellings: list[np.ndarray], way: tuple[int, int, int]
     return statistics.fmean(values)
 
 
+def doubts() -> None:
+    """Print how many cuts are right and how many are not, and of each those that are doubted:
+    of all groups but the topics."""
+    for group, members in list(groups().items())[:-1]:
+        cuts: dict[tuple[str, int], tuple[float, bool]] = {}  # the best score, and if it is doubted
+        for name, rows, labellings in members:
+            step = -(-len(rows) // FEW)
+            x = rows[::step]
+            for whole in labellings:
+                y, clusters = whole[::step], int(whole.max())
+                with warnings.catch_warnings(record=True) as told:
+                    warnings.simplefilter("always")
+                    model = KernelKMeans(clusters, kernel="landmark_graph", random_state=0).fit(x)
+                doubted = any("is doubtful" in str(one.message) for one in told)
+                before, _ = cuts.get((name, clusters), (-1.0, False))
+                cuts[name, clusters] = max(before, score(model.labels_, y)), doubted
+        for what, is_right in (("right", True), ("other", False)):
+            marks = [mark for value, mark in cuts.values() if (value >= RIGHT) == is_right]
+            print(f"{group}: of {len(marks)} {what} cuts {sum(marks)} are doubted", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--sets", action="store_true")
-    every = parser.parse_args().sets
+    parser.add_argument("--doubts", action="store_true")
+    arguments = parser.parse_args()
+    every = arguments.sets
     quiet()
+    if arguments.doubts:
+        doubts()
+        return
     print(f"{'neighbours, falloff, landmarks a cluster':<42}", *(f"{way!s:>12}" for way in WAYS))
     for group, members in groups().items():
         scores: list[list[float]] = []

@@ -138,7 +138,7 @@ def page(sets: dict[str, dict[str, list[float]]], times: dict[str, list[float]],
         "# Shapes",
         "",
         'What `KernelKMeans(c, kernel="landmark_graph")` finds, with the defaults of the graph (5 '
-        "neighbours, about 1,000 landmarks, rows",
+        "neighbours, 1,000 landmarks or 30 a cluster, rows",
         "not normalised, a falloff of 6) and with one of them changed, beside `KernelKMeans(c)`, "
         "`KMeans(c, n_init=10)`,",
         '`SpectralClustering(c, affinity="nearest_neighbors")` and `HDBSCAN()`: normalised mutual '
@@ -157,8 +157,8 @@ def page(sets: dict[str, dict[str, list[float]]], times: dict[str, list[float]],
         "graph beyond the median. Landmarks reach",
         "further where rows are few, so that with all rows counting alike a few stray ones join "
         "what is apart: near circles, spirals that",
-        "touch. A smaller falloff joins more of these; one of 8 takes sparse clusters of unbalance "
-        "apart. Thin lines of few rows want",
+        "touch. A smaller falloff joins more of these; a larger one takes sparse clusters of "
+        "unbalance apart. Thin lines of few rows want",
         "more neighbours instead ([questions](faq.md)).",
     ]
     for title, names in (("Made shapes", [*SHAPES]), ("Real sets", REAL), ("Made sets", MADE)):

@@ -45,8 +45,11 @@ try:
     from umap import UMAP
 
     places = UMAP(random_state=0).fit_transform(cells.obsm["X_pca"])
-except ImportError:  # the first principal axes will do
-    places = cells.obsm["X_pca"][:, :2]
+except ImportError:  # the plane in which the clusters come nearest to standing in a circle
+    angles = 2 * np.pi * np.asarray(found) / model.n_clusters_
+    corners = np.column_stack([np.cos(angles), np.sin(angles)])
+    axes = np.linalg.lstsq(cells.obsm["X_pca"], corners, rcond=None)[0]
+    places = cells.obsm["X_pca"] @ axes
 colours = np.array(cells.uns["cmeans_colors"])
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 axes[0].scatter(*places.T, c=colours[found], s=3)

@@ -13,10 +13,11 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 import cmeans
 import naive_graph
 from cmeans import Landmarks
-from cmeans.graphs.landmark_graph import automatic_landmarks
+from cmeans.graphs.landmark_graph import Sought, automatic_landmarks, doubt
 from cmeans.kernels import LandmarkGraphKernel
 from cmeans.papers import GradientLandmarks
 from cmeans.rules import Entropy
+from cmeans.runtime.user_warnings import collected
 from contracts.arrays import as_form, on_host
 from file_formats import npy, parquet
 from limited import limited
@@ -97,10 +98,31 @@ def test_what_a_fit_says():
     assert not hasattr(model.set_params(kernel="linear").fit(MOONS), "eigenvalues_")
 
 
+@pytest.mark.parametrize(
+    ("frequencies", "count", "is_doubtful"),
+    [
+        ([0, 0.1, 0.11, 0.2, 0.3], 2, True),  # the last cluster and one more: by a tenth
+        ([0, 0.1, 0.13, 0.5, 0.6], 2, False),  # by a quarter
+        ([0, 0.1, 0.11, 0.12], 1, False),  # one cluster is no cut
+        ([0, 0.1, 0.5, 0.55], 2, False),  # the graph shows two
+        ([0, 0.0, 0.0, 0.5, 0.6], 2, False),  # three parts, of which another warning speaks
+        (np.linspace(0, 0.9, 10), 8, True),  # by an eighth
+        ([*np.linspace(0, 0.7, 8), 0.83, 1.0], 8, False),  # by .16
+    ],
+)
+def test_cuts_where_there_is_no_gap_are_doubtful(frequencies, count, is_doubtful):
+    with collected() as told:
+        doubt(1 - np.square(frequencies), Sought(count, "clusters", "fit"))
+    assert [f"a cut into {count} clusters is doubtful" in message for message, _ in told] == (
+        [True] if is_doubtful else []
+    )
+
+
 def test_many_clusters_have_landmarks_of_their_own():
     assert [automatic_landmarks(c) for c in (8, 60, 1000)] == [1000, 1800, 4000]
     X = 9 * np.random.default_rng(0).random((2100, 2))
-    model = cmeans.KernelKMeans(35, **GRAPH).fit(X)
+    with pytest.warns(UserWarning, match="into 35 clusters is doubtful, since one into 36 costs"):
+        model = cmeans.KernelKMeans(35, **GRAPH).fit(X)
     assert 1000 < model.n_landmarks_ <= 1050  # those of no row are left out
 
 

@@ -149,6 +149,7 @@ def test_the_fuzzifier_is_settled_in_the_metric():
     assert adjusted_rand_score(kinds, model.labels_) == 1.0
 
 
+@pytest.mark.filterwarnings("ignore:.*is doubtful")
 def test_features_of_a_graph_have_covariances():
     X = rows(n=200)
     model = KernelKMeans(3, kernel="landmark_graph", covariance="full", random_state=0).fit(X)

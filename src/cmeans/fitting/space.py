@@ -7,13 +7,22 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
-from ..data.arrays import IntArray, host_float64, in_float64, is_foreign, is_sparse, to_numpy
+from ..data.arrays import (
+    Float64,
+    IntArray,
+    host_float64,
+    in_float64,
+    is_foreign,
+    is_sparse,
+    to_numpy,
+)
 from ..data.blocks import Blocks
 from ..data.scaling import Units
 from ..engines import Engine
 from ..graphs.landmark_graph import (
     Sought,
     automatic_landmarks,
+    doubt,
     landmark_centres,
     landmark_graph,
 )
@@ -226,7 +235,7 @@ def estimator_graph(request: SpaceRequest) -> Geometry:
         "clusters",
         f'{estimator_name}(n_clusters={n_clusters}, kernel="landmark_graph")',
     )
-    return graph_geometry(
+    geometry = graph_geometry(
         kernel,
         sought,
         request.blocks,
@@ -236,6 +245,8 @@ def estimator_graph(request: SpaceRequest) -> Geometry:
         request.engine,
         request.units,
     )
+    doubt(cast(Float64, cast(LandmarkGraphKernel, geometry.kernel).eigenvalues), sought)
+    return geometry
 
 
 def graph_geometry(

@@ -32,6 +32,7 @@ MOST_AUTOMATIC = 4000  # since all pairs of them are in memory
 ROWS = 10  # of the sample for each landmark
 SWEEPS = 5  # of k-means: landmarks need to cover the rows, not to be a best partition
 LEAST = 1e-8  # of its weight with which a row counts in the graph
+DOUBTFUL = 0.2  # relative gap of the frequencies beside a cut, up to which it is doubtful
 GAPS = 20  # eigenvalues at least, between which the largest gap is sought
 
 
@@ -260,4 +261,23 @@ def complain(values: Float64, parts: int, sought: Sought) -> None:
             f"that chance decides which {what} are "
             f"made; take another number of them (the graph shows {suggested_clusters(values)} "
             "clusters most clearly)."
+        )
+
+
+def doubt(values: Float64, sought: Sought) -> None:
+    """Warn of a cut where the graph shows no gap: the frequencies sqrt(1 - eigenvalue) of the last
+    cluster and of one more differ by less than a fifth, or than 1 / c, which is the gap of c
+    frequencies that rise evenly."""
+    count, shown = sought.count, suggested_clusters(values)
+    if len(values) <= count or shown == count:
+        return
+    # parts that nothing joins, and ties, have warnings of their own
+    if values[count] > 1.0 - TIE or values[count - 1] - values[count] < TIE:
+        return
+    last, beyond = np.sqrt(np.maximum(1.0 - values[count - 1 : count + 1], 0.0))
+    if beyond - last <= min(DOUBTFUL, 1.0 / count) * beyond:
+        warn(
+            f"{sought.call}: a cut into {count} {sought.what} is doubtful, since one into "
+            f"{count + 1} costs nearly the same. Take another number of them (the graph shows "
+            f"{shown} most clearly), or more rows."
         )
