@@ -18,6 +18,7 @@ from cmeans.data.row_source import RowsError
 from cmeans.engines import spark
 from limited import limited
 
+pd = pytest.importorskip("pandas")
 pytest.importorskip("pyspark", reason="Spark is not installed: pip install cmeans[spark]")
 if shutil.which("java") is None:
     pytest.skip("Spark needs a Java runtime", allow_module_level=True)
@@ -76,9 +77,8 @@ def test_a_data_frame_has_the_bits_of_memory(session: Any, words: Any) -> None:
 
 
 def test_files_that_workers_read_have_the_bits_of_memory(session: Any, tmp_path: Path) -> None:
-    session.createDataFrame(frame(session, parts=1).toPandas()).coalesce(1).write.parquet(
-        str(tmp_path / "rows")
-    )  # with _SUCCESS, and files of checksums
+    # with _SUCCESS, and files of checksums
+    frame(session, parts=1).write.parquet(str(tmp_path / "rows"))
     here = cmeans.FuzzyCMeans(4, **WORDS).fit(tmp_path / "rows")
     there = cmeans.FuzzyCMeans(4, **WORDS, engine=cmeans.SparkEngine(session)).fit(
         tmp_path / "rows"
@@ -102,7 +102,7 @@ def test_predictions_are_a_map_of_a_saved_model(session: Any, tmp_path: Path) ->
     answered = cmeans.BatchPredictor(loaded).over(frame(session))
     assert answered.columns == ["a", "b", "c", "label"]
     labels = [row.label for row in answered.select("label").collect()]
-    np.testing.assert_array_equal(labels, model.predict(frame(session).toPandas()))
+    np.testing.assert_array_equal(labels, model.predict(pd.DataFrame(X, columns=list("abc"))))
 
 
 def test_tasks_that_die_are_done_again(
