@@ -57,7 +57,7 @@ def core(session: nox.Session) -> None:
 def spark(session: nox.Session) -> None:
     """Run the tests on Spark, in two threads of this machine; it needs Java."""
     install(session, "spark", "test")
-    run_pytest(session, "-n0", "tests/engines/test_spark.py", PYTHONPATH="tests")
+    run_pytest(session, "-n0", "tests/engines/test_spark.py")
 
 
 @nox.session

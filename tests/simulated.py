@@ -132,6 +132,10 @@ class Simulated:
 
     values: Any
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Spark's data frames offer their rows so, too; they are to stay where they are."""
+        raise AssertionError("held rows were asked for here")
+
 
 def bad_weather(rng: np.random.Generator) -> Weather:
     """Draw how bad it is."""

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,20 @@ import pytest
 
 import cmeans
 from cmeans.data.row_source import RowsError
+from cmeans.engines import spark
 from limited import limited
 
+pd = pytest.importorskip("pandas")
 pytest.importorskip("pyspark", reason="Spark is not installed: pip install cmeans[spark]")
 if shutil.which("java") is None:
     pytest.skip("Spark needs a Java runtime", allow_module_level=True)
 
 from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
+]
 rng = np.random.default_rng(5)
 N, TASKS = 1000, 4
 X = rng.normal(size=(N, 3)) + 6.0 * rng.normal(size=(4, 3))[rng.integers(4, size=N)]
@@ -71,9 +77,8 @@ def test_a_data_frame_has_the_bits_of_memory(session: Any, words: Any) -> None:
 
 
 def test_files_that_workers_read_have_the_bits_of_memory(session: Any, tmp_path: Path) -> None:
-    session.createDataFrame(frame(session, parts=1).toPandas()).coalesce(1).write.parquet(
-        str(tmp_path / "rows")
-    )  # with _SUCCESS, and files of checksums
+    # with _SUCCESS, and files of checksums
+    frame(session, parts=1).write.parquet(str(tmp_path / "rows"))
     here = cmeans.FuzzyCMeans(4, **WORDS).fit(tmp_path / "rows")
     there = cmeans.FuzzyCMeans(4, **WORDS, engine=cmeans.SparkEngine(session)).fit(
         tmp_path / "rows"
@@ -97,13 +102,36 @@ def test_predictions_are_a_map_of_a_saved_model(session: Any, tmp_path: Path) ->
     answered = cmeans.BatchPredictor(loaded).over(frame(session))
     assert answered.columns == ["a", "b", "c", "label"]
     labels = [row.label for row in answered.select("label").collect()]
-    np.testing.assert_array_equal(labels, model.predict(X))
+    np.testing.assert_array_equal(labels, model.predict(pd.DataFrame(X, columns=list("abc"))))
+
+
+def test_tasks_that_die_are_done_again(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the first reading, and in sweeps, where Python's worker takes along what it has kept."""
+    source, turns = spark.FrameHolder.source, count()
+
+    def dying_once(self: Any, work: Any, arguments: Any) -> Any:
+        (parts, task), mark = source(self, work, arguments), tmp_path / str(next(turns))
+
+        # of the test's own, so that it is sent whole: workers need not import this file
+        def run(number: int, held: Any) -> Any:
+            if number == 1 and not mark.exists():
+                mark.touch()
+                os._exit(1)
+            return task(number, held)
+
+        return parts, run if mark.name in ("0", "3", "5") else task
+
+    here = cmeans.FuzzyCMeans(4, **WORDS).fit(X)
+    monkeypatch.setattr(spark.FrameHolder, "source", dying_once)
+    there = cmeans.FuzzyCMeans(4, **WORDS).fit(frame(session))
+    assert {mark.name for mark in tmp_path.iterdir()} == {"0", "3", "5"}
+    assert_same_bits(there, here)
 
 
 def test_rows_that_change_are_one_line(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Spark's storage is dropped after the first reading, as where an executor is lost."""
-    from cmeans.engines import spark
-
     source = spark.FrameHolder.source
 
     def dropping(self: Any, work: Any, arguments: Any) -> Any:

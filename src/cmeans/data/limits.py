@@ -74,7 +74,8 @@ class Limits:
     most_fuzzifier_rows: int = 2000  # rows of that sample at most
 
     # Landmarks
-    exact_rows: int = 2000  # rows up to which "auto" takes no landmarks
+    # rows up to which "auto" takes no landmarks: of `canonical_rows` at most, which are in memory
+    exact_rows: int = 2000
     # rows above which an exact fit tests if a few of them span all: of fewer the test takes as long
     # as it saves
     spanned_above: int = 400

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from ..data.row_source import RowsError
@@ -193,12 +195,20 @@ class Task:
     unpacked: Any = None  # rows from what the partition holds
 
     def __call__(self, number: int, held: Iterator[Any]) -> Iterator[tuple[int, Answer]]:
+        _spare(len(sys.modules))
         read = read_nothing if self.read is None else partial(self.read, number)
         if self.unpacked is not None:
             read = partial(_from_rows, self.unpacked, held)
         yield number, self.work(read, number, self.arguments[number])
         for _ in held:  # a worker that leaves some unread is not used again, and forgets
             pass
+
+
+@cache
+def _spare(n_modules: int) -> None:
+    """Exempt what so many modules have made from the search for garbage that Spark has its workers
+    make after each task, which takes longer than small tasks otherwise."""
+    gc.freeze()
 
 
 def _from_rows(make: Any, held: Iterator[Any]) -> Any:

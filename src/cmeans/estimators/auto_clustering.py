@@ -251,6 +251,7 @@ class AutoClustering(
         found: Array = self._answer("transform", X)
         return found
 
+    @describes_arguments
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the score of rows: that of `best_estimator_`, which no other space compares
         with."""

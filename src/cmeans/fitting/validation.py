@@ -112,14 +112,15 @@ def read_rows(
     of another library, or files."""
     given = X
     if not _is_plain(X):
+        # first of all, as a frame that workers hold may offer its rows here by Arrow as well
+        engine, X = vars(estimator).get("engine"), unlabelled(X)
+        X = rows_held(X, engine, type(estimator).__name__, holes=takes_holes(estimator))
         if isinstance(X, (str, os.PathLike)) or comes_by_arrow(X):
             X = open_blocks(
                 X,
                 columns=None if fitting else names_of(estimator),
                 missing="partial" if takes_holes(estimator) else "error",
             )
-        engine, X = vars(estimator).get("engine"), unlabelled(X)
-        X = rows_held(X, engine, type(estimator).__name__, holes=takes_holes(estimator))
         if type(X) in (np.ndarray, np.memmap) and X.dtype.kind == "f" and not X.dtype.isnative:
             X = X.astype(X.dtype.newbyteorder("="))
         if type(X) in (np.ndarray, np.memmap) and X.ndim == 2 and X.size and is_half(X.dtype):
