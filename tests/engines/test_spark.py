@@ -14,8 +14,6 @@ import pytest
 
 import cmeans
 from cmeans.data.row_source import RowsError
-from cmeans.engines import Pass
-from cmeans.sweeps.passes import SweepPass
 from limited import limited
 
 pytest.importorskip("pyspark", reason="Spark is not installed: pip install cmeans[spark]")
@@ -102,35 +100,6 @@ def test_predictions_are_a_map_of_a_saved_model(session: Any, tmp_path: Path) ->
     np.testing.assert_array_equal(labels, model.predict(X))
 
 
-def test_a_worker_that_dies_takes_nothing_along(
-    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here = cmeans.FuzzyCMeans(4, **WORDS).fit(X)
-    sweep, mark = SweepPass.part, tmp_path / "died"
-    monkeypatch.setattr(
-        SweepPass, "part", lambda self, *span: DyingOnce(sweep(self, *span), str(mark))
-    )
-    there = cmeans.FuzzyCMeans(4, **WORDS).fit(frame(session))
-    assert mark.exists()
-    assert_same_bits(there, here)
-
-
-class DyingOnce(Pass[Any]):
-    """A pass whose first worker dies."""
-
-    def __init__(self, over: Pass[Any], mark: str) -> None:
-        self.over, self.mark = over, mark
-
-    def prepare(self, rows: Any) -> Any:
-        return self.over.prepare(rows)
-
-    def work(self, rows: Any, task: int, prepared: Any) -> Any:
-        if not os.path.exists(self.mark):
-            with open(self.mark, "x"):
-                os._exit(1)
-        return self.over.work(rows, task, prepared)
-
-
 def test_rows_that_change_are_one_line(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Spark's storage is dropped after the first reading, as where an executor is lost."""
     from cmeans.engines import spark
@@ -160,7 +129,7 @@ def test_rows_that_change_are_one_line(session: Any, monkeypatch: pytest.MonkeyP
 def test_what_is_no_number_is_named(session: Any) -> None:
     with pytest.raises(ValueError, match=r"FuzzyCMeans: columns of X that are not.*'b' \(string\)"):
         cmeans.FuzzyCMeans(2).fit(session.createDataFrame([(1.0, "x")], ["a", "b"]))
-    with pytest.raises(ValueError, match=r"first in partition 0 at its row 1 .*column 'b'"):
+    with pytest.raises(ValueError, match=r"first in partition 1 at its row 0 .row 1 .*column 'b'"):
         cmeans.FuzzyCMeans(2).fit(session.createDataFrame([(1.0, 2.0), (1.0, None)], ["a", "b"]))
     with pytest.raises(ValueError, match=r"give a pyspark\.sql\.SparkSession"):
         cmeans.SparkEngine(3)

@@ -197,11 +197,12 @@ class Engine(ABC):
         return x
 
     def holds(self, x: Any) -> bool:
-        """True of what users hold with others, whose workers this engine asks: `held` reads it."""
+        """True where `x` is rows that users hold with others, whose workers this engine asks:
+        `held` reads them."""
         return False
 
     def held(self, x: Any, estimator_name: str, *, holes: bool) -> Any:
-        """Return such rows as stored rows; `holes`: values may be missing. Errors name
+        """Return such rows `x` as stored rows; `holes`: values may be missing. Errors name
         `estimator_name`."""
         return x
 

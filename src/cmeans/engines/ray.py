@@ -77,12 +77,12 @@ class RayEngine(ParameterObject, HoldingEngine):
         parse_budget(self.memory_budget, "RayEngine")
 
     def holds(self, x: Any) -> bool:
-        """True of Ray's datasets."""
+        """True where `x` is a dataset of Ray."""
         return type(x).__module__.startswith("ray.data") and hasattr(x, "materialize")
 
     def held(self, x: Any, estimator_name: str, *, holes: bool = False) -> HeldRows:
-        """Return a dataset as rows that stay in Ray; `holes`: values may be missing. Errors name
-        `estimator_name`."""
+        """Return a dataset `x` as rows that stay in Ray; `holes`: values may be missing. Errors
+        name `estimator_name`."""
         whole = x.materialize()
         schema = whole.schema()
         kinds = dict(zip(schema.names, map(str, schema.types), strict=True)) if schema else {}

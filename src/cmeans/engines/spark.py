@@ -79,12 +79,12 @@ class SparkEngine(ParameterObject, HoldingEngine):
         parse_budget(self.memory_budget, "SparkEngine")
 
     def holds(self, x: Any) -> bool:
-        """True of Spark's data frames."""
+        """True where `x` is a data frame of Spark."""
         return type(x).__module__.startswith("pyspark.sql") and hasattr(x, "mapInArrow")
 
     def held(self, x: Any, estimator_name: str, *, holes: bool = False) -> HeldRows:
-        """Return a data frame as rows that stay in Spark; `holes`: values may be missing. Errors
-        name `estimator_name`."""
+        """Return a data frame `x` as rows that stay in Spark; `holes`: values may be missing.
+        Errors name `estimator_name`."""
         kinds = {field.name: field.dataType.typeName() for field in x.schema.fields}
         dtype = float_type(kinds, {"float"}, NUMBERS, estimator_name)
         names = tuple(kinds)

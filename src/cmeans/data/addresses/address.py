@@ -28,7 +28,7 @@ from .stores import (
     FinalError,
     FsspecStore,
     KnownFile,
-    Store,
+    ObjectStore,
     WebStore,
 )
 
@@ -89,7 +89,7 @@ class Address(os.PathLike[str]):
             self._query, rest = f"?{query}", path
             self._options = {**dict(parse_qsl(query)), **self.storage_options}
         self._root, _, self._key = rest.partition("/")
-        self._store: Store | None = None
+        self._store: ObjectStore | None = None
         self._known: tuple[float, KnownFile] | None = None
         self._opening = threading.Lock()
 
@@ -162,7 +162,7 @@ class Address(os.PathLike[str]):
         return self._with_key(f"{self._key.rstrip('/')}/{name}".lstrip("/"))
 
     def with_name(self, name: str) -> Address:
-        """Return a file beside this one."""
+        """Return the file of another `name` beside this one."""
         return self.parent / name
 
     def is_symlink(self) -> bool:
@@ -201,7 +201,8 @@ class Address(os.PathLike[str]):
         return self.exists() and not self.is_dir()
 
     def open(self, mode: str = "rb", buffering: int = -1, encoding: str | None = None) -> Any:
-        """Open the file, to read it."""
+        """Open the file to read its bytes, which is the only `mode`, with some `buffering` or none;
+        there is no `encoding`."""
         found = self.stat()
         if mode != "rb":
             raise OSError(
@@ -217,7 +218,7 @@ class Address(os.PathLike[str]):
         return raw if buffering == 0 else io.BufferedReader(raw, _BUFFER)
 
     def read_text(self, encoding: str = "utf-8") -> str:
-        """Return the text in the file."""
+        """Return the text in the file, of an `encoding`."""
         with self.open() as opened:
             return str(opened.read().decode(encoding))
 
@@ -248,13 +249,13 @@ class Address(os.PathLike[str]):
                 yield name, folder._with_key(f"{folder._key}/{name}".lstrip("/"), found)
 
     def mkdir(self, parents: bool = True, exist_ok: bool = True) -> None:
-        """Do nothing: a store makes its folders itself."""
+        """Do nothing: a store makes its folders itself, whatever `parents` and `exist_ok` say."""
 
     def rmdir(self) -> None:
         """Do nothing: a folder is gone with its last file."""
 
     def unlink(self, missing_ok: bool = False) -> None:
-        """Remove the file."""
+        """Remove the file; an error where there is none, but with `missing_ok`."""
         self._known = None
         try:
             self._written(lambda store: store.remove(self._path))
@@ -267,7 +268,7 @@ class Address(os.PathLike[str]):
         OSError where it cannot be."""
         size = file.stat().st_size
 
-        def stored(store: Store) -> None:
+        def stored(store: ObjectStore) -> None:
             store.put(self._path, file)
             found = store.info(self._path)
             if found is None or found.st_size != size:
@@ -285,7 +286,7 @@ class Address(os.PathLike[str]):
         return self.url if self.scheme in _WEB else self.url.removesuffix(self._query)
 
     def _bytes(self, start: int, stop: int) -> bytes:
-        def read(store: Store) -> bytes:
+        def read(store: ObjectStore) -> bytes:
             data = store.read(self._path, start, stop)
             if len(data) != stop - start:
                 raise OSError(f"of {stop - start:,} bytes {len(data):,} came")
@@ -293,7 +294,7 @@ class Address(os.PathLike[str]):
 
         return self._tried("read", read)
 
-    def _written(self, ask: Callable[[Store], object]) -> None:
+    def _written(self, ask: Callable[[ObjectStore], object]) -> None:
         """Ask the store to change something; an OSError where that fails."""
         try:
             self._tried("written", ask)
@@ -301,7 +302,7 @@ class Address(os.PathLike[str]):
             reason = str(error).removeprefix(f"{self}: cannot be written").strip(", ().")
             raise OSError(reason) from None
 
-    def _tried(self, done: str, ask: Callable[[Store], Answer]) -> Answer:
+    def _tried(self, done: str, ask: Callable[[ObjectStore], Answer]) -> Answer:
         """Ask the store, several times where it does not answer; RowsError in one line."""
         for pause in (*_PAUSES, None):
             try:
@@ -330,7 +331,7 @@ class Address(os.PathLike[str]):
             text = text.replace(secret, "...") if len(secret) > 3 else text
         return for_people(text)
 
-    def _opened(self) -> Store:
+    def _opened(self) -> ObjectStore:
         if self.scheme in _WEB:
             return WebStore()
         if self.scheme in BY_ARROW:

@@ -35,11 +35,12 @@ class Fetched:
         if stop <= start:
             return b""
         return b"".join(
-            self._block(at)[max(0, start - at * BLOCK) : stop - at * BLOCK]
+            self._part(at, max(0, start - at * BLOCK), min(BLOCK, stop - at * BLOCK))
             for at in range(start // BLOCK, -(-stop // BLOCK))
         )
 
-    def _block(self, at: int) -> bytes:
+    def _part(self, at: int, first: int, last: int) -> bytes:
+        """Return some bytes of a block, which is fetched if it must be, and others ahead."""
         with self._lock:
             held = at in self._held
             data = self._held.get(at)
@@ -51,11 +52,11 @@ class Fetched:
         if own:
             self._bring(own)
         if coming is not None:
-            return coming.result()
+            return coming.result()[first:last]
         assert held, "a block is there, or is coming"
         if data is not None or self._scratch is None:
-            return data or b""
-        return self._scratch.read_at(at * BLOCK, min(BLOCK, self.size - at * BLOCK))
+            return (data or b"")[first:last]
+        return self._scratch.read_at(at * BLOCK + first, last - first)
 
     def _following(self, at: int) -> range:
         """Return the blocks to fetch ahead: as many as were read in a row up to this one, once half

@@ -44,7 +44,7 @@ class FinalError(OSError):
     """What a second try would not mend, such as a key that is not accepted."""
 
 
-class Store(ABC):
+class ObjectStore(ABC):
     """Files by their paths, which are names to the letter."""
 
     @abstractmethod
@@ -96,7 +96,7 @@ _FINAL = re.compile(
 )
 
 
-class ArrowStore(Store):
+class ArrowStore(ObjectStore):
     """S3, Google Cloud Storage and Azure, as PyArrow has them."""
 
     def __init__(
@@ -190,7 +190,7 @@ def _of_s3(fs: Any, bucket: str, user: str | None, words: dict[str, Any]) -> dic
 _PUT_WHOLE = {*BY_ARROW, "memory", "az", "adl", "hf", "oci", "oss", "b2", "r2"}
 
 
-class FsspecStore(Store):
+class FsspecStore(ObjectStore):
     """Whatever fsspec has an implementation of."""
 
     def __init__(self, url: str, options: Mapping[str, Any]) -> None:
@@ -251,7 +251,7 @@ _OF_CODES: dict[int, type[Exception]] = {
 }
 
 
-class WebStore(Store):
+class WebStore(ObjectStore):
     """Files that a server of the web gives; there is no way to write one, nor to list them."""
 
     def info(self, path: str) -> KnownFile | None:

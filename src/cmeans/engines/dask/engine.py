@@ -107,7 +107,7 @@ class DaskEngine(ParameterObject, Engine):
             yield from engine.map(rows, over)
 
     def holds(self, x: Any) -> bool:
-        """True of Dask's collections."""
+        """True where `x` is a collection of Dask."""
         return is_collection(x)
 
     def held(self, x: Any, estimator_name: str, *, holes: bool = False) -> DaskRows:
