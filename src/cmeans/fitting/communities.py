@@ -190,36 +190,50 @@ def found_communities(
     engine: Engine,
 ) -> FoundCommunities:
     """Return the communities of nodes, the heaviest first; known ones keep their numbers."""
-    graph = rounded(rows.affinities)
-    linked = np.flatnonzero(np.diff(graph.indptr))
-    matrix, member, held = _with_known_as_one(graph[linked][:, linked], known[linked])
-    order = canonical_order(CommunityGraph.of(matrix))
-    canonical = sparse.csr_array(matrix[order][:, order])
-    canonical.sort_indices()
-    sizes: Float64 = np.bincount(member, rows.sizes[linked])[order].astype(np.float64)
-    inner = CommunityGraph.of(canonical, held[order])
+    inner, linked, place = _sought(rows.affinities, known)
+    sizes = np.bincount(place, rows.sizes[linked]).astype(np.float64)
     search = CommunitySearch.of(inner, sizes, most_cells, engine)
     found = choose(search)
 
-    def of_nodes(layer: Layer | StableCommunities) -> NodeCommunities:
-        of_member, labels = np.empty(len(order), np.int64), np.full(graph.shape[0], -1)
-        of_member[order] = layer.labels
-        labels[linked] = of_member[member]
-        labels = _named(labels, rows.sizes, known)
-        return NodeCommunities.of(rows.affinities, labels, layer.resolution, rows.others, rows.arcs)
+    def named(layer: Layer | StableCommunities) -> IntArray:
+        labels = np.full(len(known), -1)
+        labels[linked] = layer.labels[place]
+        return _named(labels, rows.sizes, known)
 
-    nodes = of_nodes(found)
+    labels = named(found)
+    of_inner = np.empty(inner.n_nodes, np.int64)
+    of_inner[place] = labels[linked]
+    between = _seams(search, of_inner, engine)
+    del search, inner  # what follows takes as much memory
+
+    def of_nodes(labels: IntArray, resolution: float) -> NodeCommunities:
+        return NodeCommunities.of(rows.affinities, labels, resolution, rows.others, rows.arcs)
+
+    nodes = of_nodes(labels, found.resolution)
     others: dict[int, NodeCommunities] = {}  # by their numbers of communities
     for layer in found.others:
-        further = of_nodes(layer)
+        further = of_nodes(named(layer), layer.resolution)
         if further.n_clusters != nodes.n_clusters:
             others.setdefault(further.n_clusters, further)
     alone = np.where(nodes.labels < 0, nodes.n_clusters, nodes.labels)
     modularity = CommunityGraph.of(rows.affinities).modularity(alone, found.resolution)
-    of_inner = np.empty(len(order), np.int64)
-    of_inner[member] = nodes.labels[linked]
-    between = _seams(search, of_inner[order], engine)
     return FoundCommunities(nodes, tuple(others.values()), modularity, between, found)
+
+
+def _sought(affinities: Any, known: IntArray) -> tuple[CommunityGraph, IntArray, IntArray]:
+    """Return the graph whose communities are sought, whatever order nodes have here, the nodes that
+    have edges, and their places there."""
+    matrix = rounded(affinities)
+    linked = np.flatnonzero(np.diff(matrix.indptr))
+    if len(linked) < len(known):
+        matrix = matrix[linked][:, linked]
+    matrix, member, held = _with_known_as_one(matrix, known[linked])
+    order = canonical_order(CommunityGraph.of(matrix))
+    matrix = sparse.csr_array(matrix[order][:, order])
+    matrix.sort_indices()
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return CommunityGraph.of(matrix, held[order]), linked, rank[member]
 
 
 def _with_known_as_one(matrix: Any, known: IntArray) -> tuple[Any, IntArray, IntArray]:
@@ -227,7 +241,7 @@ def _with_known_as_one(matrix: Any, known: IntArray) -> tuple[Any, IntArray, Int
     is in, and 1 for those nodes, which are held apart."""
     n, told = len(known), known >= 0
     if not told.any():
-        return CommunityGraph.of(matrix).matrix, np.arange(n), np.zeros(n, np.int64)
+        return matrix, np.arange(n), np.zeros(n, np.int64)
     member = compact(np.where(told, known, known.max() + 1 + np.arange(n)))
     held = np.zeros(int(member.max()) + 1, np.int64)
     held[member[told]] = 1

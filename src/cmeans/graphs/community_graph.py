@@ -72,9 +72,11 @@ class CommunityGraph:
     def connected_parts(self, labels: Numbers) -> IntArray:
         """Return the connected parts (n,) of communities."""
         keep = labels[self.begin] == labels[self.end]
-        arcs = self.begin[keep], self.end[keep]
-        within = sparse.coo_array((np.ones(len(arcs[0])), arcs), (self.n_nodes, self.n_nodes))
-        return compact(sparse.csgraph.connected_components(within, directed=False)[1])
+        stops = np.cumsum(np.bincount(self.begin[keep], minlength=self.n_nodes))
+        arcs = np.ones(int(stops[-1])), self.end[keep], np.append(0, stops)
+        within = sparse.csr_array(arcs, shape=(self.n_nodes, self.n_nodes))
+        # of a symmetric graph the strong parts are the parts, and need no transposed copy
+        return compact(sparse.csgraph.connected_components(within, connection="strong")[1])
 
 
 def compact(labels: Numbers) -> IntArray:

@@ -101,4 +101,12 @@ def reduced_rows(
 ) -> ReducedRows:
     """Return all rows along axes."""
     rows = GivenRows(blocks, blocks.numbers_of_a_row)
-    return _stacked(list(engine.map(rows, ReducePass(points, centre, axes))))
+    n, p = blocks.n_rows, axes.shape[1] if axes.size else len(centre)
+    found = ReducedRows(np.empty((n, p)), np.empty(n, np.int64), np.empty(n, np.bool_))
+    start = 0
+    for part in engine.map(rows, ReducePass(points, centre, axes)):
+        stop = start + len(part.keys)
+        for whole, some in zip(found, part, strict=True):
+            whole[start:stop] = some
+        start = stop
+    return found
