@@ -39,17 +39,21 @@ IN_LEVELS = 256  # cells from which on they are made in two levels, unless it is
 
 
 def words_of_cells(
-    n_clusters: int, metric: str, balance: float | None, search: str, **more: Any
+    n_clusters: int,
+    metric: str = "euclidean",
+    balance: float | None = None,
+    search: str | None = None,
+    **more: Any,
 ) -> dict[str, Any]:
     """Return the parameters of the estimator that makes so many cells."""
-    in_levels = search == "hierarchical" or (search == "auto" and n_clusters >= IN_LEVELS)
+    in_levels = n_clusters >= IN_LEVELS if search is None else search == "hierarchical"
     words = {
         "n_clusters": n_clusters,
         "kernel": "linear",
         "metric": metric,
         "missing": "error",
         "search__method": "hierarchical" if in_levels else None,
-        **{name: value for name, value in more.items() if value is not None},
+        **more,
     }
     if balance is not None:
         if not math.isfinite(balance):
