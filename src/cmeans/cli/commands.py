@@ -672,7 +672,7 @@ def index(
     ] = False,
     overwrite: Overwrite = False,
 ) -> dict[str, Any]:
-    own = {
+    own: dict[str, Any] = {
         "n_clusters": n_clusters,
         "metric": metric,
         "balance": balance,

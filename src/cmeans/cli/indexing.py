@@ -202,15 +202,13 @@ def _tell_overfull(
     assignments: npt.NDArray[np.int32], found: Mapping[str, Any], balance: float | None
 ) -> None:
     """Warn of cells that hold more rows than the balance of the index allows."""
-    if balance is None:
-        return
-    most = math.ceil(balance * found["mean"])
+    most = math.inf if balance is None else math.ceil(balance * found["mean"])
     counts = np.bincount(assignments[assignments >= 0])
     if over := int((counts > most).sum()):
         warnings.warn(
             f"{over:,} of {found['n_clusters_found']:,} cells hold more than {most:,} rows, which "
-            f"are {balance:g} times the mean, the largest {counts.max():,}; make the index anew "
-            "of all rows to balance them.",
+            f"are {balance:g} times the mean, the largest {found['largest']:,}; make the index "
+            "anew of all rows to balance them.",
             DataWarning,
             stacklevel=2,
         )
