@@ -19,9 +19,7 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
-import faiss
 import numpy as np
-from faiss.contrib.vecs_io import fvecs_read
 
 from cmeans.cli import main as cmeans
 
@@ -51,6 +49,8 @@ def made(n: int, columns: int = 64) -> np.ndarray:
 
 def by_faiss(x: np.ndarray, count: int) -> Cells:
     """Cells as `IndexIVFFlat` trains them, and the nearest one of each row."""
+    import faiss
+
     quantizer = faiss.IndexFlatL2(x.shape[1])
     faiss.IndexIVFFlat(quantizer, x.shape[1], count).train(x)
     return quantizer.reconstruct_n(0, count), quantizer.search(x, 1)[1][:, 0]
@@ -58,6 +58,8 @@ def by_faiss(x: np.ndarray, count: int) -> Cells:
 
 def by_command(x: np.ndarray, count: int, words: list[str]) -> Cells:
     """Cells as faiss reads them from the files of the command."""
+    from faiss.contrib.vecs_io import fvecs_read
+
     with tempfile.TemporaryDirectory() as folder:
         file, out = Path(folder) / "x.npy", Path(folder) / "out"
         np.save(file, x)
@@ -79,6 +81,8 @@ class Curve:
 
     @classmethod
     def of(cls, x: np.ndarray, cells: Cells, queries: np.ndarray, truth: np.ndarray) -> Curve:
+        import faiss
+
         quantizer = faiss.IndexFlatL2(x.shape[1])
         quantizer.add(cells[0])
         index = faiss.IndexIVFFlat(quantizer, x.shape[1], len(cells[0]))
@@ -104,6 +108,8 @@ class Curve:
 
 def compare(name: str, x: np.ndarray, count: int, most: int) -> None:
     """Print a table of all trainers."""
+    import faiss
+
     x = np.ascontiguousarray(np.random.default_rng(0).permutation(x)[:most], np.float32)
     queries, x = x[:QUERIES], x[QUERIES:]
     flat = faiss.IndexFlatL2(x.shape[1])

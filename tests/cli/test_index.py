@@ -137,7 +137,8 @@ def test_what_is_refused(cmeans: Command, vectors: Path, tmp_path: Path) -> None
     assert "--balance 0.5: give a number from 1." in said(vectors, "-c", 9, "--balance", 0.5)
     assert "--balance nan: give a number from 1" in said(vectors, "-c", 9, "--balance", "nan")
     assert "needs the number of cells" in said(vectors)
-    assert "leave it out" in said(vectors, "-c", 9, "--add")
+    wrong = said(vectors, "-c", 9, "--metric", "cosine", "--add")
+    assert wrong.startswith("cmeans: --clusters, --metric: --add takes the cells of the index")
     assert "holds no index" in said(vectors, "--add")
     assert not out.exists()
     planned = cmeans("index", vectors, "-c", 300, "--plan", "--out", out).summary

@@ -626,9 +626,13 @@ def index(
         option(METHOD, "Number of cells.", "--clusters", "-c", min=1, metavar="N", shown=False),
     ] = None,
     metric: Annotated[
-        Literal["euclidean", "cosine"],
-        option(METHOD, "What vectors are compared by; cosine: centroids have length one."),
-    ] = "euclidean",
+        Literal["euclidean", "cosine"] | None,
+        option(
+            METHOD,
+            "What vectors are compared by; cosine: centroids have length one.",
+            shown="euclidean",
+        ),
+    ] = None,
     balance: Annotated[
         float | None,
         option(
@@ -640,13 +644,13 @@ def index(
         ),
     ] = None,
     search: Annotated[
-        Literal["auto", "hierarchical", "flat"],
+        Literal["hierarchical", "flat"] | None,
         option(
             METHOD,
-            "How cells are made: in two levels of a sample, or by sweeps over all from k-means++; "
-            "auto: in two levels from 256 cells on.",
+            "How cells are made: in two levels of a sample, or by sweeps over all from k-means++.",
+            shown="hierarchical from 256 cells on",
         ),
-    ] = "auto",
+    ] = None,
     add: Annotated[
         bool,
         option(
@@ -668,21 +672,31 @@ def index(
     ] = False,
     overwrite: Overwrite = False,
 ) -> dict[str, Any]:
-    if add == (n_clusters is not None):
-        raise InputError(
-            "--clusters: --add takes the cells of the index in --out; leave it out."
-            if add
-            else "--clusters: needs the number of cells, e.g. -c 1024."
-        )
-    if n_clusters is None:
+    own: dict[str, Any] = {
+        "n_clusters": n_clusters,
+        "metric": metric,
+        "balance": balance,
+        "search": search,
+        "n_jobs": n_jobs,
+        "memory_budget": memory_budget,
+        "plan": plan or None,
+    }
+    given = {name: value for name, value in own.items() if value is not None}
+    if add:
+        if given:
+            raise InputError(
+                f"{', '.join(map(option_of, given))}: --add takes the cells of the index in --out "
+                "as they are; leave it out."
+            )
         return add_to_index(table.reading(file), out, screen)
-    engine = {"n_jobs": n_jobs, "memory_budget": memory_budget}
-    words = words_of_cells(n_clusters, metric, balance, search, random_state=random_state, **engine)
+    if n_clusters is None:
+        raise InputError("--clusters: needs the number of cells, e.g. -c 1024.")
+    given.pop("plan", None)
     request = FitRequest(
         table.reading(file),
         out,
         "hard",
-        words,
+        words_of_cells(**given, random_state=random_state),
         arguments=context.obj,
         plan=plan,
         overwrite=overwrite,

@@ -39,17 +39,21 @@ IN_LEVELS = 256  # cells from which on they are made in two levels, unless it is
 
 
 def words_of_cells(
-    n_clusters: int, metric: str, balance: float | None, search: str, **more: Any
+    n_clusters: int,
+    metric: str = "euclidean",
+    balance: float | None = None,
+    search: str | None = None,
+    **more: Any,
 ) -> dict[str, Any]:
     """Return the parameters of the estimator that makes so many cells."""
-    in_levels = search == "hierarchical" or (search == "auto" and n_clusters >= IN_LEVELS)
+    in_levels = n_clusters >= IN_LEVELS if search is None else search == "hierarchical"
     words = {
         "n_clusters": n_clusters,
         "kernel": "linear",
         "metric": metric,
         "missing": "error",
         "search__method": "hierarchical" if in_levels else None,
-        **{name: value for name, value in more.items() if value is not None},
+        **more,
     }
     if balance is not None:
         if not math.isfinite(balance):
@@ -198,15 +202,13 @@ def _tell_overfull(
     assignments: npt.NDArray[np.int32], found: Mapping[str, Any], balance: float | None
 ) -> None:
     """Warn of cells that hold more rows than the balance of the index allows."""
-    if balance is None:
-        return
-    most = math.ceil(balance * found["mean"])
+    most = math.inf if balance is None else math.ceil(balance * found["mean"])
     counts = np.bincount(assignments[assignments >= 0])
     if over := int((counts > most).sum()):
         warnings.warn(
             f"{over:,} of {found['n_clusters_found']:,} cells hold more than {most:,} rows, which "
-            f"are {balance:g} times the mean, the largest {counts.max():,}; make the index anew "
-            "of all rows to balance them.",
+            f"are {balance:g} times the mean, the largest {found['largest']:,}; make the index "
+            "anew of all rows to balance them.",
             DataWarning,
             stacklevel=2,
         )
