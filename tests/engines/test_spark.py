@@ -23,7 +23,7 @@ pytest.importorskip("pyspark", reason="Spark is not installed: pip install cmean
 if shutil.which("java") is None:
     pytest.skip("Spark needs a Java runtime", allow_module_level=True)
 
-from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession  # noqa: E402
 
 pytestmark = [
     pytest.mark.slow,
