@@ -94,12 +94,6 @@ def with_attributes(name: str, *attributes: str) -> Any:
     return type(name, (), dict.fromkeys(attributes))()
 
 
-def arrow(make: Callable[[Any], Any]) -> Callable[[], Any]:
-    return lambda: make(
-        pytest.importorskip("pyarrow").table({name: X[:, k] for k, name in enumerate("abc")})
-    )
-
-
 def polars(make: Callable[[Any], Any]) -> Callable[[], Any]:
     return lambda: make(pytest.importorskip("polars"))
 
@@ -108,10 +102,6 @@ def pandas(make: Callable[[Any], Any]) -> Callable[[], Any]:
     return lambda: make(pytest.importorskip("pandas"))
 
 
-NESTED = (
-    r"column 'v' of X holds lists of numbers; pass these as an array, "
-    r"numpy\.array\(X\['v'\]\.to_list\(\)\)"
-)
 THREE = (
     r"got one of shape \(4, 5, 2\)\. Reshape your data: X\.reshape\(-1, 2\) .*, X\.reshape\(4, "
     r"-1\) if each X\[i\] is one row"
@@ -128,10 +118,6 @@ KINDS: dict[str, tuple[Callable[[], Any], str]] = {
     "DuckDB": (
         lambda: with_attributes("DuckDBPyRelation", "fetchnumpy", "fetchall"),
         r"a DuckDBPyRelation of DuckDB.*; pass X\.df\(\)",
-    ),
-    "Arrow stream": (
-        arrow(lambda table: table.to_reader()),
-        r"an Arrow stream, .* X\.read_all\(\)",
     ),
     "lazy frame": (
         polars(lambda pl: pl.DataFrame({"a": X[:, 0]}).lazy()),
@@ -173,12 +159,6 @@ KINDS: dict[str, tuple[Callable[[], Any], str]] = {
     "complex": (lambda: X + 1j, "complex numbers, complex128. Complex data not supported"),
     "dates": (lambda: np.zeros((5, 2), "M8[s]"), r"dates, datetime64\[s\]; pass days"),
     "ragged": (lambda: [[1, 2], [3]], "no array of rows of as many numbers each"),
-    "Array column": (
-        polars(lambda pl: pl.DataFrame({"v": X}, schema={"v": pl.Array(pl.Float64, 3)})),
-        NESTED,
-    ),
-    "List column": (polars(lambda pl: pl.DataFrame({"v": X.tolist(), "a": X[:, 0]})), NESTED),
-    "column of lists": (pandas(lambda pd: pd.DataFrame({"v": X.tolist()})), NESTED),
     "series of lists": (
         pandas(lambda pd: pd.Series(X.tolist())),
         r"a column of lists; .* numpy\.array\(X\.to_list\(\)\)",
