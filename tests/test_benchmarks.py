@@ -209,6 +209,7 @@ def test_the_page_of_communities(monkeypatch: pytest.MonkeyPatch) -> None:
     assert modularity == pytest.approx(model.modularity_, abs=1e-12)
     compared = {"planted": {"ours": modularity, "best": modularity, "mean": modularity}}
     told = {"machine": "a machine", "sets": {"three": found}, "graphs": compared}
+    told["held out"] = {}
     written = communities.page(told)
     assert "| three (120; 3) | 1.00 (3) |" in written
     assert "| **mean of groups** | 1.000 |" in written

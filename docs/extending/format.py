@@ -39,10 +39,10 @@ class OrcTable(FileTable):
             yield from blocks_of(batch, self.header, places, row)
             row += batch.num_rows
 
-    def column(self, at: int) -> Iterator[Any]:
-        """Yield one column as it is stored, which may be text: the names of rows, for example."""
-        for batch in self._batches([at], range(len(self.groups))):
-            yield batch.column(0)
+    def columns(self, places: Sequence[int]) -> Iterator[list[Any]]:
+        """Yield columns as they are stored, which may be text: the names of rows, for example."""
+        for batch in self._batches(places, range(len(self.groups))):
+            yield batch.columns
 
     def transient(self, n_columns: int) -> int:
         """Return the bytes of the largest stripe, which is decoded at once, and of its numbers."""

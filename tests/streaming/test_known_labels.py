@@ -137,7 +137,7 @@ def test_bad_labels_leave_the_stream_as_it_was() -> None:
         stream.partial_fit(X[:100], label_strength=0.5)
     with pytest.raises(
         ValueError,
-        match="must_link is for KernelKMeans, FuzzyCMeans, PossibilisticCMeans, and CMeans",
+        match="must_link is for KernelKMeans, FuzzyCMeans, PossibilisticCMeans, GaussianMixture",
     ):
         model().fit(X, must_link=[[0, 1]])
     with pytest.raises(ValueError, match=r"known_labels is for .* and StreamingFuzzyCMeans"):
