@@ -67,7 +67,7 @@ class Making(HoldingEngine):
         return HeldRows(Made(len(x)), columns, np.float32, estimator_name, self, holes=holes)
 
     def holder_of_files(self, files: PartsOfFiles) -> Holder:
-        raise NotImplementedError
+        raise ValueError("this engine takes a number of rows, no files")
 
 
 def fit(x: Any, sweeps: int, **words: Any) -> Any:

@@ -10,7 +10,7 @@ import pytest
 import cmeans as library
 from cli.command import Command
 from cmeans import Landmarks, Search
-from cmeans.cli import commands
+from cmeans.cli import registration
 from cmeans.fitting.landmark_choice import landmarks_from
 from cmeans.fitting.search import search_from
 
@@ -105,7 +105,7 @@ def test_people_are_shown_it_too(
         "--out",
         out,
     )
-    monkeypatch.setattr(commands, "_at_terminal", lambda: True)
+    monkeypatch.setattr(registration, "_at_terminal", lambda: True)
     shown = cmeans("info", out / "model.safetensors")
     assert shown.code == 0
     assert "approximation_" in shown.out

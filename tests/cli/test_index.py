@@ -10,7 +10,7 @@ import pytest
 
 from cli.command import Command, Ended
 from cmeans import KernelKMeans, Sizes, load
-from cmeans.cli import commands
+from cmeans.cli import registration
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_rows_are_added_to_the_cells_there_are(
     model = load(out / "model.safetensors")
     np.save(new, np.load(vectors)[:100])
     with monkeypatch.context() as patched:
-        patched.setattr(commands, "_at_terminal", lambda: True)
+        patched.setattr(registration, "_at_terminal", lambda: True)
         shown = cmeans("index", new, "--add", "--out", out).out
     assert shown.startswith(f"12 cells with 700 rows, 100 of them added from {new}\n")
     summary = json.loads((out / "summary.json").read_text())

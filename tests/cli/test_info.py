@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cli.command import Command
-from cmeans.cli import commands
+from cmeans.cli import registration
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_json_for_programs(cmeans: Command, model: Path) -> None:
 
 def test_a_table_for_people(cmeans: Command, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr(commands, "_at_terminal", lambda: True)
+    monkeypatch.setattr(registration, "_at_terminal", lambda: True)
     shown = cmeans("info", model)
     assert (shown.code, shown.err) == (0, "")
     assert "params.n_clusters" in shown.out

@@ -14,7 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from cli.command import Command
 from cmeans import AdaptivePossibilisticCMeans, SequentialPossibilisticCMeans, load
-from cmeans.cli import commands
+from cmeans.cli import registration
 from cmeans.datasets import make_s_set
 
 pytestmark = pytest.mark.slow
@@ -132,7 +132,7 @@ def test_info_shows_the_number(
     assert facts["fitted"]["n_clusters_"] == found
     assert facts["metadata"]["method"] == method
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr(commands, "_at_terminal", lambda: True)
+    monkeypatch.setattr(registration, "_at_terminal", lambda: True)
     shown = cmeans("info", tmp_path / "o" / "model.safetensors").out
     assert any(
         {"fitted.n_clusters_", str(found)} <= set(line.split()) for line in shown.splitlines()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cli.command import Command
-from cmeans.cli import commands
+from cmeans.cli import registration
 from cmeans.cli.output.messages import add_own_words, in_options, own_words
 from cmeans.cli.output.results import as_json
 from cmeans.cli.output.standard_streams import message
@@ -35,7 +35,7 @@ def test_summaries_and_messages(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(commands, "_at_terminal", lambda: True)
+    monkeypatch.setattr(registration, "_at_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "300")
     monkeypatch.chdir(tmp_path)
     ended = cmeans("fit", table.name, "-c", 3, "--max-iter", 1, "--out", "out")

@@ -13,7 +13,7 @@ import pytest
 import cmeans as library
 from cli.command import Command
 from cmeans import open_blocks
-from cmeans.cli import commands
+from cmeans.cli import registration
 from cmeans.cli.output.report import clearness, next_steps, of_fit, spreads
 
 SUMMARY = {
@@ -26,7 +26,7 @@ ARGUMENTS = ["fit", "x.csv", "--clusters", "2", "--m=3", "--out", "o"]
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "_at_terminal", lambda: True)
+    monkeypatch.setattr(registration, "_at_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "200")
 
 

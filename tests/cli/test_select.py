@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cli.command import Command
-from cmeans.cli import commands
+from cmeans.cli import registration
 from cmeans.selection import evidence
 
 pytestmark = pytest.mark.slow
@@ -62,7 +62,7 @@ def test_names_and_categories(cmeans: Command, tmp_path: Path) -> None:
 
 def test_a_table_for_people(cmeans: Command, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr(commands, "_at_terminal", lambda: True)
+    monkeypatch.setattr(registration, "_at_terminal", lambda: True)
     shown = cmeans("select", table, "-c", "2,3,5", "--refits", 2, "--sample", 100, *WORDS)
     assert shown.code == 0, shown.err
     assert "3 clusters in 150 rows" in shown.out

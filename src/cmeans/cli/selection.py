@@ -57,7 +57,7 @@ TABLE, PICTURE, SUMMARY = "selection.csv", "selection.png", "selection.json"
 
 @dataclass(frozen=True)
 class Trials:
-    """What the command is told of its trials, as it is told."""
+    """The trials of the command, as they are told."""
 
     clusters: str
     by: str

@@ -1,4 +1,4 @@
-"""What is wrong with the words of a command line, in one line that says what to give instead."""
+"""Errors in the words of a command line, each as one line that says what to give instead."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ class FrameHolder(SparkHolder):
 
 @dataclass(frozen=True)
 class Task:
-    """What runs for one partition, in a Python worker."""
+    """The work for one partition, in a Python worker."""
 
     work: Work
     arguments: Mapping[int, Any]

@@ -73,7 +73,7 @@ class AutoChoice:
 
     @property
     def most_trials(self) -> int:
-        """How many partitions are made at most."""
+        """The largest number of partitions that are made."""
         return len(self.candidates) if self.least == self.most else len(VOTERS) * len(GRID)
 
     @property

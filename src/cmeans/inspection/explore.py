@@ -36,7 +36,7 @@ HEIGHT = 900  # of a page in a notebook, in pixels
 
 @dataclass(frozen=True)
 class PageState:
-    """What a reader has made of a page.
+    """The view that a reader has made of a page.
 
     Attributes
     ----------

@@ -42,7 +42,8 @@ class ShortRule:
 
 @dataclass(frozen=True)
 class Threshold:
-    """Where a question parts a column: the largest number below, and the smallest above."""
+    """The border at which a question parts a column: the largest number below, and the
+    smallest above."""
 
     low: float
     high: float
@@ -59,7 +60,7 @@ class Threshold:
 
 @dataclass(frozen=True)
 class Range:
-    """What is known of a column on the way to an answer."""
+    """The values of a column that are left on the way to an answer."""
 
     lower: Threshold | None = None
     upper: Threshold | None = None

@@ -1,4 +1,4 @@
-"""How the numbers of each column are written for people: amounts, shares, years, dates."""
+"""Units in which the numbers of columns are written for people: amounts, shares, years, dates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FIRST_YEAR, LAST_YEAR = 1500, 2200
 
 @dataclass(frozen=True)
 class Unit:
-    """How the numbers of a column are written and compared.
+    """A way to write and compare the numbers of a column.
 
     Attributes
     ----------

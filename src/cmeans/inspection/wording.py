@@ -1,4 +1,4 @@
-"""What sets clusters apart, said in plain sentences."""
+"""Plain sentences that say what sets clusters apart."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from ..solvers.checkpoints import CheckpointLog, set_drawn
 
 
 def nothing() -> None:
-    """Where nobody listens."""
+    """Take steps of which nobody wants to hear."""
 
 
 @dataclass(frozen=True)

@@ -280,7 +280,7 @@ class Address(os.PathLike[str]):
 
     @property
     def _path(self) -> str:
-        """What the store calls it."""
+        """The name that the store has for it."""
         if self.scheme in BY_ARROW:
             return f"{self._root.partition('@')[0]}/{self._key}".rstrip("/")
         return self.url if self.scheme in _WEB else self.url.removesuffix(self._query)

@@ -1,4 +1,4 @@
-"""What is done with files alike, on this machine and in stores."""
+"""Questions and moves of files, alike on this machine and in stores."""
 
 from __future__ import annotations
 

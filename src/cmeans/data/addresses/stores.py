@@ -1,4 +1,4 @@
-"""What keeps files at addresses: S3, Google and Azure through PyArrow, the web through Python
+"""Stores of files at addresses: S3, Google and Azure through PyArrow, the web through Python
 itself, and others through fsspec."""
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PATIENCE = 30.0  # seconds without a word from a server of the web
 
 @dataclass(frozen=True)
 class KnownFile:
-    """What is known of a file, by the names that `os.stat` has."""
+    """Size and time of a file, by the names that `os.stat` has."""
 
     st_size: int
     st_mtime_ns: int = 0
@@ -41,7 +41,7 @@ FOLDER = KnownFile(0, st_mode=S_IFDIR)
 
 
 class FinalError(OSError):
-    """What a second try would not mend, such as a key that is not accepted."""
+    """An error that a second try would not mend, such as a key that is not accepted."""
 
 
 class ObjectStore(ABC):

@@ -1,4 +1,4 @@
-"""What is seen of each part of rows when it is first read, and what is said of bad ones."""
+"""Facts of each part of rows when it is first read, and messages about bad ones."""
 
 from __future__ import annotations
 

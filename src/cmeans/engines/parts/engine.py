@@ -1,4 +1,4 @@
-"""What engines over rows that others hold share."""
+"""The common part of engines over rows that others hold."""
 
 from __future__ import annotations
 

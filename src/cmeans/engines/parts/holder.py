@@ -1,4 +1,4 @@
-"""Who holds rows in numbered parts: all that an engine for another cluster has to bring."""
+"""Holders of rows in numbered parts: all that an engine for another cluster has to bring."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of parts of rows, and how whoever holds a part works it out: values made of the
+"""Orders to parts of rows, and how whoever holds a part works it out: values made of the
 rows and of each other, some of which are kept there and may be forgotten at any time."""
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class StepBeside:
 
 @dataclass(frozen=True, eq=False)
 class WrittenBeside:
-    """What several steps have written beside a part, and what the last of them has answered:
+    """Columns that several steps have written beside a part, and the answer of the last of them:
     (answer, written). Whoever has forgotten it takes the steps again from the last that is
     there."""
 
@@ -70,7 +70,7 @@ class WrittenBeside:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a part has answered, and the warnings on the way."""
+    """The answer of a part, and the warnings on the way."""
 
     value: Any = None
     warnings: tuple[Message, ...] = ()
@@ -92,7 +92,7 @@ class LackingError(Exception):
 
 
 class Store:
-    """What is kept beside parts, the least used of it forgotten above a number of bytes."""
+    """Values that are kept beside parts, the least used of it forgotten above a number of bytes."""
 
     def __init__(self, most: int) -> None:
         self._most, self._used = most, 0
@@ -150,7 +150,7 @@ def store_of_process() -> Store:
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """What is asked of parts, sent once for many of them. Call it where a part lies."""
+    """An order to parts, sent once for many of them. Call it where a part lies."""
 
     asked: Any
     order: str = ""
@@ -183,7 +183,7 @@ class Work:
 
 @dataclass(frozen=True)
 class _Desk:
-    """Where one order is worked out."""
+    """The place where one order is worked out."""
 
     read: Callable[[], Any]
     number: int

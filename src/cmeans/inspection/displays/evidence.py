@@ -15,8 +15,9 @@ MARKS = {"agreement": "o", "stability": "D"}  # of a candidate, beside the bar o
 
 
 class EvidenceDisplay(Display):
-    """How well each space's partition keeps near rows together, the chosen one first, with how far
-    others agree with it and how stable it is; the title says why so many clusters.
+    """Scores of each space's partition by how well it keeps near rows together, the chosen one
+    first, with how far others agree with it and how stable it is; the title says why so many
+    clusters.
 
     Parameters
     ----------

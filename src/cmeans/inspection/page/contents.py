@@ -1,4 +1,4 @@
-"""What the template of a page shows of a model and its rows: tables, curves, and what was done."""
+"""Contents of a page's template, of a model and its rows: tables, curves, and what was done."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ class PlacedRows:
 
 @dataclass(frozen=True)
 class _Room:
-    """What is left of the sizes, in rows, and the rows that are left beyond the least sizes."""
+    """Room in the clusters, in rows, and the rows that are left beyond the least sizes."""
 
     least: npt.NDArray[np.int64]  # (c,)
     most: npt.NDArray[np.int64]  # (c,)
