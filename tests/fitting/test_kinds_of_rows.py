@@ -163,6 +163,12 @@ KINDS: dict[str, tuple[Callable[[], Any], str]] = {
         pandas(lambda pd: pd.Series(X.tolist())),
         r"a column of lists; .* numpy\.array\(X\.to_list\(\)\)",
     ),
+    "series of numbers": (pandas(lambda pd: pd.Series(X[:, 0])), r"got one of shape \(40,\)"),
+    "series of polars": (polars(lambda pl: pl.Series(X[:, 0])), r"got one of shape \(40,\)"),
+    "series of lists in polars": (
+        polars(lambda pl: pl.Series(X.tolist())),
+        r"a column of lists; .* numpy\.array\(X\.to_list\(\)\)",
+    ),
 }
 
 

@@ -56,6 +56,8 @@ def comes_by_arrow(x: Any) -> bool:
         return False
     if hasattr(type(x), "dims"):  # an array with names
         return False
+    if len(getattr(x, "shape", (0, 0))) != 2:  # a column by itself, of which no table is made
+        return False
     is_frame = hasattr(x, "dtypes") and hasattr(x, "to_numpy")
     return not is_frame or _holds_lists(x)
 

@@ -116,6 +116,16 @@ def test_what_cannot_be_used_is_one_line(monkeypatch: pytest.MonkeyPatch) -> Non
         FuzzyCMeans(2).fit(Stream(TABLE))
 
 
+def test_one_column_of_arrow_is_told_and_a_struct_is_a_table() -> None:
+    for column in (TABLE["a"], TABLE["a"].combine_chunks(), pa.array(LISTS)):
+        with pytest.raises(RowsError, match=r"^X \(\w+\): is one column \(.*\), and a table is"):
+            FuzzyCMeans(2).fit(column)
+    struct = TABLE.to_struct_array()
+    expected = FuzzyCMeans(2, random_state=0).fit(TABLE).labels_
+    for table in (struct, struct.combine_chunks()):
+        np.testing.assert_array_equal(FuzzyCMeans(2, random_state=0).fit(table).labels_, expected)
+
+
 def test_frames_of_numbers_are_taken_as_before() -> None:
     frame = pd.DataFrame(X, columns=list("abc"))
     assert not comes_by_arrow(frame)

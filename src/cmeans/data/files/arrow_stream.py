@@ -33,6 +33,9 @@ class StreamTable(FileTable):
         self.header: Header = header_of(self.where, reader.schema, spell, lengths)
 
     def _reader(self, given: Any) -> Any:
+        kind = getattr(given, "type", None)  # of Arrow's own arrays; a struct is a table
+        if isinstance(kind, pa.DataType) and not pa.types.is_struct(kind):
+            raise RowsError(f"{self.where}: is one column ({kind}), and a table is needed.")
         if hasattr(given, "__arrow_c_stream__"):
             return pa.RecordBatchReader.from_stream(given)
         batch = pa.record_batch(given)
