@@ -228,10 +228,13 @@ def test_what_is_no_graph_is_one_line(make, told, tmp_path):
     assert not (tmp_path / "model.onnx").exists()
 
 
-def test_other_types_and_no_library_are_told(monkeypatch):
+def test_other_types_too_large_models_and_no_library_are_told(monkeypatch):
     model = cmeans.FuzzyCMeans(3, random_state=0).fit(X)
     with pytest.raises(ValueError, match="dtype='float16'"):
         cmeans.onnx.export(model, dtype="float16")
+    monkeypatch.setattr("cmeans.persistence.onnx_graph.LARGEST", 1000)
+    with pytest.raises(ValueError, match="holds 2.1 GB. Take fewer landmarks"):
+        cmeans.onnx.export(model)
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(ImportError, match=r"cmeans\[onnx\]"):
         cmeans.onnx.export(model)

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .data.addresses import place
 from .data.blocks import Block
-from .persistence.onnx_graph import Graph, Namespace, Symbol, NoNumbersError
+from .persistence.onnx_graph import Graph, Namespace, NoNumbersError, Symbol
 from .persistence.pipelines import steps_of
 from .persistence.transformers import scaled_by
 from .runtime.checks import one_of

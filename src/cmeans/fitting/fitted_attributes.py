@@ -294,6 +294,10 @@ class FittedAttributes:
     _like: FloatArray
 
 
+# of which a list of all attributes would make numbers for each row
+MADE_WHEN_ASKED = ("memberships_", "outlier_threshold_")
+
+
 class KeptMemberships:
     """`memberships_` of a fit that keeps no (n, c) numbers, made when they are first asked for:
     those in a few clusters of each row as a CSR array that shares their memory, those of a hard

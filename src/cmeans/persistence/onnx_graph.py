@@ -25,6 +25,7 @@ import numpy.typing as npt
 from ..runtime.version import __version__
 
 OPSET, IR_VERSION = 17, 8  # of 2022, which every runtime in use reads
+LARGEST = 2**31 - 1  # bytes of a model
 Dtype = np.dtype[Any]
 Shape = tuple[Any, ...]  # of numbers, and of ROWS
 BOOL, INT64 = np.dtype(np.bool_), np.dtype(np.int64)
@@ -59,9 +60,9 @@ class Graph:
 
     def rows(self, name: str, n_columns: int, dtype: npt.DTypeLike) -> Symbol:
         """Return the symbol of rows (b, d), an input of the graph."""
-        node = Symbol(self, name, (ROWS, n_columns), np.dtype(dtype))
-        self._inputs.append(self._described(name, node))
-        return node
+        rows = Symbol(self, name, (ROWS, n_columns), np.dtype(dtype))
+        self._inputs.append(self._described(name, rows))
+        return rows
 
     def result(
         self, operator: str, inputs: Sequence[Any], shape: Shape, dtype: Dtype, **attributes: Any
@@ -82,8 +83,8 @@ class Graph:
 
     def model(self, outputs: Mapping[str, Symbol], about: str, note: Mapping[str, str]) -> Any:
         """Return the ModelProto of what these outputs need."""
-        for name, node in outputs.items():
-            self._operators.append(self._help.make_node("Identity", [node.name], [name]))
+        for name, one in outputs.items():
+            self._operators.append(self._help.make_node("Identity", [one.name], [name]))
         needed, kept = set(outputs), []
         for operator in reversed(self._operators):
             if operator.output[0] in needed:
@@ -93,7 +94,7 @@ class Graph:
             kept[::-1],
             "cmeans",
             self._inputs,
-            [self._described(name, node) for name, node in outputs.items()],
+            [self._described(name, one) for name, one in outputs.items()],
             [one for one in self._constants.values() if one.name in needed],
         )
         model = self._help.make_model(
@@ -105,12 +106,17 @@ class Graph:
             doc_string=about,
         )
         self._help.set_model_props(model, dict(note))
+        if model.ByteSize() > LARGEST:
+            raise ValueError(
+                f"onnx.export: the model has {model.ByteSize() / 1e9:.1f} GB; ONNX holds 2.1 GB. "
+                'Take fewer landmarks, or dtype="float32".'
+            )
         self._onnx.checker.check_model(model)
         return model
 
-    def _described(self, name: str, node: Symbol) -> Any:
-        shape = ["rows" if size is ROWS else size for size in node.shape]
-        return self._help.make_tensor_value_info(name, self.number_of(node.dtype), shape)
+    def _described(self, name: str, one: Symbol) -> Any:
+        shape = ["rows" if size is ROWS else size for size in one.shape]
+        return self._help.make_tensor_value_info(name, self.number_of(one.dtype), shape)
 
     def number_of(self, dtype: Dtype) -> int:
         """Return ONNX's number of a type."""
@@ -155,8 +161,8 @@ class Symbol:
         dtype: Dtype | None = None,
         **attributes: Any,
     ) -> Symbol:
-        """Return what an operator makes of the symbol, and others; of its shape and type unless they
-        are given."""
+        """Return what an operator makes of the symbol and others; of its shape and type, unless
+        they are given."""
         shape, dtype = shape or self.shape, dtype or self.dtype
         return self.graph.result(operator, (self, *others), shape, dtype, **attributes)
 
@@ -200,20 +206,20 @@ class Symbol:
 
     def __getitem__(self, key: Any) -> Symbol:
         """Part of the columns, by slices and numbers; None is a new axis."""
-        node, axis = self, 0
+        found, axis = self, 0
         for one in key if isinstance(key, tuple) else (key,):
             if one is None:
-                shape = (*node.shape[:axis], 1, *node.shape[axis:])
-                node = node.made("Unsqueeze", np.array([axis]), shape=shape)
+                shape = (*found.shape[:axis], 1, *found.shape[axis:])
+                found = found.made("Unsqueeze", np.array([axis]), shape=shape)
                 axis += 1
             elif one == slice(None):
                 axis += 1
             else:
-                numbers = np.arange(node.shape[axis])[one]  # one number, or several
-                shape = (*node.shape[:axis], *numbers.shape, *node.shape[axis + 1 :])
-                node = node.made("Gather", np.asarray(numbers), shape=shape, axis=axis)
+                numbers = np.arange(found.shape[axis])[one]  # one number, or several
+                shape = (*found.shape[:axis], *numbers.shape, *found.shape[axis + 1 :])
+                found = found.made("Gather", np.asarray(numbers), shape=shape, axis=axis)
                 axis += numbers.ndim
-        return node
+        return found
 
 
 def _operator(name: str, *, swapped: bool = False, dtype: Dtype | None = None) -> Any:
