@@ -233,7 +233,7 @@ def test_other_types_too_large_models_and_no_library_are_told(monkeypatch):
     with pytest.raises(ValueError, match="dtype='float16'"):
         cmeans.onnx.export(model, dtype="float16")
     monkeypatch.setattr("cmeans.persistence.onnx_graph.LARGEST", 1000)
-    with pytest.raises(ValueError, match="holds 2.1 GB. Take fewer landmarks"):
+    with pytest.raises(ValueError, match="Take fewer landmarks"):
         cmeans.onnx.export(model)
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(ImportError, match=r"cmeans\[onnx\]"):
