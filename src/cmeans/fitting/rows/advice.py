@@ -40,7 +40,12 @@ KINDS: tuple[tuple[Callable[[Any], bool], str, str], ...] = (
         "an Arrow stream, which can be read only once",
         "a table of its batches, X.read_all()",
     ),
-    (_has("to_table", "schema"), "an Arrow dataset, whose rows are not there yet", "X.to_table()"),
+    (_has("to_reader", "to_table"), "a {name}, whose rows are not there yet", "X.to_reader()"),
+    (
+        _has("to_table", "schema"),
+        "an Arrow dataset, whose rows are not there yet",
+        "X.scanner().to_reader()",
+    ),
     (_has("read", "readline"), "an open file", "its name"),
     (lambda x: isinstance(x, Mapping), "a mapping ({name})", "a data frame, pandas.DataFrame(X)"),
     (
