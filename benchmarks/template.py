@@ -3,12 +3,14 @@
 The prose of a paper is `page.md` in its folder; its placeholders are the public names of the
 paper's reading. What the paper claims is a table, `claims.toml` beside it: rows of
 
-text, where   what is claimed, and where in the paper cells         an expression: the numbers that
-it depends on, by name; none where they are not measured holds         an expression of these
-numbers: it came out so; `chance`: but a partition by chance reaches as much; `better`: even better why           the numbers in a sentence each, as
-an expression: such a row for each of some things, which is called so, or whose parts are verdict
-the verdict itself, where nothing is to be judged; anyway: `why` says something even of what is not
-measured
+- text, where: what is claimed, and where in the paper;
+- cells: an expression, the numbers that it depends on, by name; none where they are not measured;
+- holds: an expression of these numbers: it came out so; `better`: even better; `chance`: so it
+  does, but a partition by chance reaches as much;
+- why: the numbers in a sentence;
+- each, as: an expression: such a row for each of some things, and what they are called;
+- verdict: the verdict itself, where nothing is to be judged;
+- anyway: `why` says something even of what is not measured.
 
 `[verdicts]` of a table replaces the words for yes, better, no and unknown. Expressions and
 placeholders are Jinja's.
