@@ -1,4 +1,4 @@
-"""What the first rows of a table show of its columns: how numbers are written, what stands for
+"""Recognition of the columns of a table by its first rows: how numbers are written, what stands for
 nothing, and which columns are names, dates, categories or text."""
 
 from __future__ import annotations

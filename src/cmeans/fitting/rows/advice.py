@@ -1,4 +1,4 @@
-"""What cannot be rows of numbers: messages that say what it is, and what to pass instead."""
+"""Messages about what cannot be rows of numbers: what it is, and what to pass instead."""
 
 from __future__ import annotations
 
