@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
@@ -411,7 +411,7 @@ class AutoClustering(
         name, notes = type(self).__name__, []
         partition: IntArray | None = None
         there = choice.choice.number if choice.choice else evidence.n_clusters
-        if evidence.n_clusters == 1 and choice.choice is not None:
+        if evidence.n_clusters == 1 and choice.choice is not None and there > 1:
             notes.append(
                 f"The answer is one cluster; evidence_.partition has the {there} that there would "
                 f"be, and n_clusters={there} finds them."
@@ -448,6 +448,10 @@ class AutoClustering(
             if isinstance(self.candidates, str):
                 raise ValueError(
                     f"{name}(candidates={self.candidates!r}): give a list: [{self.candidates!r}]."
+                )
+            if not isinstance(self.candidates, Iterable):
+                raise ValueError(
+                    f'{name}(candidates={self.candidates!r}): "auto", or a list of names.'
                 )
             for space in self.candidates:
                 one_of(str(space).removeprefix("not "), "candidates", name, SPACES)
