@@ -115,11 +115,13 @@ def papers(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Run the linters and the type checker, and print the weight of the source."""
+    """Run the linters and the type checkers, of users' code too, and print the weight of the
+    source."""
     install(session, "all", "test", "lint")
     session.run("ruff", "check", ".", external=True)
     session.run("ruff", "format", "--check", ".", external=True)
     session.run("mypy", external=True)
+    session.run("python", "-m", "tools.user_types", external=True)
     session.run("python", "-m", "tools.weight", external=True)
 
 
