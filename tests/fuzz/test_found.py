@@ -422,7 +422,7 @@ class TestStoredColumns:
             written = file.read_bytes()
             file.write_bytes(written.replace(X[9].tobytes()[:8], X[8].tobytes()[:8]))
             assert file.read_bytes() != written
-        with pytest.raises(RowsError, match="damaged.*CRC checksum verification failed"):
+        with pytest.raises(RowsError, match=r"damaged.*CRC checksum verification failed"):
             cmeans.open_blocks(tmp_path / "True.parquet").read(0, 60)
         cmeans.open_blocks(tmp_path / "False.parquet").read(0, 60)  # has nothing that tells it
 
@@ -430,8 +430,14 @@ class TestStoredColumns:
         places = pa.array(np.arange(7, dtype=np.int32) * 2).buffers()[1]
         text = pa.Array.from_buffers(pa.string(), 6, [None, places, pa.py_buffer(b"\xff\xfe" * 6)])
         pq.write_table(pa.table({"x": X[:6, 0], "odd": text}), tmp_path / "x.parquet")
-        with pytest.raises(RowsError, match="x.parquet: cannot be read.*Invalid UTF8"):
+        with pytest.raises(RowsError, match=r"x.parquet: cannot be read.*Invalid UTF8"):
             cmeans.read_table(tmp_path / "x.parquet")
+
+    def test_bytes_that_are_no_letters_where_a_date_might_be(self, tmp_path: Path) -> None:
+        lines = [b"when;x;y"] + [b"\x8f\xe4;%d.5;2" % (at % 7) for at in range(40)]
+        (tmp_path / "x.csv").write_bytes(b"\n".join(lines))
+        with pytest.warns(cmeans.DataWarning, match="left out: 'when'"):
+            cmeans.read_table(tmp_path / "x.csv", encoding="utf-8")
 
     def test_encrypted(self, tmp_path: Path) -> None:
         pq.write_table(pa.table({"x": X[:6, 0]}), tmp_path / "x.parquet")
@@ -647,5 +653,5 @@ class TestFits:
         assert model.labels_.tolist() == [0] * 7
 
     def test_candidates_that_are_a_number(self) -> None:
-        with pytest.raises(ValueError, match='candidates=0.5\\): "auto", or a list of names'):
+        with pytest.raises(ValueError, match=r'candidates=0.5\): "auto", or a list of names'):
             cmeans.AutoClustering(candidates=0.5).fit(X)
