@@ -158,10 +158,12 @@ def wheel(session: nox.Session) -> Path:
 
 @nox.session
 def packages(session: nox.Session) -> None:
-    """Build both packages, and install the wheel, away from the sources."""
+    """Build both packages, write what they are made of and their digests beside them, and install
+    the wheel, away from the sources."""
     session.install("build")
     shutil.rmtree(wheels(session), ignore_errors=True)
     session.run("python", "-m", "build", "--outdir", str(wheels(session)), silent=True)
+    session.run("python", "-m", "tools.provenance", str(wheels(session)), silent=True)
     session.install("--force-reinstall", "--no-deps", str(wheel(session)))
     session.install(str(wheel(session)))
     session.chdir(session.create_tmp())
