@@ -130,9 +130,8 @@ def main() -> None:
                 )
         if arguments.tests:
             tests_from_sdist(out / f"cmeans-{name}.tar.gz", Path(folder))
-    print(
-        f"Ready. git tag v{name} && git push --tags && python -m twine upload {out}/*.whl {out}/*.gz"
-    )
+    upload = f"python -m twine upload {out}/*.whl {out}/*.gz"
+    print(f"Ready. git tag v{name} && git push --tags && {upload}")
 
 
 if __name__ == "__main__":
