@@ -18,7 +18,7 @@ from ..data.addresses import PathWord, place
 from ..data.files.discovery import found
 from ..data.files.opening import open_file, open_rows
 from ..data.files.schema import Field, Header, ReadOptions
-from ..data.files.tables import FileTable
+from ..data.files.tables import FileTable, python_values
 from ..data.recipe.made_columns import Unseen
 from ..data.recipe.table_recipe import TableRecipe, with_made
 from ..data.row_source import ColumnLabel, RowsError, StoredRows, as_source
@@ -246,7 +246,7 @@ def texts_of(reading: ReadOptions, column: ColumnLabel) -> list[str]:
         "" if value is None else str(value)
         for table in tables
         for [part] in table.columns([table.header.position(label)])
-        for value in (part if isinstance(part, list) else part.to_pylist())
+        for value in python_values(part)
     ]
 
 

@@ -288,6 +288,12 @@ class FittedAttributes:
     gamma_: float | None
     noise_distance_: float
     outlier_threshold_: float
+    memberships_top_k_: TopMemberships
+    n_clusters_suggested_: int
+    n_missing_: IntArray
+    n_starts_: int
+    start_: str
+    size_gap_: float
     # (n,) squared distance of each row to its nearest centre; NaN for rows that say nothing
     _nearest: Float64
     # (0,) an array of the library and dtype of memberships that labels tell
@@ -324,7 +330,7 @@ class OutlierThreshold:
     """`outlier_threshold_`: the `outlier_score` from which on a row counts as an outlier of its
     model, found when it is first asked for."""
 
-    def __get__(self, model: Any, owner: type) -> Any:
+    def __get__(self, model: Any, owner: type) -> float:
         kept = {} if model is None else vars(model)
         rule: Rule | None = kept.get("_rule")
         if rule is not None and rule.noise_distance is not None:
@@ -339,7 +345,7 @@ class OutlierThreshold:
         kept["outlier_threshold_"] = _threshold(
             rule, model._state.scales, model._nearest, to_numpy(model.labels_)
         )
-        return kept["outlier_threshold_"]
+        return float(kept["outlier_threshold_"])
 
 
 def _threshold(rule: Rule, scales: Float64 | None, nearest: Float64, labels: IntArray) -> float:
