@@ -90,7 +90,7 @@ def test_text_is_left_out(cmeans: Command, tmp_path: Path) -> None:
     rows = written(tmp_path / "x.csv", arrivals(60)[0])
     ended = cmeans("stream", rows, "-c", 2)
     assert ended.code == 0
-    assert "left out, being no numbers: columns 'when' (text), 'device' (text)" in ended.err
+    assert "left out: 'when' (identifiers; --id when), 'device' (3) (categories;" in ended.err
 
 
 def test_outlier_scores_of_told_clusters(cmeans: Command, tmp_path: Path) -> None:

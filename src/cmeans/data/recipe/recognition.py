@@ -123,7 +123,7 @@ def recognised(table: FileTable, given: Given) -> Recognition:
         if numbers is not None:
             if given.missing is None:
                 _find_sentinels(found, column, numbers)
-            if every and not cells:
+            if every and not cells and sample[at]:
                 found.left_out[column.label] = "empty"
             elif every and _are_codes(cells):
                 found.left_out[column.label] = _CODES
@@ -140,19 +140,6 @@ def recognised(table: FileTable, given: Given) -> Recognition:
             f"{header.spell('missing_values', [KEEP])}."
         )
     _keep_one(found, header, given)
-    return found
-
-
-def notations_shown(
-    header: Header, columns: Sequence[Sequence[str]], separator: str, given: Given
-) -> Recognition:
-    """Return how numbers are written in the first cells of columns, as far as these seem to be
-    text; RowsError where the user has to say what is meant."""
-    found = Recognition()
-    for at, (column, first) in enumerate(zip(header.fields, columns, strict=False)):
-        cells = [cell for cell in first if not _is_nothing(cell, given.markers)]
-        if not (column.numeric or column.aside or at in given.others):
-            _written(found, header, column, cells, separator, replace(given, missing=()))
     return found
 
 
