@@ -20,7 +20,8 @@ from ..data.files.opening import open_file, open_rows
 from ..data.files.schema import Field, Header, ReadOptions
 from ..data.files.tables import FileTable, python_values
 from ..data.recipe.made_columns import Unseen
-from ..data.recipe.table_recipe import TableRecipe, with_made
+from ..data.recipe.recipe_columns import with_made
+from ..data.recipe.table_recipe import TableRecipe
 from ..data.row_source import ColumnLabel, RowsError, StoredRows, as_source
 from ..runtime.free_memory import free_memory
 from ..storage.overwriting import lies_in
