@@ -113,8 +113,20 @@ def test_a_choice_has_its_candidates_side_by_side(X):
     other = {"plain": "pieces", "pieces": "plain"}[model.evidence_.space]
     assert {"own", f"{other}-3-clusters"} == set(page.partitions)
     assert model.evidence_.reason in html.unescape(page._text)
-    with pytest.raises(ValueError, match=r"explore\(cmeans.cluster\(X\), X\)"):
-        explore(X)
+
+
+def test_rows_alone_and_evidence_are_clustered_first(X):
+    page = cmeans.explore(X, n_clusters=())
+    model = cmeans.cluster(X)
+    assert page.labels().tolist() == model.labels_.tolist()
+    same = cmeans.explore(model.evidence_, X, n_clusters=())
+    assert {key: labels.tolist() for key, labels in same.partitions.items()} == {
+        key: labels.tolist() for key, labels in page.partitions.items()
+    }
+    assert cmeans.explore(model, X, n_clusters=()).partitions.keys() == page.partitions.keys()
+    for alone in (model, [model], {"a": model}, model.evidence_):
+        with pytest.raises(ValueError, match=r"X is None; .*cmeans.explore\(X\) makes a page"):
+            cmeans.explore(alone)
 
 
 def test_a_selection_stands_with_its_table(X):

@@ -128,10 +128,16 @@ def _refitted(model: Any, seen: InspectedRows, numbers: Sequence[int], caller: s
         if number == seen.n_clusters:
             own = value
             continue
-        of_page = {name: getattr(seen, name) for name in ("x", "feature_names", "numbers", "n_rows")}
-        shown = replace(rows, **of_page)
+        shown = rows_of_page(rows, seen)
         partitions.append(ShownPartition(str(number), f"{number:,} clusters", shown, value))
     return Others(partitions, OF_LIKELIHOODS if has_likelihood else OF_SILHOUETTES, own)
+
+
+def rows_of_page(rows: InspectedRows, seen: InspectedRows) -> InspectedRows:
+    """Return what another model says of the rows of a page, with their columns as the page has
+    them."""
+    names = ("x", "feature_names", "numbers", "n_rows", "dates")
+    return replace(rows, **{name: getattr(seen, name) for name in names})
 
 
 def _fitted(model: Any, x: Array, weight: Float64, number: int) -> Any:
