@@ -413,6 +413,26 @@ def explore(
         str | None,
         option(DATA, "Column of texts to show with the rows.", "--texts", metavar="COLUMN"),
     ] = None,
+    coordinates: Annotated[
+        str | None,
+        option(
+            DATA,
+            "Places of the rows to draw them in, such as those of UMAP: two columns, which are no "
+            "data, or a file of two.",
+            "--coordinates",
+            metavar="a,b|FILE",
+        ),
+    ] = None,
+    against: Annotated[
+        str | None,
+        option(
+            DATA,
+            "What to show beside: another model of these rows, labels (a column, which is no data, "
+            "or the file of labels of a fit), or a file of other rows, such as the next month's.",
+            "--against",
+            metavar="MODEL|LABELS|FILE",
+        ),
+    ] = None,
     title: Annotated[
         str | None,
         option(RUN, "Of the page.", "--title", metavar="TEXT", shown="the name of the file"),
@@ -440,7 +460,7 @@ def explore(
         arguments=context.obj,
     )
     typed = shlex.join(["cmeans", *context.obj])
-    request = ExploreRequest(fit, model, out, texts, title, theme, typed)
+    request = ExploreRequest(fit, model, out, texts, title, theme, typed, coordinates, against)
     return run_explore(request, screen)
 
 

@@ -103,6 +103,7 @@ class FitRequest:
     takes_blanks: bool = False  # as missing values, without being told
     config: Mapping[str, Any] = field(default_factory=dict)  # the options, as the summary has them
     labels: str = LABELS  # the file of them
+    front: Front | None = None  # how the rows are read, where that is known
 
     @property
     def kept_in(self) -> str | os.PathLike[str] | None:
@@ -318,7 +319,7 @@ def prepared_rows(
     here; `wanted`: as of `read_rows`."""
     budget = parse_budget(request.words.get("memory_budget"), "--memory-budget")
     told = request.known_labels, request.must_link
-    left = [field.label for field in front.left_out]
+    left = [*request.reading.leave_out, *(field.label for field in front.left_out)]
     holes = request.words.get("missing") == PARTIAL
     rows = read_rows(
         replace(request.reading, holes=holes, leave_out=left),
@@ -346,7 +347,7 @@ def with_front(request: FitRequest, methods: Mapping[str, MethodSpec]) -> tuple[
     there are some, the method can take them, and nothing else is said."""
     reading = replace(request.reading, spell=as_option)
     no_data = apart(reading, request.known_labels, request.must_link)
-    front = front_of(reading, request.table, no_data)
+    front = request.front or front_of(reading, request.table, no_data)
     words, own = request.words, methods[request.method].parameters
     plain = {
         name: words.get(name, own[name].default) for name in ("kernel", "metric") if name in own
