@@ -1,4 +1,4 @@
-"""What a stream's model says of a chunk of rows, be the number of its clusters told or not."""
+"""Answers of the model of a stream about a chunk of rows, its number of clusters told or not."""
 
 from __future__ import annotations
 
