@@ -241,7 +241,6 @@ class CommunityAnswers(GraphClustering[NodePlaces]):
             _communities=NodeCommunities,
             _others=tuple,
             _seams=Seams,
-            _point_of_row=np.ndarray,
             n_features_in_=int,
             n_clusters_=int,
             layer_sizes_=np.ndarray,

@@ -349,7 +349,6 @@ class PieceAnswers(GraphClustering[Places]):
         self._require_stored(
             _tree=PieceTree,
             _power=float,
-            _point_of_row=np.ndarray,
             n_features_in_=int,
             n_clusters_=int,
             n_connected_components_=int,
