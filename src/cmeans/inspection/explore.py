@@ -359,6 +359,8 @@ def _together(X: Any, against: Any) -> tuple[Any, IntArray]:
         rows: Any = sparse.vstack([X, against]).tocsr()
     else:
         rows = np.concatenate([np.asarray(X), np.asarray(against)])
+    if rows.shape[0] == X.shape[0]:
+        raise ValueError(f"{CALLER}(against=...): has no rows to show beside the others.")
     return rows, np.repeat([0, 1], [X.shape[0], rows.shape[0] - X.shape[0]])
 
 

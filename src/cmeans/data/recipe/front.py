@@ -24,6 +24,8 @@ from .table_recipe import TableRecipe, learn_categories
 
 _SAMPLED = 1_000  # rows that show the format of dates
 
+_NESTED = ("struct", "list", "large_list", "fixed_size_list", "map", "dense_union", "sparse_union")
+
 
 @dataclass(frozen=True)
 class TableWords:
@@ -155,8 +157,15 @@ def _made(tables: Sequence[FileTable], words: TableWords) -> tuple[MadeColumns, 
     header, spell = first.header, first.header.spell
 
     def label(argument: str, name: ColumnLabel) -> str:
-        return str(header.fields[_position(header, argument, name)].label)
+        field = header.fields[_position(header, argument, name)]
+        if argument in ("cyclic", "latlon") and not field.numeric:
+            raise RowsError(f"{spell(argument, name)}: the column holds {field.kind}, no numbers.")
+        if field.kind.startswith(_NESTED) or field.within is not None:
+            raise RowsError(f"{spell(argument, name)}: the column holds columns or lists.")
+        return str(field.label)
 
+    for name in words.categorical:
+        label("categorical", name)
     known = learn_categories(tables, words.categorical, lambda name: spell("categorical", name))
     made: list[MadeColumns] = [Categories(name, texts) for name, texts in known.items()]
     if words.dates:
