@@ -21,7 +21,7 @@ from .dask_api import (
     placed,
     settled,
 )
-from .tasks import Given, WorkerStore, answered
+from .tasks import Opaque, WorkerStore, answered
 
 PATIENCE = 2  # seconds between looks at the scheduler and at who is there
 LOST_AFTER = 30.0  # seconds without a connection from which on a scheduler is gone
@@ -84,11 +84,11 @@ class DaskHolder(Holder):
         reads = not isinstance(work, Work) or work.reads
         parts = [self.parts[number] for number in numbers] if reads else None
         slots = [
-            list(values) if is_future(values[0]) else Given(values)
+            list(values) if is_future(values[0]) else Opaque(values)
             for values in zip(*(arguments[number] for number in numbers), strict=True)
         ]
         store = self._stores.get(self._places.get(numbers[0], ""))
-        order = Given(work) if isinstance(work, Work) else work
+        order = Opaque(work) if isinstance(work, Work) else work
         return answered, order, numbers, parts, slots, store
 
     def results(self, tasks: Graph, wanted: list[str]) -> list[Any]:

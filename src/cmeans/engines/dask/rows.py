@@ -13,7 +13,7 @@ from ..parts.orders import Each, Made
 from ..parts.rows import HeldPartitions, HeldRows
 from .dask_api import by_row, column_in_parts, empty_chunk, is_array, is_collection, is_frame
 from .holder import DaskHolder
-from .tasks import Given, leaf, taken, value_of
+from .tasks import Opaque, leaf, taken, value_of
 
 NUMBERS = "biuf"  # NumPy's kinds that are real numbers
 
@@ -52,7 +52,7 @@ class DaskPartitions(HeldPartitions):
             f"cmeans-column-{name}-{number}": (value_of, holder.task(shared, [number], arguments))
             for number in self.numbers
         }
-        futures = holder.started({shared: (taken, Given(work)), **tasks}, list(tasks))
+        futures = holder.started({shared: (taken, Opaque(work)), **tasks}, list(tasks))
         return by_row(futures, self.sizes, column.dtype, holder.client)
 
 

@@ -48,7 +48,7 @@ def engine_here() -> AbstractContextManager[Engine]:
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class Opaque:
     """A value in which Dask looks for no tasks, and of which it makes no hash, for which it would
     pickle it once more."""
 
@@ -58,7 +58,7 @@ class Given:
         return "cmeans", id(self)
 
 
-def taken(given: Given) -> Any:
+def taken(given: Opaque) -> Any:
     """Return the value itself: the task by which a worker passes it on to others."""
     return given.value
 
@@ -68,8 +68,8 @@ def answered(
 ) -> list[tuple[int, Answer]]:
     """Return the answers of some partitions of one worker by the threads it has, each with its
     number. `parts`: their rows, where they are needed; `slots`: what is sent to each alone."""
-    order: Work = work.value if isinstance(work, Given) else work
-    given = [slot.value if isinstance(slot, Given) else slot for slot in slots]
+    order: Work = work.value if isinstance(work, Opaque) else work
+    given = [slot.value if isinstance(slot, Opaque) else slot for slot in slots]
     store = Store(0) if store is None else store
 
     def one(at: int) -> Answer:
