@@ -18,7 +18,7 @@ from ..files.schema import Field, Header, ReadOptions, Spelling
 from ..files.tables import FileTable
 from ..row_source import ColumnLabel, RowsError
 from .made_columns import Categories, Cyclic, Days, MadeColumns, Sphere
-from .recognition import Given, date_format, recognised
+from .recognition import ColumnHints, date_format, recognised
 from .scaling import learn_scaling
 from .table_recipe import TableRecipe, learn_categories
 
@@ -42,7 +42,7 @@ class TableWords:
     @property
     def written(self) -> TextFormat:
         """The way in which text is written, as far as it is told."""
-        return TextFormat(self.encoding, Given(missing=self.missing).markers)
+        return TextFormat(self.encoding, ColumnHints(missing=self.missing).markers)
 
     @property
     def named(self) -> dict[str, list[ColumnLabel]]:
@@ -106,7 +106,9 @@ def front_of_tables(
         for name in words.named.get(argument, ())
     }
     picked = set(header.places(asked.columns)) if asked.columns else None
-    given = Given(words.decimal, words.thousands, words.missing, words.encoding, picked, others)
+    given = ColumnHints(
+        words.decimal, words.thousands, words.missing, words.encoding, picked, others
+    )
     seen = recognised(first, given)
     if (words.decimal or words.thousands) and not (seen.notations or first.separator):
         raise RowsError(

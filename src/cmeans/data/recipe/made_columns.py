@@ -241,7 +241,7 @@ def sorted_categories(known: Iterable[str]) -> tuple[str, ...]:
 
 def date_formats_of(cells: Iterable[str]) -> list[str]:
     """Return the formats in which all of some cells are dates; none where they are none."""
-    texts = pa.array(list(cells), pa.string())
+    texts = _in_unicode(cells)
     if not len(texts):
         return []
     if not _parsed(texts, ISO).null_count:
@@ -260,7 +260,7 @@ def days_of(values: NDArray[Any], date_format: str, label: str) -> NDArray[np.fl
                 row = int(np.argmax(beyond))
                 raise MadeColumnError(row, f"column {label!r} holds a date after the year 294,000")
         return np.where(np.isnat(micro), np.nan, micro.astype(np.int64) / _DAY)
-    texts = pa.array([_plain(value) for value in values.tolist()], pa.string())
+    texts = _in_unicode(_plain(value) for value in values.tolist())
     found = _parsed(texts, date_format)
     wrong = pa.compute.and_(found.is_null(), texts.is_valid())
     if pa.compute.any(wrong).as_py():
@@ -276,6 +276,12 @@ def days_of(values: NDArray[Any], date_format: str, label: str) -> NDArray[np.fl
 def _plain(value: Any) -> str | None:
     text = "" if value is None or value != value else str(value).strip()
     return None if text in _NOTHING else text
+
+
+def _in_unicode(cells: Iterable[str | None]) -> pa.Array:
+    """Return cells as PyArrow's texts; bytes that are no UTF-8, which cells keep, as "?"."""
+    kept = (cell and cell.encode(errors="replace").decode() for cell in cells)
+    return pa.array(list(kept), pa.string())
 
 
 def _parsed(texts: pa.Array, date_format: str) -> pa.Array:
