@@ -12,7 +12,7 @@ import pytest
 import cmeans
 from browser import browsing, needs_browser
 from cmeans.inspection import explore
-from cmeans.inspection.page import record
+from cmeans.inspection.page import partition, record
 
 pytest.importorskip("jinja2")
 pytestmark = [pytest.mark.slow, needs_browser]
@@ -264,9 +264,14 @@ def test_of_many_rows_some_are_drawn_and_one_of_the_others_where_it_is_found(
     tab, rows, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(record, "DRAWN", 50)
+    monkeypatch.setattr(record, "COLOURS", record.COLOURS[:2])
+    monkeypatch.setattr(partition, "COLOURS", record.COLOURS)
     X, model = rows
     opened(tab, explore(model, X, n_clusters=()).save(tmp_path / "page.html").as_uri())
     assert tab.value("text('picture-note')").startswith("50 of 100 rows are drawn one by one")
+    # where colours repeat, numbers stand beside them
+    keys = "[...document.querySelectorAll('#switches .key')].map(one => one.textContent)"
+    assert tab.value(keys) == ["0", "1", "2"]
     before = tab.value("drawn().then(pixels)")
     tab.value("set('search', '51')")
     assert tab.value("text('row-title')") == "Row 51"
