@@ -24,6 +24,7 @@ def label_apart(
 ) -> None:
     """Write words at positions (k, 2), so many points away, where no others stand; those that would
     cover others stand aside, at the end of a line, and where there is no room they are left out."""
+    ax.autoscale_view()  # places depend on the limits
     points = 72 / ax.figure.dpi
     box, taken = ax.get_window_extent(), list[tuple[float, float, float]]()
     low, high = (points * np.array(corner) for corner in (box.p0, box.p1))
@@ -40,7 +41,7 @@ def label_apart(
 
 
 def _write(ax: Any, text: str, position: Any, away: tuple[float, float], is_aside: bool) -> None:
-    ax.annotate(
+    words = ax.annotate(
         text,
         position,
         away,
@@ -53,3 +54,4 @@ def _write(ax: Any, text: str, position: Any, away: tuple[float, float], is_asid
         bbox={"boxstyle": "round,pad=0.1", "fc": "white", "alpha": 0.75, "lw": 0},
         arrowprops={"arrowstyle": "-", "lw": 0.6, "color": "0.25"} if is_aside else None,
     )
+    words.set_in_layout(False)  # what is inside needs no room around
