@@ -11,7 +11,7 @@ from importlib import import_module as _import_module
 from .runtime.version import __version__
 
 if _typing.TYPE_CHECKING:
-    from . import anndata, datasets, inspection, kernels, metrics, papers, rules, validity
+    from . import anndata, datasets, inspection, kernels, metrics, onnx, papers, rules, validity
     from .data.addresses import Address
     from .data.files import open_blocks
     from .data.recipe.read_table import read_table
@@ -93,6 +93,7 @@ __all__ = [
     "kernels",
     "load",
     "metrics",
+    "onnx",
     "open_blocks",
     "papers",
     "read_table",
@@ -111,6 +112,7 @@ _MODULES = {
     "inspection",
     "kernels",
     "metrics",
+    "onnx",
     "papers",
     "rules",
     "validity",

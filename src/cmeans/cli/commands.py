@@ -6,7 +6,6 @@ import shlex
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from ..data.recipe.recognition import Given
 from ..data.recipe.scaling import AUTO
 from ..solvers.checkpoints import Checkpoint
 from .app import Context, argument, option
@@ -43,7 +42,6 @@ from .output.report import (
 from .output.terminal import Screen
 from .registration import app, command
 from .reporting import ReportRequest, report_on
-from .rows import ReadOptions
 from .selection import SELECTABLE, Trials, select_number
 from .stream.labels import STDOUT
 from .stream.run import StreamRequest
@@ -53,17 +51,10 @@ from .table_options import (
     OF_A_FIT,
     OF_EVERY_TABLE,
     OF_LABELS,
+    OF_STREAMS,
     OF_VECTORS,
-    Columns,
-    Decimal,
-    Dtype,
-    Encoding,
-    HeaderLine,
-    Scale,
     TableOptions,
-    Thousands,
     Weight,
-    marks,
     names_in,
 )
 
@@ -574,9 +565,10 @@ def index(
     return train_index(request, screen)
 
 
-@command(of_stream, {"stream": STREAM})
+@command(of_stream, {"stream": STREAM}, OF_STREAMS)
 def stream(
     screen: Screen,
+    table: TableOptions,
     config: dict[str, Any],
     source: Annotated[
         Path,
@@ -586,21 +578,6 @@ def stream(
             "SOURCE",
         ),
     ] = STDIN,
-    columns: Columns = None,
-    weight: Weight = None,
-    scale: Annotated[
-        Scale | None,
-        option(
-            DATA,
-            "As of fit, by the first chunk; kept for all that follow.",
-            shown="none",
-        ),
-    ] = None,
-    dtype: Dtype = "keep",
-    header: HeaderLine = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
     max_errors: Annotated[
         int,
         option(
@@ -715,18 +692,11 @@ def stream(
         words["random_state"] = random_state or 0
     STREAM.made(words)
     words = STREAM.in_objects(words)
-    reading = ReadOptions(
-        source,
-        tuple(columns or ()),
-        weight,
-        dtype=None if dtype == "keep" else dtype,
-        header=header,
-    )
     kept = checkpoint, checkpoint_every, resume
     request = StreamRequest(
-        reading,
+        table.reading(source),
         with_engine(words),
-        scale,
+        table.given["scale"],
         follow,
         wait,
         out,
@@ -740,7 +710,7 @@ def stream(
         alert,
         metrics,
         events,
-        Given(*marks(decimal, thousands), encoding=encoding),
+        table.words,
         config,
     )
     return run_stream(request, screen)

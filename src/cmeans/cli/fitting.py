@@ -15,8 +15,7 @@ import numpy as np
 
 from .. import Checkpoint, __version__
 from ..data.addresses import place as find
-from ..data.recipe.front import Front, TableWords, column_weights, front_of
-from ..data.recipe.scaling import learn_scaling
+from ..data.recipe.front import Front, TableWords, front_of, in_units
 from ..data.recipe.table_recipe import TableRecipe
 from ..engines.dask.dask_api import connected
 from ..fitting.covariance import covariance_from
@@ -284,10 +283,10 @@ def check_request(request: FitRequest, method: MethodSpec) -> None:
         raise InputError(
             f"--top-k, --threshold: --method {request.method} has no memberships to choose among."
         )
-    if request.table.named and request.scheduler is not None:
+    for word in request.table.named if request.scheduler is not None else ():
         raise InputError(
-            f"{option_of(request.table.named[0])}: the workers of --engine dask read the files "
-            "themselves, as numbers; encode the columns first."
+            f"{option_of(word)}: the workers of --engine dask read the files themselves, as "
+            "numbers; encode the columns first."
         )
     refuse_inside(request.reading.file, request.out, "a folder outside")
     outputs: dict[str, FileWord] = {
@@ -337,12 +336,10 @@ def prepared_rows(
     if rows.stay:
         who = "the workers read them" if stays else "they are read again in every sweep"
         screen.say(f"{in_bytes(rows.x.nbytes)} of rows stay where they are; {who}")
-    unscaled = np.isin(list(map(str, rows.columns)), list(front.recipe.unscaled))
-    scaling = learn_scaling(request.scale, rows.x, rows.weight, unscaled, as_option).weighted(
-        column_weights(front.recipe, rows.columns, request.table, as_option)
+    recipe = in_units(
+        front.recipe, rows.x, rows.columns, rows.weight, request.scale, request.table, as_option
     )
-    recipe = replace(front.recipe, columns=rows.columns, scaling=scaling, dtype=rows.x.dtype.name)
-    return replace(rows, x=scaling.apply(rows.x)), recipe
+    return replace(rows, x=recipe.scaling.apply(rows.x)), recipe
 
 
 def with_front(request: FitRequest, methods: Mapping[str, MethodSpec]) -> tuple[FitRequest, Front]:

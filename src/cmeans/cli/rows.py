@@ -18,9 +18,10 @@ from ..data.addresses import PathWord, place
 from ..data.files.discovery import found
 from ..data.files.opening import open_file, open_rows
 from ..data.files.schema import Field, Header, ReadOptions
-from ..data.files.tables import FileTable
+from ..data.files.tables import FileTable, python_values
 from ..data.recipe.made_columns import Unseen
-from ..data.recipe.table_recipe import TableRecipe, with_made
+from ..data.recipe.recipe_columns import with_made
+from ..data.recipe.table_recipe import TableRecipe
 from ..data.row_source import ColumnLabel, RowsError, StoredRows, as_source
 from ..runtime.free_memory import free_memory
 from ..storage.overwriting import lies_in
@@ -253,7 +254,7 @@ def column_texts(tables: Sequence[FileTable], label: ColumnLabel) -> list[str]:
         "" if value is None else str(value)
         for table in tables
         for [part] in table.columns([table.header.position(label)])
-        for value in (part if isinstance(part, list) else part.to_pylist())
+        for value in python_values(part)
     ]
 
 
