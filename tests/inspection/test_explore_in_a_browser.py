@@ -247,7 +247,8 @@ def test_rows_below_the_threshold_and_clusters_that_are_switched_off(page):
 def test_pictures_are_saved_and_another_partition_stands_beside(page):
     page.value("click('save-png')")
     assert page.value(
-        "new Promise(done => setTimeout(done, 200)).then(() => saved[0].arrayBuffer())"
+        "new Promise(function look(done) { saved.length ? done() : setTimeout(look, 10, done); })"
+        ".then(() => saved[0].arrayBuffer())"
         ".then(data => Array.from(new Uint8Array(data).slice(1, 4)))"
     ) == list(b"PNG")
     page.value("click('save-svg')")
