@@ -21,6 +21,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED", "False")
 os.environ.setdefault("DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL", "500ms")
 os.environ.setdefault("DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL", "10s")
+# Worker processes are made of one that has imported what all of them need.
+os.environ.setdefault("DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD", "forkserver")
 
 # Where Python shall leave no compiled files beside the sources, these go to the folder that pytest
 # keeps anyway: else every process of the tests, of which there are some hundred, compiles anew all
@@ -44,8 +46,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No stopwatch, as a shared machine is slow now and then. The same tests get the same examples, and
-# so the same verdict everywhere; HYPOTHESIS_PROFILE=search looks at others.
-settings.register_profile("cmeans", deadline=None, derandomize=True)
+# so the same verdict everywhere; HYPOTHESIS_PROFILE=search looks at others, and at more.
+settings.register_profile("cmeans", deadline=None, derandomize=True, max_examples=40)
 settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "cmeans"))
 
@@ -208,15 +210,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Eighteen thousand tests stay till the end: no search for garbage need look at them each
-    time."""
+    """Seventeen thousand tests stay till the end: no search for garbage need look at them each
+    time, nor look as often as where memory is short."""
     gc.freeze()
+    gc.set_threshold(10_000)
 
 
-@pytest.fixture(autouse=True)
-def threads_share_small_work(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="session")
+def threads_share_small_work() -> Iterator[None]:
     """Inputs of tests are so small that no thread would be woken for them."""
-    monkeypatch.setattr("cmeans.engines.threads.WORTH_SHARING", 0.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cmeans.engines.threads.WORTH_SHARING", 0.0)
+        yield
 
 
 @pytest.fixture(params=["generic", "native"])

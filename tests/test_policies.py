@@ -35,7 +35,7 @@ pytestmark = pytest.mark.slow
 
 PAGE = Path(__file__).parents[1] / "docs" / "policies.md"
 ROWS: dict[str, Callable[..., None]] = {}  # the test of each row, by what differs
-N = 900
+N = 360
 X = np.random.default_rng(0).normal(size=(N, 4)) + 3 * np.eye(4)[np.arange(N) % 4]
 IN_MEMORY_OR_NOT = every_estimator.without(every_estimator.EVERY_NAME, *every_estimator.STREAMS)
 
@@ -105,7 +105,7 @@ def test_threads(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_places(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of files are others than those of arrays; Dask has a folder of tests of its own, of
     which this is the promise."""
-    limited(monkeypatch, loaded_bytes=0, canonical_rows=N - 1, exact_rows=N - 1, fixed_rows=300)
+    limited(monkeypatch, loaded_bytes=0, canonical_rows=N - 1, exact_rows=N - 1, fixed_rows=120)
     np.save(tmp_path / "rows.npy", X)
     same_bits(found(build(name).fit(open_blocks(tmp_path / "rows.npy"))), found(build(name).fit(X)))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from each_once import EACH_ONCE, repeats
+from each_once import A_THIRD, EACH_ONCE, of_other_estimators, repeats
 
 ROOT = Path(__file__).resolve().parents[1]
 SUITES = {"core", "ring", "matrix"}
@@ -37,6 +37,7 @@ def test_the_table_names_what_is_there(table: Any) -> None:
 
 
 def test_the_table_of_products_names_what_is_there() -> None:
+    assert all((ROOT / file).is_file() for file in A_THIRD)
     for file, functions in EACH_ONCE.items():
         text = (ROOT / file).read_text(encoding="utf-8")
         assert len(set(functions)) == len(functions), file
@@ -65,6 +66,26 @@ def test_other_functions_leave_other_combinations() -> None:
     group: Any = [Asked(a, b) for a in range(3) for b in "wxyz"]
     left = [{one.place for one in repeats(name, group)} for name in ("one", "another")]
     assert left[0] != left[1]
+
+
+def test_of_seven_estimators_a_third_is_asked() -> None:
+    """Each of them by some functions, with all other choices; of three, all."""
+
+    def asked(name: str, most: int) -> list[Any]:
+        group: Any = [Asked(a, b) for a in range(most) for b in "wx"]
+        for one in group:
+            one.callspec.params["name"] = one.callspec.params.pop("a")
+        left = of_other_estimators(name, group)
+        return [one.place for one in group if one not in left]
+
+    assert len(asked("a", 3)) == 6
+    met = set[int]()
+    for function in "abcdefgh":
+        kept = asked(function, 7)
+        assert {b for _, b in kept} == set("wx")
+        assert len({a for a, _ in kept}) in (2, 3)
+        met |= {a for a, _ in kept}
+    assert met == set(range(7))
 
 
 def test_each_test_is_of_one_suite(request: pytest.FixtureRequest) -> None:

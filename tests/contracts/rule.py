@@ -191,7 +191,7 @@ class RuleContract(ABC):
         """Against a numeric search from several starts: the simplex where rows sum to one (or, with
         noise, to less), else the unit box."""
         gains = []
-        for row in distances()[:12]:
+        for row in distances()[:6]:
             found = self._objective(self.rule.memberships(row[None, :], self.scales)[0], row)
             gains.append((found - self._lowest(row)) / max(abs(found), 1e-300))
         if self.minimises:

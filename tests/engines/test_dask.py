@@ -117,7 +117,7 @@ def test_sizes_between_bounds_are_those_of_rows_in_memory(client, name, space):
     """Hard ones too, whose rows at borders come from their partitions and are moved there."""
     values = np.round(X)  # so that many rows tie
     words = SPACES[space] | {"sizes": Sizes(least=N // 3 - 1, most=N // 3 + 1)}
-    here, there = model(name, **words).fit(values), model(name, **words).fit(rows(values))
+    here, there = (model(name, tol=1e-2, **words).fit(x) for x in (values, rows(values)))
     assert abs(there.objective_ / here.objective_ - 1) < 1e-9
     np.testing.assert_allclose(there.prices_, here.prices_, rtol=0, atol=1e-6)
     if name == "KernelKMeans":
@@ -130,7 +130,8 @@ def test_sizes_between_bounds_are_those_of_rows_in_memory(client, name, space):
     "init", ["k-means++", "k-means||", "random", "random-partition", "max-min"]
 )
 def test_drawn_starts(client, init):
-    words = {"init": init, "n_init": 2, "kernel": "rbf", "landmarks": 30}
+    words = {"init": init, "kernel": "rbf", "landmarks": 30, "tol": 1e-2}
+    words["n_init"] = 2 if init == "random" else 1
     here, there = (
         model("FuzzyCMeans", **words).fit(X),
         model("FuzzyCMeans", engine=cmeans.DaskEngine(client), **words).fit(rows()),
@@ -151,17 +152,17 @@ REST = {
     "AdaptivePossibilisticCMeans": {"kernel": "linear"},
     "SequentialPossibilisticCMeans": {"kernel": "linear", "tol": 1e-2},
     "ProbabilisticKMeans": {"kernel": "rbf", "landmarks": LANDMARKS, "gamma": 0.05},
-    "StreamingFuzzyCMeans": {"kernel": "rbf", "gamma": 0.05, "chunk_size": 2000},
-    "KernelPatchClustering": {"kernel": "rbf", "gamma": 0.05, "patch_size": 500},
+    "StreamingFuzzyCMeans": {"kernel": "rbf", "gamma": 0.05, "chunk_size": 700},
+    "KernelPatchClustering": {"kernel": "rbf", "gamma": 0.05, "patch_size": 300},
 }
 
 
 @pytest.mark.parametrize("name", without(EVERY_NAME, *FOUR))
 def test_the_rest_of_the_family_finds_the_same(client, name):
     words = REST.get(name, {"kernel": "rbf", "gamma": 0.05} if name in KERNELS else {})
-    few = da.from_array(X[:2000], chunks=((1100, 850, 50), (2, D - 2)))
+    few = da.from_array(X[:900], chunks=((600, 250, 50), (2, D - 2)))
     here, there = (
-        build(name, n_clusters=4 if name in FINDING else C, **words).fit(x) for x in (X[:2000], few)
+        build(name, n_clusters=4 if name in FINDING else C, **words).fit(x) for x in (X[:900], few)
     )
     assert there.n_clusters_ == here.n_clusters_
     assert np.mean(there.labels_ == here.labels_) > 0.999
@@ -252,7 +253,7 @@ def test_weights_of_dask(client):
 
 def test_the_same_bits_whatever_the_number_of_workers():
     fits, found = list(product(["KernelKMeans", "FuzzyCMeans"], SPACES)), {}
-    for number in (1, 2, 4):
+    for number in (1, 3):
         with local(number) as cluster, distributed.Client(cluster) as one:
             engine = cmeans.DaskEngine(one, memory_per_worker=None if number == 1 else 100_000)
             for name, space in fits:
@@ -262,13 +263,12 @@ def test_the_same_bits_whatever_the_number_of_workers():
                 fitted.labels_ = np.asarray(fitted.labels_)  # they go with the cluster
                 found[name, space, number] = fitted
     for name, space in fits:
-        one, *others = (found[name, space, number] for number in (1, 2, 4))
-        for other in others:
-            np.testing.assert_array_equal(other.objective_history_, one.objective_history_)
-            np.testing.assert_array_equal(other.labels_, one.labels_)
-            np.testing.assert_array_equal(
-                other._state.centres.coordinates, one._state.centres.coordinates
-            )
+        one, other = (found[name, space, number] for number in (1, 3))
+        np.testing.assert_array_equal(other.objective_history_, one.objective_history_)
+        np.testing.assert_array_equal(other.labels_, one.labels_)
+        np.testing.assert_array_equal(
+            other._state.centres.coordinates, one._state.centres.coordinates
+        )
 
 
 # ------------------------------------------------------------------------------------- what travels

@@ -61,14 +61,14 @@ SAME = (
 RBF = {"kernel": "rbf", "gamma": 0.1}
 
 FITS: dict[str, tuple[type, dict[str, Any]]] = {
-    "linear": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 333}),
+    "linear": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 500}),
     "landmarks": (
         cmeans.StreamingFuzzyCMeans,
-        {"chunk_size": 333, "kernel": "rbf", "landmarks": 60, "warm_up": 700},
+        {"chunk_size": 500, "kernel": "rbf", "landmarks": 60, "warm_up": 700},
     ),
     "hard": (
         cmeans.StreamingFuzzyCMeans,
-        {"chunk_size": 333, **RBF, "rule": "hard", "landmarks": 25},
+        {"chunk_size": 500, **RBF, "rule": "hard", "landmarks": 25},
     ),
     "projection": (
         StreamingKernelFCM,
@@ -76,14 +76,14 @@ FITS: dict[str, tuple[type, dict[str, Any]]] = {
     ),
     "noise": (
         StreamingKernelFCM,
-        {"chunk_size": 333, "noise": "auto", "m": 1.5, "method": "landmarks", "past_weight": "u"},
+        {"chunk_size": 500, "noise": "auto", "m": 1.5, "method": "landmarks", "past_weight": "u"},
     ),
     "graph": (
         cmeans.StreamingFuzzyCMeans,
-        {"chunk_size": 333, "kernel": "landmark_graph", "landmarks": 40},
+        {"chunk_size": 500, "kernel": "landmark_graph", "landmarks": 40},
     ),
     "one chunk": (cmeans.StreamingFuzzyCMeans, {}),
-    "chain": (cmeans.KernelPatchClustering, {"patch_size": 333, "n_points": 3}),
+    "chain": (cmeans.KernelPatchClustering, {"patch_size": 500, "n_points": 3}),
     "tree": (cmeans.KernelPatchClustering, {"patch_size": 333, "n_points": 3, "merge": "tree"}),
 }
 TOLD = ("nothing", "weights here", "weights there", "labels there")
@@ -148,8 +148,8 @@ def test_the_same_bits_as_in_memory(client: Any, name: str, told: str) -> None:
 def test_nothing_of_the_size_of_the_rows_comes_here(
     client: Any, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """Of 20,000 rows no chunk, and states of up to 60 kB; that of a projection holds the points of
-    one chunk."""
+    """Of 10,000 or 20,000 rows no chunk, and states of up to 60 kB; that of a projection holds the
+    points of one chunk."""
     brought, answers, bring, results = [], [], Partitions._brought, DaskHolder.results
 
     def watched(self: Any, wanted: Any, parts: Any) -> Any:
@@ -164,8 +164,8 @@ def test_nothing_of_the_size_of_the_rows_comes_here(
 
     monkeypatch.setattr(Partitions, "_brought", watched)
     monkeypatch.setattr(DaskHolder, "results", came)
-    many = np.concatenate([X + 0.01 * number for number in range(4)])
-    fitted = model(name).fit(da.from_array(many, chunks=(5000, D)))
+    many = np.concatenate([X + 0.01 * number for number in range(4 if name == "one chunk" else 2)])
+    fitted = model(name).fit(da.from_array(many, chunks=(len(many) // 4, D)))
     assert fitted.n_chunks_ >= 4
     assert not sum(brought)
     assert max(answers) < 60_000
@@ -251,11 +251,11 @@ def test_errors_of_workers_come_in_their_own_words(client: Any) -> None:
         return np.exp(-0.05 * ((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2))
 
     odd = X.copy()
-    odd[3000, 0] = 99.0
+    odd[1100, 0] = 99.0
     for name in ("landmarks", "chain", "tree"):
         with pytest.raises(ArithmeticError, match="this chunk is odd"):
             model(name, kernel=kernel).fit(rows(odd))
-    odd[3000, 0] = np.nan
+    odd[1100, 0], odd[3000, 0] = X[1100, 0], np.nan
     with pytest.raises(
         ValueError,
         match=r"contains NaN, first in partition 2 at its row 1000 \(row 3000 of all\), column 0",

@@ -299,7 +299,10 @@ def test_the_sample_that_clusters_of_large_inputs_are_looked_for_on(name, monkey
     assert 6 <= weighted.n_clusters_ <= 7
 
 
-@pytest.mark.parametrize(("name", "tolerance"), [(ADAPTIVE, 0.1), (SEQUENTIAL, 0.2)])
+@pytest.mark.parametrize(
+    ("name", "tolerance"),
+    [(ADAPTIVE, 0.1), pytest.param(SEQUENTIAL, 0.2, marks=pytest.mark.minutes)],
+)
 def test_number_of_clusters_of_real_data(name, tolerance, load_data):
     """From twice as many as there are, or with no number given: wrong by that part at most, on
     average. Of large sets 900 rows show the same."""

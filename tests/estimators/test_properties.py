@@ -128,7 +128,7 @@ def blocks_of(rows, tasks=3, **others):
 
 @pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("rule", ESTIMATORS)
-@some(max_examples=15)
+@some(max_examples=8)
 @given(data=st.data())
 def test_the_objective_never_rises(rule, data):
     X = data.draw(datasets())
@@ -150,7 +150,7 @@ def test_the_objective_never_rises(rule, data):
 
 @pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("rule", ["hard", "fuzzy", "fuzzy-auto"])
-@some(max_examples=8)
+@some(max_examples=5)
 @given(data=st.data())
 def test_rows_sum_to_one(rule, data):
     X = data.draw(datasets())
@@ -161,7 +161,7 @@ def test_rows_sum_to_one(rule, data):
 
 
 @pytest.mark.usefixtures("sweeps")
-@some(max_examples=10)
+@some(max_examples=6)
 @given(data=st.data())
 def test_typicalities_lie_between_zero_and_one(data):
     X = data.draw(datasets())
@@ -234,7 +234,7 @@ DRAWN = {
         ["k-means++", "k-means||", "random", "random-partition"],
     ),
 )
-@some(max_examples=6)
+@some(max_examples=4)
 @given(data=st.data())
 def test_a_weight_of_k_is_k_copies_in_any_order_whatever_is_drawn(rule, space, init, data):
     """Up to 2,000 rows landmarks, starts, gamma and m are blind to order and copies."""
@@ -268,7 +268,7 @@ def test_a_weight_of_k_is_k_copies_in_any_order_whatever_is_drawn(rule, space, i
 
 @pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("rule", ESTIMATORS)
-@some(max_examples=8)
+@some(max_examples=5)
 @given(data=st.data())
 def test_a_weight_of_k_is_k_copies_for_a_given_start(rule, data):
     X = generic(data.draw(datasets(largest=30)), data)
@@ -286,7 +286,7 @@ def test_a_weight_of_k_is_k_copies_for_a_given_start(rule, data):
 
 @pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("rule", ESTIMATORS)
-@some(max_examples=8)
+@some(max_examples=5)
 @given(data=st.data())
 def test_the_order_of_rows_does_not_matter_for_a_given_start(rule, data):
     X = generic(data.draw(datasets(largest=40)), data)
@@ -306,7 +306,7 @@ def test_the_order_of_rows_does_not_matter_for_a_given_start(rule, data):
 @pytest.mark.parametrize(
     ("rule", "space", "sweeps"), pairs(ESTIMATORS, DRAWN, SWEEPS), indirect=["sweeps"]
 )
-@some(max_examples=6)
+@some(max_examples=4)
 @given(data=st.data())
 def test_rows_of_no_weight_change_nothing_but_are_labelled(rule, space, data):
     X = generic(data.draw(datasets(largest=30)), data)
@@ -331,7 +331,7 @@ def test_rows_of_no_weight_change_nothing_but_are_labelled(rule, space, data):
 
 
 @pytest.mark.parametrize("rule", ESTIMATORS)
-@some(max_examples=8)
+@some(max_examples=5)
 @given(data=st.data(), t=st.sampled_from([1e-4, 0.1, 3.0, 1e4]))
 def test_scaling_the_data_and_the_kernel_with_them_changes_nothing(rule, data, t):
     X = generic(data.draw(datasets(largest=40)), data)
@@ -350,7 +350,7 @@ def test_scaling_the_data_and_the_kernel_with_them_changes_nothing(rule, data, t
 
 @pytest.mark.parametrize("gamma", ["scale", "median"])
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
-@some(max_examples=6)
+@some(max_examples=4)
 @given(data=st.data(), t=st.sampled_from([1e-4, 0.1, 3.0, 1e4]))
 def test_gamma_scales_with_the_data(kernel, gamma, data, t):
     X = generic(data.draw(datasets(largest=40)), data)
@@ -362,7 +362,7 @@ def test_gamma_scales_with_the_data(kernel, gamma, data, t):
 
 @pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("rule", ESTIMATORS)
-@some(max_examples=8)
+@some(max_examples=5)
 @given(data=st.data(), size=st.integers(1, 30))
 def test_blocks_of_any_size_give_the_same(rule, data, size):
     X = generic(data.draw(datasets(largest=40)), data)
@@ -376,7 +376,7 @@ def test_blocks_of_any_size_give_the_same(rule, data, size):
 
 @pytest.mark.usefixtures("sweeps")
 @pytest.mark.parametrize("rule", ESTIMATORS)
-@some(max_examples=6)
+@some(max_examples=4)
 @given(data=st.data())
 def test_all_rows_as_landmarks_are_exact(rule, data):
     X = generic(data.draw(datasets(largest=30)), data)
@@ -394,7 +394,7 @@ def test_all_rows_as_landmarks_are_exact(rule, data):
 @pytest.mark.parametrize(
     "rule", [Hard(), Fuzzy(1.5), Possibilistic(2.0)], ids=lambda rule: type(rule).__name__.lower()
 )
-@some(max_examples=4)
+@some(max_examples=3)
 @given(data=st.data())
 def test_statistics_of_two_halves_merge_into_those_of_the_whole(rule, form, data):
     X = generic(data.draw(datasets(largest=50)), data)

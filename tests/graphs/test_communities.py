@@ -73,7 +73,7 @@ def test_modularity_is_that_of_networkx() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "seeds", [range(50), pytest.param(range(50, 200), marks=pytest.mark.minutes)], ids=str
+    "seeds", [range(25), pytest.param(range(25, 200), marks=pytest.mark.minutes)], ids=str
 )
 def test_the_best_of_all_partitions_of_nine_nodes(seeds: range) -> None:
     every = partitions(9)

@@ -11,7 +11,7 @@ from tests import naive_pieces
 from cmeans.graphs.piece_tree import PieceTree, piece_tree
 from cmeans.graphs.pieces import Pieces, pieces
 
-SEEDS = range(200)
+SEEDS = range(80)
 
 
 def small(seed: int, largest: int = 9) -> tuple[np.ndarray, np.ndarray]:

@@ -309,6 +309,7 @@ def test_image():
 )
 def test_overview(X, model):
     figure = model.fit(X).plot(X)
+    figure.set_dpi(30)
     figure.canvas.draw()
     assert len([axis for axis in figure.axes if axis.get_label() != "<colorbar>"]) == 4
 

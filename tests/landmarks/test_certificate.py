@@ -306,10 +306,10 @@ def test_it_is_the_same_for_any_number_of_threads():
 def test_from_a_sample_the_truth_lies_within_99_percent_intervals_nearly_always(
     weighted, monkeypatch
 ):
-    """Of 40 data sets at most three outside; where 100 of 400 rows are measured."""
+    """Of 20 data sets at most two outside; where 100 of 400 rows are measured."""
     limited(monkeypatch, certified_rows=150, fixed_rows=100)
     missed, widths = np.zeros(3, dtype=int), []
-    for seed in range(40):
+    for seed in range(20):
         rng = np.random.default_rng(seed)
         X = 2.5 * rng.normal(size=(C, 3))[np.arange(400) % C] + rng.normal(size=(400, 3))
         weight = rng.uniform(0.1, 2.0, size=400) if weighted else np.ones(400)
@@ -332,8 +332,8 @@ def test_from_a_sample_the_truth_lies_within_99_percent_intervals_nearly_always(
         assert 40 < certificate.rows_measured <= 100
         assert low < certificate.residual < high
         widths.append((high - low) / residual)
-    assert missed[0] <= 3
-    assert missed[1] <= 3
+    assert missed[0] <= 2
+    assert missed[1] <= 2
     assert missed[2] == 0  # the upper bound needs no sample
     assert 0.05 < np.mean(widths) < 0.6
 

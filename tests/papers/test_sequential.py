@@ -110,8 +110,10 @@ def test_a_run_is_the_naive_one(words, recipe, seed, monkeypatch):
 
 @pytest.mark.parametrize(
     ("load", "sparsity", "printed"),
-    [(load_iris, 0.15, (3, 88.59, 90.00)), (load_wine, 0.08, (3, 93.98, 95.51))],
-    ids=["iris", "wine"],
+    [
+        pytest.param(load_iris, 0.15, (3, 88.59, 90.00), id="iris", marks=pytest.mark.minutes),
+        pytest.param(load_wine, 0.08, (3, 93.98, 95.51), id="wine"),
+    ],
 )
 def test_a_run_on_real_data_is_the_naive_one_and_gives_the_printed_table(load, sparsity, printed):
     """(clusters, Rand measure, success rate). Wine is printed as (3, 93.31, 94.94)."""

@@ -328,7 +328,7 @@ def few_digits(form="numpy", n=240):
 @pytest.mark.parametrize(("n_landmarks", "form"), once([None, 40], ["numpy", "csr", "torch"]))
 def test_estimators_find_the_digits(n_landmarks, form):
     X, y = few_digits(form)
-    words = {"landmarks": n_landmarks, "n_init": 5, "random_state": 0}
+    words = {"landmarks": n_landmarks, "n_init": 2, "random_state": 0}
     model = KernelKMeans(5, kernel=ComplexWaveletSSIM(window=3), **words).fit(X)
     labels = on_host(model.labels_)
     assert purity(y, labels) > 0.95

@@ -654,7 +654,7 @@ def test_arrays_of_other_shapes_and_types(name, originals, path):
         lambda a: np.array(a.flat[0] if a.size else 0.0),
     ]
     for array in parts_of(data)[1]:
-        for change in changes:
+        for change in shared_out(changes, name, list(originals)):
             rewrite(
                 data,
                 path,

@@ -189,7 +189,7 @@ def test_the_automatic_distance_covers_most_clusters():
 def test_one_column(share):
     """Squared distances in one dimension crowd at zero: 18, 25 and 37% were called noise once."""
     left, precision = [], []
-    for seed in range(10):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
         count = 1000 - round(share * 1000)
         rows = np.concatenate(
@@ -323,10 +323,10 @@ def test_rows_that_are_all_at_centres(noise):
     "share", [0.3, *(pytest.param(share, marks=pytest.mark.minutes) for share in (0.1, 0.5))]
 )
 def test_centres_are_nearer_the_true_ones(share):
-    """Than those of the fit without noise, in all of 8 draws; a given share is kept, and most rows
+    """Than those of the fit without noise, in all of 5 draws; a given share is kept, and most rows
     called noise are noise."""
     precision, recall = {"share": [], "auto": []}, {"share": [], "auto": []}
-    for seed in range(8):
+    for seed in range(5):
         rows, clean = mixture(share, seed, n=1000)
         plain = FuzzyCMeans(4, random_state=seed).fit(rows)
         for name, noise in (("share", share), ("auto", "auto")):
@@ -352,11 +352,10 @@ def test_a_share_is_kept_where_distances_crowd():
         0.8, 2.0, size=(1500, 1)
     )
     for clusters in 10, 30:
-        for seed in range(2):
-            model = FuzzyCMeans(
-                clusters, m=1.04, kernel="linear", metric="cosine", noise=0.1, random_state=seed
-            ).fit(rows)
-            assert abs((model.labels_ < 0).mean() - 0.1) <= 0.005
+        model = FuzzyCMeans(
+            clusters, m=1.04, kernel="linear", metric="cosine", noise=0.1, random_state=0
+        ).fit(rows)
+        assert abs((model.labels_ < 0).mean() - 0.1) <= 0.005
 
 
 def away(model):
@@ -492,13 +491,13 @@ def test_search_finds_what_a_poor_start_missed(search):
         ]
     )
     found = [
-        FuzzyCMeans(9, noise=0.35, search=search, random_state=seed).fit(rows) for seed in range(8)
+        FuzzyCMeans(9, noise=0.35, search=search, random_state=seed).fit(rows) for seed in range(5)
     ]
     near = [
         np.sqrt(naive.point_distances(middles, model.cluster_centers_)).min(axis=1).max() < 2
         for model in found
     ]
-    assert sum(near) >= 7
+    assert sum(near) >= 4
     assert all(model.converged_ for model in found)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -31,11 +33,17 @@ X, KINDS = cigars()
 MIXTURE = GaussianMixture(random_state=0)
 
 
+@cache
+def mixture(c):
+    """The fit of so many components that the tests share."""
+    return GaussianMixture(c, random_state=0).fit(X)
+
+
 def test_bic_and_icl_are_those_of_the_fits():
     found = select(MIXTURE, X, (2, 3, 4), n_bootstrap=2)
     assert found.n_clusters == 3
     assert found.table["n_clusters"].tolist() == [1, 2, 3, 4]
-    models = [GaussianMixture(c, random_state=0).fit(X) for c in (1, 2, 3, 4)]
+    models = [mixture(c) for c in (1, 2, 3, 4)]
     for name in ("bic", "icl"):
         known = [getattr(model, name)(X) for model in models]
         np.testing.assert_allclose(found.table[name], known, rtol=1e-9)
@@ -102,13 +110,13 @@ def test_chance_has_the_metrics_of_the_clusters():
 
 def test_silhouettes_of_mixtures_are_scores():
     """Beside those of stretched hard clusters of rows without any, in the plain space."""
-    three, two = (GaussianMixture(c, random_state=0).fit(X) for c in (3, 2))
+    three, two = mixture(3), mixture(2)
     assert silhouette_scorer(three, X) > max(0.2, silhouette_scorer(two, X))
 
 
 def test_a_range_in_one_call(tmp_path):
     model = GaussianMixture((1, 4), random_state=0).fit(X)
-    alone = [GaussianMixture(c, random_state=0).fit(X) for c in (1, 2, 3, 4)]
+    alone = [mixture(c) for c in (1, 2, 3, 4)]
     assert model.n_clusters_ == 3
     np.testing.assert_allclose(model.bics_, [one.bic(X) for one in alone], rtol=1e-9)
     np.testing.assert_array_equal(model.memberships_, alone[2].memberships_)

@@ -16,7 +16,7 @@ from cmeans.selection import evidence
 
 pytestmark = pytest.mark.slow
 
-BLOBS, _ = make_blobs(500, centers=4, n_features=3, cluster_std=0.8, random_state=3)
+BLOBS, _ = make_blobs(200, centers=4, n_features=3, cluster_std=0.8, random_state=3)
 PLAIN = KernelKMeans(kernel="linear", random_state=0)
 
 

@@ -1,7 +1,7 @@
 """What is left of each kind of file after faults of the disk, as JSON. A process of its own, run by
 `test_failing_disk.py`: before it a library is loaded that fails, or it has a disk of a few bytes.
 
-    python -m storage.failing_disk FOLDER full|error|short|unreadable
+    python -m storage.failing_disk FOLDER full|error|short|unreadable ...
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from storage.kinds_of_files import (
     write_checkpoint,
 )
 
-STEPS = {"full": 4096, "error": 4999, "unreadable": 997}  # bytes by which more comes through
+STEPS = {"full": 4096, "error": 9001, "unreadable": 1997}  # bytes by which more comes through
 MOST = 60  # steps until all does
 INPUTS = Path(tempfile.gettempdir())
 
@@ -158,8 +158,10 @@ def read_rows(kind: str, work: Path) -> Iterator[dict[str, object]]:
 
 
 if __name__ == "__main__":
-    place, fault_kind = Path(sys.argv[1]), sys.argv[2]
-    unreadable = fault_kind == "unreadable"
-    for each in ("Parquet", "CSV", "npy") if unreadable else ALL:
-        for line in read_rows(each, place) if unreadable else tried(each, place, fault_kind):
-            sys.stdout.write(json.dumps(line) + "\n")
+    for fault_kind in sys.argv[2:]:
+        place = Path(sys.argv[1]) / fault_kind
+        place.mkdir()
+        unreadable = fault_kind == "unreadable"
+        for each in ("Parquet", "CSV", "npy") if unreadable else ALL:
+            for line in read_rows(each, place) if unreadable else tried(each, place, fault_kind):
+                sys.stdout.write(json.dumps({"how": fault_kind, **line}) + "\n")

@@ -25,11 +25,11 @@ SMALL = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=900k none "$0" &&
 Lines = list[dict[str, Any]]
 
 
-def failing(work: Path, how: str, library: Path | None = None) -> Lines:
+def failing(work: Path, *how: str, library: Path | None = None) -> Lines:
     """Run all cases in a process of its own, with a disk of its own or under a library."""
     place = work / "place"
     place.mkdir()
-    words = [sys.executable, "-m", "storage.failing_disk", str(place), how]
+    words = [sys.executable, "-m", "storage.failing_disk", str(place), *how]
     path = os.pathsep.join(filter(None, [str(TESTS), os.environ.get("PYTHONPATH")]))
     more = {"PYTHONPATH": path, "TMPDIR": str(work)}
     if library is not None:
@@ -58,6 +58,13 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [compiler, "-O1", "-shared", "-fPIC", "-Werror", "-o", built, source], check=True
     )
     return built
+
+
+@pytest.fixture(scope="module")
+def lines(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Lines:
+    """What one process says of all that the library can do."""
+    work = tmp_path_factory.mktemp("faults")
+    return failing(work, "error", "short", "unreadable", library=library)
 
 
 @pytest.fixture(scope="module")
@@ -106,21 +113,24 @@ def test_a_full_disk(small_disk: None, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow  # a process that tries some hundred faults
-def test_a_disk_that_fails(library: Path, tmp_path: Path) -> None:
-    check(failing(tmp_path, "error", library), CAUSES["error"])
+def test_a_disk_that_fails(lines: Lines) -> None:
+    lines = [line for line in lines if line["how"] == "error"]
+    check(lines, CAUSES["error"])
+    kinds = {line["kind"] for line in lines if line["said"] is not None}
+    assert kinds == {*KINDS, "checkpoint", "stream", "results"}
 
 
-@pytest.mark.slow  # a process of its own
-def test_a_disk_that_takes_few_bytes_at_a_time(library: Path, tmp_path: Path) -> None:
-    lines = failing(tmp_path, "short", library)
+@pytest.mark.slow  # the same process
+def test_a_disk_that_takes_few_bytes_at_a_time(lines: Lines) -> None:
+    lines = [line for line in lines if line["how"] == "short"]
     assert len(lines) == len(KINDS) + 3
     check(lines, "")
     assert all(line["said"] is None for line in lines)
 
 
-@pytest.mark.slow  # a process of its own
-def test_rows_that_cannot_be_read(library: Path, tmp_path: Path) -> None:
-    lines = failing(tmp_path, "unreadable", library)
+@pytest.mark.slow  # the same process
+def test_rows_that_cannot_be_read(lines: Lines) -> None:
+    lines = [line for line in lines if line["how"] == "unreadable"]
     assert {line["kind"] for line in lines if line["said"] is not None} == {"Parquet", "CSV", "npy"}
     for line in lines:
         if line["said"] is not None:

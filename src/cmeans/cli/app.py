@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Annotated, Any
 
 import typer
@@ -122,4 +123,11 @@ def new_app() -> Typer:
 def invoke(app: Typer, arguments: list[str]) -> None:
     """Run the command of a command line; it ends by SystemExit."""
     shown = [for_people(word) for word in arguments]  # in commands that are advised
-    typer.main.get_command(app).main(args=arguments, prog_name="cmeans", obj=shown)
+    _command_of(app).main(args=arguments, prog_name="cmeans", obj=shown)
+
+
+@lru_cache(maxsize=2)
+def _command_of(app: Typer) -> Any:
+    """Return the command that typer makes of the functions of an app, all of whose words it reads:
+    once, for one process may run many command lines."""
+    return typer.main.get_command(app)
