@@ -30,6 +30,7 @@ if _typing.TYPE_CHECKING:
         StreamingGaussianMixture,
     )
     from .estimators.auto_clustering import AutoClustering, cluster
+    from .estimators.explore import explore
     from .estimators.landmark_graph import LandmarkGraph
     from .fitting.covariance import Covariance
     from .fitting.landmark_choice import Landmarks
@@ -87,6 +88,7 @@ __all__ = [
     "anndata",
     "cluster",
     "datasets",
+    "explore",
     "inspection",
     "kernels",
     "load",
@@ -137,6 +139,7 @@ _PLACES = {  # of names that are neither modules nor estimators
     "SequentialPossibilisticCMeans": "papers",
     "TwoStepKernelKMeans": "papers",
     "cluster": "estimators.auto_clustering",
+    "explore": "estimators.explore",
     "load": "persistence.model_file",
     "open_blocks": "data.files",
     "read_table": "data.recipe.read_table",
