@@ -30,6 +30,7 @@ from sklearn.exceptions import ConvergenceWarning
 import cmeans
 from cmeans import Search
 from cmeans.engines.dask.holder import DaskHolder
+from cmeans.engines.parts.beside import folded
 from cmeans.fitting.prediction import Predicting
 
 from .harness import DataError, finish, header, load, machine, unit_interval
@@ -83,7 +84,8 @@ def bytes_of_a_sweep(x: Any, words: dict[str, Any]) -> int:
     sizes, task = list[int](), DaskHolder.task
 
     def weighed(self: DaskHolder, work: Any, numbers: Any, arguments: Any) -> Any:
-        if not getattr(work, "reads", True):  # workers have the rows in their space
+        # workers have the rows in their space, and nothing is written beside them
+        if not getattr(work, "reads", True) and work.asked.arguments[0].function is folded:
             sizes.append(len(pickle.dumps(work)))
         return task(self, work, numbers, arguments)
 

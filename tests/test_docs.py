@@ -19,8 +19,15 @@ pytestmark = pytest.mark.slow
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 ROOMS = (
-    *("anndata", "datasets", "inspection", "kernels", "metrics", "onnx"),
-    *("papers", "rules", "validity"),
+    "anndata",
+    "datasets",
+    "inspection",
+    "kernels",
+    "metrics",
+    "onnx",
+    "papers",
+    "rules",
+    "validity",
 )
 PUBLIC = [name for name in cmeans.__all__ if name not in ROOMS]
 

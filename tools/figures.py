@@ -21,25 +21,13 @@ from threadpoolctl import threadpool_limits
 
 from cmeans import AdaptivePossibilisticCMeans, FuzzyCMeans, GaussianMixture, KernelKMeans, rules
 from cmeans.inspection import ScatterDisplay
+from cmeans.inspection import figure as look
 from cmeans.metrics import match_labels
 
 PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
 
 
-# the last: noise
-COLOURS = np.array(
-    [
-        "#0072b2",
-        "#e69f00",
-        "#009e73",
-        "#cc79a7",
-        "#56b4e9",
-        "#d55e00",
-        "#f0e442",
-        "#000000",
-        "#bbbbbb",
-    ]
-)
+COLOURS = np.array([*look.COLOURS[:8], look.NOISE])  # the last: noise
 
 
 def front() -> None:
@@ -141,7 +129,7 @@ def spaces() -> None:
             *X.T,
             c=model.labels_,
             s=2,
-            cmap=mpl.colors.ListedColormap(["#0072b2", "#e69f00", "#009e73"]),
+            cmap=mpl.colors.ListedColormap(COLOURS[:3]),
         )
         ax.set(title=name, xticks=[], yticks=[])
     save(figure, "spaces")
@@ -377,8 +365,14 @@ FIGURES: dict[str, Callable[[], None]] = {
 }
 
 
-def main(*names: str) -> None:
+def in_our_look() -> None:
+    """Draw what follows in the look of displays, with their colours."""
     mpl.use("Agg")
+    mpl.rcParams.update(look.QUIET | {"axes.prop_cycle": mpl.cycler(color=look.COLOURS)})
+
+
+def main(*names: str) -> None:
+    in_our_look()
     for name in names or FIGURES:
         FIGURES[name]()
 

@@ -11,12 +11,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 
-from cmeans.inspection.figure import COLOURS
-
-from .figures import save
+from .figures import in_our_look, save
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -56,8 +53,7 @@ def pages() -> list[Path]:
 
 
 def main(*names: str) -> None:
-    mpl.use("Agg")
-    mpl.rcParams["axes.prop_cycle"] = mpl.cycler(color=COLOURS)
+    in_our_look()
     for page in pages():
         if not names or page.stem in names:
             draw(page)

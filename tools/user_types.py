@@ -19,12 +19,15 @@ PAGES = ("README", "docs/index", "docs/start", "docs/choosing", "docs/explore", 
 
 
 def write_scripts(folder: Path) -> list[str]:
-    """Write the Python of each page as a script; return their paths."""
+    """Write the Python of each page as a script of a package `pages`, for which pyproject.toml has
+    settings of mypy; return their paths."""
+    folder.mkdir()
+    (folder / "__init__.py").touch()
     written = []
     for page in PAGES:
         text = (ROOT / f"{page}.md").read_text(encoding="utf-8")
         code = "\n".join(re.findall(r"^```python\n(.*?)^```", text, flags=re.S | re.M))
-        script = folder / f"page_{Path(page).name.lower()}.py"
+        script = folder / f"{Path(page).name.lower()}.py"
         script.write_text(code, encoding="utf-8")
         written.append(str(script))
     return written
@@ -32,8 +35,6 @@ def write_scripts(folder: Path) -> list[str]:
 
 # What scikit-learn's loaders return depends on their arguments, which it has no types for.
 UNTYPED_APART = {"useLibraryCodeForTypes": False, "reportMissingImports": False}
-# functions of a page have no types of their own
-UNTYPED = ("--allow-untyped-defs", "--allow-untyped-calls")
 
 
 def run(*words: str) -> int:
@@ -42,11 +43,10 @@ def run(*words: str) -> int:
 
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
-        pages = write_scripts(Path(folder))
+        pages = write_scripts(Path(folder) / "pages")
         settings = Path(folder) / "pyrightconfig.json"
         settings.write_text(json.dumps(UNTYPED_APART), encoding="utf-8")
-        # names of a page are used again, as a reader's are in a notebook
-        codes = [run("mypy", "--allow-redefinition", *UNTYPED, *pages)]
+        codes = [run("mypy", *pages)]
         python = ("--pythonpath", sys.executable)
         codes += [run("pyright", *python, *words) for words in (("-p", folder), (str(SCRIPTS),))]
     return int(any(codes))

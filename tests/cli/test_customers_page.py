@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from cli.command import Command
+from inspection.page_record import Record
 
 pytestmark = pytest.mark.slow
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "customers.md"
@@ -23,7 +24,7 @@ def test_the_commands_of_the_page(
     text = PAGE.read_text(encoding="utf-8")
     first, _ = re.findall(r"^```python\n(.*?)^```", text, flags=re.S | re.M)
     exec(compile(first, "docs/customers.md", "exec", dont_inherit=True), {})
-    look, select, fit, predict = (
+    look, select, fit, predict, beside = (
         cmeans(*shlex.split(line)).summary for line in re.findall(r"^    cmeans (.*)$", text, re.M)
     )
     told = " ".join([*look["warnings"], *(step["why"] for step in look["next"])])
@@ -42,4 +43,7 @@ def test_the_commands_of_the_page(
     assert [*table.columns[:7]] == ["Kunde", "seit", "Tarif", "Alter", "Umsatz", "label", "cluster"]
     assert set(table["cluster"]) == {"A", "B", "C"}
     assert [*predict["changed"]] == ["shares", "columns"]
+    months = Record(Path("months.html").read_text(encoding="utf-8"))
+    assert (beside["rows"], months.facts["count"]) == (600, 800)
+    assert [card["name"] for card in months.partition()["cards"]] == ["A", "B", "C"]
     assert fit["categories"] == {"Tarif": ["frei", "groß", "größer"]}

@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cmeans.cli.stream.batches import Batch, joined
-from cmeans.data.files.csv import LineReader, _judged
+from cmeans.data.files.csv import _judged
+from cmeans.data.files.csv_lines import LineReader
 from cmeans.data.files.schema import ColumnChoice
 from cmeans.data.files.text import (
     LONGEST,

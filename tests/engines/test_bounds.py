@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from cmeans.engines import ThreadEngine, threads
-from cmeans.engines.dask.holder import AT_ONCE, groups_of
 from cmeans.engines.parts.orders import RECENT, Store
+from cmeans.engines.parts.placement import AT_ONCE, groups_of
 from cmeans.fitting.memory import waiting_sums
 
 MANY = 60  # tasks, far more than may wait

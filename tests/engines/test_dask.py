@@ -32,7 +32,7 @@ dd = pytest.importorskip("dask.dataframe", reason="dask[dataframe] is not instal
 pd = pytest.importorskip("pandas")
 
 from cmeans.engines.dask.holder import DaskHolder  # noqa: E402
-from cmeans.engines.dask.tasks import Given, answered  # noqa: E402
+from cmeans.engines.dask.tasks import Opaque, answered  # noqa: E402
 from cmeans.engines.parts.beside import folded  # noqa: E402
 from cmeans.engines.parts.columns import Partitions  # noqa: E402
 
@@ -311,7 +311,7 @@ def test_a_sweep_sends_a_worker_no_more_than_centres_and_scales(client, monkeypa
             assert parts is None
             assert isinstance(store, distributed.Future)
             assert len(pickle.dumps(slots)) < 500
-            assert all(isinstance(slot, Given) for slot in slots)
+            assert all(isinstance(slot, Opaque) for slot in slots)
             assert 0 < len(numbers) < len(CHUNKS)
 
 

@@ -28,7 +28,10 @@ from typing import Any
 
 Case = Callable[[random.Random], str]
 
-FUZZERS = ("model_files", "checkpoints", "readers", "stream_lines", "command_lines", "inputs")
+FUZZERS = (
+    *("model_files", "checkpoints", "readers", "tables", "stream_lines", "command_lines"),
+    *("inputs", "pages", "schedules"),
+)
 # seconds in which a case says nothing, after which it hangs even where it has used no processor
 SILENCE = 60.0
 CASES = 2_000  # of one process, so that none grows old
@@ -45,7 +48,8 @@ class Bounds:
 
 
 BOUNDS = Bounds()
-OWN_BOUNDS = {"command_lines": Bounds(seconds=30.0)}  # a selection fits dozens of models, and draws
+# a selection fits dozens of models, and draws
+OWN_BOUNDS = {"command_lines": Bounds(seconds=30.0), "pages": Bounds(seconds=30.0)}
 
 
 class FoundError(AssertionError):

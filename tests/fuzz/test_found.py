@@ -107,6 +107,13 @@ class TestModelFiles:
             )
             assert cmeans.KernelKMeans(3, engine=engine, random_state=0).fit(X).converged_
 
+    @pytest.mark.parametrize("name", ["_power", "n_connected_components_", "_points"])
+    def test_pieces_without_what_answers_need(self, name: str, tmp_path: Path) -> None:
+        self.saved(cmeans.ConnectivityClustering(2).fit(X), tmp_path)
+        file = self.rewritten(tmp_path, lambda header, _: header["fitted"].pop(name))
+        with pytest.raises(ValueError, match="missing"):
+            cmeans.load(file)
+
     def test_more_threads_than_a_float_can_count(self, tmp_path: Path) -> None:
         self.saved(cmeans.StreamingFuzzyCMeans(3, random_state=0).partial_fit(X), tmp_path)
         file = self.rewritten(
@@ -438,6 +445,45 @@ class TestStoredColumns:
         (tmp_path / "x.csv").write_bytes(b"\n".join(lines))
         with pytest.warns(cmeans.DataWarning, match="left out: 'when'"):
             cmeans.read_table(tmp_path / "x.csv", encoding="utf-8")
+
+    @pytest.mark.parametrize(
+        ("words", "match"),
+        [
+            ({"categorical": ["many"]}, "the column holds columns or lists"),
+            ({"cyclic": {"day": 24.0}}, r"the column holds timestamp\[s\], no numbers"),
+            ({"latlon": [("x", "text")]}, "the column holds text, no numbers"),
+            ({"cyclic": {"far": 1e-300}}, "holds 1e\\+300, too far for an angle in row 0"),
+            ({"column_weight": {"x": 1e300}, "dtype": "float32"}, "take smaller weights"),
+        ],
+    )
+    @pytest.mark.filterwarnings("ignore::cmeans.DataWarning")
+    def test_columns_that_nothing_is_made_of(
+        self, words: dict[str, Any], match: str, tmp_path: Path
+    ) -> None:
+        day = pa.array([0] * 6, pa.timestamp("s"))
+        columns = {"x": X[:6, 0], "far": [1e300] * 6, "day": day, "many": [["a"]] * 6}
+        table = pa.table({**columns, "text": ["a"] * 6})
+        with pa.ipc.new_file(tmp_path / "x.arrow", table.schema) as out:
+            out.write_table(table)
+        picked = {"columns": ["x"]} if "dtype" in words else {}
+        with pytest.raises(RowsError, match=match):
+            cmeans.read_table(tmp_path / "x.arrow", **words, **picked).read(0, 6)
+
+    def test_days_are_the_same_categories_in_every_unit(self, tmp_path: Path) -> None:
+        for unit in ("s", "ms", "us"):
+            days = pa.array([0, 86_400, 0, 86_400], pa.timestamp("s")).cast(pa.timestamp(unit))
+            table = pa.table({"day": days, "x": [1.0, 2.0, 3.0, 5.0]})
+            pq.write_table(table, tmp_path / f"{unit}.parquet")
+            with pa.ipc.new_file(tmp_path / f"{unit}.arrow", table.schema) as out:
+                out.write_table(table)
+        rows = cmeans.read_table(tmp_path / "s.arrow", categorical=["day"])
+        for file in sorted(tmp_path.iterdir()):
+            again = cmeans.read_table(file, recipe=rows.recipe)
+            np.testing.assert_array_equal(again.read(0, 4), rows.read(0, 4))
+
+    def test_a_list_without_a_name(self, tmp_path: Path) -> None:
+        pq.write_table(pa.table({"": [[1.0, 2.0]] * 6}), tmp_path / "x.parquet")
+        assert cmeans.open_blocks(tmp_path / "x.parquet").shape == (6, 2)
 
     def test_encrypted(self, tmp_path: Path) -> None:
         pq.write_table(pa.table({"x": X[:6, 0]}), tmp_path / "x.parquet")

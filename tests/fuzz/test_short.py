@@ -13,11 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fuzz import faulty, kills
+from fuzz.oss_fuzz.target import ThrownBy
 from fuzz.runner import FUZZERS, Bounds, Case, case_of, run
 
 pytestmark = pytest.mark.slow
 
-CASES = {"command_lines": 10, "stream_lines": 10}  # of those that take longer
+CASES = {"command_lines": 10, "stream_lines": 10, "pages": 3, "schedules": 5}  # which take longer
 
 
 @pytest.fixture(scope="module", params=FUZZERS)
@@ -41,6 +42,13 @@ def test_cases(fuzzer: tuple[str, Case]) -> None:
         assert isinstance(case(dice), str)
 
     all_of_them()
+
+
+def test_dice_that_bytes_throw(tmp_path: Path) -> None:
+    """The same bytes are the same case, as OSS-Fuzz's machines keep them."""
+    case = case_of("tables", tmp_path)
+    for data in (b"", b"\xff" * 99, bytes(range(256))):
+        assert case(ThrownBy(data)) == case(ThrownBy(data))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are watched through /proc")

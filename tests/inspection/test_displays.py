@@ -327,9 +327,10 @@ def test_groups_beyond_a_legend_are_named_where_they_are(X):
     few = ScatterDisplay.from_predictions(X, labels % 24).ax_
     assert len(few.get_legend().get_texts()) == 24
     profiles = MembershipDisplay.from_predictions(np.eye(25)).ax_
-    assert len(profiles.texts) == 25
     lines = CentresDisplay.from_predictions(np.eye(25), kind="lines").ax_
-    assert [text.get_text() for text in lines.texts] == [str(j) for j in range(25)]
+    for ax, step in ((profiles, 2), (lines, 1)):
+        named = [text.get_text() for text in ax.get_yticklabels()]
+        assert named == list(map(str, range(0, 25, step)))
 
 
 def test_thirty_columns_are_legible():
@@ -357,13 +358,36 @@ def test_notebooks_show_an_overview_once(monkeypatch):
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(display=module))
     monkeypatch.setitem(sys.modules, "IPython.display", module)
     figure, _ = shared_axes(1, 1, "plot")
-    figure._ipython_display_()  # pyplot shows it where the cell ends
-    assert shown == []
-    plt.close(figure)
     figure._ipython_display_()
+    assert not plt.fignum_exists(figure.number)  # else it were shown again where the cell ends
     [(data, raw)] = shown
     assert raw
     assert data["image/png"].startswith(b"\x89PNG")
+
+
+def test_labels_of_many_clusters_cover_none_another():
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(30), 4)
+    X = np.repeat(rng.normal(size=(30, 2)), 4, axis=0)
+    display = ScatterDisplay.from_predictions(X, labels)
+    display.figure_.canvas.draw()
+    boxes = [text.get_bbox_patch().get_window_extent() for text in display.ax_.texts]
+    assert len(boxes) == 30
+    assert not [
+        (a, b) for a in range(30) for b in range(a) if boxes[a].padded(-1.5).overlaps(boxes[b])
+    ]
+
+
+def test_curves_of_many_clusters_stand_in_lanes_of_their_own():
+    values = np.random.default_rng(0).normal(size=(30, 4))
+    lines = CentresDisplay.from_predictions(values, kind="lines").lines_
+    most = np.abs(values).max()
+    for j, line in enumerate(lines):
+        np.testing.assert_allclose(line.get_ydata(), j - 0.8 * values[j] / most)
+    u = np.eye(30)
+    display = MembershipDisplay.from_predictions(u)
+    assert [text.get_text() for text in display.ax_.get_yticklabels()][:2] == ["0", "2"]
+    assert display.ax_.get_xlim() == (0, 1 / 30)  # where memberships are
 
 
 def test_axes_are_taken(X, fuzzy):

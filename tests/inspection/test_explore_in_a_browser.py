@@ -12,7 +12,7 @@ import pytest
 import cmeans
 from browser import browsing, needs_browser
 from cmeans.inspection import explore
-from cmeans.inspection.page import record
+from cmeans.inspection.page import partition, record
 
 pytest.importorskip("jinja2")
 pytestmark = [pytest.mark.slow, needs_browser]
@@ -247,7 +247,8 @@ def test_rows_below_the_threshold_and_clusters_that_are_switched_off(page):
 def test_pictures_are_saved_and_another_partition_stands_beside(page):
     page.value("click('save-png')")
     assert page.value(
-        "new Promise(done => setTimeout(done, 200)).then(() => saved[0].arrayBuffer())"
+        "new Promise(function look(done) { saved.length ? done() : setTimeout(look, 10, done); })"
+        ".then(() => saved[0].arrayBuffer())"
         ".then(data => Array.from(new Uint8Array(data).slice(1, 4)))"
     ) == list(b"PNG")
     page.value("click('save-svg')")
@@ -264,9 +265,14 @@ def test_of_many_rows_some_are_drawn_and_one_of_the_others_where_it_is_found(
     tab, rows, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(record, "DRAWN", 50)
+    monkeypatch.setattr(record, "COLOURS", record.COLOURS[:2])
+    monkeypatch.setattr(partition, "COLOURS", record.COLOURS)
     X, model = rows
     opened(tab, explore(model, X, n_clusters=()).save(tmp_path / "page.html").as_uri())
     assert tab.value("text('picture-note')").startswith("50 of 100 rows are drawn one by one")
+    # where colours repeat, numbers stand beside them
+    keys = "[...document.querySelectorAll('#switches .key')].map(one => one.textContent)"
+    assert tab.value(keys) == ["0", "1", "2"]
     before = tab.value("drawn().then(pixels)")
     tab.value("set('search', '51')")
     assert tab.value("text('row-title')") == "Row 51"

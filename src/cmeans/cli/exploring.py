@@ -14,13 +14,14 @@ from ..estimators.auto_candidates import CandidatePartitions
 from ..inspection.explore import Exploration, exploration_of
 from ..inspection.page.document import names_a_page
 from ..inspection.page.findings import Again, Findings
+from ..inspection.steps import last_step
 from ..runtime.user_warnings import DataWarning
 from ..storage.overwriting import refuse_overwriting
 from .beside import ShownBeside
 from .choosing import choice_of
 from .errors import InputError
 from .fitting import MODEL, FitRequest, fit
-from .models import ModelAndRows, with_rows
+from .models import ModelAndRows, cluster_names, with_rows
 from .output.results import Stopwatch, told_warnings
 from .output.terminal import Screen
 from .reporting import check_pages, feature_names, looked_at
@@ -133,6 +134,7 @@ def _page(
         sets=sets,
         set_names=(Path(str(reading.file)).name, Path(request.against or "").name),
         choice=choice,
+        names=cluster_names((), known.stored, last_step(model, None)[0]),
         more=beside.partitions(seen, screen),
         title=request.title or f"Clusters of {Path(str(reading.file)).name}",
         theme=request.theme,

@@ -345,13 +345,6 @@ class BlocksSpec:
     limits: Limits
     columns: tuple[str, ...]  # names of what else is known of each row
 
-    def one_of(self, count: int) -> BlocksSpec:
-        """Return the same for one of so many parts, which together make about as many tasks as a
-        whole."""
-        return replace(
-            self, limits=replace(self.limits, tasks=max(2, -(-self.limits.tasks // count)))
-        )
-
     def cut_as(self, block_rows: int, count: int) -> BlocksSpec:
         """Return the same for one of so many parts, each a task where they are as many as the tasks
         of a whole, in blocks of so many rows: those of the whole, so that the same tasks have the

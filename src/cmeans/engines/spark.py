@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from functools import cache, partial
+from math import inf
 from typing import Any
 
 from ..data.row_source import RowsError
@@ -165,6 +166,7 @@ class FrameHolder(SparkHolder):
 
     where = WHERE
     advice = "persist it first (df.persist())"
+    times_forgotten = inf  # rows go to Python with whatever may read them
 
     def __init__(self, frame: Any, names: tuple[str, ...], dtype: Any) -> None:
         from pyspark import StorageLevel

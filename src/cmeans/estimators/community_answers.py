@@ -237,5 +237,11 @@ class CommunityAnswers(GraphClustering[NodePlaces]):
 
     def _check_stored(self) -> None:
         """Check that a model that was read can answer."""
-        if not isinstance(vars(self).get("_communities"), NodeCommunities):
-            raise ValueError("the communities are missing")
+        self._require_stored(
+            _communities=NodeCommunities,
+            _others=tuple,
+            _seams=Seams,
+            n_features_in_=int,
+            n_clusters_=int,
+            layer_sizes_=np.ndarray,
+        )

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import ClusterMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
@@ -388,6 +388,8 @@ class ConsensusClustering(PlacedClustering[IntArray]):
         found = vars(self).get("_co_association")
         if not isinstance(found, CoAssociation) or len(self.members_) != found.n_members:
             raise ValueError("the co-association is missing, or not of these members")
+        if not all(isinstance(member, ClusterMixin) for member in self.members_):
+            raise ValueError("the members are no clusterings")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -22,7 +22,7 @@ from ..fitting.validation import integer, read_weights, real
 from ..graphs.piece_coordinates import coordinates, depths_below_roots
 from ..graphs.piece_layers import ClusterTree, cluster_tree
 from ..graphs.piece_partition import PieceNoise, PiecePartition
-from ..graphs.piece_points import Points, nearest_of_rows
+from ..graphs.piece_points import GivenPoints, Points, nearest_of_rows
 from ..graphs.piece_tree import PieceTree, linkage
 from ..graphs.pieces import Pieces, pieces
 from ..runtime.docstrings import describes_arguments
@@ -346,5 +346,18 @@ class PieceAnswers(GraphClustering[Places]):
 
     def _check_stored(self) -> None:
         """Check that a model that was read can answer."""
-        if not isinstance(vars(self).get("_tree"), PieceTree):
-            raise ValueError("the tree is missing")
+        self._require_stored(
+            _tree=PieceTree,
+            _power=float,
+            n_features_in_=int,
+            n_clusters_=int,
+            n_connected_components_=int,
+            min_cluster_size_=float,
+        )
+        if not 0 < self._power < np.inf or self.n_connected_components_ != len(self._tree.roots):
+            raise ValueError("the tree is not that of the model")
+        points = vars(self).get("_points")
+        if points is None or (
+            isinstance(points, GivenPoints) and len(points.points) != self._tree.n_points
+        ):
+            raise ValueError("the points of the tree are missing, or not as many")

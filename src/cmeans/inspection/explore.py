@@ -278,6 +278,7 @@ def exploration_of(
     n_clusters: Sequence[int] | None = None,
     choice: Any = None,
     name: str = "",
+    names: tuple[str, ...] = (),
     more: Sequence[ShownPartition] = (),
     title: str = "Clusters",
     theme: str = "auto",
@@ -286,11 +287,11 @@ def exploration_of(
     """Return the page of a model and rows that have been looked at.
 
     `choice`: the choice by evidence that ended in the model, with its candidates; `name` of the
-    model, where there are `more` beside it; `sets`: (n,) which of two sets, named `set_names`, each
-    row is of.
+    model, where there are `more` beside it; `names` of its clusters, none: by what they are like;
+    `sets`: (n,) which of two sets, named `set_names`, each row is of.
     """
     others = _others(model, choice, seen, n_clusters)
-    own = ShownPartition("own", _called(seen, name), seen, others.own)
+    own = ShownPartition("own", _called(seen, name), seen, others.own, names=names)
     found = sorted(
         [own, *others.partitions], key=lambda one: (not one.in_series, one.seen.n_clusters)
     )
@@ -359,6 +360,8 @@ def _together(X: Any, against: Any) -> tuple[Any, IntArray]:
         rows: Any = sparse.vstack([X, against]).tocsr()
     else:
         rows = np.concatenate([np.asarray(X), np.asarray(against)])
+    if rows.shape[0] == X.shape[0]:
+        raise ValueError(f"{CALLER}(against=...): has no rows to show beside the others.")
     return rows, np.repeat([0, 1], [X.shape[0], rows.shape[0] - X.shape[0]])
 
 

@@ -90,15 +90,14 @@ def shared_axes(rows: int, columns: int, caller: str, **size: Any) -> tuple[Any,
 
 
 def _shown_once(figure: Any) -> None:
-    """Show a figure that ends a cell of a notebook: by itself once pyplot, which shows those that
-    it holds, has let go of it."""
-    if pyplot("plot").fignum_exists(figure.number):
-        return
+    """Show a figure in a notebook, and let pyplot go of it. Notebooks ask for a figure that ends a
+    cell, and at the end of the cell for all that pyplot holds: whichever comes first shows it."""
     from IPython.display import display
 
     picture = BytesIO()
     figure.savefig(picture, format="png")
     display({"image/png": picture.getvalue()}, raw=True)
+    pyplot("plot").close(figure)
 
 
 def colour(cluster: int) -> str:
@@ -138,18 +137,15 @@ def name_groups(ax: Any, handles: Sequence[Any], names: Sequence[str], title: st
     return True
 
 
-def label(ax: Any, text: str, position: Any, away: tuple[float, float] = (0, 0)) -> None:
-    """Write a few words beside a position, so many points away from it, to be read on whatever is
-    drawn there."""
+def label(ax: Any, text: str, position: Any) -> None:
+    """Write a few words at a position, to be read on whatever is drawn there."""
     ax.annotate(
         plain(text),
         position,
-        away,
-        textcoords="offset points",
-        fontsize=8 if any(away) else 7,
+        fontsize=7,
         color="black",
-        ha="left" if any(away) else "center",
-        va="bottom" if any(away) else "center",
+        ha="center",
+        va="center",
         zorder=5,
         bbox={"boxstyle": "round,pad=0.15", "fc": "white", "alpha": 0.75, "lw": 0},
     )

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data.arrays import squared_norms
-from ...data.files.csv import ReadLines
+from ...data.files.csv_lines import ReadLines
 from ...data.files.schema import ColumnChoice
 from ...data.files.tables import are_weights, copy_columns, fault, weight_fault
 from ...runtime.numerals import in_digits

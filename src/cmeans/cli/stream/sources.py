@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from ...data.addresses import place
 from ...data.files.arrow import ParquetTable, readable
-from ...data.files.csv import CsvText, ReadLines, unpacked
+from ...data.files.csv import CsvText, unpacked
+from ...data.files.csv_lines import ReadLines
 from ...data.files.discovery import kind_of_bytes, kind_of_file, packer_of
 from ...data.files.opening import open_file
 from ...data.files.schema import ColumnChoice, Header, ReadOptions

@@ -275,7 +275,8 @@ def stored_names(header: Header, places: Sequence[int]) -> list[str]:
 
 
 def _stored_name(header: Header, at: int) -> str:
-    return header.fields[at].within or str(header.fields[at].label)
+    within = header.fields[at].within
+    return str(header.fields[at].label) if within is None else within
 
 
 def _stored(batch: Any, header: Header, places: Sequence[int]) -> list[pa.Array]:

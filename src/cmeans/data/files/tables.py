@@ -73,7 +73,12 @@ def check_finite(x: NDArray[Any], first_row: int, choice: ColumnChoice) -> None:
 
 def weights_of(values: NDArray[Any], first_row: int, choice: ColumnChoice) -> NDArray[np.float64]:
     """Return a column as weights (b,)."""
-    weights = np.asarray(values, np.float64)
+    try:
+        weights = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise RowsError(
+            f"{choice.where}: weight column {choice.weight_label!r} holds no numbers."
+        ) from None
     wrong = ~are_weights(weights)
     if wrong.any():
         row = int(np.argmax(wrong))

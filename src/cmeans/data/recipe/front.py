@@ -18,11 +18,13 @@ from ..files.schema import Field, Header, ReadOptions, Spelling
 from ..files.tables import FileTable
 from ..row_source import ColumnLabel, RowsError
 from .made_columns import Categories, Cyclic, Days, MadeColumns, Sphere
-from .recognition import Given, date_format, recognised
+from .recognition import ColumnHints, date_format, recognised
 from .scaling import learn_scaling
 from .table_recipe import TableRecipe, learn_categories
 
 _SAMPLED = 1_000  # rows that show the format of dates
+
+_NESTED = ("struct", "list", "large_list", "fixed_size_list", "map", "dense_union", "sparse_union")
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class TableWords:
     @property
     def written(self) -> TextFormat:
         """The way in which text is written, as far as it is told."""
-        return TextFormat(self.encoding, Given(missing=self.missing).markers)
+        return TextFormat(self.encoding, ColumnHints(missing=self.missing).markers)
 
     @property
     def named(self) -> dict[str, list[ColumnLabel]]:
@@ -106,7 +108,9 @@ def front_of_tables(
         for name in words.named.get(argument, ())
     }
     picked = set(header.places(asked.columns)) if asked.columns else None
-    given = Given(words.decimal, words.thousands, words.missing, words.encoding, picked, others)
+    given = ColumnHints(
+        words.decimal, words.thousands, words.missing, words.encoding, picked, others
+    )
     seen = recognised(first, given)
     if (words.decimal or words.thousands) and not (seen.notations or first.separator):
         raise RowsError(
@@ -153,8 +157,15 @@ def _made(tables: Sequence[FileTable], words: TableWords) -> tuple[MadeColumns, 
     header, spell = first.header, first.header.spell
 
     def label(argument: str, name: ColumnLabel) -> str:
-        return str(header.fields[_position(header, argument, name)].label)
+        field = header.fields[_position(header, argument, name)]
+        if argument in ("cyclic", "latlon") and not field.numeric:
+            raise RowsError(f"{spell(argument, name)}: the column holds {field.kind}, no numbers.")
+        if field.kind.startswith(_NESTED) or field.within is not None:
+            raise RowsError(f"{spell(argument, name)}: the column holds columns or lists.")
+        return str(field.label)
 
+    for name in words.categorical:
+        label("categorical", name)
     known = learn_categories(tables, words.categorical, lambda name: spell("categorical", name))
     made: list[MadeColumns] = [Categories(name, texts) for name, texts in known.items()]
     if words.dates:

@@ -160,7 +160,10 @@ class Cyclic(MadeColumns):
         return (f"{self.column}_cos", f"{self.column}_sin")
 
     def make(self, columns: Sequence[NDArray[Any]], unseen: Unseen) -> Sequence[NDArray[Any]]:
-        angle = np.asarray(columns[0], np.float64) * (2 * np.pi / self.period)
+        values = np.asarray(columns[0], np.float64)
+        with np.errstate(over="ignore"):
+            angle = values * (2 * np.pi / self.period)
+        _refuse_infinite(angle, values, self.column)
         return np.cos(angle), np.sin(angle)
 
 
@@ -182,6 +185,7 @@ class Sphere(MadeColumns):
 
     def make(self, columns: Sequence[NDArray[Any]], unseen: Unseen) -> Sequence[NDArray[Any]]:
         degrees = [np.asarray(column, np.float64) for column in columns]
+        _refuse_infinite(degrees[1], degrees[1], self.longitude)
         beyond = np.abs(degrees[0]) > 90
         if beyond.any():
             row = int(np.argmax(beyond))
@@ -192,6 +196,13 @@ class Sphere(MadeColumns):
         latitude, longitude = map(np.radians, degrees)
         flat = np.cos(latitude)
         return flat * np.cos(longitude), flat * np.sin(longitude), np.sin(latitude)
+
+
+def _refuse_infinite(angles: NDArray[Any], values: NDArray[Any], label: str) -> None:
+    wrong = np.isinf(angles)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise MadeColumnError(row, f"column {label!r} holds {values[row]:g}, too far for an angle")
 
 
 KINDS: dict[str, type[MadeColumns]] = {cls.kind: cls for cls in (Categories, Days, Cyclic, Sphere)}
@@ -217,8 +228,12 @@ def made_from_json(stored: Any) -> MadeColumns:
 def texts_of(values: NDArray[Any]) -> list[str]:
     """Return the categories (b,) of a column as text, the same whatever kind of file they come
     from."""
-    plain = values.astype(str).astype(object) if values.dtype.kind == "M" else values.astype(object)
-    return [_text(value) for value in plain.tolist()]
+    if values.dtype.kind == "M":  # in units of the file, so that zeros may follow
+        return [
+            _text(re.sub(r"\.?0+$", "", text) if "." in text else text)
+            for text in values.astype(str).tolist()
+        ]
+    return [_text(value) for value in values.astype(object).tolist()]
 
 
 def _text(value: Any) -> str:
@@ -241,7 +256,7 @@ def sorted_categories(known: Iterable[str]) -> tuple[str, ...]:
 
 def date_formats_of(cells: Iterable[str]) -> list[str]:
     """Return the formats in which all of some cells are dates; none where they are none."""
-    texts = pa.array(list(cells), pa.string())
+    texts = _in_unicode(cells)
     if not len(texts):
         return []
     if not _parsed(texts, ISO).null_count:
@@ -260,7 +275,7 @@ def days_of(values: NDArray[Any], date_format: str, label: str) -> NDArray[np.fl
                 row = int(np.argmax(beyond))
                 raise MadeColumnError(row, f"column {label!r} holds a date after the year 294,000")
         return np.where(np.isnat(micro), np.nan, micro.astype(np.int64) / _DAY)
-    texts = pa.array([_plain(value) for value in values.tolist()], pa.string())
+    texts = _in_unicode(_plain(value) for value in values.tolist())
     found = _parsed(texts, date_format)
     wrong = pa.compute.and_(found.is_null(), texts.is_valid())
     if pa.compute.any(wrong).as_py():
@@ -276,6 +291,12 @@ def days_of(values: NDArray[Any], date_format: str, label: str) -> NDArray[np.fl
 def _plain(value: Any) -> str | None:
     text = "" if value is None or value != value else str(value).strip()
     return None if text in _NOTHING else text
+
+
+def _in_unicode(cells: Iterable[str | None]) -> pa.Array:
+    """Return cells as PyArrow's texts; bytes that are no UTF-8, which cells keep, as "?"."""
+    kept = (cell and cell.encode(errors="replace").decode() for cell in cells)
+    return pa.array(list(kept), pa.string())
 
 
 def _parsed(texts: pa.Array, date_format: str) -> pa.Array:

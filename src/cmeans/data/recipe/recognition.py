@@ -46,7 +46,7 @@ KEEP = "none"  # in place of markers: there are none
 
 
 @dataclass(frozen=True)
-class Given:
+class ColumnHints:
     """Words of the user on a table, from which nothing else is concluded."""
 
     decimal: str | None = None
@@ -72,7 +72,7 @@ class Recognition:
     n_categories: dict[ColumnLabel, int] = field(default_factory=dict)
     blank: list[ColumnLabel] = field(default_factory=list)  # columns of numbers with empty cells
 
-    def written(self, given: Given) -> TextFormat:
+    def written(self, given: ColumnHints) -> TextFormat:
         return TextFormat(given.encoding, given.markers, self.notations)
 
     def left(self, spell: Spelling) -> str:
@@ -100,7 +100,7 @@ class Recognition:
         return f"left out: {', '.join(parts)}"
 
 
-def recognised(table: FileTable, given: Given) -> Recognition:
+def recognised(table: FileTable, given: ColumnHints) -> Recognition:
     """Return what the first rows of a table show; RowsError where the user has to say what is
     meant."""
     found, header = Recognition(), table.header
@@ -143,14 +143,14 @@ def recognised(table: FileTable, given: Given) -> Recognition:
     return found
 
 
-def _leave_by_kind(found: Recognition, header: Header, given: Given) -> None:
+def _leave_by_kind(found: Recognition, header: Header, given: ColumnHints) -> None:
     for at, column in enumerate(header.fields):
         if not (column.numeric or column.aside or at in given.others):
             found.left_out[column.label] = "text"
     _keep_one(found, header, given)
 
 
-def _keep_one(found: Recognition, header: Header, given: Given) -> None:
+def _keep_one(found: Recognition, header: Header, given: ColumnHints) -> None:
     """Take numbers that look like names for data where there is no other column."""
     kept = [
         column
@@ -188,7 +188,7 @@ def _written(
     column: Field,
     cells: Sequence[str],
     separator: str,
-    given: Given,
+    given: ColumnHints,
 ) -> NDArray[np.float64] | None:
     """Return the numbers of a column that is not written as programs write numbers; None of one
     that is text."""

@@ -55,7 +55,14 @@ class Scaling:
         scaled = x if x.flags.writeable else np.empty(x.shape, x.dtype)
         shift, factor = np.array(self.shift), np.array(self.factor)
         for start, stop in cuts(x):
-            scaled[start:stop] = (self.logarithms(x[start:stop]) - shift) * factor
+            try:
+                with np.errstate(over="raise"):
+                    scaled[start:stop] = (self.logarithms(x[start:stop]) - shift) * factor
+            except FloatingPointError:
+                raise RowsError(
+                    f"a value times its column's weight is too large for {x.dtype}; take smaller "
+                    "weights of columns."
+                ) from None
         return scaled
 
     def scaled(self, x: Array) -> Array:
@@ -217,6 +224,7 @@ def _chosen(x: Any, left: NDArray[np.bool_] | None) -> str:
         return "none"
     with np.errstate(all="ignore"):
         logs = np.log(np.where(rows > 0, rows, np.nan))
+    logs[:, ~(rows > 0).any(axis=0)] = 0.0  # of a column without any, which has no tail
     tails = (skewness(rows) > LONG_TAIL) & ~(rows < 0).any(axis=0)
     if (tails & (np.abs(skewness(logs)) <= _LEVEL)).any():
         return "log"

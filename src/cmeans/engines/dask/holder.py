@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 from uuid import uuid4
-
-import numpy as np
 
 from ...data.row_source import RowsError
 from ..parts.holder import Holder
 from ..parts.orders import Answer, Work
+from ..parts.placement import fair_places, groups_of
 from .dask_api import (
     has_killed_workers,
     is_connected,
@@ -21,13 +20,11 @@ from .dask_api import (
     placed,
     settled,
 )
-from .tasks import Given, WorkerStore, answered
+from .tasks import Opaque, WorkerStore, answered
 
 PATIENCE = 2  # seconds between looks at the scheduler and at who is there
 LOST_AFTER = 30.0  # seconds without a connection from which on a scheduler is gone
 PAUSE = 0.1  # seconds between two looks at it
-FAIR = 1.05  # times a thread's equal share of the rows
-AT_ONCE = 4  # a worker's memory, divided by this, may be partitions that one task needs
 SCHEDULER_GONE = (
     "the Dask scheduler is gone, and with it the rows on its workers; start a cluster and fit "
     "again, from a checkpoint where the fit had "
@@ -84,11 +81,11 @@ class DaskHolder(Holder):
         reads = not isinstance(work, Work) or work.reads
         parts = [self.parts[number] for number in numbers] if reads else None
         slots = [
-            list(values) if is_future(values[0]) else Given(values)
+            list(values) if is_future(values[0]) else Opaque(values)
             for values in zip(*(arguments[number] for number in numbers), strict=True)
         ]
         store = self._stores.get(self._places.get(numbers[0], ""))
-        order = Given(work) if isinstance(work, Work) else work
+        order = Opaque(work) if isinstance(work, Work) else work
         return answered, order, numbers, parts, slots, store
 
     def results(self, tasks: Graph, wanted: list[str]) -> list[Any]:
@@ -154,6 +151,11 @@ class DaskHolder(Holder):
             settled(self.client, parts)  # those of a lost worker are being recomputed
             self._refuse_lost(parts)
             where, threads = self.client.who_has(parts), self.client.nthreads()
+            if not threads:
+                raise RowsError(
+                    "no Dask worker is left; start some, with enough memory for the partitions, "
+                    "and fit again."
+                )
             places = fair_places([where.get(part.key) or () for part in parts], sizes, threads)
             groups = groups_of(places, sizes, memory_limits(self.client))
             self._groups = [[numbers[at] for at in group] for group in groups]
@@ -183,39 +185,3 @@ def _number_in(key: str) -> int:
     """Return the number of the partition that a task runs beside, -1 where it runs anywhere."""
     number = key.rpartition("-")[2]
     return int(number) if number.isdigit() else -1
-
-
-def fair_places(
-    holders: Sequence[Sequence[str]], sizes: list[int], threads: dict[str, int]
-) -> list[str]:
-    """Return a worker for each partition: one that holds it, unless its load would far exceed the
-    others'. `threads`: of all workers."""
-    if not threads:
-        raise RowsError(
-            "no Dask worker is left; start some, with enough memory for the partitions, and "
-            "fit again."
-        )
-    enough = FAIR * sum(sizes) / sum(threads.values())
-    load, places = dict.fromkeys(threads, 0.0), []
-    for there, size in zip(holders, sizes, strict=True):
-        after = {worker: load[worker] + size / threads[worker] for worker in load}
-        fair = [worker for worker in there if after.get(worker, np.inf) <= enough]
-        place = fair[0] if fair else min(after, key=after.__getitem__)
-        load[place] += size / threads[place]
-        places.append(place)
-    return places
-
-
-def groups_of(places: list[str], sizes: list[int], limits: dict[str, int]) -> list[list[int]]:
-    """Return the partitions that one task works: all of a worker, or, where they may not all be in
-    its memory at once, some of them. `sizes`: bytes of each; `limits`: of the workers."""
-    groups = dict[str, list[list[int]]]()
-    held = dict.fromkeys(places, 0)  # bytes of the last group of each worker
-    for number, (place, size) in enumerate(zip(places, sizes, strict=True)):
-        most, there = limits.get(place) or np.inf, groups.setdefault(place, [[]])
-        if there[-1] and AT_ONCE * (held[place] + size) > most:
-            there.append([])
-            held[place] = 0
-        there[-1].append(number)
-        held[place] += size
-    return [group for there in groups.values() for group in there]

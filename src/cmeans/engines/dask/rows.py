@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..base import added
+from ..parts.arrow_rows import float_type
 from ..parts.columns import Column
 from ..parts.orders import Each, Made
 from ..parts.rows import HeldPartitions, HeldRows
+from ..parts.sums import leaf
 from .dask_api import by_row, column_in_parts, empty_chunk, is_array, is_collection, is_frame
 from .holder import DaskHolder
-from .tasks import Given, leaf, taken, value_of
+from .tasks import Opaque, taken, value_of
 
 NUMBERS = "biuf"  # NumPy's kinds that are real numbers
 
@@ -52,7 +54,7 @@ class DaskPartitions(HeldPartitions):
             f"cmeans-column-{name}-{number}": (value_of, holder.task(shared, [number], arguments))
             for number in self.numbers
         }
-        futures = holder.started({shared: (taken, Given(work)), **tasks}, list(tasks))
+        futures = holder.started({shared: (taken, Opaque(work)), **tasks}, list(tasks))
         return by_row(futures, self.sizes, column.dtype, holder.client)
 
 
@@ -82,19 +84,13 @@ def type_and_columns(x: Any, estimator_name: str) -> tuple[Any, tuple[Any, ...]]
                 "series.to_frame()."
             )
         kinds = dict(zip(x.columns, x.dtypes, strict=True))
-        others = [name for name, kind in kinds.items() if getattr(kind, "kind", "O") not in NUMBERS]
-        if others:
-            named = ", ".join(f"{name!r} ({kinds[name]})" for name in others[:10])
-            raise ValueError(
-                f"{estimator_name}: columns of X that are not numbers: {named}. Drop or encode "
-                "them."
-            )
-        single = all(kind.kind == "f" and kind.itemsize == 4 for kind in kinds.values())
+        numbers = {str(one) for one in kinds.values() if getattr(one, "kind", "O") in NUMBERS}
+        single = {one for one in numbers if one.lower() == "float32"}
+        words = {name: str(kind) for name, kind in kinds.items()}
+        dtype = float_type(words, single, numbers, estimator_name)
         names = list(x.columns)
         named_all = all(isinstance(name, str) for name in names)
-        return (np.float32 if single else np.float64), tuple(
-            names if named_all else range(len(names))
-        )
+        return dtype, tuple(names if named_all else range(len(names)))
     if not is_array(x):
         raise ValueError(
             f"{estimator_name}: X is a {type(x).__name__} of Dask; pass a Dask array or data "

@@ -22,7 +22,7 @@ from ..parts.session import HeldSession
 from ..threads import ThreadEngine
 from .holder import DaskHolder, Graph
 from .rows import DaskPartitions
-from .tasks import Given, engine_here, taken, value_of
+from .tasks import Opaque, engine_here, taken, value_of
 
 # seconds of chunks after which the state of a stream comes here; what a lost worker had done since
 # is done again
@@ -53,7 +53,7 @@ class DaskSession(HeldSession):
         for start in range(0, rows.n_tasks, at_once):
             name, wanted = self._holder.new_name(), list[str]()
             shared = f"cmeans-pass-{name}-all"
-            tasks: Graph = {shared: (taken, Given(over))}
+            tasks: Graph = {shared: (taken, Opaque(over))}
             for k in range(start, min(start + at_once, rows.n_tasks)):
                 chunks, home = self._chunks(rows, [k], name, tasks)
                 wanted.append(f"cmeans-mapped-{name}-{k}-{home}")
@@ -71,7 +71,7 @@ class DaskSession(HeldSession):
         while at < rows.n_tasks:
             begun = time.monotonic()
             steps = range(at, min(at + count, rows.n_tasks))
-            (answer,) = self._followed(rows, steps, sent, Given(Answer(state)))
+            (answer,) = self._followed(rows, steps, sent, Opaque(Answer(state)))
             state, at = answer.told(), at + count
             due = int(count * SENT_FOR / (time.monotonic() - begun))
             count = max(1, min(2 * count, due, MOST_CHUNKS))
@@ -84,7 +84,7 @@ class DaskSession(HeldSession):
         the same partitions are one step."""
         name = self._holder.new_name()
         shared = f"cmeans-chain-{name}-all"
-        tasks: Graph = {shared: (taken, Given(chain))}
+        tasks: Graph = {shared: (taken, Opaque(chain))}
 
         def parts_of(chunk: int) -> list[int]:
             return [part for part, _ in self._partitions.between(*rows.spans[chunk])]
@@ -110,7 +110,7 @@ class DaskSession(HeldSession):
                 if hasattr(values, "parts")
                 else None
                 if values is None
-                else [Given(values[start:stop])]
+                else [Opaque(values[start:stop])]
                 for at, values in enumerate(columns_of(rows.blocks))
             ),
         ]
@@ -118,7 +118,7 @@ class DaskSession(HeldSession):
         spans = [(first - start, last - start) for first, last in (rows.spans[k] for k in some)]
         key = f"cmeans-chunks-{name}-{some[0]}-{home}"
         blocks, numbers = rows.blocks, [rows.numbers[k] for k in some]
-        what = Given((blocks.spec, blocks.x.function, spans, numbers))
+        what = Opaque((blocks.spec, blocks.x.function, spans, numbers))
         tasks[key] = (joined, what, *pieces)
         return key, home
 
@@ -138,7 +138,7 @@ class DaskSession(HeldSession):
         return keys
 
 
-def joined(what: Given, *pieces: Any) -> ChunkedRows:
+def joined(what: Opaque, *pieces: Any) -> ChunkedRows:
     """Join pieces of partitions, and of the columns beside them, as chunks, on a worker."""
     spec, function, spans, numbers = what.value
     x, *columns = map(_whole, pieces)
@@ -149,12 +149,12 @@ def joined(what: Given, *pieces: Any) -> ChunkedRows:
 def _whole(pieces: Any) -> Any:
     if pieces is None or len(pieces) > 1:
         return None if pieces is None else np.concatenate(pieces)
-    return pieces[0].value if isinstance(pieces[0], Given) else pieces[0]
+    return pieces[0].value if isinstance(pieces[0], Opaque) else pieces[0]
 
 
 def followed(rows: ChunkedRows, chain: Chain[Any], given: Any) -> Answer:
     """Return the state of a chain after some chunks, on a worker."""
-    before: Answer = given.value if isinstance(given, Given) else given
+    before: Answer = given.value if isinstance(given, Opaque) else given
     with engine_here() as engine, collected() as messages:
         ((state, _),) = deque(engine.follow(rows, chain, before.value), maxlen=1)
     return Answer(state, (*before.warnings, *messages))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
-from functools import partial, reduce
-from operator import add
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from ...data.arrays import masked_entries
 from ..base import Engine
 from ..parts.orders import Answer, Store, Work, read_nothing
+from ..parts.sums import together
 from ..threads import ThreadEngine
 from .dask_api import spare_memory, this_worker, threads_of
 
@@ -48,7 +48,7 @@ def engine_here() -> AbstractContextManager[Engine]:
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class Opaque:
     """A value in which Dask looks for no tasks, and of which it makes no hash, for which it would
     pickle it once more."""
 
@@ -58,7 +58,7 @@ class Given:
         return "cmeans", id(self)
 
 
-def taken(given: Given) -> Any:
+def taken(given: Opaque) -> Any:
     """Return the value itself: the task by which a worker passes it on to others."""
     return given.value
 
@@ -68,8 +68,8 @@ def answered(
 ) -> list[tuple[int, Answer]]:
     """Return the answers of some partitions of one worker by the threads it has, each with its
     number. `parts`: their rows, where they are needed; `slots`: what is sent to each alone."""
-    order: Work = work.value if isinstance(work, Given) else work
-    given = [slot.value if isinstance(slot, Given) else slot for slot in slots]
+    order: Work = work.value if isinstance(work, Opaque) else work
+    given = [slot.value if isinstance(slot, Opaque) else slot for slot in slots]
     store = Store(0) if store is None else store
 
     def one(at: int) -> Answer:
@@ -84,46 +84,3 @@ def value_of(answers: list[tuple[int, Answer]]) -> Any:
     """Return the value of the answer of one partition."""
     ((_, answer),) = answers
     return answer.told()
-
-
-@dataclass(frozen=True)
-class Sums:
-    """Sums of partitions, every two neighbours added as far as both are here: a tree that depends
-    on the number of partitions alone, whoever holds them. By level and number there."""
-
-    nodes: dict[tuple[int, int], Any]
-    n_leaves: int
-
-    @property
-    def whole(self) -> Any:
-        (total,) = self.nodes.values()
-        return total
-
-    def __add__(self, other: Sums) -> Sums:
-        found, level, width = {**self.nodes, **other.nodes}, 0, self.n_leaves
-        while width > 1:
-            for _, number in sorted(node for node in found if node[0] == level):
-                alone = number == width - 1 and number % 2 == 0  # the last one has no neighbour
-                if alone or (number % 2 == 0 and (level, number + 1) in found):
-                    one = found.pop((level, number))
-                    other_one = None if alone else found.pop((level, number + 1))
-                    found[level + 1, number // 2] = one if alone else one + other_one
-            level, width = level + 1, (width + 1) // 2
-        return Sums(found, self.n_leaves)
-
-
-def leaf(value: Any, number: int, n_leaves: int) -> Sums:
-    """Return the sum of one partition of so many."""
-    return Sums({(0, number): value}, n_leaves) + Sums({}, n_leaves)
-
-
-def together(answers: list[Answer]) -> list[Answer]:
-    """Return answers of which the first that is a sum has those of all others."""
-    summed = [at for at, answer in enumerate(answers) if isinstance(answer.value, Sums)]
-    if summed:
-        first = answers[summed[0]]
-        total = reduce(add, (answers[at].value for at in summed))
-        for at in summed:
-            answers[at] = replace(answers[at], value=Sums({}, total.n_leaves))
-        answers[summed[0]] = replace(first, value=total)
-    return answers

@@ -24,6 +24,9 @@ class Holder(ABC):
     advice: str = (
         "keep them first, so that they are made once"  # where rows change between readings
     )
+    # so often may what is kept beside parts have been forgotten before it is sent with each order,
+    # and rows are read if need be: few times where rows are at hand
+    times_forgotten: float = 2
     at_once: int | None = None  # parts to ask together where answers are large; None: all
 
     @abstractmethod

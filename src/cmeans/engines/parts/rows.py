@@ -22,7 +22,6 @@ from .holder import Holder
 from .orders import Each, Made, RowsOfPart, Work, keys_of, sent
 
 LOSSES = 5  # times in a row that nothing comes of an order before it is given up
-TIMES = 2  # that what is known has been forgotten, from which on it is sent each time
 
 
 class HeldPartitions(Partitions):
@@ -60,7 +59,9 @@ class HeldPartitions(Partitions):
                 self.struck.clear()
                 raise KeyboardInterrupt
             before = len(left), len(forgetful)
-            kept = frozenset(key for key in self._known if self._lacked[key] < TIMES)
+            kept = frozenset(
+                key for key in self._known if self._lacked[key] < self.holder.times_forgotten
+            )
             lacking = set[str]()
             for some, known in [(left - forgetful, kept), (left & forgetful, frozenset())]:
                 work, arguments = self.order(asked, known, sorted(some))

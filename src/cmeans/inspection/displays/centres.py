@@ -13,17 +13,18 @@ from ...runtime.numerals import several
 from ..contrast import contrast_of
 from ..figure import (
     DIVERGING,
+    LEGEND,
     LINE,
     colour,
     every_name,
-    label,
     lines_of_text,
     marker,
     name_groups,
     plain,
 )
 from ..rows import inspected, named_features
-from .base import Display, cluster_names
+from .base import Display, bars_size, cluster_names
+from .lanes import draw_lanes
 
 Kind = Literal["lines", "heatmap"]
 SHOWN = 40  # columns at most, those in which centres differ most
@@ -134,7 +135,7 @@ class CentresDisplay(Display):
     def _size(self) -> tuple[float, float]:
         columns = min(self.values.shape[1], SHOWN)
         if self.kind == "lines":
-            return max(6.4, 0.22 * columns + 2), 4.4
+            return max(6.4, 0.22 * columns + 2), bars_size(max(LEGEND, len(self.values)))[1]
         return max(6.4, 0.35 * len(self.values) + 3), max(3.2, 1.3 * LINE * columns + 1.2)
 
     def _draw(self) -> None:
@@ -155,17 +156,18 @@ class CentresDisplay(Display):
     def _draw_lines(self) -> None:
         columns = [plain(self.feature_names[k], 24) for k in self.shown_]
         names, places = [plain(name, 30) for name in self.names], np.arange(len(columns))
-        self.lines_ = [
-            self.ax_.plot(places, line, color=colour(j), marker=marker(j), ms=4)[0]
-            for j, line in enumerate(self.values[:, self.shown_])
-        ]
-        self.ax_.axhline(0, color="0.7", lw=0.8, zorder=0)
-        self.ax_.set(ylabel="deviations from the mean of all rows")
-        if not name_groups(self.ax_, self.lines_, names, "cluster"):
-            for line, name in zip(self.lines_, names, strict=True):
-                values = line.get_ydata()
-                farthest = int(np.argmax(np.abs(values)))
-                label(self.ax_, name, (farthest, values[farthest]))
+        values = self.values[:, self.shown_]
+        if len(names) > LEGEND:
+            self.lines_ = draw_lanes(self.ax_, places, values, names)
+            self.ax_.set(ylabel="cluster: above and below the mean of all rows")
+        else:
+            self.lines_ = [
+                self.ax_.plot(places, line, color=colour(j), marker=marker(j), ms=4)[0]
+                for j, line in enumerate(values)
+            ]
+            self.ax_.axhline(0, color="0.7", lw=0.8, zorder=0)
+            self.ax_.set(ylabel="deviations from the mean of all rows")
+            name_groups(self.ax_, self.lines_, names, "cluster")
         few = len(columns) <= UPRIGHT
         self.ax_.set_xticks(
             places, columns, rotation=45 if few else 90, ha="right" if few else "center"

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ...evidence.record import Candidate, Evidence
-from ..figure import colour
+from ..figure import colour, name_groups
 from .base import Display
 
 MARKS = {"agreement": "o", "stability": "D"}  # of a candidate, beside the bar of its score
@@ -75,5 +75,6 @@ class EvidenceDisplay(Display):
         self.ax_.set_yticks(places, names)
         self.ax_.invert_yaxis()
         self.ax_.set(xlabel="1: near rows together, all agree; 0: by chance", xlim=(None, 1.05))
-        self.ax_.legend(fontsize=8)
+        shown = [self.bars_, *self.marks_.values()]
+        name_groups(self.ax_, shown, [str(one.get_label()) for one in shown], "")
         self._say(self.reason)

@@ -9,13 +9,14 @@ import numpy as np
 from ...data.arrays import Float64
 from ...fitting.validation import one_of
 from ...runtime.numerals import percent
-from ..figure import SEQUENTIAL, colour, label, name_groups
+from ..figure import LEGEND, SEQUENTIAL, colour, name_groups
 from ..rows import inspected
 from .base import Display, by_cluster, checked_memberships, thinned
+from .lanes import draw_lanes
 
 Kind = Literal["profiles", "heatmap"]
 HALF = 0.5  # membership from which on a row is said to belong to a cluster
-GOLDEN = (5**0.5 - 1) / 2  # multiples of it are spread evenly
+SEEN = 0.02  # membership up to which profiles are followed where they stand in lanes
 
 
 class MembershipDisplay(Display):
@@ -100,6 +101,16 @@ class MembershipDisplay(Display):
         falling = -np.sort(-self.memberships, axis=0)
         shown = thinned(np.arange(n))
         share = (shown + 1) / n
+        if c > LEGEND:
+            some = int((falling[shown].max(axis=1) >= SEEN).sum())
+            self.lines_ = draw_lanes(
+                self.ax_, share[:some], falling[shown[:some]].T, list(map(str, range(c)))
+            )
+            self.ax_.set(xlabel="rows, in the order of their membership", ylabel="cluster")
+            self.ax_.set_xlim(0, share[some - 1])
+            self.ax_.xaxis.set_major_formatter(lambda value, _: percent(value))
+            self._say(self._finding())
+            return
         self.lines_ = [
             self.ax_.plot(share, falling[shown, j], color=colour(j))[0] for j in range(c)
         ]
@@ -109,11 +120,7 @@ class MembershipDisplay(Display):
         )
         self.ax_.set(xlim=(0, 1), ylim=(0, 1.02))
         self.ax_.xaxis.set_major_formatter(lambda value, _: percent(value))
-        if not name_groups(self.ax_, self.lines_, list(map(str, range(c))), "cluster"):
-            for j in range(c):  # where its curve falls below a height of its own
-                height = 0.15 + 0.7 * ((j * GOLDEN) % 1.0)
-                at = np.searchsorted(-falling[shown, j], -height * falling[0, j])
-                label(self.ax_, str(j), (share[min(at, len(share) - 1)], height * falling[0, j]))
+        name_groups(self.ax_, self.lines_, list(map(str, range(c))), "cluster")
         self._say(self._finding())
 
     def _finding(self) -> str:

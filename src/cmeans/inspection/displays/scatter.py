@@ -10,9 +10,10 @@ import numpy as np
 from ...data.arrays import Float64, IntArray, host_float64, is_sparse
 from ...fitting.validation import host_array, one_of
 from ...runtime.numerals import percent, several
+from ..direct_labels import label_apart
 from ..directions import Plane, plane_of
 from ..ellipses import cluster_covariances, density, ellipse
-from ..figure import colour, label, marker, name_groups, plain, rgb
+from ..figure import colour, marker, name_groups, plain, rgb
 from ..rows import InspectedRows, inspected
 from .base import Display, checked_labels, checked_memberships
 
@@ -22,6 +23,7 @@ CELLS = 160  # of a side of the picture
 ROWS_AS_VECTORS = 2_000  # of more, points are pixels also in files of vectors
 FAINTEST = 0.15  # opacity of a row of membership zero
 OF_NOISE = 0.6  # opacity of rows that belong to no cluster
+ABOVE = (0, 9)  # points from the mark of a representative to its name
 NAMED = 12  # clusters at most beside whose representatives there are names
 DEVIATIONS = (1.0, 2.0)  # of ellipses from their centres
 SHARES = (0.25, 0.5, 0.75, 0.95)  # of the rows within a contour of the density
@@ -196,15 +198,15 @@ class ScatterDisplay(Display):
         )
         if self.centres is not None and self.covariances is not None:
             self._outline(self.centres, self.covariances)
-        for cluster, (position, text) in self.representatives.items():
+        for cluster, (position, _) in self.representatives.items():
             self.ax_.plot(
                 *position, marker="P", ms=8, mfc=colour(cluster), mec="black", ls="none", zorder=4
             )
-            few = len(self.representatives) <= NAMED
-            label(
-                self.ax_, f"{cluster}: {plain(text, 20)}" if few else str(cluster), position, (5, 5)
-            )
         self.ax_.set(xlabel=plain(self.axis_names[0], 80), ylabel=plain(self.axis_names[1], 80))
+        named, few = self.representatives.items(), len(self.representatives) <= NAMED
+        names = [f"{j}: {plain(text, 20)}" if few else str(j) for j, (_, text) in named]
+        if names:
+            label_apart(self.ax_, names, [position for _, (position, _) in named], ABOVE)
         self._name_clusters()
 
     def _name_clusters(self) -> None:
@@ -216,13 +218,12 @@ class ScatterDisplay(Display):
             for cluster, name in zip(clusters, names, strict=True)
         ]
         if not name_groups(self.ax_, handles, names, "cluster") and not self.representatives:
-            for cluster in clusters:
-                if cluster >= 0:
-                    middle = np.median(self.positions[self.labels == cluster], axis=0)
-                    label(self.ax_, str(cluster), middle)
-        found, noise = len(clusters) - (-1 in clusters), float((self.labels < 0).mean())
+            found = [cluster for cluster in clusters if cluster >= 0]
+            middles = [np.median(self.positions[self.labels == j], axis=0) for j in found]
+            label_apart(self.ax_, list(map(str, found)), middles)
+        number, noise = len(clusters) - (-1 in clusters), float((self.labels < 0).mean())
         rows = several(len(self.labels), "row")
-        said = f"{several(found, 'cluster')} in {rows}"
+        said = f"{several(number, 'cluster')} in {rows}"
         self._say(said + (f"; {percent(noise)} are noise, grey" if noise else ""))
 
     def _outline(self, centres: Float64, covariances: Float64) -> None:

@@ -9,9 +9,10 @@ import numpy as np
 from ...data.arrays import Float64, IntArray, host_float64
 from ...fitting.validation import host_array
 from ...runtime.numerals import in_digits
-from ..figure import colour, lines_of_text
+from ..figure import colour
 from ..rows import inspected
 from .base import Display, bars_size, by_cluster, checked_labels, thinned
+from .lanes import name_lanes
 
 GAP = 0.02  # of the rows, between clusters
 
@@ -117,10 +118,7 @@ class SilhouetteDisplay(Display):
             ylabel="rows, cluster by cluster",
             xlim=(min(0.0, float(self.silhouettes.min(initial=0))), 1),
         )
-        named = len(places) <= lines_of_text(self.ax_)
-        self.ax_.set_yticks(
-            places if named else [], [str(cluster) for cluster in clusters] if named else []
-        )
+        name_lanes(self.ax_, places, [str(cluster) for cluster in clusters])
         self.ax_.invert_yaxis()
         self.ax_.margins(y=0)
         self._say(self._finding(clusters))

@@ -2,9 +2,13 @@
 
 const HISTOGRAMS = 3;
 
+/* The colour of a cluster, and its number where there are more clusters than colours. */
 function swatch(partition, j) {
-  return element("span", { class: "swatch", style: { background: j < 0 ? facts.noise : facts.palette[partition.colours[j]] } });
+  const dot = element("span", { class: "swatch", style: { background: j < 0 ? facts.noise : facts.palette[partition.colours[j]] } });
+  return j < 0 || !repeatsColours(partition) ? dot : element("span", { class: "key" }, dot, String(j));
 }
+
+function repeatsColours(partition) { return partition.cards.length > facts.palette.length; }
 
 /* The cards of all clusters of a partition. */
 function showCards(partition) {

@@ -5,7 +5,8 @@ const MOST_CIRCLES = 20000, HEAD = 56, LINE = 22;
 /* Lines of a legend: colours and words. */
 function legendLines() {
   const partition = state.shown;
-  return partition.cards.map((card, j) => ({ j, text: `${shortened(partition.names[j], 60)} (${percent(card.share)})`, colour: facts.palette[partition.colours[j]] }))
+  const number = j => repeatsColours(partition) ? `${j}: ` : "";
+  return partition.cards.map((card, j) => ({ j, text: `${number(j)}${shortened(partition.names[j], 60)} (${percent(card.share)})`, colour: facts.palette[partition.colours[j]] }))
     .filter(line => !state.hidden.has(line.j));
 }
 

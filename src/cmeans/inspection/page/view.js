@@ -169,11 +169,12 @@ class View {
     const middle = (list, values) => list.map(i => values[i]).sort((a, b) => a - b)[list.length >> 1];
     const most = this.width < 500 ? 16 : 28, short = partition.names.map(name => labelOf(name, most));
     const order = inside.map((list, j) => j).filter(j => inside[j].length).sort((a, b) => inside[b].length - inside[a].length);
+    const numbered = repeatsColours(partition); // then the legend has numbers too
     this.pen.font = "600 13px system-ui, sans-serif";
     for (const j of order) {
       const some = inside[j].filter((_, k) => k % Math.ceil(inside[j].length / 999) === 0);
       const [x, y] = this.place(middle(some, plane.x), middle(some, plane.y));
-      const isAlone = short.indexOf(short[j]) === short.lastIndexOf(short[j]), text = isAlone ? short[j] : `${j}: ${short[j]}`, wide = this.pen.measureText(text).width / 2 + 3;
+      const isAlone = short.indexOf(short[j]) === short.lastIndexOf(short[j]), text = numbered && partition.names[j] === partition.cards[j].name ? String(j) : isAlone && !numbered ? short[j] : `${j}: ${short[j]}`, wide = this.pen.measureText(text).width / 2 + 3;
       const px = Math.min(Math.max(x, EDGE.left + wide), this.width - EDGE.right - wide);
       if (x < EDGE.left || y < EDGE.top || x > this.width - EDGE.right || y > this.height - EDGE.bottom) continue;
       const free = py => !taken.some(box => Math.abs(box[0] - px) < box[2] + wide && Math.abs(box[1] - py) < 16);
