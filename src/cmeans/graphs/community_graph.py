@@ -73,7 +73,8 @@ class CommunityGraph:
         """Return the connected parts (n,) of communities."""
         keep = labels[self.begin] == labels[self.end]
         stops = np.cumsum(np.bincount(self.begin[keep], minlength=self.n_nodes))
-        arcs = np.ones(int(stops[-1])), self.end[keep], np.append(0, stops)
+        # in 32 bits, as SciPy 1.11 says of others that there are no parts, without an error
+        arcs = np.ones(int(stops[-1])), self.end[keep], np.append(0, stops).astype(np.int32)
         within = sparse.csr_array(arcs, shape=(self.n_nodes, self.n_nodes))
         # of a symmetric graph the strong parts are the parts, and need no transposed copy
         return compact(sparse.csgraph.connected_components(within, connection="strong")[1])
