@@ -4,6 +4,7 @@ bounds, in turn."""
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -79,6 +80,7 @@ class _SizedStep:
     pricing: _Pricing
     needs_labels: bool = False
     keeps_clusters: bool = True
+    needs_sums: ClassVar[bool] = True
 
     def __call__(
         self,
