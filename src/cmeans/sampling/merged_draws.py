@@ -4,9 +4,10 @@ k-means++ in few passes over a sample, and their clusters are merged two by two.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csc_array
 
 from .. import native
 from ..data.arrays import (
@@ -70,27 +71,21 @@ def merged_draws(
     drawn, labels = _drawn(low, weights, min(DRAWN * count, len(x)), rng)
     if len(drawn) < count:
         return None
-    members = _members(labels, weights, len(drawn))
-    mass = members.sum(axis=1)
-    means = Centres.orthonormal(members @ x / mass[:, None] - shift)
+    mass = np.bincount(labels, weights, len(drawn)).astype(np.float64)
+    sums = _members(labels, weights, len(drawn)) @ x
+    means = Centres.orthonormal(sums / mass[:, None] - shift)
     labels = _merged(means, mass, _neighbours(low, drawn, means), count)[labels]
-    return _means(problem, numbers, _members(labels, weights, count))
-
-
-def _members(labels: IntArray, weights: Float64, count: int) -> csr_array:
-    """Return the weights (count, s) of rows in the clusters of their labels."""
-    shape = count, len(labels)
-    return csc_array((weights, labels, np.arange(len(labels) + 1)), shape=shape).tocsr()
-
-
-def _means(problem: Problem, numbers: IntArray, members: csr_array) -> Centres:
-    """Return the means of some rows by their weights (count, s)."""
-    total, mass = np.zeros((members.shape[0], problem.space.size)), members.sum(axis=1)
-    members = members.tocsc()
+    mass = np.bincount(labels, weights, count).astype(np.float64)
+    moment = np.zeros((count, problem.space.size))
     for start, stop in spans(len(numbers), TOGETHER):
-        rows = _rows_at(problem, numbers[start:stop])
-        total += members[:, start:stop] @ rows.coordinates
-    return Centres.orthonormal(total / mass[:, None])
+        members = _members(labels[start:stop], weights[start:stop], count)
+        moment += members @ _rows_at(problem, numbers[start:stop]).coordinates
+    return Centres.orthonormal(moment / mass[:, None])
+
+
+def _members(labels: IntArray, weights: Float64, count: int) -> Any:
+    """Return the weights (count, s) of rows in the clusters of their labels, as a sparse array."""
+    return csc_array((weights, labels, np.arange(len(labels) + 1)), shape=(count, len(labels)))
 
 
 def _coordinates(problem: Problem, numbers: IntArray) -> Iterator[Array]:
@@ -208,8 +203,10 @@ def _merged(means: Centres, mass: Float64, known: IntArray, wanted: int) -> IntA
     duals = np.array(means.duals, np.float64, order="C") if is_dual else coordinates
     known, root = np.ascontiguousarray(known, np.int32), np.empty(k, np.int64)
     partner, stamp, met = np.empty((3, k), np.int32)
-    kept = coordinates, duals, mass.copy(), known, root, partner, stamp, met, np.empty(2 * leaves)
-    argument = _MergingArgument(*map(address, kept), k, columns, known.shape[1], leaves, wanted)
+    tree, mass = np.empty(2 * leaves), mass.copy()
+    arrays = (coordinates, duals, mass, known, root, partner, stamp, met, tree)
+    addresses = [address(array) for array in arrays]
+    argument = _MergingArgument(*addresses, k, columns, known.shape[1], leaves, wanted)
     found = native.function("merge_clusters", np.float64, (MERGING,), WHOLE)(argument)
     assert found == wanted, "every cluster knows others until few are left"
     return np.unique(root, return_inverse=True)[1].astype(np.intp)
