@@ -26,6 +26,7 @@ from cmeans.rules import Hard
 from cmeans.sampling.kmeans_parallel import scalable_kmeans_plus_plus
 from cmeans.sampling.kmeanspp import kmeans_plus_plus
 from cmeans.sampling.kmeanspp import seeds as seeds_of_many
+from cmeans.sampling.merged_draws import merged_draws
 from cmeans.sampling.pairwise import Metric
 from cmeans.sampling.population import Population, population_of, sample
 from cmeans.solvers.fixed_point import solve
@@ -120,7 +121,7 @@ def compare(case: Case, seeds: int) -> None:
 
 
 MANY_ROWS, MANY_SWEEPS = 40_000, 25
-WAYS = ("k-means++, all rows", "as in a fit", "k-means||", "rows at random")
+WAYS = ("k-means++, all rows", "as in a fit", "drawn ahead", "k-means||", "rows at random")
 
 
 def many_case(name: str) -> Case:
@@ -169,10 +170,16 @@ def compare_many(case: Case, seeds: int) -> None:
         for way in WAYS:
             with ThreadEngine(1).opened() as engine:
                 begun = time.process_time()
-                rows = many_seeded(way, metric, population, case.clusters, seed, engine)
-                seconds = time.process_time() - begun
                 problem = Problem(represented, Hard(), engine, Stopping(MANY_SWEEPS, 0.0))
-                begun, state = time.process_time(), State(space.embed(blocks.take(rows), rows))
+                if way == "as in a fit":
+                    rng = np.random.RandomState(seed)
+                    centres = merged_draws(problem, population, case.clusters, rng)
+                    assert centres is not None, "plain rows differ, and there is native code"
+                else:
+                    rows = many_seeded(way, metric, population, case.clusters, seed, engine)
+                    centres = space.embed(blocks.take(rows), rows)
+                seconds = time.process_time() - begun
+                begun, state = time.process_time(), State(centres)
                 first = problem.sweep(state).objective
                 sweep = time.process_time() - begun
             with ThreadEngine(2).opened() as engine:

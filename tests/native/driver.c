@@ -9,8 +9,13 @@
 #undef ROWS
 #include "bounded.c"
 #include "communities.c"
+#include "flow.c"
+#include "merging.c"
+#undef FEW
 #include "nearest.c"
 #include "passes.c"
+#include "placing.c"
+#undef FEW
 #include "seeding.c"
 #include "top_k.c"
 
@@ -175,6 +180,57 @@ static void run(const char *what, int64_t n, int64_t d, int64_t c, int64_t pitch
     run_search(&rows, &centres, 2);
 }
 
+/* Clusters that are merged down to three, where each knows the four after it, and one of them is known twice. */
+static void run_merging(int64_t clusters, int64_t columns) {
+    const char *what = "merging";
+    const int64_t few = 5, leaves = 64;
+    double *means = calloc((size_t)(clusters * columns), sizeof(double)), *mass = malloc((size_t)clusters * sizeof(double));
+    int32_t *known = malloc((size_t)(clusters * few) * sizeof(int32_t)), *numbers = calloc((size_t)(3 * clusters), sizeof(int32_t));
+    int64_t *root = malloc((size_t)clusters * sizeof(int64_t));
+    double *tree = malloc((size_t)(2 * leaves) * sizeof(double));
+    for (int64_t at = 0; at < clusters * columns; at++)
+        means[at] = (double)uniform();
+    for (int64_t j = 0; j < clusters; j++) {
+        mass[j] = 1 + (double)(j % 3);
+        for (int64_t k = 0; k < few; k++)
+            known[j * few + k] = (int32_t)((j + (k ? k : 1)) % clusters);
+    }
+    const struct merging merging = {means, means, mass, known, root, numbers, numbers + clusters, numbers + 2 * clusters, tree, clusters, columns, few, leaves, 3};
+    const int64_t left = JOIN(merge_clusters, VARIANT, BITS)(&merging);
+    SHOWN("left", &left, 1);
+    SHOWN("roots", root, clusters);
+    free(means), free(mass), free(known), free(numbers), free(root), free(tree);
+}
+
+/* Rows that know sixteen clusters of twenty: masses by prices, rows in clusters of two to four, and the way that one more would take. */
+static void run_placing(int64_t rows) {
+    const char *what = "placing";
+    enum { KNOWN = 16, CLUSTERS = 20 };
+    int32_t *clusters = malloc((size_t)(rows * KNOWN) * sizeof(int32_t)), *rank = malloc((size_t)rows * sizeof(int32_t));
+    real *d2 = filled(rows * KNOWN), *weight = filled(rows), *prices = lined(CLUSTERS);
+    int64_t *order = malloc((size_t)rows * sizeof(int64_t)), least[CLUSTERS], most[CLUSTERS], before[CLUSTERS], spare = rows - 2 * CLUSTERS;
+    double mass[CLUSTERS] = {0}, costs[CLUSTERS * CLUSTERS], zeros[CLUSTERS] = {0}, reach[CLUSTERS], open_reach[CLUSTERS];
+    uint8_t wanted[CLUSTERS] = {0};
+    for (int64_t i = 0; i < rows; i++) {
+        order[i] = rows - 1 - i, weight[i] = 1;
+        for (int64_t k = 0; k < KNOWN; k++)
+            clusters[i * KNOWN + k] = (int32_t)((i + k) % CLUSTERS), d2[i * KNOWN + k] += 3;
+    }
+    for (int64_t j = 0; j < CLUSTERS; j++) {
+        least[j] = 2, most[j] = 4, reach[j] = j ? (double)INFINITY : 0, before[j] = j, wanted[j] = j > 17;
+        for (int64_t k = 0; k < CLUSTERS; k++)
+            costs[j * CLUSTERS + k] = (double)((7 * j + 3 * k) % 11);
+    }
+    JOIN(share_rows, VARIANT, BITS)(rows, clusters, d2, weight, prices, 0.5, mass);
+    SHOWN("masses", mass, CLUSTERS);
+    const int64_t left = JOIN(place_rows, VARIANT, BITS)(rows, KNOWN, order, clusters, d2, prices, least, most, &spare, rank);
+    SHOWN("left", &left, 1);
+    SHOWN("ranks", rank, rows);
+    const int64_t end = JOIN(shortest_path, VARIANT, BITS)(CLUSTERS, costs, zeros, wanted, reach, before, open_reach);
+    SHOWN("end", &end, 1);
+    free(clusters), free(rank), free(d2), free(weight), free(order);
+}
+
 /* Communities of a graph in which node i has edges to i + 1, i + 3, i + 9, ..., and to itself, every seventh node held. */
 static void run_communities(int32_t n) {
     const char *what = "communities";
@@ -230,6 +286,8 @@ int main(void) {
     run("more columns", 130, 150, 18, 150, 1);
     run("columns of a wider table", 70, 5, 4, 9, 3);
     run("one row for all", 70, 5, 4, 0, 0);
+    run_merging(40, 13);
+    run_placing(70);
     run_communities(8);
     run_communities(150);
     return 0;

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from cmeans import KernelKMeans, Sizes
@@ -117,6 +118,27 @@ def test_corners_of_a_cube_are_found() -> None:
     model = KernelKMeans(256, kernel="linear", sizes=EQUAL, random_state=0).fit(x)
     assert model.objective_ <= 1.05 * len(y) * 32
     assert adjusted_rand_score(y, model.labels_) > 0.99
+
+
+@pytest.mark.parametrize("search", [None, "hierarchical"])
+@pytest.mark.parametrize("copies", [6, 12])  # sorted first, or as they come
+def test_fewer_different_rows_make_so_many_clusters(search: str | None, copies: int) -> None:
+    rows = np.random.default_rng(24).normal(size=(239, 32)).astype(np.float32)
+    x = rows[np.arange(copies * 239) % 239]
+    with pytest.warns(ConvergenceWarning, match="only 239 distinct rows") as said:
+        model = KernelKMeans(472, kernel="linear", sizes=FIFTH, search=search, random_state=0).fit(
+            x
+        )
+    assert len(said) == 1
+    assert model.n_clusters_ == len(np.unique(model.cluster_centers_, axis=0)) == 239
+    assert (np.bincount(model.labels_, minlength=239) == copies).all()
+
+
+def test_few_bounded_clusters_are_as_many_as_rows_differ() -> None:
+    x = np.repeat([[0.0], [1.0], [5.0]], 4, axis=0)
+    with pytest.warns(ConvergenceWarning, match="only 3 distinct rows"):
+        model = KernelKMeans(5, kernel="linear", sizes=EQUAL, random_state=0).fit(x)
+    assert np.bincount(model.labels_).tolist() == [4, 4, 4]
 
 
 def test_sorted_rows_keep_their_bounds() -> None:

@@ -521,6 +521,10 @@ class Partition:
         """Return the memberships of rows start ... stop - 1."""
         return one_hot(self._labels[start:stop], self.shape[1], self._like)
 
+    def labels(self, start: int, count: int) -> IntArray:
+        """Return the labels of so many rows from `start` on."""
+        return self._labels[start : start + count]
+
     def part(self, start: int, stop: int) -> Partition:
         """Return the partition of rows start ... stop - 1."""
         labels = (

@@ -57,12 +57,12 @@ class KernelKMeans(ChoosesKernel, Plotting, BaseCMeans):
         stretched. `Covariance` and Notes say how; for kernel="linear" and "landmark_graph". None:
         they are round.
     init : name, array or fitted estimator, default="k-means++"
-        How the first centres are drawn. "k-means++" reads a fair sample of 20,000 rows (20 a
-        cluster, if that is more), "k-means||" all rows, in six passes; of no more rows than that
-        both are the same. "max-min": always the farthest row of the sample. Arrays: (c,) row
-        numbers, (n,) labels, (c, d) points or (n, c) memberships; one start then. Equal centres
-        stay together in soft clusters, which a warning tells; a hard cluster without rows takes the
-        row farthest from all.
+        How the first centres are drawn. "k-means++" reads a fair sample of 20,000 rows (of 8 a
+        cluster from 256 clusters on, where twice as many draws are merged two by two), "k-means||"
+        all rows, in six passes; of no more rows than that both are the same. "max-min": always the
+        farthest row of the sample. Arrays: (c,) row numbers, (n,) labels, (c, d) points or (n, c)
+        memberships; one start then. Equal centres stay together in soft clusters, which a warning
+        tells; a hard cluster without rows takes the row farthest from all.
     n_init : int, default=1
         Starts; the lowest objective is kept.
     search : "auto", "breathing", "hierarchical", None or Search, default="auto"

@@ -28,7 +28,8 @@ from ..data.blocks import Block, blocks_of
 from ..runtime.user_warnings import warn
 from ..sampling.drawing import balanced_labels, new_key
 from ..sampling.kmeans_parallel import scalable_kmeans_plus_plus
-from ..sampling.kmeanspp import max_min, seeds
+from ..sampling.kmeanspp import VERY_MANY, max_min, seeds
+from ..sampling.merged_draws import merged_draws
 from ..sampling.population import draw, sample
 from ..solvers.hierarchy import CellStarts
 from ..spaces.centres import Centres
@@ -120,6 +121,10 @@ def _drawn(init: str, context: InitContext, rng: np.random.RandomState) -> Centr
     geometry, population = context.geometry, context.geometry.population
     count = min(context.n_clusters, len(population))
     seeding_rows = population.limits.seeding_rows_for(count)
+    if init == "k-means++" and count >= VERY_MANY and geometry.space.sweeps_products:
+        merged = merged_draws(context.problem, population, count, rng)
+        if merged is not None:
+            return merged
     if init == "random-partition":
         _warn_if_fewer(count, context)
         labels: IntArray | MadeLabels

@@ -33,7 +33,9 @@ class Sizes(ParameterObject):
         what is missed. Of soft rules sizes are sums of memberships, times weights.
     of : "rows" or "mean", default="rows"
         In what the bounds are told: numbers or shares of the rows, or multiples of the mean size:
-        `Sizes(most=1.2, of="mean")` allows a fifth more than that, to the next whole row.
+        `Sizes(most=1.2, of="mean")` allows a fifth more than that, to the next whole row. One
+        multiple for all holds for as many clusters as rows differ, where these are fewer, and a
+        warning says how many; bounds in rows, or of each cluster, divide equal rows instead.
 
     Raises
     ------
@@ -142,6 +144,7 @@ class GivenSizes:
             *shares,
             low_is_share=are_shares[0],
             high_is_share=are_shares[1],
+            in_means=self.in_means and len(self.low) == len(self.high) == 1,
         )
         complaint = limits.complaint(
             limits.over(facts_of(blocks.weight), soft=soft),

@@ -47,6 +47,10 @@ class Adaptation:
         return True
 
     @property
+    def needs_sums(self) -> bool:
+        return True
+
+    @property
     def keeps_clusters(self) -> bool:
         return False
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
+import numpy as np
+
 from ..sweeps.choice import SweepFunction, sweep_for
 from ..sweeps.passes import SweepPass
 from ..sweeps.problem import Problem
@@ -137,10 +139,8 @@ class _Loop:
     def _one_sweep(self, now: SolverState) -> SolverState:
         problem, at, mixing = self.problem, now.at, now.mixing
         swept = SweepPass(problem.rule, at, self.step.needs_labels, self.function)
-        sums = problem.engine.fold(problem.rows, swept, self._reports(now))
-        sums = sums if self.carried is None else sums.with_past(self.carried(at))
-        sums = problem.with_known(sums, at)
-        visits = now.row_visits + problem.n_rows
+        sums, visits = self._sums(now, swept), now.row_visits
+        visits += problem.n_rows if self.step.needs_sums else 0
         if mixing is not None:
             accepted, mixing = self._anderson.judge(mixing, sums)
             if not accepted:  # the run stands where it stood
@@ -203,6 +203,17 @@ class _Loop:
             ended=self._is_ended(new, len(history)),
             floor=floor,
         )
+
+    def _sums(self, now: SolverState, swept: SweepPass) -> Statistics:
+        """The sums of a sweep, with those of rows that have gone by or are known; of no rows where
+        the step needs none."""
+        problem, at = self.problem, now.at
+        if not self.step.needs_sums:
+            none = np.zeros(len(at.centres))
+            return Statistics(0.0, none, none[:, None], none)
+        sums = problem.engine.fold(problem.rows, swept, self._reports(now))
+        sums = sums if self.carried is None else sums.with_past(self.carried(at))
+        return problem.with_known(sums, at)
 
     @property
     def _anderson(self) -> Anderson:

@@ -223,7 +223,10 @@ class Solving(Protocol):
     """A way to solve a problem from its starts, and to assign every row at the end of the best
     run."""
 
-    takes_fewer_starts: bool = False  # True where several clusters may begin at one centre
+    @property
+    def takes_fewer_starts(self) -> bool:
+        """True where several clusters may begin at one centre."""
+        return False
 
     def best(self, runs: Runs) -> tuple[Problem, BestRun]:
         """Return the problem that was solved, and the best run."""

@@ -397,9 +397,8 @@ def kept_clusters(utility: Float64, centres: Centres, removed: int) -> IntArray:
     """Return the clusters that stay when some of least utility go. The neighbour of one that goes
     stays, as long as others may go: where two share a crowd, each is of little use while the other
     is there."""
-    apart = centres.squared_distances()
-    noise = rounding(np.float64) * float(apart.max())
-    np.fill_diagonal(apart, np.inf)
+    widest = 4.0 * centres.squared_distances_from_mean(np.ones(len(centres))).max()
+    noise = rounding(np.float64) * float(widest)
     order = ascending(utility)
     gone: set[int] = set()
     needed: set[int] = set()
@@ -408,7 +407,9 @@ def kept_clusters(utility: Float64, centres: Centres, removed: int) -> IntArray:
             break
         if cluster not in gone and (cluster not in needed or len(gone | needed) == len(centres)):
             gone.add(int(cluster))
-            needed.add(first_largest(-apart[cluster], noise))
+            apart = (centres - centres[[cluster]]).squared_norms()  # all pairs may be too many
+            apart[cluster] = np.inf
+            needed.add(first_largest(-apart, noise))
     return np.array([cluster for cluster in range(len(centres)) if cluster not in gone])
 
 

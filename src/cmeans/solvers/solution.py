@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -47,6 +47,11 @@ class Step(Protocol):
         are."""
 
     @property
+    def needs_sums(self) -> bool:
+        """False for steps that pass over the rows by themselves, so that a sweep before them would
+        be for nothing."""
+
+    @property
     def keeps_clusters(self) -> bool:
         """True where clusters and their scales stay what they are from sweep to sweep."""
 
@@ -54,7 +59,7 @@ class Step(Protocol):
         self,
         problem: Problem,
         swept: SweepPass,
-        sums: Statistics,  # of that sweep
+        sums: Statistics,  # of that sweep, or of no rows where they are not needed
         last: tuple[State, Statistics] | None,  # the state one sweep before, and its sums
     ) -> StepResult: ...
 
@@ -65,6 +70,7 @@ class NextCentres:
 
     needs_labels: bool = False
     keeps_clusters: bool = True
+    needs_sums: ClassVar[bool] = True
 
     def __call__(
         self,

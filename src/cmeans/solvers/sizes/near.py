@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ import numpy.typing as npt
 from ... import native
 from ...data.arrays import Array, Float64, IntArray, Partition
 from ...native.calls import ADDRESS, REAL, WHOLE, address
+from ...runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ...spaces import Space
 from ...sweeps.final_pass import Moves
 from ...sweeps.passes import FewNearestPass, MarginPass, SweepPass
@@ -228,6 +230,7 @@ class PlacingStep:
     bounds: SizeBounds
     needs_labels: bool = False
     keeps_clusters: bool = True
+    needs_sums: ClassVar[bool] = False
 
     def __call__(
         self,
@@ -241,6 +244,8 @@ class PlacingStep:
         prices, _ = near_prices(problem, rows, self.bounds, at.known_scales(), first=last is None)
         placed = PlacedRows.of(problem, rows, self.bounds, State(at.centres, prices))
         sums = placed.sums(problem)
+        if not sums.is_finite():
+            raise OutOfRangeError(NOT_FINITE)
         new = NEXT_CENTRES(problem, swept, sums, last)
         visits = 2 * problem.n_rows + new.row_visits
         return StepResult(State(new.state.centres, prices), visits, sums=sums)

@@ -85,6 +85,14 @@ class SizeLimits:
     # number
     low_is_share: npt.NDArray[np.bool_]
     high_is_share: npt.NDArray[np.bool_]  # (c,) rounded up
+    in_means: bool = False  # the same multiple of the mean size for all, however many they are
+
+    def for_clusters(self, count: int) -> SizeLimits:
+        """Return the same multiples of the mean size for fewer clusters."""
+        larger = len(self.low) / count
+        high = np.minimum(self.high[:count] * larger, 1.0)
+        shares = self.low_is_share[:count], self.high_is_share[:count]
+        return SizeLimits(self.given, self.low[:count] * larger, high, *shares, in_means=True)
 
     def over(self, weight: ColumnFacts, *, soft: bool, sampled: bool = False) -> SizeBounds:
         """Bounds for rows of these weights; of a sample, wide enough for whole rows."""

@@ -4,6 +4,7 @@ bounds, in turn."""
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -79,6 +80,7 @@ class _SizedStep:
     pricing: _Pricing
     needs_labels: bool = False
     keeps_clusters: bool = True
+    needs_sums: ClassVar[bool] = True
 
     def __call__(
         self,
@@ -114,7 +116,17 @@ class Sized(Solving):
     n_rows: int  # of the fit: fewer are a sample
     matched: bool  # whether starts are brought into the order of the bounds, as drawn ones are
 
-    takes_fewer_starts = True
+    @property
+    def takes_fewer_starts(self) -> bool:
+        """True where clusters have bounds of their own, or numbers of rows, and several that begin
+        at one centre divide its rows."""
+        return not self.limits.in_means
+
+    def for_clusters(self, count: int) -> Sized:
+        """Return the solver for fewer clusters, of which each may hold more."""
+        if not self.limits.in_means or count == len(self.limits.low):
+            return self
+        return replace(self, limits=self.limits.for_clusters(count))
 
     @property
     def rule(self) -> Rule:
@@ -176,8 +188,12 @@ class Sized(Solving):
     def best(self, runs: Runs) -> tuple[Problem, BestRun]:
         """Solve from every start, and with a `search` from where that for the best plain partition
         ends too."""
+        first = list(runs.starts)
+        return self.for_clusters(max(map(len, first)))._best(runs, first)
+
+    def _best(self, runs: Runs, first: list[Centres]) -> tuple[Problem, BestRun]:
         problem, observer, schedule = runs.problem, runs.observer, runs.schedule
-        within, first, visits = replace(problem, rule=self.rule), list(runs.starts), 0
+        within, visits = replace(problem, rule=self.rule), 0
         if runs.search is not None:
             before = observer.of_pilot(self._as_final)
             found = best_of(
@@ -226,6 +242,12 @@ class Sized(Solving):
     ) -> FitResult:
         """The last pass over all rows, within the bounds, and how far its cost may be from the
         least; `numbered_along` as of `multistart.concluded`, for clusters of the same bounds."""
+        sized = self.for_clusters(len(best.solution.state.centres))
+        return sized._concluded(best, problem, observer, numbered_along)
+
+    def _concluded(
+        self, best: BestRun, problem: Problem, observer: Observer, numbered_along: Population | None
+    ) -> FitResult:
         bounds, visits = self.bounds(problem), best.row_visits
         space, state = portable(best, problem)
         whole: WholeRows | PlacedRows | None = None

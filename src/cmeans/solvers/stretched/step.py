@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -27,6 +28,7 @@ class NextClusters:
     volumes: Volumes
     needs_labels: bool = False
     keeps_clusters: bool = True  # and the objective falls, so that there are no cycles
+    needs_sums: ClassVar[bool] = True
 
     def __call__(
         self,
