@@ -115,11 +115,13 @@ def papers(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Run the linters and the type checker, and print the weight of the source."""
+    """Run the linters and the type checkers, of users' code too, and print the weight of the
+    source."""
     install(session, "all", "test", "lint")
     session.run("ruff", "check", ".", external=True)
     session.run("ruff", "format", "--check", ".", external=True)
     session.run("mypy", external=True)
+    session.run("python", "-m", "tools.user_types", external=True)
     session.run("python", "-m", "tools.weight", external=True)
 
 
@@ -156,10 +158,12 @@ def wheel(session: nox.Session) -> Path:
 
 @nox.session
 def packages(session: nox.Session) -> None:
-    """Build both packages, and install the wheel, away from the sources."""
+    """Build both packages, write what they are made of and their digests beside them, and install
+    the wheel, away from the sources."""
     session.install("build")
     shutil.rmtree(wheels(session), ignore_errors=True)
     session.run("python", "-m", "build", "--outdir", str(wheels(session)), silent=True)
+    session.run("python", "-m", "tools.provenance", str(wheels(session)), silent=True)
     session.install("--force-reinstall", "--no-deps", str(wheel(session)))
     session.install(str(wheel(session)))
     session.chdir(session.create_tmp())

@@ -1,14 +1,15 @@
 """What Anderson mixing and growing samples save: rows visited until the centres stand still, and
 the objective they stand at.
 
-    python -m benchmarks.acceleration                    20 seeds of every problem; about half an
-    hour python -m benchmarks.acceleration --seeds 3 --only S2 birch1
+    python -m benchmarks.acceleration                    20 seeds of every problem; about an hour
+    python -m benchmarks.acceleration --seeds 3 --only S2 birch1
 
 Each problem is solved from the same start, without search, by the plain loop, with
 `Search.acceleration`, with `Search.progressive`, and with both, the default of soft rules. A visit
-is one row looked at in one sweep, those of samples included; "objective" is the mean over seeds of
-its difference from the plain loop's. Progressive starts are the same rows, but their way leads over
-samples, so that they may end in another local minimum.
+is one row looked at in one sweep, those of samples included; seconds are the processor's, in one
+thread; "objective" is the mean over seeds of its difference from the plain loop's. Progressive
+starts are the same rows, but their way leads over samples, so that they may end in another local
+minimum.
 """
 
 from __future__ import annotations
@@ -75,10 +76,10 @@ def measure(name: str, seeds: int) -> str:
                 search.progressive and len(x) <= 50_000
             ):
                 continue
-            started = time.perf_counter()
-            model = maker(random_state=seed, max_iter=1000, search=search, **words).fit(x)
+            started = time.process_time()
+            model = maker(random_state=seed, max_iter=1000, search=search, n_jobs=1, **words).fit(x)
             runs[way].append(
-                (model.row_visits_ / len(x), model.objective_, time.perf_counter() - started)
+                (model.row_visits_ / len(x), model.objective_, time.process_time() - started)
             )
     cells = [f"{name} ({len(x):,} rows)"]
     plain = runs["plain"]
@@ -117,9 +118,9 @@ def main() -> None:
     lines = [
         "# Fewer sweeps",
         "",
-        f"Medians over {arguments.seeds} seeds: visits per row and seconds of the plain loop; then "
-        "how many times fewer visits, how many",
-        "times faster, and the mean change of the objective.",
+        f"Medians over {arguments.seeds} seeds: visits per row and processor seconds of the plain "
+        "loop; then how many times fewer",
+        "visits, how many times faster, and the mean change of the objective.",
         "",
         "    " + header().replace("\n", "\n    "),
         "",

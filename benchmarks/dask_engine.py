@@ -29,11 +29,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import cmeans
 from cmeans import Search
-from cmeans.engines import Pass
-from cmeans.engines.dask import session as dask_session
-from cmeans.engines.dask.shards import PreparedOnce
+from cmeans.engines.dask.holder import DaskHolder
 from cmeans.fitting.prediction import Predicting
-from cmeans.sweeps.passes import SweepPass
 
 from .harness import DataError, finish, header, load, machine, unit_interval
 
@@ -83,19 +80,18 @@ def seconds_of_a_sweep(x: Any, words: dict[str, Any]) -> float:
 
 def bytes_of_a_sweep(x: Any, words: dict[str, Any]) -> int:
     """The most that any sweep of a fit sends to a worker."""
-    sizes: list[int] = []
+    sizes, task = list[int](), DaskHolder.task
 
-    class Weighed(PreparedOnce):
-        def __init__(self, over: Pass[Any]) -> None:
-            super().__init__(over)
-            if isinstance(over, SweepPass):
-                sizes.append(len(pickle.dumps(over)))
+    def weighed(self: DaskHolder, work: Any, numbers: Any, arguments: Any) -> Any:
+        if not getattr(work, "reads", True):  # workers have the rows in their space
+            sizes.append(len(pickle.dumps(work)))
+        return task(self, work, numbers, arguments)
 
-    dask_session.PreparedOnce = Weighed
+    DaskHolder.task = weighed
     try:
         timed(x, words)
     finally:
-        dask_session.PreparedOnce = PreparedOnce
+        DaskHolder.task = task
     return max(sizes)
 
 

@@ -1,4 +1,5 @@
-"""The Markdown page, from stored results: what `page.md` shows of them."""
+"""The Markdown pages, from stored results: what `page.md` shows of them, for readers, and the
+targets that `targets_page.md` holds them to, for those who work on speed."""
 
 from __future__ import annotations
 
@@ -9,9 +10,13 @@ from typing import Any
 from . import growth
 from .template import render
 
+OWN = "own"  # environment of the contestants that are ours
+TARGETS = Path(__file__).with_name("targets.md")
+
 
 def write(results: dict[str, Any], path: Path) -> None:
-    """The page, and its figure."""
+    """The page and its figure, and the targets beside this file where the page is the one in the
+    documentation."""
     by_point = sorted(results.values(), key=lambda result: result["point"])
     pictures = {}
     for name, result in results.items():
@@ -26,11 +31,40 @@ def write(results: dict[str, Any], path: Path) -> None:
         "quick": any(result["quick"] for result in results.values()),
         "minutes": sum(result["took"] for result in results.values()) / 60,
         "by_point": by_point,
+        "gains": [gain for result in results.values() for gain in gains(result)],
+        "turns": "every_size" in results,
         "sections": sorted(results.items(), key=lambda item: (item[1]["point"] or 99, item[0])),
         "pictures": pictures,
     }
     functions = {function.__name__: function for function in (contest, shown, span, verdict)}
     path.write_text(render("page.md", names | functions))
+    if path.parent.name == "docs":
+        TARGETS.write_text(render("targets_page.md", names | functions))
+
+
+def gains(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """Each other package of a contest beside our contestant of the same type of numbers."""
+    records = contest(result.get("contestants", ()))
+    ours = [record for record in records if record["environment"] == OWN]
+    lines = []
+    for record in records:
+        if record["environment"] == OWN:
+            continue
+        same = [own for own in ours if own["words"].get("dtype") == record["words"].get("dtype")]
+        own = (same or ours)[0]
+        pairs = zip(record["seconds"], own["seconds"], strict=False)
+        ratios = [theirs / here for theirs, here in pairs]
+        lines.append(
+            {
+                "work": result["title"],
+                "package": f"{record['name']} beside {own['name']}",
+                "ratio": statistics.median(ratios),
+                "low": min(ratios),
+                "high": max(ratios),
+                "objective": record["cost"] / own["cost"],
+            }
+        )
+    return lines
 
 
 def machines(results: dict[str, Any]) -> dict[str, list[str]]:

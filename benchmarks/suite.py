@@ -5,14 +5,22 @@ it is published (`battery/set.data.gz`, `battery/set.labels0.gz`). Of each label
 0 are noise and are left out of the score; a method's score on a set is the adjusted Rand index with
 the labelling that it meets best. Number given: as many clusters as that labelling has. Number
 unknown: one call; rows that a method leaves out count as one more cluster.
+
+Others are judged beside ours by a file of their own, `--method FILE.py`, which has a function
+`fit_predict(X, n_clusters)` that returns labels from 0, -1 for rows that are left out; `n_clusters`
+is None where it is unknown. `--labels FOLDER` writes what comes out as the suite keeps results, to
+be sent to it: `FOLDER/METHOD/battery/set.resultK.gz`, below the method's name labels from 1, and 0
+for what is left out.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import importlib
 import json
 import os
+import runpy
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -42,7 +50,8 @@ def sets(place: Path) -> Iterator[tuple[str, Any, list[Any]]]:
                 [np.loadtxt(one, dtype=int) for one in labels],
             )
         return
-    stored, parts = np.load(place), {}
+    stored = np.load(place)
+    parts: dict[str, dict[str, Any]] = {}
     for key in stored.files:
         battery, name, what = key.split("|")
         parts.setdefault(f"{battery}/{name}", {})[what] = stored[key]
@@ -105,26 +114,42 @@ def methods(given: bool) -> dict[str, Method]:
     return {name: method for name, method in found.items() if method is not None}
 
 
-def judged(method: Method, X: Any, labellings: list[Any], given: bool) -> dict[str, Any]:
-    """Return score, number and CPU seconds of a method on a set."""
+def write_labels(folder: Path, data: str, name: str, made: dict[int | None, Any]) -> None:
+    """Write the labels of a set as the suite keeps them: a file for each number of clusters that a
+    method was given and made."""
+    for number, labels in made.items():
+        if number == len(np.unique(labels[labels >= 0])):
+            path = folder / name / f"{data}.result{number}.gz"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with gzip.open(path, "wt") as file:
+                file.write("\n".join([name, *map(str, labels + 1)]) + "\n")
+
+
+def judged(
+    method: Method, X: Any, labellings: list[Any], given: bool
+) -> tuple[dict[str, Any], dict[int | None, Any]]:
+    """Return score, number and CPU seconds of a method on a set; and its labels, by number."""
     numbers = [int(labels.max()) for labels in labellings]
-    start, made = time.process_time(), {}
+    start = time.process_time()
+    made: dict[int | None, Any] = {}
     for number in sorted(set(numbers)) if given else [None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             made[number] = np.asarray(method(X, number))
+    seconds = time.process_time() - start
     scores = []
     for labels, number in zip(labellings, numbers, strict=True):
         kept = labels > 0
         answer = made[number if given else None]
         scores.append(adjusted_rand_score(labels[kept], answer[kept]))
     found = len(np.unique(made[None][made[None] >= 0])) if not given else None
-    return {
+    judgement = {
         "score": float(max(scores)),
         "number": found,
         "right": None if given else found in numbers,
-        "seconds": time.process_time() - start,
+        "seconds": seconds,
     }
+    return judgement, made
 
 
 def main() -> None:
@@ -134,20 +159,27 @@ def main() -> None:
     parser.add_argument("--only", default="", help="part of the names of methods")
     parser.add_argument("--number", default="", help="given or unknown alone")
     parser.add_argument("--sets", default="", help="part of the names of sets")
+    parser.add_argument("--method", nargs="*", default=[], help="Python files of other methods")
+    parser.add_argument("--labels", help="a folder for labels, as the suite keeps them")
     asked = parser.parse_args()
+    others = {Path(file).stem: runpy.run_path(file)["fit_predict"] for file in asked.method}
     place = Path(asked.place or Path(os.environ["CMEANS_DATA"]) / NAME)
     results: dict[str, Any] = {}
     for given in (True, False):
         if asked.number not in ("", "given" if given else "unknown"):
             continue
-        for name, method in methods(given).items():
+        for name, method in (methods(given) | others).items():
             if asked.only not in name:
                 continue
-            rows = {
-                data: judged(method, X, labels, given)
-                for data, X, labels in sets(place)
-                if asked.sets in data
-            }
+            rows = {}
+            for data, X, labels in sets(place):
+                if asked.sets not in data:
+                    continue
+                rows[data], made = judged(method, X, labels, given)
+                if asked.labels:
+                    write_labels(Path(asked.labels), data, name, made)
+            if not rows:
+                parser.error(f"no set of {place} has {asked.sets!r} in its name")
             key = f"{name}, number {'given' if given else 'unknown'}"
             results[key] = rows
             print(line(key, rows), flush=True)

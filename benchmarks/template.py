@@ -3,12 +3,14 @@
 The prose of a paper is `page.md` in its folder; its placeholders are the public names of the
 paper's reading. What the paper claims is a table, `claims.toml` beside it: rows of
 
-text, where   what is claimed, and where in the paper cells         an expression: the numbers that
-it depends on, by name; none where they are not measured holds         an expression of these
-numbers: it came out so; `better`: even better why           the numbers in a sentence each, as
-an expression: such a row for each of some things, which is called so, or whose parts are verdict
-the verdict itself, where nothing is to be judged; anyway: `why` says something even of what is not
-measured
+- text, where: what is claimed, and where in the paper;
+- cells: an expression, the numbers that it depends on, by name; none where they are not measured;
+- holds: an expression of these numbers: it came out so; `better`: even better; `chance`: so it
+  does, but a partition by chance reaches as much;
+- why: the numbers in a sentence;
+- each, as: an expression: such a row for each of some things, and what they are called;
+- verdict: the verdict itself, where nothing is to be judged;
+- anyway: `why` says something even of what is not measured.
 
 `[verdicts]` of a table replaces the words for yes, better, no and unknown. Expressions and
 placeholders are Jinja's.
@@ -29,6 +31,7 @@ from . import markdown
 
 ROOT = Path(__file__).parent
 REPRODUCED, BETTER, NOT = "reproduced", "better", "not reproduced"
+CHANCE = "no more than by chance"
 UNKNOWN = {"verdict": "not measured", "why": ""}
 
 
@@ -84,9 +87,8 @@ def toml(path: str) -> dict[str, Any]:
 def judged(path: str, names: dict[str, Any], which: str = "claims") -> list[Claim]:
     """The rows of a table, each with its verdict."""
     read = toml(path)
-    verdicts = {"yes": REPRODUCED, "better": BETTER, "no": NOT, "unknown": UNKNOWN} | read.get(
-        "verdicts", {}
-    )
+    verdicts = {"yes": REPRODUCED, "better": BETTER, "no": NOT, "unknown": UNKNOWN}
+    verdicts |= {"chance": CHANCE} | read.get("verdicts", {})
     made = []
     for row in read[which]:
         for item in _value(row["each"], names) if "each" in row else [()]:
@@ -109,12 +111,15 @@ def _judged(row: dict[str, Any], names: dict[str, Any], verdicts: dict[str, Any]
             unknown["verdict"],
             _filled(row["why"], names) if row.get("anyway") else unknown["why"],
         )
-    better = "better" in row and _value(row["better"], names)
-    verdict = (
-        row.get("verdict")
-        or verdicts["better" if better else "yes" if _value(row["holds"], names) else "no"]
-    )
-    return Claim(text, where, verdict, _filled(row["why"], names))
+    if "verdict" in row:
+        return Claim(text, where, row["verdict"], _filled(row["why"], names))
+    if "better" in row and _value(row["better"], names):
+        found = "better"
+    elif not _value(row["holds"], names):
+        found = "no"
+    else:
+        found = "chance" if "chance" in row and _value(row["chance"], names) else "yes"
+    return Claim(text, where, verdicts[found], _filled(row["why"], names))
 
 
 @cache

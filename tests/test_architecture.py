@@ -74,6 +74,7 @@ ORDER = (
 LEVEL = {name: number for number, name in enumerate(ORDER)}
 HEAVY = {
     "anndata",
+    "onnx",
     "pyarrow",
     "typer",
     "rich",

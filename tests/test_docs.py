@@ -18,7 +18,7 @@ import cmeans
 pytestmark = pytest.mark.slow
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-ROOMS = ("anndata", "datasets", "inspection", "kernels", "metrics", "papers", "rules", "validity")
+ROOMS = ("anndata", "datasets", "inspection", "kernels", "metrics", "onnx", "papers", "rules", "validity")
 PUBLIC = [name for name in cmeans.__all__ if name not in ROOMS]
 
 
@@ -50,21 +50,31 @@ def test_the_python_of_a_page(
     plt.close("all")
 
 
-@pytest.mark.parametrize("block", range(5))
-def test_the_page_on_rows_anywhere(
-    block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+# blocks of pages that need packages of which some may not be there, each after those it needs
+BLOCKS = {
+    "rows_anywhere": [(0,), (0, 1), (0, 2), (0, 3), (0, 3, 4, 5, 6), (0, 3, 7)],
+    "models_elsewhere": [(0, 1), (0, 2), (0, 3), (0, 4), (0, 5)],
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*type hint is inferred as AnyType")  # by importing mlflow
+@pytest.mark.parametrize(
+    ("page", "numbers"), [(page, numbers) for page in BLOCKS for numbers in BLOCKS[page]]
+)
+def test_blocks_that_need_other_packages(
+    page: str, numbers: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A block needs the first one, or the raster's, and packages of which some may not be there."""
     monkeypatch.chdir(tmp_path)
-    text = (DOCS / "rows_anywhere.md").read_text()
+    text = (DOCS / f"{page}.md").read_text()
     blocks = re.findall(r"^```python\n(.*?)^```", text, flags=re.S | re.M)
+    assert len(blocks) == max(map(max, BLOCKS[page])) + 1
     names: dict[str, object] = {}
-    for code in (blocks[0], blocks[3], blocks[block]):
-        for package in re.findall(r"^import (\w+)$", code, flags=re.M):
+    for code in (blocks[number] for number in numbers):
+        for package in re.findall(r"^import ([\w.]+)$", code, flags=re.M):
             pytest.importorskip(package)
         said = io.StringIO()
         with redirect_stdout(said):
-            exec(compile(code, "docs/rows_anywhere.md", "exec", dont_inherit=True), names)
+            exec(compile(code, f"docs/{page}.md", "exec", dont_inherit=True), names)
         printed = re.findall(r"^ *print\(.*\)  # (.*)$", code, flags=re.M)
         assert said.getvalue().splitlines() == printed
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
+import zipfile
 from pathlib import Path
 
-from tools import capabilities
+from tools import capabilities, provenance
 
 import cmeans
 
@@ -50,3 +53,22 @@ def test_weight_counts_code_alone() -> None:
     )
     assert code_lines(source) == 5
     assert code_lines('"""Nothing else."""\n') == 0
+
+
+def test_provenance_names_what_a_wheel_is_and_asks_for(tmp_path: Path) -> None:
+    told = "Name: cmeans\nVersion: 1.2.3\nLicense-Expression: BSD-3-Clause\n"
+    told += "Requires-Dist: numpy>=1.26\nRequires-Dist: dask[array]>=2024.12; extra == 'dask'\n"
+    with zipfile.ZipFile(tmp_path / "cmeans-1.2.3-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("cmeans-1.2.3.dist-info/METADATA", told)
+    (tmp_path / "cmeans-1.2.3.tar.gz").write_bytes(b"sources")
+    sums, bill = provenance.write(tmp_path, tmp_path / "out")
+    digests = dict(reversed(line.split("  ")) for line in sums.read_text().splitlines())
+    assert digests["cmeans-1.2.3.tar.gz"] == hashlib.sha256(b"sources").hexdigest()
+    made = json.loads(bill.read_text())
+    own = made["metadata"]["component"]
+    assert own["hashes"] == [
+        {"alg": "SHA-256", "content": digests["cmeans-1.2.3-py3-none-any.whl"]}
+    ]
+    assert own["licenses"] == [{"license": {"id": "BSD-3-Clause"}}]
+    asked = [(each["name"], each["scope"]) for each in made["components"]]
+    assert asked == [("dask", "optional"), ("numpy", "required")]

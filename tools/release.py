@@ -1,10 +1,10 @@
 """All that a release is made of, checked: python -m tools.release [--out DIR] [--tests].
 
 The tree is clean and the version the same everywhere; the sdist and the wheels of every system are
-built and read by twine; this machine's wheel is installed in a fresh environment of every Python
-that is here, where the demonstration runs. With --tests the suite runs from the unpacked sdist.
-Nothing is uploaded: the commands for that are printed at the end. Needs `build`, `twine` and
-`ziglang`.
+built, read by twine, and have their bills of materials and digests beside them; this machine's
+wheel is installed in a fresh environment of every Python that is here, where the demonstration
+runs. With --tests the suite runs from the unpacked sdist. Nothing is uploaded: the commands for
+that are printed at the end. Needs `build`, `twine` and `ziglang`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from datetime import date
 from pathlib import Path
 
 from hatch_build import ROOT
+
+from tools import provenance
 
 PYTHONS = ("python3.11", "python3.12", "python3.13", "python3.14")
 # of Linux; elsewhere pip takes the sdist
@@ -106,6 +108,7 @@ def main() -> None:
     print(run(sys.executable, "-m", "build", "--sdist", "--outdir", out).splitlines()[-1])
     print(run(sys.executable, "-m", "tools.wheels", "--out", out), end="")
     print(run(sys.executable, "-m", "twine", "check", "--strict", *sorted(out.iterdir())), end="")
+    provenance.write(out, out)
     with tempfile.TemporaryDirectory() as folder:
         wheels = [
             wheel for wheel in out.glob("*.whl") if HERE.get(platform.machine(), "-") in wheel.name
@@ -127,7 +130,8 @@ def main() -> None:
                 )
         if arguments.tests:
             tests_from_sdist(out / f"cmeans-{name}.tar.gz", Path(folder))
-    print(f"Ready. git tag v{name} && git push --tags && python -m twine upload {out}/*")
+    upload = f"python -m twine upload {out}/*.whl {out}/*.gz"
+    print(f"Ready. git tag v{name} && git push --tags && {upload}")
 
 
 if __name__ == "__main__":

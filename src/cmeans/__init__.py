@@ -11,7 +11,7 @@ from importlib import import_module as _import_module
 from .runtime.version import __version__
 
 if _typing.TYPE_CHECKING:
-    from . import anndata, datasets, inspection, kernels, metrics, papers, rules, validity
+    from . import anndata, datasets, inspection, kernels, metrics, onnx, papers, rules, validity
     from .data.addresses import Address
     from .data.files import open_blocks
     from .data.recipe.read_table import read_table
@@ -30,6 +30,7 @@ if _typing.TYPE_CHECKING:
         StreamingGaussianMixture,
     )
     from .estimators.auto_clustering import AutoClustering, cluster
+    from .estimators.explore import explore
     from .estimators.landmark_graph import LandmarkGraph
     from .fitting.covariance import Covariance
     from .fitting.landmark_choice import Landmarks
@@ -87,10 +88,12 @@ __all__ = [
     "anndata",
     "cluster",
     "datasets",
+    "explore",
     "inspection",
     "kernels",
     "load",
     "metrics",
+    "onnx",
     "open_blocks",
     "papers",
     "read_table",
@@ -109,6 +112,7 @@ _MODULES = {
     "inspection",
     "kernels",
     "metrics",
+    "onnx",
     "papers",
     "rules",
     "validity",
@@ -135,6 +139,7 @@ _PLACES = {  # of names that are neither modules nor estimators
     "SequentialPossibilisticCMeans": "papers",
     "TwoStepKernelKMeans": "papers",
     "cluster": "estimators.auto_clustering",
+    "explore": "estimators.explore",
     "load": "persistence.model_file",
     "open_blocks": "data.files",
     "read_table": "data.recipe.read_table",

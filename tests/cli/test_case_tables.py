@@ -152,6 +152,7 @@ KINDS: dict[str, tuple[str | bytes, str]] = {  # with what is told
     "Unicode text of Excel": (lines("#").replace(";", "\t").encode("utf-16"), "thousands"),
     "a separator at the end": (lines("#", "a;b;", ";"), "left out: '' (empty)"),
     "an empty column": (lines("#;", "a;e;b"), "left out: 'e' (empty)"),
+    "ZIP codes": (lines("#;01234", "a;zip;b").replace(",", ""), "zeros; --categorical zip)"),
     "words for nothing": (lines("#") + "#N/A;10\n" * 3, "cells are empty (3 of 243 in 'a')"),
 }
 

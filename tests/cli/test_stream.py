@@ -767,7 +767,7 @@ class TestRefusals:
             (
                 "t.arrow",
                 arrow(pa.table({"a": ["x"]})),
-                "t.arrow: no numeric columns (it has column 'a' (text)).",
+                "t.arrow: no numeric columns; left out: 'a' (1) (categories; --categorical a).",
             ),
         ],
     )
@@ -880,7 +880,7 @@ def test_numbers_as_people_write_them(cmeans: Command, tmp_path: Path) -> None:
     words = ["stream", tmp_path / "x.csv", "-c", 2, "--encoding", "cp1252", "--id", "wer"]
     ended = cmeans(*words, "--checkpoint", state, "--out", out)
     assert ended.summary["sizes"] == [30, 30]
-    assert "column 'preis': 10 of 10 values look like numbers with decimal commas" in ended.err
+    assert "column 'preis': 60 of 60 values look like numbers with decimal commas" in ended.err
     predicted = cmeans("predict", state, tmp_path / "x.csv", "--out", tmp_path / "p.csv")
     assert predicted.summary["sizes"] == [30, 30]
     with out.open("rb") as first:
@@ -896,3 +896,37 @@ def test_numbers_that_have_two_meanings(cmeans: Command, tmp_path: Path) -> None
     assert "say which with --decimal , or --thousands ,." in ended.err
     words = ["stream", tmp_path / "x.csv", "-c", 2, "--summary", tmp_path / "s.json"]
     assert cmeans(*words, "--thousands", ",", "-q").code == 0
+
+
+def test_columns_made_of_others(cmeans: Command, tmp_path: Path, feed: Feed) -> None:
+    rng = np.random.default_rng(0)
+    rows = [
+        f"{1 + at % 28:02d}.03.2024;{at % 24};{'abc'[at % 3]};{at % 3 * 30};{at % 5};{v:.3f};01234"
+        for at, v in enumerate(rng.normal(9 * (np.arange(90) % 3)))
+    ]
+    faulty = [row.replace(".03.", ".13.") if at == 40 else row for at, row in enumerate(rows)]
+    faulty[50] = ";".join([*rows[50].split(";")[:5], "-9999", "01234"])
+    names, first, second = "day;hour;plan;lat;lon;v;zip", tmp_path / "x.csv", tmp_path / "y.csv"
+    first.write_text("\n".join([names, *faulty, ""]))
+    second.write_text("\n".join([names, rows[0].replace("a;", "d;"), rows[1], ""]))
+    made = "--dates day=%d.%m.%Y --cyclic hour=24 --categorical plan --latlon lat,lon"
+    table = made.split()
+    words = ["--missing-values", "-9999", "--column-weight", "v=4", "--chunk-size", 30, *LINEAR]
+    state = tmp_path / "s.safetensors"
+    ended = cmeans("stream", first, *table, *words, "--checkpoint", state)
+    assert "left out: 'zip' (codes with leading zeros; --categorical zip)" in ended.err
+    assert "line 42: column 'day' holds '13.13.2024', no date as %d.%m.%Y" in ended.err
+    assert "line 52: column 'v' is empty" in ended.err
+    feed(first.read_bytes())
+    assert answers(cmeans("stream", *table, *words)).equals(answers(ended))
+    first.write_text("\n".join([names, *np.delete(rows, [40, 50]).tolist(), ""]))
+    words = {"dates": ["day"], "cyclic": {"hour": 24}, "latlon": [("lat", "lon")]}
+    with pytest.warns(library.DataWarning, match="'zip'"):
+        known = library.read_table(first, categorical=["plan"], column_weight={"v": 4}, **words)
+    x = np.array(known.read(0, len(known)))
+    assert answers(ended)["label"].to_pylist() == by_hand(x, 30)[1]
+    assert library.load(state).recipe_.columns == known.columns
+    more = cmeans("stream", second, *table, "--resume", "--checkpoint", state)
+    assert (more.code, "not seen in 1 row, such as 'd'" in more.err) == (0, True)
+    other = cmeans("stream", second, "--cyclic", "v=7", "--resume", "--checkpoint", state)
+    assert "--cyclic v: " in refused(other)

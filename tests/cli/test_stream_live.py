@@ -61,6 +61,12 @@ def test_clusters_come_and_go(cmeans: Command, tmp_path: Path) -> None:
     assert summary["cluster_numbers"] == [0, 1, 2]
 
 
+def test_a_cluster_that_opens_in_a_large_chunk_is_no_alarm(cmeans: Command, tmp_path: Path) -> None:
+    rows = written(tmp_path / "x.csv", arrivals(3000)[0])
+    words = ("--alert", 0.9999, "--chunk-size", 2000, "--out", tmp_path / "l.csv")
+    assert cmeans("stream", rows, *words).summary["alerts"] < 20  # 231 rows of it are in its chunk
+
+
 def test_resumed_to_the_same_bits(cmeans: Command, tmp_path: Path) -> None:
     x, _ = arrivals()
     whole, part = tmp_path / "whole", tmp_path / "part"
@@ -90,7 +96,7 @@ def test_text_is_left_out(cmeans: Command, tmp_path: Path) -> None:
     rows = written(tmp_path / "x.csv", arrivals(60)[0])
     ended = cmeans("stream", rows, "-c", 2)
     assert ended.code == 0
-    assert "left out, being no numbers: columns 'when' (text), 'device' (text)" in ended.err
+    assert "left out: 'when' (identifiers; --id when), 'device' (3) (categories;" in ended.err
 
 
 def test_outlier_scores_of_told_clusters(cmeans: Command, tmp_path: Path) -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 import numpy as np
 import pytest
 
 from cmeans.engines import ThreadEngine, threads
-from cmeans.engines.dask import rows as dask_rows
-from cmeans.engines.dask.rows import AT_ONCE, DaskRows
-from cmeans.engines.dask.shards import WorkerMemory
+from cmeans.engines.dask.holder import AT_ONCE, groups_of
+from cmeans.engines.parts.orders import RECENT, Store
 from cmeans.fitting.memory import waiting_sums
 
 MANY = 60  # tasks, far more than may wait
@@ -83,47 +81,38 @@ def test_the_plan_counts_all_sums_that_may_wait() -> None:
     assert [waiting_sums(n_threads) for n_threads in (1, 2, 8)] == [5, 7, 19]
 
 
-def grouped(
-    monkeypatch: pytest.MonkeyPatch, places: list[str], n_rows: list[int], **limits: int
-) -> list[list[int]]:
-    """The groups of partitions of so many rows of 8 bytes on workers of some memory."""
-    rows = object.__new__(DaskRows)
-    rows.client, rows.dtype = None, np.dtype("float64")
-    rows.shape = (sum(n_rows), 1)
-    monkeypatch.setattr(DaskRows, "starts", np.cumsum([0, *n_rows]), raising=False)
-    monkeypatch.setattr(dask_rows, "memory_limits", lambda _: limits)
-    return rows.groups(places)
-
-
-def test_a_task_sums_no_more_partitions_than_its_worker_has_memory_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_task_sums_no_more_partitions_than_its_worker_has_memory_for() -> None:
     sizes = [100, 200, 300, 100, 100, 250, 900, 50]
-    groups = grouped(monkeypatch, ["a"] * 8, sizes, a=AT_ONCE * 8 * 400)
+    groups = groups_of(["a"] * 8, sizes, {"a": AT_ONCE * 400})
     assert groups == [[0, 1], [2, 3], [4, 5], [6], [7]]
     held = [sum(sizes[part] for part in group) for group in groups]
     assert all(count <= 400 or len(group) == 1 for count, group in zip(held, groups, strict=True))
 
 
-def test_each_worker_by_its_own_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_worker_by_its_own_memory() -> None:
     """One that says nothing of a limit sums all that it has."""
-    groups = grouped(monkeypatch, ["a", "b"] * 3, [100] * 6, a=AT_ONCE * 8 * 100, b=0)
+    groups = groups_of(["a", "b"] * 3, [100] * 6, {"a": AT_ONCE * 100, "b": 0})
     assert sorted(groups) == [[0], [1, 3, 5], [2], [4]]
 
 
-def test_shards_share_what_their_worker_has() -> None:
-    memory = WorkerMemory()
+def test_parts_share_what_is_kept_beside_them() -> None:
+    """What is reserved is taken at once; what none of the latest orders has used makes room."""
+    store = Store(100)
+    assert [store.reserve(key, 60, "first") for key in "ab"] == [60, 40]
+    assert store.reserve("c", 60, "first") == 0
+    store.drop("a")
+    assert store.reserve("d", 100, "first") == 60
+    for number in range(RECENT):
+        store.get("b", f"order {number}")
+        store.reserve("c", 0, f"order {number}")
+    assert store.reserve("e", 100, "last") == 60
 
-    def never() -> Any:
-        raise AssertionError("a limit is given")
 
-    assert [memory.take(60, 100, never), memory.take(60, 100, never)] == [60, 40]
-    assert memory.take(60, 100, never) == 0
-    memory.give_back(60)
-    assert memory.take(100, 100, never) == 60
-
-
-def test_without_a_limit_they_share_what_is_spare() -> None:
-    memory = WorkerMemory()
-    assert memory.take(10, None, lambda: 25) == 10
-    assert memory.take(100, None, lambda: 1_000) == 15
+def test_what_does_not_fit_beside_what_is_in_use_is_not_kept() -> None:
+    """Else each pass over many parts would forget the first as it comes to the last."""
+    store, rows = Store(100), np.zeros(5)
+    for turn in range(2):
+        for part in range(3):
+            if store.get(part, f"order {turn}") is None:
+                store.offer(part, rows, f"order {turn}")
+    assert [store.get(part) is None for part in range(3)] == [False, False, True]

@@ -31,8 +31,9 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe", reason="dask[dataframe] is not installed")
 pd = pytest.importorskip("pandas")
 
-from cmeans.engines.dask.session import DaskSession  # noqa: E402
-from cmeans.engines.dask.shards import PreparedOnce, folded  # noqa: E402
+from cmeans.engines.dask.holder import DaskHolder  # noqa: E402
+from cmeans.engines.dask.tasks import Given, answered  # noqa: E402
+from cmeans.engines.parts.beside import folded  # noqa: E402
 from cmeans.engines.parts.columns import Partitions  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -276,13 +277,13 @@ def test_the_same_bits_whatever_the_number_of_workers():
 @pytest.mark.parametrize("made", [cmeans.CMeans, cmeans.papers.PrintedCMeans])
 def test_a_sweep_sends_a_worker_no_more_than_centres_and_scales(client, monkeypatch, made):
     sent = []
-    start = DaskSession._started
+    start = DaskHolder.started
 
-    def watch(session, tasks, wanted):
+    def watch(holder, tasks, wanted):
         sent.append(tasks)
-        return start(session, tasks, wanted)
+        return start(holder, tasks, wanted)
 
-    monkeypatch.setattr(DaskSession, "_started", watch)
+    monkeypatch.setattr(DaskHolder, "started", watch)
     landmarks = X[::20]
     words = {
         "rule": "fuzzy",
@@ -294,17 +295,24 @@ def test_a_sweep_sends_a_worker_no_more_than_centres_and_scales(client, monkeypa
     }
     with pytest.warns(ConvergenceWarning):
         made(C, random_state=0, init=START, **words).fit(rows())
-    sweeps = [tasks for tasks in sent if all(task[0] is folded for task in tasks.values())]
+
+    def is_sweep(task):
+        """True where workers have the rows in their space, and nothing is written beside them."""
+        if task[0] is not answered or task[1].value.reads:
+            return False
+        return task[1].value.asked.arguments[0].function is folded
+
+    sweeps = [tasks for tasks in sent if all(map(is_sweep, tasks.values()))]
     assert len(sweeps) >= 5
     for tasks in sweeps:
-        assert len(tasks) == 2  # one for each worker, which returns its sums itself
-        for function, *arguments in tasks.values():
-            (sweep,) = (argument for argument in arguments if isinstance(argument, PreparedOnce))
-            assert len(pickle.dumps(sweep)) <= 3 * C * len(landmarks) * 8
-            assert function is folded
-            shards, numbers = arguments[:2]  # everything else is a name or a number
-            assert all(isinstance(shard, distributed.Future) for shard in shards)
-            assert len(numbers) == len(shards)
+        assert len(tasks) == 2  # one for each worker, which adds its sums itself
+        for _, work, numbers, parts, slots, store in tasks.values():
+            assert len(pickle.dumps(work)) <= 3 * C * len(landmarks) * 8
+            assert parts is None
+            assert isinstance(store, distributed.Future)
+            assert len(pickle.dumps(slots)) < 500
+            assert all(isinstance(slot, Given) for slot in slots)
+            assert 0 < len(numbers) < len(CHUNKS)
 
 
 FEW_COME = {
@@ -349,20 +357,20 @@ def test_nothing_of_the_size_of_the_rows_comes_here(client, monkeypatch, case):
         adaptive_rows=300,
     )
     limited(monkeypatch, subsampled_above=1000, partition_rows=600, rows_at_once=3000)
-    rows_of, answers, bring, results = [], [], Partitions._brought, DaskSession._results
+    rows_of, answers, bring, results = [], [], Partitions._brought, DaskHolder.results
 
     def brought(self, wanted, parts):
         pieces = bring(self, wanted, parts)
         rows_of.append(sum(map(len, pieces)))
         return pieces
 
-    def came(self, submit):
-        found = results(self, submit)
+    def came(self, tasks, wanted):
+        found = results(self, tasks, wanted)
         answers.append(len(pickle.dumps(found)))
         return found
 
     monkeypatch.setattr(Partitions, "_brought", brought)
-    monkeypatch.setattr(DaskSession, "_results", came)
+    monkeypatch.setattr(DaskHolder, "results", came)
     name, words = FEW_COME[case]
     many = np.concatenate([X + 0.01 * number for number in range(4)])
     words = (
@@ -545,12 +553,11 @@ def test_wrong_weights_and_labels_of_dask_are_named(client):
 
 
 def test_draws_in_proportion_to_weights_that_are_elsewhere(client):
-    from cmeans.engines.dask.rows import DaskRows
     from cmeans.sampling.drawing import weights_at
     from cmeans.sampling.population import Population, draw, sample
 
     weight = np.where(np.arange(N) % 3 == 1, 0.0, 1.0 + np.arange(N) % 4)
-    held = DaskRows(rows(), client, "Owner")
+    held = cmeans.DaskEngine(client).held(rows(), "Owner")
     column = held.partitions.column(
         da.from_array(weight, chunks=(999,)), lambda part, _: part, "weights", "Owner"
     )
@@ -626,9 +633,7 @@ def test_a_checkpoint_of_other_known_labels_is_refused(client, tmp_path):
 
 
 def test_only_the_rows_that_are_asked_for_come(client):
-    from cmeans.engines.dask.rows import DaskRows
-
-    far = DaskRows(rows(), client, "Owner")
+    far = cmeans.DaskEngine(client).held(rows(), "Owner")
     which = np.array([3249, 0, 1100, 1099, 0, 2000, 2777])
     np.testing.assert_array_equal(far.take(which), X[which])
     np.testing.assert_array_equal(far.part(1000, 3000).take(which[1:3]), X[1000:3000][which[1:3]])

@@ -29,7 +29,7 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe", reason="dask[dataframe] is not installed")
 pd = pytest.importorskip("pandas")
 
-from cmeans.engines.dask import session  # noqa: E402
+from cmeans.engines.dask import holder  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
@@ -112,8 +112,8 @@ def test_labels_stay_on_the_workers(client: Any) -> None:
 def test_rows_that_change_are_one_line(client: Any) -> None:
     """As where a partition is made again of a source that is not the same twice."""
     rows = cmeans.DaskEngine(client).held(da.from_array(X, chunks=(700, 3)), "Owner")
-    (number, total), name = rows.marks[2]
-    rows.marks[2] = (number, total + 1), name
+    marks = rows.parts.arguments[1].values
+    marks[2] = marks[2][0], marks[2][1] + 1
     said = r"partition 2 of a Dask array has other rows than .*persist it first \(x.persist"
     with pytest.raises(RowsError, match=said):
         model().fit(rows)
@@ -166,7 +166,7 @@ def test_a_scheduler_that_goes_leaves_a_checkpoint_and_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The fit goes on from it, here in threads, to where it would have ended."""
-    monkeypatch.setattr(session, "LOST_AFTER", 1.0)
+    monkeypatch.setattr(holder, "LOST_AFTER", 1.0)
     command = [sys.executable, "-W", "ignore", "-c", SCHEDULER]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

@@ -29,9 +29,8 @@ distributed = pytest.importorskip(
 da = pytest.importorskip("dask.array")
 
 
-from cmeans.engines import ChunkedRows  # noqa: E402
 from cmeans.engines.dask import session as sessions  # noqa: E402
-from cmeans.engines.dask.session import DaskSession  # noqa: E402
+from cmeans.engines.dask.holder import DaskHolder  # noqa: E402
 from cmeans.engines.parts.columns import Partitions  # noqa: E402
 
 pytestmark = [
@@ -151,20 +150,20 @@ def test_nothing_of_the_size_of_the_rows_comes_here(
 ) -> None:
     """Of 20,000 rows no chunk, and states of up to 60 kB; that of a projection holds the points of
     one chunk."""
-    brought, answers, bring, results = [], [], Partitions._brought, DaskSession._results
+    brought, answers, bring, results = [], [], Partitions._brought, DaskHolder.results
 
     def watched(self: Any, wanted: Any, parts: Any) -> Any:
         pieces = bring(self, wanted, parts)
         brought.append(sum(map(len, pieces)))
         return pieces
 
-    def came(self: Any, submit: Any) -> Any:
-        found = results(self, submit)
+    def came(self: Any, tasks: Any, wanted: Any) -> Any:
+        found = results(self, tasks, wanted)
         answers.append(len(pickle.dumps(found)))
         return found
 
     monkeypatch.setattr(Partitions, "_brought", watched)
-    monkeypatch.setattr(DaskSession, "_results", came)
+    monkeypatch.setattr(DaskHolder, "results", came)
     many = np.concatenate([X + 0.01 * number for number in range(4)])
     fitted = model(name).fit(da.from_array(many, chunks=(5000, D)))
     assert fitted.n_chunks_ >= 4
@@ -204,21 +203,17 @@ def test_a_checkpoint_of_a_tree_keeps_its_patches(
     client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, whole, told = tmp_path / "fit.checkpoint", model("tree").fit(X), []
-    monkeypatch.setattr(DaskSession, "_at_once", 3)
-    sends = {name: getattr(DaskSession, name) for name in ("_submit_map", "_follow")}
+    monkeypatch.setattr(DaskHolder, "at_once", 3)
+    results = DaskHolder.results
 
-    def sending(name: str) -> Any:
-        def sent(session: Any, rows: Any, *words: Any) -> Any:
-            if isinstance(rows, ChunkedRows):
-                told.extend(len(some) for some in words if isinstance(some, range))
-                if len(told) == 4:
-                    raise KeyboardInterrupt
-            return sends[name](session, rows, *words)
+    def sent(self: Any, tasks: Any, wanted: Any) -> Any:
+        chunks = sum(key.startswith("cmeans-chunks") for key in tasks)
+        told.extend([chunks] if chunks else [])
+        if len(told) == 4 and chunks:
+            raise KeyboardInterrupt
+        return results(self, tasks, wanted)
 
-        return sent
-
-    for name in sends:
-        monkeypatch.setattr(DaskSession, name, sending(name))
+    monkeypatch.setattr(DaskHolder, "results", sent)
     with pytest.raises(KeyboardInterrupt):
         model("tree", engine=cmeans.DaskEngine(checkpoint=file)).fit(rows())
     again = model("tree", engine=cmeans.DaskEngine(checkpoint=cmeans.Checkpoint(file, resume=True)))

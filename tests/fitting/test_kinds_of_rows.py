@@ -123,6 +123,14 @@ KINDS: dict[str, tuple[Callable[[], Any], str]] = {
         polars(lambda pl: pl.DataFrame({"a": X[:, 0]}).lazy()),
         r"a LazyFrame, .* pass X\.collect\(\)",
     ),
+    "Arrow dataset": (
+        lambda: with_attributes("Dataset", "to_table", "schema"),
+        r"an Arrow dataset, .* pass X\.scanner\(\)\.to_reader\(\)",
+    ),
+    "Arrow scanner": (
+        lambda: with_attributes("Scanner", "to_reader", "to_table"),
+        r"a Scanner, .* pass X\.to_reader\(\)",
+    ),
     "iterator": (
         lambda: iter(X),
         r"an iterator \(\w+\), which can be read only once; pass its rows, list\(X\)",

@@ -379,6 +379,85 @@ class TestRows:
         )
 
 
+FAR = 2**62
+STORED = {  # columns that PyArrow stores, and Python has no values for
+    "after Python's last year": pa.array([FAR] * 6, pa.timestamp("us")),
+    "before its first": pa.array([-(2**31)] * 6, pa.date32()),
+    "a zone that nobody knows": pa.array([0] * 6, pa.timestamp("us", "Nowhere/Nothing")),
+    "longer than it counts": pa.array([FAR] * 6, pa.duration("s")),
+    "nanoseconds of a day": pa.array([5] * 6, pa.time64("ns")),
+    "within a column": pa.array([{"at": FAR}] * 6, pa.struct([("at", pa.timestamp("us"))])),
+}
+
+
+class TestStoredColumns:
+    """Files as projects of Arrow and Parquet keep them for trying readers."""
+
+    @pytest.mark.parametrize("ending", ["parquet", "arrow"])
+    @pytest.mark.parametrize("kind", STORED)
+    def test_columns_beside_the_rows(self, kind: str, ending: str, tmp_path: Path) -> None:
+        file, table = tmp_path / f"x.{ending}", pa.table({"x": X[:6, 0], "odd": STORED[kind]})
+        if ending == "parquet":
+            pq.write_table(table, file)
+        else:
+            with pa.ipc.new_file(file, table.schema) as out:
+                out.write_table(table)
+        with pytest.warns(cmeans.DataWarning, match="left out: 'odd'"):
+            rows = cmeans.read_table(file)
+        np.testing.assert_array_equal(rows.read(0, 6)[:, 0], X[:6, 0])
+
+    def test_dates_beyond_all_that_are_counted(self, tmp_path: Path) -> None:
+        """They came round, as other dates."""
+        dates = pa.array([0, FAR], pa.timestamp("s"))
+        with pa.ipc.new_file(tmp_path / "x.arrow", pa.schema([("day", dates.type)])) as out:
+            out.write_table(pa.table({"day": dates}))
+        with pytest.raises(RowsError, match="a date after the year 294,000 in row 1"):
+            cmeans.read_table(tmp_path / "x.arrow", dates=["day=iso"])
+
+    def test_a_page_that_is_not_what_its_checksum_says(self, tmp_path: Path) -> None:
+        words = {"compression": "none", "use_dictionary": False, "write_statistics": False}
+        for checked in (True, False):
+            file = tmp_path / f"{checked}.parquet"
+            pq.write_table(pa.table({"x": X[:, 0]}), file, write_page_checksum=checked, **words)
+            written = file.read_bytes()
+            file.write_bytes(written.replace(X[9].tobytes()[:8], X[8].tobytes()[:8]))
+            assert file.read_bytes() != written
+        with pytest.raises(RowsError, match=r"damaged.*CRC checksum verification failed"):
+            cmeans.open_blocks(tmp_path / "True.parquet").read(0, 60)
+        cmeans.open_blocks(tmp_path / "False.parquet").read(0, 60)  # has nothing that tells it
+
+    def test_text_that_is_none(self, tmp_path: Path) -> None:
+        places = pa.array(np.arange(7, dtype=np.int32) * 2).buffers()[1]
+        text = pa.Array.from_buffers(pa.string(), 6, [None, places, pa.py_buffer(b"\xff\xfe" * 6)])
+        pq.write_table(pa.table({"x": X[:6, 0], "odd": text}), tmp_path / "x.parquet")
+        with pytest.raises(RowsError, match=r"x.parquet: cannot be read.*Invalid UTF8"):
+            cmeans.read_table(tmp_path / "x.parquet")
+
+    def test_bytes_that_are_no_letters_where_a_date_might_be(self, tmp_path: Path) -> None:
+        lines = [b"when;x;y"] + [b"\x8f\xe4;%d.5;2" % (at % 7) for at in range(40)]
+        (tmp_path / "x.csv").write_bytes(b"\n".join(lines))
+        with pytest.warns(cmeans.DataWarning, match="left out: 'when'"):
+            cmeans.read_table(tmp_path / "x.csv", encoding="utf-8")
+
+    def test_encrypted(self, tmp_path: Path) -> None:
+        pq.write_table(pa.table({"x": X[:6, 0]}), tmp_path / "x.parquet")
+        whole = (tmp_path / "x.parquet").read_bytes()
+        sealed = b"PARE" + whole[4:-4] + b"PARE"  # the marks of a file whose footer is encrypted
+        (tmp_path / "x.parquet").write_bytes(sealed)
+        refused(tmp_path / "x.parquet", "x.parquet: is encrypted, and no keys are taken")
+
+    def test_lists_that_name_the_rows(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        names = [["a"], ["b"], ["a"]] * 20
+        table = pa.table({"id": names, **dict(zip("xyz", X.T, strict=True))})
+        pq.write_table(table, tmp_path / "x.parquet")
+        words = ["fit", str(tmp_path / "x.parquet"), "--id", "id", "--columns", "x,y,z"]
+        assert main([*words, "-c", "3", "--out", str(tmp_path / "o"), "-q"]) == 0
+        assert "58 of 60 rows have a name" in capsys.readouterr().err
+        assert pq.read_table(tmp_path / "o" / "labels.parquet")["id"].to_pylist() == names
+
+
 class TestNames:
     """Names of rows come out as they went in."""
 
@@ -566,3 +645,13 @@ class TestFits:
         x = np.random.default_rng(0).uniform(0.1, 11, size=(30, 1)).astype(np.float16)
         model = cmeans.ProbabilisticKMeans(3, kernel="cosine", max_iter=30, random_state=0).fit(x)
         np.testing.assert_allclose(model.memberships_.sum(axis=1), 1.0, rtol=1e-6)
+
+    @pytest.mark.parametrize("weight", [None, [0, 0, 1, 0, 3, 2, 0]])
+    def test_a_number_to_find_among_rows_at_one_place(self, weight: list[int] | None) -> None:
+        model = cmeans.AutoClustering((1, 4)).fit(np.ones((7, 2)), sample_weight=weight)
+        assert model.n_clusters_ == 1
+        assert model.labels_.tolist() == [0] * 7
+
+    def test_candidates_that_are_a_number(self) -> None:
+        with pytest.raises(ValueError, match=r'candidates=0.5\): "auto", or a list of names'):
+            cmeans.AutoClustering(candidates=0.5).fit(X)

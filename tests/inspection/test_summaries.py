@@ -1,6 +1,8 @@
 """Summaries and explanations against loops."""
 
+import re
 from dataclasses import replace
+from email.message import Message
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import cmeans
+import every_estimator
 from cmeans.inspection import Table, explain, representatives, summary
 from cmeans.inspection.contrast import Contrast
 
@@ -96,6 +99,31 @@ def test_notebooks_show_the_clusters(X, model):
     assert "cmeans-table" not in cmeans.FuzzyCMeans(3)._repr_html_()
     with sklearn.config_context(display="text"), pytest.raises(AttributeError):
         model._repr_html_  # noqa: B018
+
+
+def test_jupyter_asks_for_the_same_page(model):
+    without_numbers = re.compile(r"sk-[\w-]+-id-\d+")
+    pages = (model._repr_mimebundle_()["text/html"], model._repr_html_())
+    assert len({without_numbers.sub("", page) for page in pages}) == 1
+    with sklearn.config_context(display="text"):
+        assert model._repr_mimebundle_() == {"text/plain": repr(model)}
+
+
+@pytest.mark.parametrize("name", every_estimator.EVERY_NAME)
+def test_the_page_makes_nothing_and_links_where_there_is_a_documentation(name, X, monkeypatch):
+    """scikit-learn lists fitted attributes from 1.9 on, and links them from 1.8 on."""
+    model = every_estimator.build(name).fit(X)
+    before = set(vars(model))
+    assert "documentation.org" not in model._repr_html_()
+    project = Message()
+    project["Project-URL"] = "Documentation, https://documentation.org/cmeans/"
+    monkeypatch.setattr("cmeans.fitting.notebook_page.metadata", lambda _: project)
+    page = model._repr_html_()
+    assert f"https://documentation.org/cmeans/api/generated/cmeans.{name}.html" in page
+    assert vars(model).keys() == before
+    if hasattr(model, "_get_fitted_attr_html"):
+        fitted = {key for key in before if key[0] != "_" and key.endswith("_")}
+        assert fitted <= set(re.findall(r"\w+_\b", page))
 
 
 def test_weights_are_copies(X, model):

@@ -618,7 +618,7 @@ def test_what_is_lost_is_warned_of():
 @over_streams
 @pytest.mark.parametrize("fitted", [False, True])
 def test_fallen_centres_are_complained_of(name, fitted):
-    """In every chunk, and with the m* of rows that were seen together."""
+    """Once, and with the m* of rows that were seen together."""
     if name in ("hard", "linear"):
         pytest.skip("hard clusters do not fall together, nor any here in so few dimensions")
     at_once = {} if name == "patches" else {"warm_up": 0}
@@ -630,12 +630,32 @@ def test_fallen_centres_are_complained_of(name, fitted):
         else:
             feed(model, CHUNKS)
     said = [str(one.message) for one in caught if "squared norm" not in str(one.message)]
-    assert len(said) == (1 if fitted else 4)
-    assert all(f"{type(model).__name__}: the clusters have collapsed" in one for one in said)
-    critical = [float(re.search(r"beyond m\*=([\d.]+)", one)[1]) for one in said]
-    expected = [
-        fuzzifier(GramRows(RBF(0.2)(rows, rows)), np.ones(len(rows)), 1).critical
-        for rows in ([X] if fitted else CHUNKS)
-    ]
+    assert len(said) == 1
+    assert f"{type(model).__name__}: the clusters have collapsed" in said[0]
+    rows = X if fitted else CHUNKS[0]
+    expected = fuzzifier(GramRows(RBF(0.2)(rows, rows)), np.ones(len(rows)), 1).critical
+    critical = float(re.search(r"beyond m\*=([\d.]+)", said[0])[1])
     assert critical == pytest.approx(expected, rel=1e-3)
     assert model.separation_ < 0.01
+
+
+@pytest.mark.parametrize("size", [100, 1000])
+def test_rows_in_the_order_of_their_clusters(size):
+    """One warning, which is true, or none where the clusters are found."""
+    rng = np.random.default_rng(0)
+    rows = np.concatenate([rng.normal(at, 0.1, (1000, 2)) for at in ([0, 0], [20, 0], [0, 20])])
+    model = StreamingFuzzyCMeans(3, kernel="linear", random_state=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        feed(model, np.split(rows, len(rows) // size))
+    right = adjusted_rand_score(np.arange(3000) // 1000, model.predict(rows))
+    if size == 1000:
+        assert (right, len(caught)) == (1, 0)
+    else:
+        assert right < 0.9
+        [only] = caught
+        assert "rows in random order" in str(only.message)
+        shuffled = StreamingFuzzyCMeans(3, kernel="linear", random_state=0)
+        order = rng.permutation(3000)
+        feed(shuffled, np.split(rows[order], 30))
+        assert adjusted_rand_score(order // 1000, shuffled.predict(rows[order])) == 1

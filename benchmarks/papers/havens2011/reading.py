@@ -291,7 +291,7 @@ class Reading(PaperReading):
 
     def of_table(self, name: str, algorithm: str) -> dict[str, Any]:
         """Numbers in sentences on a part of the table."""
-        share = self.cells.get(f"II | {name} | polynomial | about", {}).get("largest", 0.0)
+        share = self.share(name)
         lines = [line for line, _ in self.lines(name, algorithm)]
         return {
             "gap": max(
@@ -350,12 +350,15 @@ class Reading(PaperReading):
                 name, algorithm, (kernel if kernel in KERNELS else TABLE_KERNELS[1],)
             )
         ]
+        if not found:
+            return None
         gaps = [line.mean - value for line, value in zip(found, printed, strict=False)]
-        return (
-            {"lines": found, "least": min(gaps), "within": all(abs(gap) <= 0.03 for gap in gaps)}
-            if found
-            else None
-        )
+        within = all(abs(gap) <= 0.03 for gap in gaps)
+        return {"lines": found, "least": min(gaps), "within": within, "share": self.share(name)}
+
+    def share(self, name: str) -> float:
+        """Rows of the largest class of a set of Table II, of all: the purity of one cluster."""
+        return self.cells.get(f"II | {name} | polynomial | about", {}).get("largest", 0.0)
 
     def fcm(self, name: str) -> dict[str, Any] | None:
         """akFCM with the kernels of the table."""

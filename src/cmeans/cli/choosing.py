@@ -76,7 +76,7 @@ def choice_of(request: FitRequest, screen: Screen) -> tuple[FitRequest, Evidence
     number, space = evidence.n_clusters, evidence.space
     if "plain" in able and (number == 1 or (space == "covariances" and recipe.indicators)):
         space = "plain"  # zeros and ones have no covariances to speak of
-    return _as_method(request, space, number), evidence
+    return _as_method(replace(request, front=front), space, number), evidence
 
 
 def _as_method(request: FitRequest, space: str, number: int) -> FitRequest:

@@ -6,7 +6,6 @@ import shlex
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from ..data.recipe.recognition import Given
 from ..data.recipe.scaling import AUTO
 from ..solvers.checkpoints import Checkpoint
 from .app import Context, argument, option
@@ -43,7 +42,6 @@ from .output.report import (
 from .output.terminal import Screen
 from .registration import app, command
 from .reporting import ReportRequest, report_on
-from .rows import ReadOptions
 from .selection import SELECTABLE, Trials, select_number
 from .stream.labels import STDOUT
 from .stream.run import StreamRequest
@@ -53,17 +51,10 @@ from .table_options import (
     OF_A_FIT,
     OF_EVERY_TABLE,
     OF_LABELS,
+    OF_STREAMS,
     OF_VECTORS,
-    Columns,
-    Decimal,
-    Dtype,
-    Encoding,
-    HeaderLine,
-    Scale,
     TableOptions,
-    Thousands,
     Weight,
-    marks,
     names_in,
 )
 
@@ -422,6 +413,26 @@ def explore(
         str | None,
         option(DATA, "Column of texts to show with the rows.", "--texts", metavar="COLUMN"),
     ] = None,
+    coordinates: Annotated[
+        str | None,
+        option(
+            DATA,
+            "Places of the rows to draw them in, such as those of UMAP: two columns, which are no "
+            "data, or a file of two.",
+            "--coordinates",
+            metavar="a,b|FILE",
+        ),
+    ] = None,
+    against: Annotated[
+        str | None,
+        option(
+            DATA,
+            "What to show beside: another model of these rows, labels (a column, which is no data, "
+            "or the file of labels of a fit), or a file of other rows, such as the next month's.",
+            "--against",
+            metavar="MODEL|LABELS|FILE",
+        ),
+    ] = None,
     title: Annotated[
         str | None,
         option(RUN, "Of the page.", "--title", metavar="TEXT", shown="the name of the file"),
@@ -449,7 +460,7 @@ def explore(
         arguments=context.obj,
     )
     typed = shlex.join(["cmeans", *context.obj])
-    request = ExploreRequest(fit, model, out, texts, title, theme, typed)
+    request = ExploreRequest(fit, model, out, texts, title, theme, typed, coordinates, against)
     return run_explore(request, screen)
 
 
@@ -554,9 +565,10 @@ def index(
     return train_index(request, screen)
 
 
-@command(of_stream, {"stream": STREAM})
+@command(of_stream, {"stream": STREAM}, OF_STREAMS)
 def stream(
     screen: Screen,
+    table: TableOptions,
     config: dict[str, Any],
     source: Annotated[
         Path,
@@ -566,21 +578,6 @@ def stream(
             "SOURCE",
         ),
     ] = STDIN,
-    columns: Columns = None,
-    weight: Weight = None,
-    scale: Annotated[
-        Scale | None,
-        option(
-            DATA,
-            "As of fit, by the first chunk; kept for all that follow.",
-            shown="none",
-        ),
-    ] = None,
-    dtype: Dtype = "keep",
-    header: HeaderLine = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
     max_errors: Annotated[
         int,
         option(
@@ -695,18 +692,11 @@ def stream(
         words["random_state"] = random_state or 0
     STREAM.made(words)
     words = STREAM.in_objects(words)
-    reading = ReadOptions(
-        source,
-        tuple(columns or ()),
-        weight,
-        dtype=None if dtype == "keep" else dtype,
-        header=header,
-    )
     kept = checkpoint, checkpoint_every, resume
     request = StreamRequest(
-        reading,
+        table.reading(source),
         with_engine(words),
-        scale,
+        table.given["scale"],
         follow,
         wait,
         out,
@@ -720,7 +710,7 @@ def stream(
         alert,
         metrics,
         events,
-        Given(*marks(decimal, thousands), encoding=encoding),
+        table.words,
         config,
     )
     return run_stream(request, screen)

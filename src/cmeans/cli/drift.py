@@ -1,4 +1,4 @@
-"""What has changed in rows since a fit: shares of clusters, and means of columns."""
+"""The drift of rows since a fit: changed shares of clusters, and changed means of columns."""
 
 from __future__ import annotations
 

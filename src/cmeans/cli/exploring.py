@@ -16,6 +16,7 @@ from ..inspection.page.document import names_a_page
 from ..inspection.page.findings import Again, Findings
 from ..runtime.user_warnings import DataWarning
 from ..storage.overwriting import refuse_overwriting
+from .beside import ShownBeside
 from .choosing import choice_of
 from .errors import InputError
 from .fitting import MODEL, FitRequest, fit
@@ -23,7 +24,7 @@ from .models import ModelAndRows, with_rows
 from .output.results import Stopwatch, told_warnings
 from .output.terminal import Screen
 from .reporting import check_pages, feature_names, looked_at
-from .rows import ReadOptions, files_of, refuse_inside, texts_of
+from .rows import ReadOptions, files_of, refuse_inside
 
 MOST_ROWS = 200_000  # of a page
 
@@ -39,21 +40,30 @@ class ExploreRequest:
     title: str | None = None
     theme: str = "auto"
     command: str = ""  # as it was typed
+    coordinates: str | None = None  # a file, or columns
+    against: str | None = None  # a model, labels or other rows
 
     @property
     def reading(self) -> ReadOptions:
         return self.fit.reading
 
+    @property
+    def beside(self) -> ShownBeside:
+        return ShownBeside(self.reading, self.coordinates, self.against)
+
 
 def explore(request: ExploreRequest, screen: Screen) -> dict[str, Any]:
     """Write the page of the rows of a file, and return the summary."""
     _check(request)
-    watch = Stopwatch()
+    beside = request.beside
+    fit = replace(request.fit, reading=beside.without_places())
+    request, watch = replace(request, fit=fit), Stopwatch()
     with told_warnings(screen) as warned:
         with watch.part("fit"):
             known, choice = _model_and_rows(request, screen)
         with watch.part("page"):
-            page = _page(request, known, choice, [] if request.model else list(warned))
+            warnings_of_fit = [] if request.model else list(warned)
+            page = _page(request, beside, known, choice, screen, warnings_of_fit)
             page.save(request.out)
     screen.say(f"wrote {request.out}")
     return {
@@ -75,8 +85,9 @@ def _check(request: ExploreRequest) -> None:
     if not names_a_page(out) or out.is_dir():
         raise InputError(f"--out {out}: give a file that ends in .html, such as explore.html.")
     refuse_inside(request.reading.file, out, "a file outside")
-    models = [] if request.model is None else [request.model]
-    refuse_overwriting({f"--out {out}": out}, [*models, *files_of(request.reading)])
+    given = [request.model, request.against, request.coordinates]
+    inputs = [*(file for file in given if file is not None), *files_of(request.reading)]
+    refuse_overwriting({f"--out {out}": out}, inputs)
     check_pages("cmeans explore")
 
 
@@ -100,11 +111,14 @@ def _model_and_rows(
 
 def _page(
     request: ExploreRequest,
+    beside: ShownBeside,
     known: ModelAndRows,
     choice: CandidatePartitions | None,
+    screen: Screen,
     warned: list[str],
 ) -> Exploration:
     reading, model = request.reading, known.model
+    known, sets = beside.joined(known)
     seen = looked_at(model, known.rows, known.recipe, MOST_ROWS)
     facts = {"file": str(reading.file), "scale": known.recipe.scaling.kind}
     code = f"import cmeans\n\nmodel = cmeans.load({str(request.model or MODEL)!r})"
@@ -113,9 +127,13 @@ def _page(
         model,
         seen,
         feature_names=feature_names(model, known.recipe),
-        ids=None if reading.name is None else texts_of(reading, reading.name),
-        texts=None if request.texts is None else texts_of(reading, request.texts),
+        ids=beside.texts(reading.name),
+        texts=beside.texts(request.texts),
+        coordinates=beside.places(seen.n_rows),
+        sets=sets,
+        set_names=(Path(str(reading.file)).name, Path(request.against or "").name),
         choice=choice,
+        more=beside.partitions(seen, screen),
         title=request.title or f"Clusters of {Path(str(reading.file)).name}",
         theme=request.theme,
         findings=findings,

@@ -15,8 +15,7 @@ import numpy as np
 
 from .. import Checkpoint, __version__
 from ..data.addresses import place as find
-from ..data.recipe.front import Front, TableWords, column_weights, front_of
-from ..data.recipe.scaling import learn_scaling
+from ..data.recipe.front import Front, TableWords, front_of, in_units
 from ..data.recipe.table_recipe import TableRecipe
 from ..engines.dask.dask_api import connected
 from ..fitting.covariance import covariance_from
@@ -104,6 +103,7 @@ class FitRequest:
     takes_blanks: bool = False  # as missing values, without being told
     config: Mapping[str, Any] = field(default_factory=dict)  # the options, as the summary has them
     labels: str = LABELS  # the file of them
+    front: Front | None = None  # how the rows are read, where that is known
 
     @property
     def kept_in(self) -> str | os.PathLike[str] | None:
@@ -283,10 +283,10 @@ def check_request(request: FitRequest, method: MethodSpec) -> None:
         raise InputError(
             f"--top-k, --threshold: --method {request.method} has no memberships to choose among."
         )
-    if request.table.named and request.scheduler is not None:
+    for word in request.table.named if request.scheduler is not None else ():
         raise InputError(
-            f"{option_of(request.table.named[0])}: the workers of --engine dask read the files "
-            "themselves, as numbers; encode the columns first."
+            f"{option_of(word)}: the workers of --engine dask read the files themselves, as "
+            "numbers; encode the columns first."
         )
     refuse_inside(request.reading.file, request.out, "a folder outside")
     outputs: dict[str, FileWord] = {
@@ -319,7 +319,7 @@ def prepared_rows(
     here; `wanted`: as of `read_rows`."""
     budget = parse_budget(request.words.get("memory_budget"), "--memory-budget")
     told = request.known_labels, request.must_link
-    left = [field.label for field in front.left_out]
+    left = [*request.reading.leave_out, *(field.label for field in front.left_out)]
     holes = request.words.get("missing") == PARTIAL
     rows = read_rows(
         replace(request.reading, holes=holes, leave_out=left),
@@ -336,12 +336,10 @@ def prepared_rows(
     if rows.stay:
         who = "the workers read them" if stays else "they are read again in every sweep"
         screen.say(f"{in_bytes(rows.x.nbytes)} of rows stay where they are; {who}")
-    unscaled = np.isin(list(map(str, rows.columns)), list(front.recipe.unscaled))
-    scaling = learn_scaling(request.scale, rows.x, rows.weight, unscaled, as_option).weighted(
-        column_weights(front.recipe, rows.columns, request.table, as_option)
+    recipe = in_units(
+        front.recipe, rows.x, rows.columns, rows.weight, request.scale, request.table, as_option
     )
-    recipe = replace(front.recipe, columns=rows.columns, scaling=scaling, dtype=rows.x.dtype.name)
-    return replace(rows, x=scaling.apply(rows.x)), recipe
+    return replace(rows, x=recipe.scaling.apply(rows.x)), recipe
 
 
 def with_front(request: FitRequest, methods: Mapping[str, MethodSpec]) -> tuple[FitRequest, Front]:
@@ -349,7 +347,7 @@ def with_front(request: FitRequest, methods: Mapping[str, MethodSpec]) -> tuple[
     there are some, the method can take them, and nothing else is said."""
     reading = replace(request.reading, spell=as_option)
     no_data = apart(reading, request.known_labels, request.must_link)
-    front = front_of(reading, request.table, no_data)
+    front = request.front or front_of(reading, request.table, no_data)
     words, own = request.words, methods[request.method].parameters
     plain = {
         name: words.get(name, own[name].default) for name in ("kernel", "metric") if name in own

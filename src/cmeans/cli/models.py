@@ -47,6 +47,16 @@ class ModelAndRows:
     recipe: TableRecipe
     rows: InputRows
 
+    def read(self, reading: ReadOptions, most: int | None = None) -> InputRows:
+        """Return the rows of a file as the model takes them, in memory if they take no more than
+        `most` bytes."""
+        if "steps" in self.stored:
+            return rows_of_pipeline(self.model, reading)
+        recipe = self.recipe
+        reading = replace(reading, dtype=recipe.dtype, holes=takes_holes(self.model))
+        rows = read_rows(reading, recipe.columns, most, recipe)
+        return replace(rows, x=recipe.scaling.apply(rows.x))
+
 
 def with_rows(
     file: Path, reading: ReadOptions, screen: Screen, most: int | None = None
@@ -59,15 +69,13 @@ def with_rows(
             f"{file}: holds a LandmarkGraph, which has features of rows and no clusters."
         )
     model = load(file)
-    recipe = read_recipe(stored, model)
     screen.say(f"reading {reading.file}")
-    if "steps" in stored:
-        return ModelAndRows(stored, model, recipe, rows_of_pipeline(model, reading))
-    reading = replace(reading, dtype=recipe.dtype, holes=takes_holes(model))
-    rows = read_rows(reading, recipe.columns, most, recipe)
-    # which rows in memory have lost: their columns are chosen by these names already
-    vars(model).pop("feature_names_in_", None)
-    return ModelAndRows(stored, model, recipe, replace(rows, x=recipe.scaling.apply(rows.x)))
+    known = ModelAndRows(stored, model, read_recipe(stored, model), InputRows(None, ()))
+    known = replace(known, rows=known.read(reading, most))
+    if "steps" not in stored:
+        # which rows in memory have lost: their columns are chosen by these names already
+        vars(model).pop("feature_names_in_", None)
+    return known
 
 
 def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:

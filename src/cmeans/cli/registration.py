@@ -91,7 +91,7 @@ def command(
             if keeps_config:
                 given[KEY] = config_of(given, defaults)
             for_people = text is not None and _at_terminal() and not as_json
-            strict = bool(table) and given["strict"]
+            strict = given.get("strict", False)
             with (
                 own_words(_words_of(given)),
                 _plain_speech(Screen(quiet, for_people, strict), debug) as screen,

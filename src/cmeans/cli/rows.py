@@ -18,9 +18,10 @@ from ..data.addresses import PathWord, place
 from ..data.files.discovery import found
 from ..data.files.opening import open_file, open_rows
 from ..data.files.schema import Field, Header, ReadOptions
-from ..data.files.tables import FileTable
+from ..data.files.tables import FileTable, python_values
 from ..data.recipe.made_columns import Unseen
-from ..data.recipe.table_recipe import TableRecipe, with_made
+from ..data.recipe.recipe_columns import with_made
+from ..data.recipe.table_recipe import TableRecipe
 from ..data.row_source import ColumnLabel, RowsError, StoredRows, as_source
 from ..runtime.free_memory import free_memory
 from ..storage.overwriting import lies_in
@@ -34,7 +35,9 @@ __all__ = [
     "InputRows",
     "ReadOptions",
     "apart",
+    "column_texts",
     "files_of",
+    "numbers_of_columns",
     "read_rows",
     "refuse_inside",
     "tables_of",
@@ -118,13 +121,14 @@ def read_rows(
     x = stored.loaded(most) if stored is not None and read else shape
     weight, known_labels = None if stored is None else stored.weight, None
     if labels is not None:
-        known_labels = _numbers_of(reading, "--known-labels", labels, (labels,))[:, 0]
+        known_labels = numbers_of_columns(reading, "--known-labels", labels, (labels,))[:, 0]
     links = None
     if linked is not None and pairs:
         links = _pairs(reading, linked)
     elif groups is not None:
         links = _whole(
-            _numbers_of(reading, "--must-link", groups, (groups,))[:, 0], f"--must-link {groups}"
+            numbers_of_columns(reading, "--must-link", groups, (groups,))[:, 0],
+            f"--must-link {groups}",
         )
     stays = as_source(x) is not None
     rows = InputRows(x, columns, weight, stays, left_out, known_labels, links, unseen)
@@ -139,7 +143,7 @@ def apart(
     """Return the columns that are no data, as far as the first file has them."""
     fields = open_file(found(reading.file)[0], replace(reading, spell=as_option)).header.fields
     labels = [field.label for field in fields]
-    named = [reading.name, reading.weight, labelled, linked]
+    named = [reading.name, reading.weight, labelled, linked, *reading.leave_out]
     places = {str(at): label for at, label in enumerate(labels)}
     return [
         word if word in labels else places[str(word)]
@@ -179,7 +183,7 @@ def _whole_column(
     return field.label
 
 
-def _numbers_of(
+def numbers_of_columns(
     reading: ReadOptions, option: str, value: ColumnLabel, columns: tuple[ColumnLabel, ...] = ()
 ) -> NDArray[np.float64]:
     """Return columns of a file, all of them by default, in memory."""
@@ -202,7 +206,7 @@ def _numbers_of(
 
 def _pairs(reading: ReadOptions, file: str) -> NDArray[np.int64]:
     """Return the pairs (k, 2) of row numbers in a file."""
-    values = _numbers_of(
+    values = numbers_of_columns(
         replace(reading, file=place(file), array=None, header=None), "--must-link", file
     )
     if values.shape[1] != 2:
@@ -241,12 +245,16 @@ def texts_of(reading: ReadOptions, column: ColumnLabel) -> list[str]:
     """Return a column as texts, as they are stored; empty ones for cells without a value."""
     reading = replace(reading, name=column)
     tables = tables_of(reading, f"--id {column}")
-    label = tables[0].header.fields[_naming(tables[0].header, reading)].label
+    return column_texts(tables, tables[0].header.fields[_naming(tables[0].header, reading)].label)
+
+
+def column_texts(tables: Sequence[FileTable], label: ColumnLabel) -> list[str]:
+    """Return a column of tables as texts."""
     return [
         "" if value is None else str(value)
         for table in tables
         for [part] in table.columns([table.header.position(label)])
-        for value in (part if isinstance(part, list) else part.to_pylist())
+        for value in python_values(part)
     ]
 
 

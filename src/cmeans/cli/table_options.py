@@ -145,6 +145,17 @@ OF_A_FIT: dict[str, tuple[Any, Any]] = {
     "decimal": (Decimal, None),
     "thousands": (Thousands, None),
 }
+OF_STREAMS: dict[str, tuple[Any, Any]] = {
+    **{name: OF_EVERY_TABLE[name] for name in ("columns", "encoding", "header")},
+    **OF_A_FIT,
+    "scale": (
+        Annotated[
+            Scale | None,
+            option(DATA, "As of fit, by the first chunk; kept for all that follow.", shown="none"),
+        ],
+        None,
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -161,7 +172,7 @@ class TableOptions:
             file,
             tuple(given["columns"] or ()),
             given.get("weight", weight),
-            given["array"],
+            given.get("array"),
             None if dtype == "keep" else dtype,
             given["header"],
             name=given.get("identifier"),

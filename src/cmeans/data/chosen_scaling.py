@@ -1,4 +1,4 @@
-"""Which scaling of the columns rows need: what their ranges, units and tails say."""
+"""The choice of a scaling of the columns, by their ranges, units and tails."""
 
 from __future__ import annotations
 

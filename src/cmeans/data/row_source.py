@@ -16,7 +16,7 @@ from ..runtime.shown_addresses import for_people
 from ..runtime.user_warnings import printable
 from .limits import DEFAULT, Limits
 
-RowArray = npt.NDArray[Any]  # (b, d) float32 or float64, C-contiguous
+RowArray = npt.NDArray[np.floating[Any]]  # (b, d) float32 or float64, C-contiguous
 ColumnLabel = str | int  # a column's name, or its position where there are no names
 
 _HALF = 750  # characters of each end of a message

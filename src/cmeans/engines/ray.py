@@ -95,7 +95,6 @@ class RayEngine(ParameterObject, HoldingEngine):
             estimator_name,
             self,
             holes=holes,
-            memory_per_worker=self.memory_per_worker,
         )
 
     def holder_of_files(self, files: PartsOfFiles) -> Holder:

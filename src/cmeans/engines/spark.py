@@ -97,7 +97,6 @@ class SparkEngine(ParameterObject, HoldingEngine):
             estimator_name,
             self,
             holes=holes,
-            memory_per_worker=self.memory_per_worker,
         )
 
     def holder_of_files(self, files: PartsOfFiles) -> Holder:

@@ -16,17 +16,21 @@ SHOWN = 5_000  # rows at most of which partitions are made anew
 
 @dataclass(frozen=True)
 class CandidatePartitions:
-    """Partitions that were judged, each made anew of some of the rows that are to be seen."""
+    """Partitions that were judged, each made anew of some of the rows that are to be seen; but for
+    the one that was chosen, which is the model's own."""
 
     evidence_: Evidence
     n_jobs: int | None = None
     _other_evidence = "How few near rows a partition divides: 1 is none."
 
     def _other_partitions(self, X: Any, numbers: Sequence[int]) -> Iterator[OtherPartition]:
-        """Yield the candidates' partitions of rows X."""
+        """Yield the partitions of rows X by the other candidates."""
         n, words = int(X.shape[0]), SpaceWords(self.n_jobs, 0)
         some = X[:: -(-n // SHOWN)]
+        chosen = self.evidence_.space, self.evidence_.n_clusters
         for one in self.evidence_.candidates:
+            if (one.space, one.n_clusters) == chosen:
+                continue
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of what nobody has chosen
                 try:

@@ -126,8 +126,11 @@ class AutoChoice:
         return int(min(max(number, self.least), self.most))
 
     def _consensus(self) -> Consensus | None:
-        """Return the consensus of as many over-segmentations as the budget has room for."""
+        """Return the consensus of as many over-segmentations as the budget has room for; None of
+        rows that all lie at one place."""
         rows = len(self.near.x)
+        if rows < 2:
+            return None
         most = int(min(max(self.most, 12), MOST, rows // 4))
         numbers = tuple(number for number in GRID if number <= most)
         spaces = [space for space in VOTERS if space == "dense pieces" or space in self.candidates]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
@@ -16,10 +16,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.arrays import Array, IntArray
+from ..data.arrays import IntArray
 from ..data.blocks import Blocks, mapped
 from ..data.files.discovery import files_of
 from ..data.limits import Limits
+from ..data.outputs import FloatArray, Labels
 from ..engines import Engine
 from ..evidence.gain_drops import CLEAR
 from ..evidence.kind import kind_of
@@ -143,6 +144,10 @@ class AutoClustering(
     _taken_fields: ClassVar[dict[str, tuple[str, ...]]] = {}
     best_estimator_: Any
     evidence_: Evidence
+    # of `best_estimator_`
+    labels_: Labels
+    memberships_: FloatArray
+    n_clusters_: int
 
     def __init__(
         self,
@@ -229,26 +234,27 @@ class AutoClustering(
         evidence = self._completed(evidence, judged, choice, most, fits)
         return evidence, fits, choice.stop_reason
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Labels:
         """Choose, find the clusters of X and return their labels: `fit(X, y,
         sample_weight).labels_`."""
         return self.fit(X, y, sample_weight).labels_
 
     @describes_arguments
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any) -> Labels:
         """Return labels (rows,) of rows, new ones too: those of `best_estimator_`."""
-        return self._answer("predict", X)
-
-    @describes_arguments
-    def memberships(self, X: Any) -> Array:
-        """Return memberships (rows, c) of rows, new ones too: those of `best_estimator_`."""
-        found: Array = self._answer("memberships", X)
+        found: Labels = self._answer("predict", X)
         return found
 
     @describes_arguments
-    def transform(self, X: Any) -> Array:
+    def memberships(self, X: Any) -> FloatArray:
+        """Return memberships (rows, c) of rows, new ones too: those of `best_estimator_`."""
+        found: FloatArray = self._answer("memberships", X)
+        return found
+
+    @describes_arguments
+    def transform(self, X: Any) -> FloatArray:
         """Return distances (rows, c) of rows, new ones too, to the clusters."""
-        found: Array = self._answer("transform", X)
+        found: FloatArray = self._answer("transform", X)
         return found
 
     @describes_arguments
@@ -258,9 +264,9 @@ class AutoClustering(
         return float(self._answer("score", X, sample_weight=sample_weight))
 
     @describes_arguments
-    def outlier_score(self, X: Any) -> Array:
+    def outlier_score(self, X: Any) -> FloatArray:
         """Return how far rows (rows,) are from all clusters, as `best_estimator_` says it."""
-        found: Array = self._answer("outlier_score", X)
+        found: FloatArray = self._answer("outlier_score", X)
         return found
 
     def representatives(self, k: int = 1) -> IntArray:
@@ -411,7 +417,7 @@ class AutoClustering(
         name, notes = type(self).__name__, []
         partition: IntArray | None = None
         there = choice.choice.number if choice.choice else evidence.n_clusters
-        if evidence.n_clusters == 1 and choice.choice is not None:
+        if evidence.n_clusters == 1 and choice.choice is not None and there > 1:
             notes.append(
                 f"The answer is one cluster; evidence_.partition has the {there} that there would "
                 f"be, and n_clusters={there} finds them."
@@ -448,6 +454,10 @@ class AutoClustering(
             if isinstance(self.candidates, str):
                 raise ValueError(
                     f"{name}(candidates={self.candidates!r}): give a list: [{self.candidates!r}]."
+                )
+            if not isinstance(self.candidates, Iterable):
+                raise ValueError(
+                    f'{name}(candidates={self.candidates!r}): "auto", or a list of names.'
                 )
             for space in self.candidates:
                 one_of(str(space).removeprefix("not "), "candidates", name, SPACES)

@@ -1,4 +1,4 @@
-"""What communities answer about rows, in every layer."""
+"""The answers of communities about rows, in every layer."""
 
 from __future__ import annotations
 

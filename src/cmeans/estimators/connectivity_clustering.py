@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from ..data.arrays import Float64
 from ..data.outputs import Labels
 from ..engines import Engine
 from ..fitting.arguments import Auto, check_engine
@@ -226,7 +227,7 @@ class ConnectivityClustering(PieceAnswers):
         self.labels_: Labels = chosen.labels_of(row, away)
         depths = chosen.depths_of(row, away)
         self.outlier_scores_ = 1.0 - depths
-        self.probabilities_ = np.where(self.labels_ < 0, 0.0, depths)
+        self.probabilities_: Float64 = np.where(self.labels_ < 0, 0.0, depths)
         there = np.flatnonzero((row >= 0) & (away == 0))[::-1]
         first = np.empty(self._tree.n_points, np.int64)
         first[row[there]] = there

@@ -1,4 +1,4 @@
-"""What many partitions have in common: a consensus of any clusterings."""
+"""A consensus of any clusterings: what many partitions have in common."""
 
 from __future__ import annotations
 

@@ -354,8 +354,6 @@ class GaussianMixture(Plotting, BaseCMeans):
     precisions_: Float64
     precisions_cholesky_: Float64
     lower_bound_: float
-    n_starts_: int
-    start_: str
     bics_: Float64
     steps_: Float64
 

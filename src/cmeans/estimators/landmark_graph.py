@@ -180,7 +180,7 @@ class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                 geometry = graph_geometry(words, sought, blocks, landmarks, name, rng, engine)
         kernel = self.kernel_ = cast(LandmarkGraphKernel, geometry.kernel)
         self.eigenvalues_ = kernel.eigenvalues
-        self.n_clusters_suggested_ = kernel.attributes["n_clusters_suggested_"]
+        self.n_clusters_suggested_: int = kernel.attributes["n_clusters_suggested_"]
         self.landmarks_, self.landmark_indices_ = kernel.points, geometry.landmark_rows
         return blocks, cast(FeatureSpace, geometry.space).known
 

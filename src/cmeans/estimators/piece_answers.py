@@ -1,4 +1,4 @@
-"""What connected pieces answer about rows, in every partition of their tree."""
+"""The answers of connected pieces about rows, in every partition of their tree."""
 
 from __future__ import annotations
 

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 
 class Plotting:
     """Mixin: the method `plot`, and a table of clusters in notebooks."""
 
-    @property
-    def _repr_html_(self) -> Callable[[], str]:
-        """Return the function of scikit-learn's diagram, with a row for each cluster below it once
-        there are any."""
-        diagram = super()._repr_html_  # type: ignore[misc]
+    def _shown_below(self) -> str:
+        """Return a table with a row for each cluster, once there are any."""
         if "labels_" not in vars(self):
-            return diagram  # type: ignore[no-any-return]
+            return ""
+        from ..inspection.summary import table_of_fit
 
-        def with_clusters() -> str:
-            from ..inspection.summary import table_of_fit
-
-            return f"{diagram()}{table_of_fit(self)._repr_html_()}"
-
-        return with_clusters
+        return table_of_fit(self)._repr_html_()
 
     def plot(self, X: Any, *, diag: Any = None) -> Any:
         """Draw four pictures of the clusters of rows X: those of the fit, or others.

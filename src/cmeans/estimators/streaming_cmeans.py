@@ -204,6 +204,8 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     ) -> None:
         self._store(locals())
 
+    weights_: Float64
+    covariances_: Float64
     _takes = frozenset({"known_labels"})
     _taken_fields: Mapping[str, tuple[str, ...]] = {
         "search": ("method", "acceleration"),

@@ -1,1 +1,1 @@
-"""What rows say of their partitions: evidence that compares spaces and numbers of clusters."""
+"""Evidence that compares spaces and numbers of clusters: what rows say of their partitions."""

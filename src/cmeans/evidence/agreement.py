@@ -1,4 +1,4 @@
-"""How far partitions of the same rows agree."""
+"""The agreement of partitions of the same rows."""
 
 from __future__ import annotations
 

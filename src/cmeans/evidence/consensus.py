@@ -1,4 +1,4 @@
-"""Which partition over-segmentations of a sample agree on, once their clusters are joined across
+"""The partition that over-segmentations of a sample agree on, once their clusters are joined across
 shallow valleys.
 
 Each partition into too many clusters, of any space, becomes one into fewer as shallow valleys

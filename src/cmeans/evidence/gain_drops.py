@@ -1,4 +1,4 @@
-"""Where the gains of connected pieces drop: the numbers of clusters that stand out in a tree.
+"""Drops of the gains of connected pieces: the numbers of clusters that stand out in a tree.
 
 The cost of the best k pieces falls with k by gains g_1 >= g_2 >= ...; where clusters stand apart
 g_(k-1), of the last one that does, is many times g_k, of a part of one.

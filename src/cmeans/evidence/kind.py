@@ -1,5 +1,5 @@
-"""What rows are, as far as columns tell: points of a plane, records of a table, or vectors of many
-columns such as pictures and embeddings."""
+"""The kind of rows, as far as columns tell: points of a plane, records of a table, or vectors of
+many columns such as pictures and embeddings."""
 
 from __future__ import annotations
 

@@ -39,6 +39,8 @@ def nearest_shares(distances: Float64, few: int) -> Float64:
     """Return the shares (n, k) of neighbours among the nearest few: 1 of those that are nearer than
     the last, and of those that are as far as it equal parts of what is left."""
     few = min(few, distances.shape[1])
+    if not few:  # a row alone has none
+        return np.zeros_like(distances)
     last = distances[:, few - 1 : few]
     nearer, level = distances < last, distances == last
     left = few - nearer.sum(axis=1, keepdims=True)

@@ -1,4 +1,5 @@
-"""How well a partition keeps near rows together: an index that is fair to clusters of any shape.
+"""The neighbour score, an index that is fair to clusters of any shape: how well a partition keeps
+near rows together.
 
 With a the share of pairs of a row and one of its three nearest that are in one cluster, and e that
 of all pairs, the score is (a - e) / (1 - e): 0 by chance, 1 where no near rows are divided.

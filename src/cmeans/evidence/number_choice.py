@@ -1,5 +1,5 @@
-"""How many clusters there are: by the drop of the gains of connected pieces where it is clear, else
-by the consensus of over-segmentations."""
+"""The choice of the number of clusters: by the drop of the gains of connected pieces where it is
+clear, else by the consensus of over-segmentations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a choice of the space and the number of clusters rests on, as a table to read."""
+"""The evidence that a choice of the space and the number of clusters rests on, as a table."""
 
 from __future__ import annotations
 

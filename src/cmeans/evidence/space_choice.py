@@ -1,5 +1,5 @@
-"""Which of several partitions into the same number of clusters is the best: the one that keeps near
-rows together, and that others agree with."""
+"""The choice between partitions into the same number of clusters: the one that keeps near rows
+together, and that others agree with."""
 
 from __future__ import annotations
 

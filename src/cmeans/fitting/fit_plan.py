@@ -1,4 +1,4 @@
-"""What a fit will take, told before it begins."""
+"""The plan of a fit: what it will take, told before it begins."""
 
 from __future__ import annotations
 

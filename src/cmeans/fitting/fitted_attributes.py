@@ -84,6 +84,7 @@ OPTIONAL = (
     "weights_",
     "_early",
     "_factors",
+    "_has_fallen",
     "_like",
     "_nearest",
     "_powers",
@@ -100,6 +101,7 @@ PRIVATE = {
     "_factors",
     "_stream",
     "_early",
+    "_has_fallen",
     "_tree",
     "_points",
     "_communities",
@@ -288,10 +290,20 @@ class FittedAttributes:
     gamma_: float | None
     noise_distance_: float
     outlier_threshold_: float
+    memberships_top_k_: TopMemberships
+    n_clusters_suggested_: int
+    n_missing_: IntArray
+    n_starts_: int
+    start_: str
+    size_gap_: float
     # (n,) squared distance of each row to its nearest centre; NaN for rows that say nothing
     _nearest: Float64
     # (0,) an array of the library and dtype of memberships that labels tell
     _like: FloatArray
+
+
+# of which a list of all attributes would make numbers for each row
+MADE_WHEN_ASKED = ("memberships_", "outlier_threshold_")
 
 
 class KeptMemberships:
@@ -320,7 +332,7 @@ class OutlierThreshold:
     """`outlier_threshold_`: the `outlier_score` from which on a row counts as an outlier of its
     model, found when it is first asked for."""
 
-    def __get__(self, model: Any, owner: type) -> Any:
+    def __get__(self, model: Any, owner: type) -> float:
         kept = {} if model is None else vars(model)
         rule: Rule | None = kept.get("_rule")
         if rule is not None and rule.noise_distance is not None:
@@ -335,7 +347,7 @@ class OutlierThreshold:
         kept["outlier_threshold_"] = _threshold(
             rule, model._state.scales, model._nearest, to_numpy(model.labels_)
         )
-        return kept["outlier_threshold_"]
+        return float(kept["outlier_threshold_"])
 
 
 def _threshold(rule: Rule, scales: Float64 | None, nearest: Float64, labels: IntArray) -> float:
@@ -361,6 +373,14 @@ def noise_of(memberships: Array) -> Array:
 
 def warn_of_result(geometry: Geometry, result: FitResult, estimator_name: str) -> None:
     """Warn of a run cut short, of clusters without rows, and of coinciding centres."""
+    warn_of_rows(geometry, result, estimator_name)
+    fallen = fallen_centres(geometry, result)
+    if fallen is not None:
+        warn(f"{estimator_name}: {fallen}", ConvergenceWarning)
+
+
+def warn_of_rows(geometry: Geometry, result: FitResult, estimator_name: str) -> None:
+    """Warn of a run cut short, and of clusters without rows."""
     if not result.solution.converged and not result.solution.ended:
         warn(f"{estimator_name}: {result.reason}.", ConvergenceWarning)
     dead = np.flatnonzero(~result.alive)
@@ -387,28 +407,28 @@ def warn_of_result(geometry: Geometry, result: FitResult, estimator_name: str) -
         )
     if result.assignment.empty:
         warn_of_empty_rows(result.assignment.empty, labels.shape[0], geometry.space, estimator_name)
+
+
+def fallen_centres(geometry: Geometry, result: FitResult) -> str | None:
+    """Return what is told of centres that have fallen together, with advice; None where none
+    have."""
     # clusters with metrics may share a centre
-    if result.rule.is_soft and len(result.alive) > 1 and result.state.metrics is None:
-        _complain_of_fallen_centres(geometry, result, estimator_name)
-
-
-def _complain_of_fallen_centres(geometry: Geometry, result: FitResult, estimator_name: str) -> None:
+    if not result.rule.is_soft or len(result.alive) < 2 or result.state.metrics is not None:
+        return None
     rule, (centres, within, mass) = result.rule, _within(geometry, result)
     apart = separation(centres, within, mass)
     if apart < COLLAPSED:
         with one_blas_thread():  # the matrices of advice are too small for more threads
             advice = rule.advice_on_collapse(geometry)
-        warn(
-            f"{estimator_name}: the clusters have collapsed, all centres are nearly the same point "
-            f"(separation_={apart:.2g}); {advice}.",
-            ConvergenceWarning,
+        return (
+            "the clusters have collapsed, all centres are nearly the same point "
+            f"(separation_={apart:.2g}); {advice}."
         )
-        return
     pairs = coincident_pairs(centres, within)
-    if pairs:
-        with one_blas_thread():
-            advice = rule.advice_on_coincidence(geometry)
-        warn(f"{estimator_name}: {pairs} pairs of centres coincide. {advice}", ConvergenceWarning)
+    if not pairs:
+        return None
+    with one_blas_thread():
+        return f"{pairs} pairs of centres coincide. {rule.advice_on_coincidence(geometry)}"
 
 
 def _within(geometry: Geometry, result: FitResult) -> tuple[Centres, Float64, Float64]:

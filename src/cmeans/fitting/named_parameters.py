@@ -15,6 +15,7 @@ from ..runtime.parameter_object import ParameterObject, changed, split_nested
 from .covariance import COVARIANCES
 from .gone_words import refuse_gone_word, telling_of_gone_words
 from .landmark_choice import landmarks_from
+from .notebook_page import NotebookPage
 from .search import search_from
 from .sizes import sizes_from
 
@@ -32,7 +33,7 @@ _TABLES: dict[str, Mapping[str, Callable[..., Any]]] = {
 }
 
 
-class NamedParameters(BaseEstimator):
+class NamedParameters(NotebookPage, BaseEstimator):
     """Base of estimators whose parameters may be objects with parameters of their own."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

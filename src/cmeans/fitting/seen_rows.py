@@ -1,5 +1,5 @@
-"""What a fitted model says of some rows: all that displays, summaries and explanations ask of
-it."""
+"""The answers of a fitted model about some rows: all that displays, summaries and explanations ask
+of it."""
 
 from __future__ import annotations
 

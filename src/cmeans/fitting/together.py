@@ -1,5 +1,5 @@
-"""Which features of a fit go together: one table, of which messages and the page of capabilities
-are made."""
+"""One table of the features of a fit that go together, of which messages and the page of
+capabilities are made."""
 
 from __future__ import annotations
 

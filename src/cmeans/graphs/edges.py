@@ -1,4 +1,4 @@
-"""What the edges of rows to their nearest neighbours weigh."""
+"""Weights of the edges of rows to their nearest neighbours."""
 
 from __future__ import annotations
 

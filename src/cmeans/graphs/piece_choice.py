@@ -1,4 +1,4 @@
-"""How many connected pieces rows fall into, and which pieces are too light to be any.
+"""The choice of the number of connected pieces, and of those too light to be any.
 
 The gain of a piece is how much the cost falls by its centre. In one heap of rows the gains fall as
 a power of their rank, so that i ln(g_i / g_(i+1)) has one mean for all ranks i (Renyi 1953), which

@@ -1,4 +1,4 @@
-"""How deep points lie in their clusters, and which are so far out that they are noise."""
+"""The depth of points in their clusters, and the noise: points that are too far out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which cluster of one layer is in which of another."""
+"""Clusters of one layer inside those of another."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from .directions import Plane, plane_of
 from .page.contents import short
 from .page.document import check_page, write_page
 from .page.findings import Findings
-from .page.others import Others, candidates_of, numbers_around, others_of
+from .page.others import Others, candidates_of, numbers_around, others_of, rows_of_page
 from .page.partition import ShownPartition
 from .page.record import PageRows
 from .report import THEMES, page_text
@@ -165,8 +165,8 @@ def explore(
     findings: Findings | None = None,
     max_rows: int = MOST_ROWS,
 ) -> Exploration:
-    """Make a page to explore the clusters of rows with: one file for any browser, without a
-    network. A notebook shows it in its cell.
+    """Make a page to explore the clusters of a model with: one file for any browser, without a
+    network. A notebook shows it in its cell. `cmeans.explore` makes one of rows alone, too.
 
     It has the rows in a picture to zoom, to move and to draw around; cards of the clusters, whose
     names can be written; other numbers of clusters beside their evidence; a search for rows, and
@@ -227,8 +227,8 @@ def explore(
         first = first.estimator
     if X is None:
         raise ValueError(
-            f"{CALLER}: X is None; pass a model and the rows to look at, {CALLER}(model, X); of "
-            f"rows alone, {CALLER}(cmeans.cluster(X), X)."
+            f"{CALLER}: X is None; pass a model and the rows to look at, {CALLER}(model, X). Of "
+            "rows alone cmeans.explore(X) makes a page."
         )
     rows, sets = (X, None) if against is None else _together(X, against)
     words = {
@@ -274,6 +274,7 @@ def exploration_of(
     texts: Sequence[str] | None = None,
     coordinates: Any = None,
     sets: IntArray | None = None,
+    set_names: Sequence[str] = ("X", "The other rows"),
     n_clusters: Sequence[int] | None = None,
     choice: Any = None,
     name: str = "",
@@ -285,7 +286,8 @@ def exploration_of(
     """Return the page of a model and rows that have been looked at.
 
     `choice`: the choice by evidence that ended in the model, with its candidates; `name` of the
-    model, where there are `more` beside it; `sets`: (n,) which of two sets each row is of.
+    model, where there are `more` beside it; `sets`: (n,) which of two sets, named `set_names`, each
+    row is of.
     """
     others = _others(model, choice, seen, n_clusters)
     own = ShownPartition("own", _called(seen, name), seen, others.own)
@@ -302,7 +304,7 @@ def exploration_of(
         ids=_of_rows(ids, "ids", seen),
         texts=_of_rows(texts, "texts", seen),
         sets=None if sets is None else sets[seen.numbers],
-        set_names=("X", "The other rows"),
+        set_names=[short(name, 40) for name in set_names],
         evidence=others.evidence,
     )
     words = {"candidates": _candidates(choice)}
@@ -331,7 +333,7 @@ def _of_models(
     found = []
     for number, (name, model) in enumerate(more, 2):
         other = inspected(best_of(model), rows, CALLER, **words)
-        shown = replace(other, x=seen.x, feature_names=seen.feature_names)
+        shown = rows_of_page(other, seen)
         found.append(ShownPartition(f"model{number}", _called(other, name), shown, in_series=False))
     return found
 

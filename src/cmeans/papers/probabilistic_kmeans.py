@@ -139,6 +139,7 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
     step: float
     quantile: float
     polish: str | None
+    solver_: str
 
     _taken_fields = {"search": ("method",)}
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn import config_context, preprocessing
 
+from ..data.arrays import Array, namespace
 from ..storage.codec import UNREADABLE, Arrays, Packer
 
 Part = dict[str, Any]  # a scaler as JSON
@@ -94,6 +95,26 @@ def _named(function: Any) -> Part:
     raise ValueError(
         f"of functions numpy's {', '.join(FUNCTIONS)} alone; skops (skops.io.dump) saves others"
     )
+
+
+def scaled_by(tool: Any, x: Array) -> Array:
+    """Return rows (b, d) of any array library as a scaler of `CARRIED` transforms them; TypeError
+    for other tools."""
+    name, xp, own = type(tool).__name__, namespace(x), vars(tool)
+    if name not in CARRIED or type(tool) is not getattr(preprocessing, name):
+        raise TypeError(f"it is {name}, none of {', '.join(CARRIED)}")
+    if name == "FunctionTransformer":
+        named = None if tool.func is None else _named(tool.func)["function"]
+        return x if named is None else getattr(xp, named)(x)
+    if name == "MinMaxScaler":
+        x = x * tool.scale_ + tool.min_
+    else:
+        shift, scale = own.get("mean_", own.get("center_")), own["scale_"]
+        x = x if shift is None or not getattr(tool, "with_mean", True) else x - shift
+        x = x if scale is None else x / scale
+    if getattr(tool, "clip", False):
+        x = xp.clip(x, *getattr(tool, "feature_range", (-1.0, 1.0)))
+    return x
 
 
 def _parameter(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
-from ..data.arrays import Array, Float64, device, namespace
+from ..data.arrays import Array, Float64, namespace
 from ..runtime.checks import ParameterError, is_auto, known_number, real
 from .base import NativeFunctions, Rule, RuleEvidence, check_fuzzifier, with_numbers
 from .fuzzy import Fuzzy
@@ -144,8 +144,7 @@ class NoiseFuzzy(Rule):
     def _with_noise(self, d2: Array) -> Array:
         """d2 (b, c + 1), the noise cluster last."""
         xp = namespace(d2)
-        noise = xp.full((d2.shape[0], 1), self._distance_in(d2), dtype=d2.dtype, device=device(d2))
-        return xp.concat([d2, noise], axis=1)
+        return xp.concat([d2, xp.full_like(d2[:, :1], self._distance_in(d2))], axis=1)
 
     def _distance_in(self, like: Array) -> float:
         """delta, or the nearest number that the array's type can hold."""

@@ -1,4 +1,4 @@
-"""What rounding has taken from columns of few values."""
+"""The variance that rounding has taken from columns of few values."""
 
 from __future__ import annotations
 

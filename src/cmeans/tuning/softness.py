@@ -1,4 +1,4 @@
-"""How soft memberships may be: the fuzzifier, or the temperature of maximum entropy c-means, above
+"""The softness of memberships: the fuzzifier, or the temperature of maximum entropy c-means, above
 which all centres collapse to one, and a choice that keeps clusters apart.
 
 Both are read off the best hard partition of a few rows, whose sweeps take the products of rows that

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ...data.arrow_library import pa
 from ...data.files.arrow import file_bytes
+from ...data.files.tables import python_values
 from ...runtime.user_warnings import DataWarning, one_line
 from ...storage.atomic import writing_to
 from ..errors import InputError
@@ -80,7 +81,8 @@ class _Reader:
             self.waiting = pa.concat_tables([self.waiting, part])
         here, self.waiting = self.waiting[:rows].combine_chunks(), self.waiting[rows:]
         if self.columns.names_rows:
-            self.hashes.append(np.fromiter(map(hash, here[0].to_pylist()), np.int64, rows))
+            names = map(str, python_values(here[0]))  # lists have no hash
+            self.hashes.append(np.fromiter(map(hash, names), np.int64, rows))
         return list(here.columns)
 
     def tell_duplicates(self) -> None:

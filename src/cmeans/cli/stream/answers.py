@@ -1,4 +1,4 @@
-"""What a stream's model says of a chunk of rows, be the number of its clusters told or not."""
+"""Answers of the model of a stream about a chunk of rows, its number of clusters told or not."""
 
 from __future__ import annotations
 
@@ -49,13 +49,18 @@ def learnt(
 ) -> Answers:
     """Teach the model a chunk, whose scaled rows are x, and return what it says of its rows.
 
-    Outlier scores are those before, where there is a before. `only_told`: rows of zero weight get
+    Outlier scores are those before, where there is a before; of rows of a cluster that opens in the
+    chunk, those after it. `only_told`: rows of zero weight get
     answers, but do not change the model.
     """
     begun = hasattr(model, "n_features_in_") and hasattr(model, "_stream")
     score = np.asarray(model.outlier_score(x)) if scored and begun else None
     if isinstance(model, StreamingGaussianMixture):
+        known = model.cluster_numbers_ if begun else np.empty(0)
         labels = np.asarray(model.partial_fit(x).labels_)
+        new = ~np.isin(labels, known)
+        if score is not None and new.any():
+            score[new] = model.outlier_score(x[new])
         count, u = int(model.cluster_numbers_.max()) + 1, None
     elif only_told:
         labels, u = np.asarray(model.predict(x)), np.asarray(model.memberships(x))

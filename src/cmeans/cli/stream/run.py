@@ -15,9 +15,7 @@ import numpy as np
 from ... import __version__
 from ...data.files.arrow import pa
 from ...data.files.schema import ColumnChoice
-from ...data.recipe.recognition import Given
-from ...data.recipe.scaling import learn_scaling
-from ...data.recipe.table_recipe import TableRecipe
+from ...data.recipe.front import TableWords, in_units
 from ...runtime.numerals import in_digits, several
 from ...runtime.signals import held_back
 from ...runtime.user_warnings import UnfitRowError
@@ -41,8 +39,14 @@ from .batches import Batch, Faults, FirstOnes, chunks, with_few_faults
 from .events import EventLog
 from .labels import STDOUT, LabelWriter, plain_file
 from .pace import PaceLines
-from .sources import AS_RECOGNISED, STDIN, Source, parquet_files, the_file
-from .state import SavedStream, StreamPlace, refuse_no_state, refuse_other_words
+from .sources import NO_WORDS, STDIN, Source, parquet_files, the_file
+from .state import (
+    SavedStream,
+    StreamPlace,
+    refuse_no_state,
+    refuse_other_columns,
+    refuse_other_words,
+)
 
 IN_PIPES = 0.5  # seconds that a row waits for others there, unless the user says how many
 
@@ -70,7 +74,7 @@ class StreamRequest:
     alert: float | None = None
     metrics: float | None = None
     events: Path | None = None
-    given: Given = AS_RECOGNISED  # how numbers are written
+    table: TableWords = NO_WORDS  # what is said of its columns
     config: Mapping[str, Any] = field(default_factory=dict)  # the options, as the summary has them
 
     @property
@@ -163,7 +167,8 @@ class StreamRun:
             request.follow,
             self._wait,
             request.beside,
-            request.given,
+            request.table,
+            request.chunk_size,
         )
         self._events = EventLog(request.events, None if former is None else former.model)
         self._metrics = PaceLines(screen.say, request.metrics)
@@ -182,6 +187,8 @@ class StreamRun:
         with self.labels:
             try:
                 self._read()
+                with caught_warnings(self.warned.note):
+                    self._source.unseen.tell()
                 self._keep()
             except (KeyboardInterrupt, ValueError, BrokenPipeError) as end:
                 with suppress(KeyboardInterrupt):  # it ends anyway
@@ -297,11 +304,10 @@ class StreamRun:
             raise InputError(
                 f"{self._source.where}: {came}, too few for --clusters {words['n_clusters']}."
             )
-        scaling = learn_scaling(
-            self._request.scale or "none", chunk.x, chunk.weight, spell=as_option
-        )
-        recipe = TableRecipe(
-            choice.columns, scaling, choice.dtype.name, written=self._source.written
+        learnt, scale, table = self._source.recipe, self._request.scale, self._request.table
+        assert learnt is not None, "it is learnt from the first rows"
+        recipe = in_units(
+            learnt, chunk.x, choice.columns, chunk.weight, scale or "none", table, as_option
         )
         return SavedStream(begun_model(words), recipe, self._request.reading.weight)
 
@@ -381,6 +387,7 @@ def _former(request: StreamRequest, screen: Screen) -> SavedStream | None:
     refuse_other_words(
         file, began, request.words | {"scale": request.scale, "dtype": request.reading.dtype}
     )
+    refuse_other_columns(file, former.recipe, request.table)
     own = former.model.get_params(deep=False)
     words = {name: value for name, value in request.words.items() if name.split("__")[0] in own}
     former.model.set_params(**words)

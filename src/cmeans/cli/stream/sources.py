@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +19,27 @@ from ...data.addresses import place
 from ...data.files.arrow import ParquetTable, readable
 from ...data.files.csv import CsvText, ReadLines, unpacked
 from ...data.files.discovery import kind_of_bytes, kind_of_file, packer_of
-from ...data.files.notation import AS_PROGRAMS_WRITE
 from ...data.files.opening import open_file
-from ...data.files.schema import ColumnChoice, Field, Header, ReadOptions, described
+from ...data.files.schema import ColumnChoice, Header, ReadOptions
 from ...data.files.tables import FileTable
+from ...data.files.text import Lines
 from ...data.files.unchanged_files import StampedFile, naming
-from ...data.recipe.recognition import Given, notations_shown
+from ...data.recipe.front import TableWords, front_of_tables
+from ...data.recipe.made_columns import MadeColumnError, Unseen
+from ...data.recipe.recipe_columns import RecipeColumns, RecipeTable, with_made
 from ...data.recipe.table_recipe import TableRecipe
 from ...data.row_source import RowsError
 from ..errors import InputError
 from ..option_values import as_option
 from .batches import Batch
+from .first_lines import FirstLines, lines_ahead
 from .state import StreamPlace
 from .waiting import arrives
 
 STDIN = Path("-")
-AS_RECOGNISED = Given()
+NO_WORDS = TableWords()
+_JUDGED = 10  # lines of a pipe that show what its columns hold
+_SHOWN = 1_000  # of a file, at least
 _BLOCK = 1 << 20  # bytes that are read of a pipe at a time, at most
 Batches = Generator[Batch | None, None, None]  # None: no rows came for a while
 # some rows, the numbers that messages give them, and columns of text beside them
@@ -58,11 +64,13 @@ class Source:
         follow: bool = False,
         wait: float | None = None,
         beside: Sequence[str] = (),
-        given: Given = AS_RECOGNISED,
+        words: TableWords = NO_WORDS,
+        ahead: int = 1,
     ) -> None:
         """`recipe`: the preparation of rows for a model that goes on. `begun`: the place after
         which rows are new. `wait`: seconds without rows after which None is yielded. `beside`: the
-        columns that go with the rows to their labels. `given`: how numbers are written."""
+        columns that go with the rows to their labels. `words`: what is said of the columns of a
+        stream that begins, of which the first `ahead` lines show the rest."""
         self.path = the_file(reading)
         self.where = "standard input" if self.path == STDIN else str(self.path)
         self.choice: ColumnChoice | None = None  # of the last file
@@ -76,11 +84,10 @@ class Source:
             if recipe is None
             else replace(reading, dtype=recipe.dtype, known=recipe.columns)
         )
-        self._beside, self._given = tuple(beside), given
-        # how text is written, which a recipe keeps
-        self.written = AS_PROGRAMS_WRITE if recipe is None else recipe.written
-        self._is_known = recipe is not None
-        apart = (*reading.leave_out, *beside)
+        self._beside, self._words = tuple(beside), words
+        self.recipe, self.unseen = recipe, Unseen()
+        self._ahead = max(ahead, _SHOWN)
+        apart = (*beside, *reading.leave_out)
         self._reading = replace(reading, spell=as_option, leave_out=apart)
         self._warn, self._follow, self._wait = warn, follow, wait
 
@@ -135,48 +142,66 @@ class Source:
     def _of_lines(self, pieces: Iterator[bytes | None], name: str | None) -> Batches:
         """Yield the rows of a CSV, a row a line."""
         with naming(self.where):
-            written = replace(self.written, encoding=self._given.encoding)
+            written = self._words.written
+            if self.recipe is not None:
+                written = replace(self.recipe.written, encoding=written.encoding)
             text = CsvText.of(self.where, pieces, self._reading.header, as_option, written=written)
-            if text is not None:
-                text = text if self._is_known else self._as_written(text)
-                choice, reader = self._picked(text.header), text.reader
-                places = [text.header.position(word) for word in self._beside]
-                read = (
-                    (reader.read(lines, choice.places), lines.numbers, reader.texts(lines, places))
-                    if lines is not None
-                    else None
-                    for lines in text.data
+            if text is None:
+                return
+            if self.recipe is None:
+                text, self.recipe = self._learnt(text, is_file=name is not None)
+            text = text.with_notations(self.recipe.written.notations)
+            columns = self.recipe.of(text.header, text.reader.dialect.delimiter, self.unseen)
+            choice, reader = self._picked(columns.header), text.with_text(columns.as_text).reader
+            places = [text.header.position(word) for word in self._beside]
+            sources = columns.sources(choice.places)
+            read = (
+                (
+                    _with_made(reader.read(lines, sources), columns, choice.places),
+                    lines.numbers,
+                    reader.texts(lines, places),
                 )
-                yield from self._new(name, choice, read, "line {}".format)
+                if lines is not None
+                else None
+                for lines in text.data
+            )
+            yield from self._new(name, choice, read, "line {}".format)
 
-    def _as_written(self, text: CsvText) -> CsvText:
-        """Return text with the columns of numbers that the first lines show as people write
-        them."""
-        header = text.header
-        others = {header.position(word) for word in self._beside}
-        if self._reading.columns:
-            others |= {*range(len(header.fields))} - {*header.pick(self._reading.columns)}
-        shown = notations_shown(
-            header,
-            text.judged_cells(),
-            text.reader.dialect.delimiter,
-            replace(self._given, others=others),
-        )
-        for told in shown.read_so:
-            self._warn(f"{told}.")
-        self.written = replace(self.written, notations=shown.notations)
-        return text.with_notations(shown.notations)
+    def _learnt(self, text: CsvText, is_file: bool) -> tuple[CsvText, TableRecipe]:
+        """Return the recipe of text by its first lines, those of a pipe as far as they have come,
+        and the text with these lines."""
+        shown, ahead = _JUDGED, list[Lines | None](text.seen)
+        if is_file or self._words.categorical:
+            ahead = lines_ahead(text.data, self._ahead)
+            text = replace(text, data=chain(ahead, text.data))
+        if is_file:
+            shown = self._ahead
+        return text, self._recipe_of(FirstLines(text, ahead, shown))
+
+    def _recipe_of(self, table: FileTable) -> TableRecipe:
+        """Return how the rows of this table are read, and those of all later ones; tell of it."""
+        reading, words = self._reading, self._words
+        # a stream does not ask: a cell that is no number is a malformed row
+        words = replace(words, missing=words.missing or ())
+        header, apart = table.header, [*reading.leave_out]
+        if reading.weight is not None:
+            apart.append(header.fields[header.weighing(reading.weight)].label)
+        front = front_of_tables([table], reading, words, apart)
+        for text in front.notes:
+            self._warn(text)
+        left_out = (*apart[: len(self._beside)], *(field.label for field in front.left_out))
+        self._reading = replace(reading, leave_out=left_out)
+        return front.recipe
 
     def _of_table(self, table: FileTable, name: str) -> Batches:
-        if self._given != AS_RECOGNISED:
-            raise InputError(
-                f"--decimal, --thousands, --encoding: are of CSV, and {self.where} is none."
-            )
         if self._beside:
             raise InputError(
                 f"--id, --time: {self.where} is no CSV, of which alone columns go with the rows to "
                 "their labels; leave them out: row numbers are there."
             )
+        if self.recipe is None:
+            self.recipe = self._recipe_of(table)
+        table = RecipeTable(table, self.recipe.of(table.header, table.separator, self.unseen))
         choice = self._picked(table.header)
         parts = _numbered(table, choice.places)
         yield from self._new(name, choice, parts, lambda row: f"{name}, row {row} (counted from 0)")
@@ -185,19 +210,13 @@ class Source:
         """Return the columns of the user or the model in the first file, and those of the same
         names in all later ones."""
         reading = self._reading
-        if not reading.columns and reading.known is None:
-            text = text_beside_numbers(header, (*reading.leave_out, reading.weight))
-            if text:
-                self._warn(
-                    f"left out, being no numbers: {described(text)}; --columns chooses those that "
-                    "are data."
-                )
-            apart = (*reading.leave_out, *(field.label for field in text))
-            self._reading = replace(reading, leave_out=apart)
-        self.choice = choice = header.choose(self._reading)
+        if reading.columns:
+            picked = with_made(header, header.pick(reading.columns))
+            reading = replace(reading, columns=header.labels(picked))
+        self.choice = choice = header.choose(reading)
         weight, dtype = choice.weight_label, choice.dtype.name
         self._reading = replace(
-            self._reading, columns=(), known=choice.columns, weight=weight, dtype=dtype
+            reading, columns=(), known=choice.columns, weight=weight, dtype=dtype
         )
         return choice
 
@@ -308,12 +327,16 @@ class FormerRows:
         )
 
 
-def text_beside_numbers(header: Header, apart: Sequence[Any]) -> list[Field]:
-    """Return the columns of text and dates, where there are columns of numbers too; but for those
-    that are no data anyway."""
-    kept = [field for field in header.fields if not field.aside and field.label not in apart]
-    text = [field for field in kept if not field.numeric]
-    return [] if len(text) == len(kept) else text
+def _with_made(read: ReadLines, columns: RecipeColumns, places: Sequence[int]) -> ReadLines:
+    """Return the columns at `places` of lines of which the sources are read; a row of which one
+    cannot be made is a fault."""
+    while True:
+        try:
+            return replace(read, block=columns.make(read.block, places))
+        except MadeColumnError as error:
+            block = [np.delete(column, error.row) for column in read.block]
+            faults = read.faults | {int(read.kept[error.row]): str(error)}
+            read = ReadLines(block, np.delete(read.kept, error.row), faults)
 
 
 def _stamp(file: Path) -> tuple[int, int]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import load
+from ...data.recipe.front import TableWords
 from ...data.recipe.table_recipe import TableRecipe
 from ...data.row_source import ColumnLabel
 from ...fitting.named_parameters import OBJECTS
@@ -172,6 +173,18 @@ def refuse_other_words(file: Path, began: Mapping[str, Any], words: Mapping[str,
                 f"{option_of(word)} {value}: {file} was begun with {former}; leave the option out "
                 "to go on with that."
             )
+
+
+def refuse_other_columns(file: Path, recipe: TableRecipe, words: TableWords) -> None:
+    """Refuse to make columns of others than those the stream was begun with."""
+    sources = {name for each in recipe.made for name in each.sources}
+    for option, names in words.named.items():
+        for name in names:
+            if name not in sources:
+                raise InputError(
+                    f"{option_of(option)} {name}: {file} was begun without it; leave the option "
+                    "out to go on with that."
+                )
 
 
 def _place_in(file: Path, beside: Mapping[str, Any]) -> tuple[StreamPlace, Written | None]:

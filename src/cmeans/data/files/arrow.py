@@ -212,12 +212,16 @@ def readable(where: object, kind: str) -> Iterator[None]:
             error.filename = str(where)
             raise
         text = one_line(error, most=300)
-        hint = (
-            "has values of mixed types"
-            if "conversion error" in text
-            else f"cannot be read as {kind}; it is damaged or not such a file"
-        )
-        raise RowsError(f"{where}: {hint} ({text}).") from error
+        raise RowsError(f"{where}: {_hint(text, kind)} ({text}).") from error
+
+
+def _hint(text: str, kind: str) -> str:
+    """Return what an error of pyarrow means for the reader of a file."""
+    if "conversion error" in text:
+        return "has values of mixed types"
+    if "decrypt" in text:
+        return "is encrypted, and no keys are taken; write a copy that is not"
+    return f"cannot be read as {kind}; it is damaged or not such a file"
 
 
 @contextmanager
@@ -395,7 +399,7 @@ class ParquetTable(FileTable):
         rows, names = batch_rows(len(places), 1_024), stored_names(self.header, places)
         with self._opened() as opened:
             for batch in opened.iter_batches(rows, columns=names, use_threads=False):
-                yield _stored(batch, self.header, places)
+                yield _stored(sound(batch), self.header, places)
 
     def transient(self, n_columns: int) -> int:
         pages = min(2 * _PAGE, 16 * max(self.groups, default=0))  # of a column, packed and not
@@ -407,7 +411,11 @@ class ParquetTable(FileTable):
             reading(self._file, self.kind),
             file_bytes(self._file.path) as file,
             pa.parquet.ParquetFile(
-                file, metadata=self._metadata, buffer_size=self._buffer, pre_buffer=False
+                file,
+                metadata=self._metadata,
+                buffer_size=self._buffer,
+                pre_buffer=False,
+                page_checksum_verification=True,  # of pages that carry one
             ) as opened,
         ):
             yield opened

@@ -314,16 +314,6 @@ class CsvText:
             encoding,
         )
 
-    def judged_cells(self) -> list[list[str]]:
-        """Return the cells of each column in the lines by which its kind was judged."""
-        found = list[list[str]]()
-        for line in (line for lines in self.seen for line in lines.texts):
-            if len(found) == _JUDGED:
-                break
-            with suppress(LineError):
-                found.append(self.reader.cells_of(line))
-        return [list(column) for column in zip(*found, strict=True)]
-
     def with_notations(self, notations: Mapping[ColumnLabel, Notation]) -> CsvText:
         """Return the same with columns of numbers that are written so."""
         places = {self.header.position(label): each for label, each in notations.items()}

@@ -102,6 +102,23 @@ def weight_fault(value: Any) -> str:
     return f"is {value:g}" if value < 0 else fault(value, np.dtype(np.float64))
 
 
+def python_values(column: Any) -> list[Any]:
+    """Return a stored column, of PyArrow or a list, as Python's values; as text where Python has
+    none such: dates after its last year, times of nanoseconds, zones that nobody knows."""
+    if isinstance(column, list):
+        return column
+    try:
+        return list(column.to_pylist())
+    except (OverflowError, KeyError, ValueError):
+        kind = column.type
+    is_zoned = str(kind).startswith("timestamp")
+    try:
+        plain = column.cast(f"timestamp[{kind.unit}]") if is_zoned else column
+        return list(plain.cast("string").to_pylist())
+    except NotImplementedError:  # columns within a column
+        return [str(kind) if valid else None for valid in column.is_valid().to_pylist()]
+
+
 class FileTable(ABC):
     """One open file: its columns are known, its rows not yet read."""
 
@@ -141,7 +158,7 @@ class FileTable(ABC):
         for at, field in enumerate(self.header.fields):
             if not field.numeric:
                 part: Any = next(self.columns([at]), [[]])[0][:rows]
-                found[at] = part if isinstance(part, list) else part.to_pylist()
+                found[at] = python_values(part)
         return found
 
     @property

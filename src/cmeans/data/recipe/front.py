@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from ..files.tables import FileTable
 from ..row_source import ColumnLabel, RowsError
 from .made_columns import Categories, Cyclic, Days, MadeColumns, Sphere
 from .recognition import Given, date_format, recognised
+from .scaling import learn_scaling
 from .table_recipe import TableRecipe, learn_categories
 
 _SAMPLED = 1_000  # rows that show the format of dates
@@ -38,15 +40,20 @@ class TableWords:
     encoding: str | None = None
 
     @property
-    def named(self) -> list[str]:
-        """The arguments that name columns to make others of."""
-        given = {
-            "categorical": self.categorical,
-            "dates": self.dates,
-            "cyclic": self.cyclic,
-            "latlon": self.latlon,
+    def written(self) -> TextFormat:
+        """The way in which text is written, as far as it is told."""
+        return TextFormat(self.encoding, Given(missing=self.missing).markers)
+
+    @property
+    def named(self) -> dict[str, list[ColumnLabel]]:
+        """The columns to make others of, by the arguments that name them."""
+        given: dict[str, list[ColumnLabel]] = {
+            "categorical": [*self.categorical],
+            "dates": [name.partition("=")[0] for name in self.dates],
+            "cyclic": [*self.cyclic],
+            "latlon": [name for pair in self.latlon for name in pair],
         }
-        return [name for name, value in given.items() if value]
+        return {argument: names for argument, names in given.items() if names}
 
 
 @dataclass(frozen=True)
@@ -67,8 +74,7 @@ class Front:
 def front_of(asked: ReadOptions, words: TableWords, no_data: Collection[ColumnLabel]) -> Front:
     """Return how the rows of files are read; `no_data`: columns that are weights, or names of rows
     and the like."""
-    markers = Given(missing=words.missing).markers
-    plain = replace(asked, written=TextFormat(words.encoding, markers), adapt=None)
+    plain = replace(asked, written=words.written, adapt=None)
     files = found(asked.file)
     first = open_file(files[0], plain)
     if not isinstance(first, FileTable):
@@ -78,22 +84,36 @@ def front_of(asked: ReadOptions, words: TableWords, no_data: Collection[ColumnLa
                 "have columns of other kinds."
             )
         return Front(TableRecipe())
-    header = first.header
+    # all files where categories are to be found in all
+    others = [open_file(file, plain) for file in files[1:] if words.categorical]
+    tables = [first, *(table for table in others if isinstance(table, FileTable))]
+    return front_of_tables(tables, asked, words, no_data)
+
+
+def front_of_tables(
+    tables: Sequence[FileTable],
+    asked: ReadOptions,
+    words: TableWords,
+    no_data: Collection[ColumnLabel],
+) -> Front:
+    """Return how rows of tables are read that are open, the first of which shows it; categories are
+    those of all."""
+    first, header = tables[0], tables[0].header
     apart = {header.position(label) for label in no_data}
-    others = apart | {at for name in _others(words) for at in [_position(header, *name)]}
+    others = apart | {
+        _position(header, argument, name)
+        for argument in ("categorical", "dates")
+        for name in words.named.get(argument, ())
+    }
     picked = set(header.places(asked.columns)) if asked.columns else None
     given = Given(words.decimal, words.thousands, words.missing, words.encoding, picked, others)
     seen = recognised(first, given)
     if (words.decimal or words.thousands) and not (seen.notations or first.separator):
         raise RowsError(
-            f"{asked.spell('decimal')}, {asked.spell('thousands')}: {asked.file} holds numbers, "
+            f"{asked.spell('decimal')}, {asked.spell('thousands')}: {header.where} holds numbers, "
             "which are not written as text."
         )
-    written = seen.written(given)
-    # all files where categories are to be found in all
-    again = files if words.categorical else files[:1] if seen.notations else []
-    tables = [open_file(file, replace(plain, written=written)) for file in again] or [first]
-    made = _made([table for table in tables if isinstance(table, FileTable)], words)
+    made = _made(tables, words)
     left = _named(header, seen.left_out)
     data = [
         at
@@ -109,7 +129,7 @@ def front_of(asked: ReadOptions, words: TableWords, no_data: Collection[ColumnLa
     notes = [f"{header.where}: {text}." for text in seen.read_so]
     if left:
         notes.append(f"{header.where}: {seen.left(asked.spell)}.")
-    stored = replace(written, encoding=None)
+    stored = replace(seen.written(given), encoding=None)
     return Front(TableRecipe(made=made, written=stored), left, tuple(notes), bool(seen.blank))
 
 
@@ -119,14 +139,6 @@ def _named(header: Header, left_out: Mapping[ColumnLabel, str]) -> tuple[Field, 
         for column in header.fields
         if column.label in left_out
     )
-
-
-def _others(words: TableWords) -> list[tuple[str, ColumnLabel]]:
-    """Return the columns that others are made of, each with the argument that names it."""
-    return [
-        *(("categorical", name) for name in words.categorical),
-        *(("dates", name.partition("=")[0]) for name in words.dates),
-    ]
 
 
 def _position(header: Header, argument: str, name: ColumnLabel) -> int:
@@ -162,7 +174,24 @@ def _made(tables: Sequence[FileTable], words: TableWords) -> tuple[MadeColumns, 
     return tuple(made)
 
 
-def column_weights(
+def in_units(
+    recipe: TableRecipe,
+    x: Any,
+    columns: Sequence[ColumnLabel],
+    weight: Any,
+    scale: str,
+    words: TableWords,
+    spell: Spelling,
+) -> TableRecipe:
+    """Return the recipe with these columns of rows x (n, d), and how they are scaled."""
+    unscaled = np.isin(list(map(str, columns)), list(recipe.unscaled))
+    scaling = learn_scaling(scale, x, weight, unscaled, spell).weighted(
+        _column_weights(recipe, columns, words, spell)
+    )
+    return replace(recipe, columns=tuple(columns), scaling=scaling, dtype=x.dtype.name)
+
+
+def _column_weights(
     recipe: TableRecipe, columns: Sequence[ColumnLabel], words: TableWords, spell: Spelling
 ) -> Float64:
     """Return how many columns each column of the rows counts for (d,); those that are made of one

@@ -254,6 +254,11 @@ def days_of(values: NDArray[Any], date_format: str, label: str) -> NDArray[np.fl
     """Return days since 1970-01-01 (b,), NaN where there are none."""
     if values.dtype.kind == "M":
         micro = values.astype("datetime64[us]")
+        if np.datetime_data(values.dtype)[0] != "ns":
+            beyond = (micro.astype(values.dtype) != values) & ~np.isnat(values)
+            if beyond.any():
+                row = int(np.argmax(beyond))
+                raise MadeColumnError(row, f"column {label!r} holds a date after the year 294,000")
         return np.where(np.isnat(micro), np.nan, micro.astype(np.int64) / _DAY)
     texts = pa.array([_plain(value) for value in values.tolist()], pa.string())
     found = _parsed(texts, date_format)

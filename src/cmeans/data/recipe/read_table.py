@@ -6,18 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from ..addresses import PathWord
 from ..files.discovery import found
 from ..files.notation import TextFormat
 from ..files.opening import open_file, open_rows
 from ..files.schema import ReadOptions, in_python
 from ..row_source import ColumnLabel, RowsError, StoredRows, as_source
-from .front import Front, TableWords, column_weights, front_of
+from .front import Front, TableWords, front_of, in_units
 from .made_columns import Unseen
-from .scaling import AUTO, KINDS, learn_scaling
-from .table_recipe import TableRecipe, with_made
+from .recipe_columns import with_made
+from .scaling import AUTO, KINDS
+from .table_recipe import TableRecipe
 
 _IN_MEMORY = 2**30  # bytes of rows up to which they are read at once
 
@@ -138,12 +137,9 @@ def read_table(
     front = front_of(asked, words, [label for label in (weight, id) if label is not None])
     rows = _opened(asked, front.recipe, front)
     front.tell()
-    left = np.isin(list(map(str, rows.columns)), list(front.recipe.unscaled))
-    scaling = learn_scaling(scale, rows, rows.weight, left).weighted(
-        column_weights(front.recipe, rows.columns, words, in_python)
+    return _with_recipe(
+        rows, in_units(front.recipe, rows, rows.columns, rows.weight, scale, words, in_python)
     )
-    known = replace(front.recipe, columns=rows.columns, scaling=scaling, dtype=rows.dtype.name)
-    return _with_recipe(rows, known)
 
 
 def _again(asked: ReadOptions, recipe: Any) -> StoredRows:

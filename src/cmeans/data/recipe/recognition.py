@@ -1,4 +1,4 @@
-"""What the first rows of a table show of its columns: how numbers are written, what stands for
+"""Recognition of the columns of a table by its first rows: how numbers are written, what stands for
 nothing, and which columns are names, dates, categories or text."""
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ _ID = re.compile(
     r"(?:^|[_\W])(?:ids?|uuid|guid|key|nr|no|index|rownum)$|^(?:id|uuid)[_\W]|(?<=[a-z])(?:ID|Id|Nr|No)$",
     re.ASCII,
 )
+_CODE = re.compile(r"0\d\d+")  # two digits are those of hours and months
+_CODES = "codes with leading zeros"
 _NOTHING = frozenset(pa.csv.ConvertOptions().null_values)
 Fitting = Callable[[Collection[str]], Sequence[Notation]]  # the notations of some cells
 KEEP = "none"  # in place of markers: there are none
@@ -75,7 +77,12 @@ class Recognition:
 
     def left(self, spell: Spelling) -> str:
         """Return what is told of the columns that are left out, with what takes them."""
-        ways = {"identifiers": "id", "dates": "dates", "categories": "categorical"}
+        ways = {
+            "identifiers": "id",
+            "dates": "dates",
+            "categories": "categorical",
+            _CODES: "categorical",
+        }
         parts = list[str]()
         for what in dict.fromkeys(self.left_out.values()):
             labels = [label for label, found in self.left_out.items() if found == what]
@@ -116,8 +123,10 @@ def recognised(table: FileTable, given: Given) -> Recognition:
         if numbers is not None:
             if given.missing is None:
                 _find_sentinels(found, column, numbers)
-            if every and not cells:
+            if every and not cells and sample[at]:
                 found.left_out[column.label] = "empty"
+            elif every and _are_codes(cells):
+                found.left_out[column.label] = _CODES
             elif every and _are_names(column, numbers):
                 found.left_out[column.label] = "identifiers"
             elif len(cells) < len(sample[at]):
@@ -131,19 +140,6 @@ def recognised(table: FileTable, given: Given) -> Recognition:
             f"{header.spell('missing_values', [KEEP])}."
         )
     _keep_one(found, header, given)
-    return found
-
-
-def notations_shown(
-    header: Header, columns: Sequence[Sequence[str]], separator: str, given: Given
-) -> Recognition:
-    """Return how numbers are written in the first cells of columns, as far as these seem to be
-    text; RowsError where the user has to say what is meant."""
-    found = Recognition()
-    for at, (column, first) in enumerate(zip(header.fields, columns, strict=False)):
-        cells = [cell for cell in first if not _is_nothing(cell, given.markers)]
-        if not (column.numeric or column.aside or at in given.others):
-            _written(found, header, column, cells, separator, replace(given, missing=()))
     return found
 
 
@@ -163,7 +159,7 @@ def _keep_one(found: Recognition, header: Header, given: Given) -> None:
     ]
     if not kept:
         for column in header.fields:
-            if found.left_out.get(column.label) == "identifiers" and column.numeric:
+            if column.numeric and found.left_out.get(column.label) in ("identifiers", _CODES):
                 del found.left_out[column.label]
 
 
@@ -263,6 +259,12 @@ def _find_sentinels(found: Recognition, column: Field, numbers: NDArray[np.float
                 f"column {column.label!r} holds {sentinel:g} in {count:,} of {len(numbers):,} "
                 f"cells, far from all others ({low:g} to {high:g})"
             )
+
+
+def _are_codes(cells: Sequence[Any]) -> bool:
+    """True of digits some of which begin with zeros that no number needs, as in ZIP codes."""
+    digits = all(isinstance(cell, str) and cell.strip(BLANKS).isdecimal() for cell in cells)
+    return digits and any(_CODE.fullmatch(cell.strip(BLANKS)) for cell in cells)
 
 
 def _are_names(column: Field, numbers: NDArray[np.float64]) -> bool:

@@ -10,6 +10,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from ...runtime.numerals import in_digits
+from ..arrays import Array, as_like, namespace
 from ..blocks import mapped
 from ..chosen_scaling import chosen_scaling
 from ..files.schema import Spelling, in_python
@@ -56,6 +57,19 @@ class Scaling:
         for start, stop in cuts(x):
             scaled[start:stop] = (self.logarithms(x[start:stop]) - shift) * factor
         return scaled
+
+    def scaled(self, x: Array) -> Array:
+        """Return the scaled rows of x (b, d), of any array library, in a new array."""
+        if self.offset:
+            xp, columns = namespace(x), [x[:, at] for at in range(len(self.offset))]
+            for at, offset in enumerate(self.offset):
+                if offset is not None:
+                    least = xp.full_like(columns[at], self.least[at])
+                    columns[at] = xp.log(xp.maximum(columns[at] + offset, least))
+            x = xp.stack(columns, axis=1)
+        if not self.factor:
+            return x
+        return (x - as_like(self.shift, x)) * as_like(self.factor, x)
 
     def logarithms(self, x: NDArray[Any]) -> Numbers:
         """Return rows (b, d) with logarithms of the columns that have an offset."""

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ..files.arrow import pa
 from ..files.notation import AS_PROGRAMS_WRITE, Notation, TextFormat
-from ..files.schema import Field, Header, ReadOptions
-from ..files.tables import Block, FileTable
-from ..files.written_numbers import numbers_written
+from ..files.schema import Header, ReadOptions
+from ..files.tables import FileTable
 from ..row_source import ColumnLabel, RowsError
 from .made_columns import (
-    MadeColumnError,
     MadeColumns,
     Unseen,
     categories_of,
@@ -24,11 +18,10 @@ from .made_columns import (
     sorted_categories,
     texts_of,
 )
+from .recipe_columns import RecipeColumns, RecipeTable
 from .scaling import UNCHANGED, Scaling
 
-_SOURCE, _MADE = "what columns are made of", "made of another column"  # kinds of columns
 MOST = 1_000  # categories of a column; with more of them it is an identifier
-_NOTHING = frozenset(pa.csv.ConvertOptions().null_values)
 _NEARLY = 0.5  # categories for each row, from which on they are none
 
 
@@ -81,19 +74,26 @@ class TableRecipe:
     def adapt(self, unseen: Unseen | None = None) -> Any:
         """Return a function of a table that was opened, which returns one with the columns that are
         made; None where none are."""
-        missing = tuple(
-            number for number in map(_number, self.written.missing) if number is not None
-        )
-        if not (self.made or missing or self.written.notations):
+        if not (self.made or self._missing or self.written.notations):
             return None
         found = Unseen() if unseen is None else unseen
 
         def adapted(table: FileTable) -> FileTable:
-            if table.separator and not (self.made or missing):
+            if table.separator and not (self.made or self._missing):
                 return table
-            return RecipeTable(table, self.made, missing, found, self.written)
+            return RecipeTable(table, self.of(table.header, table.separator, found))
 
         return adapted
+
+    def of(self, header: Header, separator: str, unseen: Unseen) -> RecipeColumns:
+        """Return the columns of a table by this recipe; `separator`: between the cells of a line of
+        text."""
+        return RecipeColumns(header, separator, self.made, self._missing, unseen, self.written)
+
+    @property
+    def _missing(self) -> list[float]:
+        """The numbers that stand for nothing."""
+        return [each for each in map(_number, self.written.missing) if each is not None]
 
     def to_json(self) -> dict[str, Any]:
         """Return what a model file holds of it; read by `recipe_from_json`."""
@@ -187,114 +187,3 @@ def learn_categories(
                 f"it an identifier (--id {name})?"
             )
     return {name: sorted_categories(known) for name, known in found.items()}
-
-
-def with_made(header: Header, picked: Iterable[int]) -> list[int]:
-    """Return picked columns with all that are made of others, and without those that these are made
-    of."""
-    kinds = [found.kind for found in header.fields]
-    return [at for at in picked if kinds[at] not in (_SOURCE, _MADE)] + [
-        at for at, kind in enumerate(kinds) if kind == _MADE
-    ]
-
-
-@dataclass(frozen=True)
-class _Place:
-    """The place of a made column: which of those that make columns, and which of its columns."""
-
-    maker: int
-    at: int
-
-
-class RecipeTable(FileTable):
-    """A table whose own columns are followed by those that a recipe makes of them."""
-
-    def __init__(
-        self,
-        table: FileTable,
-        made: Sequence[MadeColumns],
-        missing: Collection[float],
-        unseen: Unseen,
-        written: TextFormat = AS_PROGRAMS_WRITE,
-    ) -> None:
-        """`missing`: numbers that stand for nothing; `written`: how columns of text are numbers,
-        which a CSV reads so itself."""
-        self.kind, self.groups, self.separator = table.kind, table.groups, table.separator
-        self._made, self._missing, self._unseen = made, list(missing), unseen
-        own = list(table.header.fields)
-        self._own = len(own)
-        self._sources = [[table.header.position(name) for name in each.sources] for each in made]
-        self._notations = {
-            at: written.notations[column.label]
-            for at, column in enumerate(own)
-            if column.label in written.notations and not table.separator
-        }
-        for at in self._notations:
-            own[at] = replace(own[at], kind="double", numeric=True)
-        self._nothing = _NOTHING.union(written.missing)
-        as_text = set(self._notations)
-        for each, places in zip(made, self._sources, strict=True):
-            as_text.update(places if each.as_text else ())
-            for at in places:  # which may be named among the columns of data
-                if not (each.as_text or own[at].numeric):
-                    raise RowsError(
-                        f"{table.header.where}: column {own[at].label!r} holds {own[at].kind}, no "
-                        "numbers."
-                    )
-                own[at] = replace(own[at], kind=_SOURCE, numeric=True, aside=True)
-        self._table = table.with_text(as_text)
-        self._places = [
-            _Place(number, at) for number, each in enumerate(made) for at in range(len(each.labels))
-        ]
-        fresh = [
-            Field(label, _MADE, numeric=True, single=not each.is_scaled)
-            for each in made
-            for label in each.labels
-        ]
-        self.header = replace(table.header, fields=(*own, *fresh))
-
-    def blocks(self, places: Sequence[int], groups: Sequence[int] | None = None) -> Iterator[Block]:
-        wanted = [at if at < self._own else self._places[at - self._own] for at in places]
-        makers = {place.maker for place in wanted if isinstance(place, _Place)}
-        sources = [at for maker in makers for at in self._sources[maker]]
-        read = list(dict.fromkeys([*(at for at in wanted if isinstance(at, int)), *sources]))
-        row = sum((self.groups or ())[: groups[0]]) if groups else 0
-        for block in self._table.blocks(read, groups):
-            columns = {at: self._filled(at, column) for at, column in zip(read, block, strict=True)}
-            made = {maker: self._make(maker, columns, row) for maker in makers}
-            yield [columns[at] if isinstance(at, int) else made[at.maker][at.at] for at in wanted]
-            row += len(block[0]) if block else 0
-
-    def _filled(self, at: int, column: NDArray[Any]) -> NDArray[Any]:
-        """Return a column with NaN in place of numbers that stand for nothing; of text that is
-        numbers these."""
-        if at in self._notations:
-            texts = pa.array(column.tolist(), pa.string())
-            try:
-                numbers = numbers_written(texts, self._notations[at], self._nothing)
-            except pa.ArrowInvalid:
-                label = self.header.fields[at].label
-                raise RowsError(
-                    f"{self.header.where}: column {label!r} holds text beside numbers with "
-                    f"{self._notations[at].described}."
-                ) from None
-            column = numbers.to_numpy(zero_copy_only=False)
-        if not self._missing or column.dtype.kind not in "iuf":
-            return column
-        gone = np.isin(column, self._missing)
-        return np.where(gone, np.nan, column) if gone.any() else column
-
-    def _make(self, maker: int, columns: Mapping[int, NDArray[Any]], row: int) -> Sequence[Any]:
-        try:
-            sources = [columns[at] for at in self._sources[maker]]
-            return self._made[maker].make(sources, self._unseen)
-        except MadeColumnError as error:
-            raise RowsError(
-                f"{self.header.where}: {error} in row {row + error.row} (rows count from 0)."
-            ) from None
-
-    def columns(self, places: Sequence[int]) -> Iterator[list[Any]]:
-        return self._table.columns(places)
-
-    def transient(self, n_columns: int) -> int:
-        return self._table.transient(n_columns)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...data.row_source import StoredRows
+from ..parts.engine import PartsOfFiles
 
 HELD = 2  # a worker's free memory, divided by this, may keep represented rows
 
@@ -60,6 +60,11 @@ def is_client(value: Any) -> bool:
         callable(getattr(value, name, None))
         for name in ("submit", "map", "gather", "cancel", "who_has", "nthreads")
     )
+
+
+def is_future(value: Any) -> bool:
+    """True where a value stands for one that workers have, or will have."""
+    return type(value).__module__ == "distributed.client"
 
 
 class WorkerPlacement:
@@ -170,12 +175,11 @@ def row_by_row(
     )
 
 
-def by_row(parts: list[Any], sizes: list[int], client: Any) -> Any:
+def by_row(parts: list[Any], sizes: list[int], dtype: Any, client: Any) -> Any:
     """Return a Dask array (n,) of parts that are on workers, from their futures."""
     import dask.array
 
     with client.as_current():
-        dtype = client.submit(_dtype_of, parts[0], pure=False).result()
         arrays = [
             dask.array.from_delayed(part, (size,), dtype)
             for part, size in zip(parts, sizes, strict=True)
@@ -183,26 +187,13 @@ def by_row(parts: list[Any], sizes: list[int], client: Any) -> Any:
         return dask.array.concatenate(arrays)
 
 
-def _dtype_of(part: Any) -> Any:
-    return part.dtype
-
-
-def in_parts(function: Callable[..., Any], rows: StoredRows, step: int) -> Any:
-    """Return a Dask array of stored rows; `function` reads each part, from the way to open the rows
-    and two row numbers."""
+def read_by_number(client: Any, files: PartsOfFiles) -> list[Any]:
+    """Return futures of the parts of files, which workers read."""
     import dask
-    import dask.array
 
-    (n, d), again = rows.shape, dask.delayed(rows.again, pure=False)
-    read = dask.delayed(function, pure=False)
-    parts = [(start, min(start + step, n)) for start in range(0, n, step)]
-    return dask.array.concatenate(
-        [
-            dask.array.from_delayed(read(again, start, stop), (stop - start, d), rows.dtype)
-            for start, stop in parts
-        ],
-        axis=0,
-    )
+    read, whole = dask.delayed(PartsOfFiles.read, pure=False), dask.delayed(files, pure=False)
+    futures: list[Any] = client.compute([read(whole, number) for number in range(len(files))])
+    return futures
 
 
 def connected(address: str) -> Any:

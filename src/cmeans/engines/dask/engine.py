@@ -1,27 +1,27 @@
-"""The engine of a Dask cluster: a parameter that opens a session for the rows of a fit."""
+"""The engine of a Dask cluster."""
 
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
 
-from ...data.row_source import StoredRows
+import numpy as np
+
 from ...runtime.numerals import parse_budget
 from ...runtime.parameter_object import ParameterObject
-from ..base import Engine, Pass, Result
-from ..threads import ThreadEngine
-from .dask_api import default_client, in_parts, is_client, is_collection
+from ...runtime.user_warnings import naming
+from ..parts.engine import HoldingEngine, PartsOfFiles
+from .dask_api import default_client, is_client, is_collection, is_frame, read_by_number, started
+from .holder import DaskHolder
 from .rows import DaskRows, type_and_columns
 from .session import DaskSession
-from .shards import read_part
+from .tasks import as_rows
 
 
 @dataclass(frozen=True, repr=False)
-class DaskEngine(ParameterObject, Engine):
+class DaskEngine(ParameterObject, HoldingEngine):
     """The workers of a Dask cluster, each over the partitions of a Dask array or data frame that it
     holds.
 
@@ -69,6 +69,7 @@ class DaskEngine(ParameterObject, Engine):
     memory_budget: int | float | str | None = None
     checkpoint: Any = None
     memory_per_worker: int | None = None
+    _session, _rows = DaskSession, DaskRows
 
     def __post_init__(self) -> None:
         if self.client is not None and not is_client(self.client):
@@ -87,24 +88,8 @@ class DaskEngine(ParameterObject, Engine):
             )
 
     @property
-    def n_threads(self) -> int:
-        return HERE.n_threads
-
-    @contextmanager
-    def opened(self, x: Any = None) -> Iterator[Engine]:
-        """Provide the engine of the workers that hold the rows `x`; of threads here for rows that
-        they do not hold."""
-        with (
-            HERE.opened(x) as here,
-            DaskSession(here, x) if isinstance(x, DaskRows) else nullcontext(here) as engine,
-        ):
-            yield engine
-
-    def map(self, rows: Any, over: Pass[Result]) -> Iterator[Result]:
-        """Yield the results of one pass `over` rows alone; those of a fit share what `opened`
-        provides."""
-        with self.opened(rows.blocks.x) as engine:
-            yield from engine.map(rows, over)
+    def memory_per_part(self) -> None:
+        """None: all partitions of a worker share what it keeps."""
 
     def holds(self, x: Any) -> bool:
         """True where `x` is a collection of Dask."""
@@ -113,53 +98,30 @@ class DaskEngine(ParameterObject, Engine):
     def held(self, x: Any, estimator_name: str, *, holes: bool = False) -> DaskRows:
         """Return a Dask collection `x` as rows that stay on the workers; `holes`: values may be
         missing. Errors name `estimator_name`."""
-        type_and_columns(x, estimator_name)
-        client = self._known_client(
-            estimator_name, "X is a Dask collection", "or pass the array: X.compute()"
-        )
-        held = DaskRows(x, client, estimator_name, self.memory_per_worker, holes=holes)
-        held.engine = self
-        return held
+        dtype, columns = type_and_columns(x, estimator_name)
+        with naming(estimator_name):
+            client = self._known_client("X is a Dask collection", "or pass the array: X.compute()")
+        where = "a Dask data frame" if is_frame(x) else "a Dask array"
+        parts = started(client, x, as_rows, np.dtype(dtype), estimator_name)
+        holder = DaskHolder(client, parts, where, self.memory_per_worker)
+        return DaskRows(holder, columns, dtype, estimator_name, self, holes=holes)
 
-    def reader_of(self, x: StoredRows, estimator_name: str, partition_rows: int) -> StoredRows:
-        """Return rows `x` of files as rows that workers read, `partition_rows` at a time; the files
-        need the same paths there.
+    def holder_of_files(self, files: PartsOfFiles) -> DaskHolder:
+        client = self._known_client("engine is a DaskEngine", "or take engine=None")
+        parts = read_by_number(client, files)
+        return DaskHolder(client, parts, files.where, self.memory_per_worker)
 
-        Files that cannot be opened again, or have no more rows than a partition, are read in this
-        process; errors name `estimator_name`.
-        """
-        if isinstance(x, DaskRows) or x.again is None or len(x) <= partition_rows:
-            return x
-        client = self._known_client(estimator_name, "engine is a DaskEngine", "or take engine=None")
-        parts = in_parts(read_part, x, partition_rows)
-        held = DaskRows(
-            parts, client, estimator_name, self.memory_per_worker, holes=x.holes, answers_stay=False
-        )
-        held.where, held.columns, held.weight = x.where, x.columns, x.weight
-        held.engine = self
-        return held
-
-    def _known_client(self, estimator_name: str, why: str, otherwise: str) -> Any:
+    def _known_client(self, why: str, otherwise: str) -> Any:
         client = default_client() if self.client is None else self.client
         if client is None:
             raise ValueError(
-                f"{estimator_name}: {why} and no Dask client is there; start one "
-                "(distributed.Client()), name one "
+                f"{why} and no Dask client is there; start one (distributed.Client()), name one "
                 f"(engine=cmeans.DaskEngine(client)), {otherwise}."
             )
         return client
-
-    def __sklearn_clone__(self) -> DaskEngine:
-        return self  # it never changes, and a client is a connection: copies share it
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> DaskEngine:
-        return self
 
     def __reduce__(self) -> Any:
         words = {
             name: value for name, value in self.get_params(deep=False).items() if name != "client"
         }
         return partial(DaskEngine, **words), ()
-
-
-HERE = ThreadEngine()  # who runs what is not on the workers

@@ -2,127 +2,74 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ...data.row_source import RowsError
-from ..parts.checks import look, refuse_partition
-from ..parts.rows import PartedRows
-from .dask_api import empty_chunk, is_array, is_frame, memory_limits, settled, started
-from .partitions import DaskPartitions
-from .shards import as_rows
+from ..base import added
+from ..parts.columns import Column
+from ..parts.orders import Each, Made
+from ..parts.rows import HeldPartitions, HeldRows
+from .dask_api import by_row, column_in_parts, empty_chunk, is_array, is_collection, is_frame
+from .holder import DaskHolder
+from .tasks import Given, leaf, taken, value_of
 
 NUMBERS = "biuf"  # NumPy's kinds that are real numbers
-FAIR = 1.05  # times a thread's equal share of the rows
-AT_ONCE = 4  # a worker's memory, divided by this, may be partitions that one task needs
 
 
-class DaskRows(PartedRows):
+class DaskPartitions(HeldPartitions):
+    """Partitions whose sums are added in a tree where they lie, and whose columns may be Dask's."""
+
+    holder: DaskHolder
+
+    def total(self, asked: Any) -> Any:
+        n_leaves = len(self.numbers)
+        sums = Made(leaf, (asked, Each(range(n_leaves)), n_leaves))
+        return added(one for _, one in self.answers(sums)).whole
+
+    def column(
+        self, values: Any, check: Callable[[Any, int], Any], name: str, estimator_name: str
+    ) -> Column:
+        if not is_collection(values):
+            return super().column(values, check, name, estimator_name)
+        parts = column_in_parts(self.holder.client, values, self.sizes)
+        if isinstance(parts, tuple):
+            raise ValueError(
+                f"{estimator_name}: {name} has shape {parts}; one entry for each of the "
+                f"{self.n_rows} rows is needed."
+            )
+        return Column(self, Made(check, (Each(parts), Each(self.first_rows))))
+
+    def answer(self, column: Column) -> Any:
+        """Return a Dask array whose chunks are made where the partitions are, and stay there."""
+        holder = self.holder
+        holder.place()
+        work, arguments = self.order(column.parts, frozenset(), range(len(self.numbers)))
+        name = holder.new_name()
+        shared = f"cmeans-order-{name}-all"
+        tasks = {
+            f"cmeans-column-{name}-{number}": (value_of, holder.task(shared, [number], arguments))
+            for number in self.numbers
+        }
+        futures = holder.started({shared: (taken, Given(work)), **tasks}, list(tasks))
+        return by_row(futures, self.sizes, column.dtype, holder.client)
+
+
+class DaskRows(HeldRows):
     """The rows of a Dask array or data frame, persisted on the workers; only rows requested by
-    number are transferred here.
-
-    Partitions are futures with the graph that made them: partitions lost with a worker are computed
-    again.
-    """
+    number are transferred here."""
 
     partitions: DaskPartitions
+    _parted = DaskPartitions
 
-    def __init__(
-        self,
-        x: Any,
-        client: Any,
-        estimator_name: str,
-        memory_per_worker: int | None = None,
-        *,
-        holes: bool = False,
-        answers_stay: bool = True,
-    ) -> None:
-        where, (dtype, columns) = (
-            "a Dask data frame" if is_frame(x) else "a Dask array",
-            type_and_columns(x, estimator_name),
-        )
-        parts = started(client, x, as_rows, np.dtype(dtype), estimator_name)
-        looks = client.gather(client.map(look, parts, holes=holes, pure=False))
-        kept = [number for number, seen in enumerate(looks) if seen.shape[0]]
-        if not kept:
-            raise ValueError(
-                f"{estimator_name}: X is {where} without rows; at least one row is needed."
-            )
-        super().__init__(where, columns, dtype, sum(looks[number].shape[0] for number in kept))
-        self.client, self.memory_per_worker = client, memory_per_worker
-        self.holes = any(seen.holes for seen in looks)
-        starts = [0, *accumulate(seen.shape[0] for seen in looks)]
-        for number in kept:
-            name = f"partition {number} of {where}"
-            refuse_partition(looks[number], estimator_name, name, starts[number], self.columns)
-        # futures of (b, d) arrays, none of them empty
-        self.parts = [parts[number] for number in kept]
-        self.partitions = DaskPartitions(
-            client,
-            np.array([0, *accumulate(looks[number].shape[0] for number in kept)]),
-            answers_stay,
-        )
-
-        self.answers_stay = answers_stay
-        self.marks = [(looks[number].mark, f"partition {number} of {where}") for number in kept]
-
-    @property
-    def starts(self) -> Any:
-        """The number of the first row of each partition, and of all rows."""
-        return self.partitions.starts
-
-    def places(self) -> list[str]:
-        """Return a worker for each partition: the one that holds it, unless its load would far
-        exceed the others'."""
-        settled(self.client, self.parts)  # those of a lost worker are being recomputed
-        if any(part.cancelled() for part in self.parts):
-            raise RowsError(
-                f"the rows of {self.where} are lost: their scheduler was restarted; fit again."
-            )
-        where = self.client.who_has(self.parts)
-        threads = self.client.nthreads()
-        sizes = np.diff(self.starts)
-        if not threads:
-            raise RowsError(
-                "no Dask worker is left; start some, with enough memory for the partitions, and "
-                "fit again."
-            )
-        enough = FAIR * self.shape[0] / sum(threads.values())
-        load, places = dict.fromkeys(threads, 0.0), []
-        for part, size in zip(self.parts, map(int, sizes), strict=True):
-            holders = [
-                worker
-                for worker in where.get(part.key) or ()
-                if worker in load and load[worker] + size / threads[worker] <= enough
-            ]
-            place = (
-                holders[0]
-                if holders
-                else min(load, key=lambda worker: load[worker] + size / threads[worker])
-            )
-            load[place] += size / threads[place]
-            places.append(place)
-        return places
-
-    def groups(self, places: list[str]) -> list[list[int]]:
-        """Return the partitions that one task sums: all of a worker, or, where they may not all be
-        in its memory at once, some of them."""
-        limits = memory_limits(self.client)
-        size = self.shape[1] * self.dtype.itemsize
-        groups = dict[str, list[list[int]]]()
-        held = dict.fromkeys(places, 0)  # bytes of the last group of each worker
-        for number, (place, n_rows) in enumerate(
-            zip(places, np.diff(self.starts).tolist(), strict=True)
-        ):
-            most, there = limits.get(place) or np.inf, groups.setdefault(place, [[]])
-            if there[-1] and AT_ONCE * (held[place] + n_rows * size) > most:
-                there.append([])
-                held[place] = 0
-            there[-1].append(number)
-            held[place] += n_rows * size
-        return [group for there in groups.values() for group in there]
+    def __init__(self, holder: DaskHolder, *words: Any, **more: Any) -> None:
+        super().__init__(holder, *words, **more)
+        width = self.shape[1] * self.dtype.itemsize
+        holder.sizes = {
+            number: size * width
+            for number, size in zip(self.partitions.numbers, self.partitions.sizes, strict=True)
+        }
 
 
 def type_and_columns(x: Any, estimator_name: str) -> tuple[Any, tuple[Any, ...]]:

@@ -14,13 +14,15 @@ HERE = ThreadEngine(1)  # a part is worked by one thread: there are more parts t
 
 
 def represented(
-    x: Any, function: Any, spec: Any, most: int | None, weight: Any, *columns: Any
+    x: Any, function: Any, spec: Any, most: int | None, reserve: Any, weight: Any, *columns: Any
 ) -> Any:
-    """Return the rows of a part in their space, with room to keep them there of `most` bytes."""
+    """Return the rows of a part in their space, with room to keep them there of `most` bytes, as
+    far as `reserve` has them."""
     x = x if function is None else function(x)
     keep = spec.bytes_to_keep(x)
-    blocks = spec.blocks.over(x, weight, *columns)
-    return spec.over(blocks, keep if most is None else min(most, keep))
+    keep = keep if most is None else min(most, keep)
+    room = reserve(int(x.nbytes) + keep) - int(x.nbytes)
+    return spec.over(spec.blocks.over(x, weight, *columns), max(room, 0))
 
 
 def folded(rows: Any, over: Pass[Any], kept: Any = None) -> Any:

@@ -9,9 +9,11 @@ from functools import lru_cache
 from typing import Any, Self
 
 from ...data.row_source import StoredRows
+from ...runtime.user_warnings import naming
 from ..base import Engine, Pass, Result
 from ..threads import ThreadEngine
 from .holder import Holder
+from .interrupts import unraised_interrupts
 from .rows import HeldRows
 from .session import HeldSession
 
@@ -21,17 +23,31 @@ class HoldingEngine(Engine):
     files that workers read (`holder_of_files`), of rows that users hold there already (`held`), or
     both. All of `Engine` follows."""
 
-    memory_per_worker: int | None = None  # bytes of a part that may be kept between sweeps
+    memory_per_worker: int | None = None
+    _session: type[HeldSession] = HeldSession  # the engine of one fit
+    _rows: type[HeldRows] = HeldRows
 
     @property
     def n_threads(self) -> int:
         return ThreadEngine().n_threads
 
+    @property
+    def memory_per_part(self) -> int | None:
+        """Bytes of a part that may be kept represented between sweeps, where there is room."""
+        return self.memory_per_worker
+
     @contextmanager
     def opened(self, x: Any = None) -> Iterator[Engine]:
         """Provide the engine of those who hold the rows `x`; of threads here for others."""
         with ThreadEngine().opened(x) as here:
-            yield HeldSession(here, x) if isinstance(x, HeldRows) else here
+            if not isinstance(x, HeldRows):
+                yield here
+                return
+            with unraised_interrupts() as x.partitions.struck:
+                try:
+                    yield self._session(here, x)
+                finally:
+                    x.partitions.holder.release()
 
     def map(self, rows: Any, over: Pass[Result]) -> Iterator[Result]:
         """Yield the results of one pass `over` rows alone; those of a fit share what `opened`
@@ -49,17 +65,10 @@ class HoldingEngine(Engine):
         are read in this process."""
         if isinstance(x, HeldRows) or x.again is None or len(x) <= partition_rows:
             return x
-        holder = self.holder_of_files(PartsOfFiles(x.where, x.again, len(x), partition_rows))
-        held = HeldRows(
-            holder,
-            x.columns,
-            x.dtype,
-            estimator_name,
-            self,
-            holes=x.holes,
-            answers_stay=False,
-            memory_per_worker=self.memory_per_worker,
-        )
+        with naming(estimator_name):
+            holder = self.holder_of_files(PartsOfFiles(x.where, x.again, len(x), partition_rows))
+        words = {"holes": x.holes, "answers_stay": False}
+        held = self._rows(holder, x.columns, x.dtype, estimator_name, self, **words)
         held.files, held.weight, held.recipe = x.files, x.weight, x.recipe
         return held
 

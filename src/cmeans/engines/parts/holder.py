@@ -37,3 +37,6 @@ class Holder(ABC):
         users pass functions. An exception of the work comes in its answer; those of the cluster
         itself may be raised here. Several threads may ask at once.
         """
+
+    def release(self) -> None:  # noqa: B027
+        """Forget what has been kept beside the parts, as a fit has ended."""

@@ -6,10 +6,10 @@ from __future__ import annotations
 import copy
 import os
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from ...runtime.free_memory import free_memory
 from ...runtime.user_warnings import Message, collected, warn
 
 SHARE = 2  # of a machine's free memory, divided by this and its processors, a store may fill
+RECENT = 16  # orders: what none of so many has used makes room for what can be made again
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,12 @@ class Slot:
 @dataclass(frozen=True)
 class RowsOfPart:
     """The rows of a part, read anew."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """The function of a number of bytes that are wanted which reserves them where the value is kept
+    whose argument it is, and returns how many there are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +82,7 @@ class Answer:
     value: Any = None
     warnings: tuple[Message, ...] = ()
     error: Exception | None = None
-    lacks: bool = False  # True where something was forgotten that was not sent
+    lacks: str = ""  # the key of what was forgotten and not sent, or what else is not at hand
     order: str = ""  # of which it is an answer: one of an earlier order may come late
 
     def told(self) -> Any:
@@ -92,38 +99,71 @@ class LackingError(Exception):
 
 
 class Store:
-    """Values that are kept beside parts, the least used of it forgotten above a number of bytes."""
+    """Values that are kept beside parts, up to a number of bytes. What can be made again takes the
+    room that is left; for what passes have written, the least used of all else is forgotten."""
 
     def __init__(self, most: int) -> None:
         self._most, self._used = most, 0
-        self._held: OrderedDict[Any, tuple[Any, int]] = OrderedDict()
+        self._held: OrderedDict[Any, tuple[Any, int, str]] = OrderedDict()  # least used first
+        self._recent: deque[str] = deque(maxlen=RECENT)  # orders
         self._lock = threading.Lock()
 
-    def get(self, key: Any) -> Any:
+    def get(self, key: Any, order: str = "") -> Any:
         """Return a value, or None."""
         with self._lock:
             if key not in self._held:
                 return None
-            self._held.move_to_end(key)
-            return self._held[key][0]
+            value, size, _ = self._held[key]
+            self._note(key, value, size, order)
+            return value
 
-    def put(self, key: Any, value: Any) -> None:
+    def put(self, key: Any, value: Any, order: str = "") -> None:
         """Keep a value, which is never changed."""
+        with self._lock:
+            self._note(key, value, bytes_of(value), order)
+            while self._used > self._most and len(self._held) > 1:
+                self._forget(next(iter(self._held)))
+
+    def reserve(self, key: Any, wanted: int, order: str = "") -> int:
+        """Reserve bytes for what will be offered, and return how many there were."""
+        with self._lock:
+            self._note(key, None, 0, order)
+            self._make_room(wanted)
+            taken = max(0, min(wanted, self._most - self._used))
+            self._note(key, None, taken, order)
+            return taken
+
+    def offer(self, key: Any, value: Any, order: str = "") -> None:
+        """Keep a value where there is room for it beside what is in use."""
         size = bytes_of(value)
         with self._lock:
             self._forget(key)
-            self._held[key] = value, size
-            self._used += size
-            while self._used > self._most and len(self._held) > 1:
-                self._forget(next(iter(self._held)))
+            self._make_room(size)
+            if self._used + size <= self._most:
+                self._note(key, value, size, order)
 
     def drop(self, key: Any) -> None:
         """Forget a value, if it is there."""
         with self._lock:
             self._forget(key)
 
+    def _note(self, key: Any, value: Any, size: int, order: str) -> None:
+        self._forget(key)
+        self._held[key] = value, size, order
+        self._used += size
+        if order not in self._recent:
+            self._recent.append(order)
+
+    def _make_room(self, size: int) -> None:
+        """Forget what has not been used of late, as far as needed."""
+        for key, (_, _, order) in list(self._held.items()):
+            if self._used + size <= self._most:
+                return
+            if order not in self._recent:
+                self._forget(key)
+
     def _forget(self, key: Any) -> None:
-        _, size = self._held.pop(key, (None, 0))
+        _, size, _ = self._held.pop(key, (None, 0, ""))
         self._used -= size
 
 
@@ -173,9 +213,9 @@ class Work:
         there = store_of_process() if store is None else store
         with collected() as messages:
             try:
-                value = _Desk(read, number, argument, there).made(self.asked)
-            except LackingError:
-                return Answer(lacks=True, order=self.order)
+                value = _Desk(read, number, argument, there, self.order).made(self.asked)
+            except LackingError as error:
+                return Answer(lacks=str(error), order=self.order)
             except Exception as error:
                 return Answer(None, tuple(messages), error, order=self.order)
         return Answer(value, tuple(messages), order=self.order)
@@ -189,6 +229,7 @@ class _Desk:
     number: int
     argument: tuple[Any, ...]
     store: Store
+    order: str
 
     def made(self, value: Any) -> Any:
         """Return what a value stands for."""
@@ -202,18 +243,25 @@ class _Desk:
 
     def _made(self, value: Made) -> Any:
         place = value.key, self.number
-        if value.key and (found := self.store.get(place)) is not None:
+        if value.key and (found := self.store.get(place, self.order)) is not None:
             return found
         if value.function is None:
             raise LackingError(value.key)
-        made = value.function(*map(self.made, value.arguments))
+        made = value.function(
+            *(
+                partial(self.store.reserve, place, order=self.order)
+                if isinstance(argument, Room)
+                else self.made(argument)
+                for argument in value.arguments
+            )
+        )
         if value.key:
-            self.store.put(place, made)
+            self.store.offer(place, made, self.order)
         return made
 
     def _written(self, value: WrittenBeside) -> Any:
         steps, found, done = value.steps, None, len(value.steps)
-        while done and (found := self.store.get((steps[done - 1].key, self.number))) is None:
+        while done and (found := self._kept(steps[done - 1])) is None:
             done -= 1
         if not value.are_all and done < len(steps) - 1:
             raise LackingError(steps[-2].key)
@@ -222,10 +270,13 @@ class _Desk:
             beside = None if found is None else copy.deepcopy(found[1])
             step, rows = steps[at], self.made(value.rows)
             found = step.function(rows, beside, *map(self.made, step.arguments))
-            self.store.put((step.key, self.number), found)
+            self.store.put((step.key, self.number), found, self.order)
             if at > 1:
                 self.store.drop((steps[at - 2].key, self.number))
         return found
+
+    def _kept(self, step: StepBeside) -> Any:
+        return self.store.get((step.key, self.number), self.order)
 
 
 def sent(value: Any, known: frozenset[str], slots: list[Each]) -> Any:

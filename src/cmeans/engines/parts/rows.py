@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from copy import copy
 from functools import partial
@@ -13,6 +14,7 @@ from uuid import uuid4
 import numpy as np
 
 from ...data.row_source import RowArray, RowsError, StoredRows
+from ..base import added
 from .beside import float_rows, some_rows
 from .checks import look, refuse_partition, same_rows
 from .columns import Column, Partitions
@@ -20,6 +22,7 @@ from .holder import Holder
 from .orders import Each, Made, RowsOfPart, Work, keys_of, sent
 
 LOSSES = 5  # times in a row that nothing comes of an order before it is given up
+TIMES = 2  # that what is known has been forgotten, from which on it is sent each time
 
 
 class HeldPartitions(Partitions):
@@ -31,6 +34,21 @@ class HeldPartitions(Partitions):
         self.holder, self.numbers, self.answers_stay = holder, numbers, answers_stay
         self.starts = np.zeros(len(numbers) + 1, np.int64)
         self.name, self._orders, self._known = uuid4().hex, count(), set[str]()
+        self._lacked = Counter[str]()  # how often what was known has been forgotten
+        self.struck: list[bool] = []  # interrupts that nobody has heard
+
+    def order(self, asked: Any, known: frozenset[str], parts: Any) -> tuple[Work, dict[int, Any]]:
+        """Return an order to some parts, and what is sent to each alone, by the holder's number of
+        it. What is `known` there is not sent."""
+        slots: list[Each] = []
+        work = Work(sent(asked, known, slots), f"{self.name}-{next(self._orders)}")
+        return work, {
+            self.numbers[part]: tuple(each.values[part] for each in slots) for part in parts
+        }
+
+    def total(self, asked: Any) -> Any:
+        """Return the sum of the answers of all parts."""
+        return added(self.in_order(asked))
 
     def answers(self, asked: Any, parts: Any = None) -> Iterator[tuple[int, Any]]:
         """Yield the answer of each part, or of some, as it comes, with the number of the part; each
@@ -38,26 +56,26 @@ class HeldPartitions(Partitions):
         left = set(range(len(self.numbers)) if parts is None else parts)
         forgetful, losses = set[int](), 0
         while left and losses < LOSSES:
+            if self.struck:
+                self.struck.clear()
+                raise KeyboardInterrupt
             before = len(left), len(forgetful)
-            groups = [(left - forgetful, frozenset(self._known)), (left & forgetful, frozenset())]
-            for some, known in groups:
-                slots: list[Each] = []
-                work = Work(sent(asked, known, slots), f"{self.name}-{next(self._orders)}")
-                # by the holder's numbers, in which its answers come
-                at = {self.numbers[part]: part for part in sorted(some)}
-                arguments = {
-                    number: tuple(each.values[part] for each in slots)
-                    for number, part in at.items()
-                }
+            kept = frozenset(key for key in self._known if self._lacked[key] < TIMES)
+            lacking = set[str]()
+            for some, known in [(left - forgetful, kept), (left & forgetful, frozenset())]:
+                work, arguments = self.order(asked, known, sorted(some))
+                at = {self.numbers[part]: part for part in some}
                 for number, answer in self.holder.ask(work, arguments) if arguments else ():
                     part = at.get(number, -1)
                     if part not in left or answer.order != work.order:
                         continue  # it has come before, or was asked for by an earlier order
                     if answer.lacks:
                         forgetful.add(part)
+                        lacking.add(answer.lacks)
                         continue
                     left.discard(part)
                     yield part, answer.told()
+            self._lacked.update(lacking)
             losses = losses + 1 if before == (len(left), len(forgetful)) else 0
         if left:
             raise RowsError(
@@ -151,6 +169,7 @@ class HeldRows(PartedRows):
     """The rows of a holder."""
 
     partitions: HeldPartitions
+    _parted = HeldPartitions
 
     def __init__(
         self,
@@ -162,10 +181,9 @@ class HeldRows(PartedRows):
         *,
         holes: bool = False,
         answers_stay: bool = True,
-        memory_per_worker: int | None = None,
     ) -> None:
         """`engine`: who asks the holder."""
-        whole = HeldPartitions(holder, list(range(holder.n_parts)), answers_stay=answers_stay)
+        whole = self._parted(holder, list(range(holder.n_parts)), answers_stay=answers_stay)
         read = Made(float_rows, (RowsOfPart(), np.dtype(dtype)))
         looks = list(whole.in_order(Made(look, (read, holes))))
         kept = [number for number, seen in enumerate(looks) if seen.shape[0]]
@@ -179,9 +197,8 @@ class HeldRows(PartedRows):
         for number, name, start in zip(kept, names, starts, strict=False):
             refuse_partition(looks[number], estimator_name, name, start, self.columns)
         self.holes = any(seen.holes for seen in looks)
-        self.answers_stay, self.memory_per_worker = answers_stay, memory_per_worker
-        self.engine = engine
-        self.partitions = HeldPartitions(holder, kept, answers_stay=answers_stay)
+        self.answers_stay, self.engine = answers_stay, engine
+        self.partitions = self._parted(holder, kept, answers_stay=answers_stay)
         self.partitions.starts = np.array(starts)
         marks = Each([looks[number].mark for number in kept])
         # what stands for the rows themselves, held against the first reading

@@ -11,10 +11,10 @@ from typing import Any
 from uuid import uuid4
 
 from ...data.blocks import Blocks
-from ..base import Chain, ChunkedRows, Engine, HasTasks, Pass, Result, Sum, added
+from ..base import Chain, ChunkedRows, Engine, HasTasks, Pass, Result, Sum
 from .beside import folded, kept_pass, kept_steps, mapped, represented
 from .columns import PartedKept, columns_of
-from .orders import Each, Made, StepBeside, WrittenBeside
+from .orders import Each, Made, Room, StepBeside, WrittenBeside
 from .rows import HeldRows, of_pair
 
 
@@ -66,7 +66,7 @@ class HeldSession(Engine):
             return super().fold(rows, over, done, kept)
         beside = None if kept is None else kept.parts
         asked = Made(folded, (self._in_space(rows), self._part_of(over), beside))
-        total: Sum = added(self._partitions.in_order(asked))
+        total: Sum = self._partitions.total(asked)
         if done is not None:
             done(rows.n_tasks - 1)
         return over.conclude(total)
@@ -75,7 +75,7 @@ class HeldSession(Engine):
         if not self._holds(rows):
             return super().keep(rows, over, kept)
         pair = self._written(rows, kept, kept_pass, self._part_of(over))
-        total: Sum = added(self._partitions.in_order(of_pair(pair, 0)))
+        total: Sum = self._partitions.total(of_pair(pair, 0))
         return over.conclude(total), PartedKept(self._partitions, of_pair(pair, 1))
 
     def follow(
@@ -106,10 +106,10 @@ class HeldSession(Engine):
             cut = blocks.spec.cut_as(blocks.block_rows(rows.width), len(partitions.sizes))
             spec = replace(rows.spec, blocks=cut)
             columns = map(partitions.parts_of, columns_of(blocks))
-            most = self._rows.memory_per_worker
+            most = self._rows.engine.memory_per_part
             self._represented[rows] = Made(
                 represented,
-                (self._rows.parts, blocks.x.function, spec, most, *columns),
+                (self._rows.parts, blocks.x.function, spec, most, Room(), *columns),
                 self._new_key("rows"),
             )
         return self._represented[rows]

@@ -1,4 +1,4 @@
-"""What cannot be rows of numbers: messages that say what it is, and what to pass instead."""
+"""Messages about what cannot be rows of numbers: what it is, and what to pass instead."""
 
 from __future__ import annotations
 
@@ -40,7 +40,12 @@ KINDS: tuple[tuple[Callable[[Any], bool], str, str], ...] = (
         "an Arrow stream, which can be read only once",
         "a table of its batches, X.read_all()",
     ),
-    (_has("to_table", "schema"), "an Arrow dataset, whose rows are not there yet", "X.to_table()"),
+    (_has("to_reader", "to_table"), "a {name}, whose rows are not there yet", "X.to_reader()"),
+    (
+        _has("to_table", "schema"),
+        "an Arrow dataset, whose rows are not there yet",
+        "X.scanner().to_reader()",
+    ),
     (_has("read", "readline"), "an open file", "its name"),
     (lambda x: isinstance(x, Mapping), "a mapping ({name})", "a data frame, pandas.DataFrame(X)"),
     (

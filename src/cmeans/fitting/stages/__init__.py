@@ -1,1 +1,1 @@
-"""What a fit may do beside sweeping: one stage, one file."""
+"""Stages: what a fit may do beside sweeping, one file each."""

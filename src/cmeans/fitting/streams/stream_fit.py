@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Literal, Self, cast, get_args
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from ...data.arrays import Float64, is_foreign, numpy_dtype
 from ...data.blocks import Blocks
@@ -22,6 +23,7 @@ from ...rules.base import rule_of
 from ...runtime.callbacks import logger, verbose_log
 from ...runtime.checks import parameters_of
 from ...runtime.progress import Reporter, current_listeners
+from ...runtime.user_warnings import warn
 from ...sampling.population import population_of
 from ...solvers.checkpoints import CheckpointLog
 from ...solvers.fixed_point import Carried
@@ -46,7 +48,13 @@ from ..arguments import StreamRule, StretchedStreamRule, changed_among
 from ..covariance import Covariance, CovarianceName
 from ..fit import BaseCMeans
 from ..fit_plan import SWEEPS_AFTER_SAMPLES, usual_visits
-from ..fitted_attributes import OF_ROWS, centre_attributes, restored_on_failure, warn_of_result
+from ..fitted_attributes import (
+    OF_ROWS,
+    centre_attributes,
+    fallen_centres,
+    restored_on_failure,
+    warn_of_rows,
+)
 from ..geometry import Geometry
 from ..init import InitContext, starts
 from ..kernel_evidence import given_kernel, settled_kernel
@@ -281,7 +289,7 @@ class StreamingBase(BaseCMeans):
             reporter = Reporter(
                 context.listeners, f"chunk {1 if stream is None else stream.n_chunks + 1}"
             )
-            begun = stream is None
+            begun, again = stream is None, stream is not None and stream.held is None
             seed = new_seed(settings) if stream is None else stream.seed
             stream, absorbed = self._absorb(stream, context, reporter, seed, early)
             result = self._result_of(
@@ -297,7 +305,8 @@ class StreamingBase(BaseCMeans):
                     self.stop_reason_,
                     self.objective_,
                 )
-            warn_of_result(absorbed.geometry, result, estimator_name)
+            warn_of_rows(absorbed.geometry, result, estimator_name)
+            self._warn_of_fallen(fallen_centres(absorbed.geometry, result), again)
             # later chunks are swept without the stages, which have settled what they are swept by
             for stage in context.stages[: len(procedure.stages)] if begun else ():
                 stage.restore(Outcome(absorbed.geometry, Method(absorbed.rule), result))
@@ -636,6 +645,20 @@ class StreamingBase(BaseCMeans):
             (assignment.mass > 0) | (past.mass > 0),
             stream.row_visits + blocks.n_rows,
         )
+
+    def _warn_of_fallen(self, fallen: str | None, again: bool) -> None:
+        """Warn of centres that have fallen together, once in a stream; `again`: they lay apart in
+        the chunk before."""
+        if fallen is None or "_has_fallen" in vars(self):
+            return
+        if again:
+            fallen = (
+                "centres that lay apart have come together, as rows in the order of their clusters "
+                "make them. Take rows in random order, larger chunks, or "
+                "StreamingGaussianMixture, whose clusters come and go."
+            )
+        self._has_fallen = True
+        warn(f"{type(self).__name__}: {fallen}", ConvergenceWarning)
 
     def _keep_no_clusters(self, X: Any, n_rows: int, n_clusters: int, dtype: Any) -> None:
         """Keep the attributes of rows that are in no cluster yet, or are none."""

@@ -1,4 +1,4 @@
-"""How stable communities are at every resolution."""
+"""The stability of communities at every resolution."""
 
 from __future__ import annotations
 

@@ -17,7 +17,10 @@ from ..contrast import contrast_of
 from ..rows import InspectedRows, inspected
 from .partition import ShownPartition
 
-REFITTED = 4_000  # rows at most to which a model with another number of clusters is fitted
+# A model with another number of clusters is fitted to so many rows at most, with less care: pages
+# show what such clusters are like, and nobody goes on with them.
+REFITTED = 2_000
+LESS_CARE = {"tol": 1e-3, "max_iter": 50}
 MOST = 10  # clusters up to which numbers are shown by themselves, from 2 on
 AROUND = 3  # numbers before and after that of a model with more clusters
 
@@ -109,42 +112,46 @@ def _to_means(seen: InspectedRows) -> Float64:
 
 
 def _refitted(model: Any, seen: InspectedRows, numbers: Sequence[int], caller: str) -> Others:
-    """Return the partitions of a model that is fitted again with other numbers of clusters."""
-    given = model.get_params(deep=False)
-    if "n_clusters" not in given or seen.n_clusters < 1:
+    """Return the partitions of a model that is fitted again with other numbers of clusters. The
+    evidence of its own number is that of such a fit too, so that numbers compare."""
+    if "n_clusters" not in model.get_params(deep=False) or seen.n_clusters < 1:
         return Others([], OF_NOTHING)
     x: Any = seen.taken
     has_likelihood = hasattr(model, "bic")
-    partitions = []
-    for number in numbers:
-        if number in (seen.n_clusters, 0) or number >= len(seen.numbers):
-            continue
+    partitions, own = [], float("nan")
+    for number in dict.fromkeys([*numbers, seen.n_clusters]):
         again = _fitted(model, x, seen.weight, number)
         if again is None:
             continue
         rows = inspected(again, x, caller, sample_weight=seen.weight, most=len(seen.numbers))
-        shown = replace(
-            rows,
-            x=seen.x,
-            feature_names=seen.feature_names,
-            numbers=seen.numbers,
-            n_rows=seen.n_rows,
-        )
         value = float(again.bic(x, seen.weight)) if has_likelihood else _silhouette(rows)
+        if number == seen.n_clusters:
+            own = value
+            continue
+        shown = rows_of_page(rows, seen)
         partitions.append(ShownPartition(str(number), f"{number:,} clusters", shown, value))
-    own = float(model.bic(x, seen.weight)) if has_likelihood else _silhouette(seen)
     return Others(partitions, OF_LIKELIHOODS if has_likelihood else OF_SILHOUETTES, own)
+
+
+def rows_of_page(rows: InspectedRows, seen: InspectedRows) -> InspectedRows:
+    """Return what another model says of the rows of a page, with their columns as the page has
+    them."""
+    names = ("x", "feature_names", "numbers", "n_rows", "dates")
+    return replace(rows, **{name: getattr(seen, name) for name in names})
 
 
 def _fitted(model: Any, x: Array, weight: Float64, number: int) -> Any:
     """Return the model with another number of clusters, fitted to some rows; None where its other
     parameters or the rows do not allow it."""
-    step = -(-len(weight) // REFITTED)
-    words = {"sample_weight": weight[::step]}
+    if not 0 < number < len(weight):
+        return None
+    given, step = model.get_params(deep=False), -(-len(weight) // REFITTED)
+    words = {name: value for name, value in LESS_CARE.items() if name in given}
+    again = clone(model).set_params(n_clusters=number, **words)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a number that nobody has chosen
         try:
-            return clone(model).set_params(n_clusters=number).fit(x[::step], **words)
+            return again.fit(x[::step], sample_weight=weight[::step])
         except ValueError:
             return None
 

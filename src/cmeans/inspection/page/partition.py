@@ -36,6 +36,7 @@ class ShownPartition:
     evidence : how good it is, by what the page's evidence is; NaN: not known.
     in_series : whether the slider over the number of clusters goes through it.
     said : further words on it.
+    names : of its clusters; none: by what they are like.
     """
 
     key: str
@@ -44,6 +45,7 @@ class ShownPartition:
     evidence: float = float("nan")
     in_series: bool = True
     said: str = ""
+    names: tuple[str, ...] = ()
 
 
 def matched_colours(partitions: Sequence[ShownPartition], first: int) -> list[list[int]]:
@@ -95,18 +97,18 @@ def record_of(
         "labels": packed_labels(seen.labels),
         "memberships": packed_codes(np.rint(250 * largest).astype(int)) if seen.is_soft else None,
         "noise": float(seen.weight[seen.labels < 0].sum() / max(seen.weight.sum(), 1e-300)),
-        "cards": _cards(seen, texts, sets),
+        "cards": _cards(seen, partition.names, texts, sets),
     }
 
 
 def _cards(
-    seen: InspectedRows, texts: Sequence[str] | None, sets: IntArray | None
+    seen: InspectedRows, names: Sequence[str], texts: Sequence[str] | None, sets: IntArray | None
 ) -> list[dict[str, Any]]:
     """Return what is told of each cluster."""
     c, total, factor = seen.n_clusters, float(seen.weight.sum()), seen.n_rows / len(seen.numbers)
     sentences = _sentences(seen)
     terms = [[] for _ in range(c)] if texts is None else terms_of(texts, seen.labels, c)
-    names = _names(seen, terms)
+    names = names or _names(seen, terms)
     typical = [[i for i in rows if i >= 0] for rows in seen.nearest_rows(TYPICAL).tolist()]
     return [
         {

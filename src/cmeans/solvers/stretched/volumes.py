@@ -1,4 +1,4 @@
-"""What covariances make of clusters: their metrics, their scales, and the objective that falls."""
+"""Metrics and scales of clusters by their covariances, and the objective that falls."""
 
 from __future__ import annotations
 

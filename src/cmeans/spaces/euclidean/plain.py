@@ -182,7 +182,7 @@ def lengths_squared(x: Array) -> Array:
         entries = (
             abs(x).max(axis=1).toarray().ravel() if is_sparse(x) else xp.max(xp.abs(x), axis=1)
         )
-        if bool(xp.any((entries > 0) != (squares > 0))) or not bool(xp.all(squares < np.inf)):
+        if int(xp.count_nonzero(((entries > 0) != (squares > 0)) | ~(squares < np.inf))):
             raise OutOfRangeError(
                 'metric="cosine": X holds a row of numbers whose squares are out of range, so that '
                 "it has no length."

@@ -1,4 +1,8 @@
-"""What type checkers know of results: checked by mypy (`mypy` in the lint stage), never run."""
+"""The family of c-means.
+
+The scripts in this folder are users': mypy and pyright read them in the lint stage, and hold what
+they know of results to what is written here. They are never run. A precision may be any.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,221 @@
+"""Partitions that Dask's workers hold, and how they are asked."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from ...data.row_source import RowsError
+from ..parts.holder import Holder
+from ..parts.orders import Answer, Work
+from .dask_api import (
+    has_killed_workers,
+    is_connected,
+    is_future,
+    memory_limits,
+    placed,
+    settled,
+)
+from .tasks import Given, WorkerStore, answered
+
+PATIENCE = 2  # seconds between looks at the scheduler and at who is there
+LOST_AFTER = 30.0  # seconds without a connection from which on a scheduler is gone
+PAUSE = 0.1  # seconds between two looks at it
+FAIR = 1.05  # times a thread's equal share of the rows
+AT_ONCE = 4  # a worker's memory, divided by this, may be partitions that one task needs
+SCHEDULER_GONE = (
+    "the Dask scheduler is gone, and with it the rows on its workers; start a cluster and fit "
+    "again, from a checkpoint where the fit had "
+    "one (engine=cmeans.DaskEngine(checkpoint=cmeans.Checkpoint(path, resume=True)))."
+)
+
+# tasks by their keys, which end in the number of the partition that they run beside
+Graph = dict[str, Any]
+
+
+class DaskHolder(Holder):
+    """Futures of partitions (b, d), which have the graph that made them: those lost with a worker
+    are computed again. An order is one task for each worker, which works its partitions by all its
+    threads."""
+
+    advice = "persist it first (x.persist())"
+
+    def __init__(self, client: Any, parts: list[Any], where: str, most: int | None) -> None:
+        """`most`: bytes that a worker may keep beside its partitions; None: half of its free
+        memory."""
+        self.client, self.parts, self.where, self._most = client, parts, where, most
+        self.n_parts = len(parts)
+        self.sizes = dict[int, int]()  # bytes of partitions with rows, as soon as they are known
+        self._places = dict[int, str]()  # the worker of each
+        self._groups: list[list[int]] = []  # those that one task works
+        self._stores = dict[str, Any]()
+        self._name, self._numbers = uuid4().hex, itertools.count()
+        self._looked = 0.0  # when it was last asked which workers there are
+        self._read: list[Any] = []  # futures whose results have been read
+
+    @property
+    def at_once(self) -> int:  # type: ignore[override]
+        """Number of parts that keep all workers busy."""
+        return int(2 * max(1, sum(self.client.nthreads().values())))
+
+    def ask(
+        self, work: Work, arguments: Mapping[int, tuple[Any, ...]]
+    ) -> Iterator[tuple[int, Answer]]:
+        self.place()
+        name, wanted = self.new_name(), set(arguments)
+        tasks = {
+            f"cmeans-asked-{name}-{some[0]}": self.task(work, some, arguments)
+            for group in self._groups or [[number] for number in range(self.n_parts)]
+            if (some := [number for number in group if number in wanted])
+        }
+        for answers in self.results(tasks, list(tasks)):
+            yield from answers
+
+    def task(
+        self, work: Any, numbers: list[int], arguments: Mapping[int, tuple[Any, ...]]
+    ) -> tuple[Any, ...]:
+        """Return the task that works some partitions of one worker; `work`: an order, or its key
+        where it reads."""
+        reads = not isinstance(work, Work) or work.reads
+        parts = [self.parts[number] for number in numbers] if reads else None
+        slots = [
+            list(values) if is_future(values[0]) else Given(values)
+            for values in zip(*(arguments[number] for number in numbers), strict=True)
+        ]
+        store = self._stores.get(self._places.get(numbers[0], ""))
+        order = Given(work) if isinstance(work, Work) else work
+        return answered, order, numbers, parts, slots, store
+
+    def results(self, tasks: Graph, wanted: list[str]) -> list[Any]:
+        """Return the results of tasks of a graph; they are cancelled where they will not be
+        read."""
+        self._require_scheduler()
+        futures: list[Any] = []
+        try:
+            futures = self.started(tasks, wanted)
+            # now, as a message that says so would hold up the one that asks for results
+            self._read.clear()
+            while not settled(self.client, futures, PATIENCE):
+                self._require_scheduler()
+            self._refuse_lost(futures)
+            results: list[Any] = self.client.gather(futures)
+        except BaseException as error:
+            if futures and is_connected(self.client):
+                self.client.cancel(futures)
+            if isinstance(error, Exception):
+                self._require_scheduler()
+            if has_killed_workers(error):
+                raise RowsError(
+                    "workers died again and again of the same partitions; give them more memory, "
+                    "or smaller partitions."
+                ) from error
+            raise
+        self._read = futures
+        return results
+
+    def started(self, tasks: Graph, wanted: list[str]) -> list[Any]:
+        """Return futures of the wanted keys of a graph, whose tasks run where the partitions
+        are."""
+        where = {
+            key: [self._places[number]]
+            for key in tasks
+            if (number := _number_in(key)) in self._places
+        }
+        with placed(where):
+            futures: list[Any] = self.client.get(tasks, wanted, sync=False)
+        return futures
+
+    def release(self) -> None:
+        self._places, self._groups, self._stores = {}, [], {}
+        self._read.clear()
+
+    def new_name(self) -> str:
+        """Return what makes the keys of one graph its own."""
+        return f"{self._name}-{next(self._numbers)}"
+
+    def place(self) -> None:
+        """Find the workers of the partitions, at first and where one is lost."""
+        now = time.monotonic()
+        if self._places and now - self._looked > PATIENCE:
+            self._looked = now
+            if not set(self._stores) <= set(self.client.nthreads()):
+                # tasks of a lost worker have run elsewhere since: all are placed anew
+                self.release()
+        if self.sizes and not self._places:
+            self._require_scheduler()
+            self._looked, numbers = now, list(self.sizes)
+            sizes = list(self.sizes.values())
+            parts = [self.parts[number] for number in numbers]
+            settled(self.client, parts)  # those of a lost worker are being recomputed
+            self._refuse_lost(parts)
+            where, threads = self.client.who_has(parts), self.client.nthreads()
+            places = fair_places([where.get(part.key) or () for part in parts], sizes, threads)
+            groups = groups_of(places, sizes, memory_limits(self.client))
+            self._groups = [[numbers[at] for at in group] for group in groups]
+            self._places = dict(zip(numbers, places, strict=True))
+            for place in dict.fromkeys(places):
+                self._stores[place] = self.client.submit(
+                    WorkerStore, self._most, workers=[place], allow_other_workers=True, pure=False
+                )
+
+    def _refuse_lost(self, futures: list[Any]) -> None:
+        if any(future.cancelled() for future in futures):
+            raise RowsError(
+                f"the rows of {self.where} are lost: their scheduler was restarted; fit again."
+            )
+
+    def _require_scheduler(self) -> None:
+        """Wait for the scheduler, if it does not answer; raise an error where it is gone."""
+        waited = 0.0
+        while not is_connected(self.client):
+            if waited >= LOST_AFTER or self.client.status == "closed":
+                raise RowsError(SCHEDULER_GONE)
+            time.sleep(PAUSE)
+            waited += PAUSE
+
+
+def _number_in(key: str) -> int:
+    """Return the number of the partition that a task runs beside, -1 where it runs anywhere."""
+    number = key.rpartition("-")[2]
+    return int(number) if number.isdigit() else -1
+
+
+def fair_places(
+    holders: Sequence[Sequence[str]], sizes: list[int], threads: dict[str, int]
+) -> list[str]:
+    """Return a worker for each partition: one that holds it, unless its load would far exceed the
+    others'. `threads`: of all workers."""
+    if not threads:
+        raise RowsError(
+            "no Dask worker is left; start some, with enough memory for the partitions, and "
+            "fit again."
+        )
+    enough = FAIR * sum(sizes) / sum(threads.values())
+    load, places = dict.fromkeys(threads, 0.0), []
+    for there, size in zip(holders, sizes, strict=True):
+        after = {worker: load[worker] + size / threads[worker] for worker in load}
+        fair = [worker for worker in there if after.get(worker, np.inf) <= enough]
+        place = fair[0] if fair else min(after, key=after.__getitem__)
+        load[place] += size / threads[place]
+        places.append(place)
+    return places
+
+
+def groups_of(places: list[str], sizes: list[int], limits: dict[str, int]) -> list[list[int]]:
+    """Return the partitions that one task works: all of a worker, or, where they may not all be in
+    its memory at once, some of them. `sizes`: bytes of each; `limits`: of the workers."""
+    groups = dict[str, list[list[int]]]()
+    held = dict.fromkeys(places, 0)  # bytes of the last group of each worker
+    for number, (place, size) in enumerate(zip(places, sizes, strict=True)):
+        most, there = limits.get(place) or np.inf, groups.setdefault(place, [[]])
+        if there[-1] and AT_ONCE * (held[place] + size) > most:
+            there.append([])
+            held[place] = 0
+        there[-1].append(number)
+        held[place] += size
+    return [group for there in groups.values() for group in there]
