@@ -29,7 +29,7 @@ def test_npy(tmp_path: Path, x: np.ndarray, dtype: type, order: str) -> None:
     rows = read_rows(ReadOptions(saved(tmp_path, stored)))
     assert rows.columns == (0, 1, 2)
     assert rows.x.dtype == (
-        np.float32 if np.dtype(dtype) in (np.float16, np.float32) else np.float64
+        np.float32 if np.dtype(dtype) in (np.uint8, np.float16, np.float32) else np.float64
     )
     assert rows.x.dtype.isnative
     assert rows.x.flags.c_contiguous

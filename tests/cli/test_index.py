@@ -26,9 +26,12 @@ def refused(ended: Ended) -> str:
     return ended.err.splitlines()[-1]
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
-def test_files_hold_the_fit(cmeans: Command, vectors: Path, tmp_path: Path, metric: str) -> None:
+@pytest.mark.parametrize(("metric", "kind"), [("euclidean", np.int8), ("cosine", np.float32)])
+def test_files_hold_the_fit(
+    cmeans: Command, vectors: Path, tmp_path: Path, metric: str, kind: type
+) -> None:
     out = tmp_path / "out"
+    np.save(vectors, (40 * np.load(vectors)).clip(-128, 127).astype(kind))
     words = ["-c", 24, "--balance", 1.2, "--metric", metric, "--search", "hierarchical"]
     ended = cmeans("index", vectors, *words, "--out", out)
     summary, x = ended.summary, np.load(vectors)

@@ -30,7 +30,11 @@ Weight = Annotated[
 ]
 Dtype = Annotated[
     Literal["keep", "float32", "float64"],
-    option(DATA, "keep: float32 where every column is float32, else float64.", "--dtype"),
+    option(
+        DATA,
+        "keep: float32 where every column is float32, float16, int8 or uint8, else float64.",
+        "--dtype",
+    ),
 ]
 HeaderLine = Annotated[
     bool | None,

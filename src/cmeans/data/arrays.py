@@ -87,8 +87,15 @@ def diagonal_csr(values: Array) -> Any:
 
 
 def is_stored(x: Array) -> bool:
-    """True where x represents rows that are not in memory."""
+    """True where x represents rows that are read block by block: they are not in memory, or stored
+    there in fewer bytes."""
     return isinstance(x, StoredRows)
+
+
+def is_outside(x: Array) -> bool:
+    """True where x represents rows that are not in memory; those that are, in fewer bytes, are
+    treated as an array is."""
+    return isinstance(x, StoredRows) and not x.is_here
 
 
 def is_foreign(x: Array) -> bool:

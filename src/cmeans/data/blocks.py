@@ -16,6 +16,7 @@ from .arrays import (
     csr_between,
     foreign_like,
     is_foreign,
+    is_outside,
     is_sparse,
     is_stored,
     itemsize,
@@ -113,12 +114,23 @@ class Blocks:
     def in_full(self, make: Callable[[], Answer]) -> Answer | None:
         """Return what a function makes of numbers (n, c) beside the rows, such as memberships; None
         where labels alone are kept of each row."""
-        return None if is_stored(self.x) else make()
+        return None if is_outside(self.x) else make()
 
     @property
     def most_gathered(self) -> float:
         """The number of rows of which a pass may gather numbers."""
-        return self.limits.rows_at_once if is_stored(self.x) else np.inf
+        return self.limits.rows_at_once if is_outside(self.x) else np.inf
+
+    @property
+    def stay_outside(self) -> bool:
+        """True of rows that are not in memory."""
+        return is_outside(self.x)
+
+    @property
+    def are_widened(self) -> bool:
+        """True where rows in memory are stored in fewer bytes than they have in a block, so that
+        blocks of them are made anew rather than kept."""
+        return is_stored(self.x) and bool(self.x.is_here)
 
     @property
     def are_views(self) -> bool:
@@ -133,7 +145,7 @@ class Blocks:
     @property
     def whereabouts(self) -> str:
         """Remark for messages on rows that are not in memory."""
-        return f"; they stay in {self.x.where}" if is_stored(self.x) else ""
+        return f"; they stay in {self.x.where}" if is_outside(self.x) else ""
 
     @property
     def kxx(self) -> Array | None:
@@ -163,13 +175,13 @@ class Blocks:
     def may_keep(self, planned: bool) -> bool:
         """Return True where passes may keep numbers beside the rows: as planned, and always of rows
         in memory, which are larger."""
-        return planned or not is_stored(self.x)
+        return planned or not is_outside(self.x)
 
     @property
     def skipping_pays(self) -> bool:
         """True where a pass that leaves single rows out saves time: not where each reads all rows
         again."""
-        return not is_stored(self.x)
+        return not is_outside(self.x)
 
     @property
     def may_gather(self) -> bool:
@@ -197,7 +209,7 @@ class Blocks:
         more than a few of them should come here."""
         if not is_stored(self.x):
             return self
-        if ask is not None:
+        if ask is not None and is_outside(self.x):
             ask(self.x.where, None if self.elsewhere else self.x.nbytes)
         return replace(self, x=rows_between(self.x, 0, self.n_rows))
 
@@ -207,17 +219,17 @@ class Blocks:
         whole = self.n_rows, *shape
         return (
             room(whole, dtype, self.limits.array_bytes)
-            if is_stored(self.x)
+            if is_outside(self.x)
             else np.empty(whole, dtype)
         )
 
     def bytes_by_row(self, bytes_of_a_row: int) -> int:
         """Bytes of memory that large arrays from `by_row` take."""
-        return 0 if is_stored(self.x) else self.n_rows * bytes_of_a_row
+        return 0 if is_outside(self.x) else self.n_rows * bytes_of_a_row
 
     def part_is_here(self, n_rows: int) -> bool:
         """True where so many of the rows, taken out, are in memory."""
-        return not is_stored(self.x) or n_rows * row_bytes(self.x) <= self.limits.array_bytes
+        return not is_outside(self.x) or n_rows * row_bytes(self.x) <= self.limits.array_bytes
 
     def shape_in_memory(self, n_rows: int) -> Blocks:
         """Return so many rows as they are when taken out: those that are not in memory without
@@ -230,14 +242,14 @@ class Blocks:
     def empty_labels(self, n_clusters: int) -> npt.NDArray[Any]:
         """Return an uninitialised array (n,) for labels; of the smallest integers where the rows
         are not in memory."""
-        return self.by_row(label_type(n_clusters) if is_stored(self.x) else np.intp)
+        return self.by_row(label_type(n_clusters) if is_outside(self.x) else np.intp)
 
     def returned(self, labels: IntArray) -> Array:
         """Return labels (n,) as fits and models return them: int64 in the rows' library, unchanged
         where the rows are not in memory."""
         return (
             labels
-            if is_stored(self.x)
+            if is_outside(self.x)
             else foreign_like(labels.astype(np.int64, copy=False), self.x)
         )
 
@@ -328,7 +340,9 @@ class Blocks:
     def _selected(self, rows: IntArray) -> Array:
         """Return the given rows: in memory, or on the disk where they are many and not in
         memory."""
-        x = self.x
+        x, limits = self.x, self.limits
+        if self.are_widened:
+            return x.selected(rows).loaded(limits.loaded_bytes, limits.canonical_rows)
         if self.part_is_here(len(rows)):
             return self._taken(rows)
         selected = ScratchRows(x.where, x.columns, x.dtype, len(rows))

@@ -50,6 +50,7 @@ class StoredRows(ABC):
     # opens the same rows in another process, where possible
     again: Callable[[], StoredRows] | None = None
     ndim = 2
+    is_here = False  # True of rows in memory that are stored in fewer bytes than they have as read
     elsewhere = False  # True of rows that other machines hold
     engine: Any = None  # who runs passes over these, where others do
     answers_stay = False  # True where labels of rows stay with them on other machines
@@ -138,6 +139,10 @@ class StoredRows(ABC):
         """Return rows start ... stop - 1 without reading them."""
         return _Part(self, start, stop)
 
+    def selected(self, rows: npt.NDArray[np.intp]) -> StoredRows:
+        """Return the given rows, of those that are here, as they are stored."""
+        raise NotImplementedError
+
     def mapped(self, function: Callable[[RowArray], RowArray]) -> StoredRows:
         """Return the same rows with a function applied to each block as it is read; it keeps shape
         and dtype."""
@@ -172,7 +177,7 @@ class _View(StoredRows):
             rows.elsewhere,
             rows.holes,
         )
-        self.recipe, self.engine = rows.recipe, rows.engine
+        self.recipe, self.engine, self.is_here = rows.recipe, rows.engine, rows.is_here
         self._rows = rows
 
     def memory(self, n_threads: int) -> int:
@@ -189,6 +194,9 @@ class _Part(_View):
     def _read(self, start: int, stop: int) -> RowArray:
         return self._rows.read(self._start + start, self._start + max(start, min(stop, len(self))))
 
+    def selected(self, rows: npt.NDArray[np.intp]) -> StoredRows:
+        return self._rows.selected(rows + self._start)
+
     def _take(self, rows: npt.NDArray[np.intp], at_once: int, n_threads: int) -> RowArray:
         return self._rows._take(rows + self._start, at_once, n_threads)
 
@@ -201,6 +209,9 @@ class _Mapped(_View):
 
     def _read(self, start: int, stop: int) -> RowArray:
         return self._function(self._rows.read(start, stop))
+
+    def selected(self, rows: npt.NDArray[np.intp]) -> StoredRows:
+        return self._rows.selected(rows).mapped(self._function)
 
     def _take(self, rows: npt.NDArray[np.intp], at_once: int, n_threads: int) -> RowArray:
         return self._function(self._rows._take(rows, at_once, n_threads))

@@ -113,9 +113,9 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
             "precomputed_graph". A file, a folder or a pattern of files (str or path), or
             `cmeans.open_blocks` of them, is read block by block in every sweep, so that it need not
             fit in memory; `labels_` are then of the smallest integers that hold them, and
-            `memberships_` are not kept (`predict_to` writes them). Of float16 or bfloat16 they
-            become float32, above 16 MB block by block. Dask's are clustered on its workers
-            (`DaskEngine`); `labels_` is a Dask array then.
+            `memberships_` are not kept (`predict_to` writes them). Arrays of int8, uint8, float16
+            or bfloat16 stay as they are, and are clustered as float32, block by block. Dask's are
+            clustered on its workers (`DaskEngine`); `labels_` is a Dask array then.
         y : not used to cluster; callbacks that score see it.
         sample_weight : (n,) non-negative numbers; a weight of k counts as k copies of the row.
         known_labels : (n,) whole numbers, default=None

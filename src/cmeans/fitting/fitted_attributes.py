@@ -231,9 +231,9 @@ def row_attributes(geometry: Geometry, result: FitResult, blocks: Blocks) -> dic
     rows: dict[str, Any] = {"labels_": blocks.returned(assignment.labels)}
     if assignment.nearest is not None:
         scaled = geometry.space.in_scale() is not geometry.space
-        rows["_nearest"] = (
-            assignment.nearest * row_scales(blocks.x) if scaled else assignment.nearest
-        )
+        parts = blocks_of(blocks.x, blocks.limits.rows_at_once) if scaled else ()
+        scales = np.concatenate([row_scales(part) for part in parts]) if scaled else 1.0
+        rows["_nearest"] = assignment.nearest * scales
     if assignment.memberships is not None:
         if assignment.clusters is None:
             rows["memberships_"] = assignment.memberships

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from ..data.arrays import is_stored, itemsize, row_bytes
+from ..data.arrays import itemsize, row_bytes
 from ..data.blocks import Blocks
 from ..data.column_facts import are_here
 from ..data.outputs import label_type
@@ -15,7 +15,7 @@ from ..runtime.numerals import in_bytes, percent
 from ..sampling.kmeanspp import VALUES, VERY_MANY
 from ..spaces import Space
 from ..sweeps.bounded import SearchMemory
-from ..sweeps.represented_rows import bytes_of_a_row, numbers_read
+from ..sweeps.represented_rows import bytes_of_a_row, keeping_pays, numbers_read
 
 # bytes for each row of the largest sample: its number, its weight, and what drawing takes
 SAMPLED = 32
@@ -175,7 +175,7 @@ def footprint(space: Space, blocks: Blocks, sizes: FitSizes) -> Footprint:
     # the basis in the kernel's prepared form
     prepared = 2 * number * r * (features + 4) * (not space.in_coordinates)
     sample = SAMPLED * sizes.samples
-    if is_stored(blocks.x):
+    if blocks.stay_outside:
         results = min(sizes.labelled * label_type(c)().itemsize, limits.array_bytes)
         results += t * min(limits.task_rows, n) * of_a_row
         reading = blocks.x.memory(t) + limits.array_bytes
@@ -202,14 +202,14 @@ def waiting_sums(n_threads: int) -> int:
 
 def of_start(blocks: Blocks, bytes_of_a_row: int) -> int:
     """Bytes of a start that draws among all rows, where these are in memory."""
-    return 0 if is_stored(blocks.x) else blocks.n_rows * bytes_of_a_row
+    return 0 if blocks.stay_outside else blocks.n_rows * bytes_of_a_row
 
 
 def rows_as_represented(space: Space, blocks: Blocks) -> int:
     """Bytes of all rows as the space sees them, where it pays to keep them between sweeps."""
-    pays = space.keeps_rows_cheaply or not blocks.skipping_pays
     views = space.represents_by_views and blocks.are_views
-    return blocks.n_rows * bytes_of_a_row(space, blocks.x) if pays and not views else 0
+    pays = keeping_pays(space, blocks) and not views
+    return blocks.n_rows * bytes_of_a_row(space, blocks.x) if pays else 0
 
 
 def _seeding(space: Space, blocks: Blocks, n_clusters: int) -> int:

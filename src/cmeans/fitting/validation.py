@@ -33,8 +33,8 @@ from ..data.arrays import (
 )
 from ..data.blocks import spans
 from ..data.files import open_blocks
-from ..data.half_precision import HalfRows, is_half
 from ..data.limits import Limits
+from ..data.narrow_rows import NarrowRows, is_narrow
 from ..data.row_source import StoredRows, as_source
 from ..engines import brought, column_beside, rows_held
 from ..runtime.checks import integer as integer
@@ -123,8 +123,15 @@ def read_rows(
             )
         if type(X) in (np.ndarray, np.memmap) and X.dtype.kind == "f" and not X.dtype.isnative:
             X = X.astype(X.dtype.newbyteorder("="))
-        if type(X) in (np.ndarray, np.memmap) and X.ndim == 2 and X.size and is_half(X.dtype):
-            X = HalfRows(X)
+        if (
+            sparse  # as matrices of kernel values are not
+            and type(X) in (np.ndarray, np.memmap)
+            and X.ndim == 2
+            and X.size
+            and is_narrow(X.dtype)
+        ):
+            X = NarrowRows(X)
+            X.holes = X.may_be_infinite and has_holes(X, estimator, None)
         source = as_source(X)
         if source is not None:
             if engine is not None:

@@ -89,9 +89,7 @@ class RepresentedRows:
         self.keep_bounds = blocks.may_keep(keep_bounds)
         self.keep_coordinates = blocks.may_keep(keep_coordinates)
         self.training = training
-        self._left = self.room_to_keep = (
-            keep_bytes if space.keeps_rows_cheaply or not blocks.skipping_pays else 0
-        )
+        self._left = self.room_to_keep = keep_bytes if keeping_pays(space, blocks) else 0
         # which take no memory, and are always kept
         by_views = space.represents_by_views and self.are_csr == is_sparse(blocks.x)
         self._views = blocks.are_views and by_views
@@ -250,6 +248,14 @@ class RepresentedRows:
             if fits:
                 self._left -= nbytes
             return fits
+
+
+def keeping_pays(space: Space, blocks: Blocks) -> bool:
+    """True where it pays to keep represented rows between sweeps: they take long to make, or to
+    read. Coordinates of rows that are stored in fewer bytes would be a copy of all rows."""
+    if blocks.are_widened and space.in_coordinates:
+        return False
+    return space.keeps_rows_cheaply or not blocks.skipping_pays
 
 
 def numbers_read(space: Space, blocks: Blocks) -> tuple[int, int]:

@@ -46,7 +46,7 @@ def test_they_are_rows(kind: str, ending: str, dtype: str, tmp_path: Path, x: np
     x = (10 * x).astype(dtype)
     rows = opened(lists(tmp_path, x, kind, ending))
     assert rows.shape == (N, D)
-    assert rows.dtype == (np.float32 if dtype in ("float16", "float32") else np.float64)
+    assert rows.dtype == (np.float64 if dtype == "float64" else np.float32)
     assert rows.columns == tuple(f"vector[{at}]" for at in range(D))
     np.testing.assert_array_equal(rows.read(0, N), x.astype(rows.dtype))
     few = np.array([502, 3, 36, 37, 41, 100])

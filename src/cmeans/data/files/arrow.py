@@ -107,7 +107,7 @@ def _index_columns(where: str, schema: pa.Schema) -> list[Any]:
     return index
 
 
-_SINGLES = (pa.float16(), pa.float32())
+_SINGLES = (pa.int8(), pa.uint8(), pa.float16(), pa.float32())
 _LONGEST = 2**17  # numbers of a list: a damaged file must not ask for any number of columns
 
 

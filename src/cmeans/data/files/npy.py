@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ...runtime.user_warnings import one_line
 from ..arrays import sparse_damage
 from ..blocks import spans
-from ..half_precision import in_single, is_bfloat16
+from ..narrow_rows import in_single, is_bfloat16, is_narrow
 from ..row_source import RowArray, RowsError, StoredRows
 from ..scratch import Scratch
 from .claims import check_columns, check_unpacked
@@ -384,7 +384,8 @@ def _loaded(file: StampedFile) -> Any:
 def _header(where: str, dtype: np.dtype[Any], d: int, spell: Spelling) -> Header:
     check_columns(where, d)
     half = is_bfloat16(dtype)
-    single = half or (dtype.kind == "f" and dtype.itemsize <= 4)  # in either byte order
+    # in either byte order
+    single = is_narrow(dtype) or (dtype.kind == "f" and dtype.itemsize <= 4)
     name = "bfloat16" if half else dtype.name
     return Header(
         where,

@@ -144,8 +144,8 @@ def open_blocks(
         The column of sample weights, which comes as ``.weight``; in an npz also the name of an
         array of shape (n,).
     dtype : {"float32", "float64"}, default None
-        Into which type rows are converted. None: float32 where every picked column is float16,
-        bfloat16 or float32, else float64.
+        Into which type rows are converted. None: float32 where every picked column is int8, uint8,
+        float16, bfloat16 or float32, else float64.
     array : str, default None
         Which array of an npz holds the rows. None: X, or the only one.
     header : bool, default None

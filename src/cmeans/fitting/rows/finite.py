@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
-from ...data.arrays import Array, is_sparse, namespace, to_numpy
+from ...data.arrays import Array, is_sparse, is_stored, namespace, to_numpy
 from ...data.blocks import rows_between, spans
 from ...data.files.tables import or_partial
 
@@ -75,17 +75,20 @@ def way_out(estimator: BaseEstimator) -> str:
     return f"(scikit-learn's SimpleImputer, KNNImputer){partial}"
 
 
+def _sum_is_finite(values: Array) -> bool:
+    """True where a sum shows neither NaN nor infinity, without a temporary; it may overflow by
+    itself, so False says nothing."""
+    xp = namespace(values)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(xp.isfinite(xp.sum(values)))
+
+
 def has_holes(x: Array, estimator: BaseEstimator, names: npt.NDArray[Any] | None) -> bool:
     """True where values of rows in memory are missing, and may be; others that are not finite are
     refused by the `names` of columns."""
     estimator_name = type(estimator).__name__
-    values = x.data if is_sparse(x) else x
-    xp = namespace(values)
-    # A sum shows NaN or infinity without a temporary; it may overflow by itself, so then the
-    # entries are checked.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if bool(xp.isfinite(xp.sum(values))):
-            return False
+    if not is_stored(x) and _sum_is_finite(x.data if is_sparse(x) else x):
+        return False
     may_be_missing, holes = takes_holes(estimator) and not is_sparse(x), False
     step = 64 if is_sparse(x) else max(1, 2**20 // max(1, int(x.shape[1])))
     for start, stop in spans(int(x.shape[0]), step):
