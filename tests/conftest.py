@@ -40,6 +40,8 @@ from threadpoolctl import threadpool_limits
 
 from each_once import left_out
 
+collect_ignore = ["typing"]  # scripts that type checkers read, and nobody runs
+
 # Tests send interrupts, which processes that a shell has started in the background ignore, with all
 # that they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

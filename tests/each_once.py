@@ -34,7 +34,6 @@ EACH_ONCE = {
         "TestEveryFormat::test_the_type_that_is_asked_for",
     ),
     "tests/data/test_damaged_rows.py": ("test_fit_refuses_and_names_x",),
-    "tests/data/test_half_precision.py": ("test_they_are_clustered_as_float32",),
     "tests/engines/test_dask.py": (
         "test_missing_values",
         "test_sizes_between_bounds_are_those_of_rows_in_memory",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 
 import numpy as np
@@ -116,3 +117,13 @@ def test_what_does_not_fit_beside_what_is_in_use_is_not_kept() -> None:
             if store.get(part, f"order {turn}") is None:
                 store.offer(part, rows, f"order {turn}")
     assert [store.get(part) is None for part in range(3)] == [False, False, True]
+
+
+def test_the_store_of_a_worker_is_sent_where_no_task_runs_yet() -> None:
+    """As when the other worker died: an error there would end no task, and nobody would know."""
+    tasks = pytest.importorskip("cmeans.engines.dask.tasks", exc_type=ImportError)
+    store = tasks.WorkerStore(100)
+    store.put("a", np.zeros(5))
+    sent = pickle.loads(pickle.dumps(store))
+    assert sent.get("a") is None
+    assert sent.reserve("b", 200) == 100

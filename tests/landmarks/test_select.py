@@ -266,7 +266,7 @@ def test_half_at_first_three_quarters_then_and_the_rest_for_strangers(limit):
 
 
 @pytest.mark.filterwarnings(
-    "ignore:.*squared norm was lost:UserWarning", "ignore:.*have collapsed:UserWarning"
+    "ignore:.*squared norm was lost:UserWarning", "ignore:.*have come together:UserWarning"
 )
 def test_a_stream_never_has_more_landmarks_than_it_may():
     chunks = [cloud(30, seed, centre=5.0 * max(0, seed - 4)) for seed in range(30)]

@@ -65,7 +65,7 @@ def test_they_answer_as_they_did(file, tmp_path):
     np.testing.assert_array_equal(answers(cmeans.load(tmp_path / "again"), rows)[0], said[0])
 
 
-@pytest.mark.filterwarnings("ignore:.*centres coincide:UserWarning")  # the rows that come are noise
+@pytest.mark.filterwarnings("ignore:.*have come together:UserWarning")  # rows that come are noise
 @pytest.mark.parametrize(
     "file",
     [file for file in FILES if read_metadata(file)["estimator"] in STREAMS],

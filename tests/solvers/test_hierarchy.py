@@ -109,14 +109,15 @@ def test_opposite_rows_have_no_direction_together(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["flat", "hierarchical"])
 def test_sums_of_bytes_do_not_overflow(name: str) -> None:
-    """127^2 times 128 columns times 2,100 rows are above 2^32, and int8 has no 128."""
+    """127^2 times 128 columns times 2,100 rows are above 2^32, and int8 has no 128; bytes are swept
+    in single precision, in which the squares of such rows have steps of a quarter."""
     rng, y = np.random.default_rng(21), np.arange(2100) % 2
     x = np.where(y[:, None], 127, -128 + (rng.random((2100, 128)) < 0.5)).astype(np.int8)
     model = trained(name, x, 2)
     exact = trained(name, x.astype(np.float64), 2)
     assert adjusted_rand_score(y, model.labels_) == 1.0
-    np.testing.assert_allclose(model.cluster_centers_, exact.cluster_centers_, rtol=1e-6)
-    assert model.objective_ == pytest.approx(exact.objective_, rel=1e-6)
+    np.testing.assert_allclose(model.cluster_centers_, exact.cluster_centers_, rtol=1e-5)
+    assert model.objective_ == pytest.approx(exact.objective_, rel=1e-2)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from .dask_api import (
     placed,
     settled,
 )
-from .tasks import Opaque, WorkerStore, answered
+from .tasks import Opaque, answered, worker_store
 
 PATIENCE = 2  # seconds between looks at the scheduler and at who is there
 LOST_AFTER = 30.0  # seconds without a connection from which on a scheduler is gone
@@ -162,7 +162,7 @@ class DaskHolder(Holder):
             self._places = dict(zip(numbers, places, strict=True))
             for place in dict.fromkeys(places):
                 self._stores[place] = self.client.submit(
-                    WorkerStore, self._most, workers=[place], allow_other_workers=True, pure=False
+                    worker_store, self._most, workers=[place], allow_other_workers=True, pure=False
                 )
 
     def _refuse_lost(self, futures: list[Any]) -> None:

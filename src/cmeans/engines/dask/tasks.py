@@ -31,15 +31,17 @@ def as_rows(partition: Any, dtype: Any, estimator_name: str) -> Any:
 
 
 class WorkerStore(Store):
-    """What a worker keeps beside its partitions. Sent to another worker it is empty."""
-
-    def __init__(self, most: int | None) -> None:
-        """`most`: bytes; None: half of what the worker has free."""
-        super().__init__(spare_memory(this_worker()) if most is None else most)
-        self._given = most
+    """What a worker keeps beside its partitions. Sent to another worker it is empty, of the same
+    size; no task runs there yet that could ask what is free."""
 
     def __reduce__(self) -> Any:
-        return WorkerStore, (self._given,)
+        return WorkerStore, (self._most,)
+
+
+def worker_store(most: int | None) -> WorkerStore:
+    """Return the store of the worker that runs the calling task. `most`: bytes; None: half of what
+    it has free."""
+    return WorkerStore(spare_memory(this_worker()) if most is None else most)
 
 
 def engine_here() -> AbstractContextManager[Engine]:

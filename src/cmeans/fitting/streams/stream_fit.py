@@ -654,8 +654,9 @@ class StreamingBase(BaseCMeans):
         if again:
             fallen = (
                 "centres that lay apart have come together, as rows in the order of their clusters "
-                "make them. Take rows in random order, larger chunks, or "
-                "StreamingGaussianMixture, whose clusters come and go."
+                "make them, or memberships that are too soft. Take rows in random order, larger "
+                "chunks, harder memberships, or StreamingGaussianMixture, whose clusters come and "
+                "go."
             )
         self._has_fallen = True
         warn(f"{type(self).__name__}: {fallen}", ConvergenceWarning)
