@@ -791,7 +791,9 @@ def test_an_interrupt_leaves_the_cluster_usable(client):
             max_iter=3000,
             search=Search(acceleration=None),
         ).fit(rows())
-    assert model("FuzzyCMeans", kernel="linear").fit(rows()).converged_
+    again = model("FuzzyCMeans", kernel="linear").fit(rows())
+    assert again.converged_
+    distributed.wait(client.persist(again.labels_))  # which are made after the fit
     assert not any(client.processing().values())
 
 
