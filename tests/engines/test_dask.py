@@ -753,8 +753,10 @@ def test_engines_that_are_none(engine):
         model("FuzzyCMeans", engine=engine).fit(X)
     with pytest.raises(ValueError, match=r"DaskEngine\(client="):
         cmeans.DaskEngine(engine)
-    with pytest.raises(ValueError, match=r"DaskEngine\(memory_per_worker="):
-        cmeans.DaskEngine(memory_per_worker=-1)
+    for kind in (cmeans.DaskEngine, cmeans.SparkEngine, cmeans.RayEngine):
+        for words in ({"memory_per_worker": -1}, {"memory_budget": "much"}):
+            with pytest.raises(ValueError, match=rf"{kind.__name__}\({next(iter(words))}="):
+                kind(**words)
 
 
 def test_errors_of_workers_come_in_their_own_words(client):

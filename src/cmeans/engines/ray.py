@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from ..data.row_source import RowsError
-from ..runtime.numerals import parse_budget
 from ..runtime.parameter_object import ParameterObject
 from .parts.arrow_rows import float_type, rows_of_batch
 from .parts.engine import HoldingEngine, PartsOfFiles
@@ -52,7 +51,7 @@ class RayEngine(ParameterObject, HoldingEngine):
     Raises
     ------
     ValueError
-        Where `memory_budget` is no number of bytes.
+        Where `memory_budget` or `memory_per_worker` is no number of bytes.
 
     Notes
     -----
@@ -72,9 +71,6 @@ class RayEngine(ParameterObject, HoldingEngine):
     memory_budget: int | float | str | None = None
     checkpoint: Any = None
     memory_per_worker: int | None = None
-
-    def __post_init__(self) -> None:
-        parse_budget(self.memory_budget, "RayEngine")
 
     def holds(self, x: Any) -> bool:
         """True where `x` is a dataset of Ray."""

@@ -13,7 +13,6 @@ from math import inf
 from typing import Any
 
 from ..data.row_source import RowsError
-from ..runtime.numerals import parse_budget
 from ..runtime.parameter_object import ParameterObject
 from .parts.arrow_rows import Packing, float_type, unpacked
 from .parts.engine import HoldingEngine, PartsOfFiles
@@ -52,7 +51,7 @@ class SparkEngine(ParameterObject, HoldingEngine):
     Raises
     ------
     ValueError
-        Where `session` is no session, or `memory_budget` no number of bytes.
+        Where `session` is no session, or one of the other numbers is none of bytes.
 
     Notes
     -----
@@ -79,7 +78,7 @@ class SparkEngine(ParameterObject, HoldingEngine):
                 f"SparkEngine(session={self.session!r}): give a pyspark.sql.SparkSession, or None "
                 "for the active one."
             )
-        parse_budget(self.memory_budget, "SparkEngine")
+        super().__post_init__()
 
     def holds(self, x: Any) -> bool:
         """True where `x` is a data frame of Spark."""

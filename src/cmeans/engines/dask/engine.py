@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ...runtime.numerals import parse_budget
 from ...runtime.parameter_object import ParameterObject
 from ...runtime.user_warnings import naming
 from ..parts.engine import HoldingEngine, PartsOfFiles
@@ -77,15 +75,7 @@ class DaskEngine(ParameterObject, HoldingEngine):
                 f"DaskEngine(client={self.client!r}): give a distributed.Client, or None for the "
                 "one that was started last."
             )
-        parse_budget(self.memory_budget, "DaskEngine")
-        whole = isinstance(self.memory_per_worker, numbers.Integral) and not isinstance(
-            self.memory_per_worker, bool
-        )
-        if self.memory_per_worker is not None and not (whole and self.memory_per_worker >= 0):
-            raise ValueError(
-                f"DaskEngine(memory_per_worker={self.memory_per_worker!r}): give a number of "
-                "bytes, or None."
-            )
+        super().__post_init__()
 
     @property
     def memory_per_part(self) -> None:

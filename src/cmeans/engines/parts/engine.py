@@ -9,6 +9,8 @@ from functools import lru_cache
 from typing import Any, Self
 
 from ...data.row_source import StoredRows
+from ...runtime.checks import integer
+from ...runtime.numerals import parse_budget
 from ...runtime.user_warnings import naming
 from ..base import Engine, Pass, Result
 from ..threads import ThreadEngine
@@ -26,6 +28,12 @@ class HoldingEngine(Engine):
     memory_per_worker: int | None = None
     _session: type[HeldSession] = HeldSession  # the engine of one fit
     _rows: type[HeldRows] = HeldRows
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        parse_budget(self.memory_budget, name)
+        if self.memory_per_worker is not None:
+            integer(self.memory_per_worker, "memory_per_worker", name, 0, "None or ")
 
     @property
     def n_threads(self) -> int:
