@@ -4,6 +4,7 @@ and what a file says of another is true."""
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,8 @@ def run_of(folder: Path) -> dict[str, int]:
             text = file.read_text()
             assert text.rstrip().endswith("</html>")
             found[file.name] = 3 if "3 clusters" in text else 2
+        elif file.suffix == ".toml":
+            found[file.name] = tomllib.loads(file.read_text())["clusters"]
         else:
             found[file.name] = json.loads(file.read_text())["n_clusters"]
     return found

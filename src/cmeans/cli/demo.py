@@ -70,6 +70,14 @@ def _request(file: Path, out: Path) -> FitRequest:
         {"n_clusters": 3, "n_init": _STARTS, "random_state": _SEED},
         scale="standard",
         report=HAS_PAGES,
+        config={
+            "file": str(file),
+            "n_clusters": 3,
+            "scale": "standard",
+            "n_init": _STARTS,
+            "report": HAS_PAGES,
+            "out": str(out),
+        },
     )
 
 
