@@ -105,11 +105,8 @@ def _files_of_run(summary: Path) -> set[str]:
 def _is_own(file: Path) -> bool:
     """True of a model, of results by row, and of options, that the library has written."""
     if file.suffix == ".toml":
-        try:
-            with file_bytes(file) as opened:
-                return bool(opened.read(len(HEAD)) == HEAD.encode())
-        except OSError:
-            return False
+        with suppress(OSError), file_bytes(file) as opened:
+            return bool(opened.read(len(HEAD)) == HEAD.encode())
     if file.suffix == ".parquet":
         try:
             with file_bytes(file) as opened:

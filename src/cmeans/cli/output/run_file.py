@@ -43,12 +43,5 @@ def _value(value: Any) -> str:
         return repr(value)
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_value, value))}]"
-    return f'"{"".join(map(_letter, str(value)))}"'
-
-
-def _letter(letter: str) -> str:
-    """Return a letter of a text: itself, or its escape where an editor or a terminal may not show
-    it."""
-    if letter.isprintable() and letter not in '"\\':
-        return letter
-    return json.dumps(letter)[1:-1] if letter < "\U00010000" else f"\\U{ord(letter):08x}"
+    text = json.dumps(str(value), ensure_ascii=False)  # whose escapes are those of TOML
+    return "".join(letter if letter.isprintable() else f"\\U{ord(letter):08x}" for letter in text)
