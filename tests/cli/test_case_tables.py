@@ -343,12 +343,6 @@ def test_a_run_is_repeated_from_its_summary_or_a_file(cmeans: Command, tmp_path:
         (tmp_path / "run.json").write_text(json.dumps(kept))
         assert cmeans(run[0], "--config", tmp_path / "run.json", "--out", again).code == 0
         assert once.read_bytes() == again.read_bytes()
-    select = ["select", file, "-c", "2-4", "--refits", 0, "--columns", "age,spend"]
-    picked = cmeans(*select, "--scale", "log").summary
-    (tmp_path / "run.json").write_text(json.dumps(picked))
-    again = cmeans("select", "--config", tmp_path / "run.json").summary
-    assert again["table"]["objective"] == picked["table"]["objective"]
-    assert again["config"] == picked["config"]
     (tmp_path / "bad.toml").write_text("clsters = 3\n")
     assert "'clsters' is no" in cmeans("fit", "--config", tmp_path / "bad.toml").err
 

@@ -37,6 +37,7 @@ def test_the_commands_of_the_page(
         "labels.parquet",
         "model.safetensors",
         "report.html",
+        "run.toml",
         "summary.json",
     ]
     table = pd.read_csv("neu.csv")

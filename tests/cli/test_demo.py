@@ -22,6 +22,8 @@ def test_the_demo_and_the_commands_it_ends_with(
     assert summary["agreement"]["predict_equals_fit"]
     assert all(Path(path).is_file() for path in summary["outputs"].values())
     first = read_labels(tmp_path / "cmeans-demo" / "labels.parquet")
+    assert cmeans("fit", "--config", "cmeans-demo/run.toml").code == 0
+    assert (first == read_labels(tmp_path / "cmeans-demo" / "labels.parquet")).all()
     for step in summary["next"]:
         assert step["command"] in ended.err
         again = cmeans(*shlex.split(step["command"])[1:])

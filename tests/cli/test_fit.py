@@ -52,6 +52,7 @@ def test_every_method_from_file_to_files(
     assert sorted(path.name for path in out.iterdir()) == [
         "labels.parquet",
         "model.safetensors",
+        "run.toml",
         "summary.json",
     ]
     assert json.loads((out / "summary.json").read_text()) == summary
@@ -208,6 +209,7 @@ def test_a_second_run_replaces_the_results_and_leaves_other_files(
         "labels.parquet",
         "model.safetensors",
         "notes.txt",
+        "run.toml",
         "summary.json",
     ]
     assert json.loads((tmp_path / "o" / "summary.json").read_text())["n_clusters"] == 2

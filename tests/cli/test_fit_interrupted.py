@@ -135,6 +135,7 @@ def test_killed_at_the_worst_moment(
     assert sorted(path.name for path in out.iterdir()) == [
         "labels.parquet",
         "model.safetensors",
+        "run.toml",
         "summary.json",
     ]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fit.checkpoint", "out", "whole"]

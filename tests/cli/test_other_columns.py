@@ -99,6 +99,7 @@ def test_names_of_rows_come_first(
     assert sorted(path.name for path in (tmp_path / "o").iterdir()) == [
         "labels.parquet",
         "model.safetensors",
+        "run.toml",
         "summary.json",
     ]
     out = tmp_path / f"p.{ending}"

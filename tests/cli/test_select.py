@@ -77,6 +77,7 @@ def test_a_picture_and_a_table(cmeans: Command, table: Path, tmp_path: Path) -> 
         "select", table, "-c", "2-4", "--refits", 0, "--out", tmp_path / "o", *WORDS
     ).summary
     assert sorted(path.name for path in (tmp_path / "o").iterdir()) == [
+        "run.toml",
         "selection.csv",
         "selection.json",
         "selection.png",

@@ -135,6 +135,7 @@ def test_nobody_reads(
         assert {path.name for path in (folder / "o").iterdir()} == {
             "labels.parquet",
             "model.safetensors",
+            "run.toml",
             "summary.json",
         }
 

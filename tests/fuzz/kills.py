@@ -87,6 +87,7 @@ COMMANDS = {
         "--checkpoint state --checkpoint-minutes 0",
         {
             "out/labels.parquet": of_bytes,
+            "out/run.toml": of_bytes,
             "out/model.safetensors": of_model,
             "out/summary.json": of_summary,
         },
@@ -107,6 +108,7 @@ COMMANDS = {
         "--checkpoint state --checkpoint-minutes 0",
         {
             "out/selection.csv": of_table,
+            "out/run.toml": of_bytes,
             "out/selection.json": lambda file: json.loads(file.read_text())["reason"],
         },
         "state",

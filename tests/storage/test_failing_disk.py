@@ -100,14 +100,17 @@ def test_a_full_disk(small_disk: None, tmp_path: Path) -> None:
     nothing = [line for line in results if line["said"] and "Written" not in line["said"]]
     assert all((line["found"], line["after"]) == (0, line["before"]) for line in nothing)
     some = [line for line in results if line["said"] and "Written" in line["said"]]
-    assert {tuple(line["after"]) for line in some} == {("labels.parquet", "model.safetensors")}
+    own = ("labels.parquet", "model.safetensors", "run.toml")
+    assert {tuple(line["after"]) for line in some} == {own}
     assert all(line["found"] == 1 for line in some)  # the new model
     told = {re.sub(r"/\S+/", "", line["said"]) for line in some}
     full = f"{CAUSES['full']}. Written: "
     assert told == {
         f"cmeans: cannot write labels.parquet: {full}model.safetensors. cmeans predict makes the "
         "labels from the model. labels.parquet is of a former run.",
-        f"cmeans: cannot write summary.json: {full}labels.parquet, model.safetensors.",
+        f"cmeans: cannot write run.toml: {full}labels.parquet, model.safetensors. run.toml is of a "
+        "former run.",
+        f"cmeans: cannot write summary.json: {full}labels.parquet, model.safetensors, run.toml.",
     }
     assert len(results) == len(nothing) + len(some) + 1
 

@@ -33,8 +33,8 @@ __all__ = [
 _WrongUsage: Any = typer.BadParameter.__base__  # of click, or of what typer has in its place
 
 COMMANDS = {
-    "fit": "Cluster the rows of a file: labels.parquet, model.safetensors and summary.json in DIR, "
-    "the summary on stdout.",
+    "fit": "Cluster the rows of a file: labels.parquet, model.safetensors, summary.json and "
+    "run.toml, which repeats the run, in DIR, the summary on stdout.",
     "select": "Say how many clusters the rows of a file show: each number is judged on a sample, "
     "beside rows without clusters.",
     "predict": "Label new rows with a model. Columns, categories and scaling are those of the fit; "

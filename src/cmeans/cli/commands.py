@@ -307,7 +307,7 @@ def select(
         Path | None,
         option(
             RUN,
-            "Folder for a picture of the evidence, its table as CSV, and the summary.",
+            "Folder for a picture of the evidence, its table as CSV, the summary, and run.toml.",
             metavar="DIR",
             shown="none",
         ),
@@ -475,8 +475,8 @@ def index(
         Path,
         option(
             RUN,
-            "Folder for centroids.npy, centroids.fvecs, assignments.npy, the model and the "
-            "summary.",
+            "Folder for centroids.npy, centroids.fvecs, assignments.npy, the model, the summary "
+            "and run.toml.",
             metavar="DIR",
             shown=False,
         ),

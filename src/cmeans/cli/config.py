@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..runtime.shown_addresses import for_people
 from .app import Context, wrong_usage
 
 KEY = "config"  # of the summary
@@ -18,10 +19,17 @@ _OF_ONE_RUN = {"config", "quiet", "as_json", "debug", "resume", "overwrite", "pl
 def config_of(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that a run was given, as a file can hold them."""
     return {
-        name: str(value) if isinstance(value, os.PathLike) else value
+        name: _told(value)
         for name, value in given.items()
         if name not in _OF_ONE_RUN and value is not None and value != defaults.get(name)
     }
+
+
+def _told(value: Any) -> Any:
+    """Return a value as a file can hold it, an address as people see it."""
+    if isinstance(value, (list, tuple)):
+        return [*map(_told, value)]
+    return for_people(str(value)) if isinstance(value, (str, os.PathLike)) else value
 
 
 def read_config(context: Context, file: Path | None) -> Path | None:

@@ -63,13 +63,15 @@ def demo(out: Path, screen: Screen) -> dict[str, Any]:
 
 
 def _request(file: Path, out: Path) -> FitRequest:
+    words, files = {"n_clusters": 3, "n_init": _STARTS}, {"file": str(file), "out": str(out)}
     return FitRequest(
         ReadOptions(file),
         out,
         "fuzzy",
-        {"n_clusters": 3, "n_init": _STARTS, "random_state": _SEED},
+        {**words, "random_state": _SEED},
         scale="standard",
         report=HAS_PAGES,
+        config={**files, **words, "scale": "standard", "report": HAS_PAGES},
     )
 
 

@@ -54,6 +54,7 @@ from .output.results import (
     sizes,
     told_warnings,
 )
+from .output.run_file import RUN, as_toml
 from .output.terminal import Screen
 from .reporting import check_pages, descriptions, feature_names, looked_at, page_of_fit
 from .rows import (
@@ -181,6 +182,7 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
             spreads(rows.x, rows.columns, len(recipe.unscaled)),
             long_tails(rows.x, rows.columns, recipe),
         )
+        write_text(place / RUN, as_toml("fit", request.config))
         write_text(place / SUMMARY, as_json(summary) + "\n")
     if not screen.for_people:
         screen.say(
@@ -480,6 +482,7 @@ def _outputs(request: FitRequest) -> dict[str, str]:
         "labels": request.labels,
         "model": MODEL,
         "summary": SUMMARY,
+        "run": RUN,
         **({"report": REPORT} if request.report else {}),
     }
     return {name: str(request.out / file) for name, file in files.items()}

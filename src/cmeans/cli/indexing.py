@@ -24,6 +24,7 @@ from .models import with_rows
 from .option_values import METHODS
 from .output.messages import in_options
 from .output.results import Stopwatch, as_json, refuse_foreign, results_folder, told_warnings
+from .output.run_file import RUN, as_toml
 from .output.terminal import Screen
 from .rows import ReadOptions, files_of, refuse_inside
 
@@ -34,6 +35,7 @@ OUTPUTS = {
     "assignments": ASSIGNMENTS,
     "model": MODEL,
     "summary": SUMMARY,
+    "run": RUN,
 }
 IN_LEVELS = 256  # cells from which on they are made in two levels, unless it is told otherwise
 
@@ -106,6 +108,7 @@ def train_index(request: FitRequest, screen: Screen) -> dict[str, Any]:
             "outputs": {name: str(request.out / file) for name, file in OUTPUTS.items()},
             "config": request.config,
         }
+        write_text(place / RUN, as_toml("index", request.config))
         write_text(place / SUMMARY, as_json(summary) + "\n")
     return summary
 

@@ -80,6 +80,9 @@ PANELS = {  # of the help, in their order, and the parameters in each
 OF_ENGINE = ("n_jobs", "memory_budget")  # options that are parameters of the engine
 NO_OPTIONS = {"engine", "chunk_size", "random_state", "verbose"}  # or options of the command itself
 _RENAMED = {
+    "kept_in": "--checkpoint",
+    "runs_on": "--engine",
+    "sample_size": "--sample",
     "scaling": "--inner-scaling",
     "landmarks__number": "--landmarks",
     "landmarks__method": "--landmark-choice",

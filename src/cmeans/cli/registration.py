@@ -40,7 +40,7 @@ OF_EVERY_COMMAND = {
         Path | None,
         option(
             SCREEN,
-            "Options of a former run: its summary.json, or a TOML file of names and values.",
+            "Options of a former run: its run.toml, its summary.json, or a TOML file of your own.",
             "--config",
             metavar="FILE",
             shown=False,

@@ -36,6 +36,7 @@ from .output.results import (
     results_folder,
     told_warnings,
 )
+from .output.run_file import RUN, as_toml
 from .output.terminal import Screen
 from .rows import files_of, refuse_inside
 
@@ -53,6 +54,7 @@ OWN = (
 )
 OWN_FLAGS = ("select", "--overwrite", "--resume", "--json", "--quiet", "-q", "--debug")
 TABLE, PICTURE, SUMMARY = "selection.csv", "selection.png", "selection.json"
+OUTPUTS = (TABLE, PICTURE, SUMMARY, RUN)
 
 
 @dataclass(frozen=True)
@@ -96,18 +98,19 @@ def select_number(
         return _judged(request, trials, screen)[0]
     refuse_inside(request.reading.file, out, "a folder outside")
     refuse_overwriting(
-        {f"--out {out}: the {name}": str(out / name) for name in (TABLE, PICTURE, SUMMARY)},
+        {f"--out {out}: the {name}": str(out / name) for name in OUTPUTS},
         files_of(request.reading),
     )
-    refuse_foreign(out, (TABLE, PICTURE, SUMMARY), SUMMARY, request.overwrite)
+    refuse_foreign(out, OUTPUTS, SUMMARY, request.overwrite)
     with results_folder(out), staged(out, seal=SUMMARY) as place:
         summary, found = _judged(request, trials, screen)
-        files = {"table": TABLE, "summary": SUMMARY}
+        files = {"table": TABLE, "summary": SUMMARY, "run": RUN}
         write_text(place / TABLE, _csv(found.table))
         if importlib.util.find_spec("matplotlib") is not None:  # which the extra "plot" brings
             files["picture"] = PICTURE
             write_figure(SelectionDisplay.from_selection(found).figure_, place / PICTURE)
         summary["outputs"] = {name: str(out / file) for name, file in files.items()}
+        write_text(place / RUN, as_toml("select", request.config))
         write_text(place / SUMMARY, as_json(summary) + "\n")
     return summary
 

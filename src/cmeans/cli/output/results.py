@@ -27,6 +27,7 @@ from ...storage.codec import text_in
 from ...storage.lock import locked
 from ..errors import InputError
 from .messages import in_options
+from .run_file import HEAD
 from .standard_streams import standard_output
 from .terminal import Screen
 
@@ -102,7 +103,10 @@ def _files_of_run(summary: Path) -> set[str]:
 
 
 def _is_own(file: Path) -> bool:
-    """True of a model, and of results by row, that the library has written."""
+    """True of a model, of results by row, and of options, that the library has written."""
+    if file.suffix == ".toml":
+        with suppress(OSError), file_bytes(file) as opened:
+            return bool(opened.read(len(HEAD)) == HEAD.encode())
     if file.suffix == ".parquet":
         try:
             with file_bytes(file) as opened:
