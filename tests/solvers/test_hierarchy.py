@@ -33,22 +33,24 @@ def heavy_tailed(n: int, d: int) -> np.ndarray:
     return (centres[y] + 0.4 * rng.standard_normal((n, d))).astype(np.float32)
 
 
-def test_objective_is_near_that_of_sweeps_without_an_end() -> None:
+@pytest.mark.parametrize("c", [64, 256], ids=["cells", "merged draws"])
+def test_objective_is_near_that_of_sweeps_without_an_end(c: int) -> None:
     x = heavy_tailed(6000, 16)
-    flat, cells = trained("flat", x, 64), trained("hierarchical", x, 64)
+    flat, cells = trained("flat", x, c), trained("hierarchical", x, c)
     assert cells.n_iter_ == 2
     assert cells.converged_
     assert cells.stop_reason_ == "ended as planned after 2 sweeps over all rows"
     assert cells.objective_ <= 1.02 * flat.objective_
 
 
-def test_bits_are_those_of_one_thread_and_of_a_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("c", [100, 300], ids=["cells", "merged draws"])
+def test_bits_are_those_of_one_thread_and_of_a_file(c: int, tmp_path: Path) -> None:
     x = heavy_tailed(5000, 8)
     np.save(tmp_path / "x.npy", x)
-    one = trained("hierarchical", x, 100)
+    one = trained("hierarchical", x, c)
     words = {"kernel": "linear", "search": "hierarchical", "random_state": 0}
-    two = KernelKMeans(100, n_jobs=2, **words).fit(x)
-    stored = KernelKMeans(100, n_jobs=2, **words).fit(tmp_path / "x.npy")
+    two = KernelKMeans(c, n_jobs=2, **words).fit(x)
+    stored = KernelKMeans(c, n_jobs=2, **words).fit(tmp_path / "x.npy")
     for other in (two, stored):
         np.testing.assert_array_equal(other.cluster_centers_, one.cluster_centers_)
         np.testing.assert_array_equal(other.labels_[:], one.labels_)

@@ -13,7 +13,7 @@ from cmeans.data.outputs import RowOutputs
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF
 from cmeans.rules import Hard
-from cmeans.spaces import landmark_space
+from cmeans.spaces import EuclideanSpace, landmark_space
 from cmeans.spaces.centres import Centres
 from cmeans.sweeps import nearest
 from cmeans.sweeps.bounded import BoundedSweep
@@ -96,7 +96,8 @@ def test_labels_are_those_of_brute_force(name, c, dtype, monkeypatch):
         # of others no coordinates are kept
         rows = RepresentedRows(given.space, given.blocks, 10**9, training=training)
         state = State(rows.space.at(v))
-        assert (nearest.direction_count(rows.space, len(x), c) > 0) is (
+        monkeypatch.setattr(nearest, "WORK_A_DIRECTION", 0)
+        assert (nearest.direction_count(rows.space, len(x), c, once=not training) > 0) is (
             least == 0 and c >= nearest.LEAST_CLUSTERS
         )
         search = NearestSearch(x.dtype)
@@ -189,6 +190,22 @@ def test_in_a_kernels_space(dtype, monkeypatch):
     check(labels, d2, np.full(700, 100.0 if dtype == "float32" else 1e4), dtype)
 
 
+@pytest.mark.parametrize(
+    ("n", "c", "columns", "kept", "once"),
+    [
+        (2_000, 100, 768, 0, 0),
+        (20_000, 100, 768, 64, 0),
+        (2_000, 1024, 768, 64, 0),
+        (20_000, 1024, 768, 64, 64),
+        (20_000, 1024, 128, 16, 16),
+    ],
+)
+def test_one_pass_must_make_up_for_its_directions(n, c, columns, kept, once):
+    space = EuclideanSpace(np.zeros(columns))
+    assert nearest.direction_count(space, n, c) == kept
+    assert nearest.direction_count(space, n, c, once=True) == once
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_rows_that_are_no_numbers_are_reported(bad, monkeypatch):
     """They end no search early, and no fit well."""
@@ -207,6 +224,7 @@ def test_any_number_of_threads_and_the_memberships(tmp_path, monkeypatch):
     """The same bits; memberships, which labels tell, when they are asked for, of saved models
     too."""
     monkeypatch.setattr(nearest, "LEAST_WORK", 0)
+    monkeypatch.setattr(nearest, "WORK_A_DIRECTION", 0)  # in what a model predicts too
     x = mixture(3000, 150, 0.1).astype(np.float32)
     models = [
         KernelKMeans(60, kernel="linear", init=np.arange(60), max_iter=8, tol=0, n_jobs=jobs).fit(x)

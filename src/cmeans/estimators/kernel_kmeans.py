@@ -68,9 +68,9 @@ class KernelKMeans(ChoosesKernel, Plotting, BaseCMeans):
     search : "auto", "breathing", "hierarchical", None or Search, default="auto"
         How to leave poor optima: clusters come and go while that lowers the objective
         ("breathing"). "auto": for no more row visits than nine further starts take; "hierarchical",
-        for thousands of clusters: cells, clusters within them, and two sweeps; None: sweeps from
-        the starts alone. `Search` also says whether sweeps are accelerated, begin on samples,
-        and join equal rows.
+        for hundreds or thousands of clusters: sweeps over a sample, of thousands within cells, and
+        two over all rows; None: sweeps from the starts alone. `Search` also says whether sweeps are
+        accelerated, begin on samples, and join equal rows.
     sizes : Sizes or None, default=None
         Bounds of the clusters' sizes, as `Sizes(least=10, most=0.5)`: numbers, or shares of all
         rows.

@@ -1,5 +1,5 @@
-"""Starts of very many clusters in two levels: cells, and clusters within each of them, so that a
-row is compared with twice the square root of their number."""
+"""Starts of very many clusters, made of a sample. Of thousands in two levels: cells, and clusters
+within each of them, so that a row is compared with twice the square root of their number."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from ..data.arrays import Float64, IntArray
 from ..rules import Hard
-from ..sampling.kmeanspp import seeds
+from ..sampling.kmeanspp import VERY_MANY, seeds
+from ..sampling.merged_draws import merged_draws
 from ..sampling.pairwise import Metric
 from ..sampling.population import Population, sample
 from ..spaces.centres import Centres
@@ -23,8 +24,9 @@ from .search import kept_clusters
 
 SAMPLED = 64  # rows for each cluster; half as many end 1 percent higher
 SEEDED = 16  # of these for each centre that is drawn
+MOST_MERGED = 2048  # clusters up to which sweeps of all end lower than cells, in no more time
 IN_CELLS = 256  # rows for each cell, of which there are as many as clusters in each
-SWEEPS = Stopping(max_iter=10, tol=1e-2)  # at either level
+SWEEPS = Stopping(max_iter=10, tol=1e-2)  # over the sample, and at either level
 SPLIT = 16  # of so many clusters one, those of the largest errors, is tried to be split in two
 ROUNDS = 3  # of these at most, while one gains a share of the objective that is worth another
 WORTH = 0.01
@@ -39,7 +41,7 @@ def rows_of_hierarchy(n_rows: int, n_clusters: int) -> int:
 @dataclass(frozen=True)
 class CellStarts:
     """Makes starts: k-means into about sqrt(c) cells, and in each cell into its share of the c
-    clusters.
+    clusters; of hundreds of clusters, where draws can be merged, sweeps over the sample from these.
 
     Shares follow the sums of distances, so that cells get more clusters that hold more rows, or
     rows further apart. Where a cell has no more different rows than clusters, others get what it
@@ -57,6 +59,10 @@ class CellStarts:
         )
         numbers = self.population.at(positions)
         part = replace(problem, rule=Hard()).on_sample(numbers, weights, SWEEPS)
+        if VERY_MANY <= count <= MOST_MERGED:
+            merged = merged_draws(problem, self.population, count, self.rng)
+            if merged is not None:
+                return solve(part, State(merged)).state.centres
         sampled = _Sampled(self.metric, numbers, weights, part, self.rng)
         cells = _filled(sampled, *_divided(sampled, round(count**0.5)), count)
         for _ in range(ROUNDS):

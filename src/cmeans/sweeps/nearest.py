@@ -27,7 +27,7 @@ from ..native.calls import (
 from ..rules import Rule
 from ..spaces import Space
 from ..spaces.centres import Centres
-from ..spaces.spectrum import directing_rows, leading_directions
+from ..spaces.spectrum import DIRECTING_ROWS, directing_rows, leading_directions
 from .native_rows import NativeRows, RowsArgument
 from .represented_rows import RepresentedRows
 from .state import State
@@ -39,6 +39,9 @@ MOST_DIRECTIONS = 128
 LEAST_CLUSTERS = 48  # from which bounds can leave out enough to pay
 # products of numbers of rows and centres, for which directions take less time than they save
 LEAST_WORK = 2**30
+# Of rows that are read once, one pass must save what it takes to find a direction: for each row of
+# the sample, products with some 28 centres. More are asked for, as bounds may leave little out.
+WORK_A_DIRECTION = 64
 
 
 class SearchArgument(Structure):
@@ -65,13 +68,15 @@ class _FoundArgument(Structure):
     ]
 
 
-def direction_count(space: Space, n_rows: int, n_clusters: int) -> int:
+def direction_count(space: Space, n_rows: int, n_clusters: int, *, once: bool = False) -> int:
     """Number of directions along which distances of so many rows are bounded; 0 where that does not
-    pay."""
+    pay. `once`: the rows are read once, so that one pass must make up for finding these."""
     if n_clusters < LEAST_CLUSTERS or n_rows * n_clusters * space.size < LEAST_WORK:
         return 0
     even = 8 * round(space.size / (8 * COLUMNS_A_DIRECTION))
-    return min(max(even, 16), MOST_DIRECTIONS, space.size)
+    count = min(max(even, 16), MOST_DIRECTIONS, space.size)
+    pays = not once or n_rows * n_clusters >= WORK_A_DIRECTION * DIRECTING_ROWS * count
+    return count if pays else 0
 
 
 def coordinate_bytes(space: Space, blocks: Blocks, n_clusters: int) -> int:
@@ -142,7 +147,7 @@ class SearchCache:
 def _search_argument(rows: RepresentedRows, space: Space, state: State) -> SearchArgument:
     centres, dtype = state.centres, numpy_dtype(rows.blocks.x)
     values, norms = _in_lines(space.coefficients(centres), dtype), centres.squared_norms()
-    count = direction_count(space, rows.n_rows, len(centres))
+    count = direction_count(space, rows.n_rows, len(centres), once=not rows.training)
     directions = rows.beside(Directions).most(count) if count and space is rows.space else None
     size = 0 if directions is None else len(directions)
     margin = _margin(dtype, values.shape[1], size)
