@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
+import gc
 import io
 import json
 import shutil
@@ -122,6 +123,8 @@ def tried(kind: str, work: Path, how: str) -> Iterator[dict[str, object]]:
         write(0, folder / name)
         before = sorted(path.name for path in folder.iterdir())
         said = None
+        if step == 0:
+            gc.collect()  # files of former kinds that are still held would give room later
         try:
             with failing(folder, how, step * STEPS.get(how, 0)):
                 write(1, folder / name)
