@@ -60,7 +60,7 @@ class ShownBeside:
 
     @cached_property
     def _kind(self) -> str | None:
-        """What stands beside."""
+        """The kind of what stands beside: "column", "model", "labels" or "rows"."""
         given = self.against
         if given is None:
             return None
@@ -145,7 +145,7 @@ class ShownBeside:
 
     @property
     def _readings(self) -> list[ReadOptions]:
-        """How the rows are read, and the others beside them."""
+        """The options by which the rows are read, and the others beside them."""
         other = [self._of_file(str(self.against))] if self._kind == "rows" else []
         return [self.reading, *other]
 

@@ -57,7 +57,7 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What `AutoClustering` knows of its choice; `print` shows it as a table.
+    """The reasons of a choice of `AutoClustering`; `print` shows it as a table.
 
     Attributes
     ----------

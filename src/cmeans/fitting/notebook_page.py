@@ -1,4 +1,4 @@
-"""What a notebook shows of an estimator: scikit-learn's page, and what comes below it."""
+"""The page that a notebook shows of an estimator: scikit-learn's, and what comes below it."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ from .validation import CheckedRows
 
 
 class PlannedEvidence(RuleEvidence, Protocol):
-    """What estimators ask of the rows of a fit for their rule and its pilot run."""
+    """Answers about the rows of a fit that estimators need for their rule and its pilot run."""
 
     @property
     def merging_fuzzifier(self) -> float:
@@ -103,7 +103,7 @@ class Stage:
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """What a checkpoint of the fit is known by, beside its rows and parameters."""
+        """The words that a checkpoint of the fit is known by, beside its rows and parameters."""
         return {}
 
     @property

@@ -36,7 +36,7 @@ LAYERS = 6  # at most
 
 @dataclass(frozen=True)
 class Gaps:
-    """Where the gains of pieces fall: for some numbers of pieces, from that one to the next."""
+    """Falls of the gains of pieces: for some numbers of pieces, from that one to the next."""
 
     numbers: IntArray  # (q,) rising
     falls: Float64  # (q,) f

@@ -19,8 +19,8 @@ LEAST_NOISE = 5.0  # lighter pieces may be noise, whatever clusters must weigh
 @stored
 @dataclass(frozen=True)
 class PieceNoise:
-    """What is noise: of points that hang on their clusters by pieces lighter than `lighter` those
-    that are far out; or the share of all rows that is farthest out."""
+    """The choice of noise: of the points that hang on their clusters by pieces lighter than
+    `lighter` those that are far out; or the share of all rows that is farthest out."""
 
     lighter: float = LEAST_NOISE
     share: float | None = None
@@ -61,7 +61,7 @@ class PiecePartition:
 
     @cached_property
     def depths(self) -> Float64:
-        """How deep each point lies in its cluster (u,): 1 in its nearer half, and towards 0 far
+        """The depth of each point in its cluster (u,): 1 in its nearer half, and towards 0 far
         from its centre."""
         return depths(self.distances, self.scales, self.own)
 

@@ -33,7 +33,7 @@ MOSTLY = 0.9  # and the share of them below which distinct values are few
 
 
 class Event(NamedTuple):
-    """What became of a cluster: it `opens`, `splits` off another, `merges` into another, `sleeps`
+    """A change of a cluster: it `opens`, `splits` off another, `merges` into another, `sleeps`
     when its rows no longer come, `wakes` when they come again, or `ends`, forgotten."""
 
     row: int  # rows of the stream before it

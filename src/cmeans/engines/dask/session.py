@@ -41,7 +41,7 @@ class DaskSession(HeldSession):
 
     @cached_property
     def _parts(self) -> Made:
-        """What stands for the partitions, held against the first reading once."""
+        """The parts of the partitions, held against the first reading once."""
         parts: Made = self._rows.parts
         return replace(parts, key=self._new_key("parts"))
 

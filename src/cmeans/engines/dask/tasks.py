@@ -31,7 +31,7 @@ def as_rows(partition: Any, dtype: Any, estimator_name: str) -> Any:
 
 
 class WorkerStore(Store):
-    """What a worker keeps beside its partitions. Sent to another worker it is empty, of the same
+    """The store of a worker beside its partitions. Sent to another worker it is empty, of the same
     size; no task runs there yet that could ask what is free."""
 
     def __reduce__(self) -> Any:

@@ -16,8 +16,8 @@ MOST = 8  # layers whose sizes are named above the picture
 
 
 class ResolutionDisplay(Display):
-    """How well communities agree at every resolution, with the layers and the one chosen; a line at
-    .8, from which on they are stable.
+    """The agreement of communities at every resolution, with the layers and the one chosen; a line
+    at .8, from which on they are stable.
 
     Parameters
     ----------
