@@ -34,7 +34,7 @@ pd = pytest.importorskip("pandas")
 from cmeans.engines.dask.holder import DaskHolder  # noqa: E402
 from cmeans.engines.dask.tasks import Opaque, answered  # noqa: E402
 from cmeans.engines.parts.beside import folded  # noqa: E402
-from cmeans.engines.parts.columns import Partitions  # noqa: E402
+from cmeans.engines.parts.partitions import HeldPartitions  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
@@ -357,7 +357,7 @@ def test_nothing_of_the_size_of_the_rows_comes_here(client, monkeypatch, case):
         adaptive_rows=300,
     )
     limited(monkeypatch, subsampled_above=1000, partition_rows=600, rows_at_once=3000)
-    rows_of, answers, bring, results = [], [], Partitions._brought, DaskHolder.results
+    rows_of, answers, bring, results = [], [], HeldPartitions._brought, DaskHolder.results
 
     def brought(self, wanted, parts):
         pieces = bring(self, wanted, parts)
@@ -369,7 +369,7 @@ def test_nothing_of_the_size_of_the_rows_comes_here(client, monkeypatch, case):
         answers.append(len(pickle.dumps(found)))
         return found
 
-    monkeypatch.setattr(Partitions, "_brought", brought)
+    monkeypatch.setattr(HeldPartitions, "_brought", brought)
     monkeypatch.setattr(DaskHolder, "results", came)
     name, words = FEW_COME[case]
     many = np.concatenate([X + 0.01 * number for number in range(4)])
@@ -463,14 +463,14 @@ def test_weights_and_known_labels_of_dask_stay_there(client, monkeypatch, init, 
         subsampled_above=1000,
     )
     limited(monkeypatch, rows_at_once=1500, partition_rows=600)
-    came, bring, words = [], Partitions._brought, {"kernel": "linear", "init": init}
+    came, bring, words = [], HeldPartitions._brought, {"kernel": "linear", "init": init}
 
     def brought(self, wanted, parts):
         pieces = bring(self, wanted, parts)
         came.append(sum(map(len, pieces)))
         return pieces
 
-    monkeypatch.setattr(Partitions, "_brought", brought)
+    monkeypatch.setattr(HeldPartitions, "_brought", brought)
     nearest = ((X[:, None] - MIDDLES) ** 2).sum(axis=2).argmin(axis=1)
     known, strength = np.where(np.arange(N) % 7 == 0, nearest, -1), (np.arange(N) % 5) / 4.0
     everything = {"known_labels": known, "label_strength": strength, "sample_weight": WEIGHT}

@@ -31,7 +31,7 @@ da = pytest.importorskip("dask.array")
 
 from cmeans.engines.dask import session as sessions  # noqa: E402
 from cmeans.engines.dask.holder import DaskHolder  # noqa: E402
-from cmeans.engines.parts.columns import Partitions  # noqa: E402
+from cmeans.engines.parts.partitions import HeldPartitions  # noqa: E402
 
 pytestmark = [
     pytest.mark.slow,
@@ -150,7 +150,7 @@ def test_nothing_of_the_size_of_the_rows_comes_here(
 ) -> None:
     """Of 10,000 or 20,000 rows no chunk, and states of up to 60 kB; that of a projection holds the
     points of one chunk."""
-    brought, answers, bring, results = [], [], Partitions._brought, DaskHolder.results
+    brought, answers, bring, results = [], [], HeldPartitions._brought, DaskHolder.results
 
     def watched(self: Any, wanted: Any, parts: Any) -> Any:
         pieces = bring(self, wanted, parts)
@@ -162,7 +162,7 @@ def test_nothing_of_the_size_of_the_rows_comes_here(
         answers.append(len(pickle.dumps(found)))
         return found
 
-    monkeypatch.setattr(Partitions, "_brought", watched)
+    monkeypatch.setattr(HeldPartitions, "_brought", watched)
     monkeypatch.setattr(DaskHolder, "results", came)
     many = np.concatenate([X + 0.01 * number for number in range(4 if name == "one chunk" else 2)])
     fitted = model(name).fit(da.from_array(many, chunks=(len(many) // 4, D)))

@@ -116,10 +116,8 @@ class SparkEngine(ParameterObject, HoldingEngine):
             )
         return session
 
-    def __reduce__(self) -> Any:
-        words = self.get_params(deep=False)
-        del words["session"]
-        return partial(SparkEngine, **words), ()
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "session": None}
 
 
 class SparkHolder(Holder):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -110,8 +109,5 @@ class DaskEngine(ParameterObject, HoldingEngine):
             )
         return client
 
-    def __reduce__(self) -> Any:
-        words = {
-            name: value for name, value in self.get_params(deep=False).items() if name != "client"
-        }
-        return partial(DaskEngine, **words), ()
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "client": None}

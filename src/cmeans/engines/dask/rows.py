@@ -11,7 +11,8 @@ from ..base import added
 from ..parts.arrow_rows import float_type
 from ..parts.columns import Column
 from ..parts.orders import Each, Made
-from ..parts.rows import HeldPartitions, HeldRows
+from ..parts.partitions import HeldPartitions
+from ..parts.rows import HeldRows
 from ..parts.sums import leaf
 from .dask_api import by_row, column_in_parts, empty_chunk, is_array, is_collection, is_frame
 from .holder import DaskHolder

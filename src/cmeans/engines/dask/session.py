@@ -15,9 +15,8 @@ import numpy as np
 
 from ...runtime.user_warnings import collected
 from ..base import Chain, ChunkedRows, Engine, HasTasks, Pass, Result
-from ..parts.beside import some_rows
 from ..parts.columns import columns_of
-from ..parts.orders import Answer, Each, Made
+from ..parts.orders import Answer, Made
 from ..parts.session import HeldSession
 from ..threads import ThreadEngine
 from .holder import DaskHolder, Graph
@@ -126,12 +125,8 @@ class DaskSession(HeldSession):
         self, parts: Any, wanted: list[tuple[int, slice]], name: str, tasks: Graph
     ) -> list[str]:
         """Add the tasks that cut some rows out of some partitions, and return their keys."""
-        which: list[Any] = [None] * len(self._partitions.numbers)
-        for part, rows in wanted:
-            which[part] = rows
-        some = [part for part, _ in wanted]
-        asked = Made(some_rows, (parts, Each(which)))
-        work, arguments = self._partitions.order(asked, frozenset(), some)
+        asked = self._partitions.cut(parts, wanted)
+        work, arguments = self._partitions.order(asked, frozenset(), dict(wanted))
         keys = [f"cmeans-cut-{name}-{number}" for number in arguments]
         for key, number in zip(keys, arguments, strict=True):
             tasks[key] = (value_of, self._holder.task(work, [number], arguments))
