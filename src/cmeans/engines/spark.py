@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from functools import cache, partial
-from math import inf
 from typing import Any
+from uuid import uuid4
 
 from ..data.row_source import RowsError
 from ..runtime.parameter_object import ParameterObject
 from .parts.arrow_rows import Packing, float_type, unpacked
 from .parts.engine import HoldingEngine, PartsOfFiles
 from .parts.holder import Holder
-from .parts.orders import Answer, Work, read_nothing
+from .parts.orders import NO_ROWS, Answer, Work, read_nothing
 from .parts.rows import HeldRows
+from .parts.rows_on_disk import RowsOnDisk
 
 WHERE = "a Spark data frame"
 NUMBERS = {"byte", "short", "integer", "long", "float", "double", "boolean"}
@@ -30,8 +32,9 @@ class SparkEngine(ParameterObject, HoldingEngine):
     it reads.
 
     A data frame goes through Arrow once (`mapInArrow`), and its rows stay in Spark's storage as
-    long as they are in use; Python's workers keep them represented as well. Every sweep is one job
-    of a task for each partition, which sends back sums; `labels_` stay with the rows:
+    long as they are in use. While a fit runs they also lie in a file for each partition among
+    Spark's local files, which all Python workers of an executor map into memory. Every sweep is one
+    job of a task for each partition, which sends back sums; `labels_` stay with the rows:
     `numpy.asarray(model.labels_)` brings them. Spark does tasks again that fail, and parts that are
     lost are made again. Workers need cmeans installed. A fit on a data frame without an engine
     takes its session. For answers as a data frame take `cmeans.BatchPredictor`.
@@ -158,12 +161,12 @@ class FilesHolder(SparkHolder):
 
 
 class FrameHolder(SparkHolder):
-    """The partitions of a data frame. Their bytes are kept by Spark, and are sent to Python where
-    what it has kept of them is lost."""
+    """The partitions of a data frame. Their bytes are kept by Spark; while a fit runs, Python has
+    them on the disks of the executors as well, since a partition goes from worker to worker."""
 
     where = WHERE
     advice = "persist it first (df.persist())"
-    times_forgotten = inf  # rows go to Python with whatever may read them
+    times_forgotten = 1  # as workers' stores are their own, while rows are at hand
 
     def __init__(self, frame: Any, names: tuple[str, ...], dtype: Any) -> None:
         from pyspark import StorageLevel
@@ -176,11 +179,30 @@ class FrameHolder(SparkHolder):
             frame.sparkSession.sparkContext, self._packed.mapPartitionsWithIndex(_number_of)
         )
         self._kept.append(self._packed)
+        self._disk = ""  # the name of a folder, while a fit runs
+        self._on_disk = set[int]()  # parts that have been written there
+
+    def begin(self) -> None:
+        self._disk = f"cmeans-{uuid4().hex}"
+
+    def ask(self, work: Work, arguments: Mapping[int, Any]) -> Iterator[tuple[int, Answer]]:
+        for number, answer in super().ask(work, arguments):
+            if answer.lacks == NO_ROWS:  # it has gone to another machine
+                self._on_disk.discard(number)
+            yield number, answer
 
     def source(self, work: Work, arguments: Mapping[int, Any]) -> tuple[Any, Any]:
-        if not work.reads:
-            return super().source(work, arguments)
-        return self._packed, Task(work, arguments, unpacked=self._unpacked)
+        if not work.reads or self._on_disk.issuperset(arguments):
+            return self._numbers, Task(work, arguments, partial(_from_disk, self._disk))
+        if self._disk:
+            self._on_disk.update(arguments)
+        return self._packed, Task(work, arguments, None, partial(_sent, self._disk, self._unpacked))
+
+    def release(self) -> None:
+        if self._on_disk:
+            with suppress(Exception):  # Spark removes the files of an executor with it, too
+                self._numbers.foreachPartition(partial(_remove, self._disk))
+        self._disk, self._on_disk = "", set()
 
 
 @dataclass(frozen=True)
@@ -190,13 +212,13 @@ class Task:
     work: Work
     arguments: Mapping[int, Any]
     read: Any = None  # rows by the number of their part
-    unpacked: Any = None  # rows from what the partition holds
+    unpacked: Any = None  # rows by this number, and what the partition holds
 
     def __call__(self, number: int, held: Iterator[Any]) -> Iterator[tuple[int, Answer]]:
         _spare(len(sys.modules))
         read = read_nothing if self.read is None else partial(self.read, number)
         if self.unpacked is not None:
-            read = partial(_from_rows, self.unpacked, held)
+            read = partial(self.unpacked, number, held)
         yield number, self.work(read, number, self.arguments[number])
         for _ in held:  # a worker that leaves some unread is not used again, and forgets
             pass
@@ -209,8 +231,31 @@ def _spare(n_modules: int) -> None:
     gc.freeze()
 
 
-def _from_rows(make: Any, held: Iterator[Any]) -> Any:
-    return make([bytes(row[0]) for row in held])
+def _disk(name: str) -> RowsOnDisk:
+    """Return a folder of the executor whose worker this is, which Spark removes with it."""
+    from pyspark import SparkFiles
+
+    return RowsOnDisk(os.path.join(SparkFiles.getRootDirectory(), name))
+
+
+def _from_disk(name: str, number: int) -> Any:
+    rows = _disk(name).found(number) if name else None
+    return read_nothing() if rows is None else rows
+
+
+def _sent(name: str, make: Any, number: int, held: Iterator[Any]) -> Any:
+    """Return the rows of a partition that has been sent, and leave them on the disk."""
+    rows = _disk(name).found(number) if name else None
+    if rows is not None:
+        return rows
+    rows = make([bytes(row[0]) for row in held])
+    return _disk(name).written(number, rows) if name else rows
+
+
+def _remove(name: str, held: Iterator[Any]) -> None:
+    for _ in held:
+        pass
+    _disk(name).remove()
 
 
 def _number_of(number: int, held: Iterator[Any]) -> Iterator[int]:

@@ -51,11 +51,13 @@ class HoldingEngine(Engine):
             if not isinstance(x, HeldRows):
                 yield here
                 return
+            holder = x.partitions.holder
             with unraised_interrupts() as x.partitions.struck:
+                holder.begin()
                 try:
                     yield self._session(here, x)
                 finally:
-                    x.partitions.holder.release()
+                    holder.release()
 
     def map(self, rows: Any, over: Pass[Result]) -> Iterator[Result]:
         """Yield the results of one pass `over` rows alone; those of a fit share what `opened`

@@ -41,5 +41,8 @@ class Holder(ABC):
         itself may be raised here. Several threads may ask at once.
         """
 
+    def begin(self) -> None:  # noqa: B027
+        """Prepare for a fit, until `release`."""
+
     def release(self) -> None:  # noqa: B027
         """Forget what has been kept beside the parts, as a fit has ended."""

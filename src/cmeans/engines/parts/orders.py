@@ -18,6 +18,7 @@ from ...runtime.free_memory import free_memory
 from ...runtime.user_warnings import Message, collected, warn
 
 SHARE = 2  # of a machine's free memory, divided by this and its processors, a store may fill
+NO_ROWS = "rows"  # what a part lacks whose rows are not at hand
 RECENT = 16  # orders: what none of so many has used makes room for what can be made again
 
 
@@ -312,7 +313,7 @@ def _reads(value: Any) -> bool:
 
 def read_nothing() -> Any:
     """Read the rows of a part where they are not at hand."""
-    raise LackingError("rows")
+    raise LackingError(NO_ROWS)
 
 
 def keys_of(value: Any) -> set[str]:
