@@ -155,6 +155,24 @@ def test_other_endings(cmeans: Command, model: Path, table: Path, tmp_path: Path
     assert np.array_equal(written["label"], labels)
 
 
+def test_a_folder_gets_a_folder_of_labels(
+    cmeans: Command, model: Path, table: Path, tmp_path: Path
+) -> None:
+    rows = pq.read_table(table)
+    for name, part in (("day=1", rows[:10]), ("day=2", rows[10:])):
+        (tmp_path / "rows" / name).mkdir(parents=True)
+        pq.write_table(part, tmp_path / "rows" / name / "part.parquet")
+    out = tmp_path / "labels"
+    ended = cmeans("predict", model, tmp_path / "rows", "--out", out, "--with-rows")
+    assert ended.summary["outputs"] == {"labels": str(out)}
+    found = [pq.ParquetFile(file).read() for file in sorted(out.rglob("*.parquet"))]
+    assert [file.name for file in sorted(out.iterdir())] == ["day=1", "day=2"]
+    assert [len(part) for part in found] == [10, len(rows) - 10]
+    assert found[1]["a"].equals(rows[10:]["a"])
+    labels = np.concatenate([part["label"].to_numpy() for part in found])
+    np.testing.assert_array_equal(labels, read_labels(tmp_path / "o" / "labels.parquet"))
+
+
 def test_a_model_saved_from_python(cmeans: Command, table: Path, tmp_path: Path) -> None:
     frame = pd.read_parquet(table)[["c", "a"]]
     for rows, name in ((frame, "named"), (frame.to_numpy(), "plain")):

@@ -42,6 +42,14 @@ def test_schedules_end_with_the_bits_of_memory() -> None:
         schedule(seed)
 
 
+@pytest.mark.minutes
+@pytest.mark.parametrize("first", range(0, 100_000, 5000))
+def test_a_hundred_thousand_schedules_end_with_the_bits_of_memory(first: int) -> None:
+    """A quarter of an hour of one processor."""
+    for seed in range(first, first + 5000):
+        schedule(seed, 10_000)
+
+
 @pytest.mark.parametrize("words", [{}, {"kernel": "rbf", "landmarks": X[::50]}, {"m": 1.4}])
 def test_fits_have_the_bits_of_memory(words: dict[str, Any]) -> None:
     here = model(**words).fit(X)

@@ -347,7 +347,8 @@ def predict(
         Path,
         option(
             RUN,
-            "Where labels and memberships go: .parquet, .csv, or .npy (labels only).",
+            "Where labels and memberships go: .parquet, .csv, or .npy (labels only); without an "
+            "ending, a folder of files as the rows lie in.",
             metavar="F",
             shown=False,
         ),

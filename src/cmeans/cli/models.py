@@ -14,6 +14,7 @@ from ..fitting.rows.finite import takes_holes
 from ..inspection.steps import last_step
 from ..persistence.model_file import read_metadata
 from ..storage.overwriting import refuse_overwriting
+from ..storage.parted_results import names_folder, parted_results
 from .drift import changes
 from .errors import InputError
 from .output.added_columns import add_columns
@@ -83,7 +84,9 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
     _check(request)
     watch = Stopwatch()
     with (
-        staged_file(request.out) as place,
+        parted_results(request.out, request.reading.file, f"--out {request.out}")
+        if names_folder(request.out)
+        else staged_file(request.out) as place,
         told_warnings(screen) as warned,
     ):
         with watch.part("read"):
@@ -188,6 +191,9 @@ def _check(request: PredictRequest) -> None:
         raise InputError(
             f"{option}: {request.out} can hold labels only; give a .parquet or .csv file."
         )
+    refuse_inside(request.reading.file, request.out, "a file outside")
+    if names_folder(request.out):
+        return
     if request.out.suffix not in _ENDINGS:
         raise InputError(
             f"--out {request.out}: unknown ending; known are .parquet, .csv and .npy (labels only)."
@@ -196,7 +202,6 @@ def _check(request: PredictRequest) -> None:
         raise InputError(
             f"--out {request.out}: is a folder; give a file, e.g. {request.out / 'labels.parquet'}."
         )
-    refuse_inside(request.reading.file, request.out, "a file outside")
     refuse_overwriting(
         {f"--out {request.out}": request.out}, [request.model, *files_of(request.reading)]
     )

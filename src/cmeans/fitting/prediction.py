@@ -41,6 +41,7 @@ from ..runtime.progress import SILENT, Reporter, current_listeners
 from ..runtime.user_warnings import naming
 from ..spaces import Space
 from ..storage.overwriting import refuse_overwriting
+from ..storage.parted_results import names_folder, parted_results
 from ..storage.row_writer import ResultsFile
 from ..sweeps.final_pass import ArraySink, RowTaker, Sink, StreamSink, assign_all, assign_into
 from ..sweeps.passes import DistancePass, NearestPass
@@ -180,7 +181,9 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
         ----------
         X : rows, as `predict` takes them, files too.
         out : a .parquet, .csv or .npy (labels only) file; it is there when all of it is, or not at
-            all.
+            all. Where X comes from a folder of Parquet, Arrow or npy files, a path without an
+            ending is a new folder: a Parquet file of results for each file of X, by the same name
+            and in the same folders.
         memberships : bool, default=None
             True to write memberships too. None: where the rule is soft, and the file can hold them.
         top_k : int, default=None
@@ -211,7 +214,12 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
         [2, 2]
         """
         caller = f"{type(self).__name__}.predict_to"
-        refuse_overwriting({f"{caller}(out={os.fspath(out)!r})": out}, files_of(X))
+        word = f"{caller}(out={os.fspath(out)!r})"
+        if names_folder(out):
+            chosen: Any = {"memberships": memberships, "top_k": top_k, "threshold": threshold}
+            with parted_results(out, X, word) as whole:
+                return self.predict_to(X, whole, **chosen, diag=diag)
+        refuse_overwriting({word: out}, files_of(X))
         table = self._known_table(X, diag)
         with (
             ResultsFile(out, caller, memberships, top_k, threshold) as file,
@@ -272,13 +280,18 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
         [2, 2]
         """
         caller = f"{type(self).__name__}.fit_predict_to"
-        refuse_overwriting({f"{caller}(out={os.fspath(out)!r})": out}, files_of(X))
+        word = f"{caller}(out={os.fspath(out)!r})"
+        told = {
+            "known_labels": known_labels,
+            "label_strength": label_strength,
+            "must_link": must_link,
+        }
+        if names_folder(out):
+            chosen: Any = {"memberships": memberships, "top_k": top_k, "threshold": threshold}
+            with parted_results(out, X, word) as whole:
+                return self.fit_predict_to(X, whole, **chosen, sample_weight=sample_weight, **told)
+        refuse_overwriting({word: out}, files_of(X))
         with ResultsFile(out, caller, memberships, top_k, threshold, late=True) as file:
-            told = {
-                "known_labels": known_labels,
-                "label_strength": label_strength,
-                "must_link": must_link,
-            }
             self._fitted(X, None, sample_weight, file, **told)
             if file.counts is None and "_nearest" in vars(self):
                 kept = self._kept_outputs()

@@ -151,6 +151,25 @@ def staged_file(file: Path) -> Iterator[Path]:
             flush_names(file.parent)
 
 
+@contextmanager
+def staged_tree(folder: Path) -> Iterator[Path]:
+    """Yield a hidden folder, whose files and folders are those of `folder`, which is new or empty,
+    at the end of the block; on an exception there are none. What lies beside it is removed.
+
+    WriteError where it cannot be written.
+    """
+    remove_leftovers(folder.parent)
+    with _staging_for(folder.parent, folder) as staging:
+        tree = staging / "tree"
+        tree.mkdir()
+        yield tree
+        with writing_to(folder):
+            if folder.is_dir():
+                folder.rmdir()
+            moved(tree, folder)
+            flush_names(folder.parent)
+
+
 def write_atomically(path: Path, write: Callable[[str], object]) -> None:
     """Call write(temporary path) and rename what it wrote, so that nobody ever sees half a file;
     WriteError where that cannot be."""

@@ -88,11 +88,15 @@ def near(folder: Path) -> Path:
 
 
 def moved(source: Path, file: Path) -> None:
-    """Give a file that was made near its folder its name, at once and as a whole."""
-    if isinstance(file, Address):
-        file.put(source)
-    else:
+    """Give a file, or a folder of files, that was made near its folder its name: at once and as a
+    whole, but for a folder in a store, which has files alone."""
+    if not isinstance(file, Address):
         source.replace(file)
+    elif source.is_dir():
+        for inside in sorted(source.iterdir()):
+            moved(inside, cast(Path, file / inside.name))
+    else:
+        file.put(source)
 
 
 def try_moving(source: Path, file: Path) -> None:
