@@ -86,6 +86,8 @@ def put(request: pytest.FixtureRequest) -> Iterator[Callable[[str, bytes], Addre
         ("https://user:SECRET@host:80/x?sig=SECRET%3D", "https://host:80/x"),
         ("http://localhost:80/a@b.csv", "http://localhost:80/a@b.csv"),
         ("abfs://box@account.dfs.core.windows.net/x", "abfs://box@account.dfs.core.windows.net/x"),
+        ("gs://KEY:SECRET@bucket/x.parquet", "gs://bucket/x.parquet"),
+        ("abfs://box/x?account_key=SECRET", "abfs://box/x"),
         ("memory://10:30.parquet", "memory://10:30.parquet"),
         ("s3://bucket/ü#1?.parquet", "s3://bucket/ü#1?.parquet"),
     ],
@@ -94,6 +96,27 @@ def test_what_people_see_of_an_address(address: str, shown: str) -> None:
     assert str(place(address)) == shown
     assert for_people(f"cannot read {address}.") == f"cannot read {shown}."
     assert "SECRET" not in f"{Checkpoint(address)!r} {Address(address)!r}"
+
+
+@pytest.mark.parametrize(
+    ("word", "options", "said"),
+    [
+        (
+            "gs://bucket/x.npy",
+            {"anonymous": "true", "scheme": "http", "endpoint_override": "127.0.0.1:9"},
+            r"^gs://bucket/x.npy: cannot be read, tried 1 times \(.*Could not connect to server",
+        ),
+        ("abfs://box/x.npy", {}, r"no account is named: abfs://box@ACCOUNT\.dfs\.core"),
+    ],
+)
+def test_stores_that_do_not_answer_are_one_line(
+    word: str, options: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Google's store tries for a quarter of an hour unless it is told not to."""
+    monkeypatch.setattr(addresses, "_PAUSES", ())
+    with pytest.raises(RowsError, match=said) as refused:
+        cmeans.open_blocks(Address(word, options))
+    assert "\n" not in str(refused.value)
 
 
 def test_paths_of_this_machine_stay_paths(tmp_path: Path) -> None:

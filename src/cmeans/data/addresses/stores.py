@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from stat import S_IFDIR, S_IFREG
@@ -106,12 +107,22 @@ class ArrowStore(ObjectStore):
         from ..arrow_library import file_systems
 
         self._fs = file_systems()
-        words = {_SPELLINGS.get(name, name): value for name, value in options.items()}
+        words = {
+            _SPELLINGS.get(name, name): value == "true" if value in ("true", "false") else value
+            for name, value in options.items()
+        }
         kind = BY_ARROW[scheme]
         if kind == "S3":
             words = _of_s3(self._fs, root, user, words)
+        elif kind == "Gcs":  # who asks a store tries again; else it alone tries for 15 minutes
+            words.setdefault("retry_time_limit", timedelta(seconds=1))
         elif kind == "Azure" and "@" in root:
             words = {"account_name": root.partition("@")[2].partition(".")[0], **words}
+        if kind == "Azure" and "account_name" not in words:
+            raise ValueError(
+                f"no account is named: {scheme}://{root}@ACCOUNT.dfs.core.windows.net/..., or "
+                "account_name in the options"
+            )
         self._store: Any = getattr(self._fs, f"{kind}FileSystem")(**words)
 
     def info(self, path: str) -> KnownFile | None:
@@ -180,10 +191,7 @@ def _of_s3(fs: Any, bucket: str, user: str | None, words: dict[str, Any]) -> dic
             words["region"] = fs.resolve_s3_region(bucket)
     # who asks a store tries again
     words.setdefault("retry_strategy", fs.AwsStandardS3RetryStrategy(max_attempts=1))
-    return {
-        name: value == "true" if value in ("true", "false") else value
-        for name, value in words.items()
-    }
+    return words
 
 
 # where a file appears when all of it has come; elsewhere it takes its name afterwards
