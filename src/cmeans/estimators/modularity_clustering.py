@@ -280,11 +280,10 @@ class ModularityClustering(CommunityAnswers):
         if found is None:
             parts = number_of(search.graph.connected_parts(np.zeros(search.graph.n_nodes, int)))
             raise ValueError(
-                f"{type(self).__name__}(n_clusters={wanted}): the graph of "
-                f"{search.graph.n_nodes} different rows has no partition into so many communities; "
-                f"nothing connects {parts} parts of it, and {int(search.graph.held.sum())} "
-                "communities are known. Give another number, at least the larger of these, or a "
-                "resolution."
+                f"{type(self).__name__}(n_clusters={wanted}): the graph of {search.graph.n_nodes} "
+                "different rows has no partition into so many communities; nothing connects "
+                f"{parts} parts of it, and {int(search.graph.held.sum())} communities are known. "
+                "Give another number, at least the larger of these, or a resolution."
             )
         return found
 

@@ -245,9 +245,8 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         if joined:
             warn(
                 f"{estimator_name}.merge: the streams stand on different landmarks, so both were "
-                "carried over to all "
-                f"{past.space.size} of them; begin streams that will be merged with the same "
-                "landmarks (landmarks=points).",
+                f"carried over to all {past.space.size} of them; begin streams that will be merged "
+                "with the same landmarks (landmarks=points).",
                 ParameterWarning,
             )
         rule = ours.rule.merged(theirs.rule, 1.0 - ours.past.weight / past.weight)
@@ -289,9 +288,8 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
             if mine != its:
                 raise ValueError(
                     f"{estimator_name}.merge: the other stream's {what} is {its!r}, this one's "
-                    f"{mine!r}; only like streams add. "
-                    "Give gamma and m as numbers, which are else settled by each stream's first "
-                    "rows."
+                    f"{mine!r}; only like streams add. Give gamma and m as numbers, which are else "
+                    "settled by each stream's first rows."
                 )
 
     def _begin(self, chunk: Chunk) -> ChunkResult:
@@ -415,8 +413,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         ):
             raise ValueError(
                 f"{estimator_name}(landmarks={landmarks!r}): further landmarks are those that "
-                "others represent badly; take "
-                'method="rpcholesky", or "auto".'
+                'others represent badly; take method="rpcholesky", or "auto".'
             )
         return landmarks
 

@@ -242,7 +242,6 @@ def check_engine(estimator: Any) -> Engine | None:
     if n_jobs is not None:
         raise ValueError(
             f"{name}(n_jobs={n_jobs!r}, engine={engine!r}): an engine counts its own threads; "
-            "leave n_jobs out, and give "
-            f"engine=cmeans.ThreadEngine(n_jobs={n_jobs!r}) for threads."
+            f"leave n_jobs out, and give engine=cmeans.ThreadEngine(n_jobs={n_jobs!r}) for threads."
         )
     return engine

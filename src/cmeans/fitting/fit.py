@@ -367,8 +367,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
         if search.method == "annealing" and not self._can_be_annealed:
             raise ValueError(
                 f'{name}(search="annealing"): only a rule with a temperature can be annealed, as '
-                'CMeans(rule="entropy") has one; take '
-                'search="breathing".'
+                'CMeans(rule="entropy") has one; take search="breathing".'
             )
         if search.method == "hierarchical":
             self._check_hierarchical(name, procedure)

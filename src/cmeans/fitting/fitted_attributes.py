@@ -387,8 +387,7 @@ def warn_of_rows(geometry: Geometry, result: FitResult, estimator_name: str) -> 
     if len(dead):
         warn(
             f"{estimator_name}: {len(dead)} of {len(result.alive)} clusters hold no row (numbers "
-            f"{dead[:10].tolist()}). "
-            "Take fewer clusters, or another init.",
+            f"{dead[:10].tolist()}). Take fewer clusters, or another init.",
             ConvergenceWarning,
         )
     labels, nowhere = result.assignment.labels, result.assignment.nowhere
@@ -401,8 +400,7 @@ def warn_of_rows(geometry: Geometry, result: FitResult, estimator_name: str) -> 
     if nowhere > MOSTLY and result.rule.leaves_rows_out and result.rule.noise_distance is None:
         warn(
             f"{estimator_name}: {percent(nowhere)} of the rows belong nowhere: their typicality is "
-            "0 in every cluster. "
-            "Take a smaller sparsity; 0 leaves no row out.",
+            "0 in every cluster. Take a smaller sparsity; 0 leaves no row out.",
             ConvergenceWarning,
         )
     if result.assignment.empty:

@@ -230,8 +230,7 @@ class Geometry:
         if fault is not None:
             raise OutOfRangeError(
                 f"{estimator_name}(kernel={self.kernel!r}): {fault}. Scale the rows, or divide the "
-                "kernel by the size of its values: "
-                "clusters do not depend on it."
+                "kernel by the size of its values: clusters do not depend on it."
             )
 
     def _any_number(self) -> bool:

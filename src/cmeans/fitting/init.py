@@ -75,9 +75,8 @@ def check_init(init: Any, estimator_name: str, known: tuple[str, ...]) -> None:
     if values.ndim not in (1, 2) or 0 in values.shape or not numbers:
         raise ValueError(
             f"{estimator_name}(init=array of shape {values.shape}, {values.dtype}): init is one of "
-            f"{list(known)}, row numbers or labels "
-            "(integers), "
-            "points, memberships with rows that sum to one, or a fitted estimator."
+            f"{list(known)}, row numbers or labels (integers), points, memberships with rows that "
+            "sum to one, or a fitted estimator."
         )
 
 
@@ -173,9 +172,8 @@ def _drawn_beside(
     if len(drawn) < len(others):
         raise ValueError(
             f"{context.estimator_name}(n_clusters={context.n_clusters}): rows of {len(met)} "
-            f"clusters are known, and only {len(drawn)} "
-            f"distinct rows lie away from their means, where {len(others)} further clusters could "
-            "begin; take fewer clusters."
+            f"clusters are known, and only {len(drawn)} distinct rows lie away from their means, "
+            f"where {len(others)} further clusters could begin; take fewer clusters."
         )
     return centres.replaced(others, _at_rows(drawn, geometry))
 
@@ -231,8 +229,7 @@ def _of_model(model: Predicting, geometry: Geometry, estimator_name: str) -> Cen
         return space.embed(Block(points, np.ones(len(points)), 0))
     raise ValueError(
         f"{name}: it scales the features in another way, so its centres are none of this space; "
-        "give points, or scale beforehand and "
-        "take scaling=None in both."
+        "give points, or scale beforehand and take scaling=None in both."
     )
 
 
@@ -262,10 +259,8 @@ def _given(init: Any, context: InitContext) -> Centres:
         return _at_points(init, context)
     raise ValueError(
         f"{estimator_name}(init=array of shape {values.shape}, {values.dtype}): with "
-        f"n_clusters={n_clusters} and X of shape ({n}, {d}), "
-        "init is "
-        f"one of {list(METHODS)}, {n_clusters} row numbers (integers), {n} labels (integers), "
-        f"points ({n_clusters}, {d}), "
+        f"n_clusters={n_clusters} and X of shape ({n}, {d}), init is one of {list(METHODS)}, "
+        f"{n_clusters} row numbers (integers), {n} labels (integers), points ({n_clusters}, {d}), "
         f"memberships ({n}, {n_clusters}) with rows that sum to one, or a fitted estimator."
     )
 
@@ -320,9 +315,8 @@ def _memberships(values: Any, like: Array, estimator_name: str) -> Array:
             row = int(np.argmin((lowest >= 0) & (np.abs(sums - 1.0) <= 1e-3)))
             raise ValueError(
                 f"{estimator_name}(init=memberships): rows must be non-negative and sum to one; "
-                f"row {start + row} sums to "
-                f"{sums[row]:.6g} and its "
-                f"smallest number is {lowest[row]:.6g}."
+                f"row {start + row} sums to {sums[row]:.6g} and its smallest number is "
+                f"{lowest[row]:.6g}."
             )
         start += len(part)
     return as_like(values, like)

@@ -239,7 +239,6 @@ def require(budget: int | None, estimator_name: str, needed: int, what: str, adv
     if needed > there:
         limit = "that is free" if budget is None else f"of memory_budget={budget}"
         raise ValueError(
-            f"{estimator_name}: {what} need {needed} bytes (about {in_bytes(needed)}), more "
-            f"than the {in_bytes(there)} {limit}: "
-            f"{advice}."
+            f"{estimator_name}: {what} need {needed} bytes (about {in_bytes(needed)}), more than "
+            f"the {in_bytes(there)} {limit}: {advice}."
         )

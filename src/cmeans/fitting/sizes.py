@@ -154,8 +154,7 @@ class GivenSizes:
         if complaint is not None:
             raise ValueError(
                 f"{self.estimator_name}({self.given}): {complaint}. Values below 1 are shares of "
-                "all rows, others their number (of "
-                "weighted rows, the sum of their weights)."
+                "all rows, others their number (of weighted rows, the sum of their weights)."
             )
         return limits
 
@@ -207,8 +206,7 @@ def _sizes(value: Any, name: str) -> Float64:
         ):
             raise ValueError(
                 f"Sizes({name}={value!r}): {name} must be a number, or an array of one number for "
-                "each cluster: below 1 "
-                "a share of all rows, from 1 on a number of them."
+                "each cluster: below 1 a share of all rows, from 1 on a number of them."
             )
         values = array.astype(np.float64)
     if not (np.isfinite(values) & ((values > 0) | ((values == 0) & (name == "least")))).all():

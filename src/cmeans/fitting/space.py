@@ -264,8 +264,7 @@ def graph_geometry(
         if landmarks.number != "auto" or landmarks.points is not None:
             raise ValueError(
                 f'{estimator_name}(landmarks=...): with metric="precomputed" X holds the distances '
-                "of rows to landmarks, one column each; "
-                "leave it out."
+                "of rows to landmarks, one column each; leave it out."
             )
         kernel, features = landmark_graph(None, words, sought, blocks, engine)
         return Geometry(blocks, kernel, FeatureSpace(kernel, features), sought.count)

@@ -380,8 +380,7 @@ def diagonal(value: Any, x: Array, estimator_name: str) -> Array:
     if diag.shape != (x.shape[0],):
         raise ValueError(
             f"{estimator_name}: diag must hold one k(x, x) for each of the {x.shape[0]} rows (or "
-            "one number for all), got shape "
-            f"{diag.shape}."
+            f"one number for all), got shape {diag.shape}."
         )
     if not np.isfinite(diag).all():
         row = int(np.flatnonzero(~np.isfinite(diag))[0])
@@ -397,9 +396,8 @@ def checked_square_diagonal(estimator_name: str, gram: Array) -> Array:
     if n != width:
         raise ValueError(
             f'{estimator_name}(kernel="precomputed"): X has shape ({n}, {width}); give the square '
-            "kernel matrix, or only the columns of "
-            "the landmarks with landmarks=their row numbers and kernel=Precomputed(diagonal=k(x, "
-            "x) of every row)."
+            "kernel matrix, or only the columns of the landmarks with landmarks=their row numbers "
+            "and kernel=Precomputed(diagonal=k(x, x) of every row)."
         )
     xp = namespace(gram)
     size = max(abs(float(xp.max(gram))), abs(float(xp.min(gram))))
@@ -409,9 +407,8 @@ def checked_square_diagonal(estimator_name: str, gram: Array) -> Array:
         if worst > ASYMMETRY * size:
             raise ValueError(
                 f'{estimator_name}(kernel="precomputed"): the kernel matrix is not symmetric (k(x, '
-                "y) and k(y, x) differ by up to "
-                f"{worst:.3g}); pass kernel values, not distances of a one-sided kind, or (K + "
-                "K.T) / 2."
+                f"y) and k(y, x) differ by up to {worst:.3g}); pass kernel values, not distances "
+                "of a one-sided kind, or (K + K.T) / 2."
             )
     return xp.asarray(xp.linalg.diagonal(gram), copy=True)
 

@@ -164,9 +164,8 @@ def landmark_graph(
     if not parameters.n_neighbors <= s < blocks.n_rows:
         raise ValueError(
             f"{sought.call}: the graph joins rows by their {parameters.n_neighbors} nearest "
-            "landmarks (n_neighbors of its kernel), and "
-            f"there are {s} different landmarks for {blocks.n_rows} rows "
-            f"(n_samples={blocks.n_rows}). Set landmarks to at least "
+            f"landmarks (n_neighbors of its kernel), and there are {s} different landmarks for "
+            f"{blocks.n_rows} rows (n_samples={blocks.n_rows}). Set landmarks to at least "
             f"{parameters.n_neighbors} and less than the number of different rows."
         )
     width = None if isinstance(parameters.width, str) else float(parameters.width)
@@ -258,9 +257,8 @@ def complain(values: Float64, parts: int, sought: Sought) -> None:
     elif len(values) > count and values[count - 1] - values[count] < TIE:
         warn(
             f"{sought.call}: eigenvalues number {count} and {count + 1} of the graph are equal, so "
-            f"that chance decides which {what} are "
-            f"made; take another number of them (the graph shows {suggested_clusters(values)} "
-            "clusters most clearly)."
+            f"that chance decides which {what} are made; take another number of them (the graph "
+            f"shows {suggested_clusters(values)} clusters most clearly)."
         )
 
 

@@ -69,9 +69,8 @@ def check_not_negative(kernel: Kernel, x: Array) -> None:
         least = float(namespace(values).min(values))
         raise ValueError(
             f"{type(kernel).__name__}: features must not be negative, and {least:g} came: rows are "
-            "histograms (counts, shares, "
-            "intensities). Leave the rows unscaled or scale them to [0, 1]; for features with "
-            "signs take another kernel."
+            "histograms (counts, shares, intensities). Leave the rows unscaled or scale them to "
+            "[0, 1]; for features with signs take another kernel."
         )
 
 

@@ -66,9 +66,8 @@ class Precomputed(Kernel):
 
     def diag(self, x: Array) -> Array:
         raise ValueError(
-            'kernel="precomputed": the kernel of each row with itself is not in its columns; '
-            "pass it as diag=... (predict, transform, ...) or kernel=Precomputed(diagonal=...) "
-            "(fit)."
+            'kernel="precomputed": the kernel of each row with itself is not in its columns; pass '
+            "it as diag=... (predict, transform, ...) or kernel=Precomputed(diagonal=...) (fit)."
         )
 
 
@@ -138,8 +137,7 @@ class CallableKernel(Kernel):
         if tuple(values.shape) != shape:
             raise ValueError(
                 f"kernel={self.function!r} returned an array of shape {tuple(values.shape)} where "
-                f"{shape} was expected: "
-                "a callable kernel takes two blocks of rows, k(X, Y), and returns all their pairs "
-                "(len(X), len(Y))."
+                f"{shape} was expected: a callable kernel takes two blocks of rows, k(X, Y), and "
+                "returns all their pairs (len(X), len(Y))."
             )
         return xp.astype(values, x.dtype, copy=False)

@@ -78,8 +78,7 @@ class Approximation:
         )
         return (
             f"{self.n_landmarks} landmarks{kept} leave out {100 * self.residual:.3g}%{spread} of "
-            "the kernel; "
-            f"the true cost lies in [{in_digits(self.cost_bounds[0], 8)}, "
+            f"the kernel; the true cost lies in [{in_digits(self.cost_bounds[0], 8)}, "
             f"{in_digits(self.cost_bounds[1], 8)}]{ranks}"
         )
 

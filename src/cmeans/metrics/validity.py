@@ -395,8 +395,7 @@ def _calinski_harabasz(sums: ValiditySums, centres: Centres, function_name: str)
     if sums.weight <= len(held):
         raise ValueError(
             f"{function_name}: the rows weigh {sums.weight:g} in all, not more than there are "
-            f"clusters ({len(held)}); give weights that "
-            "count copies of rows."
+            f"clusters ({len(held)}); give weights that count copies of rows."
         )
     between = float(
         sums.mass[held] @ centres[held].squared_distances_from_mean(sums.mass[held])

@@ -139,10 +139,9 @@ def _load() -> _Loaded:
     except OSError as error:
         warn(
             f"cmeans runs without its native code, many times slower ({error}). Installing it "
-            "again where there is a C compiler, or "
-            "network access for pip to fetch one, builds it: python -m pip install "
-            f"--force-reinstall --no-deps cmeans. {VARIABLE}=off "
-            "turns this warning off.",
+            "again where there is a C compiler, or network access for pip to fetch one, builds it: "
+            f"python -m pip install --force-reinstall --no-deps cmeans. {VARIABLE}=off turns this "
+            "warning off.",
             RuntimeWarning,
         )
         return _Loaded(None, None)

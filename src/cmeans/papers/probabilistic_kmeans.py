@@ -268,8 +268,7 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
             def refuse(where: str, _: int | None) -> None:
                 raise ValueError(
                     f"{estimator_name}(solver={solver!r}): it follows single rows, which must all "
-                    "be in memory; "
-                    f'take "batched" or "lloyd", or load {where} and pass the array.'
+                    f'be in memory; take "batched" or "lloyd", or load {where} and pass the array.'
                 )
 
             blocks.in_memory(refuse)

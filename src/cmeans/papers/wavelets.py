@@ -219,8 +219,7 @@ class ComplexWaveletSSIM(Kernel):
             )
             raise ValueError(
                 f"{self!r}: rows have {n_columns} columns where {wanted}: one number per pixel of "
-                "an image. "
-                "Give the images' shape=(height, width), or the rows that belong to it."
+                "an image. Give the images' shape=(height, width), or the rows that belong to it."
             )
         side = min(height, width)
         max_levels = _max_levels(side)

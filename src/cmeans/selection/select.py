@@ -383,8 +383,7 @@ def _reason(number: int, table: dict[str, Any], best: int, limit: float, by: str
     if number == 1:
         return (
             f"No clusters: the silhouette of {numbers[best]} is {seen}; corrected for chance that "
-            f"is {after[best]:.3f}, "
-            f"and chance alone reaches {limit:.3f}."
+            f"is {after[best]:.3f}, and chance alone reaches {limit:.3f}."
         )
     said = f"{number} clusters: their silhouette is {seen}"
     if by == "xie_beni":

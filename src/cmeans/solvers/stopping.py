@@ -144,8 +144,7 @@ def reason(solution: Solution, stopping: Stopping, last: float) -> str:
     if solution.floor is not None:
         return (
             f"converged: centres move by {solution.floor:.2g} of the typical distance, above "
-            f"tol={stopping.tol:g}, but that is rounding "
-            f"({after})"
+            f"tol={stopping.tol:g}, but that is rounding ({after})"
         )
     if solution.verdict is Verdict.CYCLE:
         values = np.array(solution.history[-(cycle_length(solution.history) or 1) :])
@@ -166,6 +165,5 @@ def reason(solution: Solution, stopping: Stopping, last: float) -> str:
     fall = 100 * max(before - last, 0.0) / abs(before) if before else 0.0
     return (
         f"stopped at max_iter={stopping.max_iter} with the objective still falling "
-        f"{in_digits(fall, 2)}% a sweep; "
-        f"raise max_iter or loosen tol={stopping.tol:g}"
+        f"{in_digits(fall, 2)}% a sweep; raise max_iter or loosen tol={stopping.tol:g}"
     )

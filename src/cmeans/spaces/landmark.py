@@ -359,9 +359,8 @@ def checked_gram(gram: Float64, kernel: Kernel) -> Float64:
         )
         raise OutOfRangeError(
             f"kernel={kernel!r} gives {gram[i, j]} for a pair of rows (landmarks or sample, {i} "
-            f"and {j}){others}: it must be finite. "
-            "Polynomials overflow on large features: scale the data, or use "
-            'kernel="normalized_polynomial".'
+            f"and {j}){others}: it must be finite. Polynomials overflow on large features: scale "
+            'the data, or use kernel="normalized_polynomial".'
         )
     symmetric, asymmetry = np.empty(gram.shape), 0.0
     parts = list(spans(len(gram), SQUARE))

@@ -78,8 +78,7 @@ class ObservedSums:
         if mostly:
             warn(
                 f"{estimator_name}: X has no value in {shortened(mostly)} in more than half of the "
-                "rows; the others alone say where "
-                "centres are there. Find out why, or leave it out."
+                "rows; the others alone say where centres are there. Find out why, or leave it out."
             )
 
 

@@ -165,8 +165,7 @@ def _whole_labels(estimator_name: str, n_clusters: int, numbers: Any, start: int
     elif numbers.dtype.kind not in "iu":
         raise ValueError(
             f"{estimator_name}: known_labels are {numbers.dtype}; give whole numbers from 0, -1 "
-            "where a label is not known (scikit-learn's "
-            "LabelEncoder numbers names)."
+            "where a label is not known (scikit-learn's LabelEncoder numbers names)."
         )
     wrong = np.flatnonzero((numbers < -1) | (numbers >= n_clusters))
     if len(wrong):

@@ -149,9 +149,8 @@ def warn_of_loss(loss: Float64, estimator_name: str) -> None:
     if len(loss) and loss.max() > MUCH_LOST:
         warn(
             f"{estimator_name}: on the way from chunk to chunk up to {100 * loss.max():.0f}% of a "
-            "centre's squared norm was lost, because "
-            "rows of one chunk do not span what those before had to say; take larger chunks, rows "
-            "in random order, or more landmarks.",
+            "centre's squared norm was lost, because rows of one chunk do not span what those "
+            "before had to say; take larger chunks, rows in random order, or more landmarks.",
             ConvergenceWarning,
         )
 

@@ -256,8 +256,7 @@ class BaseAdaptive(BaseCMeans):
         if not whole or first != 1 or int(most) < 1:
             raise ValueError(
                 f'{given}: the number of clusters is a result here; give "auto", or a range (1, '
-                "most), such as "
-                f"n_clusters=(1, {self._usual_most})."
+                f"most), such as n_clusters=(1, {self._usual_most})."
             )
         return int(most)
 
