@@ -111,11 +111,9 @@ def is_foreign(x: Array) -> bool:
 def namespace(x: Array) -> Any:
     """Return the array-API namespace of x, which is NumPy's for sparse matrices and for rows that
     are not in memory."""
-    return (
-        NUMPY
-        if isinstance(x, np.ndarray) or is_sparse(x) or is_stored(x)
-        else array_api_compat.array_namespace(x)
-    )
+    if isinstance(x, np.ndarray) or is_sparse(x) or is_stored(x):
+        return NUMPY
+    return array_api_compat.array_namespace(x)
 
 
 def without_gradients(x: Array) -> Array:
@@ -132,11 +130,9 @@ def dense_like(x: Array) -> Array:
 def device(x: Array) -> Any:
     """Return the device of x; None, the CPU, for NumPy, sparse matrices and rows that are not in
     memory."""
-    return (
-        None
-        if isinstance(x, np.ndarray) or is_sparse(x) or is_stored(x)
-        else array_api_compat.device(x)
-    )
+    if isinstance(x, np.ndarray) or is_sparse(x) or is_stored(x):
+        return None
+    return array_api_compat.device(x)
 
 
 def to_numpy(x: Array) -> npt.NDArray[Any]:
@@ -324,11 +320,9 @@ def stacked(points: Array, more: Array) -> Array:
         xp = namespace(points)
         return xp.concat([points, xp.astype(more, points.dtype, copy=False)])
     more = more.astype(points.dtype, copy=False)
-    return (
-        type(points)(sparse.vstack([points, more], format="csr"))
-        if is_sparse(points)
-        else np.concatenate([points, more])
-    )
+    if is_sparse(points):
+        return type(points)(sparse.vstack([points, more], format="csr"))
+    return np.concatenate([points, more])
 
 
 def equal(points: Array, others: Array) -> bool:
@@ -336,11 +330,9 @@ def equal(points: Array, others: Array) -> bool:
     if points.shape != others.shape:
         return False
     others = in_form_of(others, points)
-    return (
-        not (points != others).nnz
-        if is_sparse(points)
-        else bool(namespace(points).all(points == others))
-    )
+    if is_sparse(points):
+        return not (points != others).nnz
+    return bool(namespace(points).all(points == others))
 
 
 def central_point(x: Array, mean: Array | None = None) -> Array:
@@ -534,9 +526,8 @@ class Partition:
 
     def part(self, start: int, stop: int) -> Partition:
         """Return the partition of rows start ... stop - 1."""
-        labels = (
-            self._labels.part(start, stop)
-            if isinstance(self._labels, MadeLabels)
-            else self._labels[start:stop]
-        )
+        if isinstance(self._labels, MadeLabels):
+            labels: IntArray | MadeLabels = self._labels.part(start, stop)
+        else:
+            labels = self._labels[start:stop]
         return Partition(labels, self.shape[1], self._like)

@@ -243,11 +243,10 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
     def _starts(self, given: AdaptiveProblem, rule: Rule) -> Iterator[Centres]:
         settings, problem = given.settings, replace(given.whole, rule=rule)
         rows = len(given.geometry.population)
-        most = (
-            max(LEAST_START, rows // ROWS_A_CLUSTER)
-            if isinstance(self.init, str)
-            else settings.n_clusters
-        )
+        if isinstance(self.init, str):
+            most = max(LEAST_START, rows // ROWS_A_CLUSTER)
+        else:
+            most = settings.n_clusters
         context = InitContext(
             type(self).__name__,
             min(settings.n_clusters, most),

@@ -373,11 +373,10 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     def _rows_held(self, estimator_name: str, n_clusters: int, columns: int) -> int:
         if isinstance(self.warm_up, str) and self.warm_up == "auto":
             landmarks = landmarks_from(self.landmarks, estimator_name)
-            number = (
-                landmarks.count or automatic_landmarks(n_clusters)
-                if landmarks.points is None
-                else np.shape(landmarks.points)[0]
-            )
+            if landmarks.points is None:
+                number = landmarks.count or automatic_landmarks(n_clusters)
+            else:
+                number = np.shape(landmarks.points)[0]
             stretched = 0 if self.covariance is None else STRETCHED * n_clusters * columns
             graph = GRAPH * number if self._makes_graph() else 0
             return max(WARM_UP * n_clusters, graph, min(stretched, MOST_STRETCHED))

@@ -131,11 +131,10 @@ def _numbers(value: Any, estimator_name: str, name: str) -> Any:
 
 def _points(value: Any, name: str, estimator_name: str, n_features: int | None = None) -> Any:
     """Return finite points (s, d); d may be any number where `n_features` is None."""
-    points: Any = (
-        intact(value, name, estimator_name)
-        if is_sparse(value)
-        else host_array(value, name, estimator_name)
-    )
+    if is_sparse(value):
+        points: Any = intact(value, name, estimator_name)
+    else:
+        points = host_array(value, name, estimator_name)
     d = points.shape[-1] if n_features is None and points.ndim == 2 else n_features
     if points.ndim != 2 or points.shape[0] == 0 or points.shape[1] != d:
         raise ValueError(

@@ -377,24 +377,20 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
             name,
             0,
         )
-        n_clusters = (
-            integer(self.n_clusters, "n_clusters", name, 1)
-            if procedure.most_clusters is None
-            else procedure.most_clusters
-        )
+        if procedure.most_clusters is None:
+            n_clusters = integer(self.n_clusters, "n_clusters", name, 1)
+        else:
+            n_clusters = procedure.most_clusters
         n_init = integer(self.n_init, "n_init", name, 1)
-        max_iter = (
-            integer(self.max_iter, "max_iter", name, 1)
-            if procedure.most_sweeps is None
-            else procedure.most_sweeps
-        )
+        if procedure.most_sweeps is None:
+            max_iter = integer(self.max_iter, "max_iter", name, 1)
+        else:
+            max_iter = procedure.most_sweeps
         stopping = Stopping(
             max_iter, real(self.tol, "tol", name), procedure.criterion, search.acceleration
         )
-        budget, rng = (
-            parse_budget(engine.memory_budget, type(engine).__name__),
-            checked_random_state(self.random_state, name),
-        )
+        budget = parse_budget(engine.memory_budget, type(engine).__name__)
+        rng = checked_random_state(self.random_state, name)
         n_init = n_init if isinstance(self.init, str) else 1
         return procedure, FitSettings(
             n_clusters, n_init, stopping, budget, landmarks, search, rng, kernel

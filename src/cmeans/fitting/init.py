@@ -66,11 +66,10 @@ def check_init(init: Any, estimator_name: str, known: tuple[str, ...]) -> None:
         return
     if isinstance(init, Predicting):
         return
-    values = (
-        intact(init, "init", estimator_name)
-        if is_sparse(init)
-        else host_array(init, "init", estimator_name)
-    )
+    if is_sparse(init):
+        values = intact(init, "init", estimator_name)
+    else:
+        values = host_array(init, "init", estimator_name)
     numbers = np.issubdtype(values.dtype, np.integer if values.ndim == 1 else np.number)
     if values.ndim not in (1, 2) or 0 in values.shape or not numbers:
         raise ValueError(

@@ -193,11 +193,10 @@ def _sizes(value: Any, name: str) -> Float64:
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
         values = np.array([float(value)])
     else:
-        array = (
-            np.asarray(None)
-            if isinstance(value, str | bytes | bool)
-            else host_array(value, name, "Sizes")
-        )
+        if isinstance(value, str | bytes | bool):
+            array = np.asarray(None)
+        else:
+            array = host_array(value, name, "Sizes")
         if (
             array.ndim != 1
             or not len(array)

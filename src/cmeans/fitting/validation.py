@@ -238,11 +238,10 @@ def _in_unit(weight: Any, estimator_name: str) -> tuple[Any, float]:
     power = int(np.frexp(weight.max())[1])
     if abs(power) <= 30:
         return weight, 1.0
-    scaled = (
-        np.ldexp(weight, -power)
-        if isinstance(weight, np.ndarray)
-        else weight.mapped(np.ldexp, -power)
-    )
+    if isinstance(weight, np.ndarray):
+        scaled = np.ldexp(weight, -power)
+    else:
+        scaled = weight.mapped(np.ldexp, -power)
     return scaled, float(np.ldexp(1.0, min(power, 1023)))
 
 

@@ -133,11 +133,10 @@ def contrast_of(seen: InspectedRows, feature_names: tuple[str, ...]) -> Contrast
     sums = _product(share.T, x)
     whole = _product(weight[None, :], x)[0]
     mean = whole / total
-    scatter = (
-        np.asarray(x.multiply(x).T @ weight).ravel() - total * mean**2
-        if is_sparse(x)
-        else weight @ _filled((x - mean) ** 2)
-    )
+    if is_sparse(x):
+        scatter = np.asarray(x.multiply(x).T @ weight).ravel() - total * mean**2
+    else:
+        scatter = weight @ _filled((x - mean) ** 2)
     deviation = np.sqrt(np.maximum(scatter / total, 0.0))
     deviation[deviation <= 1e-12 * np.abs(mean)] = 0.0  # rounding of a constant column
     means = np.divide(sums, mass, out=np.tile(mean, (len(mass), 1)), where=mass > 0)

@@ -165,11 +165,10 @@ def _checked_library() -> ctypes.CDLL:
 def _chosen(level: int, wanted: str) -> str:
     """Return the variant to use: the one that is wanted, or else the best; ValueError where the
     machine cannot run it."""
-    able = (
-        ["arm64"]
-        if platform.machine() in ARM
-        else [name for name, least in LEVELS.items() if level >= least]
-    )
+    if platform.machine() in ARM:
+        able = ["arm64"]
+    else:
+        able = [name for name, least in LEVELS.items() if level >= least]
     if wanted and wanted not in able:
         raise ValueError(f"{VARIABLE}={wanted}: this machine runs {' and '.join(able)}.")
     return wanted or able[-1]

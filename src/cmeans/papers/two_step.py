@@ -260,12 +260,10 @@ def _init_on_sample(
 def build_sample_geometry(request: SpaceRequest) -> tuple[Geometry, Geometry, IntArray]:
     """Return the geometry of a sample of rows, exact or of the sample's graph: of all rows, of the
     sample alone, and its row numbers."""
-    parameters, estimator_name, blocks, n_clusters = (
-        request.parameters,
-        request.estimator_name,
-        request.blocks,
-        request.n_clusters,
-    )
+    parameters = request.parameters
+    estimator_name = request.estimator_name
+    blocks = request.blocks
+    n_clusters = request.n_clusters
     given = request.kernel
     number = number_among(request.landmarks, blocks.n_rows, estimator_name)
     refuse_stored(given, estimator_name, blocks, exact=number is None)
@@ -305,12 +303,10 @@ def _sample_rows(
     request: SpaceRequest, number: int | str | None, kernel: Kernel
 ) -> tuple[IntArray, Float64]:
     """Return the numbers and weights of the rows of the sample, as they are given or drawn."""
-    estimator_name, blocks, landmarks, rng = (
-        request.estimator_name,
-        request.blocks,
-        request.landmarks,
-        request.rng,
-    )
+    estimator_name = request.estimator_name
+    blocks = request.blocks
+    landmarks = request.landmarks
+    rng = request.rng
     method = method_or(landmarks, "uniform")
     if landmarks.points is not None:
         rows = row_numbers(landmarks.points, estimator_name, blocks.n_rows)

@@ -338,8 +338,6 @@ def rule_of(value: Any, estimator_name: str, names: Sequence[str] = ()) -> Rule:
             f"{estimator_name}(rule={value.__name__}): give a rule object, {value.__name__}(...), "
             "not its class."
         )
-    return (
-        value
-        if isinstance(value, Rule)
-        else RULES[one_of(value, "rule", estimator_name, tuple(names or RULES))]()
-    )
+    if isinstance(value, Rule):
+        return value
+    return RULES[one_of(value, "rule", estimator_name, tuple(names or RULES))]()

@@ -70,11 +70,9 @@ def is_rounding_only(
     where it goes on."""
     if stopping.tol == 0 or stopping.criterion is not None or len(movements) < 2 * PATIENCE:
         return None
-    return (
-        max(movements[-PATIENCE:])
-        if only_rounds(movements, history, rounding_of(rows), magnitude)
-        else None
-    )
+    if only_rounds(movements, history, rounding_of(rows), magnitude):
+        return max(movements[-PATIENCE:])
+    return None
 
 
 def only_rounds(
@@ -119,22 +117,18 @@ def rounding_of(rows: RepresentedRows) -> float:
 
 def _movement(old: State, new: State) -> float:
     """max_j |dv_j|^2; infinite where a cluster went."""
-    return (
-        float((new.centres - old.centres).squared_norms().max())
-        if len(new.centres) == len(old.centres)
-        else math.inf
-    )
+    if len(new.centres) == len(old.centres):
+        return float((new.centres - old.centres).squared_norms().max())
+    return math.inf
 
 
 def _widening(old: State, new: State) -> float:
     """max_j |d scale_j| / scale_j."""
     if old.scales is None or new.scales is None or new.scales is old.scales:
         return 0.0
-    return (
-        float(np.abs(new.scales / old.scales - 1.0).max())
-        if len(new.scales) == len(old.scales)
-        else math.inf
-    )
+    if len(new.scales) == len(old.scales):
+        return float(np.abs(new.scales / old.scales - 1.0).max())
+    return math.inf
 
 
 def reason(solution: Solution, stopping: Stopping, last: float) -> str:

@@ -289,11 +289,10 @@ class BoundedSweep:
         known = self._known.setdefault(rows, _SweepMemory())
         memory = known.tasks.get(task) or _TaskMemory(state)
         search = self._search.argument(rows, rows.space, state)
-        own = (
-            None
-            if rows.blocks.skipping_pays
-            else ClusterSums.none(len(state.centres), rows.space.moment_width)
-        )
+        if rows.blocks.skipping_pays:
+            own = None
+        else:
+            own = ClusterSums.none(len(state.centres), rows.space.moment_width)
         for here in rows.native_task(task):
             bounds = memory.bounds.get(here.start) or RowBounds.unknown(
                 len(here), len(state.centres), here.dtype

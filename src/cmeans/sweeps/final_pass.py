@@ -246,18 +246,14 @@ class Assignment:
     def all_memberships(self, like: Array) -> Array:
         """Return memberships (n, c), where labels tell them too, in the library and dtype of
         `like`."""
-        return (
-            one_hot(self.labels, len(self.mass), like)
-            if self.memberships is None
-            else self.memberships
-        )
+        if self.memberships is None:
+            return one_hot(self.labels, len(self.mass), like)
+        return self.memberships
 
     def with_sums(self, sums: FinalSums, unit: float) -> Assignment:
         """Return the same with further sums, in the rows' unit of weight."""
-        objective, distance = (
-            self.objective + sums.objective * unit,
-            self.total_distance + sums.total_distance,
-        )
+        objective = self.objective + sums.objective * unit
+        distance = self.total_distance + sums.total_distance
         return replace(
             self, objective=objective, total_distance=distance, mass=self.mass + sums.mass
         )

@@ -168,10 +168,8 @@ class NewSums:
             shape = shape[1], beside(clusters, numpy_dtype(rows.blocks.x))
         self.memory = np.zeros(2 * clusters + 1 + shape[0] * shape[1])
         self.mass, self.spread = self.memory[:clusters], self.memory[clusters : 2 * clusters]
-        self.penalty, self._moment = (
-            self.memory[2 * clusters : 2 * clusters + 1],
-            self.memory[2 * clusters + 1 :].reshape(shape),
-        )
+        self.penalty = self.memory[2 * clusters : 2 * clusters + 1]
+        self._moment = self.memory[2 * clusters + 1 :].reshape(shape)
         first = address(self.memory) or 0
         places = (
             first + self.memory.itemsize * start
@@ -255,11 +253,9 @@ class NativeAssign:
     ) -> FinalSums:
         if rows.are_csr and state.metrics is not None:
             return generic.assign(rows, space, rule, state, task, out)
-        mass, spread, totals = (
-            np.zeros(len(state.centres)),
-            np.zeros(len(state.centres)),
-            np.zeros(2),
-        )
+        mass = np.zeros(len(state.centres))
+        spread = np.zeros(len(state.centres))
+        totals = np.zeros(2)
         for here in rows.native_task(task):
             place = out.place(here.start, len(here))
             written = (
@@ -270,10 +266,8 @@ class NativeAssign:
                 spread,
                 totals,
             )
-            to, centres = (
-                _AssignmentArgument(*map(address, written)),
-                self._cache.argument(space, state, here),
-            )
+            to = _AssignmentArgument(*map(address, written))
+            centres = self._cache.argument(space, state, here)
             done(self._pass(here.argument, centres, self._cache.rule_name, to))
         penalty, distance = totals
         return FinalSums(float(spread.sum() + penalty), float(distance), mass)
@@ -403,15 +397,11 @@ class NativeMargins:
         c = len(state.centres)
         mass, found = np.zeros(c), list[tuple[IntArray, IntArray, Float64]]()
         for here in rows.native_task(task):
-            near, labels, d2 = (
-                np.empty(len(here), np.int64),
-                np.empty(len(here), np.int64),
-                np.empty((len(here), c), here.dtype),
-            )
-            to, centres = (
-                _MarginsArgument(*map(address, (mass, near, labels, d2))),
-                self._cache.argument(space, state, here),
-            )
+            near = np.empty(len(here), np.int64)
+            labels = np.empty(len(here), np.int64)
+            d2 = np.empty((len(here), c), here.dtype)
+            to = _MarginsArgument(*map(address, (mass, near, labels, d2)))
+            centres = self._cache.argument(space, state, here)
             count = done(self._pass(here.argument, centres, self._cache.rule_name, width, to))
             found.append(
                 (here.start + near[:count], labels[:count].copy(), d2[:count].astype(np.float64))

@@ -230,11 +230,10 @@ class FirstRowsPass(NumberedPass[Float64]):
 
     def work(self, rows: RepresentedRows, task: int, prepared: NearestFunction) -> Float64:
         start, stop = rows.task_range(task)
-        places = (
-            np.arange(self.first + start, self.first + stop)
-            if self.places is None
-            else self.places[start:stop]
-        )
+        if self.places is None:
+            places = np.arange(self.first + start, self.first + stop)
+        else:
+            places = self.places[start:stop]
         labels, weighs = prepared(rows, self.state, task)[0], rows.blocks.weight[start:stop] > 0
         found = np.full(len(self.state.centres), np.inf)
         np.minimum.at(found, labels[weighs], places[weighs])

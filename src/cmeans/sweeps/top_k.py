@@ -53,11 +53,9 @@ class _Finding:
         self, rows: RepresentedRows, here: NativeRows, search: SearchArgument | None
     ) -> tuple[Any, Any]:
         """Return what C reads of it, for one block."""
-        return (
-            (None, None)
-            if search is None
-            else (byref(search), address(rows.beside(Directions).coordinates(here, search.size)))
-        )
+        if search is None:
+            return (None, None)
+        return (byref(search), address(rows.beside(Directions).coordinates(here, search.size)))
 
 
 class NativeTopKSweep:
@@ -81,10 +79,8 @@ class NativeTopKSweep:
         if labels is not None:  # which hardly anybody asks for
             return generic.sweep(rows, rule, state, task, labels)
         assert rule.most_clusters is not None, "the rule gives memberships in some clusters alone"
-        sums, search = (
-            NewSums(rows, len(state.centres)),
-            self._finding.argument(rows, rows.space, state),
-        )
+        sums = NewSums(rows, len(state.centres))
+        search = self._finding.argument(rows, rows.space, state)
         for here in rows.native_task(task):
             centres = self._cache.argument(rows.space, state, here)
             found = self._finding.arguments(rows, here, search)
@@ -121,12 +117,10 @@ class NativeTopKAssign:
     ) -> FinalSums:
         assert out.clusters is not None, "there is room for the numbers of the clusters"
         search, most = self._finding.argument(rows, space, state), out.clusters.shape[1]
-        mass, spread, totals, moment = (
-            np.zeros(len(state.centres)),
-            np.zeros(1),
-            np.zeros(2),
-            np.zeros(space.size),
-        )
+        mass = np.zeros(len(state.centres))
+        spread = np.zeros(1)
+        totals = np.zeros(2)
+        moment = np.zeros(space.size)
         for here in rows.native_task(task):
             place = out.place(here.start, len(here))
             written = (
@@ -139,10 +133,8 @@ class NativeTopKAssign:
                 totals,
                 moment,
             )
-            to, centres = (
-                _TopAssignmentArgument(*map(address, written)),
-                self._cache.argument(space, state, here),
-            )
+            to = _TopAssignmentArgument(*map(address, written))
+            centres = self._cache.argument(space, state, here)
             found = self._finding.arguments(rows, here, search)
             done(self._pass(here.argument, centres, self._cache.rule_name, most, *found, to))
         penalty, distance = map(float, totals)

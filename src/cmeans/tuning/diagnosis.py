@@ -85,11 +85,10 @@ def out_of_range(
     least, most = float(limits.tiny) / VANISHING, float(limits.max) / max(total_weight, 4.0)
     if size == 0.0 or least <= size <= most:
         return None
-    beyond = (
-        f"below {in_digits(least)}, where digits are lost"
-        if size < least
-        else f"above {in_digits(most)}, where sums of them overflow"
-    )
+    if size < least:
+        beyond = f"below {in_digits(least)}, where digits are lost"
+    else:
+        beyond = f"above {in_digits(most)}, where sums of them overflow"
     return (
         f"its values on these rows run from {in_digits(values.min())} to "
         f"{in_digits(values.max())}, in {limits.dtype} {beyond}"

@@ -81,11 +81,10 @@ def spreads(x: Any, columns: Sequence[ColumnLabel], n_left: int) -> dict[ColumnL
     if scipy.sparse.issparse(x):
         return {}
     source = as_source(x)
-    rows = (
-        x[:: -(-x.shape[0] // SAMPLE)]
-        if source is None
-        else source.read(0, min(FIRST, len(source)))
-    )
+    if source is None:
+        rows = x[:: -(-x.shape[0] // SAMPLE)]
+    else:
+        rows = source.read(0, min(FIRST, len(source)))
     observed = np.ma.masked_invalid(rows) if np.isnan(rows).any() else rows
     deviations = np.ma.filled(observed.std(axis=0, dtype=np.float64), 0.0).tolist()[
         : len(columns) - n_left
@@ -259,11 +258,10 @@ def of_fit(summary: Mapping[str, Any]) -> Iterator[Part]:
             "not in memory"
         )
     else:
-        meaning = (
-            "1: beyond doubt"
-            if "silhouette" not in clear["measure"]
-            else "1: far from the others, 0: between two"
-        )
+        if "silhouette" not in clear["measure"]:
+            meaning = "1: beyond doubt"
+        else:
+            meaning = "1: far from the others, 0: between two"
         yield (
             f"  clear: {clear['measure']} of a cluster's rows ({meaning}); "
             f"{_number(clear['mean'])} over all"

@@ -37,15 +37,14 @@ def lazily(method: Method) -> Method:
             return method(self, X, diag=diag)
         check_is_fitted(self)
         estimator_name, name = type(self).__name__, method.__name__
-        width = (
-            None
-            if name in ("predict", "outlier_score", "score_samples")
-            else 2 * self._most
-            if name == "_top_columns"
-            else self.n_features_in_
-            if name == "impute"
-            else len(self._state.centres)
-        )
+        if name in ("predict", "outlier_score", "score_samples"):
+            width = None
+        elif name == "_top_columns":
+            width = 2 * self._most
+        elif name == "impute":
+            width = self.n_features_in_
+        else:
+            width = len(self._state.centres)
         nothing = np.empty(
             (0,) if width is None else (0, width), np.int64 if name == "predict" else np.float64
         )

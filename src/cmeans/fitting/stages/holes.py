@@ -66,10 +66,8 @@ class ObservedSums:
     def complain(self, labels: Any, estimator_name: str) -> None:
         """Refuse columns (d,) in which nothing is observed; warn of those in which hardly anything
         is."""
-        never, mostly = (
-            labels[self.mass <= 0].tolist(),
-            labels[self.mass < (1.0 - MOSTLY) * self.weight].tolist(),
-        )
+        never = labels[self.mass <= 0].tolist()
+        mostly = labels[self.mass < (1.0 - MOSTLY) * self.weight].tolist()
         if never:
             raise ValueError(
                 f"{estimator_name}: X has no value in {shortened(never)}, in any row of positive "

@@ -343,11 +343,10 @@ class StreamingBase(BaseCMeans):
         """Cluster all chunks, one after the other, those before the last only where a checkpoint
         has not kept them."""
         section, seed = context.section("chunks"), new_seed(context.settings)
-        found = (
-            None
-            if section.found is None
-            else FitSummary(*(section.found[name] for name in ("stream", "loss", "fell_short")))
-        )
+        if section.found is None:
+            found = None
+        else:
+            found = FitSummary(*(section.found[name] for name in ("stream", "loss", "fell_short")))
         summary, done = found, 0 if found is None else found.stream.n_chunks
         chunks = ChunkedRows(context.blocks, spans[done:], range(done, len(spans)))
         each = EachChunk(
@@ -389,10 +388,8 @@ class StreamingBase(BaseCMeans):
         callbacks may end the fit there."""
         absorbed, number = summary.last, summary.stream.n_chunks - 1
         solution, n_rows = absorbed.solution, spans[number][1] - spans[number][0]
-        reporter, max_iter = (
-            Reporter(context.listeners, "chunk", number, len(spans)),
-            context.settings.stopping.max_iter,
-        )
+        reporter = Reporter(context.listeners, "chunk", number, len(spans))
+        max_iter = context.settings.stopping.max_iter
         reporter.emit(
             reporter.stage,
             solution.n_iter,
@@ -527,18 +524,15 @@ class StreamingBase(BaseCMeans):
     def _found(self, chunk: Chunk, geometry: Geometry, method: Method) -> tuple[Problem, Solution]:
         """Return the best of the starts on a first chunk, and the problem with the rule that it
         leads to."""
-        problem, settings = (
-            self._chunk_problem(chunk, geometry, method.rule),
-            chunk.context.settings,
-        )
+        problem = self._chunk_problem(chunk, geometry, method.rule)
+        settings = chunk.context.settings
         init_context = InitContext(type(self).__name__, settings.n_clusters, geometry, problem)
         first = starts(self.init, settings.n_init, init_context, chunk.rng("start"))
         observer = self._chunk_observer(chunk, geometry, method.rule)
-        search = (
-            self._breathing(geometry, settings.search.method, chunk.rng("search"))
-            if problem.known is None
-            else None
-        )
+        if problem.known is None:
+            search = self._breathing(geometry, settings.search.method, chunk.rng("search"))
+        else:
+            search = None
         swept = self._prepared(chunk, geometry, problem, method)
         if swept is None:
             best = best_of(first, settings.n_init, problem, observer, stage="chunk", search=search)
@@ -611,12 +605,10 @@ class StreamingBase(BaseCMeans):
         stream: StreamState,
     ) -> FitResult:
         """Return the fit result of the centres for rows, in the form that the model keeps."""
-        past, rule, solution, blocks = (
-            absorbed.past,
-            absorbed.rule,
-            absorbed.solution,
-            context.blocks,
-        )
+        past = absorbed.past
+        rule = absorbed.rule
+        solution = absorbed.solution
+        blocks = context.blocks
         space, state = past.portable_state
         if rows is None:
             rows = RepresentedRows(space, free_part(blocks), 0, training=False)

@@ -186,10 +186,8 @@ class Stretched(Solving):
         result = concluded(best, problem, observer, numbered_along=numbered_along)
         ends, unit = cast(ObjectiveStands, problem.stopping.criterion), problem.rows.blocks.unit
         final = result.assignment
-        swept, shrinkage = (
-            SweptSums(final.objective / unit, final.mass, ends.weight),
-            ends.step.shrinkage,
-        )
+        swept = SweptSums(final.objective / unit, final.mass, ends.weight)
+        shrinkage = ends.step.shrinkage
         value = unit * self.volumes.objective(shrinkage, swept, result.state)
         found = self.volumes.attributes(shrinkage, swept, result.state)
         return replace(

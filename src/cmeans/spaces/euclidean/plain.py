@@ -167,11 +167,9 @@ def of_length_one(x: Array, room: Array | None = None) -> Array:
     factors = inverse_root(lengths_squared(x))
     if is_sparse(x):
         return with_values(x, x.data * np.repeat(factors, np.diff(x.indptr)))
-    return (
-        np.multiply(x, factors[:, None], out=room)
-        if isinstance(x, np.ndarray)
-        else x * factors[:, None]
-    )
+    if isinstance(x, np.ndarray):
+        return np.multiply(x, factors[:, None], out=room)
+    return x * factors[:, None]
 
 
 def lengths_squared(x: Array) -> Array:
