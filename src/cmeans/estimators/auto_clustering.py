@@ -30,13 +30,7 @@ from ..fitting.arguments import Auto, RunsPasses, check_engine
 from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.named_parameters import NamedParameters
 from ..fitting.seen_rows import OtherPartition
-from ..fitting.validation import (
-    checked_random_state,
-    one_of,
-    read_rows,
-    real,
-    weights_of,
-)
+from ..fitting.validation import checked_random_state, one_of, read_rows, real, weights_of
 from ..runtime.checks import is_auto, number_bounds
 from ..runtime.docstrings import describes_arguments
 from ..runtime.progress import trials

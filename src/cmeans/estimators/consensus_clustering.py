@@ -22,13 +22,7 @@ from ..fitting.arguments import check_engine
 from ..fitting.consensus import CoAssociation, LabelPatterns
 from ..fitting.covariance import Covariance
 from ..fitting.fitted_attributes import restored_on_failure
-from ..fitting.validation import (
-    checked_random_state,
-    integer,
-    read_rows,
-    read_weights,
-    weights_of,
-)
+from ..fitting.validation import checked_random_state, integer, read_rows, read_weights, weights_of
 from ..metrics.matching import adjusted_rand, shared_weights
 from ..rules import Fuzzy
 from ..runtime.docstrings import describes_arguments
@@ -355,11 +349,7 @@ class ConsensusClustering(PlacedClustering[IntArray]):
                 )
             return patterns.each_alone()
         model = KernelKMeans(
-            self.n_clusters,
-            kernel="linear",
-            n_init=STARTS,
-            random_state=seed,
-            n_jobs=1,
+            self.n_clusters, kernel="linear", n_init=STARTS, random_state=seed, n_jobs=1
         )
         model.fit(patterns.rows(), sample_weight=patterns.weight)
         return CoAssociation(patterns.first, np.asarray(model.cluster_centers_, np.float64))

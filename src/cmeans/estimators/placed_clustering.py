@@ -194,11 +194,7 @@ class PlacedClustering(
 
     def _blocks(self, x: Any, weight: Any, unit: float) -> Blocks:
         return Blocks(
-            x,
-            weight,
-            unit=unit,
-            limits=self._limits,
-            n_threads=self._engine_of(x).n_threads,
+            x, weight, unit=unit, limits=self._limits, n_threads=self._engine_of(x).n_threads
         )
 
     @property

@@ -13,13 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..data.arrays import Float64
 from ..data.blocks import Blocks
 from ..engines import Engine
-from ..fitting.arguments import (
-    Auto,
-    GammaName,
-    InitName,
-    StretchedStreamRule,
-    check_landmarks,
-)
+from ..fitting.arguments import Auto, GammaName, InitName, StretchedStreamRule, check_landmarks
 from ..fitting.covariance import Covariance, CovarianceName
 from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.geometry import Geometry

@@ -149,8 +149,7 @@ def build_geometry(request: SpaceRequest) -> Geometry:
             return geometry.over(exact, np.arange(blocks.n_rows))
         points = blocks.take(rows).x
     return geometry.over(
-        landmarks.space(kernel, points, None, blocks.x.dtype, spherical=spherical),
-        rows,
+        landmarks.space(kernel, points, None, blocks.x.dtype, spherical=spherical), rows
     )
 
 

@@ -174,11 +174,7 @@ class KernelPatchClustering(Plotting, StreamingBase):
         space = self._span(patch, first.space.kernel, patch.blocks)
         geometry = self._later_geometry(patch, space)
         at_start = first.moved(space, space.project(first.centres, first.space))[0]
-        return self._carried(
-            chunk,
-            geometry,
-            *self._followed(patch, geometry, rule, at_start),
-        )
+        return self._carried(chunk, geometry, *self._followed(patch, geometry, rule, at_start))
 
     def _carried(
         self, chunk: Chunk, geometry: Geometry, problem: Problem, solution: Solution

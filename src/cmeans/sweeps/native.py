@@ -184,10 +184,7 @@ class NewSums:
         return np.ascontiguousarray(self._moment[:, :c].T) if by_column else self._moment
 
     def statistics(
-        self,
-        weight: float,
-        hard: HardStatistics | None = None,
-        second: SecondMoments | None = None,
+        self, weight: float, hard: HardStatistics | None = None, second: SecondMoments | None = None
     ) -> Statistics:
         """Return what has been added."""
         penalty = float(self.penalty[0])

@@ -27,13 +27,7 @@ from ...runtime.user_warnings import warn
 from ...sampling.population import population_of
 from ...solvers.checkpoints import CheckpointLog
 from ...solvers.fixed_point import Carried
-from ...solvers.multistart import (
-    FitResult,
-    FromStarts,
-    Runs,
-    best_of,
-    by_decreasing_mass,
-)
+from ...solvers.multistart import FitResult, FromStarts, Runs, best_of, by_decreasing_mass
 from ...solvers.observer import FitRecord, Observer
 from ...solvers.solution import Solution
 from ...spaces import Space
@@ -613,13 +607,7 @@ class StreamingBase(BaseCMeans):
         if rows is None:
             rows = RepresentedRows(space, free_part(blocks), 0, training=False)
         assignment = assign_all(
-            rows,
-            space,
-            rule,
-            state,
-            context.engine,
-            Reporter(context.listeners),
-            here=False,
+            rows, space, rule, state, context.engine, Reporter(context.listeners), here=False
         )
         whole = RepresentedRows(space, blocks, 0)
         known = sums_of_known(whole, len(state.centres), context.engine)

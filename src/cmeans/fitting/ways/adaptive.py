@@ -33,14 +33,7 @@ from ..fit_plan import adaptive_visits
 from ..fitted_attributes import certified
 from ..geometry import Geometry
 from ..kernel_evidence import given_kernel
-from ..procedure import (
-    FitContext,
-    FitSettings,
-    Method,
-    Outcome,
-    PlannedEvidence,
-    Procedure,
-)
+from ..procedure import FitContext, FitSettings, Method, Outcome, PlannedEvidence, Procedure
 from ..space import build_geometry
 from ..stages.scaled import ScaledFeatures
 from ..validation import one_of, real

@@ -177,12 +177,7 @@ class CentresDisplay(Display):
         values = self.values[:, self.shown_].T
         most = float(np.abs(values).max()) or 1.0
         self.image_ = self.ax_.imshow(
-            values,
-            cmap=DIVERGING,
-            vmin=-most,
-            vmax=most,
-            aspect="auto",
-            interpolation="nearest",
+            values, cmap=DIVERGING, vmin=-most, vmax=most, aspect="auto", interpolation="nearest"
         )
         self.figure_.colorbar(
             self.image_, ax=self.ax_, label="deviations from the mean of all rows"
