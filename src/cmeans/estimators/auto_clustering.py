@@ -17,20 +17,20 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import IntArray
-from ..data.blocks import Blocks, mapped
+from ..data.blocks import mapped
 from ..data.files.discovery import files_of
-from ..data.limits import Limits
 from ..data.outputs import FloatArray, Labels
 from ..engines import Engine
 from ..evidence.gain_drops import CLEAR
 from ..evidence.kind import kind_of
 from ..evidence.near_rows import NearRows
 from ..evidence.record import Evidence
-from ..fitting.arguments import Auto, RunsPasses, check_engine
+from ..fitting.arguments import Auto, check_engine
 from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.named_parameters import NamedParameters
+from ..fitting.runs_passes import RunsPasses
 from ..fitting.seen_rows import OtherPartition
-from ..fitting.validation import checked_random_state, one_of, read_rows, real, weights_of
+from ..fitting.validation import checked_random_state, one_of, read_rows, real
 from ..runtime.checks import is_auto, number_bounds
 from ..runtime.docstrings import describes_arguments
 from ..runtime.progress import trials
@@ -134,7 +134,6 @@ class AutoClustering(
     """
 
     _own_evidence = "evidence_"
-    _limits = Limits()  # no parameter
     _taken_fields: ClassVar[dict[str, tuple[str, ...]]] = {}
     best_estimator_: Any
     evidence_: Evidence
@@ -207,10 +206,7 @@ class AutoClustering(
         started, name = time.monotonic(), type(self).__name__
         least, most = number_bounds(self.n_clusters, name)
         self._check()
-        given = read_rows(self, X, fitting=True)
-        given.name_columns(self)
-        weight, unit = weights_of(given, sample_weight, name)
-        blocks = Blocks(given.x, weight, unit=unit, limits=self._limits)
+        given, blocks = self._rows_to_fit(X, sample_weight)
         seed = checked_random_state(self.random_state, name).randint(2**31 - 1)
         with self._engine(blocks) as engine:
             judged = judged_rows(blocks, self.scaling, engine, seed)

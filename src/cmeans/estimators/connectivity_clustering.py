@@ -22,10 +22,8 @@ from ..fitting.landmark_choice import Landmarks, landmarks_from, refuse_others
 from ..fitting.validation import (
     checked_random_state,
     one_of,
-    read_rows,
     read_weights,
     real,
-    weights_of,
 )
 from ..graphs.piece_choice import gaps, least_weight
 from ..graphs.piece_partition import LEAST_NOISE, PieceNoise, PiecePartition
@@ -265,9 +263,7 @@ class ConnectivityClustering(PieceAnswers):
             self.n_features_in_ = int(distances.shape[1])
             return connected_graph(distances, weight * unit, self.min_samples)
         rng = checked_random_state(self.random_state, name)
-        given = read_rows(self, X, fitting=True)
-        given.name_columns(self)
-        blocks = self._blocks(given.x, *weights_of(given, sample_weight, name))
+        _, blocks = self._rows_to_fit(X, sample_weight)
         with self._engine(blocks) as engine:
             found = connected_rows(
                 blocks,

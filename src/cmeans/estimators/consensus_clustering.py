@@ -22,7 +22,7 @@ from ..fitting.arguments import check_engine
 from ..fitting.consensus import CoAssociation, LabelPatterns
 from ..fitting.covariance import Covariance
 from ..fitting.fitted_attributes import restored_on_failure
-from ..fitting.validation import checked_random_state, integer, read_rows, read_weights, weights_of
+from ..fitting.validation import checked_random_state, integer, read_weights
 from ..metrics.matching import adjusted_rand, shared_weights
 from ..rules import Fuzzy
 from ..runtime.docstrings import describes_arguments
@@ -149,18 +149,16 @@ class ConsensusClustering(PlacedClustering[IntArray]):
             self._checked()
             rng = checked_random_state(self.random_state, name)
             with naming(name):
-                given = read_rows(self, X, fitting=True)
-                given.name_columns(self)
-                weight, unit = weights_of(given, sample_weight, name)
-            if self.n_clusters > len(weight):
+                _, rows = self._rows_to_fit(X, sample_weight)
+            if self.n_clusters > rows.n_rows:
                 raise ValueError(
                     f"{name}(n_clusters={self.n_clusters}): there are fewer rows than clusters, "
-                    f"n_samples={len(weight)}; take fewer clusters."
+                    f"n_samples={rows.n_rows}; take fewer clusters."
                 )
             seed = int(rng.randint(2**31))
             self.members_ = self._fitted_members(X, sample_weight, seed)
             self.member_labels_ = self._labels_of_members(X)
-            patterns = LabelPatterns.among(self.member_labels_, weight[:] * unit)
+            patterns = LabelPatterns.among(self.member_labels_, rows.weight[:] * rows.unit)
             with naming(name):
                 self._co_association = self._consensus(patterns, seed)
             self.n_clusters_ = self._co_association.n_clusters

@@ -16,10 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from ..data.arrays import Float64, IntArray
 from ..data.blocks import Blocks, spans
 from ..data.files.discovery import files_of
-from ..data.limits import Limits
 from ..data.outputs import Labels, RowOutputs
-from ..fitting.arguments import RunsPasses
 from ..fitting.named_parameters import NamedParameters
+from ..fitting.runs_passes import RunsPasses
 from ..fitting.seen_rows import SeenRows, evenly_spaced
 from ..fitting.validation import read_rows, weights_of
 from ..spaces.centres import Centres
@@ -66,7 +65,6 @@ class PlacedClustering(
     """Base of clusterings without kernels and sweeps: rows have places, such as the nearest nodes
     of a graph, and all answers come from these."""
 
-    _limits = Limits()  # no parameter
     n_clusters: Any
     labels_: Labels
     n_clusters_: int
@@ -155,7 +153,7 @@ class PlacedClustering(
         """Return the places of rows, new ones too."""
         check_is_fitted(self)
         x = read_rows(self, X, fitting=False).x
-        return self._find_rows(self._blocks(x, np.broadcast_to(1.0, (int(x.shape[0]),)), 1.0))
+        return self._find_rows(self._blocks(x, np.broadcast_to(1.0, (int(x.shape[0]),))))
 
     def _seen(self, X: Any, diag: Any, sample_weight: Any, most: int) -> SeenRows:
         """Return what the model says of at most so many rows of X, evenly spaced."""
@@ -191,11 +189,6 @@ class PlacedClustering(
             blocks = blocks.part(numbers, weight[numbers])
         blocks = blocks.in_memory()
         return numbers, blocks.x, weight, unit, self._find_rows(blocks)
-
-    def _blocks(self, x: Any, weight: Any, unit: float) -> Blocks:
-        return Blocks(
-            x, weight, unit=unit, limits=self._limits, n_threads=self._engine_of(x).n_threads
-        )
 
     @property
     def _n_features_out(self) -> int:

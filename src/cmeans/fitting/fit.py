@@ -56,9 +56,7 @@ from .validation import (
     checked_random_state,
     integer,
     one_of,
-    read_rows,
     real,
-    weights_of,
 )
 from .ways.by_sweeps import BySweeps
 
@@ -182,9 +180,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
         n_clusters = model._clusters_for(procedure, settings.n_clusters, blocks.n_rows)
         settings = replace(settings, n_clusters=n_clusters)
         engine = model._engine_of(blocks.x)
-        context = FitContext(
-            model, procedure, settings, given, blocks, engine, None, (), None, FitRecord()
-        )
+        context = FitContext(model, procedure, settings, given, blocks, engine)
         memory, (n, d) = model._expected_memory(context, most=True), blocks.x.shape
         visits = model._usual_visits(procedure, settings, blocks)
         return FitPlan(int(n), int(d), memory.taken, memory.needed, memory.share, *visits)
@@ -247,16 +243,8 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
 
     def _blocks_of(self, X: Any, sample_weight: Any, kernel: Kernel) -> tuple[CheckedRows, Blocks]:
         """Read the rows of a fit and their weights."""
-        given = read_rows(self, X, fitting=True, sparse=not kernel.takes_kernel_values)
-        given.name_columns(self)
-        weight, unit = weights_of(given, sample_weight, type(self).__name__)
-        blocks = Blocks(
-            given.x,
-            weight,
-            unit=unit,
-            limits=self._limits,
-            n_threads=self._engine_of(given.x).n_threads,
-        )
+        sparse = not kernel.takes_kernel_values
+        given, blocks = self._rows_to_fit(X, sample_weight, sparse=sparse)
         return given, blocks.in_their_place()
 
     def _clusters_for(self, procedure: Procedure, n_clusters: int, n_rows: int) -> int:

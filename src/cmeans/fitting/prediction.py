@@ -25,9 +25,8 @@ from ..data.arrays import (
     to_numpy,
     unlabelled,
 )
-from ..data.blocks import Blocks, mapped, spans
+from ..data.blocks import mapped, spans
 from ..data.files.discovery import files_of
-from ..data.limits import Limits
 from ..data.outputs import FloatArray, Labels, RowOutputs, TopMemberships
 from ..data.powers import PowerUnits
 from ..data.scaling import FeatureUnits, Units
@@ -47,10 +46,11 @@ from ..sweeps.passes import DistancePass, NearestPass
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from ..sweeps.statistics import FinalSums
-from .arguments import RunsPasses, asked_top_k
+from .arguments import asked_top_k
 from .fitted_attributes import FittedAttributes, KeptMemberships, OutlierThreshold, noise_of
 from .rows.dask_answers import lazily
 from .rows.empty import warn_of_empty_rows
+from .runs_passes import RunsPasses
 from .seen_rows import SeenRows, evenly_spaced
 from .validation import diagonal_for_prediction, integer, read_rows, weights_of
 
@@ -75,7 +75,6 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
     _factors: Float64 | None = None
     _powers: PowerUnits | None = None
     _sums_to_one: bool = True  # whether memberships do, under the rule of the parameters
-    _limits: Limits = Limits()  # no parameter, and not saved
     _answers_no_rows = False  # True: of a chunk without rows answers are empty
     memberships_ = KeptMemberships()
     outlier_threshold_ = OutlierThreshold()
@@ -478,9 +477,7 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
         with naming(estimator_name):
             weight = self.kernel_.row_weights(x, weight)
         scaled = x if self._units is None else mapped(x, self._units)
-        blocks = Blocks(
-            scaled, weight, unit=unit, limits=self._limits, n_threads=self._engine_of(x).n_threads
-        )
+        blocks = self._blocks(scaled, weight, unit)
         known = True
         if self.kernel_.takes_kernel_values:
             kxx = diagonal_for_prediction(diag, x, estimator_name, self._training_diag)

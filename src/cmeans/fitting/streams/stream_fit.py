@@ -251,20 +251,10 @@ class StreamingBase(BaseCMeans):
         given = read_rows(self, X, fitting=begins)
         if begins:
             given.name_columns(self)
-        weight, unit = weights_of(given, sample_weight, estimator_name)
-        blocks = Blocks(given.x, weight, unit=unit, limits=self._limits)
+        blocks = self._blocks(given.x, *weights_of(given, sample_weight, estimator_name))
         with verbose_log(self.verbose, estimator_name, self.tol), self._engine(blocks) as engine:
             context = FitContext(
-                self,
-                procedure,
-                settings,
-                given,
-                blocks,
-                engine,
-                None,
-                current_listeners(),
-                None,
-                FitRecord(),
+                self, procedure, settings, given, blocks, engine, listeners=current_listeners()
             )
             for stage in self._stages(procedure, settings, blocks, **told):
                 context = stage.settle(context)
