@@ -10,6 +10,7 @@ import numpy as np
 import scipy.linalg
 from scipy import sparse
 
+from ..data.additive import Additive
 from ..data.arrays import Array, Float64, IntArray, in_float64, is_foreign, is_sparse, namespace
 from ..data.blocks import Blocks
 from ..engines import Engine, Pass
@@ -101,16 +102,13 @@ class Falloff:
 
 
 @dataclass(frozen=True)
-class _GraphSums:
+class _GraphSums(Additive):
     """Z^T W Z (s, s) of some rows, with their weights in the graph and with their own."""
 
     graph: sparse.csr_array
     own: sparse.csr_array
     # the rows' weights at landmarks, where they are to be kept
     found: tuple[sparse.csr_array, ...] = ()
-
-    def __add__(self, other: _GraphSums) -> _GraphSums:
-        return _GraphSums(self.graph + other.graph, self.own + other.own, self.found + other.found)
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import entr
 from sklearn.utils.validation import check_is_fitted
 
+from ..data.additive import Additive
 from ..data.arrays import Float64, host_float64
 from ..data.blocks import spans
 from ..engines import Pass
@@ -23,7 +24,7 @@ CELLS = 2**18  # rows times clusters that are worked on together
 
 
 @dataclass(frozen=True)
-class ValiditySums:
+class ValiditySums(Additive):
     """Sums over rows i of weight w_i, with memberships u_ij (u1 and u2 the two largest of a row),
     w_ij = w_i u_ij^m, distances d_ij to the centres, and the silhouette s_i = (d2 - d1) / d2 of the
     two smallest of them."""
@@ -37,14 +38,6 @@ class ValiditySums:
     mass: Float64  # (c,) sum_i w_ij
     deviation: Float64  # (c,) sum_i w_ij d_ij
     spread: Float64  # (c,) sum_i w_ij d_ij^2
-
-    def __add__(self, other: ValiditySums) -> ValiditySums:
-        return ValiditySums(
-            *(getattr(self, field.name) + getattr(other, field.name) for field in fields(self))
-        )
-
-    def __mul__(self, factor: float) -> ValiditySums:
-        return ValiditySums(*(getattr(self, field.name) * factor for field in fields(self)))
 
     @classmethod
     def of_memberships(cls, u: Float64, weight: Float64) -> ValiditySums:

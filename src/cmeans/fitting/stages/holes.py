@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...data.additive import Additive
 from ...data.arrays import Float64, IntArray, numpy_dtype, to_numpy
 from ...data.blocks import Blocks, GivenRows
 from ...data.files.schema import shortened
@@ -47,21 +48,13 @@ class Holes(Stage):
 
 
 @dataclass(frozen=True)
-class ObservedSums:
+class ObservedSums(Additive):
     """Sums over rows by column."""
 
     missing: IntArray  # (d,) rows without a value
     mass: Float64  # (d,) sum of the weights of rows with a value
     moment: Float64  # (d,) sum of weight x over them
     weight: float  # sum of the weights of all rows with any value
-
-    def __add__(self, other: ObservedSums) -> ObservedSums:
-        return ObservedSums(
-            self.missing + other.missing,
-            self.mass + other.mass,
-            self.moment + other.moment,
-            self.weight + other.weight,
-        )
 
     def complain(self, labels: Any, estimator_name: str) -> None:
         """Refuse columns (d,) in which nothing is observed; warn of those in which hardly anything
