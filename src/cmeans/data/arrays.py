@@ -121,6 +121,14 @@ def without_gradients(x: Array) -> Array:
     return x.detach() if array_api_compat.is_torch_array(x) else x
 
 
+def ratios(numerators: Any, denominators: Any, otherwise: Any = 0.0) -> Float64:
+    """Return quotients where the denominator is above 0, and another value elsewhere."""
+    shape = np.broadcast_shapes(numerators.shape, denominators.shape)
+    found: Float64 = np.broadcast_to(np.asarray(otherwise, np.float64), shape).copy()
+    np.divide(numerators, denominators, out=found, where=denominators > 0)
+    return found
+
+
 def dense_like(x: Array) -> Array:
     """Return an empty array (0,) of the library, device and dtype that values computed from x
     have."""

@@ -22,6 +22,7 @@ from ..fitting.arguments import check_engine
 from ..fitting.consensus import CoAssociation, LabelPatterns
 from ..fitting.covariance import Covariance
 from ..fitting.fitted_attributes import restored_on_failure
+from ..fitting.seen_rows import first_rows
 from ..fitting.validation import checked_random_state, integer, read_weights
 from ..metrics.matching import adjusted_rand, shared_weights
 from ..rules import Fuzzy
@@ -32,7 +33,7 @@ from ..spaces.centres import Centres
 from ..storage.overwriting import refuse_overwriting
 from .gaussian_mixture import GaussianMixture
 from .kernel_kmeans import KernelKMeans
-from .placed_clustering import ClusterView, PlacedClustering, Written, first_rows
+from .placed_clustering import ClusterView, PlacedClustering, Written
 
 STARTS = 10  # of the k-means that finds the consensus
 TAILS = 5.0  # degrees of freedom of the members of Student's t

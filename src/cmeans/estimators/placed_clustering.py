@@ -32,17 +32,6 @@ Answer = TypeVar("Answer")  # places of rows
 Written = tuple[bool | None, int | None, float | None]
 
 
-def first_rows(labels: Labels, values: Float64, n_clusters: int, count: int) -> IntArray:
-    """Return the numbers (c, count) of the rows of the smallest values (n,) of each cluster, the
-    smallest first; -1 where it has fewer."""
-    found = np.full((n_clusters, count), -1)
-    for cluster in range(n_clusters):
-        rows = np.flatnonzero(labels == cluster)
-        first = rows[np.argsort(values[rows], kind="stable")[:count]]
-        found[cluster, : len(first)] = first
-    return found
-
-
 @dataclass(frozen=True)
 class ClusterView:
     """Rows among the clusters."""

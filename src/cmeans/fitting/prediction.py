@@ -51,7 +51,7 @@ from .fitted_attributes import FittedAttributes, KeptMemberships, OutlierThresho
 from .rows.dask_answers import lazily
 from .rows.empty import warn_of_empty_rows
 from .runs_passes import RunsPasses
-from .seen_rows import SeenRows, evenly_spaced
+from .seen_rows import SeenRows, evenly_spaced, first_rows
 from .validation import diagonal_for_prediction, integer, read_rows, weights_of
 
 Part = TypeVar("Part")
@@ -359,7 +359,7 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
         scores: FloatArray = namespace(parts[0]).concat(parts)
         return scores
 
-    def representatives(self, k: int = 1) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+    def representatives(self, k: int = 1) -> IntArray:
         """Row numbers (c, k) of the k most typical training rows of each cluster, nearest first; -1
         where it has fewer."""
         check_is_fitted(self)
@@ -374,13 +374,7 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
                 "representatives: of rows that are not in memory only labels are kept, not how "
                 "near each is to its centre."
             )
-        labels = to_numpy(self.labels_)
-        out = np.full((len(self._state.centres), k), -1, dtype=np.int64)
-        for j in range(len(out)):
-            rows = np.flatnonzero(labels == j)
-            nearest = rows[np.argsort(self._nearest[rows], kind="stable")[:k]]
-            out[j, : len(nearest)] = nearest
-        return out
+        return first_rows(to_numpy(self.labels_), self._nearest, len(self._state.centres), k)
 
     def _kept_outputs(self) -> RowOutputs:
         """Return the labels and memberships that a fit has kept, on the host."""

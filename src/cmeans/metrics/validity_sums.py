@@ -10,7 +10,7 @@ from scipy.special import entr
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.additive import Additive
-from ..data.arrays import Float64, host_float64
+from ..data.arrays import Float64, host_float64, ratios
 from ..data.blocks import spans
 from ..engines import Pass
 from ..fitting.prediction import Predicting
@@ -49,9 +49,7 @@ class ValiditySums(Additive):
         """Return the sums of some rows: memberships, their powers u^m, and distances (b, c),
         weights (b,)."""
         nearest, second = _ends(distances, smallest=True)
-        silhouettes = np.divide(
-            second - nearest, second, out=np.zeros_like(second), where=second > 0
-        )
+        silhouettes = ratios(second - nearest, second)
         largest, next_largest = _ends(u, smallest=False)
         clearness = largest - next_largest
         return cls(
