@@ -6,7 +6,7 @@ import os
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
@@ -41,6 +41,7 @@ from .auto_candidates import CandidatePartitions
 from .auto_choice import CANDIDATES, MOST, ON_A_PLANE, AutoChoice
 from .auto_rows import SCALERS, JudgedRows, judged_rows
 from .auto_spaces import COSTS, SamplePartitions, SpaceWords
+from .fits_to_all import FitsToAll
 
 BUDGET = 1e8  # row visits: some ten seconds of one processor
 SPACES = tuple(name for name in COSTS if name != "dense pieces")
@@ -456,42 +457,6 @@ class AutoClustering(
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-@dataclass
-class FitsToAll:
-    """Fits to all rows, each made once, with what they warn of."""
-
-    rows: Any
-    sample_weight: Any
-    words: SpaceWords
-    engine: Engine | None
-    scalers: tuple[Any, ...]  # that made the rows
-    n_rows: int
-    made: dict[tuple[str, int], tuple[Any, list[warnings.WarningMessage]]] = field(
-        default_factory=dict
-    )
-
-    def labels(self, numbers: Any, space: str, number: int) -> IntArray:
-        """Return the labels of some rows, in so many clusters of a space."""
-        labels: IntArray = np.asarray(self._fit(space, number)[0].labels_)[numbers]
-        return labels
-
-    def last(self, space: str, number: int) -> Any:
-        """Return the model, and warn of what its fit warned of."""
-        model, caught = self._fit(space, number)
-        for one in caught:
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-        return model
-
-    def _fit(self, space: str, number: int) -> tuple[Any, list[warnings.WarningMessage]]:
-        if (space, number) not in self.made:
-            model = self.words.estimator(space, number, self.n_rows).set_params(engine=self.engine)
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                model.fit(self.rows, sample_weight=self.sample_weight)
-            self.made[space, number] = model, caught
-        return self.made[space, number]
 
 
 def _at_the_end(choice: AutoChoice, number: int, most: float) -> list[str]:
