@@ -16,7 +16,7 @@ from ..runtime.numerals import in_digits
 from ..runtime.stored_classes import stored
 from ..sampling.population import JudgedSample, Population
 from ..spaces import LandmarkSpace, gram_matrix
-from ..spaces.base import ProductRows
+from ..spaces.rows import ProductRows
 from ..spaces.spectrum import leading_sum
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics

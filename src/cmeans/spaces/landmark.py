@@ -28,10 +28,11 @@ from ..kernels import Columns, Kernel
 from ..runtime.numerals import in_digits
 from ..runtime.stored_classes import stored
 from ..runtime.user_warnings import OutOfRangeError
-from .base import Pairing, ProductRows, Rows, Space, columns_of, kernel_room, mean_products
+from .base import Pairing, Space, columns_of, kernel_room, mean_products
 from .centres import Centres
 from .conjugate_gradients import conjugate_gradients, solver_tolerance
 from .kernel_centring import Centring
+from .rows import ProductRows, Rows
 from .spectrum import estimated_largest_eigenvalue
 from .whiteners import cholesky_whitener, tries_cholesky, whitener
 

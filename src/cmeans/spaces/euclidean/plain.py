@@ -26,8 +26,9 @@ from ...data.blocks import Block
 from ...kernels import Cosine, Kernel, Linear
 from ...runtime.stored_classes import stored
 from ...runtime.user_warnings import OutOfRangeError
-from ..base import ProductRows, Rows, RowValues, View, kernel_room
+from ..base import kernel_room
 from ..centres import Centres
+from ..rows import ProductRows, Rows, RowValues, View
 from .incomplete import IncompleteSpace
 from .partial import PartialSpace
 from .points import PointSpace
