@@ -20,11 +20,11 @@ from ..data.arrays import (
     foreign_like,
     namespace,
     numpy_dtype,
-    one_hot,
     to_numpy,
 )
 from ..data.blocks import Blocks, blocks_of
 from ..data.outputs import FloatArray, Labels, TopMemberships
+from ..data.partitions import one_hot
 from ..engines.one_blas_thread import one_blas_thread
 from ..kernels import Kernel
 from ..landmarks.certificate import certify

@@ -14,17 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 from ..data.arrays import (
     Array,
     IntArray,
-    MadeLabels,
-    Partition,
     as_like,
     host_float64,
     is_sparse,
     namespace,
-    one_hot,
     rounding,
     rounding_of_sums,
 )
 from ..data.blocks import Block, blocks_of
+from ..data.partitions import MadeLabels, Partition, one_hot
 from ..runtime.user_warnings import warn
 from ..sampling.drawing import balanced_labels, new_key
 from ..sampling.kmeans_parallel import scalable_kmeans_plus_plus

@@ -9,8 +9,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..data.arrays import Float64, IntArray, is_sparse, one_hot
+from ..data.arrays import Float64, IntArray, is_sparse
 from ..data.blocks import Blocks
+from ..data.partitions import one_hot
 from ..engines import Engine
 from ..estimators.kernel_kmeans import KernelKMeans
 from ..estimators.plotting import Plotting

@@ -13,7 +13,6 @@ from ..data.arrays import (
     Array,
     Float64,
     IntArray,
-    Partition,
     as_like,
     device,
     host_float64,
@@ -23,6 +22,7 @@ from ..data.arrays import (
     to_numpy,
 )
 from ..data.outputs import RowOutputs
+from ..data.partitions import Partition
 from ..rules import Rule
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ..spaces import Rows, Space

@@ -9,8 +9,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, IntArray, Partition, fill_rows, to_numpy
+from ..data.arrays import Array, Float64, IntArray, fill_rows, to_numpy
 from ..data.known_labels import known_of
+from ..data.partitions import Partition
 from ..engines import NumberedPass, Pass
 from ..rules import Hard, Rule
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
