@@ -24,14 +24,13 @@ from ..data.arrays import (
     is_foreign,
     is_sparse,
     itemsize,
-    masked_entries,
     namespace,
-    sparse_damage,
     to_numpy,
     unlabelled,
     without_gradients,
 )
 from ..data.blocks import spans
+from ..data.damage import masked_entries, sparse_damage
 from ..data.files import open_blocks
 from ..data.limits import Limits
 from ..data.narrow_rows import NarrowRows, is_narrow

@@ -8,8 +8,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..data.arrays import Array, masked_entries, namespace, to_numpy
+from ..data.arrays import Array, namespace, to_numpy
 from ..data.blocks import blocks_of
+from ..data.damage import masked_entries
 from .base import Columns, Kernel, equal_fields
 
 
