@@ -26,7 +26,7 @@ from ..evidence.kind import kind_of
 from ..evidence.near_rows import NearRows
 from ..evidence.record import Evidence
 from ..fitting.arguments import Auto, check_engine
-from ..fitting.fitted_attributes import restored_on_failure
+from ..fitting.attribute_names import restored_on_failure
 from ..fitting.named_parameters import NamedParameters
 from ..fitting.runs_passes import RunsPasses
 from ..fitting.seen_rows import OtherPartition

@@ -10,6 +10,7 @@ from ..data.arrays import Float64
 from ..data.outputs import Labels
 from ..engines import Engine
 from ..fitting.arguments import Auto, check_engine
+from ..fitting.attribute_names import restored_on_failure
 from ..fitting.connected import (
     ConnectedRows,
     connected_graph,
@@ -17,7 +18,6 @@ from ..fitting.connected import (
     given_distances,
     warn_of_no_direction,
 )
-from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.landmark_choice import Landmarks, landmarks_from, refuse_others
 from ..fitting.validation import (
     checked_random_state,

@@ -19,9 +19,9 @@ from ..data.files.discovery import files_of
 from ..data.outputs import Labels
 from ..engines import Engine, brought
 from ..fitting.arguments import check_engine
+from ..fitting.attribute_names import restored_on_failure
 from ..fitting.consensus import CoAssociation, LabelPatterns
 from ..fitting.covariance import Covariance
-from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.seen_rows import first_rows
 from ..fitting.validation import checked_random_state, integer, read_weights
 from ..metrics.matching import adjusted_rand, shared_weights

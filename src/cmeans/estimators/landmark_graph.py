@@ -13,7 +13,7 @@ from ..data.arrays import Array, namespace
 from ..data.blocks import Blocks
 from ..engines import Engine
 from ..fitting.arguments import Auto, check_engine, check_landmarks
-from ..fitting.fitted_attributes import restored_on_failure
+from ..fitting.attribute_names import restored_on_failure
 from ..fitting.landmark_choice import Landmarks, check_graph_landmarks, landmarks_from
 from ..fitting.named_parameters import NamedParameters
 from ..fitting.runs_passes import RunsPasses

@@ -10,6 +10,7 @@ from ..data.arrays import Float64
 from ..data.outputs import Labels
 from ..engines import Engine
 from ..fitting.arguments import Auto, check_engine
+from ..fitting.attribute_names import restored_on_failure
 from ..fitting.communities import (
     CommunityRows,
     found_communities,
@@ -19,7 +20,6 @@ from ..fitting.communities import (
     neighbour_rows,
 )
 from ..fitting.connected import warn_of_no_direction
-from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.validation import integer, one_of, read_weights, real
 from ..graphs.community_levels import STABLE, CommunitySearch, StableCommunities
 from ..graphs.community_number import number_of, with_number

@@ -14,8 +14,8 @@ from ..data.arrays import Float64
 from ..data.blocks import Blocks
 from ..engines import Engine
 from ..fitting.arguments import Auto, GammaName, InitName, StretchedStreamRule, check_landmarks
+from ..fitting.attribute_names import restored_on_failure
 from ..fitting.covariance import Covariance, CovarianceName
-from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.geometry import Geometry
 from ..fitting.kernel_evidence import given_kernel
 from ..fitting.landmark_choice import Landmarks, given_landmarks, landmarks_from

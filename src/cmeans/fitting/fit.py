@@ -27,15 +27,10 @@ from ..solvers.observer import FitRecord
 from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Stopping
 from .arguments import MissingName, check_engine
+from .attribute_names import OF_ROWS, OPTIONAL, restored_on_failure
 from .covariance import takes_csr
 from .fit_plan import FitPlan
-from .fitted_attributes import (
-    OF_ROWS,
-    OPTIONAL,
-    restored_on_failure,
-    row_attributes,
-    warn_of_result,
-)
+from .fitted_attributes import row_attributes, warn_of_result
 from .geometry import Geometry
 from .init import METHODS, check_init
 from .kernel_evidence import given_kernel

@@ -16,7 +16,7 @@ from ...engines.dask.dask_api import is_collection, row_by_row
 from ...engines.dask.rows import type_and_columns
 from ...runtime.docstrings import describes_arguments
 from ...runtime.user_warnings import collected
-from ..fitted_attributes import PER_ROW
+from ..attribute_names import PER_ROW
 from ..streams.no_rows import has_no_rows, refuse_other_width
 from ..validation import check_columns
 

@@ -39,16 +39,11 @@ from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
 from ...sweeps.statistics import KnownSums
 from ..arguments import StreamRule, StretchedStreamRule, changed_among
+from ..attribute_names import OF_ROWS, restored_on_failure
 from ..covariance import Covariance, CovarianceName
 from ..fit import BaseCMeans
 from ..fit_plan import SWEEPS_AFTER_SAMPLES, usual_visits
-from ..fitted_attributes import (
-    OF_ROWS,
-    centre_attributes,
-    fallen_centres,
-    restored_on_failure,
-    warn_of_rows,
-)
+from ..fitted_attributes import centre_attributes, fallen_centres, warn_of_rows
 from ..geometry import Geometry
 from ..init import InitContext, starts
 from ..kernel_evidence import given_kernel, settled_kernel

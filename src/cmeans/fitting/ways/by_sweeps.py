@@ -27,9 +27,10 @@ from ...sweeps.choice import labels_tell, memory_of
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
+from ..attribute_names import OF_ROWS
 from ..expected_space import ExpectedRows, ExpectedSpace, expected_space
 from ..fit_plan import usual_visits, visits_of_runs
-from ..fitted_attributes import OF_ROWS, certified, model_attributes
+from ..fitted_attributes import certified, model_attributes
 from ..geometry import Geometry
 from ..init import InitContext, hierarchical_starts, starts
 from ..memory import FitSizes, MemoryPlan, of_start, plan
