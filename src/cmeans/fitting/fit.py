@@ -30,7 +30,7 @@ from .arguments import MissingName, check_engine
 from .attribute_names import OF_ROWS, OPTIONAL, restored_on_failure
 from .covariance import takes_csr
 from .fit_plan import FitPlan
-from .fitted_attributes import row_attributes, warn_of_result
+from .fitted_attributes import row_attributes
 from .geometry import Geometry
 from .init import METHODS, check_init
 from .kernel_evidence import given_kernel
@@ -38,6 +38,7 @@ from .landmark_choice import checked_landmarks
 from .named_parameters import NamedParameters
 from .prediction import Predicting
 from .procedure import FitContext, FitSettings, Method, Procedure, Stage
+from .result_warnings import warn_of_result
 from .search import Search, search_from, search_within
 from .space import check_kernel
 from .stages.holes import Holes

@@ -43,12 +43,13 @@ from ..attribute_names import OF_ROWS, restored_on_failure
 from ..covariance import Covariance, CovarianceName
 from ..fit import BaseCMeans
 from ..fit_plan import SWEEPS_AFTER_SAMPLES, usual_visits
-from ..fitted_attributes import centre_attributes, fallen_centres, warn_of_rows
+from ..fitted_attributes import centre_attributes
 from ..geometry import Geometry
 from ..init import InitContext, starts
 from ..kernel_evidence import given_kernel, settled_kernel
 from ..memory import MemoryPlan, require
 from ..procedure import FitContext, FitSettings, Method, Outcome, Procedure, Swept, method_of
+from ..result_warnings import fallen_centres, warn_of_rows
 from ..rows.out_of_range import refuse_overflow
 from ..space import estimator_graph
 from ..stages.known import beside_known, sums_of_known, with_second_moments
