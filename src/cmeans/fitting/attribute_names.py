@@ -23,11 +23,7 @@ PER_ROW = (
     "outlier_scores_",
     "probabilities_",
 )
-
-
 OF_ROWS = (*PER_ROW, "objective_", "objective_history_", "outlier_threshold_", "separation_")
-
-
 OPTIONAL = (
     "bics_",
     "cluster_centers_",
@@ -57,8 +53,6 @@ OPTIONAL = (
     "_nearest",
     "_powers",
 )  # attributes of some fits only
-
-
 PRIVATE = {
     "_space",
     "_state",
@@ -83,8 +77,6 @@ PRIVATE = {
     "_powers",
     "_co_association",
 }
-
-
 FITTED_NAME = re.compile(r"[a-z][a-z0-9_]*_")
 
 

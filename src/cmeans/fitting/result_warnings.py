@@ -57,14 +57,22 @@ def warn_of_rows(geometry: Geometry, result: FitResult, estimator_name: str) -> 
         warn_of_empty_rows(result.assignment.empty, labels.shape[0], geometry.space, estimator_name)
 
 
-def fallen_centres(geometry: Geometry, result: FitResult) -> str | None:
-    """Return what is told of centres that have fallen together, with advice; None where none
-    have."""
+def fallen_centres(geometry: Geometry, result: FitResult, *, lay_apart: bool = False) -> str | None:
+    """Return what is told of centres that have fallen together, with advice; None where none have;
+    `lay_apart`: in the chunks of a stream before."""
     # clusters with metrics may share a centre
     if not result.rule.is_soft or len(result.alive) < 2 or result.state.metrics is not None:
         return None
     rule, (centres, within, mass) = result.rule, cluster_spreads(geometry, result)
     apart = separation(centres, within, mass)
+    pairs = 0 if apart < COLLAPSED else coincident_pairs(centres, within)
+    if apart >= COLLAPSED and not pairs:
+        return None
+    if lay_apart:
+        return (
+            "centres that lay apart have come together, as rows in the order of their clusters "
+            f"make them, or memberships that are too soft. {rule.advice_on_meeting()}"
+        )
     if apart < COLLAPSED:
         with one_blas_thread():  # the matrices of advice are too small for more threads
             advice = rule.advice_on_collapse(geometry)
@@ -72,9 +80,6 @@ def fallen_centres(geometry: Geometry, result: FitResult) -> str | None:
             "the clusters have collapsed, all centres are nearly the same point "
             f"(separation_={apart:.2g}); {advice}."
         )
-    pairs = coincident_pairs(centres, within)
-    if not pairs:
-        return None
     with one_blas_thread():
         return f"{pairs} pairs of centres coincide. {rule.advice_on_coincidence(geometry)}"
 

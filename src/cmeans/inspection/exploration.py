@@ -13,8 +13,6 @@ from ..data.arrays import IntArray
 from .page.document import check_page, write_page
 
 CALLER = "explore"
-
-
 HEIGHT = 900  # of a page in a notebook, in pixels
 
 

@@ -283,6 +283,13 @@ class Rule(ParameterObject, ABC):
             return "Possibilistic clusters do not repel each other: take fewer clusters."
         return "Take fewer clusters."
 
+    def advice_on_meeting(self) -> str:
+        """Advice for a stream whose centres lay apart, and have come together."""
+        return (
+            "Take rows in random order, larger chunks, harder memberships, or "
+            "StreamingGaussianMixture, whose clusters come and go."
+        )
+
 
 def check_fuzzifier(rule: Rule, name: str = "m") -> None:
     """Raise ValueError for a fuzzifier that is neither a number above 1 nor "auto"."""

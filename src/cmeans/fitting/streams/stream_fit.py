@@ -269,7 +269,7 @@ class StreamingBase(BaseCMeans):
             reporter = Reporter(
                 context.listeners, f"chunk {1 if stream is None else stream.n_chunks + 1}"
             )
-            begun, again = stream is None, stream is not None and stream.held is None
+            begun, lay_apart = stream is None, stream is not None and stream.held is None
             seed = new_seed(settings) if stream is None else stream.seed
             stream, absorbed = self._absorb(stream, context, reporter, seed, early)
             result = self._result_of(
@@ -286,7 +286,7 @@ class StreamingBase(BaseCMeans):
                     self.objective_,
                 )
             warn_of_rows(absorbed.geometry, result, estimator_name)
-            self._warn_of_fallen(fallen_centres(absorbed.geometry, result), again)
+            self._warn_of_fallen(fallen_centres(absorbed.geometry, result, lay_apart=lay_apart))
             # later chunks are swept without the stages, which have settled what they are swept by
             for stage in context.stages[: len(procedure.stages)] if begun else ():
                 stage.restore(Outcome(absorbed.geometry, Method(absorbed.rule), result))
@@ -612,20 +612,11 @@ class StreamingBase(BaseCMeans):
             stream.row_visits + blocks.n_rows,
         )
 
-    def _warn_of_fallen(self, fallen: str | None, again: bool) -> None:
-        """Warn of centres that have fallen together, once in a stream; `again`: they lay apart in
-        the chunk before."""
-        if fallen is None or "_has_fallen" in vars(self):
-            return
-        if again:
-            fallen = (
-                "centres that lay apart have come together, as rows in the order of their clusters "
-                "make them, or memberships that are too soft. Take rows in random order, larger "
-                "chunks, harder memberships, or StreamingGaussianMixture, whose clusters come and "
-                "go."
-            )
-        self._has_fallen = True
-        warn(f"{type(self).__name__}: {fallen}", ConvergenceWarning)
+    def _warn_of_fallen(self, fallen: str | None) -> None:
+        """Warn once of a stream's centres that have fallen together."""
+        if fallen is not None and "_has_fallen" not in vars(self):
+            self._has_fallen = True
+            warn(f"{type(self).__name__}: {fallen}", ConvergenceWarning)
 
     def _keep_no_clusters(self, X: Any, n_rows: int, n_clusters: int, dtype: Any) -> None:
         """Keep the attributes of rows that are in no cluster yet, or are none."""

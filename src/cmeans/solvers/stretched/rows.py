@@ -31,14 +31,8 @@ from .shrinkage import RIDGE, StandardColumns
 # of the Gaussian of values that are there: sweeps at most, and the change of a covariance in one,
 # in standard columns, below which they end
 MOST_SWEEPS, SETTLED = 100, 1e-6
-
-
 FILLED_VALUES = 2**22  # of covariances at once
-
-
 ROUNDINGS = 4  # of a column's typical value: deviations that are no larger say nothing
-
-
 # the same share where squares are sums about the origin, of CSR rows
 SPARSE_ROUNDING = 1e-6
 
