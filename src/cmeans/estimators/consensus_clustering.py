@@ -114,6 +114,7 @@ class ConsensusClustering(PlacedClustering[IntArray]):
 
     _own_evidence = "agreement_"
     _taken_fields: ClassVar[dict[str, tuple[str, ...]]] = {}
+    _of_rows = "member_labels_"
     _co_association: CoAssociation
 
     def __init__(
@@ -364,12 +365,7 @@ class ConsensusClustering(PlacedClustering[IntArray]):
         return -float(weight @ nearest)
 
     def _rows_of_the_fit(self, asked: str) -> IntArray:
-        check_is_fitted(self)
-        if "member_labels_" not in vars(self):
-            raise ValueError(
-                f"{type(self).__name__}.{asked}: this model was saved without its rows "
-                "(rows=False); take predict, or save with them."
-            )
+        self._refuse_without_rows(asked)
         return self.member_labels_
 
     def _check_stored(self) -> None:

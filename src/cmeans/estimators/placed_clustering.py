@@ -54,6 +54,7 @@ class PlacedClustering(
     """Base of clusterings without kernels and sweeps: rows have places, such as the nearest nodes
     of a graph, and all answers come from these."""
 
+    _of_rows = "_point_of_row"  # the attribute of the places of the rows of the fit
     n_clusters: Any
     labels_: Labels
     n_clusters_: int
@@ -132,7 +133,7 @@ class PlacedClustering(
     def _refuse_without_rows(self, asked: str) -> None:
         """Refuse what needs the rows of the fit where a model has none."""
         check_is_fitted(self)
-        if "_point_of_row" not in vars(self):
+        if self._of_rows not in vars(self):
             raise ValueError(
                 f"{type(self).__name__}.{asked}: this model was saved without its rows "
                 "(rows=False); take predict, or save with them."
