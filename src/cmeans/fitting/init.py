@@ -235,8 +235,6 @@ def _given(init: Any, context: InitContext) -> Centres:
     n_clusters = context.n_clusters
     geometry = context.geometry
     n, d = geometry.blocks.x.shape
-    if isinstance(init, Centres):
-        return init
     if isinstance(init, Predicting):
         return _checked_count(_of_model(init, geometry, estimator_name), n_clusters, estimator_name)
     if is_sparse(init):

@@ -3,7 +3,7 @@ the exact geometry of its sample."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, cast
 
@@ -46,6 +46,7 @@ from ..sampling.pairwise import affinity
 from ..sampling.population import population_of, sample
 from ..solvers.multistart import best_of, concluded
 from ..spaces import ExactSpace, FeatureSpace, solver_tolerance
+from ..spaces.centres import Centres
 from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
@@ -166,15 +167,8 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
             engine,
             settings.stopping,
         )
-        init = _init_on_sample(
-            self.init, whole, sample, numbers, settings.n_clusters, estimator_name
-        )
-        first = starts(
-            init,
-            settings.n_init,
-            InitContext(estimator_name, settings.n_clusters, sample, problem),
-            settings.rng,
-        )
+        about = InitContext(estimator_name, settings.n_clusters, sample, problem)
+        first = _starts_on_sample(self.init, whole, numbers, about, settings)
         observer = self._observer(context, whole, method)
         with self._interruptible(context, whole, method):
             best = best_of(first, settings.n_init, problem, observer)
@@ -223,39 +217,27 @@ def _over_sample(context: FitContext, sample: Blocks) -> FitContext:
     return replace(context.over(sample, context.engine), n_labelled=context.blocks.n_rows)
 
 
-def _init_on_sample(
-    init: Any,
-    whole: Geometry,
-    sample: Geometry,
-    rows: IntArray,
-    n_clusters: int,
-    estimator_name: str,
-) -> Any:
-    """Translate `init` from the rows of X to those of the sample, of which `rows` are the
-    numbers."""
-    n = whole.blocks.n_rows
-    if isinstance(init, (str, Predicting)) or is_sparse(init):
-        return init
-    values = host_array(init, "init", estimator_name)
-    if values.ndim == 1 and np.issubdtype(values.dtype, np.integer):
-        if len(values) == n_clusters:
-            named = whole.blocks.take(row_numbers(values, estimator_name, n, "init"))
-            return sample.space.embed(
-                replace(named, x=whole.kernel.prepare(rows)(named.x))
-                if sample.is_precomputed
-                else named
-            )
-        if len(values) == n:
-            return one_hot(
-                checked_labels(values, n_clusters, estimator_name)[rows], n_clusters, np.zeros(0)
-            )
-    if (
-        values.ndim == 2
-        and values.shape == (n, n_clusters)
-        and values.shape != (n_clusters, whole.blocks.x.shape[1])
-    ):
-        return values[rows]
-    return init
+def _starts_on_sample(
+    init: Any, whole: Geometry, rows: IntArray, about: InitContext, settings: FitSettings
+) -> Iterator[Centres]:
+    """Yield starts by `init`, which speaks of the rows of X, in the space of the sample, of which
+    `rows` are the numbers."""
+    if not isinstance(init, (str, Predicting)) and not is_sparse(init):
+        values = host_array(init, "init", about.estimator_name)
+        n, c, sample = whole.blocks.n_rows, about.n_clusters, about.geometry
+        if values.ndim == 1 and np.issubdtype(values.dtype, np.integer):
+            if len(values) == c:
+                named = whole.blocks.take(row_numbers(values, about.estimator_name, n, "init"))
+                if sample.is_precomputed:
+                    named = replace(named, x=whole.kernel.prepare(rows)(named.x))
+                yield sample.space.feasible(sample.space.embed(named))
+                return
+            if len(values) == n:
+                labels = checked_labels(values, c, about.estimator_name)[rows]
+                init = one_hot(labels, c, np.zeros(0))
+        elif values.shape == (n, c) and values.shape != (c, whole.blocks.x.shape[1]):
+            init = values[rows]
+    yield from starts(init, settings.n_init, about, settings.rng)
 
 
 def build_sample_geometry(request: SpaceRequest) -> tuple[Geometry, Geometry, IntArray]:
