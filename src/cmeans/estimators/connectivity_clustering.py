@@ -19,12 +19,7 @@ from ..fitting.connected import (
     warn_of_no_direction,
 )
 from ..fitting.landmark_choice import Landmarks, landmarks_from, refuse_others
-from ..fitting.validation import (
-    checked_random_state,
-    one_of,
-    read_weights,
-    real,
-)
+from ..fitting.validation import checked_random_state, one_of, read_weights, real
 from ..graphs.piece_choice import gaps, least_weight
 from ..graphs.piece_partition import LEAST_NOISE, PieceNoise, PiecePartition
 from ..graphs.pieces import pieces

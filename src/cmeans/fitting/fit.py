@@ -47,13 +47,7 @@ from .stages.known import KnownRows
 from .stages.linked import LinkedRows
 from .stages.refined import RefinedCut
 from .together import refuse_beside
-from .validation import (
-    CheckedRows,
-    checked_random_state,
-    integer,
-    one_of,
-    real,
-)
+from .validation import CheckedRows, checked_random_state, integer, one_of, real
 from .ways.by_sweeps import BySweeps
 
 # parameters that a resumed fit may change

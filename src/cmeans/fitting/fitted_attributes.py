@@ -1,4 +1,4 @@
-"""Fitted attributes of the model and of its rows, and the warnings about them."""
+"""Fitted attributes of the model and of its rows."""
 
 from __future__ import annotations
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..data.arrays import (
-    Float64,
-)
+from ..data.arrays import Float64
 from ..data.blocks import blocks_of
 from ..engines.one_blas_thread import one_blas_thread
 from ..runtime.numerals import percent

@@ -121,12 +121,7 @@ def transfer(
 
     def packed() -> Packed:
         sums = {"mass": moving.mass, "moment": moving.moment}
-        return {
-            "labels": Beside(kept.column("labels")),
-            **sums,
-            "passes": passes,
-            "last": last,
-        }
+        return {"labels": Beside(kept.column("labels")), **sums, "passes": passes, "last": last}
 
     while passes < max_passes and last:
         ((moving, kept),) = deque(

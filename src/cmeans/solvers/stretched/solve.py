@@ -8,9 +8,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ...data.arrays import (
-    Float64,
-)
+from ...data.arrays import Float64
 from ...rules import Rule
 from ...sampling.population import Population, draw, sample
 from ...spaces.centres import Centres
