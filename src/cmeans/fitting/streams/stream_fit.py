@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, Self, cast, get_args
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -18,10 +18,8 @@ from ...data.known_labels import free_part, known_of
 from ...engines import Chain, ChunkedRows, Engine
 from ...engines.base import Span
 from ...kernels import Kernel, LandmarkGraphKernel
-from ...rules import Fuzzy, Hard, Mixture, NoiseFuzzy, Rule
-from ...rules.base import rule_of
+from ...rules import Rule
 from ...runtime.callbacks import logger, verbose_log
-from ...runtime.checks import parameters_of
 from ...runtime.progress import Reporter, current_listeners
 from ...runtime.user_warnings import warn
 from ...sampling.population import population_of
@@ -38,7 +36,6 @@ from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
 from ...sweeps.statistics import KnownSums
-from ..arguments import StreamRule, StretchedStreamRule, changed_among
 from ..attribute_names import OF_ROWS, restored_on_failure
 from ..covariance import Covariance, CovarianceName
 from ..fit import BaseCMeans
@@ -69,9 +66,9 @@ from .chunks import (
 )
 from .no_rows import has_no_rows, of_no_cluster, refuse_other_width
 from .numbering import numbers_of_labels, tied_numbers
+from .stream_rule import stream_rule
 from .stream_state import Chunk, ChunkResult, EarlyRows, FitSummary, StreamState, WarmupBuffer
 
-GAUSSIAN = "gaussian"  # the rule of mixtures, of streams whose clusters have covariances
 OF_SWEEPS = ("n_iter_", "converged_", "stop_reason_")
 
 
@@ -126,52 +123,9 @@ class StreamingBase(BaseCMeans):
     def _procedure(self) -> Procedure:
         name = type(self).__name__
         refuse_kernel_values(self.kernel, name)
-        rule = self._rule_asked(name)
+        rule = stream_rule(self, name)
         plain = Procedure(partial(method_of, rule), self._by_chunks)
         return stretched(plain, self.covariance, rule, name)
-
-    def _rule_asked(self, name: str) -> Rule:
-        """Return the rule of the parameters: a name has `m` and `noise` beside it, an object its
-        own."""
-        if self.rule == Fuzzy.name:
-            with parameters_of(name, share="noise"):
-                return Fuzzy(self.m) if self.noise is None else NoiseFuzzy(self.m, self.noise)
-        if self.rule == GAUSSIAN and "covariance" in vars(self):
-            return self._mixture(name)
-        names = StretchedStreamRule if "covariance" in vars(self) else StreamRule
-        rule = rule_of(self.rule, name, get_args(names))
-        if self.rule == Hard.name and self.noise is not None:
-            raise ValueError(
-                f"{name}(noise={self.noise!r}): there is no hard rule with noise; take "
-                'rule="fuzzy", or noise=None.'
-            )
-        if rule is self.rule:
-            for word in changed_among({"m", "noise"}, self):
-                raise ValueError(
-                    f"{name}({word}={getattr(self, word)!r}): rule={rule!r} is an object that "
-                    "holds its own parameters."
-                )
-        if rule.needs_pilot or rule.has_prices or rule.most_clusters is not None:
-            raise ValueError(
-                f"{name}(rule={rule!r}): a stream keeps no scales, prices or nearest clusters of "
-                "rows; give another rule."
-            )
-        return rule
-
-    def _mixture(self, name: str) -> Rule:
-        """Return the rule of a mixture of Gaussians."""
-        said = f'{name}(rule="{GAUSSIAN}"'
-        if self.noise is not None:
-            raise ValueError(
-                f"{said}, noise={self.noise!r}): a stream has no noise beside Gaussians so far; "
-                "take noise=None, or GaussianMixture."
-            )
-        if self.covariance is None:
-            raise ValueError(
-                f'{said}, covariance=None): Gaussians have covariances; take covariance="full", '
-                '"diag", "tied" or "spherical".'
-            )
-        return Mixture()
 
     def partial_fit(
         self,
