@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, Self, cast
 
@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ...data.arrays import Float64, is_foreign, numpy_dtype
 from ...data.blocks import Blocks
 from ...data.known_labels import free_part, known_of
-from ...engines import Chain, ChunkedRows, Engine
+from ...engines import ChunkedRows, Engine
 from ...engines.base import Span
 from ...kernels import Kernel, LandmarkGraphKernel
 from ...rules import Rule
@@ -64,31 +64,13 @@ from .chunks import (
     warn_of_loss,
     with_weight,
 )
+from .each_chunk import EachChunk
 from .no_rows import has_no_rows, of_no_cluster, refuse_other_width
 from .numbering import numbers_of_labels, tied_numbers
 from .stream_rule import stream_rule
 from .stream_state import Chunk, ChunkResult, EarlyRows, FitSummary, StreamState, WarmupBuffer
 
 OF_SWEEPS = ("n_iter_", "converged_", "stop_reason_")
-
-
-@dataclass(frozen=True)
-class EachChunk(Chain[Any]):
-    """A stream: its state after each chunk."""
-
-    context: FitContext
-    # of the estimator, the fit, the state before, the rows of the chunk, an engine of their place
-    step: Callable[[Any, FitContext, Any, Blocks, Engine], Any]
-    told: Callable[[Any], Any] | None = None  # of a state that other machines have come to
-
-    def work(self, rows: ChunkedRows, task: int, kept: None, state: Any, engine: Engine) -> Any:
-        return self.step(self.context.estimator, self.context, state, rows.chunk(task), engine)
-
-    def sent(self) -> EachChunk:
-        return EachChunk(self.context.sent(), self.step)
-
-    def heard(self, state: Any) -> Any:
-        return state if self.told is None else self.told(state)
 
 
 class StreamingBase(BaseCMeans):
