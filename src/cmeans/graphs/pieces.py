@@ -116,7 +116,7 @@ def _units(tree: PieceTree, z: float) -> tuple[float, float]:
     largest, mass = float(tree.height.max()), float(tree.weight[tree.roots].sum())
     with np.errstate(over="ignore", under="ignore"):
         power = np.float64(largest) ** z
-        is_usual = SMALL < min(power, power * mass) and max(power, power * mass) < 1 / SMALL
+        is_usual = min(power, power * mass) > SMALL and max(power, power * mass) < 1 / SMALL
     return (1.0, 1.0) if largest == 0 or is_usual else (largest, mass)
 
 
