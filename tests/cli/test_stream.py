@@ -928,5 +928,14 @@ def test_columns_made_of_others(cmeans: Command, tmp_path: Path, feed: Feed) -> 
     assert library.load(state).recipe_.columns == known.columns
     more = cmeans("stream", second, *table, "--resume", "--checkpoint", state)
     assert (more.code, "not seen in 1 row, such as 'd'" in more.err) == (0, True)
-    other = cmeans("stream", second, "--cyclic", "v=7", "--resume", "--checkpoint", state)
-    assert "--cyclic v: " in refused(other)
+    again = "stream", second, "--resume", "--checkpoint", state
+    for given in (
+        ("--cyclic", "v=7"),
+        ("--cyclic", "hour=12"),
+        ("--column-weight", "v=2"),
+        ("--missing-values", "?"),
+        ("--decimal", ","),
+    ):
+        assert f"{' '.join(given)}: {state} was begun" in refused(cmeans(*again, *given))
+    same = cmeans(*again, "--cyclic", "hour=24.0", "--column-weight", "v=4")
+    assert same.code == 0, same.err

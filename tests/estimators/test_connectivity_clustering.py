@@ -330,6 +330,17 @@ def test_nothing_has_a_unit(z: float) -> None:
         np.testing.assert_allclose(other.memberships_, model.memberships_, rtol=1e-12)
 
 
+def test_weights_and_rows_may_both_be_huge() -> None:
+    """Their products would leave float64."""
+    X = touching()[0][:90]
+    model = ConnectivityClustering(4).fit(X)
+    other = ConnectivityClustering(4).fit(2.0**600 * X, sample_weight=np.full(90, 2.0**420))
+    np.testing.assert_array_equal(other.labels_, model.labels_)
+    with np.errstate(over="ignore"):
+        expected = model.cost_curve_ * 2.0**600 * 2.0**420
+    np.testing.assert_allclose(other.cost_curve_, expected, rtol=1e-12)
+
+
 def test_rows_that_are_no_numbers_are_refused() -> None:
     X = touching()[0][:20]
     model = ConnectivityClustering(2).fit(X)

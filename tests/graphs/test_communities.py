@@ -195,6 +195,11 @@ def test_adjusted_rand_of_nodes_is_that_of_their_rows() -> None:
     expected = adjusted_rand_score(np.repeat(a, sizes), np.repeat(b, sizes))
     assert adjusted_rand(a, b, sizes.astype(float)) == pytest.approx(expected, abs=1e-12)
     assert adjusted_rand(a, compact(a), sizes.astype(float)) == 1
+    # of nodes whose sizes are no numbers of rows: huge, where one more is nothing, or shares
+    of_rows = adjusted_rand(a, b, np.ones(50))
+    for unit in (1e30, 1e100, 1e300):
+        assert adjusted_rand(a, b, sizes * unit) == pytest.approx(expected, abs=0.02)
+        assert adjusted_rand(a, b, np.ones(50) / unit) == pytest.approx(of_rows, rel=1e-12)
 
 
 def test_affinities_by_the_scales_of_both_ends() -> None:

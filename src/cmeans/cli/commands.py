@@ -59,7 +59,7 @@ from .table_options import (
 )
 
 # options of a table that a model has settled
-OF_MODELS = ("scale", "categorical", "dates", "cyclic", "latlon", "column_weight")
+OF_MODELS = [name for name in OF_A_FIT if name != "weight"]
 
 __all__ = ["app"]  # with all commands, once this module is loaded
 
@@ -102,7 +102,8 @@ KeptIn = Annotated[
     ),
 ]
 Every = Annotated[
-    float, option(RUN, "Minutes between checkpoints.", "--checkpoint-minutes", min=0, shown="5")
+    float | None,
+    option(RUN, "Minutes between checkpoints.", "--checkpoint-minutes", min=0, shown="5"),
 ]
 Resume = Annotated[
     bool, option(RUN, "Go on from --checkpoint, with the same rows and options.", "--resume")
@@ -196,7 +197,7 @@ def fit(
         str | None, option(RUN, "Of --engine dask.", "--scheduler", metavar="ADDRESS", shown=False)
     ] = None,
     kept_in: KeptIn = None,
-    every: Every = 5.0,
+    every: Every = None,
     resume: Resume = False,
     report: Annotated[
         bool, option(RUN, "Also write report.html, a page that shows the clusters.", "--report")
@@ -252,10 +253,16 @@ def fit(
     return run_fit(with_choice(request, screen) if chosen else request, screen)
 
 
-def _checkpoint(file: Path | None, minutes: float, resume: bool) -> Checkpoint | None:
+def _checkpoint(file: Path | None, minutes: float | None, resume: bool) -> Checkpoint | None:
     if resume and file is None:
         raise InputError("--resume: needs --checkpoint FILE, what to go on from.")
-    return None if file is None else Checkpoint(file, minutes=minutes, resume=resume)
+    if minutes is not None and file is None:
+        raise InputError("--checkpoint-minutes: needs --checkpoint FILE, what is written then.")
+    return (
+        None
+        if file is None
+        else Checkpoint(file, minutes=5.0 if minutes is None else minutes, resume=resume)
+    )
 
 
 @command(of_select, SELECTABLE, OF_EVERY_TABLE | OF_A_FIT)
@@ -313,7 +320,7 @@ def select(
         ),
     ] = None,
     kept_in: KeptIn = None,
-    every: Every = 5.0,
+    every: Every = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
     **words: Any,
@@ -444,7 +451,9 @@ def explore(
     ] = "auto",
     random_state: Annotated[int, option(RUN, "The same seed gives the same result.", "--seed")] = 0,
 ) -> dict[str, Any]:
-    given = [option_of(name) for name, value in table.given.items() if name in OF_MODELS and value]
+    given = [
+        option_of(name) for name in OF_MODELS if table.given[name] not in (None, OF_A_FIT[name][1])
+    ]
     if model is not None and (given or n_clusters is not None):
         raise InputError(
             f"{', '.join(given or ['--clusters'])}: belongs to a fit, and --model {model} has made "
@@ -520,7 +529,9 @@ def index(
             "--add",
         ),
     ] = False,
-    random_state: Annotated[int, option(RUN, "The same seed gives the same result.", "--seed")] = 0,
+    random_state: Annotated[
+        int | None, option(RUN, "The same seed gives the same result.", "--seed", shown="0")
+    ] = None,
     n_jobs: Annotated[
         int | None, option(RUN, "Threads.", "--jobs", metavar="N", shown="all processors")
     ] = None,
@@ -541,6 +552,7 @@ def index(
         "n_jobs": n_jobs,
         "memory_budget": memory_budget,
         "plan": plan or None,
+        "random_state": random_state,
     }
     given = {name: value for name, value in own.items() if value is not None}
     if add:
@@ -557,7 +569,7 @@ def index(
         table.reading(file),
         out,
         "hard",
-        words_of_cells(**given, random_state=random_state),
+        words_of_cells(**{"random_state": 0, **given}),
         arguments=context.obj,
         plan=plan,
         overwrite=overwrite,
@@ -639,8 +651,9 @@ def stream(
         ),
     ] = None,
     checkpoint_every: Annotated[
-        int, option(RUN, "Chunks between two savings of the state.", min=1, metavar="N")
-    ] = 10,
+        int | None,
+        option(RUN, "Chunks between two savings of the state.", min=1, metavar="N", shown="10"),
+    ] = None,
     resume: Annotated[
         bool, option(RUN, "Go on from the state in --checkpoint, in the same words.", "--resume")
     ] = False,
@@ -693,7 +706,9 @@ def stream(
         words["random_state"] = random_state or 0
     STREAM.made(words)
     words = STREAM.in_objects(words)
-    kept = checkpoint, checkpoint_every, resume
+    if checkpoint is None and checkpoint_every is not None:
+        raise InputError("--checkpoint-every: needs --checkpoint FILE, where the state is kept.")
+    kept = checkpoint, checkpoint_every or 10, resume
     request = StreamRequest(
         table.reading(source),
         with_engine(words),

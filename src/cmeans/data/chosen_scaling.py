@@ -59,5 +59,9 @@ def _like_incomes(x: Float64) -> bool:
 
 def _skew(x: Float64) -> Float64:
     centred = x - np.nanmean(x, axis=0)
-    skew: Float64 = np.nanmean(centred**3, axis=0) / np.maximum(np.nanstd(x, axis=0), 1e-300) ** 3
+    # in a unit whose cubes are numbers; a power of two, which rounds nothing
+    exponent = np.frexp(np.nanmax(np.abs(centred), axis=0))[1]
+    unit = np.exp2(np.clip(exponent - 1.0, -1000, 1000))
+    spread = np.maximum(np.nanstd(x / unit, axis=0), 1e-300)
+    skew: Float64 = np.nanmean((centred / unit) ** 3, axis=0) / spread**3
     return skew

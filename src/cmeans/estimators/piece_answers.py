@@ -357,7 +357,7 @@ class PieceAnswers(GraphClustering[Places]):
         if not 0 < self._power < np.inf or self.n_connected_components_ != len(self._tree.roots):
             raise ValueError("the tree is not that of the model")
         points = vars(self).get("_points")
-        if points is None or (
+        if not hasattr(points, "take_distances") or (
             isinstance(points, GivenPoints) and len(points.points) != self._tree.n_points
         ):
             raise ValueError("the points of the tree are missing, or not as many")

@@ -25,6 +25,7 @@ WITHIN = 1.0  # octaves, within which levels are to agree
 PENALTY = 0.04  # of stability, for each octave from resolution 1
 ONE = 0.9  # sum of squared shares of communities, above which they are one and crumbs
 STABLE = 0.8  # stability less its penalty, from which on a level is stable
+LARGEST = 1e70  # of sums of sizes whose products of four are numbers
 APART = 1e-4  # weight of an edge whose ends no run keeps together
 FINE, FINE_RUNS = 64.0, 2  # resolution of the runs that make cells, and their number
 
@@ -85,7 +86,10 @@ def _is_no_level(labels: IntArray, sizes: Float64) -> bool:
 
 
 def adjusted_rand(a: IntArray, b: IntArray, sizes: Float64) -> float:
-    """Return the adjusted Rand index of two labellings of nodes that stand for several rows."""
+    """Return the adjusted Rand index of two labellings of nodes that stand for several rows, on an
+    average for one at least."""
+    mass = sizes.sum()
+    sizes = sizes / max(min(1.0, mass / len(sizes)), mass / LARGEST)
 
     def pairs(counts: npt.NDArray[Any]) -> float:
         return float((counts * (counts - 1)).sum()) / 2

@@ -85,11 +85,12 @@ def pieces(
     Paths that begin in lighter pieces are no clusters, except at roots. A path goes down through
     pieces that weigh enough as long as there are any.
     """
-    is_root, unit = tree.parent < 0, _unit(tree, z)
+    is_root = tree.parent < 0
+    unit, mass = _units(tree, z)
     upper = np.where(is_root, tree.height, tree.join_height)
     fall = (upper / unit) ** z - (tree.height / unit) ** z
     heavy = (tree.weight >= min_weight) | is_root
-    value, best = _longest(tree, tree.weight * fall, heavy)
+    value, best = _longest(tree, tree.weight / mass * fall, heavy)
     ends = _ends(best, tree.n_points)
     goes_on = np.zeros(len(best), dtype=bool)
     goes_on[best[best >= 0]] = True
@@ -102,20 +103,21 @@ def pieces(
     above = np.where(is_root[top], -1, rank[ends[tree.parent[top]]])
     gain, most, parts = value[top], int(heavy[top].sum()), len(tree.roots)
     cost = np.concatenate([np.cumsum(gain[::-1])[::-1], [0.0]])[1 : most + 1]
-    if unit != 1:
+    if (unit, mass) != (1.0, 1.0):
         with np.errstate(over="ignore", under="ignore"):
-            cost = (cost ** (1 / z) * unit) ** z
+            cost = (cost ** (1 / z) * unit) ** z * mass
     gain[1:parts], cost[: parts - 1] = np.inf, np.inf
     return Pieces(tree, ends[top], top, above, gain, most, cost)
 
 
-def _unit(tree: PieceTree, z: float) -> float:
-    """Return the length in which heights are measured: 1, or the largest height where powers of it
-    come near the ends of float64."""
-    largest = float(tree.height.max())
+def _units(tree: PieceTree, z: float) -> tuple[float, float]:
+    """Return the length in which heights are measured and the weight in which those of nodes are: 1
+    and 1, or the largest height and all weight where costs come near the ends of float64."""
+    largest, mass = float(tree.height.max()), float(tree.weight[tree.roots].sum())
     with np.errstate(over="ignore", under="ignore"):
         power = np.float64(largest) ** z
-    return 1.0 if largest == 0 or SMALL < power < 1 / SMALL else largest
+        is_usual = min(power, power * mass) > SMALL and max(power, power * mass) < 1 / SMALL
+    return (1.0, 1.0) if largest == 0 or is_usual else (largest, mass)
 
 
 def _longest(tree: PieceTree, gain: Float64, heavy: Flags) -> tuple[Float64, IntArray]:

@@ -40,6 +40,8 @@ class KeyPlaces:
 
     def __call__(self, wanted: Keys) -> IntArray:
         """Return the first place (b,) of each wanted key; -1 where it is not among them."""
+        if not len(self._sorted):
+            return np.full(len(wanted), -1)
         found = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
         places: IntArray = np.where(self._sorted[found] == wanted, self._order[found], -1)
         return places

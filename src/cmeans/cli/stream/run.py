@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import __version__
+from ... import StreamingGaussianMixture, __version__
 from ...data.files.arrow import pa
 from ...data.files.schema import ColumnChoice
 from ...data.recipe.front import TableWords, in_units
@@ -43,6 +43,7 @@ from .sources import NO_WORDS, STDIN, Source, parquet_files, the_file
 from .state import (
     SavedStream,
     StreamPlace,
+    column_words,
     refuse_no_state,
     refuse_other_columns,
     refuse_other_words,
@@ -77,11 +78,6 @@ class StreamRequest:
     table: TableWords = NO_WORDS  # what is said of its columns
     config: Mapping[str, Any] = field(default_factory=dict)  # the options, as the summary has them
 
-    @property
-    def finds_number(self) -> bool:
-        """True where no number of clusters is told, of a stream that begins."""
-        return self.words.get("n_clusters") is None and not self.resume
-
 
 def refuse_clashes(request: StreamRequest, source: Path) -> None:
     """Refuse options that are invalid whatever the rows are, and an output that is the input or
@@ -89,16 +85,8 @@ def refuse_clashes(request: StreamRequest, source: Path) -> None:
     clusters = request.words.get("n_clusters")
     if request.resume and request.checkpoint is None:
         raise InputError("--resume: needs --checkpoint FILE, the state to go on from.")
-    if request.finds_number and request.memberships:
-        raise InputError(
-            "--memberships: their columns are clusters, whose number is not told; give it, e.g. "
-            "-c 3, or leave this out."
-        )
-    if request.finds_number and request.reading.weight is not None:
-        raise InputError(
-            "--weight: a stream whose number of clusters is not told has rows of one weight; give "
-            "the number, e.g. -c 3, or leave this out."
-        )
+    if not request.resume:
+        _refuse_of_kind(request, clusters is None)
     if clusters is not None and request.chunk_size < clusters:
         raise InputError(
             f"--chunk-size {request.chunk_size}: a chunk must hold at least --clusters {clusters} "
@@ -135,6 +123,25 @@ def refuse_clashes(request: StreamRequest, source: Path) -> None:
                     "another name."
                 )
     refuse_overwriting(outputs, [file for file in inputs if file is not None])
+
+
+def _refuse_of_kind(request: StreamRequest, finds_number: bool) -> None:
+    """Refuse what streams have not whose number of clusters is told, or is not."""
+    if finds_number and request.memberships:
+        raise InputError(
+            "--memberships: their columns are clusters, whose number is not told; begin with it, "
+            "e.g. -c 3, or leave this out."
+        )
+    if finds_number and request.reading.weight is not None:
+        raise InputError(
+            "--weight: a stream whose number of clusters is not told has rows of one weight; begin "
+            "with the number, e.g. -c 3, or leave this out."
+        )
+    if not finds_number and request.events is not None:
+        raise InputError(
+            f"--events {request.events}: clusters come and go where their number is not told; "
+            "begin without it, or leave this out."
+        )
 
 
 def _is_pipe(source: Path) -> bool:
@@ -305,7 +312,8 @@ class StreamRun:
         recipe = in_units(
             learnt, chunk.x, choice.columns, chunk.weight, scale or "none", table, as_option
         )
-        return SavedStream(begun_model(words), recipe, self._request.reading.weight)
+        model, weight = begun_model(words), self._request.reading.weight
+        return SavedStream(model, recipe, weight, said=column_words(table))
 
     def _keep(self) -> None:
         """Complete the labels, and save the state for a later run."""
@@ -381,7 +389,8 @@ def _former(request: StreamRequest, screen: Screen) -> SavedStream | None:
     refuse_other_words(
         file, began, request.words | {"scale": request.scale, "dtype": request.reading.dtype}
     )
-    refuse_other_columns(file, former.recipe, request.table)
+    refuse_other_columns(file, former.said, request.table)
+    _refuse_of_kind(request, isinstance(former.model, StreamingGaussianMixture))
     own = former.model.get_params(deep=False)
     words = {name: value for name, value in request.words.items() if name.split("__")[0] in own}
     former.model.set_params(**words)

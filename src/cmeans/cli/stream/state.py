@@ -96,6 +96,7 @@ class SavedStream:
     weight: ColumnLabel | None = None
     place: StreamPlace = field(default_factory=StreamPlace)
     written: Written | None = None
+    said: Mapping[str, str] = field(default_factory=dict)  # of its columns, by option
 
     def save(self, file: Path) -> None:
         """Save as a model file, which `cmeans predict` and `cmeans info` can read too."""
@@ -105,6 +106,7 @@ class SavedStream:
             "weight": self.weight,
             METHOD: {
                 **asdict(self.place),
+                "said": self.said,
                 "written": None if self.written is None else asdict(self.written),
             },
         }
@@ -131,7 +133,9 @@ class SavedStream:
                 held = "a pipeline" if "steps" in stored else stored["estimator"]
                 raise InputError(f"--resume: {file} holds {held}, which no stream can go on with.")
             model = load(file)
-            return cls(model, read_recipe(stored, model), beside.get("weight"), place, written)
+            said = dict((beside.get(METHOD) or {}).get("said") or {})
+            recipe = read_recipe(stored, model)
+            return cls(model, recipe, beside.get("weight"), place, written, said)
         except InputError:
             raise
         except ValueError as error:
@@ -175,16 +179,29 @@ def refuse_other_words(file: Path, began: Mapping[str, Any], words: Mapping[str,
             )
 
 
-def refuse_other_columns(file: Path, recipe: TableRecipe, words: TableWords) -> None:
-    """Refuse to make columns of others than those the stream was begun with."""
-    sources = {name for each in recipe.made for name in each.sources}
-    for option, names in words.named.items():
-        for name in names:
-            if name not in sources:
-                raise InputError(
-                    f"{option_of(option)} {name}: {file} was begun without it; leave the option "
-                    "out to go on with that."
-                )
+def column_words(words: TableWords) -> dict[str, str]:
+    """Return what is said of columns, by option; equal texts have one meaning."""
+    given = {
+        **words.named,
+        "dates": words.dates,
+        "cyclic": [f"{name}={number:.15g}" for name, number in words.cyclic.items()],
+        "column_weight": [f"{name}={number:.15g}" for name, number in words.weights.items()],
+        "missing_values": words.missing or (),
+        "decimal": words.decimal or (),
+        "thousands": words.thousands or (),
+    }
+    return {option: ",".join(map(str, names)) for option, names in given.items() if names}
+
+
+def refuse_other_columns(file: Path, began: Mapping[str, str], words: TableWords) -> None:
+    """Refuse to say of columns what was not said when the stream was begun."""
+    for option, said in column_words(words).items():
+        if said != began.get(option):
+            former = f"with {began[option]}" if option in began else "without it"
+            raise InputError(
+                f"{option_of(option)} {said}: {file} was begun {former}; leave the option out to "
+                "go on with that."
+            )
 
 
 def _place_in(file: Path, beside: Mapping[str, Any]) -> tuple[StreamPlace, Written | None]:

@@ -185,7 +185,11 @@ def learn_scaling(
     if not np.isfinite([shift, spread]).all():
         most = in_digits(max(high.max(), -low.min()))
         raise RowsError(f"{spell('scale', kind)}: values up to {most} are too large to scale.")
-    factor = 1 / np.where(spread == 0, 1, spread)
+    with np.errstate(over="ignore"):
+        factor = 1 / np.where(spread == 0, 1, spread)
+    if not np.isfinite(factor).all():
+        least = in_digits(spread[spread > 0].min())
+        raise RowsError(f"{spell('scale', kind)}: values {least} apart are too close to scale.")
     shift, factor = np.where(left, 0.0, shift), np.where(left, 1.0, factor)
     return Scaling(kind, tuple(shift.tolist()), tuple(factor.tolist()), logs.offset, logs.least)
 
