@@ -111,7 +111,7 @@ def test_chance_has_the_metrics_of_the_clusters():
 def test_silhouettes_of_mixtures_are_scores():
     """Beside those of stretched hard clusters of rows without any, in the plain space."""
     three, two = mixture(3), mixture(2)
-    assert silhouette_scorer(three, X) > max(0.2, silhouette_scorer(two, X))
+    assert silhouette_scorer(three, X[::2]) > max(0.2, silhouette_scorer(two, X[::2]))
 
 
 def test_a_range_in_one_call(tmp_path):
