@@ -35,6 +35,8 @@ from storage.kinds_of_files import (
 )
 
 STEPS = {"full": 4096, "error": 9001, "unreadable": 1997}  # bytes by which more comes through
+# Of a page, which is all written at once, by so many times more: each step makes it anew.
+COARSER = {"page": 8}
 MOST = 60  # steps until all does
 INPUTS = Path(tempfile.gettempdir())
 
@@ -117,6 +119,7 @@ def failing(folder: Path, how: str, comes_through: int) -> Iterator[None]:
 def tried(kind: str, work: Path, how: str) -> Iterator[dict[str, object]]:
     """Write a file over a former one, with more and more room, until all of it finds some."""
     name, write, read = ALL[kind]
+    bytes_more = STEPS.get(how, 0) * COARSER.get(kind, 1)
     for step in range(MOST):
         folder = work / f"{kind}-{step}"
         folder.mkdir()
@@ -126,7 +129,7 @@ def tried(kind: str, work: Path, how: str) -> Iterator[dict[str, object]]:
         if step == 0:
             gc.collect()  # files of former kinds that are still held would give room later
         try:
-            with failing(folder, how, step * STEPS.get(how, 0)):
+            with failing(folder, how, step * bytes_more):
                 write(1, folder / name)
         except OSError as error:
             said = str(error)
