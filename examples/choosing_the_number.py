@@ -17,7 +17,7 @@ from cmeans.inspection import SelectionDisplay, StabilityDisplay
 
 wine = load_wine()
 X = StandardScaler().fit_transform(wine.data)
-chosen = select(FuzzyCMeans(), X, range(2, 6), random_state=0)
+chosen = select(FuzzyCMeans(), X, range(2, 6), n_bootstrap=5, random_state=0)
 print(chosen.reason)
 SelectionDisplay.from_selection(chosen)
 plt.show()

@@ -11,13 +11,13 @@ from benchmarks.memory_plans import CASES, LEAST, Case, case, measured
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/clear_refs").exists(), reason="Linux tells the largest resident memory"
 )
-SMALL = case("FuzzyCMeans", "array", (120_000, 4), kernel="linear", n_clusters=100, max_iter=2)
+SMALL = case("FuzzyCMeans", "array", (60_000, 4), kernel="linear", n_clusters=100, max_iter=2)
 
 
 @pytest.mark.slow  # a process that imports the package and makes its rows
 def test_a_small_fit_takes_no_more_than_is_told() -> None:
     found = measured(SMALL, SMALL.sizes[0])
-    memberships = 120_000 * 8 * 100
+    memberships = 60_000 * 8 * 100
     assert memberships < found["peak"] <= found["plan"] < 3 * memberships
 
 
