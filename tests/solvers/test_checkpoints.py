@@ -46,8 +46,8 @@ FITS = {
     "plain": lambda **words: cmeans.FuzzyCMeans(
         5, kernel="linear", search=Search(None, acceleration=None), **words
     ),
-    "mixture": lambda **words: cmeans.GaussianMixture(4, max_iter=15, **words),
-    "mixtures": lambda **words: cmeans.GaussianMixture((2, 3), max_iter=8, **words),
+    "mixture": lambda **words: cmeans.GaussianMixture(4, max_iter=8, **words),
+    "mixtures": lambda **words: cmeans.GaussianMixture((2, 3), max_iter=5, **words),
     "stretched": lambda **words: cmeans.FuzzyCMeans(
         4, m=1.3, covariance="full", max_iter=10, **words
     ),
@@ -79,7 +79,14 @@ FITS = {
     "lloyd": lambda **words: cmeans.ProbabilisticKMeans(5, solver="lloyd", n_init=2, **words),
 }
 UNWEIGHTED = {"lloyd"}
-OF_FEW = {"exact": 300, "mixtures": 200, "fagp": 24, "agp": 90}  # rows, where each costs time
+OF_FEW = {
+    "exact": 300,
+    "mixture": 300,
+    "mixtures": 150,
+    "stretched": 300,
+    "fagp": 24,
+    "agp": 90,
+}  # rows, where each costs time
 
 
 @pytest.fixture(autouse=True, scope="module")
