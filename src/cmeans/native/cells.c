@@ -1,124 +1,170 @@
-/* Streams whose number of clusters is unknown: squared distances in the clusters' own metrics, cells that stand for rows, and the masses of
- * windows in which a valley between two sides would show.
+/* Streams whose number of clusters is unknown: cells that stand for rows, and the masses of windows in which a valley between two sides
+ * would show.
  *
- * streaming/cells.py has the same in Python: operations and their order are the same there, so that the bits are. */
+ * streaming/cells.py and valleys.py have the same in Python: operations and their order are the same there, so that the bits are. */
 #include "vectors.h"
 
-#define PITCH 72 /* cells, and the room of those that are compared at once */
-#define TILE 64  /* rows whose distances are computed at once */
+#include <string.h>
 
-struct metrics {
-    const double *mean;   /* (clusters, columns) */
-    const double *factor; /* (clusters, columns, columns), lower triangles; (clusters, columns) where they are diagonal */
-    int64_t clusters, columns, full;
+#if BITS == 64 /* there are no others */
+
+#define PITCH 72 /* cells, and the room of those that are compared at once */
+
+struct cells { /* what is joined */
+    const double *x;    /* (count, columns) places of cells */
+    const double *w;    /* (count,) masses */
+    const double *f;    /* (count,) masses of late rows */
+    const double *s;    /* (count,) scatter within */
+    int64_t count;
 };
 
-/* Squared distances d2 (rows, clusters) of rows x; `room` is (columns, TILE). */
-void EXPORTED(metric_distances)(const struct metrics *g, const double *x, int64_t rows, double *room, double *d2) {
-    const int64_t d = g->columns;
-    for (int64_t first = 0; first < rows; first += TILE) {
-        const int64_t n = rows - first < TILE ? rows - first : TILE;
-        for (int64_t j = 0; j < g->clusters; j++) {
-            double sum[TILE] = {0};
-            for (int64_t l = 0; l < d; l++)
-                for (int64_t i = 0; i < TILE; i++)
-                    room[l * TILE + i] = i < n ? x[(first + i) * d + l] - g->mean[j * d + l] : 0;
-            for (int64_t k = 0; k < d; k++) {
-                double y[TILE] = {0};
-                if (g->full)
-                    for (int64_t l = 0; l <= k; l++)
-                        for (int64_t i = 0; i < TILE; i++)
-                            y[i] += g->factor[(j * d + k) * d + l] * room[l * TILE + i];
-                else
-                    for (int64_t i = 0; i < TILE; i++)
-                        y[i] = g->factor[j * d + k] * room[k * TILE + i];
-                for (int64_t i = 0; i < TILE; i++)
-                    sum[i] += y[i] * y[i];
-            }
-            for (int64_t i = 0; i < n; i++)
-                d2[(first + i) * g->clusters + j] = sum[i];
-        }
+struct joining {
+    double *x; /* (columns, PITCH) as of cells, column after column */
+    double w[PITCH], f[PITCH], s[PITCH];
+    double cost[PITCH];     /* what joining the last cell that was looked at with each costs: the rise of the scatter (Ward) */
+    double least[PITCH];    /* at most the least such cost of each cell, INFINITY where there is none */
+    int64_t nearest[PITCH]; /* the other cell that has it; -1 where it is to be found, and the cost is more than that perhaps */
+    int64_t columns, count;
+};
+
+#define EACH_EIGHT(i, count) for (int64_t i = 0; i < (count); i += LANES)
+
+/* The first place of a least cost. */
+INLINE int64_t first_place(const double *cost, lanes each, int64_t count) {
+    double line[LANES];
+    store_loose(line, each);
+    double least = line[0];
+    for (int q = 1; q < LANES; q++)
+        least = line[q] < least ? line[q] : least;
+    EACH_EIGHT(i, count) {
+        const uint64_t here = bits_of(equal(load_loose(cost + i), all(least)));
+        if (here)
+            return i + __builtin_ctzll(here);
     }
+    return 0;
 }
 
-struct cells {
-    double *x; /* (columns, PITCH) places of cells */
-    double *w; /* (PITCH,) masses */
-    double *f; /* (PITCH,) masses of late rows */
-    double *s; /* (PITCH,) scatter within */
-    int64_t columns, count, most;
-};
+INLINE int64_t first_least(const double *cost, int64_t count) {
+    lanes each = all(INFINITY);
+    EACH_EIGHT(i, count)
+        each = smaller(load_loose(cost + i), each);
+    return first_place(cost, each, count);
+}
 
-struct cell_costs {
-    double cost[PITCH];     /* at most the least rise of the scatter, if a cell is joined with another */
-    int32_t nearest[PITCH]; /* that other; -1 where it is to be found, and the cost is a lower bound */
-};
-
-/* Find the cell that cell `at` is joined with at the least rise of the scatter (Ward). */
-INLINE void find_nearest(const struct cells *c, struct cell_costs *k, int64_t at, double *cost) {
-    const int64_t some = (c->count + 7) / 8 * 8;
-    for (int64_t i = 0; i < some; i++)
-        cost[i] = 0;
-    for (int64_t l = 0; l < c->columns; l++) {
-        const double *x = c->x + l * PITCH, here = x[at];
-        for (int64_t i = 0; i < some; i++)
-            cost[i] += (x[i] - here) * (x[i] - here);
+/* Find the cell that cell `at` is joined with at the least cost. Places beyond the last cell have no mass, and no cost but with themselves. */
+INLINE void find_nearest(struct joining *c, int64_t at) {
+    const lanes mass = all(c->w[at]);
+    EACH_EIGHT(i, c->count) {
+        lanes d2 = all(0);
+        for (int64_t l = 0; l < c->columns; l++) {
+            const lanes e = subtract(load_loose(c->x + l * PITCH + i), all(c->x[l * PITCH + at]));
+            d2 = add(d2, multiply(e, e));
+        }
+        const lanes w = load_loose(c->w + i);
+        store_loose(c->cost + i, multiply(d2, divide(multiply(w, mass), add(w, mass))));
     }
-    for (int64_t i = 0; i < some; i++)
-        cost[i] *= c->w[i] * c->w[at] / (c->w[i] + c->w[at]);
-    cost[at] = INFINITY;
-    int64_t best = at;
-    for (int64_t i = 0; i < c->count; i++)
-        best = cost[i] < cost[best] ? i : best;
-    k->cost[at] = cost[best], k->nearest[at] = (int32_t)best;
+    for (int64_t i = c->count; i % LANES; i++)
+        c->cost[i] = INFINITY;
+    c->cost[at] = INFINITY;
+    c->nearest[at] = first_least(c->cost, c->count), c->least[at] = c->cost[c->nearest[at]];
+}
+
+/* Put the mass of cell b, which is joined with a at that cost, into a. */
+INLINE void unite(struct joining *c, int64_t a, int64_t b, double cost) {
+    const double both = c->w[a] + c->w[b];
+    for (int64_t l = 0; l < c->columns; l++) {
+        double *x = c->x + l * PITCH;
+        x[a] = (c->w[a] * x[a] + c->w[b] * x[b]) / both;
+    }
+    c->s[a] = c->s[a] + c->s[b] + cost, c->f[a] += c->f[b], c->w[a] = both;
+}
+
+/* The place of the last cell is free: no others know it. */
+INLINE void drop_last(struct joining *c) {
+    const int64_t last = --c->count;
+    c->w[last] = 0, c->least[last] = INFINITY;
+}
+
+/* Join the last cell, of which no other knows, with its nearest one, for which that costs less than for any two of the others. The new
+ * cell's mass is more by a share, so that what joins it with another costs less by that share at most. */
+INLINE void join_last(struct joining *c) {
+    const int64_t at = c->count - 1, near = c->nearest[at];
+    const double left = c->w[near] / (c->w[near] + c->w[at]);
+    unite(c, near, at, c->least[at]);
+    drop_last(c);
+    c->nearest[near] = -1;
+    for (int64_t o = 0; o < c->count; o++) {
+        const int unsure = c->nearest[o] == near || c->nearest[o] < 0;
+        c->least[o] = unsure ? c->least[o] * left : c->least[o], c->nearest[o] = unsure ? -1 : c->nearest[o];
+    }
 }
 
 /* Join the two cells for which that costs least; the last one takes the place that is free then. No cell is nearer to two that are joined
  * than to the nearer of them, so what is known of the others is a lower bound at least. */
-INLINE void join_two(struct cells *c, struct cell_costs *k, double *cost) {
-    int64_t i = -1;
-    while (i < 0 || k->nearest[i] < 0) {
-        if (i >= 0)
-            find_nearest(c, k, i, cost);
-        i = 0;
-        for (int64_t o = 1; o < c->count; o++)
-            i = k->cost[o] < k->cost[i] ? o : i;
+INLINE void join_two(struct joining *c) {
+    int64_t i = first_least(c->least, c->count);
+    while (c->nearest[i] < 0) {
+        find_nearest(c, i);
+        i = first_least(c->least, c->count);
     }
-    const int64_t j = k->nearest[i], a = i < j ? i : j, b = i < j ? j : i, last = c->count - 1;
-    const double both = c->w[a] + c->w[b];
-    for (int64_t l = 0; l < c->columns; l++) {
-        double *x = c->x + l * PITCH;
-        x[a] = (c->w[a] * x[a] + c->w[b] * x[b]) / both, x[b] = x[last];
-    }
-    c->s[a] = c->s[a] + c->s[b] + k->cost[i], c->f[a] += c->f[b], c->w[a] = both;
+    const int64_t j = c->nearest[i], a = i < j ? i : j, b = i < j ? j : i, last = c->count - 1;
+    unite(c, a, b, c->least[i]);
+    for (int64_t l = 0; l < c->columns; l++)
+        c->x[l * PITCH + b] = c->x[l * PITCH + last];
     c->w[b] = c->w[last], c->f[b] = c->f[last], c->s[b] = c->s[last];
-    k->cost[a] = k->cost[i], k->cost[b] = b == last ? k->cost[b] : k->cost[last], k->nearest[b] = k->nearest[last];
-    c->w[last] = 0, c->count = last;
+    c->least[a] = c->least[i], c->least[b] = c->least[last], c->nearest[b] = c->nearest[last];
+    drop_last(c);
     for (int64_t o = 0; o < last; o++) {
-        const int32_t was = k->nearest[o];
-        k->nearest[o] = was == a || was == b ? -1 : was == last ? (int32_t)b : was;
+        const int64_t was = c->nearest[o];
+        c->nearest[o] = was == a || was == b ? -1 : was == last ? b : was;
     }
-    k->nearest[a] = -1;
+    c->nearest[a] = -1;
 }
 
-/* Add `count` cells x (count, columns) to others one by one, and join the two that are cheapest to join wherever they are more than `most`. */
-void EXPORTED(add_cells)(struct cells *c, const double *x, const double *w, const double *f, const double *s, int64_t count) {
-    struct cell_costs k;
-    double cost[PITCH];
-    for (int64_t i = 0; i < c->count; i++)
-        find_nearest(c, &k, i, cost);
-    for (int64_t r = 0; r < count; r++) {
-        const int64_t at = c->count++;
-        for (int64_t l = 0; l < c->columns; l++)
-            c->x[l * PITCH + at] = x[r * c->columns + l];
-        c->w[at] = w[r], c->f[at] = f[r], c->s[at] = s[r];
-        find_nearest(c, &k, at, cost);
-        for (int64_t o = 0; o < at; o++)
-            if (cost[o] < k.cost[o])
-                k.cost[o] = cost[o], k.nearest[o] = (int32_t)at;
-        if (c->count > c->most)
-            join_two(c, &k, cost);
+INLINE void put_cell(struct joining *c, const struct cells *from, int64_t i, double kept, double late) {
+    const int64_t at = c->count++;
+    for (int64_t l = 0; l < c->columns; l++)
+        c->x[l * PITCH + at] = from->x[i * c->columns + l];
+    c->w[at] = from->w[i] * kept, c->f[at] = from->f[i] * late, c->s[at] = from->s[i] * kept;
+}
+
+/* Add cells one by one to old ones, and join the two that are cheapest to join wherever they are more than `most`. The old ones, at most
+ * `most`, have the shares left[0] of their masses, left[1] of their late ones, and are forgotten where left[2] or less is left of them.
+ * `room` is (columns, PITCH). Return how many there are then, x (count, columns) and their w, f, s. */
+int64_t EXPORTED(join_cells)(const struct cells *old, const struct cells *more, const double *left, int64_t columns, int64_t most, double *room,
+                             double *x, double *w, double *f, double *s) {
+    struct joining c;
+    c.x = room, c.columns = columns, c.count = 0;
+    memset(room, 0, (size_t)(columns * PITCH) * sizeof *room);
+    memset(c.w, 0, sizeof c.w);
+    for (int64_t i = 0; i < PITCH; i++)
+        c.least[i] = INFINITY;
+    for (int64_t i = 0; i < old->count; i++)
+        if (old->w[i] * left[0] > left[2])
+            put_cell(&c, old, i, left[0], left[1]);
+    for (int64_t i = 0; i < (more->count ? c.count : 0); i++)
+        find_nearest(&c, i);
+    for (int64_t i = 0; i < more->count; i++) {
+        const int64_t at = c.count, others = first_least(c.least, at);
+        put_cell(&c, more, i, 1, 1);
+        find_nearest(&c, at);
+        if (at == most && c.least[at] < c.least[others]) {
+            join_last(&c);
+            continue;
+        }
+        for (int64_t o = 0; o < at; o++) {
+            const int closer = c.cost[o] < c.least[o];
+            c.least[o] = closer ? c.cost[o] : c.least[o], c.nearest[o] = closer ? at : c.nearest[o];
+        }
+        if (c.count > most)
+            join_two(&c);
     }
+    for (int64_t i = 0; i < c.count; i++) {
+        for (int64_t l = 0; l < columns; l++)
+            x[i * columns + l] = c.x[l * PITCH + i];
+        w[i] = c.w[i], f[i] = c.f[i], s[i] = c.s[i];
+    }
+    return c.count;
 }
 
 #define STEPS 16 /* of the grid between two means */
@@ -269,3 +315,6 @@ void EXPORTED(cut_cells)(const struct cut *all, int8_t *next, int8_t *found, int
         c.peak += 12 * STEPS, c.valley += 12 * STEPS;
     }
 }
+
+
+#endif

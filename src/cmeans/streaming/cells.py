@@ -20,18 +20,10 @@ LEAST = 0.02  # mass below which a cell is forgotten
 class _CellsArgument(Structure):
     """struct cells"""
 
-    _fields_ = [
-        ("x", ADDRESS),
-        ("w", ADDRESS),
-        ("f", ADDRESS),
-        ("s", ADDRESS),
-        ("columns", WHOLE),
-        ("count", WHOLE),
-        ("most", WHOLE),
-    ]
+    _fields_ = [*((name, ADDRESS) for name in ("x", "w", "f", "s")), ("count", WHOLE)]
 
 
-_ARGUMENTS = (pointer_to(_CellsArgument), *(ADDRESS,) * 4, WHOLE)
+_ARGUMENTS = (*(pointer_to(_CellsArgument),) * 2, ADDRESS, WHOLE, WHOLE, *(ADDRESS,) * 5)
 
 
 @stored
@@ -77,84 +69,52 @@ class Cells:
         """Return some of the cells, by a mask or by numbers."""
         return Cells(*(part[some] for part in self))
 
-    def faded(self, kept: float, late: float) -> Cells:
-        """Return the cells with these shares of their masses."""
-        return Cells(self.x, self.w * kept, self.f * late, self.s * kept).above()
-
-    def above(self) -> Cells:
-        """Return the cells that are not forgotten."""
-        few = self.w > LEAST
-        return self if few.all() else self.part(few)
-
-    def with_more(self, other: Cells, most: int) -> Cells:
-        """Return the cells with others added one by one; wherever there are more than `most` of
-        them, the two are joined for which that raises the scatter least (Ward)."""
+    def with_more(
+        self, other: Cells, most: int, kept: float = 1.0, late: float = 1.0
+    ) -> Cells:
+        """Return the cells, with these shares of their masses, and others added one by one;
+        wherever there are more than `most` of them, the two are joined for which that raises the
+        scatter least (Ward)."""
         if len(self) > most:
-            return Cells(*(part[:0] for part in self)).with_more(self, most).with_more(other, most)
-        d = self.x.shape[1]
-        room = [np.zeros((d, PITCH)), *(np.zeros(PITCH) for _ in fields(self)[1:])]
-        room[0][:, : len(self)] = self.x.T
-        for place, part in zip(room[1:], (self.w, self.f, self.s), strict=True):
-            place[: len(self)] = part
-        more = [np.ascontiguousarray(part, np.float64) for part in other]
-        if native.is_available():
-            argument = _CellsArgument(*map(address, room), d, len(self), most)
-            call = native.function("add_cells", np.float64, _ARGUMENTS)
-            call(byref(argument), *map(address, more), len(other))
-            count = int(argument.count)
-        else:
-            count = _added(room, len(self), more, most)
-        x, *masses = room
-        return Cells(x[:, :count].T.copy(), *(mass[:count].copy() for mass in masses))
+            return self.part(np.empty(0, np.intp)).with_more(self, most).with_more(other, most)
+        join = _joined_natively if native.is_available() else _joined
+        return join(self, other, most, np.array([kept, late, LEAST]))
 
 
-def _found(room: list[Float64], at: int, count: int) -> tuple[Float64, int]:
-    """The C function `find_nearest`; return the costs too."""
-    x, w = room[0][:, :count], room[1][:count]
-    cost = np.zeros(count)
-    for column in x:
-        cost += (column - column[at]) ** 2
-    cost *= (w * w[at]) / (w + w[at])
-    cost[at] = np.inf
-    return cost, int(cost.argmin()) if np.isfinite(cost).any() else at
+def _joined_natively(old: Cells, more: Cells, most: int, left: Float64) -> Cells:
+    d = old.x.shape[1]
+    parts = [[np.ascontiguousarray(part, np.float64) for part in cells] for cells in (old, more)]
+    given = [_CellsArgument(*map(address, part), len(part[1])) for part in parts]
+    room = np.empty((d, PITCH)), np.empty((most, d)), *(np.empty(most) for _ in range(3))
+    call = native.function("join_cells", np.float64, _ARGUMENTS, WHOLE)
+    count = call(*map(byref, given), address(left), d, most, *map(address, room))
+    return Cells(*(part[:count] for part in room[1:]))
 
 
-def _added(room: list[Float64], count: int, more: list[Float64], most: int) -> int:
-    """The C function `add_cells`; return the number of cells."""
-    least, nearest = np.full(PITCH, np.inf), np.full(PITCH, -1)
-    for i in range(count):
-        cost, nearest[i] = _found(room, i, count)
-        least[i] = cost[nearest[i]]
-    for row in zip(*more, strict=True):
-        at, count = count, count + 1
-        for place, value in zip(room, row, strict=True):
-            place[..., at] = value
-        cost, nearest[at] = _found(room, at, count)
-        least[at] = cost[nearest[at]]
-        closer = np.flatnonzero(cost[:at] < least[:at])
-        least[closer], nearest[closer] = cost[closer], at
-        if count > most:
-            count = _joined(room, least, nearest, count)
-    return count
+def _joined(old: Cells, more: Cells, most: int, left: Float64) -> Cells:
+    """The C function `join_cells`."""
+    w = old.w * left[0]
+    some = w > left[2]
+    cells = Cells(*(part[some] for part in (old.x, w, old.f * left[1], old.s * left[0])))
+    for i in range(len(more)):
+        added = zip(cells, more, strict=True)
+        cells = Cells(*(np.concatenate([part, row[i : i + 1]]) for part, row in added))
+        cells = _with_two_joined(cells) if len(cells) > most else cells
+    return cells
 
 
-def _joined(room: list[Float64], least: Float64, nearest: IntArray, count: int) -> int:
-    """The C function `join_two`; return the number of cells."""
-    i, last = int(least[:count].argmin()), count - 1
-    while nearest[i] < 0:
-        cost, nearest[i] = _found(room, i, count)
-        least[i] = cost[nearest[i]]
-        i = int(least[:count].argmin())
-    x, w, f, s = room
-    a, b = sorted((i, int(nearest[i])))
-    both = w[a] + w[b]
-    x[:, a] = (w[a] * x[:, a] + w[b] * x[:, b]) / both
-    s[a], f[a], w[a] = s[a] + s[b] + least[i], f[a] + f[b], both
-    x[:, b], w[b], f[b], s[b] = x[:, last], w[last], f[last], s[last]
-    least[a], least[b], nearest[b] = least[i], least[last], nearest[last]
-    w[last] = 0.0
-    some = nearest[:last]
-    gone = (some == a) | (some == b)
-    some[some == last] = b
-    some[gone], some[a] = -1, -1
-    return last
+def _with_two_joined(cells: Cells) -> Cells:
+    """Return the cells with those two as one for which that costs least, in the place of the first;
+    the last takes the place of the other."""
+    x, w, f, s = (part.copy() for part in cells)
+    cost = np.zeros((len(w), len(w)))
+    for column in x.T:
+        cost += (column - column[:, None]) ** 2
+    cost *= w * w[:, None] / (w + w[:, None])
+    np.fill_diagonal(cost, np.inf)
+    i, j = (int(place) for place in np.unravel_index(cost.argmin(), cost.shape))
+    both = w[i] + w[j]
+    x[i] = (w[i] * x[i] + w[j] * x[j]) / both
+    w[i], f[i], s[i] = both, f[i] + f[j], s[i] + s[j] + cost[i, j]
+    x[j], w[j], f[j], s[j] = x[-1], w[-1], f[-1], s[-1]
+    return Cells(x[:-1], w[:-1], f[:-1], s[:-1])
