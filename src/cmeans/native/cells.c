@@ -2,7 +2,7 @@
  * would show.
  *
  * streaming/cells.py and valleys.py have the same in Python: operations and their order are the same there, so that the bits are. */
-#include "vectors.h"
+#include "elementary.h"
 
 #include <string.h>
 
@@ -15,7 +15,6 @@ struct cells { /* what is joined */
     const double *w;    /* (count,) masses */
     const double *f;    /* (count,) masses of late rows */
     const double *s;    /* (count,) scatter within */
-    int64_t count;
 };
 
 struct joining {
@@ -121,50 +120,73 @@ INLINE void join_two(struct joining *c) {
     c->nearest[a] = -1;
 }
 
+struct groups {
+    struct cells old, more;   /* group after group */
+    const int64_t *old_ends;  /* (groups + 1,) where each group's old cells end, 0 first, */
+    const int64_t *more_ends; /* and those that are added */
+    const double *left;       /* (groups, 2) shares of masses and of late masses that are left of the old ones; */
+    double forgotten;         /* no more of it, and a cell is forgotten */
+    const int64_t *most;      /* (groups,) cells in the end; no more old ones */
+    int64_t groups, columns;
+    double *x, *w, *f, *s;    /* set: cells, group after group */
+};
+
 INLINE void put_cell(struct joining *c, const struct cells *from, int64_t i, double kept, double late) {
     const int64_t at = c->count++;
     for (int64_t l = 0; l < c->columns; l++)
         c->x[l * PITCH + at] = from->x[i * c->columns + l];
-    c->w[at] = from->w[i] * kept, c->f[at] = from->f[i] * late, c->s[at] = from->s[i] * kept;
+    c->w[at] = from->w ? from->w[i] * kept : 1, c->f[at] = from->f ? from->f[i] * late : 1, c->s[at] = from->s ? from->s[i] * kept : 0;
 }
 
-/* Add cells one by one to old ones, and join the two that are cheapest to join wherever they are more than `most`. The old ones, at most
- * `most`, have the shares left[0] of their masses, left[1] of their late ones, and are forgotten where left[2] or less is left of them.
- * `room` is (columns, PITCH). Return how many there are then, x (count, columns) and their w, f, s. */
-int64_t EXPORTED(join_cells)(const struct cells *old, const struct cells *more, const double *left, int64_t columns, int64_t most, double *room,
-                             double *x, double *w, double *f, double *s) {
-    struct joining c;
-    c.x = room, c.columns = columns, c.count = 0;
-    memset(room, 0, (size_t)(columns * PITCH) * sizeof *room);
-    memset(c.w, 0, sizeof c.w);
+/* Add one cell, and join two where they are more than `most` then. */
+INLINE void add_cell(struct joining *c, const struct cells *from, int64_t i, int64_t most) {
+    const int64_t at = c->count, others = first_least(c->least, at);
+    put_cell(c, from, i, 1, 1);
+    find_nearest(c, at);
+    if (at == most && c->least[at] < c->least[others]) {
+        join_last(c);
+        return;
+    }
+    for (int64_t o = 0; o < at; o++) {
+        const int closer = c->cost[o] < c->least[o];
+        c->least[o] = closer ? c->cost[o] : c->least[o], c->nearest[o] = closer ? at : c->nearest[o];
+    }
+    if (c->count > most)
+        join_two(c);
+}
+
+static void join_group(struct joining *c, const struct groups *g, int64_t j) {
+    const double kept = g->left[2 * j], late = g->left[2 * j + 1];
+    memset(c->x, 0, (size_t)(c->columns * PITCH) * sizeof *c->x);
+    memset(c->w, 0, sizeof c->w);
     for (int64_t i = 0; i < PITCH; i++)
-        c.least[i] = INFINITY;
-    for (int64_t i = 0; i < old->count; i++)
-        if (old->w[i] * left[0] > left[2])
-            put_cell(&c, old, i, left[0], left[1]);
-    for (int64_t i = 0; i < (more->count ? c.count : 0); i++)
-        find_nearest(&c, i);
-    for (int64_t i = 0; i < more->count; i++) {
-        const int64_t at = c.count, others = first_least(c.least, at);
-        put_cell(&c, more, i, 1, 1);
-        find_nearest(&c, at);
-        if (at == most && c.least[at] < c.least[others]) {
-            join_last(&c);
-            continue;
+        c->least[i] = INFINITY;
+    c->count = 0;
+    for (int64_t i = g->old_ends[j]; i < g->old_ends[j + 1]; i++)
+        if (g->old.w[i] * kept > g->forgotten)
+            put_cell(c, &g->old, i, kept, late);
+    if (g->more_ends[j] < g->more_ends[j + 1])
+        for (int64_t i = 0; i < c->count; i++)
+            find_nearest(c, i);
+    for (int64_t i = g->more_ends[j]; i < g->more_ends[j + 1]; i++)
+        add_cell(c, &g->more, i, g->most[j]);
+}
+
+/* Add cells one by one to old ones, and join the two that are cheapest to join wherever they are more than a group's most. What is added are
+ * rows where it has no masses. `room` is (columns, PITCH); `count` (groups,) says how many cells there are then. */
+void EXPORTED(join_cells)(const struct groups *g, double *room, int64_t *count) {
+    struct joining c;
+    c.x = room, c.columns = g->columns;
+    int64_t out = 0;
+    for (int64_t j = 0; j < g->groups; j++) {
+        join_group(&c, g, j);
+        count[j] = c.count;
+        for (int64_t i = 0; i < c.count; i++, out++) {
+            for (int64_t l = 0; l < c.columns; l++)
+                g->x[out * c.columns + l] = c.x[l * PITCH + i];
+            g->w[out] = c.w[i], g->f[out] = c.f[i], g->s[out] = c.s[i];
         }
-        for (int64_t o = 0; o < at; o++) {
-            const int closer = c.cost[o] < c.least[o];
-            c.least[o] = closer ? c.cost[o] : c.least[o], c.nearest[o] = closer ? at : c.nearest[o];
-        }
-        if (c.count > most)
-            join_two(&c);
     }
-    for (int64_t i = 0; i < c.count; i++) {
-        for (int64_t l = 0; l < columns; l++)
-            x[i * columns + l] = c.x[l * PITCH + i];
-        w[i] = c.w[i], f[i] = c.f[i], s[i] = c.s[i];
-    }
-    return c.count;
 }
 
 #define STEPS 16 /* of the grid between two means */
@@ -179,8 +201,8 @@ struct cut {
     double *room;       /* (columns,) */
     int8_t *side;       /* (cells,) 1: nearer to the second point */
     double *mass;       /* (2,) of the sides */
-    double *peak;       /* (3, 4, STEPS) mass of the smaller of two peaks, */
-    double *valley;     /* (3, 4, STEPS) and of the valley between them */
+    double *evidence;   /* (1,) of a valley between the sides; 0 where there are no two */
+    const double *draw; /* (2,) numbers between 0 and 1, by which two cells are drawn; 0: the sides are given */
     int64_t cells, columns, turns;
 };
 
@@ -270,12 +292,56 @@ INLINE int masses_on_line(const struct cut *c, double *mass) {
     return 1;
 }
 
-/* Cut cells in two, and give the masses of windows: two peaks of 2, 4 or 8 steps of the grid, and between them a valley of 2, 4, 8 or 12.
- * Return 0 where there are no two sides. `next` is (cells,). */
-static int cut_in_two(const struct cut *c, int8_t *next) {
+/* Draw a cell with a probability proportional to what stands before it in `total`. */
+INLINE int64_t draw_cell(const double *total, int64_t cells, double number) {
+    const double at = number * total[cells - 1];
+    int64_t i = 0;
+    while (i < cells - 1 && total[i] <= at)
+        i++;
+    return i;
+}
+
+/* Draw two ends as k-means++ does; return 0 where all cells lie in one place. `total` is (cells,). */
+INLINE int draw_ends(const struct cut *c, double *total) {
+    const int64_t d = c->columns;
+    double before = 0;
+    for (int64_t i = 0; i < c->cells; i++)
+        total[i] = before += c->w[i];
+    const double *x = c->x + draw_cell(total, c->cells, c->draw[0]) * d;
+    memcpy(c->ends, x, (size_t)d * sizeof *x);
+    before = 0;
+    for (int64_t i = 0; i < c->cells; i++) {
+        double d2 = 0;
+        for (int64_t l = 0; l < d; l++)
+            d2 += (c->x[i * d + l] - x[l]) * (c->x[i * d + l] - x[l]);
+        total[i] = before += c->w[i] * d2;
+    }
+    memcpy(c->ends + d, c->x + draw_cell(total, c->cells, c->draw[1]) * d, (size_t)d * sizeof *x);
+    return before > 0;
+}
+
+/* How much likelier counts in peaks (STEPS,) of width k and in valleys of width m are than one heap. */
+INLINE double likelier(const double *peaks, const double *valleys, double k, double m) {
+    const lanes few = all(1e-12), p_share = all((k + m) / k), q_share = all((k + m) / m);
+    double most = 0, line[LANES];
+    for (int64_t t = 0; t < STEPS; t += LANES) {
+        lanes p = load_loose(peaks + t), q = load_loose(valleys + t);
+        p = where(less(p, few), few, p), q = where(less(q, few), few, q);
+        const lanes both = add(p, q), log_p = logarithm(divide(multiply(p, p_share), both)), log_q = logarithm(divide(multiply(q, q_share), both));
+        const lanes ratio = add(multiply(p, log_p), multiply(q, log_q));
+        store_loose(line, where(less(multiply(q, all(k)), multiply(p, all(m))), ratio, all(0)));
+        for (int l = 0; l < LANES; l++)
+            most = line[l] > most ? line[l] : most;
+    }
+    return most;
+}
+
+/* Cut cells in two, and find the evidence over windows: two peaks of 2, 4 or 8 steps of the grid, and between them a valley of 2, 4, 8 or
+ * 12. `next` is (cells,), `total` too. */
+static double cut_in_two(const struct cut *c, int8_t *next, double *total) {
     static const int64_t peaks[3] = {2, 4, 8}, valleys[4] = {2, 4, 8, 12};
-    double mass[GRID], left[GRID], right[GRID];
-    if (!two_means(c, next))
+    double mass[GRID], left[GRID], right[GRID], peak[STEPS], valley[STEPS], most = 0;
+    if ((c->draw && !draw_ends(c, total)) || !two_means(c, next))
         return 0;
     means_of_sides(c);
     if (!masses_on_line(c, mass))
@@ -295,26 +361,28 @@ static int cut_in_two(const struct cut *c, int8_t *next) {
         for (int64_t v = 0; v < 4; v++) {
             const int64_t m = valleys[v];
             for (int64_t t = 0; t < STEPS; t++) {
-                const int64_t at = STEPS + t, out = (p * 4 + v) * STEPS + t;
+                const int64_t at = STEPS + t;
                 const int there = at + m <= 2 * STEPS;
                 const double before = there ? left[at - k] : 0, after = there ? right[at + m] : 0;
-                c->peak[out] = before < after ? before : after;
-                c->valley[out] = there ? mass[at + m] - mass[at] : 0;
+                peak[t] = before < after ? before : after;
+                valley[t] = there ? mass[at + m] - mass[at] : 0;
             }
+            const double found = likelier(peak, valley, (double)k, (double)m);
+            most = found > most ? found : most;
         }
     }
-    return 1;
+    return most;
 }
 
-/* Cut cells in `cuts` ways: all that a cut writes has an axis more, which is the first. `found` (cuts,): 0 where there are no two sides. */
-void EXPORTED(cut_cells)(const struct cut *all, int8_t *next, int8_t *found, int64_t cuts) {
-    struct cut c = *all;
+/* Cut cells in `cuts` ways: all that a cut writes has an axis more, which is the first, and so have the numbers that it is drawn by. */
+void EXPORTED(cut_cells)(const struct cut *all_cuts, int8_t *next, double *total, int64_t cuts) {
+    struct cut c = *all_cuts;
     for (int64_t t = 0; t < cuts; t++) {
-        found[t] = (int8_t)cut_in_two(&c, next);
-        c.ends += 2 * c.columns, c.side += c.cells, c.mass += 2;
-        c.peak += 12 * STEPS, c.valley += 12 * STEPS;
+        *c.evidence = cut_in_two(&c, next, total);
+        c.ends += 2 * c.columns, c.side += c.cells, c.mass += 2, c.evidence++;
+        if (c.draw)
+            c.draw += 2;
     }
 }
-
 
 #endif

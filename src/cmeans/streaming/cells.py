@@ -3,14 +3,15 @@ the same in Python where there is none."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .. import native
 from ..data.arrays import Float64, IntArray
-from ..native.calls import ADDRESS, WHOLE, Structure, address, byref, pointer_to
+from ..native.calls import ADDRESS, REAL, WHOLE, Structure, address, byref, pointer_to
 from ..runtime.stored_classes import stored
 
 PITCH = 72  # as in the C file
@@ -20,10 +21,25 @@ LEAST = 0.02  # mass below which a cell is forgotten
 class _CellsArgument(Structure):
     """struct cells"""
 
-    _fields_ = [*((name, ADDRESS) for name in ("x", "w", "f", "s")), ("count", WHOLE)]
+    _fields_ = [(name, ADDRESS) for name in ("x", "w", "f", "s")]
 
 
-_ARGUMENTS = (*(pointer_to(_CellsArgument),) * 2, ADDRESS, WHOLE, WHOLE, *(ADDRESS,) * 5)
+class _GroupsArgument(Structure):
+    """struct groups"""
+
+    _fields_ = [
+        ("old", _CellsArgument),
+        ("more", _CellsArgument),
+        *((name, ADDRESS) for name in ("old_ends", "more_ends", "left")),
+        ("forgotten", REAL),
+        ("most", ADDRESS),
+        ("groups", WHOLE),
+        ("columns", WHOLE),
+        ("to", _CellsArgument),
+    ]
+
+
+_ARGUMENTS = pointer_to(_GroupsArgument), ADDRESS, ADDRESS
 
 
 @stored
@@ -69,32 +85,64 @@ class Cells:
         """Return some of the cells, by a mask or by numbers."""
         return Cells(*(part[some] for part in self))
 
-    def with_more(
-        self, other: Cells, most: int, kept: float = 1.0, late: float = 1.0
-    ) -> Cells:
-        """Return the cells, with these shares of their masses, and others added one by one;
-        wherever there are more than `most` of them, the two are joined for which that raises the
-        scatter least (Ward)."""
+    def with_more(self, other: Cells, most: int) -> Cells:
+        """Return the cells with others added one by one; wherever there are more than `most` of
+        them, the two are joined for which that raises the scatter least (Ward)."""
         if len(self) > most:
             return self.part(np.empty(0, np.intp)).with_more(self, most).with_more(other, most)
-        join = _joined_natively if native.is_available() else _joined
-        return join(self, other, most, np.array([kept, late, LEAST]))
+        ends, left = np.array([0, len(other)]), np.ones((1, 2))
+        return _joined([self], tuple(other), ends, [most], left)[0]
 
 
-def _joined_natively(old: Cells, more: Cells, most: int, left: Float64) -> Cells:
-    d = old.x.shape[1]
-    parts = [[np.ascontiguousarray(part, np.float64) for part in cells] for cells in (old, more)]
-    given = [_CellsArgument(*map(address, part), len(part[1])) for part in parts]
-    room = np.empty((d, PITCH)), np.empty((most, d)), *(np.empty(most) for _ in range(3))
-    call = native.function("join_cells", np.float64, _ARGUMENTS, WHOLE)
-    count = call(*map(byref, given), address(left), d, most, *map(address, room))
-    return Cells(*(part[:count] for part in room[1:]))
+def with_rows(
+    groups: Sequence[Cells],
+    x: Float64,  # (b, d)
+    ends: IntArray,  # (g + 1,)
+    most: Sequence[int],  # (g,)
+    left: Float64,  # (g, 2) shares of the masses w and f
+) -> list[Cells]:
+    """Return groups of cells, faded, with rows x[ends[j] : ends[j + 1]] added to group j, as
+    `Cells.with_more` adds them."""
+    return _joined(groups, (x, None, None, None), ends, most, left)
 
 
-def _joined(old: Cells, more: Cells, most: int, left: Float64) -> Cells:
-    """The C function `join_cells`."""
+Added = tuple[Any, Any, Any, Any]  # x, w, f, s of what is added; masses of None: rows
+
+
+def _joined(
+    groups: Sequence[Cells], more: Added, ends: IntArray, most: Sequence[int], left: Float64
+) -> list[Cells]:
+    if not native.is_available():
+        masses = more[1:] if more[1] is not None else tuple(Cells.of_rows(more[0]))[1:]
+        spans = [slice(*ends[j : j + 2]) for j in range(len(groups))]
+        parts = [Cells(*(part[span] for part in (more[0], *masses))) for span in spans]
+        return list(map(_joined_in_numpy, groups, parts, most, left))
+    d, g, total = groups[0].x.shape[1], len(groups), sum(most)
+    old = [np.concatenate(parts) for parts in zip(*groups, strict=True)]
+    old_ends = np.cumsum([0, *map(len, groups)])
+    added = [None if part is None else np.ascontiguousarray(part) for part in more]
+    to = [np.empty((total, d)), *(np.empty(total) for _ in range(3))]
+    room, count = np.empty((d, PITCH)), np.empty(g, np.int64)
+    ends, limits, left = (
+        np.ascontiguousarray(part, dtype)
+        for part, dtype in ((ends, np.int64), (most, np.int64), (left, np.float64))
+    )
+    cells = [_CellsArgument(*map(address, parts)) for parts in (old, added, to)]
+    numbers = address(old_ends), address(ends), address(left), LEAST, address(limits)
+    argument = _GroupsArgument(*cells[:2], *numbers, g, d, cells[2])
+    call = native.function("join_cells", np.float64, _ARGUMENTS)
+    call(byref(argument), address(room), address(count))
+    last = np.cumsum(count).tolist()
+    return [
+        Cells(*(part[start:stop] for part in to))
+        for start, stop in zip([0, *last[:-1]], last, strict=True)
+    ]
+
+
+def _joined_in_numpy(old: Cells, more: Cells, most: int, left: Float64) -> Cells:
+    """The C function `join_group`."""
     w = old.w * left[0]
-    some = w > left[2]
+    some = w > LEAST
     cells = Cells(*(part[some] for part in (old.x, w, old.f * left[1], old.s * left[0])))
     for i in range(len(more)):
         added = zip(cells, more, strict=True)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..data.arrays import Float64, IntArray
 from ..runtime.stored_classes import stored
-from .cells import Cells
+from .cells import Cells, with_rows
 from .living_clusters import CELLS, HORIZONS, LivingClusters, Shapes
 from .step_sums import StepSums, sums_of_step
 
@@ -197,25 +197,34 @@ def absorbed(stream: LivingStream, x: Float64) -> tuple[LivingStream, IntArray]:
     c, b, cells = stream.clusters, len(x), spread(x, stream.n_steps)
     sums = sums_of_step(x, stream.shapes, c)
     numbers, came = c.number[sums.nearest], sums.came
-    c = _distances_seen(c, sums.facts)
-    c = replace(c, share=c.share + (1 - np.exp(-b / OF_SHARES)) * (came / b - c.share))
     here = came >= 0.5
     for j in np.flatnonzero(here & (c.awake == 0)):
         stream = stream.with_event("wakes", int(c.number[j]))
-    c, kept = _moved(_heard(c, here, came, b, stream.n_rows), stream.shapes, sums, here)
-    every, late = list(c.cells), np.exp(-came / LATE)
-    for j in np.flatnonzero(here).tolist():
-        mine = Cells.of_rows(cells[sums.rows(j)])
-        every[j] = every[j].with_more(mine, CELLS, kept[j], late[j])
+    moved, kept = _moved(c, stream.shapes, sums, here)
+    share = c.share + (1 - np.exp(-b / OF_SHARES)) * (came / b - c.share)
+    heard = _heard(c, here, came, b, stream.n_rows)
     q = float(np.exp(-b / OUTLYING_HORIZON))
-    far = Cells.of_rows(cells[sums.rows(len(c))])
-    outlying = stream.outlying.with_more(far, OUTLYING_CELLS, q, q)
-    return replace(stream, clusters=replace(c, cells=tuple(every)), outlying=outlying), numbers
+    left = np.column_stack([np.append(kept, q), np.append(np.exp(-came / LATE), q)])
+    left[:-1][~here] = 1.0
+    counts, taken = np.diff(sums.ends), np.append(here, True)
+    *every, outlying = with_rows(
+        [*c.cells, stream.outlying],
+        cells[sums.order[np.repeat(taken, counts)]],
+        np.append(0, np.cumsum(counts * taken)),
+        [CELLS] * len(c) + [OUTLYING_CELLS],
+        left,
+    )
+    seen = _distances_seen(c, sums.facts)
+    changes = {"share": share, "cells": tuple(every), **seen, **heard, **moved}
+    return replace(stream, clusters=replace(c, **changes), outlying=outlying), numbers
 
 
-def _distances_seen(c: LivingClusters, facts: Float64) -> LivingClusters:
-    """Return the clusters with the median of distances of all nearest rows, and the deviation of
-    those that are not outlying."""
+Changes = dict[str, Any]  # of clusters, by name
+
+
+def _distances_seen(c: LivingClusters, facts: Float64) -> Changes:
+    """Return the median of distances of all nearest rows, and the deviation of those that are not
+    outlying."""
     mine, above, ok, over, squares = facts.T
     move = (1 - np.exp(-mine / OF_MEDIAN)) * 1.25 * c.deviation
     move *= 2 * above / np.maximum(mine, 1) - 1
@@ -223,27 +232,27 @@ def _distances_seen(c: LivingClusters, facts: Float64) -> LivingClusters:
     weight = np.where((ok > 1) & (c.awake > 0), 1 - np.exp(-ok / OF_DEVIATION), 0.0)
     square = np.maximum(squares - move * (2 * over - ok * move), 0.0)  # about the median now
     variance = (1 - weight) * c.deviation**2 + weight * square / np.maximum(ok, 1)
-    return replace(c, median=c.median + move, deviation=np.sqrt(variance))
+    return {"median": c.median + move, "deviation": np.sqrt(variance)}
 
 
-def _heard(c: LivingClusters, here: np.ndarray, came: Float64, b: int, now: int) -> LivingClusters:
-    """Return the clusters with the rates at which their rows come."""
-    q = np.exp(-(b + c.silence) / OF_HEARING)
-    return replace(
-        c,
-        heard=np.where(here, c.heard * q + came, c.heard),
-        time=np.where(here, c.time * q + b + c.silence, c.time),
-        silence=np.where(here, 0.0, c.silence + b),
-        seen=np.where(here, now, c.seen),
-        awake=np.where(here, 1, c.awake),
-    )
+def _heard(c: LivingClusters, here: np.ndarray, came: Float64, b: int, now: int) -> Changes:
+    """Return the rates at which rows of clusters come."""
+    since = b + c.silence
+    q = np.exp(-since / OF_HEARING)
+    return {
+        "heard": np.where(here, c.heard * q + came, c.heard),
+        "time": np.where(here, c.time * q + since, c.time),
+        "silence": np.where(here, 0.0, since),
+        "seen": np.where(here, now, c.seen),
+        "awake": np.where(here, 1, c.awake),
+    }
 
 
 def _moved(
     c: LivingClusters, shapes: Shapes, sums: StepSums, here: np.ndarray
-) -> tuple[LivingClusters, Float64]:
-    """Return the clusters whose rows are here with their means and moments after them, and the
-    share (c,) of the past that they keep."""
+) -> tuple[Changes, Float64]:
+    """Return means and moments of the clusters whose rows are here, and the share (c,) of the past
+    that they keep."""
     came, some, d = sums.came, np.flatnonzero(here), c.means.shape[2]
     n = came[some]
     mean = shapes.mean[some] + sums.first[some] / n[:, None]
@@ -263,5 +272,5 @@ def _moved(
     mass = np.where(here, kept * c.mass + came, c.mass)
     past = kept[some].reshape(-1, *[1] * (moments.ndim - 1)) * moments[some]
     moments[some] = past + sums.second[some]
-    moved = replace(c, errors=errors, means=means, moments=moments, rows=rows, rung=rung, mass=mass)
-    return moved, kept
+    moved = {"errors": errors, "means": means, "moments": moments, "rows": rows, "rung": rung}
+    return {**moved, "mass": mass}, kept

@@ -44,7 +44,14 @@ class _StepArgument(Structure):
     ]
 
 
-_ARGUMENTS = (pointer_to(MetricsArgument), pointer_to(_StepArgument), ADDRESS, WHOLE, ADDRESS, ADDRESS)
+_ARGUMENTS = (
+    pointer_to(MetricsArgument),
+    pointer_to(_StepArgument),
+    ADDRESS,
+    WHOLE,
+    ADDRESS,
+    ADDRESS,
+)
 
 
 @dataclass(frozen=True)
@@ -60,10 +67,6 @@ class StepSums:
     came: Float64  # (c,) of u
     first: Float64  # (c, d) of u e
     second: Float64  # (c, d, d) of u e e', or (c, d) of u e^2
-
-    def rows(self, j: int) -> IntArray:
-        """Return which rows are a cluster's own; those of one after the last are outlying."""
-        return self.order[self.ends[j] : self.ends[j + 1]]
 
 
 def sums_of_step(x: Float64, shapes: Shapes, c: LivingClusters) -> StepSums:
