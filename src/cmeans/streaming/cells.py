@@ -91,7 +91,7 @@ class Cells:
         if len(self) > most:
             return self.part(np.empty(0, np.intp)).with_more(self, most).with_more(other, most)
         ends, left = np.array([0, len(other)]), np.ones((1, 2))
-        return _joined([self], tuple(other), ends, [most], left)[0]
+        return _joined([self], (other.x, other.w, other.f, other.s), ends, [most], left)[0]
 
 
 def with_rows(
@@ -123,10 +123,8 @@ def _joined(
     added = [None if part is None else np.ascontiguousarray(part) for part in more]
     to = [np.empty((total, d)), *(np.empty(total) for _ in range(3))]
     room, count = np.empty((d, PITCH)), np.empty(g, np.int64)
-    ends, limits, left = (
-        np.ascontiguousarray(part, dtype)
-        for part, dtype in ((ends, np.int64), (most, np.int64), (left, np.float64))
-    )
+    ends, limits = np.ascontiguousarray(ends, np.int64), np.array(most, np.int64)
+    left = np.ascontiguousarray(left)
     cells = [_CellsArgument(*map(address, parts)) for parts in (old, added, to)]
     numbers = address(old_ends), address(ends), address(left), LEAST, address(limits)
     argument = _GroupsArgument(*cells[:2], *numbers, g, d, cells[2])
