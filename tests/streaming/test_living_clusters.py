@@ -9,7 +9,9 @@ from sklearn.metrics import adjusted_rand_score
 import cmeans
 from cmeans import StreamingGaussianMixture, native
 from cmeans.streaming.cells import Cells
+from cmeans.streaming.living_clusters import LivingClusters, Shapes
 from cmeans.streaming.metrics import metric_distances
+from cmeans.streaming.step_sums import sums_of_step
 from cmeans.streaming.valleys import Cut
 
 CENTRES = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [10.0, 10.0], [20.0, 0.0], [20.0, 10.0]])
@@ -58,14 +60,15 @@ class TestTwins:
         x = np.random.default_rng(d).normal(size=(90, d)) + 9 * (np.arange(90) % 2)[:, None]
         cells = Cells.of_rows(x).with_more(Cells.of_rows(x[:0]), 20)
         lower = np.tril(np.random.default_rng(1).normal(size=(d, d))) + 2 * np.eye(d)
-        starts = np.array([0, 1]), np.array([5, 7])
+        draws = np.random.default_rng(2).random((4, 2))
         for to_space in (None, lower, np.diag(lower)):
             fast, slow = both_ways(
-                monkeypatch, lambda to=to_space: Cut(cells, cells.w, to).by_two_means(*starts)
+                monkeypatch, lambda to=to_space: Cut(cells, cells.w, to).by_two_means(draws)
             )
             np.testing.assert_array_equal(fast.side, slow.side)
             np.testing.assert_array_equal(fast.smaller, slow.smaller)
-            np.testing.assert_array_equal(fast.evidence, slow.evidence)
+            # the logarithms of native code are its own
+            np.testing.assert_allclose(fast.evidence, slow.evidence, rtol=1e-13)
             assert fast.evidence.max() > 20  # two heaps of 45
 
     def test_distances(self, monkeypatch, d):
@@ -78,6 +81,24 @@ class TestTwins:
         wanted = (np.einsum("jkl,ijl->ijk", factors, e) ** 2).sum(axis=2)
         np.testing.assert_allclose(fast, wanted)
         np.testing.assert_array_equal(fast[5:7], metric_distances(x[5:7], means, factors))
+
+
+@pytest.mark.parametrize("d", [2, 3, 70])
+def test_sums_of_a_step(monkeypatch, d):
+    """In native code as in NumPy, and second moments about the means as in loops."""
+    rng = np.random.default_rng(d)
+    X = 6 * rng.normal(size=(3, d))[rng.integers(0, 3, 150)] + rng.normal(size=(150, d))
+    heaps = [LivingClusters.of(Cells.of_rows(X[i::3]), i, 0, 0.3) for i in range(3)]
+    c = heaps[0] + heaps[1] + heaps[2]
+    shapes, rows = Shapes.of(c, 150), np.concatenate([X, X[:3] + 400])
+    fast, slow = both_ways(monkeypatch, lambda: sums_of_step(rows, shapes, c))
+    for one, other in zip(vars(fast).values(), vars(slow).values(), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-9)
+    assert set(fast.order[fast.ends[3] :].tolist()) == {150, 151, 152}  # outlying
+    assert fast.came.sum() == pytest.approx(150)
+    assert np.argmax(shapes.log_shares(shapes.distances(rows)), axis=1).tolist() == (
+        fast.nearest.tolist()
+    )
 
 
 def test_cells_are_joined_at_the_least_scatter():

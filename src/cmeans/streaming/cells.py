@@ -3,14 +3,15 @@ the same in Python where there is none."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .. import native
 from ..data.arrays import Float64, IntArray
-from ..native.calls import ADDRESS, WHOLE, Structure, address, byref, pointer_to
+from ..native.calls import ADDRESS, REAL, WHOLE, Structure, address, byref, pointer_to
 from ..runtime.stored_classes import stored
 
 PITCH = 72  # as in the C file
@@ -20,18 +21,25 @@ LEAST = 0.02  # mass below which a cell is forgotten
 class _CellsArgument(Structure):
     """struct cells"""
 
+    _fields_ = [(name, ADDRESS) for name in ("x", "w", "f", "s")]
+
+
+class _GroupsArgument(Structure):
+    """struct groups"""
+
     _fields_ = [
-        ("x", ADDRESS),
-        ("w", ADDRESS),
-        ("f", ADDRESS),
-        ("s", ADDRESS),
+        ("old", _CellsArgument),
+        ("more", _CellsArgument),
+        *((name, ADDRESS) for name in ("old_ends", "more_ends", "left")),
+        ("forgotten", REAL),
+        ("most", ADDRESS),
+        ("groups", WHOLE),
         ("columns", WHOLE),
-        ("count", WHOLE),
-        ("most", WHOLE),
+        ("to", _CellsArgument),
     ]
 
 
-_ARGUMENTS = (pointer_to(_CellsArgument), *(ADDRESS,) * 4, WHOLE)
+_ARGUMENTS = pointer_to(_GroupsArgument), ADDRESS, ADDRESS
 
 
 @stored
@@ -77,84 +85,82 @@ class Cells:
         """Return some of the cells, by a mask or by numbers."""
         return Cells(*(part[some] for part in self))
 
-    def faded(self, kept: float, late: float) -> Cells:
-        """Return the cells with these shares of their masses."""
-        return Cells(self.x, self.w * kept, self.f * late, self.s * kept).above()
-
-    def above(self) -> Cells:
-        """Return the cells that are not forgotten."""
-        few = self.w > LEAST
-        return self if few.all() else self.part(few)
-
     def with_more(self, other: Cells, most: int) -> Cells:
         """Return the cells with others added one by one; wherever there are more than `most` of
         them, the two are joined for which that raises the scatter least (Ward)."""
         if len(self) > most:
-            return Cells(*(part[:0] for part in self)).with_more(self, most).with_more(other, most)
-        d = self.x.shape[1]
-        room = [np.zeros((d, PITCH)), *(np.zeros(PITCH) for _ in fields(self)[1:])]
-        room[0][:, : len(self)] = self.x.T
-        for place, part in zip(room[1:], (self.w, self.f, self.s), strict=True):
-            place[: len(self)] = part
-        more = [np.ascontiguousarray(part, np.float64) for part in other]
-        if native.is_available():
-            argument = _CellsArgument(*map(address, room), d, len(self), most)
-            call = native.function("add_cells", np.float64, _ARGUMENTS)
-            call(byref(argument), *map(address, more), len(other))
-            count = int(argument.count)
-        else:
-            count = _added(room, len(self), more, most)
-        x, *masses = room
-        return Cells(x[:, :count].T.copy(), *(mass[:count].copy() for mass in masses))
+            return self.part(np.empty(0, np.intp)).with_more(self, most).with_more(other, most)
+        ends, left = np.array([0, len(other)]), np.ones((1, 2))
+        return _joined([self], (other.x, other.w, other.f, other.s), ends, [most], left)[0]
 
 
-def _found(room: list[Float64], at: int, count: int) -> tuple[Float64, int]:
-    """The C function `find_nearest`; return the costs too."""
-    x, w = room[0][:, :count], room[1][:count]
-    cost = np.zeros(count)
-    for column in x:
-        cost += (column - column[at]) ** 2
-    cost *= (w * w[at]) / (w + w[at])
-    cost[at] = np.inf
-    return cost, int(cost.argmin()) if np.isfinite(cost).any() else at
+def with_rows(
+    groups: Sequence[Cells],
+    x: Float64,  # (b, d)
+    ends: IntArray,  # (g + 1,)
+    most: Sequence[int],  # (g,)
+    left: Float64,  # (g, 2) shares of the masses w and f
+) -> list[Cells]:
+    """Return groups of cells, faded, with rows x[ends[j] : ends[j + 1]] added to group j, as
+    `Cells.with_more` adds them."""
+    return _joined(groups, (x, None, None, None), ends, most, left)
 
 
-def _added(room: list[Float64], count: int, more: list[Float64], most: int) -> int:
-    """The C function `add_cells`; return the number of cells."""
-    least, nearest = np.full(PITCH, np.inf), np.full(PITCH, -1)
-    for i in range(count):
-        cost, nearest[i] = _found(room, i, count)
-        least[i] = cost[nearest[i]]
-    for row in zip(*more, strict=True):
-        at, count = count, count + 1
-        for place, value in zip(room, row, strict=True):
-            place[..., at] = value
-        cost, nearest[at] = _found(room, at, count)
-        least[at] = cost[nearest[at]]
-        closer = np.flatnonzero(cost[:at] < least[:at])
-        least[closer], nearest[closer] = cost[closer], at
-        if count > most:
-            count = _joined(room, least, nearest, count)
-    return count
+Added = tuple[Any, Any, Any, Any]  # x, w, f, s of what is added; masses of None: rows
 
 
-def _joined(room: list[Float64], least: Float64, nearest: IntArray, count: int) -> int:
-    """The C function `join_two`; return the number of cells."""
-    i, last = int(least[:count].argmin()), count - 1
-    while nearest[i] < 0:
-        cost, nearest[i] = _found(room, i, count)
-        least[i] = cost[nearest[i]]
-        i = int(least[:count].argmin())
-    x, w, f, s = room
-    a, b = sorted((i, int(nearest[i])))
-    both = w[a] + w[b]
-    x[:, a] = (w[a] * x[:, a] + w[b] * x[:, b]) / both
-    s[a], f[a], w[a] = s[a] + s[b] + least[i], f[a] + f[b], both
-    x[:, b], w[b], f[b], s[b] = x[:, last], w[last], f[last], s[last]
-    least[a], least[b], nearest[b] = least[i], least[last], nearest[last]
-    w[last] = 0.0
-    some = nearest[:last]
-    gone = (some == a) | (some == b)
-    some[some == last] = b
-    some[gone], some[a] = -1, -1
-    return last
+def _joined(
+    groups: Sequence[Cells], more: Added, ends: IntArray, most: Sequence[int], left: Float64
+) -> list[Cells]:
+    if not native.is_available():
+        masses = more[1:] if more[1] is not None else tuple(Cells.of_rows(more[0]))[1:]
+        spans = [slice(*ends[j : j + 2]) for j in range(len(groups))]
+        parts = [Cells(*(part[span] for part in (more[0], *masses))) for span in spans]
+        return list(map(_joined_in_numpy, groups, parts, most, left))
+    d, g, total = groups[0].x.shape[1], len(groups), sum(most)
+    old = [np.concatenate(parts) for parts in zip(*groups, strict=True)]
+    old_ends = np.cumsum([0, *map(len, groups)])
+    added = [None if part is None else np.ascontiguousarray(part) for part in more]
+    to = [np.empty((total, d)), *(np.empty(total) for _ in range(3))]
+    room, count = np.empty((d, PITCH)), np.empty(g, np.int64)
+    ends, limits = np.ascontiguousarray(ends, np.int64), np.array(most, np.int64)
+    left = np.ascontiguousarray(left)
+    cells = [_CellsArgument(*map(address, parts)) for parts in (old, added, to)]
+    numbers = address(old_ends), address(ends), address(left), LEAST, address(limits)
+    argument = _GroupsArgument(*cells[:2], *numbers, g, d, cells[2])
+    call = native.function("join_cells", np.float64, _ARGUMENTS)
+    call(byref(argument), address(room), address(count))
+    last = np.cumsum(count).tolist()
+    return [
+        Cells(*(part[start:stop] for part in to))
+        for start, stop in zip([0, *last[:-1]], last, strict=True)
+    ]
+
+
+def _joined_in_numpy(old: Cells, more: Cells, most: int, left: Float64) -> Cells:
+    """The C function `join_group`."""
+    w = old.w * left[0]
+    some = w > LEAST
+    cells = Cells(*(part[some] for part in (old.x, w, old.f * left[1], old.s * left[0])))
+    for i in range(len(more)):
+        added = zip(cells, more, strict=True)
+        cells = Cells(*(np.concatenate([part, row[i : i + 1]]) for part, row in added))
+        cells = _with_two_joined(cells) if len(cells) > most else cells
+    return cells
+
+
+def _with_two_joined(cells: Cells) -> Cells:
+    """Return the cells with those two as one for which that costs least, in the place of the first;
+    the last takes the place of the other."""
+    x, w, f, s = (part.copy() for part in cells)
+    cost = np.zeros((len(w), len(w)))
+    for column in x.T:
+        cost += (column - column[:, None]) ** 2
+    cost *= w * w[:, None] / (w + w[:, None])
+    np.fill_diagonal(cost, np.inf)
+    i, j = (int(place) for place in np.unravel_index(cost.argmin(), cost.shape))
+    both = w[i] + w[j]
+    x[i] = (w[i] * x[i] + w[j] * x[j]) / both
+    w[i], f[i], s[i] = both, f[i] + f[j], s[i] + s[j] + cost[i, j]
+    x[j], w[j], f[j], s[j] = x[-1], w[-1], f[-1], s[-1]
+    return Cells(x[:-1], w[:-1], f[:-1], s[:-1])

@@ -189,9 +189,10 @@ class Shapes:
         least = TOO_FEW * np.where(variances > 0, variances, max(variances.max(), 1e-100))
         pooled = pooled + (np.diag(least) if d <= FULL else least)
         many = clusters.mass.reshape(-1, *[1] * pooled.ndim)
-        factors, log_det = _factors((clusters.moments + prior * pooled) / (many + prior))
+        own = (clusters.moments + prior * pooled) / (many + prior)
+        factors, log_det = _factors(np.concatenate([own, pooled[None]]))
         likely = np.log(np.maximum(clusters.share, 1 / (now + 1)))
-        return cls(clusters.mean, factors, _factors(pooled[None])[0][0], likely - log_det / 2)
+        return cls(clusters.mean, factors[:-1], factors[-1], likely - log_det[:-1] / 2)
 
     def distances(self, x: Float64) -> Float64:
         """Return squared distances (b, c) of rows."""

@@ -22,13 +22,14 @@ def with_rows(stream: LivingStream, x: Float64) -> tuple[LivingStream, IntArray]
     while at < len(x):
         left = stream.step_rows - len(stream.waiting)
         part = x[at : at + left]
-        labels[at : at + len(part)] = stream.labels(part)
         at += len(part)
         waiting = np.concatenate([stream.waiting, part]) if len(stream.waiting) else part
         if len(part) < left:
+            labels[at - len(part) :] = stream.labels(part)
             return alike(stream, waiting=waiting.copy()), labels
         before = stream.n_numbers
-        stream = _stepped(stream, waiting)
+        stream, found = _stepped(stream, waiting)
+        labels[at - len(part) : at] = found[-len(part) :]
         if stream.n_numbers > before:
             late = slice(max(0, at - max(SEEN_AGAIN, 2 * len(waiting))), at)
             new = stream.labels(x[late])
@@ -36,8 +37,8 @@ def with_rows(stream: LivingStream, x: Float64) -> tuple[LivingStream, IntArray]
     return stream, labels
 
 
-def _stepped(stream: LivingStream, rows: Float64) -> LivingStream:
-    """Return the stream after a step."""
+def _stepped(stream: LivingStream, rows: Float64) -> tuple[LivingStream, IntArray]:
+    """Return the stream after a step, and the labels of its rows before it."""
     counted = replace(
         stream,
         waiting=rows[:0],
@@ -45,9 +46,11 @@ def _stepped(stream: LivingStream, rows: Float64) -> LivingStream:
         n_steps=stream.n_steps + 1,
     )
     if len(stream.clusters):
-        return turned_over(absorbed(counted, rows * stream.unit, stream.shapes))
+        vars(counted)["shapes"] = stream.shapes  # of the rows before
+        after, labels = absorbed(counted, rows * stream.unit)
+        return turned_over(after), labels
     counted = replace(counted, unit=in_units(stream, rows))
     x = spread(rows * counted.unit, counted.n_steps)
     first = LivingClusters.of(Cells.of_rows(x), 0, counted.n_rows, 1.0)
     begun = replace(counted, clusters=first, n_numbers=1).with_event("opens", 0)
-    return turned_over(begun)
+    return turned_over(begun), np.zeros(len(rows), np.intp)

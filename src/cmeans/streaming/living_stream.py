@@ -15,13 +15,13 @@ import numpy as np
 
 from ..data.arrays import Float64, IntArray
 from ..runtime.stored_classes import stored
-from .cells import Cells
-from .living_clusters import CELLS, HORIZONS, LivingClusters, Shapes, scatter
+from .cells import Cells, with_rows
+from .living_clusters import CELLS, HORIZONS, LivingClusters, Shapes
+from .step_sums import StepSums, sums_of_step
 
 LEAST_ROWS, MOST_ROWS = 32, 1024  # of a step
 SHARE_OF_ROWS = 64  # of all rows so far, that a step has
 OUTLYING_CELLS, OUTLYING_HORIZON = 64, 2000.0
-FAR = 4.5  # deviations beyond the median from which on a row is outlying
 LATE = 200.0  # rows of a cluster's own in which masses of late rows are forgotten
 MEMORY = 8.0  # horizons in which moments and cells are forgotten
 OF_SHARES, OF_HEARING = 500.0, 8000.0  # rows in which they are forgotten
@@ -191,72 +191,71 @@ def spread(x: Float64, number: int) -> Float64:
     return x + step * (np.random.default_rng(number).random(x.shape) - 0.5)
 
 
-def absorbed(stream: LivingStream, x: Float64, shapes: Shapes) -> LivingStream:
-    """Return the stream after its clusters, of these metrics, have taken a step's rows (b, d) in
-    its units."""
+def absorbed(stream: LivingStream, x: Float64) -> tuple[LivingStream, IntArray]:
+    """Return the stream after its clusters have taken a step's rows (b, d) in its units, and the
+    numbers of the clusters that were the likeliest before."""
     c, b, cells = stream.clusters, len(x), spread(x, stream.n_steps)
-    d2 = shapes.distances(x)
-    log_shares = shapes.log_shares(d2)
-    nearest = log_shares.argmax(axis=1)
-    root = np.cbrt(d2[np.arange(b), nearest])
-    out = root > (c.median + FAR * c.deviation)[nearest]
-    u = np.exp(log_shares - log_shares.max(axis=1, keepdims=True)) * ~out[:, None]
-    u /= np.maximum(u.sum(axis=1, keepdims=True), 1e-300)
-    came = u.sum(axis=0)
-    c = _distances_seen(c, root, nearest, out)
-    c = replace(c, share=c.share + (1 - np.exp(-b / OF_SHARES)) * (came / b - c.share))
+    sums = sums_of_step(x, stream.shapes, c)
+    numbers, came = c.number[sums.nearest], sums.came
     here = came >= 0.5
     for j in np.flatnonzero(here & (c.awake == 0)):
         stream = stream.with_event("wakes", int(c.number[j]))
-    c, kept = _moved(_heard(c, here, came, b, stream.n_rows), shapes, x, u, here)
-    every = list(c.cells)
-    for j in np.flatnonzero(here):
-        mine = cells[(nearest == j) & ~out]
-        faded = every[j].faded(kept[j], float(np.exp(-came[j] / LATE)))
-        every[j] = faded.with_more(Cells.of_rows(mine), CELLS)
+    moved, kept = _moved(c, stream.shapes, sums, here)
+    share = c.share + (1 - np.exp(-b / OF_SHARES)) * (came / b - c.share)
+    heard = _heard(c, here, came, b, stream.n_rows)
     q = float(np.exp(-b / OUTLYING_HORIZON))
-    outlying = stream.outlying.faded(q, q).with_more(Cells.of_rows(cells[out]), OUTLYING_CELLS)
-    return replace(stream, clusters=replace(c, cells=tuple(every)), outlying=outlying)
-
-
-def _distances_seen(
-    c: LivingClusters, root: Float64, nearest: IntArray, out: np.ndarray
-) -> LivingClusters:
-    """Return the clusters with the median of distances of all nearest rows, and the deviation of
-    those that are not outlying."""
-    k = len(c)
-    mine = np.bincount(nearest, minlength=k)
-    ok = np.bincount(nearest[~out], minlength=k)
-    above = np.bincount(nearest, root > c.median[nearest], k) / np.maximum(mine, 1)
-    move = (1 - np.exp(-mine / OF_MEDIAN)) * 1.25 * c.deviation * (2 * above - 1)
-    median = c.median + np.where((mine > 0) & (c.awake > 0), move, 0.0)
-    square = np.bincount(nearest[~out], (root[~out] - median[nearest[~out]]) ** 2, k)
-    weight = np.where((ok > 1) & (c.awake > 0), 1 - np.exp(-ok / OF_DEVIATION), 0.0)
-    variance = (1 - weight) * c.deviation**2 + weight * square / np.maximum(ok, 1)
-    return replace(c, median=median, deviation=np.sqrt(variance))
-
-
-def _heard(c: LivingClusters, here: np.ndarray, came: Float64, b: int, now: int) -> LivingClusters:
-    """Return the clusters with the rates at which their rows come."""
-    q = np.exp(-(b + c.silence) / OF_HEARING)
-    return replace(
-        c,
-        heard=np.where(here, c.heard * q + came, c.heard),
-        time=np.where(here, c.time * q + b + c.silence, c.time),
-        silence=np.where(here, 0.0, c.silence + b),
-        seen=np.where(here, now, c.seen),
-        awake=np.where(here, 1, c.awake),
+    left = np.column_stack([np.append(kept, q), np.append(np.exp(-came / LATE), q)])
+    left[:-1][~here] = 1.0
+    counts, taken = np.diff(sums.ends), np.append(here, True)
+    *every, outlying = with_rows(
+        [*c.cells, stream.outlying],
+        cells[sums.order[np.repeat(taken, counts)]],
+        np.append(0, np.cumsum(counts * taken)),
+        [CELLS] * len(c) + [OUTLYING_CELLS],
+        left,
     )
+    seen = _distances_seen(c, sums.facts)
+    changes = {"share": share, "cells": tuple(every), **seen, **heard, **moved}
+    return replace(stream, clusters=replace(c, **changes), outlying=outlying), numbers
+
+
+Changes = dict[str, Any]  # of clusters, by name
+
+
+def _distances_seen(c: LivingClusters, facts: Float64) -> Changes:
+    """Return the median of distances of all nearest rows, and the deviation of those that are not
+    outlying."""
+    mine, above, ok, over, squares = facts.T
+    move = (1 - np.exp(-mine / OF_MEDIAN)) * 1.25 * c.deviation
+    move *= 2 * above / np.maximum(mine, 1) - 1
+    move[(mine == 0) | (c.awake == 0)] = 0.0
+    weight = np.where((ok > 1) & (c.awake > 0), 1 - np.exp(-ok / OF_DEVIATION), 0.0)
+    square = np.maximum(squares - move * (2 * over - ok * move), 0.0)  # about the median now
+    variance = (1 - weight) * c.deviation**2 + weight * square / np.maximum(ok, 1)
+    return {"median": c.median + move, "deviation": np.sqrt(variance)}
+
+
+def _heard(c: LivingClusters, here: np.ndarray, came: Float64, b: int, now: int) -> Changes:
+    """Return the rates at which rows of clusters come."""
+    since = b + c.silence
+    q = np.exp(-since / OF_HEARING)
+    return {
+        "heard": np.where(here, c.heard * q + came, c.heard),
+        "time": np.where(here, c.time * q + since, c.time),
+        "silence": np.where(here, 0.0, since),
+        "seen": np.where(here, now, c.seen),
+        "awake": np.where(here, 1, c.awake),
+    }
 
 
 def _moved(
-    c: LivingClusters, shapes: Shapes, x: Float64, u: Float64, here: np.ndarray
-) -> tuple[LivingClusters, Float64]:
-    """Return the clusters whose rows are here with their means and moments after them, and the
-    share (c,) of the past that they keep."""
-    came, some = u.sum(axis=0), np.flatnonzero(here)
-    n, v = came[some], shapes.mean
-    mean = u[:, some].T @ x / n[:, None]
+    c: LivingClusters, shapes: Shapes, sums: StepSums, here: np.ndarray
+) -> tuple[Changes, Float64]:
+    """Return means and moments of the clusters whose rows are here, and the share (c,) of the past
+    that they keep."""
+    came, some, d = sums.came, np.flatnonzero(here), c.means.shape[2]
+    n = came[some]
+    mean = shapes.mean[some] + sums.first[some] / n[:, None]
     away = mean[:, None] - c.means[some]  # (k, h, d)
     factor = shapes.factors[some]
     y = away @ factor.transpose(0, 2, 1) if factor.ndim == 3 else away * factor[:, None]
@@ -269,9 +268,9 @@ def _moved(
     rung = c.rung.copy()
     lived = np.maximum(rows[some], HORIZONS[0])[:, None] >= HORIZONS
     rung[some] = np.where(lived, errors[some], np.inf).argmin(axis=1)
-    kept = np.exp(-came / (MEMORY * np.maximum(HORIZONS[rung], x.shape[1] / 2)))
+    kept = np.exp(-came / (MEMORY * np.maximum(HORIZONS[rung], d / 2)))
     mass = np.where(here, kept * c.mass + came, c.mass)
-    for j in some:
-        moments[j] = kept[j] * moments[j] + scatter(x - v[j], u[:, j])
-    moved = replace(c, errors=errors, means=means, moments=moments, rows=rows, rung=rung, mass=mass)
-    return moved, kept
+    past = kept[some].reshape(-1, *[1] * (moments.ndim - 1)) * moments[some]
+    moments[some] = past + sums.second[some]
+    moved = {"errors": errors, "means": means, "moments": moments, "rows": rows, "rung": rung}
+    return {**moved, "mass": mass}, kept

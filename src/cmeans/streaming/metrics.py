@@ -12,7 +12,7 @@ from ..native.calls import ADDRESS, WHOLE, Structure, address, byref, pointer_to
 TILE = 64  # as in the C file
 
 
-class _MetricsArgument(Structure):
+class MetricsArgument(Structure):
     """struct metrics"""
 
     _fields_ = [
@@ -24,7 +24,7 @@ class _MetricsArgument(Structure):
     ]
 
 
-_ARGUMENTS = (pointer_to(_MetricsArgument), ADDRESS, WHOLE, ADDRESS, ADDRESS)
+_ARGUMENTS = (pointer_to(MetricsArgument), ADDRESS, WHOLE, ADDRESS, ADDRESS)
 
 
 def metric_distances(
@@ -38,8 +38,8 @@ def metric_distances(
     if not native.is_available():
         return _distances(x, means, factors)
     rows, means, factors = (np.ascontiguousarray(part) for part in (x, means, factors))
-    d2, room = np.empty((b, c)), np.empty((d, TILE))
-    argument = _MetricsArgument(address(means), address(factors), c, d, full)
+    d2, room = np.empty((b, c)), np.empty((2 * d, TILE))
+    argument = MetricsArgument(address(means), address(factors), c, d, full)
     call = native.function("metric_distances", np.float64, _ARGUMENTS)
     call(byref(argument), address(rows), b, address(room), address(d2))
     return d2

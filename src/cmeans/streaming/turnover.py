@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from ..data.arrays import Float64, IntArray
+from ..data.arrays import Float64
 from .cells import Cells
 from .living_clusters import CELLS, FULL, HORIZONS, LivingClusters
 from .living_stream import LATE, MEMORY, MOST_ROWS, LivingStream, NearPairs, Swallowed, alike
-from .valleys import Cut, Side
+from .valleys import Cut, Side, drawn
 
 BASE, LOW = (
     9.0,
@@ -91,26 +90,13 @@ def _valley(
     if d > 1:
         spaces.append((Cut(cells, w, factor), STARTS - PLAIN_STARTS, OF_COLUMN * min(d, FULL)))
     for cut, starts, less in spaces:
-        first = _drawn(w, rng.random(starts))
-        apart = w * ((cut.x - cut.x[first][:, None]) ** 2).sum(axis=2)  # (starts, k)
-        if not apart.any():
-            continue
-        chances = zip(apart, rng.random(starts), strict=True)
-        second = np.array([int(_drawn(each, u)) for each, u in chances])
-        found = cut.by_two_means(first, second)
+        found = cut.by_two_means(rng.random((2, starts)).T.copy())
         deep = np.where(found.smaller >= LEAST_MASS, found.evidence - less, 0.0)
         if deep.max() > bar:
             bar, best = float(deep.max()), found.side[deep.argmax()]
     if best is None:
         return None
     return Cells(cells.x, w, cells.f, cells.s / cells.w * w), best
-
-
-def _drawn(w: Float64, u: Any) -> IntArray:
-    """Return places drawn with probabilities proportional to w, by numbers u between 0 and 1."""
-    total = np.cumsum(w)
-    places: IntArray = np.searchsorted(total, u * total[-1], side="right")
-    return np.minimum(places, len(w) - 1)
 
 
 def _parted(stream: LivingStream, j: int, cells: Cells, side: Side) -> LivingStream:
@@ -173,7 +159,7 @@ def _opened(stream: LivingStream, rng: np.random.Generator) -> LivingStream:
 
 def _heap(x: Float64, w: Float64, away: Float64, rng: np.random.Generator) -> np.ndarray | None:
     """Return which cells are nearer to a heap of them than to any cluster; None without a heap."""
-    middle, near = x[_drawn(w, rng.random())], np.zeros(len(w), bool)
+    middle, near = x[drawn(w, rng.random())], np.zeros(len(w), bool)
     for _ in range(5):
         near = ((x - middle) ** 2).sum(axis=1) < away
         if w[near].sum() < LEAST_HEAP:
@@ -206,6 +192,8 @@ def _merged(stream: LivingStream) -> LivingStream:
     c, pooled = stream.clusters, stream.shapes.pooled
     close = stream.shapes.distances(stream.shapes.mean)
     close = np.minimum(close, close.T)
+    if not len(stream.near.since) and np.count_nonzero(close <= NEAR) == len(c):
+        return stream  # no two are close, as nearly always
     for a, b in itertools.combinations(c.number[c.awake > 0].tolist(), 2):
         i, j = (np.flatnonzero(c.number == number)[0] for number in (a, b))
         if close[i, j] > NEAR and stream.near.find(a, b) is None:

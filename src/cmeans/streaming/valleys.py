@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import native
-from ..data.arrays import Float64, IntArray
+from ..data.arrays import Float64
 from ..native.calls import ADDRESS, WHOLE, Structure, address, byref, pointer_to
 from .cells import Cells
 
@@ -27,8 +27,8 @@ class _CutArgument(Structure):
 
     _fields_ = [
         *((name, ADDRESS) for name in ("x", "w", "s2", "back", "ends", "room", "side", "mass")),
-        ("peak", ADDRESS),
-        ("valley", ADDRESS),
+        ("evidence", ADDRESS),
+        ("draw", ADDRESS),
         ("cells", WHOLE),
         ("columns", WHOLE),
         ("turns", WHOLE),
@@ -72,39 +72,45 @@ class Cut:
         self.w = np.ascontiguousarray(w)
         self.s2 = cells.s / cells.w / d
 
-    def by_two_means(self, first: IntArray, second: IntArray) -> Cuts:
-        """Return cuts by 2-means, each from two of the cells (t,)."""
-        ends = self.x[np.stack([first, second], axis=1)]
-        return self._cut(np.zeros((len(first), len(self.w)), np.int8), ends, TURNS)
+    def by_two_means(self, draws: Float64) -> Cuts:
+        """Return cuts by 2-means, each from two cells that are drawn as k-means++ does, by two
+        numbers (t, 2) between 0 and 1."""
+        return self._cut(np.zeros((len(draws), len(self.w)), np.int8), draws, TURNS)
 
     def between(self, side: Side) -> float:
         """Return the evidence of a valley between these sides (k,)."""
-        found = self._cut(side[None].copy(), np.zeros((1, 2, self.x.shape[1])), 0)
-        return float(found.evidence[0])
+        return float(self._cut(side[None].copy(), None, 0).evidence[0])
 
-    def _cut(self, side: Side, ends: Float64, turns: int) -> Cuts:
-        t, shape = len(side), (len(side), len(PEAKS), len(VALLEYS), STEPS)
-        mass, windows, found = (
-            np.zeros((t, 2)),
-            (np.zeros(shape), np.zeros(shape)),
-            np.zeros(t, np.int8),
-        )
+    def _cut(self, side: Side, draws: Float64 | None, turns: int) -> Cuts:
+        t, d = len(side), self.x.shape[1]
+        mass, ends, found = np.zeros((t, 2)), np.zeros((t, 2, d)), np.zeros(t)
         if native.is_available():
-            room, following = np.empty(self.x.shape[1]), np.empty_like(side[0])
-            arrays = self.x, self.w, self.s2, self.back, ends, room, side, mass, *windows
+            room, following, total = np.empty(d), np.empty_like(side[0]), np.empty_like(self.w)
+            arrays = self.x, self.w, self.s2, self.back, ends, room, side, mass, found, draws
             argument = _CutArgument(*map(address, arrays), *self.x.shape, turns)
             call = native.function("cut_cells", np.float64, _ARGUMENTS)
-            call(byref(argument), address(following), address(found), t)
+            call(byref(argument), address(following), address(total), t)
         else:
+            shape = (t, len(PEAKS), len(VALLEYS), STEPS)
+            windows = np.zeros(shape), np.zeros(shape)
             for i in range(t):
-                some = windows[0][i], windows[1][i]
-                found[i] = self._in_python(side[i], ends[i], turns, mass[i], some)
-        return Cuts(side, mass.min(axis=1), np.where(found, evidence(windows), 0.0))
+                if draws is None or self._draw_ends(draws[i], ends[i]):
+                    some = windows[0][i], windows[1][i]
+                    found[i] = self._in_python(side[i], ends[i], turns, mass[i], some)
+            found = np.where(found, evidence(windows), 0.0)
+        return Cuts(side, mass.min(axis=1), found)
+
+    def _draw_ends(self, draws: Float64, ends: Float64) -> bool:
+        """The C function `draw_ends`."""
+        ends[0] = self.x[drawn(self.w, draws[0])]
+        apart = self.w * _in_order((self.x - ends[0]) ** 2, axis=1)
+        ends[1] = self.x[drawn(apart, draws[1])]
+        return bool(apart.any())
 
     def _in_python(
         self, side: Side, ends: Float64, turns: int, mass: Float64, windows: Windows
     ) -> bool:
-        """The C function `cut_cells`."""
+        """The C function `cut_in_two`."""
         found = turns == 0
         for _ in range(turns):
             middle = (ends[0] + ends[1]) / 2
@@ -158,6 +164,12 @@ class Cut:
             self.w[:, None] * (0.5 + t * (15 - t2 * (10 - 3 * t2)) / 16), axis=0
         )
         return result
+
+
+def drawn(w: Float64, u: float) -> int:
+    """Return a place drawn with probabilities proportional to w, by a number between 0 and 1."""
+    total = np.cumsum(w)
+    return min(int(np.searchsorted(total, u * total[-1], side="right")), len(w) - 1)
 
 
 def _in_order(terms: Float64, axis: int = 0) -> Float64:
