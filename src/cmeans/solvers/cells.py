@@ -1,86 +1,47 @@
-"""Starts of very many clusters, made of a sample. Of thousands in two levels: cells, and clusters
-within each of them, so that a row is compared with twice the square root of their number."""
+"""Clusters in two levels: k-means into about sqrt(c) cells, and in each into its share of the c
+clusters, so that a row is compared with twice the square root of their number."""
 
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..data.arrays import Float64, IntArray
-from ..rules import Hard
-from ..sampling.kmeanspp import VERY_MANY, seeds
-from ..sampling.merged_draws import merged_draws
+from ..sampling.kmeanspp import seeds
 from ..sampling.pairwise import Metric
-from ..sampling.population import Population, sample
 from ..spaces.centres import Centres
 from ..sweeps.passes import CostPass, NearestRowsPass
-from ..sweeps.problem import Problem, Stopping
+from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from ..sweeps.statistics import ClusterCosts
 from .fixed_point import solve
 from .search import kept_clusters
 
-SAMPLED = 64  # rows for each cluster; half as many end 1 percent higher
-SEEDED = 16  # of these for each centre that is drawn
-MOST_MERGED = 2048  # clusters up to which sweeps of all end lower than cells, in no more time
+SEEDED = 16  # sampled rows for each centre that is drawn
 IN_CELLS = 256  # rows for each cell, of which there are as many as clusters in each
-SWEEPS = Stopping(max_iter=10, tol=1e-2)  # over the sample, and at either level
 SPLIT = 16  # of so many clusters one, those of the largest errors, is tried to be split in two
 ROUNDS = 3  # of these at most, while one gains a share of the objective that is worth another
 WORTH = 0.01
-FULL_SWEEPS = 2  # over all rows and clusters, after which little is gained by more
 
 
-def rows_of_hierarchy(n_rows: int, n_clusters: int) -> int:
-    """Rows of the sample that both levels are made of."""
-    return min(n_rows, SAMPLED * n_clusters)
-
-
-@dataclass(frozen=True)
-class CellStarts:
-    """Makes starts: k-means into about sqrt(c) cells, and in each cell into its share of the c
-    clusters; of hundreds of clusters, where draws can be merged, sweeps over the sample from these.
+def centres_in_cells(sampled: SampledRows, count: int) -> Centres:
+    """Return `count` centres, or as many as the sampled rows differ.
 
     Shares follow the sums of distances, so that cells get more clusters that hold more rows, or
     rows further apart. Where a cell has no more different rows than clusters, others get what it
     leaves over. Then heavy clusters are split in two, and as many go that are of less use.
     """
-
-    metric: Metric
-    population: Population
-    rng: np.random.RandomState
-
-    def start(self, problem: Problem, count: int) -> Centres:
-        """Return `count` centres, or as many as the sampled rows differ."""
-        positions, weights = sample(
-            self.population, rows_of_hierarchy(len(self.population), count), self.rng
-        )
-        numbers = self.population.at(positions)
-        part = replace(problem, rule=Hard()).on_sample(numbers, weights, SWEEPS)
-        if VERY_MANY <= count <= MOST_MERGED:
-            merged = merged_draws(problem, self.population, count, self.rng)
-            if merged is not None:
-                return solve(part, State(merged)).state.centres
-        sampled = _Sampled(self.metric, numbers, weights, part, self.rng)
-        cells = _filled(sampled, *_divided(sampled, round(count**0.5)), count)
-        for _ in range(ROUNDS):
-            if not _exchange(sampled, cells):
-                break
-        return Centres.stack([cell.centres for cell in cells])
-
-
-@dataclass
-class _Cell:
-    """Some of the sampled rows, and the centres among them."""
-
-    rows: IntArray  # their places in the sample
-    centres: Centres
+    cells = _filled(sampled, *_divided(sampled, round(count**0.5)), count)
+    for _ in range(ROUNDS):
+        if not _exchange(sampled, cells):
+            break
+    return Centres.stack([cell.centres for cell in cells])
 
 
 @dataclass(frozen=True)
-class _Sampled:
+class SampledRows:
     """The sampled rows, of which those of one cell are clustered at a time."""
 
     metric: Metric
@@ -130,7 +91,15 @@ class _Sampled:
         return rows[seeds(among, self.weights[rows], count, self.rng)]
 
 
-def _divided(sampled: _Sampled, size: int) -> tuple[list[IntArray], Float64]:
+@dataclass
+class _Cell:
+    """Some of the sampled rows, and the centres among them."""
+
+    rows: IntArray  # their places in the sample
+    centres: Centres
+
+
+def _divided(sampled: SampledRows, size: int) -> tuple[list[IntArray], Float64]:
     """Divide the sampled rows among so many cells; return the rows of each that has any, and the
     sums of their distances from its centre."""
     everyone = np.arange(len(sampled.numbers))
@@ -142,7 +111,9 @@ def _divided(sampled: _Sampled, size: int) -> tuple[list[IntArray], Float64]:
     return [rows for rows in members if len(rows)], spread[held > 0].astype(np.float64)
 
 
-def _filled(sampled: _Sampled, members: list[IntArray], spread: Float64, count: int) -> list[_Cell]:
+def _filled(
+    sampled: SampledRows, members: list[IntArray], spread: Float64, count: int
+) -> list[_Cell]:
     """Return the cells with their shares of the clusters; those that have no more different rows
     leave the rest to others."""
     cells: dict[int, _Cell] = {}
@@ -158,7 +129,7 @@ def _filled(sampled: _Sampled, members: list[IntArray], spread: Float64, count: 
         most = np.where(made < wanted, made, most)
 
 
-def _exchange(sampled: _Sampled, cells: list[_Cell]) -> bool:
+def _exchange(sampled: SampledRows, cells: list[_Cell]) -> bool:
     """Split clusters of large errors in two, and let as many of little use go, as long as the
     former gains more than the latter loses; return whether that is worth a further round."""
     costs = [sampled.costs(cell) for cell in cells]
