@@ -20,8 +20,8 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from ...runtime.user_warnings import one_line
-from ..arrays import sparse_damage
 from ..blocks import spans
+from ..damage import sparse_damage
 from ..narrow_rows import in_single, is_bfloat16, is_narrow
 from ..row_source import RowArray, RowsError, StoredRows
 from ..scratch import Scratch
