@@ -26,7 +26,7 @@ ROUNDS = 3  # of these at most, while one gains a share of the objective that is
 WORTH = 0.01
 
 
-def centres_in_cells(sampled: SampledRows, count: int) -> Centres:
+def centres_in_cells(sampled: RowsForCells, count: int) -> Centres:
     """Return `count` centres, or as many as the sampled rows differ.
 
     Shares follow the sums of distances, so that cells get more clusters that hold more rows, or
@@ -41,7 +41,7 @@ def centres_in_cells(sampled: SampledRows, count: int) -> Centres:
 
 
 @dataclass(frozen=True)
-class SampledRows:
+class RowsForCells:
     """The sampled rows, of which those of one cell are clustered at a time."""
 
     metric: Metric
@@ -99,7 +99,7 @@ class _Cell:
     centres: Centres
 
 
-def _divided(sampled: SampledRows, size: int) -> tuple[list[IntArray], Float64]:
+def _divided(sampled: RowsForCells, size: int) -> tuple[list[IntArray], Float64]:
     """Divide the sampled rows among so many cells; return the rows of each that has any, and the
     sums of their distances from its centre."""
     everyone = np.arange(len(sampled.numbers))
@@ -112,7 +112,7 @@ def _divided(sampled: SampledRows, size: int) -> tuple[list[IntArray], Float64]:
 
 
 def _filled(
-    sampled: SampledRows, members: list[IntArray], spread: Float64, count: int
+    sampled: RowsForCells, members: list[IntArray], spread: Float64, count: int
 ) -> list[_Cell]:
     """Return the cells with their shares of the clusters; those that have no more different rows
     leave the rest to others."""
@@ -129,7 +129,7 @@ def _filled(
         most = np.where(made < wanted, made, most)
 
 
-def _exchange(sampled: SampledRows, cells: list[_Cell]) -> bool:
+def _exchange(sampled: RowsForCells, cells: list[_Cell]) -> bool:
     """Split clusters of large errors in two, and let as many of little use go, as long as the
     former gains more than the latter loses; return whether that is worth a further round."""
     costs = [sampled.costs(cell) for cell in cells]

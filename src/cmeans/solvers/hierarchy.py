@@ -15,7 +15,7 @@ from ..sampling.population import Population, sample
 from ..spaces.centres import Centres
 from ..sweeps.problem import Problem, Stopping
 from ..sweeps.state import State
-from .cells import SampledRows, centres_in_cells
+from .cells import RowsForCells, centres_in_cells
 from .fixed_point import solve
 
 SAMPLED = 64  # rows for each cluster; half as many end 1 percent higher
@@ -54,9 +54,9 @@ class HierarchicalStarts:
     def _in_cells(self, problem: Problem, count: int) -> Centres:
         return centres_in_cells(self._sampled(problem, count), count)
 
-    def _sampled(self, problem: Problem, count: int) -> SampledRows:
+    def _sampled(self, problem: Problem, count: int) -> RowsForCells:
         size = rows_of_hierarchy(len(self.population), count)
         positions, weights = sample(self.population, size, self.rng)
         numbers = self.population.at(positions)
         part = replace(problem, rule=Hard()).on_sample(numbers, weights, SWEEPS)
-        return SampledRows(self.metric, numbers, weights, part, self.rng)
+        return RowsForCells(self.metric, numbers, weights, part, self.rng)
