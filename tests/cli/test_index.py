@@ -76,14 +76,32 @@ def test_rows_are_added_to_the_cells_there_are(
     assert (summary["rows"], summary["added"], summary["warnings"]) == (700, 100, [])
     cells = np.load(out / "assignments.npy")
     np.testing.assert_array_equal(cells[:600], first)
-    np.testing.assert_array_equal(cells[600:], model.predict(np.load(new)))
+    nearest = np.argmin(model.transform(np.load(new)), axis=1)
+    assert (cells[600:] != nearest).sum() == summary["moved"]
     np.save(new, np.repeat(np.load(vectors)[:1], 100, axis=0))
+    sizes = np.bincount(cells)
     summary = cmeans("index", new, "--add", "--out", out).summary
-    (warned,) = summary["warnings"]
-    assert summary["largest"] > 100 == 1.5 * summary["mean"]  # 800 rows in 12 cells
-    assert warned.startswith("1 of 12 cells hold more than 100 rows, which are 1.5 times the mean")
+    assert summary["largest"] == 100 == 1.5 * summary["mean"]  # 800 rows in 12 cells
+    assert summary["imbalance_before"] == pytest.approx(12 * (sizes**2).sum() / 700**2)
+    assert summary["moved"] == sizes[nearest[0]]  # as many as it had no room for
+    assert summary["warnings"] == []
+    np.testing.assert_array_equal(np.load(out / "assignments.npy")[:700], cells)
     assert (out / "centroids.npy").read_bytes() == centroids
     assert cmeans("index", vectors, "-c", 9, "--out", out).summary["n_clusters_found"] == 9
+
+
+def test_added_rows_go_beyond_cells_that_are_overfull(
+    cmeans: Command, vectors: Path, tmp_path: Path
+) -> None:
+    out, cells = tmp_path / "out", np.zeros(600, np.int32)
+    cmeans("index", vectors, "-c", 20, "--balance", 1, "--out", out)
+    np.save(out / "assignments.npy", cells)  # as of an index that has grown without a bound
+    summary = cmeans("index", vectors, "--add", "--out", out).summary
+    sizes = np.bincount(np.load(out / "assignments.npy"), minlength=20)
+    assert sizes[0] == 600
+    assert sizes[1:].max() <= 60
+    (warned,) = summary["warnings"]
+    assert warned.startswith("1 of 20 cells hold more than 60 rows, which are 1 times the mean")
 
 
 def test_fewer_different_rows_than_cells(cmeans: Command, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans
-from cmeans.solvers.hierarchy import shares
+from cmeans.solvers.cells import shares
 
 TRAINERS: dict[str, dict[str, Any]] = {
     "flat": {"search": None},

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import __version__
+from ..fitting.placement import Placement, place_rows
 from ..fitting.rows.finite import without_partial
 from ..persistence.model_file import save
 from ..runtime.user_warnings import DataWarning
@@ -123,17 +124,32 @@ def add_to_index(reading: ReadOptions, folder: Path, screen: Screen) -> dict[str
         with told_warnings(screen) as warned:
             with watch.part("read"):
                 known = with_rows(folder / MODEL, reading, screen)
-            with watch.part("predict"):
-                added = np.asarray(known.model.predict(known.rows.x), np.int32)
             with (folder / ASSIGNMENTS).open("rb") as opened:
-                assignments = np.concatenate([np.load(opened, allow_pickle=False), added])
+                before = np.load(opened, allow_pickle=False)
+            with watch.part("predict"):
+                added = _added(known.model, known.rows.x, before, former["balance"])
+            assignments = np.concatenate([before, added.labels.astype(np.int32)])
             found = _sizes(assignments, known.model.n_clusters_)
             _tell_overfull(assignments, found, former["balance"])
         _write(place / ASSIGNMENTS, assignments)
-        own = {"file": str(reading.file), "added": len(added), "seconds": watch.seconds}
+        own = {
+            "file": str(reading.file),
+            "added": len(added.labels),
+            "moved": added.moved,
+            "imbalance_before": _sizes(before, known.model.n_clusters_)["imbalance"],
+            "seconds": watch.seconds,
+        }
         summary = former | own | found | {"objective": None, "warnings": warned}
         write_text(place / SUMMARY, as_json(summary) + "\n")
     return summary
+
+
+def _added(model: Any, x: Any, before: npt.NDArray[np.int32], balance: float | None) -> Placement:
+    """Return the cells of new rows: the nearest ones, or with a balance those that have room."""
+    if balance is None:
+        return Placement(np.asarray(model.predict(x)), 0)
+    held = np.bincount(before, minlength=model.n_clusters_)
+    return place_rows(model, x, held, math.ceil(balance * (len(before) + len(x)) / len(held)))
 
 
 def _check_files(request: FitRequest) -> None:

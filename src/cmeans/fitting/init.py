@@ -29,7 +29,7 @@ from ..sampling.kmeans_parallel import scalable_kmeans_plus_plus
 from ..sampling.kmeanspp import VERY_MANY, max_min, seeds
 from ..sampling.merged_draws import merged_draws
 from ..sampling.population import draw, sample
-from ..solvers.hierarchy import CellStarts
+from ..solvers.hierarchy import HierarchicalStarts
 from ..spaces.centres import Centres
 from ..sweeps.problem import Problem
 from ..sweeps.statistics import KnownSums
@@ -97,7 +97,7 @@ def starts(
 def hierarchical_starts(
     n_init: int, context: InitContext, rng: np.random.RandomState
 ) -> Iterator[Centres]:
-    """Yield `n_init` random starts that are made in two levels."""
+    """Yield `n_init` random starts that are made of a sample."""
     geometry, problem = context.geometry, context.problem
     if not geometry.space.sweeps_products:
         raise ValueError(
@@ -105,10 +105,10 @@ def hierarchical_starts(
             "rows are known by their kernel values with all others, or lack values; take "
             'search="auto", or landmarks.'
         )
-    cells = CellStarts(geometry.metric, geometry.population, rng)
+    made = HierarchicalStarts(geometry.metric, geometry.population, rng)
     for _ in range(n_init):
         count = min(context.n_clusters, len(geometry.population))
-        centres = cells.start(problem, count)
+        centres = made.start(problem, count)
         _warn_if_fewer(len(centres), context)
         yield geometry.space.feasible(centres)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..data.arrays import Float64, IntArray
+from ..data.blocks import spans
 from ..spaces.centres import Centres
 from ..sweeps.passes import DeviationPass, FuzzyDeviationPass, SweepPass
 from ..sweeps.problem import Problem
@@ -17,6 +18,7 @@ from ..sweeps.statistics import HardStatistics, Statistics
 from .solution import StepResult, Verdict
 
 MERGED = 1e-3  # |v_j - v_k|^2, as a share of the smallest scale, below which two clusters are one
+TOGETHER = 1024  # centres that are compared together with all that stay
 COINCIDENT = 1e-7  # deviation, as a share of the scale's root, that is none
 NEGLIGIBLE = 0.1  # of an average cluster's weight: less of coincident rows makes no cluster
 # of the median deviation: clusters of a fuzzy run narrower than that are rows that coincide
@@ -118,12 +120,16 @@ def _one_sweep_back(state: State, last: tuple[State, Statistics] | None) -> Step
 def apart(centres: Centres, tolerance: float) -> IntArray:
     """Return the numbers of the centres that are the first of those that coincide, |v_j - v_k|^2 <=
     tolerance."""
-    d2 = centres.squared_distances()
-    kept: list[int] = []
-    for j in range(len(centres)):
-        if all(d2[j, k] > tolerance for k in kept):
-            kept.append(j)
-    return np.array(kept, dtype=np.intp)
+    kept = np.empty(0, dtype=np.intp)
+    for start, stop in spans(len(centres), TOGETHER):
+        new, here = centres[start:stop], list[int]()
+        free = (new.squared_distances(centres[kept]) > tolerance).all(axis=1)
+        d2 = new.squared_distances()
+        for j in np.flatnonzero(free):
+            if (d2[j, here] > tolerance).all():
+                here.append(int(j))
+        kept = np.append(kept, start + np.array(here, dtype=np.intp))
+    return kept
 
 
 def merged(state: State, tolerance: float) -> State:

@@ -102,12 +102,11 @@ class Centres:
         norms: Float64 = np.einsum("ij,ij->i", self.coordinates, self.duals)
         return norms if self.duals is self.coordinates else np.maximum(norms, 0.0)
 
-    def squared_distances(self) -> Float64:
-        """|v_i - v_j|^2 (c, c)."""
-        norms = self.squared_norms()
-        return np.maximum(
-            norms[:, None] + norms[None, :] - self.inner(self) - self.inner(self).T, 0.0
-        )
+    def squared_distances(self, others: Centres | None = None) -> Float64:
+        """|v_i - v_j|^2 (c, k) to other centres, or among these."""
+        others = self if others is None else others
+        both = self.squared_norms()[:, None] + others.squared_norms()[None, :]
+        return np.maximum(both - self.inner(others) - others.inner(self).T, 0.0)
 
     def squared_distances_from_mean(self, weights: Float64) -> Float64:
         """|v_j - v|^2 (c,) for v = sum_k weight_k v_k / sum_k weight_k; v is the plain mean where

@@ -95,6 +95,8 @@ def of_index(summary: Mapping[str, Any]) -> Iterator[Part]:
     rows = f"{summary['rows']:,} rows"
     if "added" in summary:
         rows += f", {summary['added']:,} of them added from {summary['file']}"
+        if summary["moved"]:
+            rows += f", {summary['moved']:,} not to the nearest cell, which was full"
     yield f"{several(summary['n_clusters_found'], 'cell')} with {rows}"
     yield [
         ("smallest", f"{summary['smallest']:,} rows"),
