@@ -34,9 +34,10 @@ def place_rows(model: Predicting, x: Any, held: IntArray, most: int) -> Placemen
     """
     table, c = model._known_table(x, None), len(held)
     n = table.n_rows
-    while (room := np.maximum(most - held, 0)).sum() < n:
-        most += 1
-    bounds = SizeBounds(np.zeros(c), np.maximum(room, SMALL), float(n), 1.0, 1.0)
+    # with the k least clusters filled to one level, all rows have room
+    levels = -(-(n + np.cumsum(np.sort(held))) // np.arange(1, c + 1))
+    room = np.maximum(max(most, levels.min()) - held, SMALL)
+    bounds = SizeBounds(np.zeros(c), room, float(n), 1.0, 1.0)
     centres, prices = model._state.centres, np.zeros(c)
     with model._engine(table.blocks) as engine:
         problem = Problem(table, model._rule, engine)
