@@ -17,7 +17,8 @@ from ..addresses import PathWord, absolute, place
 from ..arrays import comes_by_arrow
 from ..row_source import ColumnLabel, RowsError, StoredRows
 from .discovery import found, keys_of, kind_of_file, know_format
-from .npy import ArrayFile, SparseFile, open_npy, open_npz
+from .npy import SparseFile, open_npy, open_npz
+from .raw_arrays import ArrayFile
 from .schema import ColumnChoice, ReadOptions, Spelling
 from .tables import FileTable, JoinedRows, KeyedTable, common_header, found_again, joined_tables
 
