@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import __version__
+from ..data.files.vectors import as_fvecs
 from ..fitting.rows.finite import without_partial
 from ..persistence.model_file import save
 from ..runtime.user_warnings import DataWarning
@@ -88,7 +89,8 @@ def train_index(request: FitRequest, screen: Screen) -> dict[str, Any]:
             centroids = np.ascontiguousarray(model.cluster_centers_, np.float32)
             assignments = np.asarray(model.labels_, np.int32)
             _write(place / CENTROIDS, centroids)
-            _write_fvecs(place / FVECS, centroids)
+            with writing_to(place / FVECS):
+                (place / FVECS).write_bytes(as_fvecs(centroids))
             _write(place / ASSIGNMENTS, assignments)
             save(model, place / MODEL, rows=False, metadata=metadata_of(request, recipe))
         summary = {
@@ -220,13 +222,3 @@ def _tell_overfull(
 def _write(file: Path, array: npt.NDArray[Any]) -> None:
     with writing_to(file), file.open("wb") as opened:
         np.save(opened, array, allow_pickle=False)
-
-
-def _write_fvecs(file: Path, vectors: npt.NDArray[np.float32]) -> None:
-    """Write vectors as fvecs: before each of them their length, in four bytes, the least first."""
-    count, length = vectors.shape
-    both = np.empty((count, length + 1), "<f4")
-    both[:, 0] = np.array(length, "<i4").view("<f4")
-    both[:, 1:] = vectors
-    with writing_to(file), file.open("wb") as opened:
-        opened.write(both.tobytes())

@@ -21,6 +21,7 @@ from .npy import SparseFile, open_npy, open_npz
 from .raw_arrays import ArrayFile
 from .schema import ColumnChoice, ReadOptions, Spelling
 from .tables import FileTable, JoinedRows, KeyedTable, common_header, found_again, joined_tables
+from .vectors import VECTORS, open_vectors
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -71,6 +72,8 @@ def open_file(file: Path, asked: ReadOptions) -> OpenedFile:
         )
     if kind == "npy":
         return open_npy(file, asked.spell)
+    if kind in VECTORS:
+        return open_vectors(file, kind, asked.spell)
     if kind == "npz":
         return open_npz(file, asked.array, asked.weight, asked.spell)
     keys = keys_of(file)
@@ -122,7 +125,8 @@ def open_blocks(
     """Open files of rows that need not fit in memory: n rows of d numbers, read block by block on
     demand.
 
-    Use it for Parquet, Arrow (files and streams), CSV, npy and npz. Footers and headers are read
+    Use it for Parquet, Arrow (files and streams), CSV, npy, npz, and files of vector indexes
+    (fvecs, ivecs, bvecs, fbin, f16bin, ibin, u8bin, i8bin). Footers and headers are read
     now, rows later. What cannot be sought in (CSV, Arrow streams, packed npz members, Parquet
     groups that decode to more than 64 MiB) is written once, now, to a temporary file of raw numbers
     in `tempfile.gettempdir()`, which has no name and is gone with the rows; TMPDIR says where.
