@@ -30,6 +30,7 @@ from .output.terminal import Screen
 from .rows import ReadOptions, files_of, refuse_inside
 
 CENTROIDS, FVECS, ASSIGNMENTS = "centroids.npy", "centroids.fvecs", "assignments.npy"
+PACKED = "centroids_packed.npy"  # of packed bits alone
 OUTPUTS = {
     "centroids": CENTROIDS,
     "centroids_fvecs": FVECS,
@@ -92,6 +93,8 @@ def train_index(request: FitRequest, screen: Screen) -> dict[str, Any]:
             with writing_to(place / FVECS):
                 (place / FVECS).write_bytes(as_fvecs(centroids))
             _write(place / ASSIGNMENTS, assignments)
+            if request.reading.bits is not None:  # what most rows of a cell have
+                _write(place / PACKED, np.packbits(centroids > 0.5, axis=1))
             save(model, place / MODEL, rows=False, metadata=metadata_of(request, recipe))
         summary = {
             "command": "index",
@@ -107,7 +110,7 @@ def train_index(request: FitRequest, screen: Screen) -> dict[str, Any]:
             **_sizes(assignments, len(centroids)),
             "seconds": watch.seconds,
             "warnings": warned,
-            "outputs": {name: str(request.out / file) for name, file in OUTPUTS.items()},
+            "outputs": {name: str(request.out / file) for name, file in _outputs(request).items()},
             "config": request.config,
         }
         write_text(place / RUN, as_toml("index", request.config))
@@ -138,15 +141,19 @@ def add_to_index(reading: ReadOptions, folder: Path, screen: Screen) -> dict[str
     return summary
 
 
+def _outputs(request: FitRequest) -> dict[str, str]:
+    return OUTPUTS | ({} if request.reading.bits is None else {"centroids_packed": PACKED})
+
+
 def _check_files(request: FitRequest) -> None:
     """Refuse a folder in which results would replace other files."""
     refuse_inside(request.reading.file, request.out, "a folder outside")
     files: dict[str, FileWord] = {
         f"--out {request.out}: the {name}": str(request.out / file)
-        for name, file in OUTPUTS.items()
+        for name, file in _outputs(request).items()
     }
     refuse_overwriting(files, files_of(request.reading))
-    refuse_foreign(request.out, OUTPUTS.values(), SUMMARY, request.overwrite)
+    refuse_foreign(request.out, [*OUTPUTS.values(), PACKED], SUMMARY, request.overwrite)
 
 
 def _trained(words: Mapping[str, Any], x: Any) -> Any:

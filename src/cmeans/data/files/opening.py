@@ -60,6 +60,18 @@ def add_format(
 
 def open_file(file: Path, asked: ReadOptions) -> OpenedFile:
     """Open one file by its first bytes or its ending: its columns are read, its rows are not."""
+    opened = _opened(file, asked)
+    if asked.bits is None:
+        return opened
+    if not isinstance(opened, ArrayFile):
+        raise RowsError(
+            f"{asked.spell('bits', asked.bits)}: {file} is no array of bytes; packed bits are read "
+            "from npy, npz, bvecs, u8bin and i8bin."
+        )
+    return opened.of_bits(asked.bits)
+
+
+def _opened(file: Path, asked: ReadOptions) -> OpenedFile:
     kind = kind_of_file(file)
     if asked.array is not None and kind != "npz":
         raise RowsError(
@@ -121,6 +133,7 @@ def open_blocks(
     array: str | None = None,
     header: bool | None = None,
     missing: str = "error",
+    bits: int | None = None,
 ) -> StoredRows | scipy.sparse.csr_array[Any, tuple[int, int]]:
     """Open files of rows that need not fit in memory: n rows of d numbers, read block by block on
     demand.
@@ -160,6 +173,9 @@ def open_blocks(
     missing : {"error", "partial"}, default "error"
         Empty cells, nulls and NaN. "error": refused; "partial": they come as NaN, for estimators
         with missing="partial".
+    bits : int, default None
+        The rows of an npy, npz, bvecs, u8bin or i8bin are packed bits, as of `packed_bits`, and so
+        many columns of zeros and ones. None: numbers.
 
     Returns
     -------
@@ -193,7 +209,14 @@ def open_blocks(
     if missing not in ("error", "partial"):
         raise RowsError(f'missing={missing!r}: give "error" or "partial".')
     asked = ReadOptions(
-        path, _words(columns), _word(weight), array, dtype, header, missing == "partial"
+        path,
+        _words(columns),
+        _word(weight),
+        array,
+        dtype,
+        header,
+        missing == "partial",
+        bits=None if bits is None else operator.index(bits),
     )
     return open_rows(asked)[0]
 
@@ -205,6 +228,8 @@ def open_rows(
     `in_memory` bytes are read at once."""
     paths: Sequence[Path] = ()
     if comes_by_arrow(asked.file):
+        if asked.bits is not None:
+            raise RowsError(f"{asked.spell('bits', asked.bits)}: what comes by Arrow has numbers.")
         files: list[OpenedFile] = [_stream(asked)]
     else:
         paths = found(asked.file)

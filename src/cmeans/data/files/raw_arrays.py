@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ...runtime.user_warnings import one_line
 from ..blocks import spans
 from ..narrow_rows import in_single, is_bfloat16, is_narrow
+from ..packed_bits import check_packed, unpacked
 from ..row_source import RowArray, RowsError, StoredRows
 from .claims import check_columns
 from .schema import ColumnChoice, Field, Header, Spelling
@@ -123,10 +124,56 @@ class ArrayBytes(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class PackedFormat:
+    """Layout of packed bits, eight of which lie in each byte of an array."""
+
+    within: RawFormat  # of the bytes
+    n_bits: int
+    dtype = np.dtype(np.uint8)  # of a bit
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.within.shape[0], self.n_bits
+
+    def read(self, source: Bytes, picked: tuple[int, ...], rows: slice, out: NDArray[Any]) -> None:
+        """Read some bits of some rows into `out` (b, picked)."""
+        every, wide = tuple(range(self.within.shape[1])), self.within.shape[1]
+        chosen = slice(None) if picked == tuple(range(self.n_bits)) else list(picked)
+        for start, stop in spans(len(out), max(1, PIECE_BYTES // (8 * wide))):
+            packed = np.empty((stop - start, wide), self.within.dtype)
+            part = slice(rows.start + start, rows.start + stop)
+            self.within.read(source, every, part, packed)
+            out[start:stop] = unpacked(packed, self.n_bits)[:, chosen]
+
+
+@dataclass(frozen=True)
+class PackedArray:
+    """An array of bytes, read as bits."""
+
+    within: ArrayBytes
+    n_bits: int
+
+    @property
+    def file(self) -> StampedFile:
+        return self.within.file
+
+    @property
+    def layout(self) -> PackedFormat:
+        return PackedFormat(self.within.layout, self.n_bits)
+
+    def bytes(self) -> tuple[Bytes, PackedFormat]:
+        """Return its bytes and their layout."""
+        source, layout = self.within.bytes()
+        return source, PackedFormat(layout, self.n_bits)
+
+
 class RawRows(StoredRows):
     """Some columns of an array in a file, converted as they are read."""
 
-    def __init__(self, source: Bytes, layout: RawFormat, choice: ColumnChoice) -> None:
+    def __init__(
+        self, source: Bytes, layout: RawFormat | PackedFormat, choice: ColumnChoice
+    ) -> None:
         super().__init__(choice.where, choice.columns, choice.dtype, layout.shape[0])
         self._source, self._layout, self._choice = source, layout, choice
         if choice.weight is not None:
@@ -170,7 +217,7 @@ class ArrayFile:
 
     def __init__(
         self,
-        array: ArrayBytes,
+        array: ArrayBytes | PackedArray,
         kind: str,
         spell: Spelling,
         aside: tuple[str, NDArray[Any]] | None = None,
@@ -195,6 +242,14 @@ class ArrayFile:
     @property
     def aside(self) -> str | None:
         return None if self._aside is None else self._aside[0]
+
+    def of_bits(self, n_bits: int) -> ArrayFile:
+        """Return the same file with a column for each bit of its rows of bytes."""
+        array, spell, where = self._array, self.header.spell, str(self._array.file.path)
+        assert not isinstance(array, PackedArray), "bits are unpacked once"
+        layout, spelt = array.layout, spell("bits", n_bits)
+        check_packed(layout.dtype, layout.shape[1], n_bits, where, spelt)
+        return ArrayFile(PackedArray(array, n_bits), self.kind, spell, self._aside)
 
     def stored(self, choice: ColumnChoice) -> StoredRows:
         """Return the rows without reading them into memory."""
