@@ -24,11 +24,7 @@ LIGHTEST = 0.7  # share of white in the palest colour
 
 
 def cluster(
-    adata: Any,
-    method: Any = "communities",
-    *,
-    use_rep: str = "X_pca",
-    key_added: str = "cmeans",
+    adata: Any, method: Any = "communities", *, use_rep: str = "X_pca", key_added: str = "cmeans"
 ) -> Any:
     """Cluster the cells of an AnnData, and write what is found into it as scanpy does.
 

@@ -14,7 +14,8 @@ import cmeans as library
 from cli.command import Command
 from cmeans import open_blocks
 from cmeans.cli import registration
-from cmeans.cli.output.report import clearness, next_steps, of_fit, spreads
+from cmeans.cli.output.next_steps import clearness, next_steps, spreads
+from cmeans.cli.output.report import of_fit
 
 SUMMARY = {
     "rows": 100, "sizes": [60, 40], "n_clusters_found": 2, "noise": 0, "scale": "standard", "method": "fuzzy", "m": 1.8, "id": None,

@@ -13,7 +13,7 @@ import pytest
 from scipy import sparse
 
 import cmeans
-from cmeans.data.arrays import sparse_damage
+from cmeans.data.damage import sparse_damage
 from cmeans.data.row_source import RowsError
 from cmeans.metrics import generalized_rand_measure
 from cmeans.validity import partition_coefficient, xie_beni

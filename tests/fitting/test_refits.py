@@ -18,7 +18,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 import cmeans
-from cmeans.fitting.fitted_attributes import is_fitted_name
+from cmeans.fitting.attribute_names import is_fitted_name
 from cmeans.metrics import match_labels
 from cmeans.runtime.progress import listening
 from every_estimator import FINDING, NAMES, STREAMS, SWEPT, build

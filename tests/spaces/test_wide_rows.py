@@ -10,7 +10,7 @@ from scipy import sparse
 from cmeans.data.blocks import Block
 from cmeans.kernels import Linear
 from cmeans.spaces import EuclideanSpace, landmark_space
-from cmeans.spaces.base import ProductRows
+from cmeans.spaces.rows import ProductRows
 
 
 def test_sums_of_sparse_rows_are_in_double() -> None:

@@ -38,8 +38,7 @@ COMMANDS = {
     "select": "Say how many clusters the rows of a file show: each number is judged on a sample, "
     "beside rows without clusters.",
     "predict": "Label new rows with a model. Columns, categories and scaling are those of the fit; "
-    "--columns names others, "
-    "in the model's order.",
+    "--columns names others, in the model's order.",
     "report": "Show what a model found in the rows of a file: a page for any browser, in one file, "
     "with pictures and tables.",
     "explore": "Explore the rows of a file on a page: how many clusters, what they are like, where "

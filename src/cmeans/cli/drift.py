@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from ..data.arrays import ratios
 from ..data.recipe.scaling import some_rows
 from ..data.recipe.table_recipe import TableRecipe
 from ..runtime.numerals import as_date, percent, told_apart
@@ -70,7 +71,7 @@ def _said(recipe: TableRecipe, at: int, ends: Any) -> str:
 
 
 def _of_columns(recipe: TableRecipe, mean: Any, deviation: Any, now: Any) -> str:
-    away = np.divide(now - mean, deviation, out=np.zeros_like(mean), where=deviation > 0)
+    away = ratios(now - mean, deviation)
     order = np.argsort(-np.abs(away), kind="stable")
     moved = [at for at in order.tolist() if abs(away[at]) >= _MEAN][:_SHOWN]
     if not moved:

@@ -11,7 +11,8 @@ from typing import Any
 
 from .. import __version__
 from ..estimators.auto_candidates import CandidatePartitions
-from ..inspection.explore import Exploration, exploration_of
+from ..inspection.exploration import Exploration
+from ..inspection.explore import exploration_of
 from ..inspection.page.document import names_a_page
 from ..inspection.page.findings import Again, Findings
 from ..inspection.steps import last_step

@@ -43,7 +43,7 @@ from .option_values import (
     with_engine,
 )
 from .output.messages import in_options
-from .output.report import clearness, long_tails, next_steps, spreads
+from .output.next_steps import clearness, long_tails, next_steps, spreads
 from .output.results import (
     Stopwatch,
     as_json,

@@ -82,10 +82,7 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
     """Label the rows of a file, write one file, and return the summary."""
     _check(request)
     watch = Stopwatch()
-    with (
-        staged_file(request.out) as place,
-        told_warnings(screen) as warned,
-    ):
+    with staged_file(request.out) as place, told_warnings(screen) as warned:
         with watch.part("read"):
             known = with_rows(request.model, request.reading, screen)
             model, x = last_step(known.model, known.rows.x)

@@ -84,10 +84,7 @@ class Trials:
 
 
 def select_number(
-    request: FitRequest,
-    trials: Trials,
-    screen: Screen,
-    out: Path | None = None,
+    request: FitRequest, trials: Trials, screen: Screen, out: Path | None = None
 ) -> dict[str, Any]:
     """Judge every number of clusters on a sample of the rows, write what was seen to a folder if
     one is given, and return the summary."""
@@ -98,8 +95,7 @@ def select_number(
         return _judged(request, trials, screen)[0]
     refuse_inside(request.reading.file, out, "a folder outside")
     refuse_overwriting(
-        {f"--out {out}: the {name}": str(out / name) for name in OUTPUTS},
-        files_of(request.reading),
+        {f"--out {out}: the {name}": str(out / name) for name in OUTPUTS}, files_of(request.reading)
     )
     refuse_foreign(out, OUTPUTS, SUMMARY, request.overwrite)
     with results_folder(out), staged(out, seal=SUMMARY) as place:
@@ -146,11 +142,7 @@ def _judged(request: FitRequest, trials: Trials, screen: Screen) -> tuple[dict[s
             screen.progress(0.0),
         ):
             weight = None if rows.stay else rows.weight
-            words |= {
-                "sample_weight": weight,
-                "refit": False,
-                "checkpoint": request.checkpoint,
-            }
+            words |= {"sample_weight": weight, "refit": False, "checkpoint": request.checkpoint}
             found = select(model, rows.x, numbers, **words)
     summary = {
         "command": "select",

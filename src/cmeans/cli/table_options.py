@@ -109,7 +109,7 @@ OF_LABELS: dict[str, tuple[Any, Any]] = {
             option(DATA, "The file of labels holds the columns of the rows too.", "--with-rows"),
         ],
         False,
-    ),
+    )
 }
 OF_A_FIT: dict[str, tuple[Any, Any]] = {
     "weight": (Weight, None),

@@ -6,8 +6,6 @@ are read.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import array_api_compat
@@ -111,16 +109,22 @@ def is_foreign(x: Array) -> bool:
 def namespace(x: Array) -> Any:
     """Return the array-API namespace of x, which is NumPy's for sparse matrices and for rows that
     are not in memory."""
-    return (
-        NUMPY
-        if isinstance(x, np.ndarray) or is_sparse(x) or is_stored(x)
-        else array_api_compat.array_namespace(x)
-    )
+    if isinstance(x, np.ndarray) or is_sparse(x) or is_stored(x):
+        return NUMPY
+    return array_api_compat.array_namespace(x)
 
 
 def without_gradients(x: Array) -> Array:
     """Return x detached from PyTorch's graph of gradients, which a fit would only enlarge."""
     return x.detach() if array_api_compat.is_torch_array(x) else x
+
+
+def ratios(numerators: Any, denominators: Any, otherwise: Any = 0.0) -> Float64:
+    """Return quotients where the denominator is above 0, and another value elsewhere."""
+    shape = np.broadcast_shapes(numerators.shape, denominators.shape)
+    found: Float64 = np.broadcast_to(np.asarray(otherwise, np.float64), shape).copy()
+    np.divide(numerators, denominators, out=found, where=denominators > 0)
+    return found
 
 
 def dense_like(x: Array) -> Array:
@@ -132,11 +136,9 @@ def dense_like(x: Array) -> Array:
 def device(x: Array) -> Any:
     """Return the device of x; None, the CPU, for NumPy, sparse matrices and rows that are not in
     memory."""
-    return (
-        None
-        if isinstance(x, np.ndarray) or is_sparse(x) or is_stored(x)
-        else array_api_compat.device(x)
-    )
+    if isinstance(x, np.ndarray) or is_sparse(x) or is_stored(x):
+        return None
+    return array_api_compat.device(x)
 
 
 def to_numpy(x: Array) -> npt.NDArray[Any]:
@@ -324,11 +326,9 @@ def stacked(points: Array, more: Array) -> Array:
         xp = namespace(points)
         return xp.concat([points, xp.astype(more, points.dtype, copy=False)])
     more = more.astype(points.dtype, copy=False)
-    return (
-        type(points)(sparse.vstack([points, more], format="csr"))
-        if is_sparse(points)
-        else np.concatenate([points, more])
-    )
+    if is_sparse(points):
+        return type(points)(sparse.vstack([points, more], format="csr"))
+    return np.concatenate([points, more])
 
 
 def equal(points: Array, others: Array) -> bool:
@@ -336,11 +336,9 @@ def equal(points: Array, others: Array) -> bool:
     if points.shape != others.shape:
         return False
     others = in_form_of(others, points)
-    return (
-        not (points != others).nnz
-        if is_sparse(points)
-        else bool(namespace(points).all(points == others))
-    )
+    if is_sparse(points):
+        return not (points != others).nnz
+    return bool(namespace(points).all(points == others))
 
 
 def central_point(x: Array, mean: Array | None = None) -> Array:
@@ -428,115 +426,3 @@ def canonical_csr(x: Array) -> Array:
     canonical = sparse.csr_matrix(parts, shape=x.shape, copy=not x.has_canonical_format)
     canonical.sum_duplicates()
     return canonical
-
-
-def sparse_damage(x: Array) -> str | None:
-    """Describe the indices of a SciPy sparse matrix that point beyond its own arrays; None where
-    all are valid, or it has none.
-
-    SciPy does not check them and would read outside the arrays. Columns in any order and several
-    times in a row are valid.
-    """
-    if x.ndim != 2 or x.format not in ("csr", "csc", "bsr", "coo"):
-        return None
-    if x.format == "coo":
-        return _stray(x.row, "rows", x.shape[0], len(x.data)) or _stray(
-            x.col, "columns", x.shape[1], len(x.data)
-        )
-    height, width = x.data.shape[1:] if x.format == "bsr" else (1, 1)
-    lines, places = x.shape[0] // height, x.shape[1] // width
-    if x.format == "csc":
-        lines, places = places, lines
-    indptr = x.indptr
-    if indptr.shape != (lines + 1,) or indptr.dtype.kind not in "iu":
-        return (
-            f"its indptr has shape {indptr.shape} of {indptr.dtype}, where {lines + 1} whole "
-            "numbers belong"
-        )
-    if indptr[0] != 0:
-        return f"its indptr begins at {indptr[0]}, and must at 0"
-    if bool((indptr[1:] < indptr[:-1]).any()):
-        return f"its indptr falls after number {int(np.argmax(indptr[1:] < indptr[:-1]))}"
-    if indptr[-1] != len(x.indices):
-        return f"its indptr ends at {indptr[-1]}, and it has {len(x.indices)} entries"
-    return _stray(x.indices, "indices", places, len(x.data))
-
-
-def _stray(numbers: npt.NDArray[Any], name: str, limit: int, count: int) -> str | None:
-    """Describe indices that are not one per entry or lie outside 0 ... limit - 1; None where all
-    are valid."""
-    if numbers.shape != (count,) or numbers.dtype.kind not in "iu":
-        return (
-            f"its {name} have shape {numbers.shape} of {numbers.dtype}, where {count} whole "
-            "numbers belong"
-        )
-    if count and (numbers.min() < 0 or numbers.max() >= limit):
-        return (
-            f"its {name} run from {numbers.min()} to {numbers.max()}, and may run from 0 to "
-            f"{limit - 1}"
-        )
-    return None
-
-
-def masked_entries(values: Any) -> int:
-    """Count the masked entries of a NumPy masked array or a list of them: `np.asarray` would return
-    the values under the mask."""
-    if isinstance(values, np.ma.MaskedArray):
-        return int(np.sum(values.mask))
-    if isinstance(values, (list, tuple)):
-        return sum(int(np.sum(item.mask)) for item in values if isinstance(item, np.ma.MaskedArray))
-    return 0
-
-
-def one_hot(labels: IntArray, count: int, like: Array) -> Array:
-    """Return memberships (n, count) of a partition, in the library and dtype of `like`."""
-    return as_like(labels[:, None] == np.arange(count)[None, :], like)
-
-
-@dataclass(frozen=True)
-class MadeLabels:
-    """Labels of rows, made where and when they are needed by a function of a first row number and
-    one past the last."""
-
-    function: Callable[[int, int], IntArray]
-    first: int  # number of the first row
-    n_rows: int
-
-    def __len__(self) -> int:
-        return self.n_rows
-
-    def __getitem__(self, rows: slice) -> IntArray:
-        return self.function(self.first + rows.start, self.first + min(rows.stop, self.n_rows))
-
-    def part(self, start: int, stop: int) -> MadeLabels:
-        """Return the labels of rows start ... stop - 1, not yet made."""
-        return MadeLabels(self.function, self.first + start, stop - start)
-
-
-class Partition:
-    """Memberships (n, count) of a partition, computed for the requested rows only."""
-
-    def __init__(self, labels: IntArray | MadeLabels, count: int, like: Array) -> None:
-        self.shape = (len(labels), count)
-        # small, as it is sent to other processes
-        self._labels, self._like = labels, like if like.ndim == 1 else dense_like(like)
-
-    def __getitem__(self, key: tuple[slice, Any]) -> Array:
-        return self.between(key[0].start, key[0].stop)
-
-    def between(self, start: int, stop: int) -> Array:
-        """Return the memberships of rows start ... stop - 1."""
-        return one_hot(self._labels[start:stop], self.shape[1], self._like)
-
-    def labels(self, start: int, count: int) -> IntArray:
-        """Return the labels of so many rows from `start` on."""
-        return self._labels[start : start + count]
-
-    def part(self, start: int, stop: int) -> Partition:
-        """Return the partition of rows start ... stop - 1."""
-        labels = (
-            self._labels.part(start, stop)
-            if isinstance(self._labels, MadeLabels)
-            else self._labels[start:stop]
-        )
-        return Partition(labels, self.shape[1], self._like)

@@ -217,11 +217,9 @@ class Blocks:
         """Return an uninitialised array (n, *shape); a large one in scratch where the rows are not
         in memory."""
         whole = self.n_rows, *shape
-        return (
-            room(whole, dtype, self.limits.array_bytes)
-            if is_outside(self.x)
-            else np.empty(whole, dtype)
-        )
+        if is_outside(self.x):
+            return room(whole, dtype, self.limits.array_bytes)
+        return np.empty(whole, dtype)
 
     def bytes_by_row(self, bytes_of_a_row: int) -> int:
         """Bytes of memory that large arrays from `by_row` take."""
@@ -247,11 +245,9 @@ class Blocks:
     def returned(self, labels: IntArray) -> Array:
         """Return labels (n,) as fits and models return them: int64 in the rows' library, unchanged
         where the rows are not in memory."""
-        return (
-            labels
-            if is_outside(self.x)
-            else foreign_like(labels.astype(np.int64, copy=False), self.x)
-        )
+        if is_outside(self.x):
+            return labels
+        return foreign_like(labels.astype(np.int64, copy=False), self.x)
 
     @property
     def alike(self) -> bool:
@@ -331,11 +327,9 @@ class Blocks:
         )
 
     def _taken(self, rows: IntArray) -> Array:
-        return (
-            self.x.take(rows, self.limits, self.n_threads)
-            if is_stored(self.x)
-            else take(self.x, rows)
-        )
+        if is_stored(self.x):
+            return self.x.take(rows, self.limits, self.n_threads)
+        return take(self.x, rows)
 
     def _selected(self, rows: IntArray) -> Array:
         """Return the given rows: in memory, or on the disk where they are many and not in

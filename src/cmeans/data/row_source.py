@@ -171,12 +171,10 @@ class _View(StoredRows):
 
     def __init__(self, rows: StoredRows, n_rows: int) -> None:
         super().__init__(rows.where, rows.columns, rows.dtype, n_rows)
-        self.weight, self.files, self.elsewhere, self.holes = (
-            rows.weight,
-            rows.files,
-            rows.elsewhere,
-            rows.holes,
-        )
+        self.weight = rows.weight
+        self.files = rows.files
+        self.elsewhere = rows.elsewhere
+        self.holes = rows.holes
         self.recipe, self.engine, self.is_here = rows.recipe, rows.engine, rows.is_here
         self._rows = rows
 

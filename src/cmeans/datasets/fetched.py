@@ -95,7 +95,6 @@ def _fetched(function_name: str, fetch: Callable[[], Any]) -> Any:
     except OSError as error:  # also URLError, time-outs and refused connections
         raise OSError(
             f"{function_name}: the data could not be had: {error}. The first call downloads them "
-            "and needs the network; later ones read "
-            "scikit-learn's cache (data_home, or the variable SCIKIT_LEARN_DATA), which may be "
-            "copied from another machine."
+            "and needs the network; later ones read scikit-learn's cache (data_home, or the "
+            "variable SCIKIT_LEARN_DATA), which may be copied from another machine."
         ) from error

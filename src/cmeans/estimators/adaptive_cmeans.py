@@ -207,9 +207,8 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         if nothing and len(state.centres) > 1 and widths.concentration > MANY_COLUMNS:
             warn(
                 f"{type(self).__name__}: no clusters stand apart. In so many columns distances "
-                "within clusters are nearly as long as those "
-                "between them: take fewer columns (principal components), or FuzzyCMeans with the "
-                "number that cmeans.select gives.",
+                "within clusters are nearly as long as those between them: take fewer columns "
+                "(principal components), or FuzzyCMeans with the number that cmeans.select gives.",
                 ConvergenceWarning,
             )
         return stage.given.settled(found, stage.step), stage.given.rule
@@ -231,9 +230,8 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
         if len(state.centres) == 1 < len(fuzzy.centres):
             warn(
                 f"{type(self).__name__}: the {len(fuzzy.centres)} centres of the fuzzy run that "
-                "goes first have fallen together: with "
-                f"pilot_m={getattr(rule, 'm', 1.0):g} it is too fuzzy for these rows. Take "
-                'pilot_m="auto".',
+                f"goes first have fallen together: with pilot_m={getattr(rule, 'm', 1.0):g} it is "
+                'too fuzzy for these rows. Take pilot_m="auto".',
                 ConvergenceWarning,
             )
         return state, widths, pilot.row_visits + problem.n_rows
@@ -245,11 +243,10 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
     def _starts(self, given: AdaptiveProblem, rule: Rule) -> Iterator[Centres]:
         settings, problem = given.settings, replace(given.whole, rule=rule)
         rows = len(given.geometry.population)
-        most = (
-            max(LEAST_START, rows // ROWS_A_CLUSTER)
-            if isinstance(self.init, str)
-            else settings.n_clusters
-        )
+        if isinstance(self.init, str):
+            most = max(LEAST_START, rows // ROWS_A_CLUSTER)
+        else:
+            most = settings.n_clusters
         context = InitContext(
             type(self).__name__,
             min(settings.n_clusters, most),

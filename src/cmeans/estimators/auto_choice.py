@@ -299,11 +299,7 @@ class AutoChoice:
         return float("nan") if again is None else float(adjusted_rand_score(labels[half], again))
 
     def _verdict(
-        self,
-        space: str,
-        order: list[str],
-        judged: Mapping[str, tuple[float, float]],
-        number: int,
+        self, space: str, order: list[str], judged: Mapping[str, tuple[float, float]], number: int
     ) -> str:
         """Say why a candidate won or lost."""
         best = order[0]

@@ -6,7 +6,7 @@ import os
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
@@ -17,26 +17,20 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import IntArray
-from ..data.blocks import Blocks, mapped
+from ..data.blocks import mapped
 from ..data.files.discovery import files_of
-from ..data.limits import Limits
 from ..data.outputs import FloatArray, Labels
 from ..engines import Engine
 from ..evidence.gain_drops import CLEAR
 from ..evidence.kind import kind_of
 from ..evidence.near_rows import NearRows
 from ..evidence.record import Evidence
-from ..fitting.arguments import Auto, RunsPasses, check_engine
-from ..fitting.fitted_attributes import restored_on_failure
+from ..fitting.arguments import Auto, check_engine
+from ..fitting.attribute_names import restored_on_failure
 from ..fitting.named_parameters import NamedParameters
+from ..fitting.runs_passes import RunsPasses
 from ..fitting.seen_rows import OtherPartition
-from ..fitting.validation import (
-    checked_random_state,
-    one_of,
-    read_rows,
-    real,
-    weights_of,
-)
+from ..fitting.validation import checked_random_state, one_of, read_rows, real
 from ..runtime.checks import is_auto, number_bounds
 from ..runtime.docstrings import describes_arguments
 from ..runtime.progress import trials
@@ -47,6 +41,7 @@ from .auto_candidates import CandidatePartitions
 from .auto_choice import CANDIDATES, MOST, ON_A_PLANE, AutoChoice
 from .auto_rows import SCALERS, JudgedRows, judged_rows
 from .auto_spaces import COSTS, SamplePartitions, SpaceWords
+from .fits_to_all import FitsToAll
 
 BUDGET = 1e8  # row visits: some ten seconds of one processor
 SPACES = tuple(name for name in COSTS if name != "dense pieces")
@@ -140,7 +135,6 @@ class AutoClustering(
     """
 
     _own_evidence = "evidence_"
-    _limits = Limits()  # no parameter
     _taken_fields: ClassVar[dict[str, tuple[str, ...]]] = {}
     best_estimator_: Any
     evidence_: Evidence
@@ -213,10 +207,7 @@ class AutoClustering(
         started, name = time.monotonic(), type(self).__name__
         least, most = number_bounds(self.n_clusters, name)
         self._check()
-        given = read_rows(self, X, fitting=True)
-        given.name_columns(self)
-        weight, unit = weights_of(given, sample_weight, name)
-        blocks = Blocks(given.x, weight, unit=unit, limits=self._limits)
+        given, blocks = self._rows_to_fit(X, sample_weight)
         seed = checked_random_state(self.random_state, name).randint(2**31 - 1)
         with self._engine(blocks) as engine:
             judged = judged_rows(blocks, self.scaling, engine, seed)
@@ -466,42 +457,6 @@ class AutoClustering(
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-@dataclass
-class FitsToAll:
-    """Fits to all rows, each made once, with what they warn of."""
-
-    rows: Any
-    sample_weight: Any
-    words: SpaceWords
-    engine: Engine | None
-    scalers: tuple[Any, ...]  # that made the rows
-    n_rows: int
-    made: dict[tuple[str, int], tuple[Any, list[warnings.WarningMessage]]] = field(
-        default_factory=dict
-    )
-
-    def labels(self, numbers: Any, space: str, number: int) -> IntArray:
-        """Return the labels of some rows, in so many clusters of a space."""
-        labels: IntArray = np.asarray(self._fit(space, number)[0].labels_)[numbers]
-        return labels
-
-    def last(self, space: str, number: int) -> Any:
-        """Return the model, and warn of what its fit warned of."""
-        model, caught = self._fit(space, number)
-        for one in caught:
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-        return model
-
-    def _fit(self, space: str, number: int) -> tuple[Any, list[warnings.WarningMessage]]:
-        if (space, number) not in self.made:
-            model = self.words.estimator(space, number, self.n_rows).set_params(engine=self.engine)
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                model.fit(self.rows, sample_weight=self.sample_weight)
-            self.made[space, number] = model, caught
-        return self.made[space, number]
 
 
 def _at_the_end(choice: AutoChoice, number: int, most: float) -> list[str]:

@@ -15,7 +15,7 @@ from ..data.files.discovery import files_of
 from ..data.outputs import Labels
 from ..fitting.communities import given_affinities
 from ..fitting.connected import warn_of_no_direction
-from ..fitting.seen_rows import OtherPartition
+from ..fitting.seen_rows import OtherPartition, first_rows
 from ..fitting.validation import integer, read_weights
 from ..graphs.community_points import NodePlaces, Nodes, places_of, places_of_rows
 from ..graphs.community_seams import Seams
@@ -25,7 +25,7 @@ from ..runtime.docstrings import describes_arguments
 from ..spaces.centres import Centres
 from ..storage.overwriting import refuse_overwriting
 from .graph_clustering import GraphClustering
-from .placed_clustering import ClusterView, Written, first_rows
+from .placed_clustering import ClusterView, Written
 
 
 class CommunityAnswers(GraphClustering[NodePlaces]):

@@ -10,6 +10,7 @@ from ..data.arrays import Float64
 from ..data.outputs import Labels
 from ..engines import Engine
 from ..fitting.arguments import Auto, check_engine
+from ..fitting.attribute_names import restored_on_failure
 from ..fitting.connected import (
     ConnectedRows,
     connected_graph,
@@ -17,16 +18,8 @@ from ..fitting.connected import (
     given_distances,
     warn_of_no_direction,
 )
-from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.landmark_choice import Landmarks, landmarks_from, refuse_others
-from ..fitting.validation import (
-    checked_random_state,
-    one_of,
-    read_rows,
-    read_weights,
-    real,
-    weights_of,
-)
+from ..fitting.validation import checked_random_state, one_of, read_weights, real
 from ..graphs.piece_choice import gaps, least_weight
 from ..graphs.piece_partition import LEAST_NOISE, PieceNoise, PiecePartition
 from ..graphs.pieces import pieces
@@ -265,9 +258,7 @@ class ConnectivityClustering(PieceAnswers):
             self.n_features_in_ = int(distances.shape[1])
             return connected_graph(distances, weight * unit, self.min_samples)
         rng = checked_random_state(self.random_state, name)
-        given = read_rows(self, X, fitting=True)
-        given.name_columns(self)
-        blocks = self._blocks(given.x, *weights_of(given, sample_weight, name))
+        _, blocks = self._rows_to_fit(X, sample_weight)
         with self._engine(blocks) as engine:
             found = connected_rows(
                 blocks,

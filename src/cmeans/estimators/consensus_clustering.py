@@ -19,16 +19,11 @@ from ..data.files.discovery import files_of
 from ..data.outputs import Labels
 from ..engines import Engine, brought
 from ..fitting.arguments import check_engine
+from ..fitting.attribute_names import restored_on_failure
 from ..fitting.consensus import CoAssociation, LabelPatterns
 from ..fitting.covariance import Covariance
-from ..fitting.fitted_attributes import restored_on_failure
-from ..fitting.validation import (
-    checked_random_state,
-    integer,
-    read_rows,
-    read_weights,
-    weights_of,
-)
+from ..fitting.seen_rows import first_rows
+from ..fitting.validation import checked_random_state, integer, read_weights
 from ..metrics.matching import adjusted_rand, shared_weights
 from ..rules import Fuzzy
 from ..runtime.docstrings import describes_arguments
@@ -38,7 +33,7 @@ from ..spaces.centres import Centres
 from ..storage.overwriting import refuse_overwriting
 from .gaussian_mixture import GaussianMixture
 from .kernel_kmeans import KernelKMeans
-from .placed_clustering import ClusterView, PlacedClustering, Written, first_rows
+from .placed_clustering import ClusterView, PlacedClustering, Written
 
 STARTS = 10  # of the k-means that finds the consensus
 TAILS = 5.0  # degrees of freedom of the members of Student's t
@@ -119,6 +114,7 @@ class ConsensusClustering(PlacedClustering[IntArray]):
 
     _own_evidence = "agreement_"
     _taken_fields: ClassVar[dict[str, tuple[str, ...]]] = {}
+    _of_rows = "member_labels_"
     _co_association: CoAssociation
 
     def __init__(
@@ -155,18 +151,16 @@ class ConsensusClustering(PlacedClustering[IntArray]):
             self._checked()
             rng = checked_random_state(self.random_state, name)
             with naming(name):
-                given = read_rows(self, X, fitting=True)
-                given.name_columns(self)
-                weight, unit = weights_of(given, sample_weight, name)
-            if self.n_clusters > len(weight):
+                _, rows = self._rows_to_fit(X, sample_weight)
+            if self.n_clusters > rows.n_rows:
                 raise ValueError(
                     f"{name}(n_clusters={self.n_clusters}): there are fewer rows than clusters, "
-                    f"n_samples={len(weight)}; take fewer clusters."
+                    f"n_samples={rows.n_rows}; take fewer clusters."
                 )
             seed = int(rng.randint(2**31))
             self.members_ = self._fitted_members(X, sample_weight, seed)
             self.member_labels_ = self._labels_of_members(X)
-            patterns = LabelPatterns.among(self.member_labels_, weight[:] * unit)
+            patterns = LabelPatterns.among(self.member_labels_, rows.weight[:] * rows.unit)
             with naming(name):
                 self._co_association = self._consensus(patterns, seed)
             self.n_clusters_ = self._co_association.n_clusters
@@ -355,11 +349,7 @@ class ConsensusClustering(PlacedClustering[IntArray]):
                 )
             return patterns.each_alone()
         model = KernelKMeans(
-            self.n_clusters,
-            kernel="linear",
-            n_init=STARTS,
-            random_state=seed,
-            n_jobs=1,
+            self.n_clusters, kernel="linear", n_init=STARTS, random_state=seed, n_jobs=1
         )
         model.fit(patterns.rows(), sample_weight=patterns.weight)
         return CoAssociation(patterns.first, np.asarray(model.cluster_centers_, np.float64))
@@ -375,12 +365,7 @@ class ConsensusClustering(PlacedClustering[IntArray]):
         return -float(weight @ nearest)
 
     def _rows_of_the_fit(self, asked: str) -> IntArray:
-        check_is_fitted(self)
-        if "member_labels_" not in vars(self):
-            raise ValueError(
-                f"{type(self).__name__}.{asked}: this model was saved without its rows "
-                "(rows=False); take predict, or save with them."
-            )
+        self._refuse_without_rows(asked)
         return self.member_labels_
 
     def _check_stored(self) -> None:

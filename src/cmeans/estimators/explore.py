@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..evidence.record import Evidence
-from ..inspection.explore import Exploration
+from ..inspection.exploration import Exploration
 from ..inspection.explore import explore as explore_model
 from .auto_clustering import cluster
 

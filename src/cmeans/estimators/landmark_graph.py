@@ -11,14 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Array, namespace
 from ..data.blocks import Blocks
-from ..data.limits import Limits
 from ..engines import Engine
-from ..fitting.arguments import Auto, RunsPasses, check_engine, check_landmarks
-from ..fitting.fitted_attributes import restored_on_failure
+from ..fitting.arguments import Auto, check_engine, check_landmarks
+from ..fitting.attribute_names import restored_on_failure
 from ..fitting.landmark_choice import Landmarks, check_graph_landmarks, landmarks_from
 from ..fitting.named_parameters import NamedParameters
+from ..fitting.runs_passes import RunsPasses
 from ..fitting.space import graph_geometry
-from ..fitting.validation import checked_random_state, integer, read_rows, weights_of
+from ..fitting.validation import checked_random_state, integer, read_rows
 from ..graphs.landmark_graph import FeaturesPass, Sought
 from ..kernels import LandmarkGraphKernel
 from ..runtime.checks import parameters_of
@@ -98,8 +98,6 @@ class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     (3, 2)
     """
 
-    _limits = Limits()  # no parameter
-
     def __init__(
         self,
         n_components: int = 8,
@@ -153,9 +151,7 @@ class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """Features (rows, k) of rows, new ones too, in their dtype and library."""
         check_is_fitted(self)
         x = read_rows(self, X, fitting=False).x
-        return self._features(
-            Blocks(x, np.broadcast_to(1.0, (int(x.shape[0]),)), limits=self._limits)
-        )
+        return self._features(self._blocks(x, np.broadcast_to(1.0, (int(x.shape[0]),))))
 
     def _made(self, X: Any, sample_weight: Any) -> tuple[Blocks, Array | None]:
         """Make the graph; return the rows, and their features where these were found with it."""
@@ -163,16 +159,7 @@ class LandmarkGraph(RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         with restored_on_failure(self, FitRecord()):
             words, landmarks = self._checked()
             rng = checked_random_state(self.random_state, name)
-            given = read_rows(self, X, fitting=True)
-            given.name_columns(self)
-            weight, unit = weights_of(given, sample_weight, name)
-            blocks = Blocks(
-                given.x,
-                weight,
-                unit=unit,
-                limits=self._limits,
-                n_threads=self._engine_of(given.x).n_threads,
-            )
+            _, blocks = self._rows_to_fit(X, sample_weight)
             sought = Sought(
                 self.n_components, "components", f"{name}(n_components={self.n_components})"
             )

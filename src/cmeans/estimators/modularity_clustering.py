@@ -10,6 +10,7 @@ from ..data.arrays import Float64
 from ..data.outputs import Labels
 from ..engines import Engine
 from ..fitting.arguments import Auto, check_engine
+from ..fitting.attribute_names import restored_on_failure
 from ..fitting.communities import (
     CommunityRows,
     found_communities,
@@ -19,8 +20,7 @@ from ..fitting.communities import (
     neighbour_rows,
 )
 from ..fitting.connected import warn_of_no_direction
-from ..fitting.fitted_attributes import restored_on_failure
-from ..fitting.validation import integer, one_of, read_rows, read_weights, real, weights_of
+from ..fitting.validation import integer, one_of, read_weights, real
 from ..graphs.community_levels import STABLE, CommunitySearch, StableCommunities
 from ..graphs.community_number import number_of, with_number
 from ..graphs.community_shares import own_shares
@@ -185,7 +185,7 @@ class ModularityClustering(CommunityAnswers):
             self._checked()
             with naming(name):
                 x, weight = self._read(X, sample_weight)
-                with self._engine(self._blocks(x, weight, 1.0)) as engine:
+                with self._engine(self._blocks(x, weight)) as engine:
                     rows = self._rows(x, weight, engine)
                     known = known_nodes(known_labels, rows, name)
                     most_cells = self._limits.community_nodes
@@ -236,10 +236,8 @@ class ModularityClustering(CommunityAnswers):
             self.n_features_in_ = int(x.shape[1])
             weight, unit = read_weights(sample_weight, x.shape[0], name)
             return x, weight * unit
-        given = read_rows(self, X, fitting=True)
-        given.name_columns(self)
-        weight, unit = weights_of(given, sample_weight, name)
-        return given.x, weight[:] * unit
+        _, blocks = self._rows_to_fit(X, sample_weight)
+        return blocks.x, blocks.weight[:] * blocks.unit
 
     def _rows(self, x: Any, weight: Float64, engine: Engine) -> CommunityRows:
         """Return the graph of rows, or the one that is given."""
@@ -248,7 +246,7 @@ class ModularityClustering(CommunityAnswers):
             rows = given_rows(x, weight)
         else:
             rows = neighbour_rows(
-                self._blocks(x, weight, 1.0),
+                self._blocks(x, weight),
                 self.n_neighbors,
                 self.edges,
                 engine,
@@ -280,11 +278,10 @@ class ModularityClustering(CommunityAnswers):
         if found is None:
             parts = number_of(search.graph.connected_parts(np.zeros(search.graph.n_nodes, int)))
             raise ValueError(
-                f"{type(self).__name__}(n_clusters={wanted}): the graph of "
-                f"{search.graph.n_nodes} different rows has no partition into so many communities; "
-                f"nothing connects {parts} parts of it, and {int(search.graph.held.sum())} "
-                "communities are known. Give another number, at least the larger of these, or a "
-                "resolution."
+                f"{type(self).__name__}(n_clusters={wanted}): the graph of {search.graph.n_nodes} "
+                "different rows has no partition into so many communities; nothing connects "
+                f"{parts} parts of it, and {int(search.graph.held.sum())} communities are known. "
+                "Give another number, at least the larger of these, or a resolution."
             )
         return found
 

@@ -17,7 +17,7 @@ from ..data.outputs import Labels
 from ..fitting.arguments import check_engine
 from ..fitting.connected import given_distances, warn_of_no_direction
 from ..fitting.memory import require
-from ..fitting.seen_rows import OtherPartition
+from ..fitting.seen_rows import OtherPartition, first_rows
 from ..fitting.validation import integer, read_weights, real
 from ..graphs.piece_coordinates import coordinates, depths_below_roots
 from ..graphs.piece_layers import ClusterTree, cluster_tree
@@ -30,7 +30,7 @@ from ..runtime.numerals import parse_budget
 from ..spaces.centres import Centres
 from ..storage.overwriting import refuse_overwriting
 from .graph_clustering import GraphClustering
-from .placed_clustering import ClusterView, Written, first_rows
+from .placed_clustering import ClusterView, Written
 
 NUMBER = 64  # bytes that a coordinate takes while it is made
 Places = tuple[IntArray, Float64]  # points (n,) of the tree, -1 for none, and how far from them

@@ -16,10 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from ..data.arrays import Float64, IntArray
 from ..data.blocks import Blocks, spans
 from ..data.files.discovery import files_of
-from ..data.limits import Limits
 from ..data.outputs import Labels, RowOutputs
-from ..fitting.arguments import RunsPasses
 from ..fitting.named_parameters import NamedParameters
+from ..fitting.runs_passes import RunsPasses
 from ..fitting.seen_rows import SeenRows, evenly_spaced
 from ..fitting.validation import read_rows, weights_of
 from ..spaces.centres import Centres
@@ -31,17 +30,6 @@ Answer = TypeVar("Answer")  # places of rows
 
 # whether memberships are written, of how many clusters, and from which on
 Written = tuple[bool | None, int | None, float | None]
-
-
-def first_rows(labels: Labels, values: Float64, n_clusters: int, count: int) -> IntArray:
-    """Return the numbers (c, count) of the rows of the smallest values (n,) of each cluster, the
-    smallest first; -1 where it has fewer."""
-    found = np.full((n_clusters, count), -1)
-    for cluster in range(n_clusters):
-        rows = np.flatnonzero(labels == cluster)
-        first = rows[np.argsort(values[rows], kind="stable")[:count]]
-        found[cluster, : len(first)] = first
-    return found
 
 
 @dataclass(frozen=True)
@@ -66,7 +54,7 @@ class PlacedClustering(
     """Base of clusterings without kernels and sweeps: rows have places, such as the nearest nodes
     of a graph, and all answers come from these."""
 
-    _limits = Limits()  # no parameter
+    _of_rows = "_point_of_row"  # the attribute of the places of the rows of the fit
     n_clusters: Any
     labels_: Labels
     n_clusters_: int
@@ -145,7 +133,7 @@ class PlacedClustering(
     def _refuse_without_rows(self, asked: str) -> None:
         """Refuse what needs the rows of the fit where a model has none."""
         check_is_fitted(self)
-        if "_point_of_row" not in vars(self):
+        if self._of_rows not in vars(self):
             raise ValueError(
                 f"{type(self).__name__}.{asked}: this model was saved without its rows "
                 "(rows=False); take predict, or save with them."
@@ -155,7 +143,7 @@ class PlacedClustering(
         """Return the places of rows, new ones too."""
         check_is_fitted(self)
         x = read_rows(self, X, fitting=False).x
-        return self._find_rows(self._blocks(x, np.broadcast_to(1.0, (int(x.shape[0]),)), 1.0))
+        return self._find_rows(self._blocks(x, np.broadcast_to(1.0, (int(x.shape[0]),))))
 
     def _seen(self, X: Any, diag: Any, sample_weight: Any, most: int) -> SeenRows:
         """Return what the model says of at most so many rows of X, evenly spaced."""
@@ -191,15 +179,6 @@ class PlacedClustering(
             blocks = blocks.part(numbers, weight[numbers])
         blocks = blocks.in_memory()
         return numbers, blocks.x, weight, unit, self._find_rows(blocks)
-
-    def _blocks(self, x: Any, weight: Any, unit: float) -> Blocks:
-        return Blocks(
-            x,
-            weight,
-            unit=unit,
-            limits=self._limits,
-            n_threads=self._engine_of(x).n_threads,
-        )
 
     @property
     def _n_features_out(self) -> int:

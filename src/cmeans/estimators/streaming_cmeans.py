@@ -13,15 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from ..data.arrays import Float64
 from ..data.blocks import Blocks
 from ..engines import Engine
-from ..fitting.arguments import (
-    Auto,
-    GammaName,
-    InitName,
-    StretchedStreamRule,
-    check_landmarks,
-)
+from ..fitting.arguments import Auto, GammaName, InitName, StretchedStreamRule, check_landmarks
+from ..fitting.attribute_names import restored_on_failure
 from ..fitting.covariance import Covariance, CovarianceName
-from ..fitting.fitted_attributes import restored_on_failure
 from ..fitting.geometry import Geometry
 from ..fitting.kernel_evidence import given_kernel
 from ..fitting.landmark_choice import Landmarks, given_landmarks, landmarks_from
@@ -245,9 +239,8 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         if joined:
             warn(
                 f"{estimator_name}.merge: the streams stand on different landmarks, so both were "
-                "carried over to all "
-                f"{past.space.size} of them; begin streams that will be merged with the same "
-                "landmarks (landmarks=points).",
+                f"carried over to all {past.space.size} of them; begin streams that will be merged "
+                "with the same landmarks (landmarks=points).",
                 ParameterWarning,
             )
         rule = ours.rule.merged(theirs.rule, 1.0 - ours.past.weight / past.weight)
@@ -289,9 +282,8 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
             if mine != its:
                 raise ValueError(
                     f"{estimator_name}.merge: the other stream's {what} is {its!r}, this one's "
-                    f"{mine!r}; only like streams add. "
-                    "Give gamma and m as numbers, which are else settled by each stream's first "
-                    "rows."
+                    f"{mine!r}; only like streams add. Give gamma and m as numbers, which are else "
+                    "settled by each stream's first rows."
                 )
 
     def _begin(self, chunk: Chunk) -> ChunkResult:
@@ -375,11 +367,10 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
     def _rows_held(self, estimator_name: str, n_clusters: int, columns: int) -> int:
         if isinstance(self.warm_up, str) and self.warm_up == "auto":
             landmarks = landmarks_from(self.landmarks, estimator_name)
-            number = (
-                landmarks.count or automatic_landmarks(n_clusters)
-                if landmarks.points is None
-                else np.shape(landmarks.points)[0]
-            )
+            if landmarks.points is None:
+                number = landmarks.count or automatic_landmarks(n_clusters)
+            else:
+                number = np.shape(landmarks.points)[0]
             stretched = 0 if self.covariance is None else STRETCHED * n_clusters * columns
             graph = GRAPH * number if self._makes_graph() else 0
             return max(WARM_UP * n_clusters, graph, min(stretched, MOST_STRETCHED))
@@ -415,8 +406,7 @@ class StreamingFuzzyCMeans(Plotting, StreamingBase):
         ):
             raise ValueError(
                 f"{estimator_name}(landmarks={landmarks!r}): further landmarks are those that "
-                "others represent badly; take "
-                'method="rpcholesky", or "auto".'
+                'others represent badly; take method="rpcholesky", or "auto".'
             )
         return landmarks
 

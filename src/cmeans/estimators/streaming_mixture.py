@@ -17,7 +17,7 @@ from ..data.blocks import Blocks, spans
 from ..data.limits import Limits
 from ..data.outputs import Labels
 from ..engines import ThreadEngine
-from ..fitting.fitted_attributes import restored_on_failure
+from ..fitting.attribute_names import restored_on_failure
 from ..fitting.named_parameters import NamedParameters
 from ..fitting.rows.out_of_range import refuse_overflow
 from ..fitting.streams.no_rows import has_no_rows, refuse_other_width

@@ -1,26 +1,22 @@
 """Parameters with values of several kinds: landmarks, row numbers, points, rules that are
-truncated, and who runs passes."""
+truncated, and engines."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Set
-from contextlib import contextmanager
+from collections.abc import Callable, Set
 from functools import cache
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from scipy import sparse
 
 from ..data.arrays import Array, IntArray, as_like, is_foreign, is_sparse
 from ..data.blocks import Blocks
-from ..engines import Engine, count_threads, engine_of_rows
+from ..engines import Engine, count_threads
 from ..kernels import Kernel, Precomputed
 from ..kernels.base import GammaName as GammaName
 from ..rules import Rule, Truncated
-from ..runtime.user_warnings import naming
-from .rows.finite import names_of
-from .rows.out_of_range import naming_the_row
 from .validation import checked_square_diagonal, host_array, intact, integer
 
 # Values that parameters of several estimators take by name
@@ -131,11 +127,10 @@ def _numbers(value: Any, estimator_name: str, name: str) -> Any:
 
 def _points(value: Any, name: str, estimator_name: str, n_features: int | None = None) -> Any:
     """Return finite points (s, d); d may be any number where `n_features` is None."""
-    points: Any = (
-        intact(value, name, estimator_name)
-        if is_sparse(value)
-        else host_array(value, name, estimator_name)
-    )
+    if is_sparse(value):
+        points: Any = intact(value, name, estimator_name)
+    else:
+        points = host_array(value, name, estimator_name)
     d = points.shape[-1] if n_features is None and points.ndim == 2 else n_features
     if points.ndim != 2 or points.shape[0] == 0 or points.shape[1] != d:
         raise ValueError(
@@ -200,33 +195,6 @@ def whole_diagonal(kernel: Precomputed, estimator_name: str, gram: Array) -> Arr
     return diag
 
 
-class RunsPasses:
-    """Mixin of the parameters that say who runs passes, and how many threads do."""
-
-    n_jobs: int | None
-    engine: Engine | None
-    # the fitted attribute by which clusters are judged that have no centres in a space; None: they
-    # are judged by `select` and `stability`
-    _own_evidence: ClassVar[str | None] = None
-
-    def _engine_of(self, x: Array) -> Engine:
-        """Return the parameter `engine`, checked; where there is none, the workers that hold the
-        rows `x`, or threads."""
-        if (given := check_engine(self)) is not None:
-            return given
-        return engine_of_rows(x, self.n_jobs)
-
-    @contextmanager
-    def _engine(self, blocks: Blocks) -> Iterator[Engine]:
-        """Provide the engine that runs passes over these rows."""
-        with (
-            self._engine_of(blocks.x).opened(blocks.x) as engine,
-            naming(type(self).__name__),
-            naming_the_row(blocks, engine, names_of(self)),
-        ):
-            yield engine
-
-
 def check_engine(estimator: Any) -> Engine | None:
     """Return the parameter `engine`, or None where there is none; refuse what is no engine, and
     `n_jobs` beside one."""
@@ -242,7 +210,6 @@ def check_engine(estimator: Any) -> Engine | None:
     if n_jobs is not None:
         raise ValueError(
             f"{name}(n_jobs={n_jobs!r}, engine={engine!r}): an engine counts its own threads; "
-            "leave n_jobs out, and give "
-            f"engine=cmeans.ThreadEngine(n_jobs={n_jobs!r}) for threads."
+            f"leave n_jobs out, and give engine=cmeans.ThreadEngine(n_jobs={n_jobs!r}) for threads."
         )
     return engine

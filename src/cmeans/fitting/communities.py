@@ -15,13 +15,7 @@ from ..engines import Engine
 from ..graphs.community_graph import CommunityGraph, canonical_order, compact, rounded
 from ..graphs.community_levels import CommunitySearch, Layer, StableCommunities
 from ..graphs.community_moves import joined
-from ..graphs.community_points import (
-    GivenNodes,
-    NeighbourNodes,
-    Nodes,
-    both_ways,
-    graph_key,
-)
+from ..graphs.community_points import GivenNodes, NeighbourNodes, Nodes, both_ways, graph_key
 from ..graphs.community_seams import Seams, seams
 from ..graphs.community_shares import NodeCommunities
 from ..graphs.edges import EDGES, neighbour_graph

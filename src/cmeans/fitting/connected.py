@@ -13,12 +13,7 @@ from ..data.arrays import Float64, IntArray, in_order, is_sparse
 from ..data.blocks import Blocks, mapped
 from ..engines import Engine
 from ..graphs.landmark_graph import landmark_centres
-from ..graphs.piece_points import (
-    GivenDistances,
-    GivenPoints,
-    Points,
-    nearest_of_rows,
-)
+from ..graphs.piece_points import GivenDistances, GivenPoints, Points, nearest_of_rows
 from ..graphs.piece_tree import PieceTree, piece_tree
 from ..graphs.row_keys import row_keys
 from ..graphs.spanning_tree import spanning_tree, spanning_tree_of_graph

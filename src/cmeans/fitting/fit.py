@@ -27,15 +27,10 @@ from ..solvers.observer import FitRecord
 from ..sweeps.final_pass import RowTaker
 from ..sweeps.problem import Stopping
 from .arguments import MissingName, check_engine
+from .attribute_names import OF_ROWS, OPTIONAL, restored_on_failure
 from .covariance import takes_csr
 from .fit_plan import FitPlan
-from .fitted_attributes import (
-    OF_ROWS,
-    OPTIONAL,
-    restored_on_failure,
-    row_attributes,
-    warn_of_result,
-)
+from .fitted_attributes import row_attributes
 from .geometry import Geometry
 from .init import METHODS, check_init
 from .kernel_evidence import given_kernel
@@ -43,6 +38,7 @@ from .landmark_choice import checked_landmarks
 from .named_parameters import NamedParameters
 from .prediction import Predicting
 from .procedure import FitContext, FitSettings, Method, Procedure, Stage
+from .result_warnings import warn_of_result
 from .search import Search, search_from, search_within
 from .space import check_kernel
 from .stages.holes import Holes
@@ -51,15 +47,7 @@ from .stages.known import KnownRows
 from .stages.linked import LinkedRows
 from .stages.refined import RefinedCut
 from .together import refuse_beside
-from .validation import (
-    CheckedRows,
-    checked_random_state,
-    integer,
-    one_of,
-    read_rows,
-    real,
-    weights_of,
-)
+from .validation import CheckedRows, checked_random_state, integer, one_of, real
 from .ways.by_sweeps import BySweeps
 
 # parameters that a resumed fit may change
@@ -182,9 +170,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
         n_clusters = model._clusters_for(procedure, settings.n_clusters, blocks.n_rows)
         settings = replace(settings, n_clusters=n_clusters)
         engine = model._engine_of(blocks.x)
-        context = FitContext(
-            model, procedure, settings, given, blocks, engine, None, (), None, FitRecord()
-        )
+        context = FitContext(model, procedure, settings, given, blocks, engine)
         memory, (n, d) = model._expected_memory(context, most=True), blocks.x.shape
         visits = model._usual_visits(procedure, settings, blocks)
         return FitPlan(int(n), int(d), memory.taken, memory.needed, memory.share, *visits)
@@ -247,16 +233,8 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
 
     def _blocks_of(self, X: Any, sample_weight: Any, kernel: Kernel) -> tuple[CheckedRows, Blocks]:
         """Read the rows of a fit and their weights."""
-        given = read_rows(self, X, fitting=True, sparse=not kernel.takes_kernel_values)
-        given.name_columns(self)
-        weight, unit = weights_of(given, sample_weight, type(self).__name__)
-        blocks = Blocks(
-            given.x,
-            weight,
-            unit=unit,
-            limits=self._limits,
-            n_threads=self._engine_of(given.x).n_threads,
-        )
+        sparse = not kernel.takes_kernel_values
+        given, blocks = self._rows_to_fit(X, sample_weight, sparse=sparse)
         return given, blocks.in_their_place()
 
     def _clusters_for(self, procedure: Procedure, n_clusters: int, n_rows: int) -> int:
@@ -367,8 +345,7 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
         if search.method == "annealing" and not self._can_be_annealed:
             raise ValueError(
                 f'{name}(search="annealing"): only a rule with a temperature can be annealed, as '
-                'CMeans(rule="entropy") has one; take '
-                'search="breathing".'
+                'CMeans(rule="entropy") has one; take search="breathing".'
             )
         if search.method == "hierarchical":
             self._check_hierarchical(name, procedure)
@@ -378,24 +355,20 @@ class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, Named
             name,
             0,
         )
-        n_clusters = (
-            integer(self.n_clusters, "n_clusters", name, 1)
-            if procedure.most_clusters is None
-            else procedure.most_clusters
-        )
+        if procedure.most_clusters is None:
+            n_clusters = integer(self.n_clusters, "n_clusters", name, 1)
+        else:
+            n_clusters = procedure.most_clusters
         n_init = integer(self.n_init, "n_init", name, 1)
-        max_iter = (
-            integer(self.max_iter, "max_iter", name, 1)
-            if procedure.most_sweeps is None
-            else procedure.most_sweeps
-        )
+        if procedure.most_sweeps is None:
+            max_iter = integer(self.max_iter, "max_iter", name, 1)
+        else:
+            max_iter = procedure.most_sweeps
         stopping = Stopping(
             max_iter, real(self.tol, "tol", name), procedure.criterion, search.acceleration
         )
-        budget, rng = (
-            parse_budget(engine.memory_budget, type(engine).__name__),
-            checked_random_state(self.random_state, name),
-        )
+        budget = parse_budget(engine.memory_budget, type(engine).__name__)
+        rng = checked_random_state(self.random_state, name)
         n_init = n_init if isinstance(self.init, str) else 1
         return procedure, FitSettings(
             n_clusters, n_init, stopping, budget, landmarks, search, rng, kernel

@@ -1,16 +1,12 @@
-"""Fitted attributes of the model and of its rows, and the warnings about them."""
+"""Fitted attributes of the model and of its rows."""
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from ..data.arrays import (
     Array,
@@ -20,121 +16,26 @@ from ..data.arrays import (
     foreign_like,
     namespace,
     numpy_dtype,
-    one_hot,
     to_numpy,
 )
 from ..data.blocks import Blocks, blocks_of
 from ..data.outputs import FloatArray, Labels, TopMemberships
-from ..engines.one_blas_thread import one_blas_thread
+from ..data.partitions import one_hot
 from ..kernels import Kernel
 from ..landmarks.certificate import certify
 from ..rules import Mixture, Rule
-from ..runtime.numerals import percent
-from ..runtime.user_warnings import warn
 from ..solvers.multistart import BestRun, FitResult
 from ..solvers.noise import automatic_distance
-from ..solvers.observer import FitRecord
 from ..spaces import LandmarkSpace, Space, row_scales
-from ..spaces.centres import Centres
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
-from ..tuning.diagnosis import COLLAPSED, coincident_pairs, separation
+from ..tuning.diagnosis import separation
 from .geometry import Geometry
-from .rows.empty import warn_of_empty_rows
+from .result_warnings import cluster_spreads
 
 MOSTLY_NOISE = 0.5  # membership in the noise cluster that is more than in all others together
-MOSTLY = 0.6  # share of rows without a cluster from which on a warning is issued
-# attributes of the rows of a fit
-PER_ROW = (
-    "labels_",
-    "memberships_",
-    "memberships_top_k_",
-    "noise_membership_",
-    "_nearest",
-    "_like",
-    "_away_of_row",
-    "_point_of_row",
-    "member_labels_",
-    "outlier_scores_",
-    "probabilities_",
-)
-OF_ROWS = (*PER_ROW, "objective_", "objective_history_", "outlier_threshold_", "separation_")
-OPTIONAL = (
-    "bics_",
-    "cluster_centers_",
-    "covariances_",
-    "dual_coef_",
-    "landmark_indices_",
-    "landmarks_",
-    "eigenvalues_",
-    "eta_",
-    "memberships_",
-    "memberships_top_k_",
-    "metrics_",
-    "n_clusters_suggested_",
-    "n_missing_",
-    "noise_distance_",
-    "noise_membership_",
-    "noise_weight_",
-    "outlier_threshold_",
-    "pilot_m_",
-    "prices_",
-    "size_gap_",
-    "weights_",
-    "_early",
-    "_factors",
-    "_has_fallen",
-    "_like",
-    "_nearest",
-    "_powers",
-)  # attributes of some fits only
 IN_FEATURES = {"cluster_centers_", "landmarks_"}  # which are in the units of the rows
-PRIVATE = {
-    "_space",
-    "_state",
-    "_rule",
-    "_training_diag",
-    "_nearest",
-    "_like",
-    "_n_features_out",
-    "_factors",
-    "_stream",
-    "_early",
-    "_has_fallen",
-    "_tree",
-    "_points",
-    "_communities",
-    "_others",
-    "_seams",
-    "_point_of_row",
-    "_away_of_row",
-    "_power",
-    "_noise",
-    "_powers",
-    "_co_association",
-}
-FITTED_NAME = re.compile(r"[a-z][a-z0-9_]*_")
-
-
-def is_fitted_name(name: str) -> bool:
-    """True for the name of an attribute that fits set."""
-    return name in PRIVATE or FITTED_NAME.fullmatch(name) is not None
-
-
-@contextmanager
-def restored_on_failure(model: Any, record: FitRecord) -> Iterator[None]:
-    """Restore the model, fitted before or not, where its fit fails at any point. Only an interrupt
-    may leave centres."""
-    before = {name: value for name, value in vars(model).items() if is_fitted_name(name)}
-    try:
-        yield
-    except BaseException:
-        if not record.kept:
-            for name in [name for name in vars(model) if is_fitted_name(name)]:
-                del vars(model)[name]
-            vars(model).update(before)
-        raise
 
 
 def model_attributes(geometry: Geometry, rule: Rule, space: Space, state: State) -> dict[str, Any]:
@@ -256,7 +157,7 @@ def row_attributes(geometry: Geometry, result: FitResult, blocks: Blocks) -> dic
         "stop_reason_": result.reason,
         "n_clusters_": int(result.alive.sum()),
         "approximation_": result.approximation,
-        "separation_": separation(*_within(geometry, result)),
+        "separation_": separation(*cluster_spreads(geometry, result)),
     }
 
 
@@ -300,10 +201,6 @@ class FittedAttributes:
     _nearest: Float64
     # (0,) an array of the library and dtype of memberships that labels tell
     _like: FloatArray
-
-
-# of which a list of all attributes would make numbers for each row
-MADE_WHEN_ASKED = ("memberships_", "outlier_threshold_")
 
 
 class KeptMemberships:
@@ -369,85 +266,3 @@ def noise_of(memberships: Array) -> Array:
     xp = namespace(memberships)
     rest = 1.0 - xp.sum(memberships, axis=1)
     return xp.where(rest > 0, rest, xp.zeros_like(rest))
-
-
-def warn_of_result(geometry: Geometry, result: FitResult, estimator_name: str) -> None:
-    """Warn of a run cut short, of clusters without rows, and of coinciding centres."""
-    warn_of_rows(geometry, result, estimator_name)
-    fallen = fallen_centres(geometry, result)
-    if fallen is not None:
-        warn(f"{estimator_name}: {fallen}", ConvergenceWarning)
-
-
-def warn_of_rows(geometry: Geometry, result: FitResult, estimator_name: str) -> None:
-    """Warn of a run cut short, and of clusters without rows."""
-    if not result.solution.converged and not result.solution.ended:
-        warn(f"{estimator_name}: {result.reason}.", ConvergenceWarning)
-    dead = np.flatnonzero(~result.alive)
-    if len(dead):
-        warn(
-            f"{estimator_name}: {len(dead)} of {len(result.alive)} clusters hold no row (numbers "
-            f"{dead[:10].tolist()}). "
-            "Take fewer clusters, or another init.",
-            ConvergenceWarning,
-        )
-    labels, nowhere = result.assignment.labels, result.assignment.nowhere
-    if nowhere is None:  # a few at a time, as there may be more than memory holds
-        nowhere = sum(
-            int(np.count_nonzero(part < 0))
-            for part in blocks_of(labels, geometry.blocks.limits.rows_at_once)
-        )
-    nowhere = (nowhere - result.assignment.empty) / labels.shape[0]
-    if nowhere > MOSTLY and result.rule.leaves_rows_out and result.rule.noise_distance is None:
-        warn(
-            f"{estimator_name}: {percent(nowhere)} of the rows belong nowhere: their typicality is "
-            "0 in every cluster. "
-            "Take a smaller sparsity; 0 leaves no row out.",
-            ConvergenceWarning,
-        )
-    if result.assignment.empty:
-        warn_of_empty_rows(result.assignment.empty, labels.shape[0], geometry.space, estimator_name)
-
-
-def fallen_centres(geometry: Geometry, result: FitResult) -> str | None:
-    """Return what is told of centres that have fallen together, with advice; None where none
-    have."""
-    # clusters with metrics may share a centre
-    if not result.rule.is_soft or len(result.alive) < 2 or result.state.metrics is not None:
-        return None
-    rule, (centres, within, mass) = result.rule, _within(geometry, result)
-    apart = separation(centres, within, mass)
-    if apart < COLLAPSED:
-        with one_blas_thread():  # the matrices of advice are too small for more threads
-            advice = rule.advice_on_collapse(geometry)
-        return (
-            "the clusters have collapsed, all centres are nearly the same point "
-            f"(separation_={apart:.2g}); {advice}."
-        )
-    pairs = coincident_pairs(centres, within)
-    if not pairs:
-        return None
-    with one_blas_thread():
-        return f"{pairs} pairs of centres coincide. {rule.advice_on_coincidence(geometry)}"
-
-
-def _within(geometry: Geometry, result: FitResult) -> tuple[Centres, Float64, Float64]:
-    """Return the centres, the mean squared distance of each cluster's rows to its own, as they pull
-    it, and what they count together.
-
-    Where the last sweep was not of these clusters, the mean squared distance of all rows to all
-    centres is an upper bound.
-    """
-    last, centres = result.solution.last, result.solution.state.centres
-    metrics = result.solution.state.metrics
-    if metrics is not None:
-        centres = result.solution.state.centres_apart(result.assignment.mass)
-    if last is not None and len(last[1].mass) == len(centres) and last[1].mass.any():
-        mass = last[1].mass
-        return centres, last[1].spread / np.where(mass > 0, mass, 1.0), mass
-    total = float(geometry.blocks.weight.sum()) * len(result.alive)
-    return (
-        centres if metrics is not None else result.state.centres,
-        np.full(len(result.alive), result.assignment.total_distance / total),
-        np.ones(len(result.alive)),
-    )

@@ -89,11 +89,10 @@ class Geometry:
     def _gram(self, positions: IntArray) -> Float64:
         """Kernel matrix of members of the population, with means of columns in place of missing
         values."""
-        among = (
-            self.affinity(positions)
-            if self.space.filling is None
-            else Metric(self.kernel, self._filled).among(self.population.at(positions))
-        )
+        if self.space.filling is None:
+            among = self.affinity(positions)
+        else:
+            among = Metric(self.kernel, self._filled).among(self.population.at(positions))
         return checked_gram(among.between(np.arange(len(positions))), self.kernel)
 
     def over(self, space: Space, landmark_rows: IntArray | None) -> Geometry:
@@ -211,11 +210,10 @@ class Geometry:
 
     def _refuse_range(self, values: Float64, estimator_name: str) -> None:
         dtype, weight = numpy_dtype(self.blocks.x), self.blocks.weight
-        total = (
-            float(weight.sum())
-            if dtype == np.float64
-            else float(weight.mean()) * min(len(weight), LARGEST_SUM)
-        )
+        if dtype == np.float64:
+            total = float(weight.sum())
+        else:
+            total = float(weight.mean()) * min(len(weight), LARGEST_SUM)
         fault = out_of_range(values, dtype, total)
         if (
             fault is None
@@ -230,8 +228,7 @@ class Geometry:
         if fault is not None:
             raise OutOfRangeError(
                 f"{estimator_name}(kernel={self.kernel!r}): {fault}. Scale the rows, or divide the "
-                "kernel by the size of its values: "
-                "clusters do not depend on it."
+                "kernel by the size of its values: clusters do not depend on it."
             )
 
     def _any_number(self) -> bool:

@@ -14,17 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 from ..data.arrays import (
     Array,
     IntArray,
-    MadeLabels,
-    Partition,
     as_like,
     host_float64,
     is_sparse,
     namespace,
-    one_hot,
     rounding,
     rounding_of_sums,
 )
 from ..data.blocks import Block, blocks_of
+from ..data.partitions import MadeLabels, Partition, one_hot
 from ..runtime.user_warnings import warn
 from ..sampling.drawing import balanced_labels, new_key
 from ..sampling.kmeans_parallel import scalable_kmeans_plus_plus
@@ -66,18 +64,16 @@ def check_init(init: Any, estimator_name: str, known: tuple[str, ...]) -> None:
         return
     if isinstance(init, Predicting):
         return
-    values = (
-        intact(init, "init", estimator_name)
-        if is_sparse(init)
-        else host_array(init, "init", estimator_name)
-    )
+    if is_sparse(init):
+        values = intact(init, "init", estimator_name)
+    else:
+        values = host_array(init, "init", estimator_name)
     numbers = np.issubdtype(values.dtype, np.integer if values.ndim == 1 else np.number)
     if values.ndim not in (1, 2) or 0 in values.shape or not numbers:
         raise ValueError(
             f"{estimator_name}(init=array of shape {values.shape}, {values.dtype}): init is one of "
-            f"{list(known)}, row numbers or labels "
-            "(integers), "
-            "points, memberships with rows that sum to one, or a fitted estimator."
+            f"{list(known)}, row numbers or labels (integers), points, memberships with rows that "
+            "sum to one, or a fitted estimator."
         )
 
 
@@ -173,9 +169,8 @@ def _drawn_beside(
     if len(drawn) < len(others):
         raise ValueError(
             f"{context.estimator_name}(n_clusters={context.n_clusters}): rows of {len(met)} "
-            f"clusters are known, and only {len(drawn)} "
-            f"distinct rows lie away from their means, where {len(others)} further clusters could "
-            "begin; take fewer clusters."
+            f"clusters are known, and only {len(drawn)} distinct rows lie away from their means, "
+            f"where {len(others)} further clusters could begin; take fewer clusters."
         )
     return centres.replaced(others, _at_rows(drawn, geometry))
 
@@ -231,8 +226,7 @@ def _of_model(model: Predicting, geometry: Geometry, estimator_name: str) -> Cen
         return space.embed(Block(points, np.ones(len(points)), 0))
     raise ValueError(
         f"{name}: it scales the features in another way, so its centres are none of this space; "
-        "give points, or scale beforehand and "
-        "take scaling=None in both."
+        "give points, or scale beforehand and take scaling=None in both."
     )
 
 
@@ -241,8 +235,6 @@ def _given(init: Any, context: InitContext) -> Centres:
     n_clusters = context.n_clusters
     geometry = context.geometry
     n, d = geometry.blocks.x.shape
-    if isinstance(init, Centres):
-        return init
     if isinstance(init, Predicting):
         return _checked_count(_of_model(init, geometry, estimator_name), n_clusters, estimator_name)
     if is_sparse(init):
@@ -262,10 +254,8 @@ def _given(init: Any, context: InitContext) -> Centres:
         return _at_points(init, context)
     raise ValueError(
         f"{estimator_name}(init=array of shape {values.shape}, {values.dtype}): with "
-        f"n_clusters={n_clusters} and X of shape ({n}, {d}), "
-        "init is "
-        f"one of {list(METHODS)}, {n_clusters} row numbers (integers), {n} labels (integers), "
-        f"points ({n_clusters}, {d}), "
+        f"n_clusters={n_clusters} and X of shape ({n}, {d}), init is one of {list(METHODS)}, "
+        f"{n_clusters} row numbers (integers), {n} labels (integers), points ({n_clusters}, {d}), "
         f"memberships ({n}, {n_clusters}) with rows that sum to one, or a fitted estimator."
     )
 
@@ -320,9 +310,8 @@ def _memberships(values: Any, like: Array, estimator_name: str) -> Array:
             row = int(np.argmin((lowest >= 0) & (np.abs(sums - 1.0) <= 1e-3)))
             raise ValueError(
                 f"{estimator_name}(init=memberships): rows must be non-negative and sum to one; "
-                f"row {start + row} sums to "
-                f"{sums[row]:.6g} and its "
-                f"smallest number is {lowest[row]:.6g}."
+                f"row {start + row} sums to {sums[row]:.6g} and its smallest number is "
+                f"{lowest[row]:.6g}."
             )
         start += len(part)
     return as_like(values, like)

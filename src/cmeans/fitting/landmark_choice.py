@@ -202,8 +202,7 @@ def checked_landmarks(
     elif landmarks.method == "k-means":
         raise ValueError(
             f"{estimator_name}(landmarks={landmarks!r}): centres of k-means are landmarks of "
-            'kernel="landmark_graph" '
-            'alone; take "rpcholesky", "k-means++" or "uniform".'
+            'kernel="landmark_graph" alone; take "rpcholesky", "k-means++" or "uniform".'
         )
     taken = getattr(parameters, "_taken_fields", {}).get("landmarks")
     if taken is not None:

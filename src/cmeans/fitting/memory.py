@@ -60,31 +60,27 @@ class MemoryPlan:
     @property
     def kept(self) -> dict[str, bool]:
         """The parts of `bounds` that are kept, as `RepresentedRows` takes them."""
-        return (
-            {}
-            if self.bounds is None
-            else {
-                "keep_bounds": self.bounds.bounds > 0,
-                "keep_coordinates": self.bounds.coordinates > 0,
-            }
-        )
+        if self.bounds is None:
+            return {}
+        return {
+            "keep_bounds": self.bounds.bounds > 0,
+            "keep_coordinates": self.bounds.coordinates > 0,
+        }
 
     def said_of(self, kept_share: float, blocks: Blocks) -> str:
         """Describe the planned memory in a message."""
         if kept_share == 0.0:
             rows = "rows are read as they are in every sweep"
         else:
-            rest = (
-                ""
-                if kept_share == 1.0
-                else f", {percent(1 - kept_share)} made again in every sweep"
-            )
+            if kept_share == 1.0:
+                rest = ""
+            else:
+                rest = f", {percent(1 - kept_share)} made again in every sweep"
             rows = f"{percent(kept_share)} of the rows kept as the space sees them{rest}"
-        bounds = (
-            f"; bounds of distances kept in {in_bytes(self.bounds.total)}"
-            if self.bounds and self.bounds.total
-            else ""
-        )
+        if self.bounds and self.bounds.total:
+            bounds = f"; bounds of distances kept in {in_bytes(self.bounds.total)}"
+        else:
+            bounds = ""
         room = f" (room for {in_bytes(self.for_rows)})" if self.for_rows else ""
         return f"works in up to {in_bytes(self.needed)}; {rows}{room}{bounds}{blocks.whereabouts}"
 
@@ -239,7 +235,6 @@ def require(budget: int | None, estimator_name: str, needed: int, what: str, adv
     if needed > there:
         limit = "that is free" if budget is None else f"of memory_budget={budget}"
         raise ValueError(
-            f"{estimator_name}: {what} need {needed} bytes (about {in_bytes(needed)}), more "
-            f"than the {in_bytes(there)} {limit}: "
-            f"{advice}."
+            f"{estimator_name}: {what} need {needed} bytes (about {in_bytes(needed)}), more than "
+            f"the {in_bytes(there)} {limit}: {advice}."
         )

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, metadata
 from inspect import getattr_static
 from typing import Any
 
-from .fitted_attributes import MADE_WHEN_ASKED
+from .attribute_names import MADE_WHEN_ASKED
 
 
 class NotMade:

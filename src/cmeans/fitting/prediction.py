@@ -25,9 +25,8 @@ from ..data.arrays import (
     to_numpy,
     unlabelled,
 )
-from ..data.blocks import Blocks, mapped, spans
+from ..data.blocks import mapped, spans
 from ..data.files.discovery import files_of
-from ..data.limits import Limits
 from ..data.outputs import FloatArray, Labels, RowOutputs, TopMemberships
 from ..data.powers import PowerUnits
 from ..data.scaling import FeatureUnits, Units
@@ -47,11 +46,12 @@ from ..sweeps.passes import DistancePass, NearestPass
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from ..sweeps.statistics import FinalSums
-from .arguments import RunsPasses, asked_top_k
+from .arguments import asked_top_k
 from .fitted_attributes import FittedAttributes, KeptMemberships, OutlierThreshold, noise_of
 from .rows.dask_answers import lazily
 from .rows.empty import warn_of_empty_rows
-from .seen_rows import SeenRows, evenly_spaced
+from .runs_passes import RunsPasses
+from .seen_rows import SeenRows, evenly_spaced, first_rows
 from .validation import diagonal_for_prediction, integer, read_rows, weights_of
 
 Part = TypeVar("Part")
@@ -75,7 +75,6 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
     _factors: Float64 | None = None
     _powers: PowerUnits | None = None
     _sums_to_one: bool = True  # whether memberships do, under the rule of the parameters
-    _limits: Limits = Limits()  # no parameter, and not saved
     _answers_no_rows = False  # True: of a chunk without rows answers are empty
     memberships_ = KeptMemberships()
     outlier_threshold_ = OutlierThreshold()
@@ -360,7 +359,7 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
         scores: FloatArray = namespace(parts[0]).concat(parts)
         return scores
 
-    def representatives(self, k: int = 1) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+    def representatives(self, k: int = 1) -> IntArray:
         """Row numbers (c, k) of the k most typical training rows of each cluster, nearest first; -1
         where it has fewer."""
         check_is_fitted(self)
@@ -375,13 +374,7 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
                 "representatives: of rows that are not in memory only labels are kept, not how "
                 "near each is to its centre."
             )
-        labels = to_numpy(self.labels_)
-        out = np.full((len(self._state.centres), k), -1, dtype=np.int64)
-        for j in range(len(out)):
-            rows = np.flatnonzero(labels == j)
-            nearest = rows[np.argsort(self._nearest[rows], kind="stable")[:k]]
-            out[j, : len(nearest)] = nearest
-        return out
+        return first_rows(to_numpy(self.labels_), self._nearest, len(self._state.centres), k)
 
     def _kept_outputs(self) -> RowOutputs:
         """Return the labels and memberships that a fit has kept, on the host."""
@@ -478,9 +471,7 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
         with naming(estimator_name):
             weight = self.kernel_.row_weights(x, weight)
         scaled = x if self._units is None else mapped(x, self._units)
-        blocks = Blocks(
-            scaled, weight, unit=unit, limits=self._limits, n_threads=self._engine_of(x).n_threads
-        )
+        blocks = self._blocks(scaled, weight, unit)
         known = True
         if self.kernel_.takes_kernel_values:
             kxx = diagonal_for_prediction(diag, x, estimator_name, self._training_diag)

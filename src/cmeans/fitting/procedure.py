@@ -176,10 +176,10 @@ class FitContext:
     given: CheckedRows
     blocks: Blocks
     engine: Engine
-    hook: SweepHook | None
-    listeners: tuple[Listener, ...]
-    log: CheckpointLog | None
-    record: FitRecord
+    hook: SweepHook | None = None
+    listeners: tuple[Listener, ...] = ()
+    log: CheckpointLog | None = None
+    record: FitRecord = field(default_factory=FitRecord)
     taker: RowTaker | None = None  # of the rows' results in the last pass
     stages: tuple[Stage, ...] = ()  # settled
     space: PointSpace | None = None  # of the rows, where a stage has made it
@@ -239,18 +239,7 @@ class FitContext:
         model = type(self.estimator)(**self.estimator.get_params(deep=False))
         nothing = CheckedRows(np.empty((0, 1)), 0)
         blocks, here = Blocks(nothing.x, np.empty(0)), ThreadEngine(1)
-        return FitContext(
-            model,
-            model._procedure(),
-            self.settings,
-            nothing,
-            blocks,
-            here,
-            None,
-            (),
-            None,
-            FitRecord(),
-        )
+        return FitContext(model, model._procedure(), self.settings, nothing, blocks, here)
 
     def section(self, key: str) -> CheckpointSection:
         """Return a part of the fit's checkpoint, which no other part has the key of."""

@@ -10,6 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from ..data.arrays import Array, Float64, IntArray
+from ..data.outputs import Labels
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 
@@ -65,3 +66,14 @@ class KnowsOthers(Protocol):
 def evenly_spaced(n_rows: int, most: int) -> IntArray:
     """Return the numbers of at most so many rows."""
     return np.arange(0, n_rows, -(-n_rows // most), dtype=np.intp)
+
+
+def first_rows(labels: Labels, values: Float64, n_clusters: int, count: int) -> IntArray:
+    """Return the numbers (c, count) of the rows of the smallest values (n,) of each cluster, the
+    smallest first; -1 where it has fewer."""
+    found = np.full((n_clusters, count), -1)
+    for cluster in range(n_clusters):
+        rows = np.flatnonzero(labels == cluster)
+        first = rows[np.argsort(values[rows], kind="stable")[:count]]
+        found[cluster, : len(first)] = first
+    return found

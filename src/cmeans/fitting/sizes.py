@@ -154,8 +154,7 @@ class GivenSizes:
         if complaint is not None:
             raise ValueError(
                 f"{self.estimator_name}({self.given}): {complaint}. Values below 1 are shares of "
-                "all rows, others their number (of "
-                "weighted rows, the sum of their weights)."
+                "all rows, others their number (of weighted rows, the sum of their weights)."
             )
         return limits
 
@@ -194,11 +193,10 @@ def _sizes(value: Any, name: str) -> Float64:
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
         values = np.array([float(value)])
     else:
-        array = (
-            np.asarray(None)
-            if isinstance(value, str | bytes | bool)
-            else host_array(value, name, "Sizes")
-        )
+        if isinstance(value, str | bytes | bool):
+            array = np.asarray(None)
+        else:
+            array = host_array(value, name, "Sizes")
         if (
             array.ndim != 1
             or not len(array)
@@ -207,8 +205,7 @@ def _sizes(value: Any, name: str) -> Float64:
         ):
             raise ValueError(
                 f"Sizes({name}={value!r}): {name} must be a number, or an array of one number for "
-                "each cluster: below 1 "
-                "a share of all rows, from 1 on a number of them."
+                "each cluster: below 1 a share of all rows, from 1 on a number of them."
             )
         values = array.astype(np.float64)
     if not (np.isfinite(values) & ((values > 0) | ((values == 0) & (name == "least")))).all():

@@ -98,12 +98,10 @@ class SpaceRequest:
 
 def build_geometry(request: SpaceRequest) -> Geometry:
     """Check the parameters, determine the kernel's width, choose the landmarks, build the space."""
-    parameters, estimator_name, blocks, n_clusters = (
-        request.parameters,
-        request.estimator_name,
-        request.blocks,
-        request.n_clusters,
-    )
+    parameters = request.parameters
+    estimator_name = request.estimator_name
+    blocks = request.blocks
+    n_clusters = request.n_clusters
     if is_space(parameters.kernel):
         space = SPACES[str(parameters.kernel)].over(blocks, request.rng)
         named = Geometry(request.without_empty_rows(space), space.kernel, space, n_clusters)
@@ -133,13 +131,12 @@ def build_geometry(request: SpaceRequest) -> Geometry:
     if given is not None:
         columns = int(given[1].shape[0])
     else:
-        columns = (
-            number
-            if isinstance(number, int)
-            else blocks.n_rows
-            if takes_all_rows(number, blocks)
-            else LEAST_AUTOMATIC
-        )
+        if isinstance(number, int):
+            columns = number
+        elif takes_all_rows(number, blocks):
+            columns = blocks.n_rows
+        else:
+            columns = LEAST_AUTOMATIC
     judged_rows = blocks.limits.judged_rows_for(blocks.n_rows, columns)
     geometry = Geometry(blocks, kernel, exact, n_clusters, gamma, judged_rows=judged_rows)
     geometry.complain(estimator_name)
@@ -152,8 +149,7 @@ def build_geometry(request: SpaceRequest) -> Geometry:
             return geometry.over(exact, np.arange(blocks.n_rows))
         points = blocks.take(rows).x
     return geometry.over(
-        landmarks.space(kernel, points, None, blocks.x.dtype, spherical=spherical),
-        rows,
+        landmarks.space(kernel, points, None, blocks.x.dtype, spherical=spherical), rows
     )
 
 
@@ -264,29 +260,25 @@ def graph_geometry(
         if landmarks.number != "auto" or landmarks.points is not None:
             raise ValueError(
                 f'{estimator_name}(landmarks=...): with metric="precomputed" X holds the distances '
-                "of rows to landmarks, one column each; "
-                "leave it out."
+                "of rows to landmarks, one column each; leave it out."
             )
         kernel, features = landmark_graph(None, words, sought, blocks, engine)
         return Geometry(blocks, kernel, FeatureSpace(kernel, features), sought.count)
-    given, rows, method = (
-        given_landmarks(landmarks, estimator_name, blocks, units),
-        None,
-        method_or(landmarks, "k-means"),
-    )
+    given = given_landmarks(landmarks, estimator_name, blocks, units)
+    rows = None
+    method = method_or(landmarks, "k-means")
     number = number_among(landmarks, blocks.n_rows, estimator_name)
     raw = Geometry(blocks, Linear(), euclidean_space(blocks), sought.count)
     raw.refuse_range(estimator_name)
     different = len(raw.population)
-    count = (
-        number
-        if isinstance(number, int)
-        else max(
+    if isinstance(number, int):
+        count = number
+    else:
+        count = max(
             min(automatic_landmarks(sought.count), different // 2),
             min(words.n_neighbors, different - 1),
             1,
         )
-    )
     if given is not None:
         rows, points = given
     elif method == "k-means":

@@ -13,12 +13,7 @@ from ..sampling.sampled_rows import CoordinateRows
 from ..solvers.multistart import ScalesPilot
 from ..solvers.stretched import EqualVolumes, FreeVolumes, MixtureVolumes, Shrinkage, Volumes
 from ..spaces import Metrics
-from ..tuning.softness import (
-    Fuzzifier,
-    automatic_temperature,
-    critical_temperature,
-    fuzzifier,
-)
+from ..tuning.softness import Fuzzifier, automatic_temperature, critical_temperature, fuzzifier
 from .covariance import Covariance, covariance_from
 from .geometry import Geometry
 from .procedure import Method, Procedure

@@ -110,8 +110,7 @@ TABLE = (
         'missing="partial"',
         "a kernel",
         'distances over the values that are there are those of kernel="linear"; take that, or '
-        "impute X (scikit-learn's SimpleImputer, "
-        "KNNImputer)",
+        "impute X (scikit-learn's SimpleImputer, KNNImputer)",
     ),
     Apart(
         'missing="partial"',

@@ -24,14 +24,13 @@ from ..data.arrays import (
     is_foreign,
     is_sparse,
     itemsize,
-    masked_entries,
     namespace,
-    sparse_damage,
     to_numpy,
     unlabelled,
     without_gradients,
 )
 from ..data.blocks import spans
+from ..data.damage import masked_entries, sparse_damage
 from ..data.files import open_blocks
 from ..data.limits import Limits
 from ..data.narrow_rows import NarrowRows, is_narrow
@@ -206,19 +205,20 @@ def _checked_weights(estimator_name: str, weight: Any, start: int = 0) -> Float6
         weight = weight.astype(np.float64, casting="safe" if np.iscomplexobj(weight) else "unsafe")
     except (TypeError, ValueError) as error:
         raise ValueError(f"{estimator_name}: sample_weight must be numbers: {error}.") from None
-    if not np.isfinite(weight).all():
-        row = int(np.flatnonzero(~np.isfinite(weight))[0])
-        raise ValueError(
-            f"{estimator_name}: sample_weight[{start + row}] is {weight[row]}; weights must be "
-            "finite."
-        )
-    if (weight < 0).any():
-        row = int(np.flatnonzero(weight < 0)[0])
-        raise ValueError(
-            f"{estimator_name}: sample_weight[{start + row}] is {weight[row]:g}; weights must not "
-            "be negative."
-        )
+    said = f"{estimator_name}: sample_weight"
+    refuse_entries(~np.isfinite(weight), weight, said, "weights must be finite", start)
+    refuse_entries(weight < 0, weight, said, "weights must not be negative", start)
     return np.asarray(weight, np.float64)
+
+
+def refuse_entries(
+    wrong: npt.NDArray[np.bool_], values: Any, said: str, why: str, start: int = 0
+) -> None:
+    """Refuse values of rows of which some are wrong, naming the first; `start`: the number of the
+    first row."""
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise ValueError(f"{said}[{start + row}] is {values[row]:g}; {why}.")
 
 
 def _in_unit(weight: Any, estimator_name: str) -> tuple[Any, float]:
@@ -238,11 +238,10 @@ def _in_unit(weight: Any, estimator_name: str) -> tuple[Any, float]:
     power = int(np.frexp(weight.max())[1])
     if abs(power) <= 30:
         return weight, 1.0
-    scaled = (
-        np.ldexp(weight, -power)
-        if isinstance(weight, np.ndarray)
-        else weight.mapped(np.ldexp, -power)
-    )
+    if isinstance(weight, np.ndarray):
+        scaled = np.ldexp(weight, -power)
+    else:
+        scaled = weight.mapped(np.ldexp, -power)
     return scaled, float(np.ldexp(1.0, min(power, 1023)))
 
 
@@ -279,15 +278,20 @@ def _names(columns: tuple[Any, ...]) -> npt.NDArray[Any] | None:
     return None
 
 
+def refuse_width(estimator: BaseEstimator, n_features: int) -> None:
+    """Refuse rows of another number of features than the fit had, in scikit-learn's words."""
+    if n_features != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {n_features} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )
+
+
 def check_columns(estimator: BaseEstimator, columns: tuple[Any, ...], where: str) -> None:
     """Check that columns of stored rows match the model's, by number and, where both have them, by
     name."""
     estimator_name, d, names = type(estimator).__name__, len(columns), _names(columns)
-    if d != estimator.n_features_in_:
-        raise ValueError(
-            f"X has {d} features, but {estimator_name} is expecting {estimator.n_features_in_} "
-            "features as input."
-        )
+    refuse_width(estimator, d)
     if names is not None and (known := names_of(estimator)) is not None and known != names.tolist():
         raise ValueError(
             f"{estimator_name}: the columns of {where} are {names.tolist()}, those of the fit were "
@@ -349,11 +353,8 @@ def _foreign_rows(estimator: BaseEstimator, X: Any, *, fitting: bool) -> Array:
         )
     if xp.isdtype(X.dtype, "complex floating"):
         raise ValueError(f"{estimator_name}: complex data not supported, got dtype {X.dtype}.")
-    if not fitting and X.shape[1] != estimator.n_features_in_:
-        raise ValueError(
-            f"X has {X.shape[1]} features, but {estimator_name} is expecting "
-            f"{estimator.n_features_in_} features as input."
-        )
+    if not fitting:
+        refuse_width(estimator, int(X.shape[1]))
     x = without_gradients(X)
     return x if x.dtype in (xp.float32, xp.float64) else xp.astype(x, xp.float64)
 
@@ -380,14 +381,10 @@ def diagonal(value: Any, x: Array, estimator_name: str) -> Array:
     if diag.shape != (x.shape[0],):
         raise ValueError(
             f"{estimator_name}: diag must hold one k(x, x) for each of the {x.shape[0]} rows (or "
-            "one number for all), got shape "
-            f"{diag.shape}."
+            f"one number for all), got shape {diag.shape}."
         )
-    if not np.isfinite(diag).all():
-        row = int(np.flatnonzero(~np.isfinite(diag))[0])
-        raise ValueError(
-            f"{estimator_name}: diag[{row}] is {diag[row]}; every k(x, x) must be finite."
-        )
+    said = f"{estimator_name}: diag"
+    refuse_entries(~np.isfinite(diag), diag, said, "every k(x, x) must be finite")
     return as_like(diag, x)
 
 
@@ -397,9 +394,8 @@ def checked_square_diagonal(estimator_name: str, gram: Array) -> Array:
     if n != width:
         raise ValueError(
             f'{estimator_name}(kernel="precomputed"): X has shape ({n}, {width}); give the square '
-            "kernel matrix, or only the columns of "
-            "the landmarks with landmarks=their row numbers and kernel=Precomputed(diagonal=k(x, "
-            "x) of every row)."
+            "kernel matrix, or only the columns of the landmarks with landmarks=their row numbers "
+            "and kernel=Precomputed(diagonal=k(x, x) of every row)."
         )
     xp = namespace(gram)
     size = max(abs(float(xp.max(gram))), abs(float(xp.min(gram))))
@@ -409,9 +405,8 @@ def checked_square_diagonal(estimator_name: str, gram: Array) -> Array:
         if worst > ASYMMETRY * size:
             raise ValueError(
                 f'{estimator_name}(kernel="precomputed"): the kernel matrix is not symmetric (k(x, '
-                "y) and k(y, x) differ by up to "
-                f"{worst:.3g}); pass kernel values, not distances of a one-sided kind, or (K + "
-                "K.T) / 2."
+                f"y) and k(y, x) differ by up to {worst:.3g}); pass kernel values, not distances "
+                "of a one-sided kind, or (K + K.T) / 2."
             )
     return xp.asarray(xp.linalg.diagonal(gram), copy=True)
 

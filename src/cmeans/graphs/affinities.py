@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..data.arrays import Float64, IntArray
+from ..data.arrays import Float64, IntArray, ratios
 
 SCALE = 7  # the neighbour whose distance is a row's scale
 LEAST = 2.0**-20  # affinity of a row to its neighbours
@@ -45,10 +45,7 @@ def affinities(distances: Float64, own: Float64, others: Float64) -> Float64:
     one = np.where(own > 0, own, others)
     two = np.where(others > 0, others, own)
     one, two = np.where(one > 0, one, distances), np.where(two > 0, two, distances)
-    ratio = np.divide(distances, one, out=np.zeros_like(distances), where=one > 0)
-    other = np.divide(distances, two, out=np.zeros_like(distances), where=two > 0)
-    found: Float64 = np.maximum(np.exp(-ratio * other), LEAST)
-    return found
+    return np.maximum(np.exp(-ratios(distances, one) * ratios(distances, two)), LEAST)
 
 
 def gains(

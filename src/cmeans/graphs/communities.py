@@ -39,10 +39,7 @@ def communities(
 
 
 def _round(
-    graph: CommunityGraph,
-    resolution: float,
-    labels: IntArray,
-    rng: np.random.RandomState | None,
+    graph: CommunityGraph, resolution: float, labels: IntArray, rng: np.random.RandomState | None
 ) -> IntArray:
     pull = resolution / graph.total
     place, coarse = np.arange(graph.n_nodes), graph  # the node of each node in the coarse graph

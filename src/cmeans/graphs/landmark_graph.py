@@ -10,6 +10,7 @@ import numpy as np
 import scipy.linalg
 from scipy import sparse
 
+from ..data.additive import Additive
 from ..data.arrays import Array, Float64, IntArray, in_float64, is_foreign, is_sparse, namespace
 from ..data.blocks import Blocks
 from ..engines import Engine, Pass
@@ -101,16 +102,13 @@ class Falloff:
 
 
 @dataclass(frozen=True)
-class _GraphSums:
+class _GraphSums(Additive):
     """Z^T W Z (s, s) of some rows, with their weights in the graph and with their own."""
 
     graph: sparse.csr_array
     own: sparse.csr_array
     # the rows' weights at landmarks, where they are to be kept
     found: tuple[sparse.csr_array, ...] = ()
-
-    def __add__(self, other: _GraphSums) -> _GraphSums:
-        return _GraphSums(self.graph + other.graph, self.own + other.own, self.found + other.found)
 
 
 @dataclass(frozen=True)
@@ -164,9 +162,8 @@ def landmark_graph(
     if not parameters.n_neighbors <= s < blocks.n_rows:
         raise ValueError(
             f"{sought.call}: the graph joins rows by their {parameters.n_neighbors} nearest "
-            "landmarks (n_neighbors of its kernel), and "
-            f"there are {s} different landmarks for {blocks.n_rows} rows "
-            f"(n_samples={blocks.n_rows}). Set landmarks to at least "
+            f"landmarks (n_neighbors of its kernel), and there are {s} different landmarks for "
+            f"{blocks.n_rows} rows (n_samples={blocks.n_rows}). Set landmarks to at least "
             f"{parameters.n_neighbors} and less than the number of different rows."
         )
     width = None if isinstance(parameters.width, str) else float(parameters.width)
@@ -258,9 +255,8 @@ def complain(values: Float64, parts: int, sought: Sought) -> None:
     elif len(values) > count and values[count - 1] - values[count] < TIE:
         warn(
             f"{sought.call}: eigenvalues number {count} and {count + 1} of the graph are equal, so "
-            f"that chance decides which {what} are "
-            f"made; take another number of them (the graph shows {suggested_clusters(values)} "
-            "clusters most clearly)."
+            f"that chance decides which {what} are made; take another number of them (the graph "
+            f"shows {suggested_clusters(values)} clusters most clearly)."
         )
 
 

@@ -65,10 +65,9 @@ def precomputed_graph(
     if needed > room:
         raise ValueError(
             f"{sought.call}: {count} eigenvectors of {len(used)} rows and {inner.nnz} affinities "
-            f"need some {needed} bytes, more than the "
-            f"{room} that there are or that memory_budget allows; the graph falls into {n_parts} "
-            "parts that nothing joins. Raise it, ask "
-            "for fewer clusters or n_components, or cluster the parts one by one "
+            f"need some {needed} bytes, more than the {room} that there are or that memory_budget "
+            f"allows; the graph falls into {n_parts} parts that nothing joins. Raise it, ask for "
+            "fewer clusters or n_components, or cluster the parts one by one "
             "(scipy.sparse.csgraph.connected_components)."
         )
     matrix = _scaled(inner, np.sqrt(weight[used] / degrees[used]))

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..data.additive import Additive
 from ..data.arrays import Float64
 from ..data.blocks import Block, Blocks, GivenRows
 from ..engines import Engine, Pass
@@ -25,17 +26,12 @@ class ReducedRows(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Moments:
+class Moments(Additive):
     """Sums of weights, of rows, and of products of their columns."""
 
     weight: float
     first: Float64  # (d,)
     second: Float64  # (d, d), or nothing
-
-    def __add__(self, other: Moments) -> Moments:
-        return Moments(
-            self.weight + other.weight, self.first + other.first, self.second + other.second
-        )
 
 
 @dataclass(frozen=True)

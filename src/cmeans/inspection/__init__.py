@@ -21,7 +21,8 @@ from .displays.sizes import SizesDisplay
 from .displays.stability import StabilityDisplay
 from .displays.tendency import TendencyDisplay
 from .explain import Explanation, explain
-from .explore import Exploration, PageState, explore, read_state
+from .exploration import Exploration, PageState, read_state
+from .explore import explore
 from .overview import overview
 from .page.findings import Again, Findings
 from .report import report

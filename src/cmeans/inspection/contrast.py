@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..data.arrays import Float64, IntArray, host_float64, is_sparse
+from ..data.arrays import Float64, IntArray, host_float64, is_sparse, ratios
 from .rows import InspectedRows
 
 DISTINCT = 0.5  # deviations between means from which on a column is said to set a cluster apart
@@ -48,24 +48,18 @@ class Contrast:
     def differences(self) -> Float64:
         """(c, d) mean of the cluster less that of the rest, in deviations of the column; 0 for
         constant columns."""
-        difference = self.means - self.rest
-        return np.divide(
-            difference, self.deviation, out=np.zeros_like(difference), where=self.deviation > 0
-        )
+        return ratios(self.means - self.rest, self.deviation)
 
     @cached_property
     def standardized(self) -> Float64:
         """(c, d) mean of the cluster less that of all rows, in deviations of the column."""
-        difference = self.means - self.mean
-        return np.divide(
-            difference, self.deviation, out=np.zeros_like(difference), where=self.deviation > 0
-        )
+        return ratios(self.means - self.mean, self.deviation)
 
     @cached_property
     def lift(self) -> Float64:
         """(c, d) mean of the cluster over that of all rows, for columns of counts; 1 where that is
         0."""
-        return np.divide(self.means, self.mean, out=np.ones_like(self.means), where=self.mean > 0)
+        return ratios(self.means, self.mean, 1.0)
 
     def leading(self, cluster: int, most: int) -> IntArray:
         """Return the columns that set a cluster apart, the most different first."""
@@ -133,14 +127,13 @@ def contrast_of(seen: InspectedRows, feature_names: tuple[str, ...]) -> Contrast
     sums = _product(share.T, x)
     whole = _product(weight[None, :], x)[0]
     mean = whole / total
-    scatter = (
-        np.asarray(x.multiply(x).T @ weight).ravel() - total * mean**2
-        if is_sparse(x)
-        else weight @ _filled((x - mean) ** 2)
-    )
+    if is_sparse(x):
+        scatter = np.asarray(x.multiply(x).T @ weight).ravel() - total * mean**2
+    else:
+        scatter = weight @ _filled((x - mean) ** 2)
     deviation = np.sqrt(np.maximum(scatter / total, 0.0))
     deviation[deviation <= 1e-12 * np.abs(mean)] = 0.0  # rounding of a constant column
-    means = np.divide(sums, mass, out=np.tile(mean, (len(mass), 1)), where=mass > 0)
+    means = ratios(sums, mass, mean)
     left = total - mass
     # Typicalities may add up to more than the rows: there is no rest then, and all rows stand for
     # it.

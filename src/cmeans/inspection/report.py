@@ -136,13 +136,7 @@ def page_of(
 
 
 def page_text(
-    kind: str,
-    model: Any,
-    page: PageRows,
-    title: str,
-    theme: str,
-    findings: Findings,
-    **more: Any,
+    kind: str, model: Any, page: PageRows, title: str, theme: str, findings: Findings, **more: Any
 ) -> str:
     """Return the page of some rows: `kind` is "report", which is frozen for print, or "explore";
     `more`: further words of its template."""

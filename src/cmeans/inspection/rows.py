@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from ..data.arrays import Array, Float64, IntArray, host_float64, is_sparse
+from ..data.arrays import Array, Float64, IntArray, host_float64, is_sparse, ratios
 from ..fitting.rows.advice import refuse_no_rows
-from ..fitting.seen_rows import Inspectable, SeenRows
+from ..fitting.seen_rows import Inspectable, SeenRows, first_rows
 from ..fitting.validation import integer
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
@@ -95,26 +95,22 @@ class InspectedRows:
         np.put_along_axis(others, np.maximum(self.labels, 0)[:, None], np.inf, axis=1)
         other = others.min(axis=1)
         far = np.maximum(own, other)
-        values: Float64 = np.divide(other - own, far, out=np.zeros(len(own)), where=far > 0)
-        return np.where(self.labels < 0, 0.0, values)
+        return np.where(self.labels < 0, 0.0, ratios(other - own, far))
 
     @cached_property
     def own_distances(self) -> Float64:
         """(s,) distance of each row to the centre of its label; of noise, to the first centre."""
-        own: Float64 = np.take_along_axis(
-            self.distances, np.maximum(self.labels, 0)[:, None], axis=1
-        )[:, 0]
-        return own
+        return self.of_own_cluster(self.distances)
+
+    def of_own_cluster(self, values: Float64) -> Float64:
+        """Return the value (s,) of each row's own cluster among values (s, c); noise has that of
+        the first."""
+        return np.take_along_axis(values, np.maximum(self.labels, 0)[:, None], axis=1)[:, 0]
 
     def nearest_rows(self, count: int) -> IntArray:
         """Return the places (c, count) of the rows of each label that are nearest to its centre; -1
         where it has fewer."""
-        out = np.full((self.n_clusters, count), -1, dtype=np.intp)
-        for cluster in range(self.n_clusters):
-            rows = np.flatnonzero(self.labels == cluster)
-            nearest = rows[np.argsort(self.own_distances[rows], kind="stable")[:count]]
-            out[cluster, : len(nearest)] = nearest
-        return out
+        return first_rows(self.labels, self.own_distances, self.n_clusters, count)
 
     @cached_property
     def masses(self) -> Float64:

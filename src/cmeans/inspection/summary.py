@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.arrays import Float64, host_float64, to_numpy
+from ..data.arrays import Float64, host_float64, ratios, to_numpy
 from ..fitting.prediction import Predicting
 from ..fitting.validation import integer
 from ..spaces.centres import Centres
@@ -97,8 +97,7 @@ def table_of_fit(model: Any, n_typical: int = 1) -> Table:
 
     def mean(values: Float64) -> Float64:
         sums = np.bincount(own, weights=values, minlength=c)
-        means: Float64 = np.divide(sums, counts, out=np.full(c, np.nan), where=counts > 0)
-        return means
+        return ratios(sums, counts, np.nan)
 
     columns: dict[str, Any] = {
         "cluster": np.arange(c),
@@ -138,9 +137,6 @@ def table_of(seen: InspectedRows, contrast: Contrast | None, n_typical: int) -> 
     c, factor = seen.n_clusters, seen.n_rows / len(seen.numbers)
     mass, total = seen.masses, float(seen.weight.sum())
     nearest = seen.nearest_rows(n_typical)
-    belonging = np.take_along_axis(seen.memberships, np.maximum(seen.labels, 0)[:, None], axis=1)[
-        :, 0
-    ]
     columns: dict[str, Any] = {"cluster": np.arange(c)}
     if contrast is not None:
         columns["name"] = contrast.names
@@ -149,7 +145,7 @@ def table_of(seen: InspectedRows, contrast: Contrast | None, n_typical: int) -> 
             **columns,
             "weight": mass * factor,
             "share": mass / total if total else mass,
-            "membership": _mean(belonging, seen),
+            "membership": _mean(seen.of_own_cluster(seen.memberships), seen),
             "spread": _spread(seen.state, _mean(seen.own_distances**2, seen)),
             "separation": _apart(seen.state.centres),
             "silhouette": _mean(seen.silhouettes, seen) if c > 1 else np.full(c, np.nan),
@@ -165,7 +161,4 @@ def _mean(values: Float64, seen: InspectedRows) -> Float64:
     sums = np.bincount(
         seen.labels[inside], weights=(values * seen.weight)[inside], minlength=seen.n_clusters
     )
-    means: Float64 = np.divide(
-        sums, seen.masses, out=np.full(seen.n_clusters, np.nan), where=seen.masses > 0
-    )
-    return means
+    return ratios(sums, seen.masses, np.nan)

@@ -69,9 +69,8 @@ def check_not_negative(kernel: Kernel, x: Array) -> None:
         least = float(namespace(values).min(values))
         raise ValueError(
             f"{type(kernel).__name__}: features must not be negative, and {least:g} came: rows are "
-            "histograms (counts, shares, "
-            "intensities). Leave the rows unscaled or scale them to [0, 1]; for features with "
-            "signs take another kernel."
+            "histograms (counts, shares, intensities). Leave the rows unscaled or scale them to "
+            "[0, 1]; for features with signs take another kernel."
         )
 
 
@@ -99,11 +98,10 @@ def intersections_with(y: Array) -> Callable[[Array], Array]:
     """
     if is_foreign(y):
         return lambda x: _sums_of_minima(x, y)
-    native = (
-        NativeValues("intersections", np.asarray(y, np.float64))
-        if serves(np.zeros(0)) and not is_sparse(y)
-        else None
-    )
+    if serves(np.zeros(0)) and not is_sparse(y):
+        native = NativeValues("intersections", np.asarray(y, np.float64))
+    else:
+        native = None
     totals = row_sums(y)
     points = canonical_csr(y) if is_sparse(y) else np.ascontiguousarray(y, dtype=np.float64)
 
@@ -111,11 +109,10 @@ def intersections_with(y: Array) -> Callable[[Array], Array]:
         if native is not None and not is_sparse(x):
             overlaps: Float64 = native(np.asarray(x, np.float64))
             return overlaps
-        distances = (
-            manhattan_distances(canonical_csr(x), points)
-            if is_sparse(x)
-            else cdist(x, points, "cityblock")
-        )
+        if is_sparse(x):
+            distances = manhattan_distances(canonical_csr(x), points)
+        else:
+            distances = cdist(x, points, "cityblock")
         values: Float64 = np.asarray(distances, dtype=np.float64)
         np.subtract(totals[None, :], values, out=values)
         values += row_sums(x)[:, None]

@@ -182,11 +182,10 @@ class Gower(Kernel):
             rows, own = self._parts(x)
             xp = namespace(rows)
             here, there = as_like(codes, rows), as_like(points, rows)
-            total = (
-                manhattan(rows, there)
-                if rows.shape[1]
-                else xp.zeros((x.shape[0], y.shape[0]), dtype=rows.dtype)
-            )
+            if rows.shape[1]:
+                total = manhattan(rows, there)
+            else:
+                total = xp.zeros((x.shape[0], y.shape[0]), dtype=rows.dtype)
             for f in range(own.shape[1]):
                 total += xp.astype(own[:, f][:, None] != here[:, f][None, :], total.dtype)
             return 1.0 - total / len(self.low)

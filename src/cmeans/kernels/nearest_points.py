@@ -88,11 +88,10 @@ class NearestPoints:
         d2[d2 <= rounding(x.dtype) * sizes] = 0.0
         for rows in blocks_of(lost, max(1, PRODUCTS // len(norms))):
             lost_rows = in_float64(given[rows])
-            exact = (
-                squared_distances(lost_rows, self.points)
-                if is_sparse(x)
-                else cdist(lost_rows, in_form_of(self.points, lost_rows), "sqeuclidean")
-            )
+            if is_sparse(x):
+                exact = squared_distances(lost_rows, self.points)
+            else:
+                exact = cdist(lost_rows, in_form_of(self.points, lost_rows), "sqeuclidean")
             numbers[rows], d2[rows] = nearest_columns(exact, self._count)
         return numbers, d2
 

@@ -8,8 +8,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..data.arrays import Array, masked_entries, namespace, to_numpy
+from ..data.arrays import Array, namespace, to_numpy
 from ..data.blocks import blocks_of
+from ..data.damage import masked_entries
 from .base import Columns, Kernel, equal_fields
 
 
@@ -66,9 +67,8 @@ class Precomputed(Kernel):
 
     def diag(self, x: Array) -> Array:
         raise ValueError(
-            'kernel="precomputed": the kernel of each row with itself is not in its columns; '
-            "pass it as diag=... (predict, transform, ...) or kernel=Precomputed(diagonal=...) "
-            "(fit)."
+            'kernel="precomputed": the kernel of each row with itself is not in its columns; pass '
+            "it as diag=... (predict, transform, ...) or kernel=Precomputed(diagonal=...) (fit)."
         )
 
 
@@ -138,8 +138,7 @@ class CallableKernel(Kernel):
         if tuple(values.shape) != shape:
             raise ValueError(
                 f"kernel={self.function!r} returned an array of shape {tuple(values.shape)} where "
-                f"{shape} was expected: "
-                "a callable kernel takes two blocks of rows, k(X, Y), and returns all their pairs "
-                "(len(X), len(Y))."
+                f"{shape} was expected: a callable kernel takes two blocks of rows, k(X, Y), and "
+                "returns all their pairs (len(X), len(Y))."
             )
         return xp.astype(values, x.dtype, copy=False)

@@ -16,7 +16,7 @@ from ..runtime.numerals import in_digits
 from ..runtime.stored_classes import stored
 from ..sampling.population import JudgedSample, Population
 from ..spaces import LandmarkSpace, gram_matrix
-from ..spaces.base import ProductRows
+from ..spaces.rows import ProductRows
 from ..spaces.spectrum import leading_sum
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
@@ -71,15 +71,13 @@ class Approximation:
         low, high = self.residual_interval
         kept = "" if self.rank is None or self.rank == self.n_landmarks else f" (rank {self.rank})"
         spread = "" if low == high else f" ({100 * low:.3g} to {100 * high:.3g}%)"
-        ranks = (
-            ""
-            if self.comparison_error is None
-            else f"; costs of partitions compare to {100 * self.comparison_error:.2g}%"
-        )
+        if self.comparison_error is None:
+            ranks = ""
+        else:
+            ranks = f"; costs of partitions compare to {100 * self.comparison_error:.2g}%"
         return (
             f"{self.n_landmarks} landmarks{kept} leave out {100 * self.residual:.3g}%{spread} of "
-            "the kernel; "
-            f"the true cost lies in [{in_digits(self.cost_bounds[0], 8)}, "
+            f"the kernel; the true cost lies in [{in_digits(self.cost_bounds[0], 8)}, "
             f"{in_digits(self.cost_bounds[1], 8)}]{ranks}"
         )
 
@@ -111,11 +109,10 @@ def certify(
     error, norms, projections, represented = _residuals(space, block)
     if not _semidefinite(space, error, norms, gram):
         return None
-    lengths = (
-        space.means(sums.mass, sums.moment).squared_norms() ** 0.5
-        if space.spherical
-        else np.ones(len(state.centres))
-    )
+    if space.spherical:
+        lengths = space.means(sums.mass, sums.moment).squared_norms() ** 0.5
+    else:
+        lengths = np.ones(len(state.centres))
     # at most, of a cluster's cost by what the landmarks leave out of its rows
     gains = 1.0 / np.maximum(lengths, NO_LENGTH)
     total_weight = np.maximum(

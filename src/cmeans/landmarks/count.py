@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..data.arrays import Float64, IntArray, one_hot
+from ..data.arrays import Float64, IntArray
+from ..data.partitions import one_hot
 from ..engines import Engine
 from ..sampling.kmeanspp import kmeans_plus_plus
 from ..sampling.pairwise import Affinity

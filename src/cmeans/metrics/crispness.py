@@ -159,7 +159,6 @@ def _checked(memberships: Any, sample_weight: Any, function_name: str) -> tuple[
         row, column = (int(number) for number in np.argwhere(bad)[0])
         raise ValueError(
             f"{function_name}: memberships[{row}, {column}] is {u[row, column]:g}; memberships lie "
-            "between 0 and 1 "
-            "(a model's memberships_, not the distances of its transform)."
+            "between 0 and 1 (a model's memberships_, not the distances of its transform)."
         )
     return u, read_weights(sample_weight, len(u), function_name)[0]

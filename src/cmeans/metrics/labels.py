@@ -74,8 +74,7 @@ def coded(values: Any, name: str, function_name: str) -> CodedLabels:
         if labels.ndim != 1:
             raise ValueError(
                 f"{function_name}: {name} has shape {labels.shape}; one label a row is needed: "
-                "shape (n,). "
-                "Of memberships take argmax(axis=1), of a column ravel()."
+                "shape (n,). Of memberships take argmax(axis=1), of a column ravel()."
             )
         if labels.dtype.kind in SORTED_KINDS and len(labels):
             if labels.dtype.kind == "f" and np.isnan(labels).any():
@@ -101,8 +100,7 @@ def _coded_by_hash(
         except TypeError:
             raise ValueError(
                 f"{function_name}: {name}[{row}] is {value!r}, which is not hashable and so not a "
-                "label; "
-                "one number, string or tuple a row is needed."
+                "label; one number, string or tuple a row is needed."
             ) from None
     return codes, list(number)
 

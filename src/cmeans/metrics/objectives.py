@@ -53,8 +53,7 @@ def error_reduction(initial: Any, final: float | None = None) -> float:
         if history.ndim != 1 or len(history) == 0:
             raise ValueError(
                 f"error_reduction(initial=of shape {history.shape}, final=None): pass two numbers, "
-                "or a fitted model's "
-                "objective_history_ (1-D, not empty) alone."
+                "or a fitted model's objective_history_ (1-D, not empty) alone."
             )
         initial, final = history[0], history[-1]
     first = real(initial, "initial", "error_reduction", above=True)

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ..data.arrays import Float64, IntArray, rounding
 from ..spaces.centres import Centres
+from .index_formulas import INDICES
 from .validity_sums import ValiditySums, sums_of_model
 
 
@@ -46,7 +44,7 @@ def indices(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) 
     """
     sums, centres = _sums(model, X, sample_weight, diag, "indices")
     return {
-        **{name: index(sums, centres, "indices") for name, index in _INDICES.items()},
+        **{name: index(sums, centres, "indices") for name, index in INDICES.items()},
         "partition_coefficient": sums.squares / sums.weight,
         "partition_entropy": sums.entropy / sums.weight + 0.0,
     }
@@ -98,7 +96,7 @@ def xie_beni(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None)
     >>> min(indices, key=indices.get)
     2
     """
-    return _xie_beni(*_sums(model, X, sample_weight, diag, "xie_beni"), "xie_beni")
+    return _index("xie_beni", model, X, sample_weight, diag)
 
 
 def simplified_silhouette(
@@ -145,9 +143,7 @@ def simplified_silhouette(
     >>> max(models, key=lambda c: simplified_silhouette(models[c], X))
     2
     """
-    return _simplified_silhouette(
-        *_sums(model, X, sample_weight, diag, "simplified_silhouette"), "simplified_silhouette"
-    )
+    return _index("simplified_silhouette", model, X, sample_weight, diag)
 
 
 def fuzzy_silhouette(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) -> float:
@@ -195,9 +191,7 @@ def fuzzy_silhouette(model: Any, X: Any, *, sample_weight: Any = None, diag: Any
     >>> round(fuzzy_silhouette(FuzzyCMeans(3, m=2, random_state=0).fit(X), X), 3)
     0.739
     """
-    return _fuzzy_silhouette(
-        *_sums(model, X, sample_weight, diag, "fuzzy_silhouette"), "fuzzy_silhouette"
-    )
+    return _index("fuzzy_silhouette", model, X, sample_weight, diag)
 
 
 def fukuyama_sugeno(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) -> float:
@@ -244,9 +238,7 @@ def fukuyama_sugeno(model: Any, X: Any, *, sample_weight: Any = None, diag: Any 
     >>> round(fukuyama_sugeno(FuzzyCMeans(3, m=2, random_state=0).fit(X), X), 1)
     -437.9
     """
-    return _fukuyama_sugeno(
-        *_sums(model, X, sample_weight, diag, "fukuyama_sugeno"), "fukuyama_sugeno"
-    )
+    return _index("fukuyama_sugeno", model, X, sample_weight, diag)
 
 
 def davies_bouldin(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) -> float:
@@ -291,9 +283,7 @@ def davies_bouldin(model: Any, X: Any, *, sample_weight: Any = None, diag: Any =
     >>> round(davies_bouldin(KernelKMeans(3, kernel="linear", random_state=0).fit(X), X), 3)
     0.662
     """
-    return _davies_bouldin(
-        *_sums(model, X, sample_weight, diag, "davies_bouldin"), "davies_bouldin"
-    )
+    return _index("davies_bouldin", model, X, sample_weight, diag)
 
 
 def calinski_harabasz(model: Any, X: Any, *, sample_weight: Any = None, diag: Any = None) -> float:
@@ -339,9 +329,7 @@ def calinski_harabasz(model: Any, X: Any, *, sample_weight: Any = None, diag: An
     >>> round(calinski_harabasz(KernelKMeans(3, kernel="linear", random_state=0).fit(X), X), 1)
     561.6
     """
-    return _calinski_harabasz(
-        *_sums(model, X, sample_weight, diag, "calinski_harabasz"), "calinski_harabasz"
-    )
+    return _index("calinski_harabasz", model, X, sample_weight, diag)
 
 
 def silhouette_and_xie_beni(
@@ -349,7 +337,13 @@ def silhouette_and_xie_beni(
 ) -> tuple[float, float]:
     """`simplified_silhouette` and `xie_beni` from one pass."""
     sums, centres = _sums(model, X, sample_weight, diag, "indices")
-    return _simplified_silhouette(sums, centres, "indices"), _xie_beni(sums, centres, "indices")
+    silhouette, xie_beni = INDICES["simplified_silhouette"], INDICES["xie_beni"]
+    return silhouette(sums, centres, "indices"), xie_beni(sums, centres, "indices")
+
+
+def _index(name: str, model: Any, X: Any, sample_weight: Any, diag: Any) -> float:
+    """Return the index of a name."""
+    return INDICES[name](*_sums(model, X, sample_weight, diag, name), name)
 
 
 def _sums(
@@ -362,73 +356,3 @@ def _sums(
             "two; fit at least two."
         )
     return sums_of_model(model, X, sample_weight, diag, function_name)
-
-
-def _simplified_silhouette(sums: ValiditySums, centres: Centres, function_name: str) -> float:
-    return sums.silhouette / sums.weight
-
-
-def _fuzzy_silhouette(sums: ValiditySums, centres: Centres, function_name: str) -> float:
-    return sums.clear_silhouette / sums.clearness if sums.clearness > 0 else 0.0
-
-
-def _xie_beni(sums: ValiditySums, centres: Centres, function_name: str) -> float:
-    separation = float(_separations(centres).min())
-    return float(sums.spread.sum()) / sums.weight / separation if separation > 0 else float("inf")
-
-
-def _fukuyama_sugeno(sums: ValiditySums, centres: Centres, function_name: str) -> float:
-    return float(sums.spread.sum() - sums.mass @ centres.squared_distances_from_mean(sums.mass))
-
-
-def _davies_bouldin(sums: ValiditySums, centres: Centres, function_name: str) -> float:
-    held = _held(sums, function_name)
-    widths = sums.deviation[held] / sums.mass[held]
-    apart = np.sqrt(_separations(centres[held]))
-    if (apart == 0).any():
-        return float("inf")
-    return float(((widths[:, None] + widths[None, :]) / apart).max(axis=1).mean())
-
-
-def _calinski_harabasz(sums: ValiditySums, centres: Centres, function_name: str) -> float:
-    held = _held(sums, function_name)
-    if sums.weight <= len(held):
-        raise ValueError(
-            f"{function_name}: the rows weigh {sums.weight:g} in all, not more than there are "
-            f"clusters ({len(held)}); give weights that "
-            "count copies of rows."
-        )
-    between = float(
-        sums.mass[held] @ centres[held].squared_distances_from_mean(sums.mass[held])
-    ) / (len(held) - 1)
-    within = float(sums.spread[held].sum()) / (sums.weight - len(held))
-    return between / within if within > 0 else float("inf")
-
-
-_INDICES = {
-    "simplified_silhouette": _simplified_silhouette,
-    "fuzzy_silhouette": _fuzzy_silhouette,
-    "xie_beni": _xie_beni,
-    "fukuyama_sugeno": _fukuyama_sugeno,
-    "davies_bouldin": _davies_bouldin,
-    "calinski_harabasz": _calinski_harabasz,
-}
-
-
-def _held(sums: ValiditySums, function_name: str) -> IntArray:
-    """Return the numbers of the clusters that hold rows."""
-    held: IntArray = np.flatnonzero(sums.mass > 0)
-    if len(held) < 2:
-        raise ValueError(
-            f"{function_name}: {len(held)} of {len(sums.mass)} clusters hold rows of X, and the "
-            "index needs two."
-        )
-    return held
-
-
-def _separations(centres: Centres) -> Float64:
-    """|v_j - v_k|^2 (c, c), 0 where it is below rounding, infinite on the diagonal."""
-    d2 = centres.squared_distances()
-    d2[d2 <= rounding(d2.dtype) * float(centres.squared_norms().max())] = 0.0
-    np.fill_diagonal(d2, np.inf)
-    return d2

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import entr
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.arrays import Float64, host_float64
+from ..data.additive import Additive
+from ..data.arrays import Float64, host_float64, ratios
 from ..data.blocks import spans
 from ..engines import Pass
 from ..fitting.prediction import Predicting
@@ -23,7 +24,7 @@ CELLS = 2**18  # rows times clusters that are worked on together
 
 
 @dataclass(frozen=True)
-class ValiditySums:
+class ValiditySums(Additive):
     """Sums over rows i of weight w_i, with memberships u_ij (u1 and u2 the two largest of a row),
     w_ij = w_i u_ij^m, distances d_ij to the centres, and the silhouette s_i = (d2 - d1) / d2 of the
     two smallest of them."""
@@ -38,14 +39,6 @@ class ValiditySums:
     deviation: Float64  # (c,) sum_i w_ij d_ij
     spread: Float64  # (c,) sum_i w_ij d_ij^2
 
-    def __add__(self, other: ValiditySums) -> ValiditySums:
-        return ValiditySums(
-            *(getattr(self, field.name) + getattr(other, field.name) for field in fields(self))
-        )
-
-    def __mul__(self, factor: float) -> ValiditySums:
-        return ValiditySums(*(getattr(self, field.name) * factor for field in fields(self)))
-
     @classmethod
     def of_memberships(cls, u: Float64, weight: Float64) -> ValiditySums:
         """Return the sums (b, c) memberships alone make; distances are taken as zero."""
@@ -56,9 +49,7 @@ class ValiditySums:
         """Return the sums of some rows: memberships, their powers u^m, and distances (b, c),
         weights (b,)."""
         nearest, second = _ends(distances, smallest=True)
-        silhouettes = np.divide(
-            second - nearest, second, out=np.zeros_like(second), where=second > 0
-        )
+        silhouettes = ratios(second - nearest, second)
         largest, next_largest = _ends(u, smallest=False)
         clearness = largest - next_largest
         return cls(

@@ -139,10 +139,9 @@ def _load() -> _Loaded:
     except OSError as error:
         warn(
             f"cmeans runs without its native code, many times slower ({error}). Installing it "
-            "again where there is a C compiler, or "
-            "network access for pip to fetch one, builds it: python -m pip install "
-            f"--force-reinstall --no-deps cmeans. {VARIABLE}=off "
-            "turns this warning off.",
+            "again where there is a C compiler, or network access for pip to fetch one, builds it: "
+            f"python -m pip install --force-reinstall --no-deps cmeans. {VARIABLE}=off turns this "
+            "warning off.",
             RuntimeWarning,
         )
         return _Loaded(None, None)
@@ -166,11 +165,10 @@ def _checked_library() -> ctypes.CDLL:
 def _chosen(level: int, wanted: str) -> str:
     """Return the variant to use: the one that is wanted, or else the best; ValueError where the
     machine cannot run it."""
-    able = (
-        ["arm64"]
-        if platform.machine() in ARM
-        else [name for name, least in LEVELS.items() if level >= least]
-    )
+    if platform.machine() in ARM:
+        able = ["arm64"]
+    else:
+        able = [name for name, least in LEVELS.items() if level >= least]
     if wanted and wanted not in able:
         raise ValueError(f"{VARIABLE}={wanted}: this machine runs {' and '.join(able)}.")
     return wanted or able[-1]

@@ -22,7 +22,8 @@ from ..fitting.memory import MemoryPlan
 from ..fitting.procedure import FitContext, FitSettings, Method, Procedure
 from ..fitting.search import Search, SearchName
 from ..fitting.streams.chunks import checked_chunk_size, new_seed
-from ..fitting.streams.stream_fit import EachChunk, StreamingBase
+from ..fitting.streams.each_chunk import EachChunk
+from ..fitting.streams.stream_fit import StreamingBase
 from ..fitting.streams.stream_state import Chunk, ChunkResult, FitSummary, StreamState
 from ..fitting.validation import integer, one_of
 from ..kernels import Kernel
@@ -174,11 +175,7 @@ class KernelPatchClustering(Plotting, StreamingBase):
         space = self._span(patch, first.space.kernel, patch.blocks)
         geometry = self._later_geometry(patch, space)
         at_start = first.moved(space, space.project(first.centres, first.space))[0]
-        return self._carried(
-            chunk,
-            geometry,
-            *self._followed(patch, geometry, rule, at_start),
-        )
+        return self._carried(chunk, geometry, *self._followed(patch, geometry, rule, at_start))
 
     def _carried(
         self, chunk: Chunk, geometry: Geometry, problem: Problem, solution: Solution

@@ -268,8 +268,7 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
             def refuse(where: str, _: int | None) -> None:
                 raise ValueError(
                     f"{estimator_name}(solver={solver!r}): it follows single rows, which must all "
-                    "be in memory; "
-                    f'take "batched" or "lloyd", or load {where} and pass the array.'
+                    f'be in memory; take "batched" or "lloyd", or load {where} and pass the array.'
                 )
 
             blocks.in_memory(refuse)
@@ -284,11 +283,9 @@ class ProbabilisticKMeans(Plotting, BaseCMeans):
     def _starts(
         self, settings: FitSettings, geometry: Geometry, problem: Problem
     ) -> Iterator[Start]:
-        init_context, rule, c = (
-            InitContext(type(self).__name__, settings.n_clusters, geometry, problem),
-            problem.rule,
-            settings.n_clusters,
-        )
+        init_context = InitContext(type(self).__name__, settings.n_clusters, geometry, problem)
+        rule = problem.rule
+        c = settings.n_clusters
         if isinstance(self.init, str) and self.init == "dirichlet":
             for _ in range(settings.n_init):
                 yield _dirichlet(geometry.population, rule, c, settings.rng)
@@ -323,11 +320,9 @@ def _cut_short(result: FitResult, found: Found, problem: Problem) -> FitResult:
     assignment = replace(result.assignment, labels=labels)
     if found.memberships is None:
         return replace(result, assignment=assignment)
-    parts, nearest, done = (
-        problem.map(DistancePass(problem.rule, result.state, result.space)),
-        np.empty(rows.n_rows),
-        0,
-    )
+    parts = problem.map(DistancePass(problem.rule, result.state, result.space))
+    nearest = np.empty(rows.n_rows)
+    done = 0
     for part in map(to_numpy, parts):
         here = labels[done : done + len(part)]
         nearest[done : done + len(part)] = part[np.arange(len(part)), here].astype(np.float64) ** 2

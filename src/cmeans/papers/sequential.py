@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..data.arrays import IntArray, MadeLabels, Partition
+from ..data.arrays import IntArray
+from ..data.partitions import MadeLabels, Partition
 from ..sampling.drawing import weights_at
 from ..sampling.farthest import FarRows, farthest_rows
 from ..solvers.multistart import BestRun

@@ -152,8 +152,7 @@ class SpatialPyramid(Kernel):
             )
             raise ValueError(
                 f"{self!r}: rows have {n_columns} columns where {wanted} belong: the counts of "
-                "every word in each of the "
-                f"{self.side} x {self.side} cells of the finest grid."
+                f"every word in each of the {self.side} x {self.side} cells of the finest grid."
             )
         return n_columns // cells
 

@@ -3,14 +3,15 @@ the exact geometry of its sample."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
-from ..data.arrays import Float64, IntArray, is_sparse, one_hot
+from ..data.arrays import Float64, IntArray, is_sparse
 from ..data.blocks import Blocks
+from ..data.partitions import one_hot
 from ..engines import Engine
 from ..estimators.kernel_kmeans import KernelKMeans
 from ..estimators.plotting import Plotting
@@ -45,6 +46,7 @@ from ..sampling.pairwise import affinity
 from ..sampling.population import population_of, sample
 from ..solvers.multistart import best_of, concluded
 from ..spaces import ExactSpace, FeatureSpace, solver_tolerance
+from ..spaces.centres import Centres
 from ..sweeps.final_pass import assign_all
 from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
@@ -165,15 +167,8 @@ class TwoStepKernelKMeans(Plotting, BaseCMeans):
             engine,
             settings.stopping,
         )
-        init = _init_on_sample(
-            self.init, whole, sample, numbers, settings.n_clusters, estimator_name
-        )
-        first = starts(
-            init,
-            settings.n_init,
-            InitContext(estimator_name, settings.n_clusters, sample, problem),
-            settings.rng,
-        )
+        about = InitContext(estimator_name, settings.n_clusters, sample, problem)
+        first = _starts_on_sample(self.init, whole, numbers, about, settings)
         observer = self._observer(context, whole, method)
         with self._interruptible(context, whole, method):
             best = best_of(first, settings.n_init, problem, observer)
@@ -222,50 +217,36 @@ def _over_sample(context: FitContext, sample: Blocks) -> FitContext:
     return replace(context.over(sample, context.engine), n_labelled=context.blocks.n_rows)
 
 
-def _init_on_sample(
-    init: Any,
-    whole: Geometry,
-    sample: Geometry,
-    rows: IntArray,
-    n_clusters: int,
-    estimator_name: str,
-) -> Any:
-    """Translate `init` from the rows of X to those of the sample, of which `rows` are the
-    numbers."""
-    n = whole.blocks.n_rows
-    if isinstance(init, (str, Predicting)) or is_sparse(init):
-        return init
-    values = host_array(init, "init", estimator_name)
-    if values.ndim == 1 and np.issubdtype(values.dtype, np.integer):
-        if len(values) == n_clusters:
-            named = whole.blocks.take(row_numbers(values, estimator_name, n, "init"))
-            return sample.space.embed(
-                replace(named, x=whole.kernel.prepare(rows)(named.x))
-                if sample.is_precomputed
-                else named
-            )
-        if len(values) == n:
-            return one_hot(
-                checked_labels(values, n_clusters, estimator_name)[rows], n_clusters, np.zeros(0)
-            )
-    if (
-        values.ndim == 2
-        and values.shape == (n, n_clusters)
-        and values.shape != (n_clusters, whole.blocks.x.shape[1])
-    ):
-        return values[rows]
-    return init
+def _starts_on_sample(
+    init: Any, whole: Geometry, rows: IntArray, about: InitContext, settings: FitSettings
+) -> Iterator[Centres]:
+    """Yield starts by `init`, which speaks of the rows of X, in the space of the sample, of which
+    `rows` are the numbers."""
+    if not isinstance(init, (str, Predicting)) and not is_sparse(init):
+        values = host_array(init, "init", about.estimator_name)
+        n, c, sample = whole.blocks.n_rows, about.n_clusters, about.geometry
+        if values.ndim == 1 and np.issubdtype(values.dtype, np.integer):
+            if len(values) == c:
+                named = whole.blocks.take(row_numbers(values, about.estimator_name, n, "init"))
+                if sample.is_precomputed:
+                    named = replace(named, x=whole.kernel.prepare(rows)(named.x))
+                yield sample.space.feasible(sample.space.embed(named))
+                return
+            if len(values) == n:
+                labels = checked_labels(values, c, about.estimator_name)[rows]
+                init = one_hot(labels, c, np.zeros(0))
+        elif values.shape == (n, c) and values.shape != (c, whole.blocks.x.shape[1]):
+            init = values[rows]
+    yield from starts(init, settings.n_init, about, settings.rng)
 
 
 def build_sample_geometry(request: SpaceRequest) -> tuple[Geometry, Geometry, IntArray]:
     """Return the geometry of a sample of rows, exact or of the sample's graph: of all rows, of the
     sample alone, and its row numbers."""
-    parameters, estimator_name, blocks, n_clusters = (
-        request.parameters,
-        request.estimator_name,
-        request.blocks,
-        request.n_clusters,
-    )
+    parameters = request.parameters
+    estimator_name = request.estimator_name
+    blocks = request.blocks
+    n_clusters = request.n_clusters
     given = request.kernel
     number = number_among(request.landmarks, blocks.n_rows, estimator_name)
     refuse_stored(given, estimator_name, blocks, exact=number is None)
@@ -305,12 +286,10 @@ def _sample_rows(
     request: SpaceRequest, number: int | str | None, kernel: Kernel
 ) -> tuple[IntArray, Float64]:
     """Return the numbers and weights of the rows of the sample, as they are given or drawn."""
-    estimator_name, blocks, landmarks, rng = (
-        request.estimator_name,
-        request.blocks,
-        request.landmarks,
-        request.rng,
-    )
+    estimator_name = request.estimator_name
+    blocks = request.blocks
+    landmarks = request.landmarks
+    rng = request.rng
     method = method_or(landmarks, "uniform")
     if landmarks.points is not None:
         rows = row_numbers(landmarks.points, estimator_name, blocks.n_rows)

@@ -212,15 +212,13 @@ class ComplexWaveletSSIM(Kernel):
         n_columns = int(x.shape[1])
         height, width = shape or self.shape or (math.isqrt(n_columns), math.isqrt(n_columns))
         if height * width != n_columns:
-            wanted = (
-                f"{height} x {width} = {height * width} belong"
-                if shape or self.shape
-                else "the square of a whole number belongs"
-            )
+            if shape or self.shape:
+                wanted = f"{height} x {width} = {height * width} belong"
+            else:
+                wanted = "the square of a whole number belongs"
             raise ValueError(
                 f"{self!r}: rows have {n_columns} columns where {wanted}: one number per pixel of "
-                "an image. "
-                "Give the images' shape=(height, width), or the rows that belong to it."
+                "an image. Give the images' shape=(height, width), or the rows that belong to it."
             )
         side = min(height, width)
         max_levels = _max_levels(side)

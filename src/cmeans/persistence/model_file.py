@@ -24,7 +24,7 @@ from .. import estimators, papers
 from ..data.addresses import place
 from ..engines import brought
 from ..estimators.landmark_graph import LandmarkGraph
-from ..fitting.fitted_attributes import PER_ROW, PRIVATE, is_fitted_name
+from ..fitting.attribute_names import PER_ROW, PRIVATE, is_fitted_name
 from ..landmarks.certificate import Approximation
 from ..runtime.stored_classes import UnknownClassError
 from ..runtime.user_warnings import one_line

@@ -283,6 +283,13 @@ class Rule(ParameterObject, ABC):
             return "Possibilistic clusters do not repel each other: take fewer clusters."
         return "Take fewer clusters."
 
+    def advice_on_meeting(self) -> str:
+        """Advice for a stream whose centres lay apart, and have come together."""
+        return (
+            "Take rows in random order, larger chunks, harder memberships, or "
+            "StreamingGaussianMixture, whose clusters come and go."
+        )
+
 
 def check_fuzzifier(rule: Rule, name: str = "m") -> None:
     """Raise ValueError for a fuzzifier that is neither a number above 1 nor "auto"."""
@@ -338,8 +345,6 @@ def rule_of(value: Any, estimator_name: str, names: Sequence[str] = ()) -> Rule:
             f"{estimator_name}(rule={value.__name__}): give a rule object, {value.__name__}(...), "
             "not its class."
         )
-    return (
-        value
-        if isinstance(value, Rule)
-        else RULES[one_of(value, "rule", estimator_name, tuple(names or RULES))]()
-    )
+    if isinstance(value, Rule):
+        return value
+    return RULES[one_of(value, "rule", estimator_name, tuple(names or RULES))]()

@@ -63,11 +63,10 @@ def real(
     values."""
     good = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
     if not good or float(value) < least or (above and float(value) == least):
-        wanted = (
-            "a finite number"
-            if least == -math.inf
-            else f"a number {'greater than' if above else 'of at least'} {least:g}"
-        )
+        if least == -math.inf:
+            wanted = "a finite number"
+        else:
+            wanted = f"a number {'greater than' if above else 'of at least'} {least:g}"
         raise ParameterError(owner, name, value, f"{{name}} must be {others}{wanted}.")
     return float(value)
 

@@ -50,11 +50,10 @@ class UnknownClassError(ValueError):
 
     def __init__(self, name: str) -> None:
         module = name.rpartition(".")[0]
-        where = (
-            f"import its module ({module}) first"
-            if module
-            else "a later version of cmeans may know it"
-        )
+        if module:
+            where = f"import its module ({module}) first"
+        else:
+            where = "a later version of cmeans may know it"
         super().__init__(
             f"it holds an object of the class {name}, which is not known here: {where}"
         )

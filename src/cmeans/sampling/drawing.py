@@ -78,10 +78,8 @@ class WeightsHere:
                 [kept, rng.exponential(size=stop - start) / self.values[start:stop]]
             )
             order = np.argsort(keys, kind="stable")[:size]
-            kept, positions = (
-                keys[order],
-                np.concatenate([positions, np.arange(start, stop)])[order],
-            )
+            kept = keys[order]
+            positions = np.concatenate([positions, np.arange(start, stop)])[order]
         return positions
 
     def fair(self, size: int, rng: np.random.RandomState) -> IntArray:

@@ -94,10 +94,8 @@ class _Candidates:
         if joined < len(self.rounds):
             before = sum(len(one.rows) for one in self.rounds[:joined])
             for block in rows.task(task):
-                distance, member = (
-                    kept.distance[block.start : block.stop],
-                    kept.member[block.start : block.stop],
-                )
+                distance = kept.distance[block.start : block.stop]
+                member = kept.member[block.start : block.stop]
                 index = before
                 for one in self.rounds[joined:]:
                     best, d2 = one.nearest(block, first)

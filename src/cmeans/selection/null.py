@@ -36,11 +36,10 @@ class Null:
     def draw(self, shape: str, rng: np.random.Generator) -> Any:
         """Return rows (n, d), or their inner products (n, n)."""
         size = self.n_rows, len(self.axes)
-        scores = (
-            rng.standard_normal(size)
-            if shape == "normal"
-            else rng.uniform(-WIDTH / 2, WIDTH / 2, size)
-        )
+        if shape == "normal":
+            scores = rng.standard_normal(size)
+        else:
+            scores = rng.uniform(-WIDTH / 2, WIDTH / 2, size)
         rows = scores @ self.axes + self.mean
         if self.holes is not None:
             rows[self.holes] = np.nan

@@ -317,11 +317,10 @@ def _check(estimator: Any, by: str, n_bootstrap: Any) -> int:
             "n_clusters it finds the number in one fit."
         )
     if not isinstance(estimator, BaseCMeans):
-        steps = (
-            "; of a pipeline, select(pipeline[-1], pipeline[:-1].transform(X))"
-            if isinstance(estimator, Pipeline)
-            else ""
-        )
+        if isinstance(estimator, Pipeline):
+            steps = "; of a pipeline, select(pipeline[-1], pipeline[:-1].transform(X))"
+        else:
+            steps = ""
         raise ValueError(
             f"select(estimator={type(estimator).__name__}): pass an estimator of this library, "
             f"such as FuzzyCMeans(){steps}."
@@ -383,8 +382,7 @@ def _reason(number: int, table: dict[str, Any], best: int, limit: float, by: str
     if number == 1:
         return (
             f"No clusters: the silhouette of {numbers[best]} is {seen}; corrected for chance that "
-            f"is {after[best]:.3f}, "
-            f"and chance alone reaches {limit:.3f}."
+            f"is {after[best]:.3f}, and chance alone reaches {limit:.3f}."
         )
     said = f"{number} clusters: their silhouette is {seen}"
     if by == "xie_beni":

@@ -155,8 +155,7 @@ def stability(
     if weight.sum() <= c:
         raise ValueError(
             f"stability: the rows weigh {weight.sum():g} in all, not more than there are clusters "
-            f"({c}); give weights that count copies of "
-            "rows, of which samples are drawn."
+            f"({c}); give weights that count copies of rows, of which samples are drawn."
         )
     labels = model.predict(X)
     there = column_beside(rows, labels, as_labels, "labels", "stability")

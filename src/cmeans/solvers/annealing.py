@@ -76,11 +76,10 @@ class Annealing:
             here = observer.within(f"at {temperature:.6g}").without_callbacks().at("search")
             pairs = Centres.stack([centres, centres]) if len(centres) < wanted else centres
             found = solve(trial, State(self._pushed(problem, pairs, rng)), here)
-            centres = (
-                parted(found.state.centres, temperature, wanted)
-                if len(centres) < wanted
-                else found.state.centres
-            )
+            if len(centres) < wanted:
+                centres = parted(found.state.centres, temperature, wanted)
+            else:
+                centres = found.state.centres
             visits, temperature = visits + found.row_visits, COOLING * temperature
         if len(centres) == wanted:
             return better(problem, solution, centres, visits, observer)

@@ -21,11 +21,9 @@ from ..runtime.parameter_object import ParameterObject
 Hashes = npt.NDArray[np.uint64]
 
 # The odd multipliers of SplitMix64 (Steele, Lea, Flood 2014), and one for weights.
-OF_ROWS, FIRST, SECOND = (
-    np.uint64(0x9E3779B97F4A7C15),
-    np.uint64(0xBF58476D1CE4E5B9),
-    np.uint64(0x94D049BB133111EB),
-)
+OF_ROWS = np.uint64(0x9E3779B97F4A7C15)
+FIRST = np.uint64(0xBF58476D1CE4E5B9)
+SECOND = np.uint64(0x94D049BB133111EB)
 # of what a function uses: other values, such as modules, have no text that tells them apart
 PLAIN = (int, float, str, tuple, list, np.ndarray, np.generic, ParameterObject)
 OF_COLUMNS, OF_WEIGHTS = np.uint64(0xD1B54A32D192ED03), np.uint64(0x8CB92BA72F3D8DD7)

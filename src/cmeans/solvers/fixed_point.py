@@ -104,10 +104,8 @@ class _Loop:
     in_a_row: SweepsInARow | None
 
     def note(self, now: SolverState) -> None:
-        sums, objective = (
-            None if now.last is None else now.last[1],
-            now.history[-1] if now.history else math.inf,
-        )
+        sums = None if now.last is None else now.last[1]
+        objective = now.history[-1] if now.history else math.inf
         self.observer.note(
             Progressed(self.problem.rule, lambda: now.state, len(now.history), objective, sums)
         )
@@ -115,11 +113,10 @@ class _Loop:
     def advance(self, now: SolverState) -> SolverState:
         """One sweep, and the step that its sums make; some of them where nothing is asked between
         them."""
-        course = (
-            None
-            if self.in_a_row is None
-            else self.in_a_row.follow(now.at, now.history, now.movements)
-        )
+        if self.in_a_row is None:
+            course = None
+        else:
+            course = self.in_a_row.follow(now.at, now.history, now.movements)
         return self._one_sweep(now) if course is None else self._after(now, course)
 
     def _after(self, now: SolverState, course: Course) -> SolverState:
@@ -170,13 +167,12 @@ class _Loop:
         ends, movement = is_at_rest(problem, now.before, at, new, sums, history)
         movements = (*now.movements, movement)
         self._report(len(history), sums.objective, movement)
-        floor = (
-            None
-            if ends
-            else is_rounding_only(
+        if ends:
+            floor = None
+        else:
+            floor = is_rounding_only(
                 problem.stopping, movements, history, problem.rows, sums.magnitude
             )
-        )
         if not ends and not self.step.keeps_clusters and cycle_length(history) is not None:
             return replace(
                 now,
@@ -220,11 +216,9 @@ class _Loop:
         return Anderson(rounding_of(self.problem.rows))
 
     def _reports(self, now: SolverState) -> Callable[[int], None] | None:
-        reporter, rows, max_iter = (
-            self.observer.reporter,
-            self.problem.rows,
-            self.problem.stopping.max_iter,
-        )
+        reporter = self.observer.reporter
+        rows = self.problem.rows
+        max_iter = self.problem.stopping.max_iter
         if not reporter.listeners:
             return None
         return lambda task: reporter.emit(

@@ -191,11 +191,10 @@ def best_of(
         searched = search(problem, best.solution, observer.within(stage).at(stage))
         visits += searched.row_visits
         if searched.solution is not best.solution:
-            sums = (
-                problem.sweep(searched.solution.state, searched.solution.sweep)
-                if measured
-                else None
-            )
+            if measured:
+                sums = problem.sweep(searched.solution.state, searched.solution.sweep)
+            else:
+                sums = None
             visits += problem.n_rows if measured else 0
             best = BestRun(searched.solution, sums, 0)
     return replace(best, row_visits=visits)
@@ -250,10 +249,8 @@ class FromStarts(Solving):
         more: dict[str, Any] = {"schedule": runs.schedule, "search": runs.search}
         if self.pilot is None:
             return problem, best_of(runs.starts, runs.n_starts, problem, runs.observer, **more)
-        fuzzy, before = (
-            replace(problem, rule=self.pilot.rule),
-            runs.observer.of_pilot(self.pilot.as_final(problem.rule)),
-        )
+        fuzzy = replace(problem, rule=self.pilot.rule)
+        before = runs.observer.of_pilot(self.pilot.as_final(problem.rule))
         first = best_of(
             runs.starts, runs.n_starts, fuzzy, before, stage="pilot", measured=True, **more
         )

@@ -319,11 +319,10 @@ class NoisePilot:
         """Return the squared distance of the noise cluster, of a share of the rows or else as they
         say."""
         labels, d2, weight = nearest
-        delta = (
-            automatic_distance(d2, weight, labels)
-            if share is None
-            else distance_of_share(d2, weight, share)
-        )
+        if share is None:
+            delta = automatic_distance(d2, weight, labels)
+        else:
+            delta = distance_of_share(d2, weight, share)
         # a row at 10^6 widths of a cluster is no measure
         near = np.where(d2 <= distance_of_share(d2, weight, OUTLYING), d2, 0.0)
         mean = float(weight @ (near if near.any() else d2)) / float(weight.sum())

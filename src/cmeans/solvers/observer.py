@@ -79,11 +79,10 @@ class FitRecord:
         if self._current is None:
             return None
         as_final, current = self._current
-        best = (
-            current
-            if self._best is None or self._best.objective > current.objective
-            else self._best
-        )
+        if self._best is None or self._best.objective > current.objective:
+            best = current
+        else:
+            best = self._best
         final = as_final(best.rule, best.state(), best.sums)
         return None if final is None else Interim(*final, current.n_iter)
 

@@ -19,7 +19,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from .. import native
-from ..data.arrays import Float64, IntArray, ascending, first_largest, one_hot, rounding
+from ..data.arrays import Float64, IntArray, ascending, first_largest, rounding
+from ..data.partitions import one_hot
 from ..rules import Hard
 from ..sampling.drawing import DrawWithinPass, new_key
 from ..sampling.population import Population

@@ -85,11 +85,8 @@ class NextCentres:
         if len(empty) and problem.rule.refills_empty_clusters:
             far = farthest_rows(problem, state.centres, len(empty))
             visits = far.passes * problem.n_rows
-            new = (
-                problem.space.feasible(new.replaced(empty[: len(far.rows)], far.centres))
-                if far.centres is not None
-                else new
-            )
+            if far.centres is not None:
+                new = problem.space.feasible(new.replaced(empty[: len(far.rows)], far.centres))
         return StepResult(state.at(new), visits)
 
 

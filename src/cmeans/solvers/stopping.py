@@ -70,11 +70,9 @@ def is_rounding_only(
     where it goes on."""
     if stopping.tol == 0 or stopping.criterion is not None or len(movements) < 2 * PATIENCE:
         return None
-    return (
-        max(movements[-PATIENCE:])
-        if only_rounds(movements, history, rounding_of(rows), magnitude)
-        else None
-    )
+    if only_rounds(movements, history, rounding_of(rows), magnitude):
+        return max(movements[-PATIENCE:])
+    return None
 
 
 def only_rounds(
@@ -119,22 +117,18 @@ def rounding_of(rows: RepresentedRows) -> float:
 
 def _movement(old: State, new: State) -> float:
     """max_j |dv_j|^2; infinite where a cluster went."""
-    return (
-        float((new.centres - old.centres).squared_norms().max())
-        if len(new.centres) == len(old.centres)
-        else math.inf
-    )
+    if len(new.centres) == len(old.centres):
+        return float((new.centres - old.centres).squared_norms().max())
+    return math.inf
 
 
 def _widening(old: State, new: State) -> float:
     """max_j |d scale_j| / scale_j."""
     if old.scales is None or new.scales is None or new.scales is old.scales:
         return 0.0
-    return (
-        float(np.abs(new.scales / old.scales - 1.0).max())
-        if len(new.scales) == len(old.scales)
-        else math.inf
-    )
+    if len(new.scales) == len(old.scales):
+        return float(np.abs(new.scales / old.scales - 1.0).max())
+    return math.inf
 
 
 def reason(solution: Solution, stopping: Stopping, last: float) -> str:
@@ -144,8 +138,7 @@ def reason(solution: Solution, stopping: Stopping, last: float) -> str:
     if solution.floor is not None:
         return (
             f"converged: centres move by {solution.floor:.2g} of the typical distance, above "
-            f"tol={stopping.tol:g}, but that is rounding "
-            f"({after})"
+            f"tol={stopping.tol:g}, but that is rounding ({after})"
         )
     if solution.verdict is Verdict.CYCLE:
         values = np.array(solution.history[-(cycle_length(solution.history) or 1) :])
@@ -166,6 +159,5 @@ def reason(solution: Solution, stopping: Stopping, last: float) -> str:
     fall = 100 * max(before - last, 0.0) / abs(before) if before else 0.0
     return (
         f"stopped at max_iter={stopping.max_iter} with the objective still falling "
-        f"{in_digits(fall, 2)}% a sweep; "
-        f"raise max_iter or loosen tol={stopping.tol:g}"
+        f"{in_digits(fall, 2)}% a sweep; raise max_iter or loosen tol={stopping.tol:g}"
     )

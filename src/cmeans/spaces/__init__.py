@@ -1,6 +1,6 @@
 """Spaces: geometries that give the distances of rows to centres."""
 
-from .base import SPACES, Pairing, ProductRows, Rows, RowValues, Space, View
+from .base import SPACES, Pairing, Space
 from .conjugate_gradients import solver_tolerance
 from .euclidean import EuclideanSpace, IncompleteSpace, PartialSpace, PointSpace, row_scales
 from .exact import ExactSpace
@@ -9,6 +9,7 @@ from .landmark import LandmarkSpace, checked_gram, gram_matrix, landmark_space
 from .member_scatter import MemberScatter
 from .metrics import Metrics
 from .products import ProductSpace
+from .rows import ProductRows, Rows, RowValues, View
 from .spanning import spanning_space
 
 __all__ = [

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data.arrays import Array, Float64, IntArray, as_like, host_float64, to_numpy
-from .base import ProductRows, Rows, View
 from .metrics import LOG_CIRCLE, Metrics
+from .rows import ProductRows, Rows, View
 
 Mask = npt.NDArray[np.bool_]
 

@@ -52,9 +52,8 @@ def conjugate_gradients(
         if (running & (curvature < -1e-8 * largest * lengths)).any():
             raise ValueError(
                 "the kernel has negative eigenvalues on these rows, which conjugate gradients "
-                "cannot solve with: "
-                "take Landmarks(...), whose factor clips them (and, without landmarks, start from "
-                "rows instead of points)."
+                "cannot solve with: take Landmarks(...), whose factor clips them (and, without "
+                "landmarks, start from rows instead of points)."
             )
         running &= curvature > 0  # zero curvature: no further progress
         if not running.any():

@@ -11,10 +11,11 @@ import numpy as np
 from ..data.arrays import Array, Float64, IntArray, as_like, host_float64, namespace
 from ..data.blocks import Block, Blocks
 from ..kernels import Columns, Kernel
-from .base import ProductRows, Rows, Space, View, columns_of, kernel_room, mean_products
+from .base import Space, columns_of, kernel_room, mean_products
 from .centres import Centres
 from .conjugate_gradients import conjugate_gradients
 from .landmark import LARGEST_KEPT_GRAM, LandmarkSpace, landmark_space
+from .rows import ProductRows, Rows, View
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from ..data.arrays import Array, IntArray, host_float64, squared_norms
 from ..data.blocks import Block
 from ..kernels import FeatureKernel
 from ..runtime.stored_classes import stored
-from .base import ProductRows, Rows, Space
+from .base import Space
 from .centres import Centres
+from .rows import ProductRows, Rows
 
 
 @stored

@@ -28,10 +28,11 @@ from ..kernels import Columns, Kernel
 from ..runtime.numerals import in_digits
 from ..runtime.stored_classes import stored
 from ..runtime.user_warnings import OutOfRangeError
-from .base import Pairing, ProductRows, Rows, Space, columns_of, kernel_room, mean_products
+from .base import Pairing, Space, columns_of, kernel_room, mean_products
 from .centres import Centres
 from .conjugate_gradients import conjugate_gradients, solver_tolerance
 from .kernel_centring import Centring
+from .rows import ProductRows, Rows
 from .spectrum import estimated_largest_eigenvalue
 from .whiteners import cholesky_whitener, tries_cholesky, whitener
 
@@ -135,11 +136,10 @@ class LandmarkSpace(Space):
         return self.centring.raw_squared_norms(self.coefficients(centres), norms)
 
     def as_rows(self, centres: Centres) -> Rows:
-        products = (
-            centres.duals
-            if self.whitener is None
-            else self._gram_product(self.coefficients(centres))
-        )
+        if self.whitener is None:
+            products = centres.duals
+        else:
+            products = self._gram_product(self.coefficients(centres))
         return ProductRows(products, centres.squared_norms())
 
     def project(self, centres: Centres, origin: Space, basis: Block | None = None) -> Centres:
@@ -330,11 +330,10 @@ def landmark_space(
     # noise^2 / e to a squared distance.
     noise = 30 * resolution(dtype) * raw
     floor = noise * (noise / size) if size > 0 else 0.0
-    w = (
-        cholesky_whitener(gram, max(cut * estimated_largest_eigenvalue(basis_gram), floor))
-        if tries_cholesky(s)
-        else None
-    )
+    if tries_cholesky(s):
+        w = cholesky_whitener(gram, max(cut * estimated_largest_eigenvalue(basis_gram), floor))
+    else:
+        w = None
     if w is None:
         return replace(space, whitener=whitener(basis_gram, cut, floor))
     return replace(space, whitener=w if centring is None else centring.whitener(w))
@@ -352,16 +351,14 @@ def checked_gram(gram: Float64, kernel: Kernel) -> Float64:
     if not np.isfinite(gram).all():
         i, j = np.argwhere(~np.isfinite(gram))[0]
         finite = gram[np.isfinite(gram)]
-        others = (
-            f", others from {in_digits(finite.min())} to {in_digits(finite.max())}"
-            if len(finite)
-            else ""
-        )
+        if len(finite):
+            others = f", others from {in_digits(finite.min())} to {in_digits(finite.max())}"
+        else:
+            others = ""
         raise OutOfRangeError(
             f"kernel={kernel!r} gives {gram[i, j]} for a pair of rows (landmarks or sample, {i} "
-            f"and {j}){others}: it must be finite. "
-            "Polynomials overflow on large features: scale the data, or use "
-            'kernel="normalized_polynomial".'
+            f"and {j}){others}: it must be finite. Polynomials overflow on large features: scale "
+            'the data, or use kernel="normalized_polynomial".'
         )
     symmetric, asymmetry = np.empty(gram.shape), 0.0
     parts = list(spans(len(gram), SQUARE))

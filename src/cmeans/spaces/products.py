@@ -10,10 +10,11 @@ import numpy as np
 from ..data.arrays import Array, Float64, IntArray, host_float64
 from ..data.blocks import Block
 from ..kernels import Kernel
-from .base import ProductRows, Rows, Space
+from .base import Space
 from .centres import Centres
 from .member_scatter import MemberScatter
 from .metrics import Metrics
+from .rows import ProductRows, Rows
 
 
 @dataclass(frozen=True)

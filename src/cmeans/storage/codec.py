@@ -30,7 +30,8 @@ from safetensors.numpy import save_file
 from scipy import sparse
 
 from ..data.addresses import local_copy
-from ..data.arrays import is_foreign, is_sparse, sparse_damage, to_numpy
+from ..data.arrays import is_foreign, is_sparse, to_numpy
+from ..data.damage import sparse_damage
 from ..runtime.stored_classes import stored_class, stored_name
 from .atomic import write_atomically
 

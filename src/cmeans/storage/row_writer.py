@@ -80,10 +80,8 @@ class OutputColumns:
 
         clusters, u = self._largest(out)
         by_number = np.argsort(clusters, axis=1)
-        clusters, u = (
-            np.take_along_axis(clusters, by_number, axis=1),
-            np.take_along_axis(u, by_number, axis=1),
-        )
+        clusters = np.take_along_axis(clusters, by_number, axis=1)
+        u = np.take_along_axis(u, by_number, axis=1)
         kept = u >= self.threshold
         counts = kept.sum(axis=1)
         return {
@@ -103,11 +101,10 @@ def row_file(
     """
     with staged_file(path) as place:
         with writing_to(place):
-            file: Any = (
-                _LabelFile(place, n_rows)
-                if path.suffix == ".npy"
-                else _table(place, columns, dtype)
-            )
+            if path.suffix == ".npy":
+                file: Any = _LabelFile(place, n_rows)
+            else:
+                file = _table(place, columns, dtype)
 
         def append(rows: Columns) -> None:
             with writing_to(place):
@@ -241,11 +238,10 @@ class ResultsFile:
 
     def _columns(self, n_clusters: int, is_soft: bool, most: int | None) -> OutputColumns:
         chosen = self._top_k is not None or self._threshold is not None
-        soft = (
-            chosen or (is_soft and self._path.suffix != ".npy")
-            if self._memberships is None
-            else self._memberships
-        )
+        if self._memberships is None:
+            soft = chosen or (is_soft and self._path.suffix != ".npy")
+        else:
+            soft = self._memberships
         return checked_columns(
             self._path,
             n_clusters,

@@ -88,11 +88,10 @@ def further_landmarks(
     residual = float(weights @ residuals / weights.sum()) / variance if variance > 0 else 0.0
     reserve = reserve.seeing(count, residual)
     room = reserve.room(count, residual)
-    points = (
-        _chosen(kernel, blocks, population, room, rng, space)
-        if room
-        else rows_between(space.points, 0, 0)
-    )
+    if room:
+        points = _chosen(kernel, blocks, population, room, rng, space)
+    else:
+        points = rows_between(space.points, 0, 0)
     if not points.shape[0]:
         return space, reserve
     return landmark_space(kernel, stacked(space.points, points), None, blocks.x.dtype), reserve

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from .. import native
+from ..data.additive import Additive
 from ..data.arrays import Array, Float64, IntArray, itemsize
 from ..data.blocks import Blocks
 from ..native.calls import ADDRESS, WHOLE, Structure, address, done, pointer_to
 from ..rules import Rule
 from ..spaces import Space
 from .native_rows import NativeRows, RowsArgument
-from .nearest import Directions, SearchArgument, SearchCache, coordinate_bytes
+from .nearest import SearchArgument, SearchCache, coordinate_bytes, search_coordinates
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import Statistics
@@ -97,7 +98,7 @@ class RowBounds:
 
 
 @dataclass(frozen=True)
-class ClusterSums:
+class ClusterSums(Additive):
     """Sums over the rows of each cluster."""
 
     count: Array  # (c,) of rows with positive weight
@@ -113,14 +114,6 @@ class ClusterSums:
             np.zeros(clusters),
             np.zeros(clusters),
             np.zeros((clusters, columns)),
-        )
-
-    def __add__(self, other: ClusterSums) -> ClusterSums:
-        return ClusterSums(
-            self.count + other.count,
-            self.mass + other.mass,
-            self.kxx + other.kxx,
-            self.moment + other.moment,
         )
 
     def __getitem__(self, clusters: IntArray) -> ClusterSums:
@@ -289,11 +282,10 @@ class BoundedSweep:
         known = self._known.setdefault(rows, _SweepMemory())
         memory = known.tasks.get(task) or _TaskMemory(state)
         search = self._search.argument(rows, rows.space, state)
-        own = (
-            None
-            if rows.blocks.skipping_pays
-            else ClusterSums.none(len(state.centres), rows.space.moment_width)
-        )
+        if rows.blocks.skipping_pays:
+            own = None
+        else:
+            own = ClusterSums.none(len(state.centres), rows.space.moment_width)
         for here in rows.native_task(task):
             bounds = memory.bounds.get(here.start) or RowBounds.unknown(
                 len(here), len(state.centres), here.dtype
@@ -310,7 +302,7 @@ class BoundedSweep:
                 _BoundsArgument(
                     *map(address, (bounds.label, bounds.upper, bounds.lower)), len(bounds.lower)
                 ),
-                address(rows.beside(Directions).coordinates(here, search.size)),
+                search_coordinates(rows, here, search),
                 argument,
             )
             done(self._pass(*arguments))

@@ -188,11 +188,9 @@ def memory_of(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> Sear
     """Bytes that a sweep remembers from one pass to the next, where it may."""
     if searches_few(space, blocks, rule, n_clusters):
         return SearchMemory(coordinates=coordinate_bytes(space, blocks, n_clusters))
-    return (
-        BoundedSweep.memory(space, blocks, n_clusters)
-        if searches(space, blocks, rule, n_clusters)
-        else SearchMemory()
-    )
+    if searches(space, blocks, rule, n_clusters):
+        return BoundedSweep.memory(space, blocks, n_clusters)
+    return SearchMemory()
 
 
 def sweep_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> SweepFunction:

@@ -9,9 +9,10 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..data.arrays import Array, Float64, IntArray, dense_like, numpy_dtype, one_hot
+from ..data.arrays import Array, Float64, IntArray, dense_like, numpy_dtype
 from ..data.known_labels import LABEL, known_of
 from ..data.outputs import RowOutputs, label_type
+from ..data.partitions import one_hot
 from ..engines import Engine, Pass
 from ..rules import Rule
 from ..runtime.progress import SILENT, Reporter
@@ -246,18 +247,14 @@ class Assignment:
     def all_memberships(self, like: Array) -> Array:
         """Return memberships (n, c), where labels tell them too, in the library and dtype of
         `like`."""
-        return (
-            one_hot(self.labels, len(self.mass), like)
-            if self.memberships is None
-            else self.memberships
-        )
+        if self.memberships is None:
+            return one_hot(self.labels, len(self.mass), like)
+        return self.memberships
 
     def with_sums(self, sums: FinalSums, unit: float) -> Assignment:
         """Return the same with further sums, in the rows' unit of weight."""
-        objective, distance = (
-            self.objective + sums.objective * unit,
-            self.total_distance + sums.total_distance,
-        )
+        objective = self.objective + sums.objective * unit
+        distance = self.total_distance + sums.total_distance
         return replace(
             self, objective=objective, total_distance=distance, mass=self.mass + sums.mass
         )

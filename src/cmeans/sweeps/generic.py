@@ -13,7 +13,6 @@ from ..data.arrays import (
     Array,
     Float64,
     IntArray,
-    Partition,
     as_like,
     device,
     host_float64,
@@ -23,6 +22,7 @@ from ..data.arrays import (
     to_numpy,
 )
 from ..data.outputs import RowOutputs
+from ..data.partitions import Partition
 from ..rules import Rule
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ..spaces import Rows, Space
@@ -240,10 +240,8 @@ def cluster_costs(rows: RepresentedRows, rule: Rule, state: State, task: int) ->
     for block, _, d2 in _measured(rows, rows.space, state, task, plain=False):
         xp = namespace(d2)
         weight = as_like(block.weight, d2)[:, None]
-        w, removal = (
-            rule.weights(rule.memberships(d2, state.scales)) * weight,
-            rule.removal_costs(d2),
-        )
+        w = rule.weights(rule.memberships(d2, state.scales)) * weight
+        removal = rule.removal_costs(d2)
         rises = xp.where(weight > 0, removal * weight, xp.zeros_like(d2))  # which may be infinite
         costs += ClusterCosts(
             *(to_numpy(xp.sum(part, axis=0, dtype=xp.float64)) for part in (w * d2, rises))
@@ -260,11 +258,9 @@ def price_sums(rows: RepresentedRows, rule: Rule, state: State, task: int) -> Pr
         xp = namespace(d2)
         weight = as_like(block.weight, d2, xp.float64)[:, None]
         u = rule.memberships(d2, prices)
-        slopes, costs, penalty = (
-            rule.slopes(u, d2, prices),
-            xp.sum(rule.weights(u) * d2, axis=1),
-            rule.penalty(u, prices),
-        )
+        slopes = rule.slopes(u, d2, prices)
+        costs = xp.sum(rule.weights(u) * d2, axis=1)
+        penalty = rule.penalty(u, prices)
         costs = xp.astype(costs if penalty is None else costs + penalty, xp.float64)
         slopes = xp.astype(slopes, xp.float64)
         total = xp.sum(slopes, axis=1, keepdims=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,13 @@ class CentresCache:
             self._latest = state, form, argument
             return argument
 
+    def blocks(
+        self, rows: RepresentedRows, space: Space, state: State, task: int
+    ) -> Iterator[tuple[NativeRows, CentresArgument]]:
+        """Yield the blocks of a task, with the centres as C reads them."""
+        for here in rows.native_task(task):
+            yield here, self.argument(space, state, here)
+
     def new_argument(self, space: Space, state: State, rows: NativeRows) -> CentresArgument:
         """Return the same, made anew; `kept` holds what it points to: values (c, r), of which each
         column is in one place for CSR rows, offsets (c,), numbers of the scales (k, c), and those
@@ -168,10 +176,8 @@ class NewSums:
             shape = shape[1], beside(clusters, numpy_dtype(rows.blocks.x))
         self.memory = np.zeros(2 * clusters + 1 + shape[0] * shape[1])
         self.mass, self.spread = self.memory[:clusters], self.memory[clusters : 2 * clusters]
-        self.penalty, self._moment = (
-            self.memory[2 * clusters : 2 * clusters + 1],
-            self.memory[2 * clusters + 1 :].reshape(shape),
-        )
+        self.penalty = self.memory[2 * clusters : 2 * clusters + 1]
+        self._moment = self.memory[2 * clusters + 1 :].reshape(shape)
         first = address(self.memory) or 0
         places = (
             first + self.memory.itemsize * start
@@ -186,10 +192,7 @@ class NewSums:
         return np.ascontiguousarray(self._moment[:, :c].T) if by_column else self._moment
 
     def statistics(
-        self,
-        weight: float,
-        hard: HardStatistics | None = None,
-        second: SecondMoments | None = None,
+        self, weight: float, hard: HardStatistics | None = None, second: SecondMoments | None = None
     ) -> Statistics:
         """Return what has been added."""
         penalty = float(self.penalty[0])
@@ -222,10 +225,9 @@ class NativeSweep:
             sums.argument.hard_mass = hard.argument.mass
             sums.argument.hard_moment = hard.argument.moment
         sums.argument.second = None if second is None else address(second.values)
-        for here in rows.native_task(task):
+        for here, centres in self.cache.blocks(rows, rows.space, state, task):
             if labels is not None:
                 sums.argument.labels = address(labels[here.start : here.start + len(here)])
-            centres = self.cache.argument(rows.space, state, here)
             done(self._pass(here.argument, centres, self.cache.rule_name, sums.argument))
             if second is not None:  # about the points as C has rounded them
                 second = SecondMoments(
@@ -255,12 +257,10 @@ class NativeAssign:
     ) -> FinalSums:
         if rows.are_csr and state.metrics is not None:
             return generic.assign(rows, space, rule, state, task, out)
-        mass, spread, totals = (
-            np.zeros(len(state.centres)),
-            np.zeros(len(state.centres)),
-            np.zeros(2),
-        )
-        for here in rows.native_task(task):
+        mass = np.zeros(len(state.centres))
+        spread = np.zeros(len(state.centres))
+        totals = np.zeros(2)
+        for here, centres in self._cache.blocks(rows, space, state, task):
             place = out.place(here.start, len(here))
             written = (
                 out.labels[place],
@@ -270,10 +270,7 @@ class NativeAssign:
                 spread,
                 totals,
             )
-            to, centres = (
-                _AssignmentArgument(*map(address, written)),
-                self._cache.argument(space, state, here),
-            )
+            to = _AssignmentArgument(*map(address, written))
             done(self._pass(here.argument, centres, self._cache.rule_name, to))
         penalty, distance = totals
         return FinalSums(float(spread.sum() + penalty), float(distance), mass)
@@ -290,9 +287,8 @@ class NativeMeasure:
         if rows.are_csr and state.metrics is not None:
             return generic.distances(rows, space, state, task)
         parts, finite = [], INT(1)
-        for here in rows.native_task(task):
+        for here, centres in self._cache.blocks(rows, space, state, task):
             out = np.empty((len(here), len(state.centres)), here.dtype)
-            centres = self._cache.argument(space, state, here)
             done(self._pass(here.argument, centres, address(out), byref(finite)))
             parts.append(out)
         if not finite.value:
@@ -309,17 +305,9 @@ class NativeCosts:
 
     def __call__(self, rows: RepresentedRows, rule: Rule, state: State, task: int) -> ClusterCosts:
         costs = ClusterCosts(np.zeros(len(state.centres)), np.zeros(len(state.centres)))
-        for here in rows.native_task(task):
-            centres = self._cache.argument(rows.space, state, here)
-            done(
-                self._pass(
-                    here.argument,
-                    centres,
-                    self._cache.rule_name,
-                    address(costs.error),
-                    address(costs.utility),
-                )
-            )
+        to = address(costs.error), address(costs.utility)
+        for here, centres in self._cache.blocks(rows, rows.space, state, task):
+            done(self._pass(here.argument, centres, self._cache.rule_name, *to))
         return costs
 
 
@@ -332,10 +320,9 @@ class NativeNearest:
 
     def __call__(self, rows: RepresentedRows, state: State, task: int) -> tuple[IntArray, Float64]:
         labels, distances = [], []
-        for here in rows.native_task(task):
+        for here, centres in self._cache.blocks(rows, rows.space, state, task):
             labels.append(np.empty(len(here), np.int64))
             distances.append(np.empty(len(here)))
-            centres = self._cache.argument(rows.space, state, here)
             done(self._pass(here.argument, centres, address(labels[-1]), address(distances[-1])))
         return np.concatenate(labels), np.concatenate(distances)
 
@@ -351,8 +338,7 @@ class NativeDeviations:
         self, rows: RepresentedRows, means: State, labels: IntArray, power: int, task: int
     ) -> Float64:
         total = np.zeros(len(means.centres))
-        for here in rows.native_task(task):
-            centres = self._cache.argument(rows.space, means, here)
+        for here, centres in self._cache.blocks(rows, rows.space, means, task):
             own = address(labels[here.start : here.start + len(here)])
             done(self._pass(here.argument, centres, own, power == 2, address(total)))
         return total
@@ -371,19 +357,10 @@ class NativePrices:
         self, rows: RepresentedRows, rule: Rule, state: State, task: int
     ) -> PriceStatistics:
         c = len(state.centres)
-        cost, mass, coupling = np.zeros(1), np.zeros(c), np.zeros((c, c))
-        for here in rows.native_task(task):
-            centres = self._cache.argument(rows.space, state, here)
-            done(
-                self._pass(
-                    here.argument,
-                    centres,
-                    self._cache.rule_name,
-                    address(cost),
-                    address(mass),
-                    address(coupling),
-                )
-            )
+        sums = cost, mass, coupling = np.zeros(1), np.zeros(c), np.zeros((c, c))
+        to = tuple(map(address, sums))
+        for here, centres in self._cache.blocks(rows, rows.space, state, task):
+            done(self._pass(here.argument, centres, self._cache.rule_name, *to))
         return PriceStatistics(float(cost[0]), mass, coupling + coupling.T)
 
 
@@ -402,16 +379,11 @@ class NativeMargins:
     ) -> Margins:
         c = len(state.centres)
         mass, found = np.zeros(c), list[tuple[IntArray, IntArray, Float64]]()
-        for here in rows.native_task(task):
-            near, labels, d2 = (
-                np.empty(len(here), np.int64),
-                np.empty(len(here), np.int64),
-                np.empty((len(here), c), here.dtype),
-            )
-            to, centres = (
-                _MarginsArgument(*map(address, (mass, near, labels, d2))),
-                self._cache.argument(space, state, here),
-            )
+        for here, centres in self._cache.blocks(rows, space, state, task):
+            near = np.empty(len(here), np.int64)
+            labels = np.empty(len(here), np.int64)
+            d2 = np.empty((len(here), c), here.dtype)
+            to = _MarginsArgument(*map(address, (mass, near, labels, d2)))
             count = done(self._pass(here.argument, centres, self._cache.rule_name, width, to))
             found.append(
                 (here.start + near[:count], labels[:count].copy(), d2[:count].astype(np.float64))

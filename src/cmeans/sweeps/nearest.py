@@ -144,6 +144,11 @@ class SearchCache:
             return argument
 
 
+def search_coordinates(rows: RepresentedRows, here: NativeRows, search: SearchArgument) -> Any:
+    """Return the place of the coordinates of some rows along the directions of a search."""
+    return address(rows.beside(Directions).coordinates(here, search.size))
+
+
 def _search_argument(rows: RepresentedRows, space: Space, state: State) -> SearchArgument:
     centres, dtype = state.centres, numpy_dtype(rows.blocks.x)
     values, norms = _in_lines(space.coefficients(centres), dtype), centres.squared_norms()
@@ -245,14 +250,7 @@ class NearestAssign:
             place = out.place(here.start, len(here))
             memberships = out.memberships[place] if out.memberships.shape[1] else None
             to = sums.argument(out.labels[place], out.nearest[place], memberships)
-            done(
-                self._pass(
-                    here.argument,
-                    search,
-                    address(rows.beside(Directions).coordinates(here, search.size)),
-                    to,
-                )
-            )
+            done(self._pass(here.argument, search, search_coordinates(rows, here, search), to))
         objective, square = sums.totals
         return FinalSums(
             float(objective),
@@ -276,14 +274,7 @@ class NearestSearch:
             labels.append(np.empty(len(here), np.int64))
             distances.append(np.empty(len(here)))
             to = sums.argument(labels[-1], distances[-1], None)
-            done(
-                self._pass(
-                    here.argument,
-                    search,
-                    address(rows.beside(Directions).coordinates(here, search.size)),
-                    to,
-                )
-            )
+            done(self._pass(here.argument, search, search_coordinates(rows, here, search), to))
         return np.concatenate(labels), np.concatenate(distances)
 
 
@@ -298,13 +289,9 @@ class SearchedCosts:
     def __call__(self, rows: RepresentedRows, rule: Rule, state: State, task: int) -> ClusterCosts:
         search = self._cache.argument(rows, rows.space, state)
         costs = ClusterCosts(np.zeros(len(state.centres)), np.zeros(len(state.centres)))
+        to = address(costs.error), address(costs.utility)
         for here in rows.native_task(task):
-            coordinates = address(rows.beside(Directions).coordinates(here, search.size))
-            done(
-                self._pass(
-                    here.argument, search, coordinates, address(costs.error), address(costs.utility)
-                )
-            )
+            done(self._pass(here.argument, search, search_coordinates(rows, here, search), *to))
         return costs
 
 

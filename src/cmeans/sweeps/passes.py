@@ -9,8 +9,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, IntArray, Partition, fill_rows, to_numpy
+from ..data.arrays import Array, Float64, IntArray, fill_rows, to_numpy
 from ..data.known_labels import known_of
+from ..data.partitions import Partition
 from ..engines import NumberedPass, Pass
 from ..rules import Hard, Rule
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
@@ -230,11 +231,10 @@ class FirstRowsPass(NumberedPass[Float64]):
 
     def work(self, rows: RepresentedRows, task: int, prepared: NearestFunction) -> Float64:
         start, stop = rows.task_range(task)
-        places = (
-            np.arange(self.first + start, self.first + stop)
-            if self.places is None
-            else self.places[start:stop]
-        )
+        if self.places is None:
+            places = np.arange(self.first + start, self.first + stop)
+        else:
+            places = self.places[start:stop]
         labels, weighs = prepared(rows, self.state, task)[0], rows.blocks.weight[start:stop] > 0
         found = np.full(len(self.state.centres), np.inf)
         np.minimum.at(found, labels[weighs], places[weighs])

@@ -8,7 +8,8 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, IntArray, Partition
+from ..data.arrays import Array, Float64, IntArray
+from ..data.partitions import Partition
 from ..engines import Engine, Pass
 from ..rules import Rule
 from ..spaces import Space

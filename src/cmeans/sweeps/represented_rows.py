@@ -145,11 +145,10 @@ class RepresentedRows:
         keep = self._views or self._reserve((last - first) * bytes_of_a_row(self.space, x))
         # One piece of memory for all: asking the system for block after block can take longer than
         # filling them.
-        room = (
-            self._room_to_stay(last - first)
-            if keep
-            else self.space.room(min(self.blocks.block_rows(self.width), last - first), x)
-        )
+        if keep:
+            room = self._room_to_stay(last - first)
+        else:
+            room = self.space.room(min(self.blocks.block_rows(self.width), last - first), x)
         kept: list[RepresentedBlock] = []
         for block in self.blocks.task(task, self.width, self._summed):
             start = block.start - first if keep else 0
@@ -214,11 +213,9 @@ class RepresentedRows:
         """Return the rows in the space in which distances of those with missing values compare with
         those of others."""
         space = self.space.in_scale()
-        return (
-            self
-            if space is self.space
-            else RepresentedRows(space, self.blocks, self.room_to_keep, training=self.training)
-        )
+        if space is self.space:
+            return self
+        return RepresentedRows(space, self.blocks, self.room_to_keep, training=self.training)
 
     def task_weight(self, task: int) -> float:
         """The sum of the sample weights of one task's rows."""

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..data.additive import Additive
 from ..data.arrays import Float64, IntArray, host_float64
 from ..rules import Rule
 from ..runtime.stored_classes import stored
@@ -21,33 +22,24 @@ from .state import State
 
 @stored
 @dataclass(frozen=True)
-class HardStatistics:
+class HardStatistics(Additive):
     """Sums over each cluster's own rows: those that belong to it more than to any other, and each
     of them fully."""
 
     mass: Float64  # (c,) sum of the rows' sample weights
     moment: Float64  # (c, moment_width)
 
-    def __add__(self, other: HardStatistics) -> HardStatistics:
-        return HardStatistics(self.mass + other.mass, self.moment + other.moment)
-
-    def __mul__(self, factor: float) -> HardStatistics:
-        return HardStatistics(self.mass * factor, self.moment * factor)
-
 
 @dataclass(frozen=True)
-class ClusterCosts:
+class ClusterCosts(Additive):
     """Sums over rows by which clusters are compared: the cost of each, and what it saves."""
 
     error: Float64  # (c,) sum_i w_ij d2_ij, its part of the objective
     utility: Float64  # (c,) the rise of the objective if it went
 
-    def __add__(self, other: ClusterCosts) -> ClusterCosts:
-        return ClusterCosts(self.error + other.error, self.utility + other.utility)
-
 
 @dataclass(frozen=True)
-class PriceStatistics:
+class PriceStatistics(Additive):
     """Sums over rows from which the next prices of clusters follow."""
 
     cost: float  # sum of the objective
@@ -56,23 +48,15 @@ class PriceStatistics:
     # 0 on the diagonal
     coupling: Float64
 
-    def __add__(self, other: PriceStatistics) -> PriceStatistics:
-        return PriceStatistics(
-            self.cost + other.cost, self.mass + other.mass, self.coupling + other.coupling
-        )
-
 
 @dataclass(frozen=True)
-class Margins:
+class Margins(Additive):
     """The clusters of all rows by price, and the rows that some other cluster would have for little
     more."""
 
     mass: Float64  # (c,) sum of the weights of each cluster's rows
     # numbers of rows, their clusters, and squared distances (q, c), some rows after the other
     parts: tuple[tuple[IntArray, IntArray, Float64], ...]
-
-    def __add__(self, other: Margins) -> Margins:
-        return Margins(self.mass + other.mass, self.parts + other.parts)
 
     def from_row(self, first: int) -> Margins:
         """Return the same of rows whose numbers begin at `first`."""
@@ -218,7 +202,7 @@ class Statistics:
 
 
 @dataclass(frozen=True)
-class FinalSums:
+class FinalSums(Additive):
     """Sums of the last pass."""
 
     objective: float
@@ -226,16 +210,6 @@ class FinalSums:
     mass: Float64  # (c,) sum_i weight_i u_ij
     nowhere: int = 0  # rows without a label, of those that say where they belong
     empty: int = 0  # rows that do not
-
-    def __add__(self, other: FinalSums) -> FinalSums:
-        distance, nowhere = self.total_distance + other.total_distance, self.nowhere + other.nowhere
-        return FinalSums(
-            self.objective + other.objective,
-            distance,
-            self.mass + other.mass,
-            nowhere,
-            self.empty + other.empty,
-        )
 
     def checked(self, unit: float) -> FinalSums:
         """Return the sums with the objective in the user's unit of weight; refuse what is no

@@ -15,7 +15,7 @@ from ..spaces import Space
 from . import generic
 from .native import CENTRES, ROWS, CentresCache, NewSums, SumsArgument
 from .native_rows import NativeRows
-from .nearest import Directions, SearchArgument, SearchCache, total_distance
+from .nearest import SearchArgument, SearchCache, search_coordinates, total_distance
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import FinalSums, Statistics
@@ -53,11 +53,9 @@ class _Finding:
         self, rows: RepresentedRows, here: NativeRows, search: SearchArgument | None
     ) -> tuple[Any, Any]:
         """Return what C reads of it, for one block."""
-        return (
-            (None, None)
-            if search is None
-            else (byref(search), address(rows.beside(Directions).coordinates(here, search.size)))
-        )
+        if search is None:
+            return (None, None)
+        return (byref(search), search_coordinates(rows, here, search))
 
 
 class NativeTopKSweep:
@@ -80,24 +78,13 @@ class NativeTopKSweep:
     ) -> Statistics:
         if labels is not None:  # which hardly anybody asks for
             return generic.sweep(rows, rule, state, task, labels)
-        assert rule.most_clusters is not None, "the rule gives memberships in some clusters alone"
-        sums, search = (
-            NewSums(rows, len(state.centres)),
-            self._finding.argument(rows, rows.space, state),
-        )
-        for here in rows.native_task(task):
-            centres = self._cache.argument(rows.space, state, here)
+        name, most = self._cache.rule_name, rule.most_clusters
+        assert most is not None, "the rule gives memberships in some clusters alone"
+        sums = NewSums(rows, len(state.centres))
+        search = self._finding.argument(rows, rows.space, state)
+        for here, centres in self._cache.blocks(rows, rows.space, state, task):
             found = self._finding.arguments(rows, here, search)
-            done(
-                self._pass(
-                    here.argument,
-                    centres,
-                    self._cache.rule_name,
-                    rule.most_clusters,
-                    *found,
-                    sums.argument,
-                )
-            )
+            done(self._pass(here.argument, centres, name, most, *found, sums.argument))
         return sums.statistics(rows.task_weight(task))
 
 
@@ -121,13 +108,11 @@ class NativeTopKAssign:
     ) -> FinalSums:
         assert out.clusters is not None, "there is room for the numbers of the clusters"
         search, most = self._finding.argument(rows, space, state), out.clusters.shape[1]
-        mass, spread, totals, moment = (
-            np.zeros(len(state.centres)),
-            np.zeros(1),
-            np.zeros(2),
-            np.zeros(space.size),
-        )
-        for here in rows.native_task(task):
+        mass = np.zeros(len(state.centres))
+        spread = np.zeros(1)
+        totals = np.zeros(2)
+        moment = np.zeros(space.size)
+        for here, centres in self._cache.blocks(rows, space, state, task):
             place = out.place(here.start, len(here))
             written = (
                 out.labels[place],
@@ -139,10 +124,7 @@ class NativeTopKAssign:
                 totals,
                 moment,
             )
-            to, centres = (
-                _TopAssignmentArgument(*map(address, written)),
-                self._cache.argument(space, state, here),
-            )
+            to = _TopAssignmentArgument(*map(address, written))
             found = self._finding.arguments(rows, here, search)
             done(self._pass(here.argument, centres, self._cache.rule_name, most, *found, to))
         penalty, distance = map(float, totals)
@@ -163,10 +145,9 @@ class NativeFewNearest:
         self, rows: RepresentedRows, space: Space, state: State, most: int, task: int
     ) -> tuple[IntArray, Array]:
         clusters, distances = [], []
-        for here in rows.native_task(task):
+        for here, centres in self._cache.blocks(rows, space, state, task):
             clusters.append(np.empty((len(here), most), np.int32))
             distances.append(np.empty((len(here), most), here.dtype))
-            centres = self._cache.argument(space, state, here)
             prices = state.known_scales().astype(here.dtype)
             to = address(prices), address(clusters[-1]), address(distances[-1])
             done(self._pass(here.argument, centres, most, *to))

@@ -33,9 +33,8 @@ def kernel_complaints(
     if not known_definite and not diag.any() and gram.any():
         return [
             "the kernel is 0 of a row with itself, as a distance is, and a kernel is largest "
-            "there. Make one of the distances D, for "
-            "instance np.exp(-(D / np.median(D)) ** 2), or give those to some landmarks: "
-            'kernel="landmark_graph" with '
+            "there. Make one of the distances D, for instance np.exp(-(D / np.median(D)) ** 2), or "
+            'give those to some landmarks: kernel="landmark_graph" with '
             'kernel=LandmarkGraphKernel(metric="precomputed").'
         ]
     if not known_definite and len(gram) > 1:
@@ -46,10 +45,9 @@ def kernel_complaints(
         if negative > max(1e-6, 100 * rounding):
             messages.append(
                 f"the kernel is indefinite on these rows: {100 * negative:.3g}% of its spectrum "
-                "(by absolute value) is negative. "
-                "With landmarks the negative part is clipped; without them negative squared "
-                "distances count as zero and the "
-                "objective may rise. Prefer landmarks or a positive definite kernel."
+                "(by absolute value) is negative. With landmarks the negative part is clipped; "
+                "without them negative squared distances count as zero and the objective may rise. "
+                "Prefer landmarks or a positive definite kernel."
             )
     if len(gram) < 3 or (diag <= 0).any():
         return messages
@@ -69,9 +67,8 @@ def kernel_complaints(
     elif variance < max(1e-6, 50 * rounding):
         messages.append(
             f"the kernel is nearly constant on these rows (they differ by {variance:.2g} of its "
-            "size): "
-            'rounding hides the clusters. Take a larger gamma, for instance gamma="median", or '
-            "centre the data."
+            'size): rounding hides the clusters. Take a larger gamma, for instance gamma="median", '
+            "or centre the data."
         )
     return messages
 
@@ -88,11 +85,10 @@ def out_of_range(
     least, most = float(limits.tiny) / VANISHING, float(limits.max) / max(total_weight, 4.0)
     if size == 0.0 or least <= size <= most:
         return None
-    beyond = (
-        f"below {in_digits(least)}, where digits are lost"
-        if size < least
-        else f"above {in_digits(most)}, where sums of them overflow"
-    )
+    if size < least:
+        beyond = f"below {in_digits(least)}, where digits are lost"
+    else:
+        beyond = f"above {in_digits(most)}, where sums of them overflow"
     return (
         f"its values on these rows run from {in_digits(values.min())} to "
         f"{in_digits(values.max())}, in {limits.dtype} {beyond}"

@@ -118,9 +118,7 @@ def _middle(x: Array, weight: Float64) -> Extremes:
 
 def _middle_of(x: Array, weight: Float64) -> tuple[Float64, Float64]:
     order = np.argsort(x, axis=0, kind="stable")
-    values, reached = (
-        np.take_along_axis(host_float64(x), order, axis=0),
-        np.cumsum(weight[order], axis=0),
-    )
+    values = np.take_along_axis(host_float64(x), order, axis=0)
+    reached = np.cumsum(weight[order], axis=0)
     low, high = ((reached < share * reached[-1]).sum(axis=0)[None] for share in (TAIL, 1.0 - TAIL))
     return np.take_along_axis(values, low, axis=0)[0], np.take_along_axis(values, high, axis=0)[0]

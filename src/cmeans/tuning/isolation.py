@@ -31,11 +31,10 @@ def isolated_rows(
     copies than neighbours, by the lightest row, are a cluster of their own."""
     found, most = np.zeros(len(rows), dtype=bool), metric.blocks.limits.fixed_rows
     few = len(rows) <= most
-    some = (
-        np.arange(len(rows))
-        if few
-        else distinct_numbers(len(rows), most, np.random.RandomState(FIXED_SEED))
-    )
+    if few:
+        some = np.arange(len(rows))
+    else:
+        some = distinct_numbers(len(rows), most, np.random.RandomState(FIXED_SEED))
     among, copies = rows[some], weight[some] / weight[weight > 0].min(initial=np.inf)
     k = min(NEIGHBOURS, len(among) // FEW)
     if k < 2:

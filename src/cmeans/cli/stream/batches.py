@@ -157,11 +157,10 @@ class Faults(FirstOnes):
     def note(self, text: str) -> None:
         """Skip a row; InputError for one too many."""
         if self.are_many:
-            which = (
-                f"more malformed rows than --max-errors {self._most} forgives"
-                if self._most
-                else "a malformed row"
-            )
+            if self._most:
+                which = f"more malformed rows than --max-errors {self._most} forgives"
+            else:
+                which = "a malformed row"
             raise InputError(f"{which}; {text}.")
         super().note(text)
 

@@ -28,7 +28,6 @@ class PaceLines:
         pace = self._rows / (now - self._began)
         self._tell(
             f"{several(self._rows, 'row')}, {pace:,.0f}/s; {several(clusters, 'cluster')}; "
-            f"{several(self._alerts, 'alert')}; "
-            f"longest delay {self._delay:.2g} s"
+            f"{several(self._alerts, 'alert')}; longest delay {self._delay:.2g} s"
         )
         self._began, self._rows, self._alerts, self._delay = now, 0, 0, 0.0

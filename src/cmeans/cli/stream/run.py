@@ -154,10 +154,8 @@ class StreamRun:
         self._place = begun if source == begun.source else begun.in_another(source)
         reading, recipe = request.reading, None
         if former is not None:
-            reading, recipe = (
-                replace(reading, weight=reading.weight or former.weight),
-                former.recipe,
-            )
+            reading = replace(reading, weight=reading.weight or former.weight)
+            recipe = former.recipe
         self._wait = request.wait or (IN_PIPES if _is_pipe(the_file(request.reading)) else None)
         self._source = Source(
             reading,
@@ -203,10 +201,8 @@ class StreamRun:
         return replace(self._stream, place=self._place)
 
     def _read(self) -> None:
-        request, least = (
-            self._request,
-            1 if self._stream else int(self._request.words.get("n_clusters") or 1),
-        )
+        request = self._request
+        least = 1 if self._stream else int(self._request.words.get("n_clusters") or 1)
         self._screen.say(f"reading {self._source.where}")
         with closing(self._source.batches()) as batches, self._screen.counting() as tell:
             sound = with_few_faults(batches, self._faults)
@@ -327,10 +323,8 @@ class StreamRun:
 
     def _account(self) -> str:
         """Say what an interrupt leaves."""
-        file, waiting = (
-            self._request.checkpoint,
-            self._clustered_before + self._source.n_rows - self._place.clustered,
-        )
+        file = self._request.checkpoint
+        waiting = self._clustered_before + self._source.n_rows - self._place.clustered
         account = (
             f"interrupted; {self._place.clustered:,} rows were clustered, {waiting:,} more "
             "read but not yet clustered"

@@ -80,11 +80,8 @@ class Source:
         # the files so far with the number of the first row of each, and their sizes and times
         self.files, self.stamps = dict(begun.files), dict(begun.stamps)
         self._next = self._fresh  # the number of the first row of the next file
-        reading = (
-            reading
-            if recipe is None
-            else replace(reading, dtype=recipe.dtype, known=recipe.columns)
-        )
+        if recipe is not None:
+            reading = replace(reading, dtype=recipe.dtype, known=recipe.columns)
         self._beside, self._words = tuple(beside), words
         self.recipe, self.unseen = recipe, Unseen()
         self._ahead = max(ahead, _SHOWN)

@@ -2,17 +2,7 @@
 has a path in either case, and need not know which."""
 
 from .address import Address
-from .places import (
-    PathWord,
-    absolute,
-    below,
-    local_copy,
-    matches,
-    moved,
-    near,
-    place,
-    try_moving,
-)
+from .places import PathWord, absolute, below, local_copy, matches, moved, near, place, try_moving
 
 __all__ = [
     "Address",

@@ -340,11 +340,10 @@ class Address(os.PathLike[str]):
             return FsspecStore(self.url.removesuffix(self._query), self._options)
         except ImportError as error:
             first = (error.name or "").partition(".")[0]
-            advice = (
-                "is read through fsspec; run: python -m pip install fsspec"
-                if first == "fsspec"
-                else f"cannot be read as something is not installed ({self._said(error)})"
-            )
+            if first == "fsspec":
+                advice = "is read through fsspec; run: python -m pip install fsspec"
+            else:
+                advice = f"cannot be read as something is not installed ({self._said(error)})"
             raise ModuleNotFoundError(f"{self}: {advice}", name=error.name) from None
 
 

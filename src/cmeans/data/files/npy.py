@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from ..arrays import sparse_damage
+from ..damage import sparse_damage
 from ..row_source import RowsError
 from ..scratch import Scratch
 from .claims import check_columns, check_unpacked

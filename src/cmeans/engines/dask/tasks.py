@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...data.arrays import masked_entries
+from ...data.damage import masked_entries
 from ..base import Engine
 from ..parts.orders import Answer, Store, Work, read_nothing
 from ..parts.sums import together

@@ -181,11 +181,10 @@ def _advice_on_text(estimator_name: str, X: Any, labels: list[Any], numbers: lis
     dated = {label: np.asarray(X[label]).dtype.kind in "mM" for label in others}
     dates = [label for label, is_date in dated.items() if is_date]
     texts = [label for label, is_date in dated.items() if not is_date]
-    take = (
-        f"take those of numbers alone, e.g. X[{numbers[:6]!r}]"
-        if numbers
-        else "take columns of numbers"
-    )
+    if numbers:
+        take = f"take those of numbers alone, e.g. X[{numbers[:6]!r}]"
+    else:
+        take = "take columns of numbers"
     text = (
         f"{estimator_name}: {shortened(others)} of X hold{'s' if len(others) == 1 else ''} text "
         f"or dates, no numbers; {take}"

@@ -16,7 +16,7 @@ from ...engines.dask.dask_api import is_collection, row_by_row
 from ...engines.dask.rows import type_and_columns
 from ...runtime.docstrings import describes_arguments
 from ...runtime.user_warnings import collected
-from ..fitted_attributes import PER_ROW
+from ..attribute_names import PER_ROW
 from ..streams.no_rows import has_no_rows, refuse_other_width
 from ..validation import check_columns
 
@@ -37,15 +37,14 @@ def lazily(method: Method) -> Method:
             return method(self, X, diag=diag)
         check_is_fitted(self)
         estimator_name, name = type(self).__name__, method.__name__
-        width = (
-            None
-            if name in ("predict", "outlier_score", "score_samples")
-            else 2 * self._most
-            if name == "_top_columns"
-            else self.n_features_in_
-            if name == "impute"
-            else len(self._state.centres)
-        )
+        if name in ("predict", "outlier_score", "score_samples"):
+            width = None
+        elif name == "_top_columns":
+            width = 2 * self._most
+        elif name == "impute":
+            width = self.n_features_in_
+        else:
+            width = len(self._state.centres)
         nothing = np.empty(
             (0,) if width is None else (0, width), np.int64 if name == "predict" else np.float64
         )

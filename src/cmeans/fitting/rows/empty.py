@@ -40,8 +40,7 @@ def without_empty_rows(blocks: Blocks, space: Space, engine: Engine, estimator_n
         first = int(blocks.given_numbers(rows).min())
         raise ValueError(
             f"{estimator_name}: row {first} of X has {space.empty_row_has} (rows count from 0), so "
-            "that no cluster is nearer to it; "
-            "leave it out."
+            "that no cluster is nearer to it; leave it out."
         )
     weight: Float64 = blocks.by_row(np.float64)
     weight[:] = blocks.weight[:]

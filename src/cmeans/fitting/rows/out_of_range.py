@@ -55,11 +55,10 @@ class EntriesPass(NumberedPass[Entries]):
         return reduce(add, (self._of(block) for block in rows.task(task)))
 
     def _of(self, block: Block) -> Entries:
-        x = (
-            block.x
-            if is_sparse(block.x)
-            else np.nan_to_num(to_numpy(block.x), posinf=np.inf, neginf=-np.inf)
-        )
+        if is_sparse(block.x):
+            x = block.x
+        else:
+            x = np.nan_to_num(to_numpy(block.x), posinf=np.inf, neginf=-np.inf)
         sizes = abs(x).max(axis=1).toarray().ravel() if is_sparse(x) else np.abs(x).max(axis=1)
         with np.errstate(over="ignore", under="ignore"):
             squares = squared_norms(x)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...data.additive import Additive
 from ...data.arrays import Float64, IntArray, numpy_dtype, to_numpy
 from ...data.blocks import Blocks, GivenRows
 from ...data.files.schema import shortened
@@ -47,7 +48,7 @@ class Holes(Stage):
 
 
 @dataclass(frozen=True)
-class ObservedSums:
+class ObservedSums(Additive):
     """Sums over rows by column."""
 
     missing: IntArray  # (d,) rows without a value
@@ -55,21 +56,11 @@ class ObservedSums:
     moment: Float64  # (d,) sum of weight x over them
     weight: float  # sum of the weights of all rows with any value
 
-    def __add__(self, other: ObservedSums) -> ObservedSums:
-        return ObservedSums(
-            self.missing + other.missing,
-            self.mass + other.mass,
-            self.moment + other.moment,
-            self.weight + other.weight,
-        )
-
     def complain(self, labels: Any, estimator_name: str) -> None:
         """Refuse columns (d,) in which nothing is observed; warn of those in which hardly anything
         is."""
-        never, mostly = (
-            labels[self.mass <= 0].tolist(),
-            labels[self.mass < (1.0 - MOSTLY) * self.weight].tolist(),
-        )
+        never = labels[self.mass <= 0].tolist()
+        mostly = labels[self.mass < (1.0 - MOSTLY) * self.weight].tolist()
         if never:
             raise ValueError(
                 f"{estimator_name}: X has no value in {shortened(never)}, in any row of positive "
@@ -78,8 +69,7 @@ class ObservedSums:
         if mostly:
             warn(
                 f"{estimator_name}: X has no value in {shortened(mostly)} in more than half of the "
-                "rows; the others alone say where "
-                "centres are there. Find out why, or leave it out."
+                "rows; the others alone say where centres are there. Find out why, or leave it out."
             )
 
 

@@ -107,12 +107,10 @@ class GroupedRows:
     ) -> Assignment:
         """Return labels and memberships of all rows, from those of the rows that stand for them; of
         rows that are not in memory labels alone, and all else to a taker."""
-        labels, u, nearest, top = (
-            assignment.labels,
-            assignment.memberships,
-            assignment.nearest,
-            assignment.clusters,
-        )
+        labels = assignment.labels
+        u = assignment.memberships
+        nearest = assignment.nearest
+        top = assignment.clusters
         assert nearest is not None, "distinct rows are in memory"
         if assignment.empty:
             assignment = replace(
@@ -202,11 +200,10 @@ def joined_rows(blocks: Blocks, most: int | None = None) -> GroupedRows | None:
         if table.found > most:
             return None
     x, first, weight = table.distinct()
-    x = (
-        take(blocks.x, first)
-        if is_foreign(blocks.x) or is_sparse(blocks.x)
-        else np.ascontiguousarray(x[:, : blocks.x.shape[1]])
-    )
+    if is_foreign(blocks.x) or is_sparse(blocks.x):
+        x = take(blocks.x, first)
+    else:
+        x = np.ascontiguousarray(x[:, : blocks.x.shape[1]])
     columns = {name: column[first] for name, column in blocks.columns.items()}
     return GroupedRows(
         replace(blocks, x=x, weight=weight, columns=columns | {NUMBER: first}), member
@@ -219,11 +216,9 @@ def _marked(x: Array, marks: Float64) -> Array:
     if not marks.shape[1]:
         return x
     marks = marks.astype(x.dtype)
-    return (
-        sparse.csr_array(sparse.hstack([sparse.csr_array(x), sparse.csr_array(marks)]))
-        if is_sparse(x)
-        else np.column_stack([x, marks])
-    )
+    if is_sparse(x):
+        return sparse.csr_array(sparse.hstack([sparse.csr_array(x), sparse.csr_array(marks)]))
+    return np.column_stack([x, marks])
 
 
 def _projections(x: Array) -> Float64:
@@ -250,11 +245,9 @@ class _Table(Protocol):
 
 def _table_of(blocks: Blocks, marks: int) -> _Table:
     dense = not is_sparse(blocks.x)
-    return (
-        _NativeTable(blocks.x.shape[1] + marks)
-        if dense and native.is_available()
-        else _SortedTable()
-    )
+    if dense and native.is_available():
+        return _NativeTable(blocks.x.shape[1] + marks)
+    return _SortedTable()
 
 
 class _SortedTable:
@@ -324,10 +317,8 @@ class _NativeTable:
 
     def _make(self, dtype: Any, capacity: int) -> None:
         bits = (2 * capacity - 1).bit_length()
-        self._kept, self._first = (
-            np.empty((capacity, self._columns), dtype),
-            np.empty(capacity, np.int64),
-        )
+        self._kept = np.empty((capacity, self._columns), dtype)
+        self._first = np.empty(capacity, np.int64)
         self._weight, self._slots = np.empty(capacity), np.full(2**bits, -1, np.int32)
         places = map(address, (self._kept, self._first, self._weight, self._slots))
         self._argument = _DistinctArgument(*places, 0, capacity, self._columns, bits)

@@ -22,7 +22,7 @@ from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
 from ...sweeps.statistics import KnownSums
 from ..procedure import FitContext, Stage, Swept
-from ..validation import host_array, real
+from ..validation import host_array, real, refuse_entries
 
 
 @dataclass(frozen=True)
@@ -165,16 +165,11 @@ def _whole_labels(estimator_name: str, n_clusters: int, numbers: Any, start: int
     elif numbers.dtype.kind not in "iu":
         raise ValueError(
             f"{estimator_name}: known_labels are {numbers.dtype}; give whole numbers from 0, -1 "
-            "where a label is not known (scikit-learn's "
-            "LabelEncoder numbers names)."
+            "where a label is not known (scikit-learn's LabelEncoder numbers names)."
         )
-    wrong = np.flatnonzero((numbers < -1) | (numbers >= n_clusters))
-    if len(wrong):
-        raise ValueError(
-            f"{estimator_name}(n_clusters={n_clusters}): known_labels[{start + wrong[0]}] is "
-            f"{numbers[wrong[0]]:g}; labels are 0 ... "
-            f"{n_clusters - 1}, or -1 where they are not known."
-        )
+    said = f"{estimator_name}(n_clusters={n_clusters}): known_labels"
+    why = f"labels are 0 ... {n_clusters - 1}, or -1 where they are not known"
+    refuse_entries((numbers < -1) | (numbers >= n_clusters), numbers, said, why, start)
     return np.asarray(numbers, np.intp)
 
 
@@ -184,12 +179,9 @@ def _checked_strengths(estimator_name: str, shares: Any, start: int = 0) -> Floa
         raise ValueError(
             f"{estimator_name}: label_strength is {shares.dtype}; give numbers from 0 to 1."
         )
-    wrong = np.flatnonzero(~((shares >= 0) & (shares <= 1)))  # NaN too
-    if len(wrong):
-        raise ValueError(
-            f"{estimator_name}: label_strength[{start + wrong[0]}] is {shares[wrong[0]]:g}; it is "
-            "a share of the weight, from 0 to 1."
-        )
+    wrong = ~((shares >= 0) & (shares <= 1))  # NaN too
+    why = "it is a share of the weight, from 0 to 1"
+    refuse_entries(wrong, shares, f"{estimator_name}: label_strength", why, start)
     return np.asarray(shares, np.float64)
 
 

@@ -8,7 +8,8 @@ from typing import cast
 
 import numpy as np
 
-from ...data.arrays import Array, is_foreign, one_hot
+from ...data.arrays import Array, is_foreign
+from ...data.partitions import one_hot
 from ...graphs.cut_refinement import refined_cut
 from ...kernels import PrecomputedGraphKernel
 from ...sampling.population import Population

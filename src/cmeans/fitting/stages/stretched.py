@@ -186,10 +186,9 @@ class StretchedClusters(Stage):
         said = f"{name}(covariance={swept.context.estimator.covariance!r})"
         if not space.takes_metrics:
             raise ValueError(
-                f"{said}: clusters have covariances among rows as they are, "
-                'kernel="linear" with metric="euclidean", or among the features of '
-                f'kernel="landmark_graph"; not in the space of {space.kernel!r}. Take one of '
-                "these, or leave covariance= out."
+                f'{said}: clusters have covariances among rows as they are, kernel="linear" with '
+                'metric="euclidean", or among the features of kernel="landmark_graph"; not in the '
+                f"space of {space.kernel!r}. Take one of these, or leave covariance= out."
             )
         diagonal = SHAPES[self.covariance.shape].is_diagonal
         if is_sparse(swept.geometry.blocks.x) and not diagonal:

@@ -86,14 +86,11 @@ def cut(blocks: Blocks, step: int, least: int) -> list[Span]:
     count = min(-(-blocks.n_rows // step), max(1, blocks.n_rows // least))
     bounds = np.linspace(0, blocks.n_rows, count + 1).astype(int)
     spans = list(itertools.pairwise(bounds.tolist()))
-    return (
-        spans
-        if blocks.alike
-        else [
-            spans[k]
-            for k in np.unique(np.concatenate(asked(blocks.weight, partial(_weighed, bounds))))
-        ]
-    )
+    if blocks.alike:
+        return spans
+    return [
+        spans[k] for k in np.unique(np.concatenate(asked(blocks.weight, partial(_weighed, bounds))))
+    ]
 
 
 def _weighed(bounds: IntArray, weight: Float64, start: int) -> IntArray:
@@ -132,11 +129,9 @@ def like_first(x: Array, stream: StreamState) -> Array:
     space = stream.past.space
     like = space.basis_points if stream.held is None else stream.held.x
     if like is not None and is_foreign(like):
-        return (
-            as_like(to_numpy(x), like)
-            if is_foreign(x) and namespace(x) is not namespace(like)
-            else in_form_of(x, like)
-        )
+        if is_foreign(x) and namespace(x) is not namespace(like):
+            return as_like(to_numpy(x), like)
+        return in_form_of(x, like)
     if like is not None and is_foreign(x):
         x = to_numpy(x)
     if is_foreign(x):
@@ -149,9 +144,8 @@ def warn_of_loss(loss: Float64, estimator_name: str) -> None:
     if len(loss) and loss.max() > MUCH_LOST:
         warn(
             f"{estimator_name}: on the way from chunk to chunk up to {100 * loss.max():.0f}% of a "
-            "centre's squared norm was lost, because "
-            "rows of one chunk do not span what those before had to say; take larger chunks, rows "
-            "in random order, or more landmarks.",
+            "centre's squared norm was lost, because rows of one chunk do not span what those "
+            "before had to say; take larger chunks, rows in random order, or more landmarks.",
             ConvergenceWarning,
         )
 
@@ -159,10 +153,8 @@ def warn_of_loss(loss: Float64, estimator_name: str) -> None:
 def checked_chunk_size(size: Any, word: str, n_clusters: Any, estimator_name: str) -> int:
     """Return the checked number of rows of a chunk; the first chunk needs a row for each
     cluster."""
-    least, step = (
-        integer(n_clusters, "n_clusters", estimator_name, 1),
-        integer(size, word, estimator_name, 1),
-    )
+    least = integer(n_clusters, "n_clusters", estimator_name, 1)
+    step = integer(size, word, estimator_name, 1)
     if step < least:
         raise ValueError(
             f"{estimator_name}({word}={step}): the first one needs at least n_clusters={least} "

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...data.arrays import foreign_like
+from ..validation import refuse_width
 
 
 def has_no_rows(X: Any) -> bool:
@@ -20,11 +21,8 @@ def has_no_rows(X: Any) -> bool:
 def refuse_other_width(model: Any, X: Any) -> None:
     """Refuse no rows of other columns than those of the fit."""
     known = vars(model).get("n_features_in_")
-    if known is not None and hasattr(X, "shape") and X.shape[1] != known:
-        raise ValueError(
-            f"X has {X.shape[1]} features, but {type(model).__name__} is expecting {known} "
-            "features as input."
-        )
+    if known is not None and hasattr(X, "shape"):
+        refuse_width(model, X.shape[1])
 
 
 def of_no_cluster(X: Any, n_rows: int, n_clusters: int, dtype: Any) -> dict[str, Any]:

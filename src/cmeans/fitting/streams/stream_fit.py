@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, Self, cast, get_args
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -15,25 +15,17 @@ from sklearn.exceptions import ConvergenceWarning
 from ...data.arrays import Float64, is_foreign, numpy_dtype
 from ...data.blocks import Blocks
 from ...data.known_labels import free_part, known_of
-from ...engines import Chain, ChunkedRows, Engine
+from ...engines import ChunkedRows, Engine
 from ...engines.base import Span
 from ...kernels import Kernel, LandmarkGraphKernel
-from ...rules import Fuzzy, Hard, Mixture, NoiseFuzzy, Rule
-from ...rules.base import rule_of
+from ...rules import Rule
 from ...runtime.callbacks import logger, verbose_log
-from ...runtime.checks import parameters_of
 from ...runtime.progress import Reporter, current_listeners
 from ...runtime.user_warnings import warn
 from ...sampling.population import population_of
 from ...solvers.checkpoints import CheckpointLog
 from ...solvers.fixed_point import Carried
-from ...solvers.multistart import (
-    FitResult,
-    FromStarts,
-    Runs,
-    best_of,
-    by_decreasing_mass,
-)
+from ...solvers.multistart import FitResult, FromStarts, Runs, best_of, by_decreasing_mass
 from ...solvers.observer import FitRecord, Observer
 from ...solvers.solution import Solution
 from ...spaces import Space
@@ -44,22 +36,17 @@ from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
 from ...sweeps.statistics import KnownSums
-from ..arguments import StreamRule, StretchedStreamRule, changed_among
+from ..attribute_names import OF_ROWS, restored_on_failure
 from ..covariance import Covariance, CovarianceName
 from ..fit import BaseCMeans
 from ..fit_plan import SWEEPS_AFTER_SAMPLES, usual_visits
-from ..fitted_attributes import (
-    OF_ROWS,
-    centre_attributes,
-    fallen_centres,
-    restored_on_failure,
-    warn_of_rows,
-)
+from ..fitted_attributes import centre_attributes
 from ..geometry import Geometry
 from ..init import InitContext, starts
 from ..kernel_evidence import given_kernel, settled_kernel
 from ..memory import MemoryPlan, require
 from ..procedure import FitContext, FitSettings, Method, Outcome, Procedure, Swept, method_of
+from ..result_warnings import fallen_centres, warn_of_rows
 from ..rows.out_of_range import refuse_overflow
 from ..space import estimator_graph
 from ..stages.known import beside_known, sums_of_known, with_second_moments
@@ -77,31 +64,13 @@ from .chunks import (
     warn_of_loss,
     with_weight,
 )
+from .each_chunk import EachChunk
 from .no_rows import has_no_rows, of_no_cluster, refuse_other_width
 from .numbering import numbers_of_labels, tied_numbers
+from .stream_rule import stream_rule
 from .stream_state import Chunk, ChunkResult, EarlyRows, FitSummary, StreamState, WarmupBuffer
 
-GAUSSIAN = "gaussian"  # the rule of mixtures, of streams whose clusters have covariances
 OF_SWEEPS = ("n_iter_", "converged_", "stop_reason_")
-
-
-@dataclass(frozen=True)
-class EachChunk(Chain[Any]):
-    """A stream: its state after each chunk."""
-
-    context: FitContext
-    # of the estimator, the fit, the state before, the rows of the chunk, an engine of their place
-    step: Callable[[Any, FitContext, Any, Blocks, Engine], Any]
-    told: Callable[[Any], Any] | None = None  # of a state that other machines have come to
-
-    def work(self, rows: ChunkedRows, task: int, kept: None, state: Any, engine: Engine) -> Any:
-        return self.step(self.context.estimator, self.context, state, rows.chunk(task), engine)
-
-    def sent(self) -> EachChunk:
-        return EachChunk(self.context.sent(), self.step)
-
-    def heard(self, state: Any) -> Any:
-        return state if self.told is None else self.told(state)
 
 
 class StreamingBase(BaseCMeans):
@@ -136,52 +105,9 @@ class StreamingBase(BaseCMeans):
     def _procedure(self) -> Procedure:
         name = type(self).__name__
         refuse_kernel_values(self.kernel, name)
-        rule = self._rule_asked(name)
+        rule = stream_rule(self, name)
         plain = Procedure(partial(method_of, rule), self._by_chunks)
         return stretched(plain, self.covariance, rule, name)
-
-    def _rule_asked(self, name: str) -> Rule:
-        """Return the rule of the parameters: a name has `m` and `noise` beside it, an object its
-        own."""
-        if self.rule == Fuzzy.name:
-            with parameters_of(name, share="noise"):
-                return Fuzzy(self.m) if self.noise is None else NoiseFuzzy(self.m, self.noise)
-        if self.rule == GAUSSIAN and "covariance" in vars(self):
-            return self._mixture(name)
-        names = StretchedStreamRule if "covariance" in vars(self) else StreamRule
-        rule = rule_of(self.rule, name, get_args(names))
-        if self.rule == Hard.name and self.noise is not None:
-            raise ValueError(
-                f"{name}(noise={self.noise!r}): there is no hard rule with noise; take "
-                'rule="fuzzy", or noise=None.'
-            )
-        if rule is self.rule:
-            for word in changed_among({"m", "noise"}, self):
-                raise ValueError(
-                    f"{name}({word}={getattr(self, word)!r}): rule={rule!r} is an object that "
-                    "holds its own parameters."
-                )
-        if rule.needs_pilot or rule.has_prices or rule.most_clusters is not None:
-            raise ValueError(
-                f"{name}(rule={rule!r}): a stream keeps no scales, prices or nearest clusters of "
-                "rows; give another rule."
-            )
-        return rule
-
-    def _mixture(self, name: str) -> Rule:
-        """Return the rule of a mixture of Gaussians."""
-        said = f'{name}(rule="{GAUSSIAN}"'
-        if self.noise is not None:
-            raise ValueError(
-                f"{said}, noise={self.noise!r}): a stream has no noise beside Gaussians so far; "
-                "take noise=None, or GaussianMixture."
-            )
-        if self.covariance is None:
-            raise ValueError(
-                f'{said}, covariance=None): Gaussians have covariances; take covariance="full", '
-                '"diag", "tied" or "spherical".'
-            )
-        return Mixture()
 
     def partial_fit(
         self,
@@ -257,20 +183,10 @@ class StreamingBase(BaseCMeans):
         given = read_rows(self, X, fitting=begins)
         if begins:
             given.name_columns(self)
-        weight, unit = weights_of(given, sample_weight, estimator_name)
-        blocks = Blocks(given.x, weight, unit=unit, limits=self._limits)
+        blocks = self._blocks(given.x, *weights_of(given, sample_weight, estimator_name))
         with verbose_log(self.verbose, estimator_name, self.tol), self._engine(blocks) as engine:
             context = FitContext(
-                self,
-                procedure,
-                settings,
-                given,
-                blocks,
-                engine,
-                None,
-                current_listeners(),
-                None,
-                FitRecord(),
+                self, procedure, settings, given, blocks, engine, listeners=current_listeners()
             )
             for stage in self._stages(procedure, settings, blocks, **told):
                 context = stage.settle(context)
@@ -289,7 +205,7 @@ class StreamingBase(BaseCMeans):
             reporter = Reporter(
                 context.listeners, f"chunk {1 if stream is None else stream.n_chunks + 1}"
             )
-            begun, again = stream is None, stream is not None and stream.held is None
+            begun, lay_apart = stream is None, stream is not None and stream.held is None
             seed = new_seed(settings) if stream is None else stream.seed
             stream, absorbed = self._absorb(stream, context, reporter, seed, early)
             result = self._result_of(
@@ -306,7 +222,7 @@ class StreamingBase(BaseCMeans):
                     self.objective_,
                 )
             warn_of_rows(absorbed.geometry, result, estimator_name)
-            self._warn_of_fallen(fallen_centres(absorbed.geometry, result), again)
+            self._warn_of_fallen(fallen_centres(absorbed.geometry, result, lay_apart=lay_apart))
             # later chunks are swept without the stages, which have settled what they are swept by
             for stage in context.stages[: len(procedure.stages)] if begun else ():
                 stage.restore(Outcome(absorbed.geometry, Method(absorbed.rule), result))
@@ -343,11 +259,10 @@ class StreamingBase(BaseCMeans):
         """Cluster all chunks, one after the other, those before the last only where a checkpoint
         has not kept them."""
         section, seed = context.section("chunks"), new_seed(context.settings)
-        found = (
-            None
-            if section.found is None
-            else FitSummary(*(section.found[name] for name in ("stream", "loss", "fell_short")))
-        )
+        if section.found is None:
+            found = None
+        else:
+            found = FitSummary(*(section.found[name] for name in ("stream", "loss", "fell_short")))
         summary, done = found, 0 if found is None else found.stream.n_chunks
         chunks = ChunkedRows(context.blocks, spans[done:], range(done, len(spans)))
         each = EachChunk(
@@ -389,10 +304,8 @@ class StreamingBase(BaseCMeans):
         callbacks may end the fit there."""
         absorbed, number = summary.last, summary.stream.n_chunks - 1
         solution, n_rows = absorbed.solution, spans[number][1] - spans[number][0]
-        reporter, max_iter = (
-            Reporter(context.listeners, "chunk", number, len(spans)),
-            context.settings.stopping.max_iter,
-        )
+        reporter = Reporter(context.listeners, "chunk", number, len(spans))
+        max_iter = context.settings.stopping.max_iter
         reporter.emit(
             reporter.stage,
             solution.n_iter,
@@ -527,18 +440,15 @@ class StreamingBase(BaseCMeans):
     def _found(self, chunk: Chunk, geometry: Geometry, method: Method) -> tuple[Problem, Solution]:
         """Return the best of the starts on a first chunk, and the problem with the rule that it
         leads to."""
-        problem, settings = (
-            self._chunk_problem(chunk, geometry, method.rule),
-            chunk.context.settings,
-        )
+        problem = self._chunk_problem(chunk, geometry, method.rule)
+        settings = chunk.context.settings
         init_context = InitContext(type(self).__name__, settings.n_clusters, geometry, problem)
         first = starts(self.init, settings.n_init, init_context, chunk.rng("start"))
         observer = self._chunk_observer(chunk, geometry, method.rule)
-        search = (
-            self._breathing(geometry, settings.search.method, chunk.rng("search"))
-            if problem.known is None
-            else None
-        )
+        if problem.known is None:
+            search = self._breathing(geometry, settings.search.method, chunk.rng("search"))
+        else:
+            search = None
         swept = self._prepared(chunk, geometry, problem, method)
         if swept is None:
             best = best_of(first, settings.n_init, problem, observer, stage="chunk", search=search)
@@ -611,23 +521,15 @@ class StreamingBase(BaseCMeans):
         stream: StreamState,
     ) -> FitResult:
         """Return the fit result of the centres for rows, in the form that the model keeps."""
-        past, rule, solution, blocks = (
-            absorbed.past,
-            absorbed.rule,
-            absorbed.solution,
-            context.blocks,
-        )
+        past = absorbed.past
+        rule = absorbed.rule
+        solution = absorbed.solution
+        blocks = context.blocks
         space, state = past.portable_state
         if rows is None:
             rows = RepresentedRows(space, free_part(blocks), 0, training=False)
         assignment = assign_all(
-            rows,
-            space,
-            rule,
-            state,
-            context.engine,
-            Reporter(context.listeners),
-            here=False,
+            rows, space, rule, state, context.engine, Reporter(context.listeners), here=False
         )
         whole = RepresentedRows(space, blocks, 0)
         known = sums_of_known(whole, len(state.centres), context.engine)
@@ -646,20 +548,11 @@ class StreamingBase(BaseCMeans):
             stream.row_visits + blocks.n_rows,
         )
 
-    def _warn_of_fallen(self, fallen: str | None, again: bool) -> None:
-        """Warn of centres that have fallen together, once in a stream; `again`: they lay apart in
-        the chunk before."""
-        if fallen is None or "_has_fallen" in vars(self):
-            return
-        if again:
-            fallen = (
-                "centres that lay apart have come together, as rows in the order of their clusters "
-                "make them, or memberships that are too soft. Take rows in random order, larger "
-                "chunks, harder memberships, or StreamingGaussianMixture, whose clusters come and "
-                "go."
-            )
-        self._has_fallen = True
-        warn(f"{type(self).__name__}: {fallen}", ConvergenceWarning)
+    def _warn_of_fallen(self, fallen: str | None) -> None:
+        """Warn once of a stream's centres that have fallen together."""
+        if fallen is not None and "_has_fallen" not in vars(self):
+            self._has_fallen = True
+            warn(f"{type(self).__name__}: {fallen}", ConvergenceWarning)
 
     def _keep_no_clusters(self, X: Any, n_rows: int, n_clusters: int, dtype: Any) -> None:
         """Keep the attributes of rows that are in no cluster yet, or are none."""

@@ -198,11 +198,10 @@ class ChunkResult:
             self.geometry, space=self.past.space, blocks=blocks.between(0, 0), former=None
         )
         solution = self.solution
-        last = (
-            None
-            if solution.last is None
-            else (solution.state, replace(solution.last[1], moment=np.zeros((0, 0)), hard=None))
-        )
+        if solution.last is None:
+            last = None
+        else:
+            last = (solution.state, replace(solution.last[1], moment=np.zeros((0, 0)), hard=None))
         return replace(
             self, geometry=geometry, solution=replace(solution, sweep=None, last=last), rows=None
         )

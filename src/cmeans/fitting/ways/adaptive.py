@@ -33,14 +33,7 @@ from ..fit_plan import adaptive_visits
 from ..fitted_attributes import certified
 from ..geometry import Geometry
 from ..kernel_evidence import given_kernel
-from ..procedure import (
-    FitContext,
-    FitSettings,
-    Method,
-    Outcome,
-    PlannedEvidence,
-    Procedure,
-)
+from ..procedure import FitContext, FitSettings, Method, Outcome, PlannedEvidence, Procedure
 from ..space import build_geometry
 from ..stages.scaled import ScaledFeatures
 from ..validation import one_of, real
@@ -156,11 +149,9 @@ def _without_crumbs(stage: OneScale, scope: str) -> OneScale:
         return stage
     again = stage.given.solve(solution.state[kept], stage.step, scope)
     visits = stage.found.row_visits + part.n_rows + again.row_visits
-    return (
-        stage
-        if again.verdict is Verdict.EMPTY
-        else replace(stage, found=BestRun(again, None, visits))
-    )
+    if again.verdict is Verdict.EMPTY:
+        return stage
+    return replace(stage, found=BestRun(again, None, visits))
 
 
 def _judged(stage: OneScale) -> OneScale:
@@ -256,8 +247,7 @@ class BaseAdaptive(BaseCMeans):
         if not whole or first != 1 or int(most) < 1:
             raise ValueError(
                 f'{given}: the number of clusters is a result here; give "auto", or a range (1, '
-                "most), such as "
-                f"n_clusters=(1, {self._usual_most})."
+                f"most), such as n_clusters=(1, {self._usual_most})."
             )
         return int(most)
 
@@ -265,22 +255,19 @@ class BaseAdaptive(BaseCMeans):
         """Return the checked rule; `automatic_share` is K of sparsity="auto"."""
         estimator_name = type(self).__name__
         automatic = isinstance(self.sparsity, str) and self.sparsity == "auto"
-        sparsity = (
-            None
-            if automatic
-            else real(self.sparsity, "sparsity", estimator_name, others='"auto" or ')
-        )
+        if automatic:
+            sparsity = None
+        else:
+            sparsity = real(self.sparsity, "sparsity", estimator_name, others='"auto" or ')
         p = real(self.p, "p", estimator_name)
         if not 0 < p < 1:
             raise ValueError(
                 f"{estimator_name}(p={self.p!r}): p must lie between 0 and 1, both left out."
             )
         rule = SparsePossibilistic(sparsity, 0.0, p)
-        return (
-            replace(rule, share=automatic_share * min(1.0, rule.largest_share))
-            if sparsity is None
-            else rule
-        )
+        if sparsity is None:
+            return replace(rule, share=automatic_share * min(1.0, rule.largest_share))
+        return rule
 
     def _remembered(self, settings: FitSettings, blocks: Blocks) -> int:
         """A row number each, and the sample that clusters are sought on, as it is and as the space
@@ -348,11 +335,10 @@ def _part_of(
         return geometry, whole
     positions, weights = sample(population, most, rng)
     numbers = population.at(positions)
-    apart = (
-        isolated_rows(geometry.metric, numbers, weights)
-        if spare
-        else np.zeros(len(numbers), dtype=bool)
-    )
+    if spare:
+        apart = isolated_rows(geometry.metric, numbers, weights)
+    else:
+        apart = np.zeros(len(numbers), dtype=bool)
     if len(population) <= most and not apart.any():
         return geometry, whole
     rows = whole.rows.part(numbers[~apart], weights[~apart])

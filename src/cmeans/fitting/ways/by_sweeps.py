@@ -27,9 +27,10 @@ from ...sweeps.choice import labels_tell, memory_of
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
+from ..attribute_names import OF_ROWS
 from ..expected_space import ExpectedRows, ExpectedSpace, expected_space
 from ..fit_plan import usual_visits, visits_of_runs
-from ..fitted_attributes import OF_ROWS, certified, model_attributes
+from ..fitted_attributes import certified, model_attributes
 from ..geometry import Geometry
 from ..init import InitContext, hierarchical_starts, starts
 from ..memory import FitSizes, MemoryPlan, of_start, plan
@@ -62,10 +63,8 @@ class BySweeps:
 
     def _by_sweeps(self, context: FitContext) -> Outcome:
         """Sweep from every start, and return the best result."""
-        settings, placed = (
-            context.settings,
-            context.placed(build_geometry(self._space_request(context, context.blocks))),
-        )
+        settings = context.settings
+        placed = context.placed(build_geometry(self._space_request(context, context.blocks)))
         geometry, method = context.procedure.in_its_space(placed)
         method = context.described(method)
         rows = self._rows_for(context, geometry, method.rule)
@@ -83,11 +82,10 @@ class BySweeps:
         init = InitContext(
             type(self).__name__, settings.n_clusters, geometry, swept.starting, at_most=fewer
         )
-        first = (
-            hierarchical_starts(settings.n_init, init, settings.rng)
-            if in_levels
-            else starts(self.init, settings.n_init, init, settings.rng)
-        )
+        if in_levels:
+            first = hierarchical_starts(settings.n_init, init, settings.rng)
+        else:
+            first = starts(self.init, settings.n_init, init, settings.rng)
         schedule, search = self._schedule(settings, swept), self._searching(swept, settings)
         observer = self._observer(context, geometry, method)
         with self._interruptible(context, geometry, method):
@@ -216,10 +214,8 @@ class BySweeps:
         """Return the planned memory of a fit of these rows in a space, or in one as it is
         expected."""
         settings, c = context.settings, context.settings.n_clusters
-        known, sizes = (
-            memory_of(space, blocks, rule, c),
-            self._sample_sizes(settings, space, blocks),
-        )
+        known = memory_of(space, blocks, rule, c)
+        sizes = self._sample_sizes(settings, space, blocks)
         held = space.bytes_of_rows + self._remembered(settings, blocks)
         held += sum(stage.bytes_beside(blocks) for stage in context.procedure.stages)
         init = vars(self).get("init")
@@ -308,11 +304,9 @@ class BySweeps:
                 state, method = interim.state.at(centres), replace(method, rule=interim.rule)
                 for name, value in self._model_attributes(geometry, method, space, state).items():
                     setattr(self, name, value)
-                self.converged_, self.stop_reason_, self.n_iter_ = (
-                    False,
-                    f"interrupted after {interim.n_iter} sweeps",
-                    interim.n_iter,
-                )
+                self.converged_ = False
+                self.stop_reason_ = f"interrupted after {interim.n_iter} sweeps"
+                self.n_iter_ = interim.n_iter
                 self.n_clusters_, self.approximation_ = len(centres), None
                 context.record.kept = True
             raise

@@ -120,11 +120,10 @@ class CentresDisplay(Display):
             raise ValueError(
                 f"{caller}: centres have shape {values.shape}; finite numbers (c, d) are needed."
             )
-        columns = (
-            [f"column {k}" for k in range(values.shape[1])]
-            if feature_names is None
-            else list(feature_names)
-        )
+        if feature_names is None:
+            columns = [f"column {k}" for k in range(values.shape[1])]
+        else:
+            columns = list(feature_names)
         if len(columns) != values.shape[1]:
             raise ValueError(
                 f"{caller}(feature_names=...): {len(columns)} names for {values.shape[1]} columns."
@@ -178,12 +177,7 @@ class CentresDisplay(Display):
         values = self.values[:, self.shown_].T
         most = float(np.abs(values).max()) or 1.0
         self.image_ = self.ax_.imshow(
-            values,
-            cmap=DIVERGING,
-            vmin=-most,
-            vmax=most,
-            aspect="auto",
-            interpolation="nearest",
+            values, cmap=DIVERGING, vmin=-most, vmax=most, aspect="auto", interpolation="nearest"
         )
         self.figure_.colorbar(
             self.image_, ax=self.ax_, label="deviations from the mean of all rows"

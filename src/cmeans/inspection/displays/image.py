@@ -118,11 +118,10 @@ class ImageDisplay:
             raise ValueError(
                 f"{caller}(shape={shape!r}): {len(own)} labels are no image of that shape."
             )
-        u = (
-            None
-            if memberships is None
-            else checked_memberships(memberships, caller, len(own)).reshape(height, width, -1)
-        )
+        if memberships is None:
+            u = None
+        else:
+            u = checked_memberships(memberships, caller, len(own)).reshape(height, width, -1)
         return cls(own.reshape(height, width), u).plot(figure=figure)
 
     def plot(self, *, figure: Any = None) -> Self:

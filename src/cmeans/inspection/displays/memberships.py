@@ -76,28 +76,36 @@ class MembershipDisplay(Display):
         ).plot(ax=ax)
 
     def _draw(self) -> None:
-        n, c = self.memberships.shape
         if self.kind == "heatmap":
-            order = thinned(
-                by_cluster(np.argmax(self.memberships, axis=1), self.memberships.max(axis=1))
-            )
-            self.image_ = self.ax_.imshow(
-                self.memberships[order],
-                aspect="auto",
-                vmin=0,
-                vmax=1,
-                cmap=SEQUENTIAL,
-                interpolation="nearest",
-            )
-            self.ax_.set(
-                xlabel="cluster",
-                ylabel="rows, cluster by cluster",
-                xticks=range(c) if c <= 30 else [],
-                yticks=[],
-            )
-            self.figure_.colorbar(self.image_, ax=self.ax_, label="membership")
-            self._say(self._finding())
-            return
+            self._draw_map()
+        else:
+            self._draw_profiles()
+        clear = float((self.memberships.max(axis=1) >= HALF).mean())
+        self._say(f"{percent(clear)} of the rows belong to a cluster by half or more")
+
+    def _draw_map(self) -> None:
+        c = self.memberships.shape[1]
+        order = thinned(
+            by_cluster(np.argmax(self.memberships, axis=1), self.memberships.max(axis=1))
+        )
+        self.image_ = self.ax_.imshow(
+            self.memberships[order],
+            aspect="auto",
+            vmin=0,
+            vmax=1,
+            cmap=SEQUENTIAL,
+            interpolation="nearest",
+        )
+        self.ax_.set(
+            xlabel="cluster",
+            ylabel="rows, cluster by cluster",
+            xticks=range(c) if c <= 30 else [],
+            yticks=[],
+        )
+        self.figure_.colorbar(self.image_, ax=self.ax_, label="membership")
+
+    def _draw_profiles(self) -> None:
+        n, c = self.memberships.shape
         falling = -np.sort(-self.memberships, axis=0)
         shown = thinned(np.arange(n))
         share = (shown + 1) / n
@@ -109,7 +117,6 @@ class MembershipDisplay(Display):
             self.ax_.set(xlabel="rows, in the order of their membership", ylabel="cluster")
             self.ax_.set_xlim(0, share[some - 1])
             self.ax_.xaxis.set_major_formatter(lambda value, _: percent(value))
-            self._say(self._finding())
             return
         self.lines_ = [
             self.ax_.plot(share, falling[shown, j], color=colour(j))[0] for j in range(c)
@@ -121,8 +128,3 @@ class MembershipDisplay(Display):
         self.ax_.set(xlim=(0, 1), ylim=(0, 1.02))
         self.ax_.xaxis.set_major_formatter(lambda value, _: percent(value))
         name_groups(self.ax_, self.lines_, list(map(str, range(c))), "cluster")
-        self._say(self._finding())
-
-    def _finding(self) -> str:
-        clear = float((self.memberships.max(axis=1) >= HALF).mean())
-        return f"{percent(clear)} of the rows belong to a cluster by half or more"

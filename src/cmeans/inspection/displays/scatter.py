@@ -182,11 +182,10 @@ class ScatterDisplay(Display):
                 f"{caller}(columns={columns!r}): give two column numbers from 0 to "
                 f"{x.shape[1] - 1}."
             )
-        strength = (
-            None
-            if memberships is None
-            else checked_memberships(memberships, caller, len(own)).max(axis=1)
-        )
+        if memberships is None:
+            strength = None
+        else:
+            strength = checked_memberships(memberships, caller, len(own)).max(axis=1)
         names = [f"column {one}" for one in columns] if axis_names is None else axis_names
         return cls(x[:, list(columns)], own, strength=strength, axis_names=names).plot(ax=ax)
 

@@ -74,8 +74,7 @@ class TendencyDisplay(Display):
         if kernel.takes_kernel_values or seen.x is None:
             raise ValueError(
                 f"{caller}: a precomputed kernel gives no distances between rows of X; pass them, "
-                "sqrt(K_ii + K_jj - 2 K_ij), to "
-                f"{cls.__name__}.from_predictions."
+                f"sqrt(K_ii + K_jj - 2 K_ij), to {cls.__name__}.from_predictions."
             )
         x = in_float64(seen.x)
         known: Affinity = KernelAffinity(kernel, x)

@@ -30,11 +30,7 @@ NAME = 80  # characters at most of a name that is shown
 
 
 def contents(
-    model: Any,
-    page: PageRows,
-    names: Sequence[str],
-    findings: Findings,
-    notes: Sequence[str] = (),
+    model: Any, page: PageRows, names: Sequence[str], findings: Findings, notes: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Return all that the template of a page shows: of a model or a pipeline, its rows, and their
     names."""

@@ -204,12 +204,10 @@ class _BatchedWalk:
 
         def weights(search: QuantileSearch) -> Any:
             known = search == QuantileSearch() and not flat
-            return (
-                looked
-                if known
-                else self.problem.engine.fold(
-                    self.problem.rows, _ReachPass(search, flat), kept=self.kept
-                )
+            if known:
+                return looked
+            return self.problem.engine.fold(
+                self.problem.rows, _ReachPass(search, flat), kept=self.kept
             )
 
         longest, before = quantile_of_sums(weights, quantile), self.sums
@@ -255,10 +253,8 @@ class _BatchedCourse:
             labels = walk.problem.rows.blocks.by_row(label_type(len(walk.sums.mass)))
             found["labels"].read_into(labels)
             n_active = walk.written(OntoPartition(labels))
-        walk.sums, walk.row_visits = (
-            PathSums(found["mass"], found["moment"], n_active),
-            found["visits"],
-        )
+        walk.sums = PathSums(found["mass"], found["moment"], n_active)
+        walk.row_visits = found["visits"]
         return cls(walk, as_list(found["history"]), as_list(found["steps"]), found["ended"])
 
     def packed(self) -> Packed:
@@ -295,11 +291,10 @@ def follow_batched(
         start = GivenStart(start.rule, start.n_clusters, p)
     sums, kept = problem.engine.keep(problem.rows, start)
     walk = _BatchedWalk(problem, kept, sums, sums.least, constant, problem.n_rows)
-    course = (
-        _BatchedCourse.begun(walk)
-        if section.found is None
-        else _BatchedCourse.found(walk, section.found)
-    )
+    if section.found is None:
+        course = _BatchedCourse.begun(walk)
+    else:
+        course = _BatchedCourse.found(walk, section.found)
     centres, history, steps, between = walk.centres, course.history, course.steps, True
     _note(observer, problem, centres, len(steps), history[-1] if steps else math.inf)
     try:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...data.arrays import Array, Float64, IntArray, Partition, dense_like, numpy_dtype
+from ...data.arrays import Array, Float64, IntArray, dense_like, numpy_dtype
 from ...data.outputs import RowOutputs, label_type
+from ...data.partitions import Partition
 from ...engines import NumberedPass, Pass
 from ...rules import Rule
 from ...sampling.drawing import exponentials

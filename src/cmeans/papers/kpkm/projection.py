@@ -96,10 +96,8 @@ class _Walk:
 
     def keep_up(self, rows: IntArray) -> None:
         """From now on keep up the products of these rows, while many of them move."""
-        self.near, self._among = (
-            rows,
-            self.gram if len(rows) == len(self.p) else self.gram.among(rows),
-        )
+        self.near = rows
+        self._among = self.gram if len(rows) == len(self.p) else self.gram.among(rows)
 
     def undecided(self) -> IntArray:
         """Rows that count and have more than one free cluster."""
@@ -163,11 +161,9 @@ class _GradientCourse:
     @classmethod
     def found(cls, walk: _Walk, found: Packed) -> _GradientCourse:
         """Return the walk as a checkpoint has kept it."""
-        walk.p, walk.free, walk.products = (
-            found["p"],
-            found["free"].astype(np.bool_),
-            found["products"],
-        )
+        walk.p = found["p"]
+        walk.free = found["free"].astype(np.bool_)
+        walk.products = found["products"]
         walk.mass, walk.squares, walk.stale = found["mass"], found["squares"], found["stale"]
         walk.keep_up(found["near"])
         numbers = found["lowest"], found["ended"], found["finished"]
@@ -217,11 +213,10 @@ def follow(
     """
     section = section or CheckpointSection()
     walk = _Walk(gram, weight, start.copy(), start > 0, constant)
-    course = (
-        _GradientCourse.begun(walk)
-        if section.found is None
-        else _GradientCourse.found(walk, section.found)
-    )
+    if section.found is None:
+        course = _GradientCourse.begun(walk)
+    else:
+        course = _GradientCourse.found(walk, section.found)
     between = True
     try:
         while len(course.steps) < max_iter and not course.ended and not course.finished:

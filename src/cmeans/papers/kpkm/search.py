@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...data.arrays import Array, Float64, one_hot, to_numpy
+from ...data.arrays import Array, Float64, to_numpy
+from ...data.partitions import one_hot
 from ...sampling.population import Population
 from ...solvers.fixed_point import solve
 from ...solvers.observer import Observer, Progressed

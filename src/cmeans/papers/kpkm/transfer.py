@@ -45,7 +45,6 @@ class Transferred:
     """A partition from which no single move leads down, unless the passes ran out."""
 
     kept: Any  # `KeptLabels`, wherever the rows are
-    n_moves: int
     row_visits: int
 
 
@@ -108,7 +107,7 @@ def transfer(
     """Pass over the rows until no move lowers the objective, `max_passes` times at most; `kept`:
     the partition made by `state`."""
     section, rows, engine = section or CheckpointSection(), problem.rows, problem.engine
-    found, passes, moves, last = section.found, 0, 0, 1
+    found, passes, last = section.found, 0, 1
     if found is None:
         sums = engine.fold(rows, SumsPass(problem.rule), kept=kept)
         moving = _Moving(sums.mass, sums.moment)
@@ -118,29 +117,21 @@ def transfer(
         _, kept = engine.keep(rows, LabelPass(problem.rule, state, labels))
         moving = _Moving(found["mass"], found["moment"])
         passes = found["passes"]
-        moves = found["moves"]
         last = found["last"]
 
     def packed() -> Packed:
         sums = {"mass": moving.mass, "moment": moving.moment}
-        return {
-            "labels": Beside(kept.column("labels")),
-            **sums,
-            "passes": passes,
-            "moves": moves,
-            "last": last,
-        }
+        return {"labels": Beside(kept.column("labels")), **sums, "passes": passes, "last": last}
 
     while passes < max_passes and last:
         ((moving, kept),) = deque(
             engine.follow(rows, _MovingChain(), replace(moving, moves=0), kept), maxlen=1
         )
         passes, last = passes + 1, moving.moves
-        moves += last
         # an interrupt in the middle of a pass leaves what was written before it
         section.note(packed)
     section.end(packed)
-    return Transferred(kept, moves, (1 + passes) * rows.n_rows)
+    return Transferred(kept, (1 + passes) * rows.n_rows)
 
 
 def transfer_in_memory(

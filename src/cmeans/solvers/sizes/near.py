@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import native
-from ...data.arrays import Array, Float64, IntArray, Partition
+from ...data.arrays import Array, Float64, IntArray
+from ...data.partitions import Partition
 from ...native.calls import ADDRESS, REAL, WHOLE, address
 from ...runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ...spaces import Space

@@ -1,9 +1,10 @@
 """Clusters with metrics of their own: covariances from second moments, and the solver that finds
 them."""
 
+from .rows import FilledRows
 from .shapes import SHAPES, Shape
 from .shrinkage import Shrinkage, StandardColumns
-from .solve import RANDOM_STARTS, FilledRows, GivenClusters, Mapped, Stretched, shown_rows
+from .solve import RANDOM_STARTS, GivenClusters, Mapped, Stretched, shown_rows
 from .step import NextClusters
 from .volumes import EqualVolumes, FreeVolumes, MixtureVolumes, UniformNoise, Volumes
 

@@ -4,27 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ...data.arrays import (
-    Array,
-    Float64,
-    IntArray,
-    as_like,
-    host_float64,
-    is_sparse,
-    namespace,
-    resolution,
-)
-from ...data.blocks import blocks_of
-from ...rules import Rule, SizedHard
+from ...data.arrays import Float64
+from ...rules import Rule
 from ...sampling.population import Population, draw, sample
-from ...spaces import Metrics, ProductRows
 from ...spaces.centres import Centres
-from ...spaces.completed import CompletedRows
 from ...sweeps.passes import PartitionPass
 from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
@@ -35,8 +22,9 @@ from ..multistart import BestRun, FitResult, Runs, ScalesPilot, Solving, best_of
 from ..observer import Observer, Progressed, known
 from ..solution import Solution
 from ..stopping import reason
-from .shapes import Shape, diagonals, inverse_factors
-from .shrinkage import RIDGE, Shrinkage, StandardColumns
+from .rows import FilledRows, RowsToStretch
+from .shapes import Shape
+from .shrinkage import Shrinkage
 from .step import NextClusters, ObjectiveStands
 from .volumes import SweptSums, Volumes
 
@@ -45,13 +33,6 @@ RANDOM_STARTS = 6  # from random rows
 # each cluster and column, so that what a run gains by fitting single rows is small beside much; and
 # at least
 SHOWING_ROWS, LEAST_SHOWING = 50, 2000
-# of the Gaussian of values that are there: sweeps at most, and the change of a covariance in one,
-# in standard columns, below which they end
-MOST_SWEEPS, SETTLED = 100, 1e-6
-FILLED_VALUES = 2**22  # of covariances at once
-ROUNDINGS = 4  # of a column's typical value: deviations that are no larger say nothing
-# the same share where squares are sums about the origin, of CSR rows
-SPARSE_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -74,26 +55,6 @@ class Mapped(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FilledRows:
-    """A function of rows: the same with what one Gaussian expects in place of missing values."""
-
-    metric: Metrics  # one
-    mean: Float64  # (r,) the point of it
-
-    def __call__(self, x: Array) -> Array:
-        # a row's pattern of holes may have a covariance of its own
-        step = max(FILLED_VALUES // len(self.mean) ** 2, 1)
-        return namespace(x).concat([self._filled(part) for part in blocks_of(x, step)])
-
-    def _filled(self, x: Array) -> Array:
-        away = host_float64(x) - self.mean
-        holes = np.isnan(away)
-        given = ProductRows(np.where(holes, 0.0, away), np.zeros(len(away)), holes)
-        seen = CompletedRows.of(given, self.metric, np.zeros((1, len(self.mean))))
-        return namespace(x).where(namespace(x).isnan(x), as_like(seen.x[0] + self.mean, x), x)
-
-
-@dataclass(frozen=True)
 class StretchedStart:
     """Clusters that a run starts from, and in words where they come from."""
 
@@ -107,7 +68,7 @@ class Showing:
     """Some rows that stand for all, on which runs show what they gain."""
 
     problem: Problem
-    rows: _RowsToStretch
+    rows: RowsToStretch
 
 
 @dataclass(frozen=True)
@@ -143,7 +104,7 @@ class Stretched(Solving):
     def best(self, runs: Runs) -> tuple[Problem, BestRun]:
         problem = runs.problem
         source = self.near or self
-        rows = _RowsToStretch.of(
+        rows = RowsToStretch.of(
             problem if self.near is None else source.partition.problem, self.shape
         )
         hidden = runs.observer.of_pilot(lambda *_: None)
@@ -186,10 +147,8 @@ class Stretched(Solving):
         result = concluded(best, problem, observer, numbered_along=numbered_along)
         ends, unit = cast(ObjectiveStands, problem.stopping.criterion), problem.rows.blocks.unit
         final = result.assignment
-        swept, shrinkage = (
-            SweptSums(final.objective / unit, final.mass, ends.weight),
-            ends.step.shrinkage,
-        )
+        swept = SweptSums(final.objective / unit, final.mass, ends.weight)
+        shrinkage = ends.step.shrinkage
         value = unit * self.volumes.objective(shrinkage, swept, result.state)
         found = self.volumes.attributes(shrinkage, swept, result.state)
         return replace(
@@ -200,7 +159,7 @@ class Stretched(Solving):
             attributes={**best.attributes, **found},
         )
 
-    def _shrinkage(self, rows: _RowsToStretch, plain: State, partition: Statistics) -> Shrinkage:
+    def _shrinkage(self, rows: RowsToStretch, plain: State, partition: Statistics) -> Shrinkage:
         about = partition.about(rows.problem.means(plain, partition)).second
         assert about is not None, "the state that was swept has metrics"
         several = about.holds_members
@@ -215,7 +174,7 @@ class Stretched(Solving):
         self,
         problem: Problem,
         step: NextClusters,
-        rows: _RowsToStretch,
+        rows: RowsToStretch,
         plain: State,
         showing: Showing,
         observer: Observer,
@@ -247,7 +206,7 @@ class Stretched(Solving):
                 step.start(showing.problem, sums, near), "random rows", is_random=True
             )
 
-    def _showing(self, problem: Problem, rows: _RowsToStretch, c: int) -> Showing:
+    def _showing(self, problem: Problem, rows: RowsToStretch, c: int) -> Showing:
         """Return a fair sample of the rows, on which starts from random rows show what they gain;
         all of them where these are few, or where a sample's clusters may have no inverse
         covariance."""
@@ -262,7 +221,7 @@ class Stretched(Solving):
         )
 
     def _given(
-        self, given: GivenClusters, problem: Problem, step: NextClusters, rows: _RowsToStretch
+        self, given: GivenClusters, problem: Problem, step: NextClusters, rows: RowsToStretch
     ) -> State:
         """Return the clusters of a start that is given."""
         plain = self.shape.identity(rows.width)
@@ -282,165 +241,11 @@ class Stretched(Solving):
         return self.volumes.state(step.shrinkage, given.centres, inwards, given.shares, weight)
 
 
-@dataclass(frozen=True)
-class _RowsToStretch:
-    """Rows of which the total covariance is known."""
-
-    problem: Problem
-    columns: StandardColumns
-    mean: Centres  # one
-    point: Float64  # (r,) the mean as a row, where centres are points
-    total: Float64  # (r, r) or (r,) the covariance of all rows
-
-    # (r, r) or (r,) the mean covariance of what is missing, where expectations stand in its place
-    lacking: Float64 | None = None
-    expected: FilledRows | None = None  # what the rows lack, by one Gaussian; None: nothing
-    sweeps: int = 2  # that this took, and one of the last pass
-
-    @classmethod
-    def of(cls, problem: Problem, shape: Shape) -> _RowsToStretch:
-        """Return the rows of a problem, by one sweep of a single cluster; where values are missing,
-        by those that find the Gaussian of the values that are there (EM)."""
-        first = problem.space.first_metric(diagonal=shape.is_diagonal)
-        state = State(Centres.orthonormal(np.zeros((1, problem.space.n_coordinates))), None, first)
-        rows = cls._swept(problem, shape, state)
-        while rows.expected is not None and rows.sweeps < MOST_SWEEPS:
-            new = cls._swept(problem, shape, rows.as_cluster)
-            change = np.abs(new.covariance - rows.covariance).max()
-            rows = replace(new, sweeps=rows.sweeps + 1)
-            if change <= SETTLED:
-                break
-        return rows
-
-    @classmethod
-    def _swept(cls, problem: Problem, shape: Shape, state: State) -> _RowsToStretch:
-        sums = _hard_sums(problem.whole, state)
-        centres = problem.space.centres(sums.pulling_mass, sums.moment)
-        about = sums.about(centres).second
-        assert about is not None, "the state that was swept has metrics"
-        covariance = about.values / sums.covered_mass[0]
-        variances = np.maximum(diagonals(covariance)[0], 0.0)
-        points = problem.space.as_points(centres)
-        point = centres.coordinates[0] if points is None else points[0]
-        x = problem.rows.blocks.x
-        digits = SPARSE_ROUNDING if is_sparse(x) else ROUNDINGS * resolution(x.dtype)
-        rounding = digits * np.abs(point)
-        deviations = np.where(variances > rounding**2, np.sqrt(variances), 0.0)
-        if not deviations.any():
-            raise ValueError(
-                "all rows of positive weight are equal, so that they have no covariance (n_samples="
-                f"{problem.n_rows}); give rows that differ, or cluster them without covariances."
-            )
-        if shape.is_round:
-            deviations = np.where(deviations > 0, np.sqrt(np.mean(variances[deviations > 0])), 0.0)
-        columns = StandardColumns(deviations)
-        expected = None
-        if problem.space.completes_rows:
-            before = problem.space.as_points(state.centres)
-            assert before is not None, "rows with missing values are points"
-            assert state.metrics is not None, "so that their covariance is known"
-            expected = FilledRows(state.metrics, before[0])
-        return cls(problem, columns, centres, point, covariance[0], expected=expected)
-
-    @cached_property
-    def covariance(self) -> Float64:
-        """(l, l) or (l,) that of all rows in standard columns."""
-        inside: Float64 = self.columns.inwards(self.total[None])[0]
-        return inside
-
-    @property
-    def variances(self) -> Float64:
-        """(r,) of the columns."""
-        found: Float64 = diagonals(self.total[None])[0]
-        return np.maximum(found, 0.0)
-
-    @property
-    def as_cluster(self) -> State:
-        """All rows as one cluster of their covariance."""
-        factor = inverse_factors((self.covariance + RIDGE * self._identity)[None])
-        return State(self.mean, None, self.columns.metrics(factor))
-
-    def filled(self, problem: Problem) -> _RowsToStretch:
-        """Return the same rows where expectations stand in place of what they lack."""
-        one = Metrics.same(np.ones(self.width) if self.total.ndim == 1 else np.eye(self.width), 1)
-        second = _hard_sums(problem.whole, State(self.mean, None, one)).about(self.mean).second
-        assert second is not None, "the state that was swept has metrics"
-        lacking = self.total - second.values[0] / self.problem.whole.rows.blocks.weight.sum()
-        return replace(self, problem=problem, lacking=lacking)
-
-    def part(self, numbers: IntArray, weights: Float64) -> _RowsToStretch:
-        """Return some of the rows, which stand for all; those without weight stay without."""
-        weights = np.where(self.problem.rows.blocks.weight[numbers] > 0, weights, 0.0)
-        problem = self.problem.on_sample(numbers, weights, self.problem.stopping)
-        return replace(self, problem=problem)
-
-    @property
-    def width(self) -> int:
-        """r, the number of coordinates."""
-        return len(self.point)
-
-    @property
-    def standard(self) -> Float64:
-        """(r, r) or (r,) the factor that divides columns by their deviations."""
-        return self.metric_of(self._identity)
-
-    @cached_property
-    def whitening(self) -> Float64:
-        """(l, l) or (l,) the factor of the total covariance, in standard columns."""
-        factor: Float64 = inverse_factors((self.covariance + RIDGE * self._identity)[None])[0]
-        return factor
-
-    @property
-    def _identity(self) -> Float64:
-        live = len(self.columns.live)
-        return np.ones(live) if self.covariance.ndim == 1 else np.eye(live)
-
-    def metric_of(self, factor: Float64) -> Float64:
-        """Return a factor in standard columns as one of the rows, (r, r) or (r,)."""
-        metric: Float64 = self.columns.metrics(factor[None]).factors[0]
-        return metric
-
-    def coordinates(self, factor: Float64) -> Float64:
-        """Return the matrix (l, r), or the numbers (r,), by which rows are multiplied to have the
-        coordinates of a factor in standard columns."""
-        metric = self.metric_of(factor)
-        return metric if metric.ndim == 1 else metric[self.columns.live]
-
-    def back(self, points: Float64) -> Centres:
-        """Return the centres whose points in the coordinates of the whitened rows these are."""
-        live, unit = self.columns.live, self.columns.deviations[self.columns.live]
-        centres = np.repeat(self.mean.coordinates, len(points), axis=0)
-        if self.covariance.ndim == 1:
-            centres[:, live] += points[:, live] * unit / self.whitening
-        else:
-            centres[:, live] += np.linalg.solve(self.whitening, points.T).T * unit
-        return Centres.orthonormal(centres)
-
-    def in_metric(self, centres: Centres, factor: Float64) -> State:
-        """Return clusters in one metric, without prices."""
-        return State(centres, None, Metrics.same(factor, len(centres)))
-
-    def hard_sums(self, state: State) -> Statistics:
-        """Return the sums of the rows' nearest clusters."""
-        sums = _hard_sums(self.problem, state)
-        if self.lacking is None:
-            return sums
-        assert sums.second is not None, "the state that was swept has metrics"
-        lacking = sums.mass.reshape((-1,) + (1,) * self.lacking.ndim) * self.lacking
-        second = replace(sums.second, values=sums.second.values + lacking)
-        return replace(sums, second=second)
-
-
 def shown_rows(n: int, c: int, d: int) -> int:
     """Return of how many of n rows runs from random rows show what they gain, c clusters in d
     columns; n where these are few."""
     size = max(SHOWING_ROWS * c * d, LEAST_SHOWING)
     return size if 2 * size <= n else n
-
-
-def _hard_sums(problem: Problem, state: State) -> Statistics:
-    state = replace(state, scales=np.zeros(len(state.centres)))
-    return replace(problem, rule=SizedHard()).sweep(state)
 
 
 def _hard_partition(runs: Runs, observer: Observer) -> BestRun:

@@ -19,8 +19,8 @@ from ...data.arrays import (
 from ...data.blocks import Block
 from ...data.missing import MeanFilled
 from ...runtime.stored_classes import stored
-from ..base import ProductRows, Rows
 from ..centres import Centres
+from ..rows import ProductRows, Rows
 from .points import PointSpace
 
 

@@ -20,8 +20,9 @@ from ...data.arrays import (
 from ...data.blocks import Block
 from ...data.missing import MeanFilled
 from ...runtime.stored_classes import stored
-from ..base import Pairing, ProductRows, Rows
+from ..base import Pairing
 from ..centres import Centres
+from ..rows import ProductRows, Rows
 from .points import PointSpace
 
 

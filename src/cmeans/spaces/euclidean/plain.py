@@ -26,8 +26,9 @@ from ...data.blocks import Block
 from ...kernels import Cosine, Kernel, Linear
 from ...runtime.stored_classes import stored
 from ...runtime.user_warnings import OutOfRangeError
-from ..base import ProductRows, Rows, RowValues, View, kernel_room
+from ..base import kernel_room
 from ..centres import Centres
+from ..rows import ProductRows, Rows, RowValues, View
 from .incomplete import IncompleteSpace
 from .partial import PartialSpace
 from .points import PointSpace
@@ -167,11 +168,9 @@ def of_length_one(x: Array, room: Array | None = None) -> Array:
     factors = inverse_root(lengths_squared(x))
     if is_sparse(x):
         return with_values(x, x.data * np.repeat(factors, np.diff(x.indptr)))
-    return (
-        np.multiply(x, factors[:, None], out=room)
-        if isinstance(x, np.ndarray)
-        else x * factors[:, None]
-    )
+    if isinstance(x, np.ndarray):
+        return np.multiply(x, factors[:, None], out=room)
+    return x * factors[:, None]
 
 
 def lengths_squared(x: Array) -> Array:
