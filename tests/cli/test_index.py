@@ -26,6 +26,25 @@ def refused(ended: Ended) -> str:
     return ended.err.splitlines()[-1]
 
 
+def test_bits_are_packed_in_files_of_cells_too(cmeans: Command, tmp_path: Path) -> None:
+    """Bits about four rows of them, each of which is the majority of its cell."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, size=(4, 20), dtype=np.uint8)
+    bits = truth[np.arange(200) % 4] ^ (rng.random((200, 20)) < 0.05)
+    file, out = tmp_path / "x.u8bin", tmp_path / "out"
+    head = np.array([200, 3], "<i4").tobytes()
+    file.write_bytes(head + np.packbits(bits, axis=1).tobytes())
+    summary = cmeans("index", file, "--bits", 20, "-c", 4, "--out", out).summary
+    assert summary["columns"] == 20
+    found, cells = np.load(out / "centroids_packed.npy"), np.load(out / "assignments.npy")
+    assert set(map(bytes, found)) == set(map(bytes, np.packbits(truth, axis=1)))
+    means = [bits[cells == cell].mean(axis=0) for cell in range(4)]
+    np.testing.assert_allclose(np.load(out / "centroids.npy"), means, atol=1e-6)
+    added = cmeans("index", file, "--add", "--out", out).summary  # as the model's file says
+    assert added["rows"] == 400
+    np.testing.assert_array_equal(np.load(out / "assignments.npy"), np.tile(cells, 2))
+
+
 @pytest.mark.parametrize(("metric", "kind"), [("euclidean", np.int8), ("cosine", np.float32)])
 def test_files_hold_the_fit(
     cmeans: Command, vectors: Path, tmp_path: Path, metric: str, kind: type

@@ -65,7 +65,11 @@ __all__ = ["app"]  # with all commands, once this module is loaded
 
 File = Annotated[
     Path,
-    argument("Parquet, Arrow, CSV, npy or npz: a file, a folder of them, or a pattern.", "FILE"),
+    argument(
+        "Parquet, Arrow, CSV, npy, npz, fvecs, fbin or the like: a file, a folder of them, or a "
+        "pattern.",
+        "FILE",
+    ),
 ]
 ModelFile = Annotated[Path, argument("The model.safetensors of an earlier fit.", "MODEL")]
 _KNOWN = (

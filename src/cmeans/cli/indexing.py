@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import __version__
+from ..data.files.vectors import as_fvecs
 from ..fitting.placement import Placement, place_rows
 from ..fitting.rows.finite import without_partial
 from ..persistence.model_file import save
@@ -30,6 +31,7 @@ from .output.terminal import Screen
 from .rows import ReadOptions, files_of, refuse_inside
 
 CENTROIDS, FVECS, ASSIGNMENTS = "centroids.npy", "centroids.fvecs", "assignments.npy"
+PACKED = "centroids_packed.npy"  # of packed bits alone
 OUTPUTS = {
     "centroids": CENTROIDS,
     "centroids_fvecs": FVECS,
@@ -89,8 +91,11 @@ def train_index(request: FitRequest, screen: Screen) -> dict[str, Any]:
             centroids = np.ascontiguousarray(model.cluster_centers_, np.float32)
             assignments = np.asarray(model.labels_, np.int32)
             _write(place / CENTROIDS, centroids)
-            _write_fvecs(place / FVECS, centroids)
+            with writing_to(place / FVECS):
+                (place / FVECS).write_bytes(as_fvecs(centroids))
             _write(place / ASSIGNMENTS, assignments)
+            if request.reading.bits is not None:  # what most rows of a cell have
+                _write(place / PACKED, np.packbits(centroids > 0.5, axis=1))
             save(model, place / MODEL, rows=False, metadata=metadata_of(request, recipe))
         summary = {
             "command": "index",
@@ -106,7 +111,7 @@ def train_index(request: FitRequest, screen: Screen) -> dict[str, Any]:
             **_sizes(assignments, len(centroids)),
             "seconds": watch.seconds,
             "warnings": warned,
-            "outputs": {name: str(request.out / file) for name, file in OUTPUTS.items()},
+            "outputs": {name: str(request.out / file) for name, file in _outputs(request).items()},
             "config": request.config,
         }
         write_text(place / RUN, as_toml("index", request.config))
@@ -152,15 +157,19 @@ def _added(model: Any, x: Any, before: npt.NDArray[np.int32], balance: float | N
     return place_rows(model, x, held, math.ceil(balance * (len(before) + len(x)) / len(held)))
 
 
+def _outputs(request: FitRequest) -> dict[str, str]:
+    return OUTPUTS | ({} if request.reading.bits is None else {"centroids_packed": PACKED})
+
+
 def _check_files(request: FitRequest) -> None:
     """Refuse a folder in which results would replace other files."""
     refuse_inside(request.reading.file, request.out, "a folder outside")
     files: dict[str, FileWord] = {
         f"--out {request.out}: the {name}": str(request.out / file)
-        for name, file in OUTPUTS.items()
+        for name, file in _outputs(request).items()
     }
     refuse_overwriting(files, files_of(request.reading))
-    refuse_foreign(request.out, OUTPUTS.values(), SUMMARY, request.overwrite)
+    refuse_foreign(request.out, [*OUTPUTS.values(), PACKED], SUMMARY, request.overwrite)
 
 
 def _trained(words: Mapping[str, Any], x: Any) -> Any:
@@ -236,13 +245,3 @@ def _tell_overfull(
 def _write(file: Path, array: npt.NDArray[Any]) -> None:
     with writing_to(file), file.open("wb") as opened:
         np.save(opened, array, allow_pickle=False)
-
-
-def _write_fvecs(file: Path, vectors: npt.NDArray[np.float32]) -> None:
-    """Write vectors as fvecs: before each of them their length, in four bytes, the least first."""
-    count, length = vectors.shape
-    both = np.empty((count, length + 1), "<f4")
-    both[:, 0] = np.array(length, "<i4").view("<f4")
-    both[:, 1:] = vectors
-    with writing_to(file), file.open("wb") as opened:
-        opened.write(both.tobytes())
