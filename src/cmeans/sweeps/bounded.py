@@ -288,7 +288,7 @@ class BoundedSweep:
         assert labels is None, "the hard rule needs no labels"
         known = self._known.setdefault(rows, _SweepMemory())
         memory = known.tasks.get(task) or _TaskMemory(state)
-        search = self._search.argument(rows, rows.space, state)
+        search = self._search.of(rows, rows.space, state)
         own = (
             None
             if rows.blocks.skipping_pays
