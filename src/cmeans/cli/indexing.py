@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import __version__
+from ..evidence.probes import ProbeCurve
 from ..fitting.rows.finite import without_partial
 from ..persistence.model_file import save
 from ..runtime.user_warnings import DataWarning
@@ -37,6 +38,7 @@ OUTPUTS = {
     "summary": SUMMARY,
     "run": RUN,
 }
+PROBES = "probes", "recall_at_10", "scanned"
 IN_LEVELS = 256  # cells from which on they are made in two levels, unless it is told otherwise
 
 
@@ -64,8 +66,9 @@ def words_of_cells(
     return words
 
 
-def train_index(request: FitRequest, screen: Screen) -> dict[str, Any]:
-    """Make the cells of the rows of a file, write all results, and return the summary."""
+def train_index(request: FitRequest, screen: Screen, recall: float | None = None) -> dict[str, Any]:
+    """Make the cells of the rows of a file, write all results, and return the summary, which names
+    the probes that find a share `recall` of the nearest rows."""
     METHODS[request.method].made(request.words)
     _check_files(request)
     if request.plan:
@@ -87,6 +90,7 @@ def train_index(request: FitRequest, screen: Screen) -> dict[str, Any]:
         with watch.part("write"):
             centroids = np.ascontiguousarray(model.cluster_centers_, np.float32)
             assignments = np.asarray(model.labels_, np.int32)
+            told = {} if recall is None else _probes(model, rows.x, assignments, recall)
             _write(place / CENTROIDS, centroids)
             _write_fvecs(place / FVECS, centroids)
             _write(place / ASSIGNMENTS, assignments)
@@ -103,6 +107,7 @@ def train_index(request: FitRequest, screen: Screen) -> dict[str, Any]:
             "seed": request.words["random_state"],
             "objective": model.objective_,
             **_sizes(assignments, len(centroids)),
+            **told,
             "seconds": watch.seconds,
             "warnings": warned,
             "outputs": {name: str(request.out / file) for name, file in OUTPUTS.items()},
@@ -132,6 +137,8 @@ def add_to_index(reading: ReadOptions, folder: Path, screen: Screen) -> dict[str
         _write(place / ASSIGNMENTS, assignments)
         own = {"file": str(reading.file), "added": len(added), "seconds": watch.seconds}
         summary = former | own | found | {"objective": None, "warnings": warned}
+        for name in PROBES:  # of the rows before
+            summary.pop(name, None)
         write_text(place / SUMMARY, as_json(summary) + "\n")
     return summary
 
@@ -165,6 +172,18 @@ def _trained(words: Mapping[str, Any], x: Any) -> Any:
             stacklevel=2,
         )
     return model
+
+
+def _probes(
+    model: Any, x: Any, assignments: npt.NDArray[np.int32], recall: float
+) -> dict[str, Any]:
+    """Return how many of its nearest cells a query must look through to find such a share of its
+    nearest rows, the share that it finds, and that of all rows which it then scans."""
+    rows, labels = model._known_table(x, None), assignments.astype(np.int64)
+    curve = ProbeCurve.of(rows, model._state.centres, labels)
+    probes = curve.probes(recall)
+    scanned = curve.scanned[probes - 1] / len(assignments)
+    return dict(zip(PROBES, (probes, curve.recall[probes - 1], scanned), strict=True))
 
 
 def _different(model: Any) -> int:
