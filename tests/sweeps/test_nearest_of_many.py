@@ -26,8 +26,8 @@ def grouped_always(monkeypatch, way: str) -> None:
     products of all columns."""
     monkeypatch.setattr(nearest, "LEAST_WORK", 1)
     monkeypatch.setattr(nearest, "WORK_A_DIRECTION", 0)
-    for name, number in {"LEAST_GROUPED": 2, "ROWS_OF_PRODUCTS": 0, "ROWS_OF_BOUNDS": 0}.items():
-        monkeypatch.setattr(nearest_of_many, name, number)
+    for name in ("LEAST_GROUPED", "LEAST_BOUNDED", "ROWS_OF_PRODUCTS", "ROWS_OF_BOUNDS"):
+        monkeypatch.setattr(nearest_of_many, name, 0)
     monkeypatch.setattr(nearest_of_many, "GAIN", np.inf)
     by_bounds = -np.inf if way == "bounds" else np.inf
     monkeypatch.setattr(nearest_of_many, "OF_A_GROUPED_BOUND", by_bounds)

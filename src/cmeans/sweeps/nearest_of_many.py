@@ -45,11 +45,12 @@ from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import FinalSums
 
-LEAST_GROUPED = 2048  # centres from which on groups of them can save time
+# centres from which on groups of them can save time, and where bounds along directions save most
+LEAST_GROUPED, LEAST_BOUNDED = 2048, 16_384
 # rows for each centre from which on groups take little time against what they save: of full
 # products, and of bounds along directions
 ROWS_OF_PRODUCTS, ROWS_OF_BOUNDS = 2, 8
-SAMPLE = 64  # rows that say what bounds leave open
+SAMPLE = 32  # rows that say what bounds leave open
 GAIN = 0.9  # share of the time of a search through all centres that one by groups may take at most
 # Time of a pair of a row and a centre, in multiplications of the fast products of two_levels.c
 OF_A_BOUND, OF_A_GROUPED_BOUND = 12, 20  # beside those of each direction
@@ -185,8 +186,8 @@ def grouped_where_it_pays(rows: RepresentedRows, space: Space, state: State) -> 
     product = OF_A_PRODUCT + OF_A_COLUMN * columns
     full = product * (OF_VERY_MANY if c > VERY_MANY else 1.0)
     bounded = OF_A_BOUND + count + open_share * DEAR * product
-    are_bounded = bounded < full
-    if not len(x) or (are_bounded and n < ROWS_OF_BOUNDS * c):
+    is_bounded = bounded < full
+    if not len(x) or (is_bounded and (c < LEAST_BOUNDED or n < ROWS_OF_BOUNDS * c)):
         return None
     groups = CentreGroups.of(np.asarray(state.centres.coordinates, numpy_dtype(rows.blocks.x)))
     reached, middles = groups.reached(x, d2), columns * len(groups) / c
