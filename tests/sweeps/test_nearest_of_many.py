@@ -26,7 +26,7 @@ def grouped_always(monkeypatch, way: str) -> None:
     products of all columns."""
     monkeypatch.setattr(nearest, "LEAST_WORK", 1)
     monkeypatch.setattr(nearest, "WORK_A_DIRECTION", 0)
-    for name in ("LEAST_GROUPED", "LEAST_BOUNDED", "ROWS_OF_PRODUCTS", "ROWS_OF_BOUNDS"):
+    for name in ("LEAST_GROUPED", "LEAST_BOUNDED", "ROWS_OF_PRODUCTS", "ROWS_OF_BOUNDS", "JUDGING"):
         monkeypatch.setattr(nearest_of_many, name, 0)
     monkeypatch.setattr(nearest_of_many, "GAIN", np.inf)
     by_bounds = -np.inf if way == "bounds" else np.inf

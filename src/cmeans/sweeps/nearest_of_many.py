@@ -51,6 +51,7 @@ LEAST_GROUPED, LEAST_BOUNDED = 2048, 16_384
 # products, and of bounds along directions
 ROWS_OF_PRODUCTS, ROWS_OF_BOUNDS = 2, 8
 SAMPLE = 32  # rows that say what bounds leave open
+JUDGING = 150  # times as long as they take at least, a search is where they are asked
 GAIN = 0.9  # share of the time of a search through all centres that one by groups may take at most
 # Time of a pair of a row and a centre, in multiplications of the fast products of two_levels.c
 OF_A_BOUND, OF_A_GROUPED_BOUND = 12, 20  # beside those of each direction
@@ -177,7 +178,8 @@ def grouped_where_it_pays(rows: RepresentedRows, space: Space, state: State) -> 
     few rows tell."""
     n, c, columns = rows.n_rows, len(state.centres), space.size
     count = direction_count(space, n, c, once=not rows.training)
-    if c < LEAST_GROUPED or n < ROWS_OF_PRODUCTS * c or not count:
+    is_short = n * (OF_A_BOUND + count) < JUDGING * SAMPLE * columns
+    if c < LEAST_GROUPED or n < ROWS_OF_PRODUCTS * c or not count or is_short:
         return None
     directions = directions_of(rows, space, count)
     if directions is None:
