@@ -123,6 +123,20 @@ def test_added_rows_go_beyond_cells_that_are_overfull(
     assert warned.startswith("1 of 20 cells hold more than 60 rows, which are 1 times the mean")
 
 
+def test_probes_for_a_recall(cmeans: Command, vectors: Path, tmp_path: Path) -> None:
+    for recall in (0.5, 1):
+        summary = cmeans(
+            "index", vectors, "-c", 9, "--recall", recall, "--out", tmp_path / "out"
+        ).summary
+        assert recall <= summary["recall_at_10"] <= 1
+        assert 1 <= summary["probes"] <= 9
+        assert 0 < summary["scanned"] <= 1
+    added = cmeans("index", vectors, "--add", "--out", tmp_path / "out").summary
+    assert "probes" not in added  # which were those of the rows before
+    ended = cmeans("index", vectors, "-c", 9, "--recall", 95, "--out", tmp_path / "other")
+    assert "--recall 95: give a share" in refused(ended)
+
+
 def test_fewer_different_rows_than_cells(cmeans: Command, tmp_path: Path) -> None:
     x = np.random.default_rng(24).normal(size=(239, 8)).astype(np.float32)[np.arange(1537) % 239]
     np.save(tmp_path / "x.npy", x)

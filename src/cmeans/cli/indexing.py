@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from .. import __version__
 from ..data.files.vectors import as_fvecs
+from ..evidence.probes import ProbeCurve
 from ..fitting.placement import Placement, place_rows
 from ..fitting.rows.finite import without_partial
 from ..persistence.model_file import save
@@ -40,6 +41,7 @@ OUTPUTS = {
     "summary": SUMMARY,
     "run": RUN,
 }
+PROBES = "probes", "recall_at_10", "scanned"
 IN_LEVELS = 256  # cells from which on they are made in two levels, unless it is told otherwise
 
 
@@ -67,8 +69,9 @@ def words_of_cells(
     return words
 
 
-def train_index(request: FitRequest, screen: Screen) -> dict[str, Any]:
-    """Make the cells of the rows of a file, write all results, and return the summary."""
+def train_index(request: FitRequest, screen: Screen, recall: float | None = None) -> dict[str, Any]:
+    """Make the cells of the rows of a file, write all results, and return the summary, which names
+    the probes that find a share `recall` of the nearest rows."""
     METHODS[request.method].made(request.words)
     _check_files(request)
     if request.plan:
@@ -90,6 +93,7 @@ def train_index(request: FitRequest, screen: Screen) -> dict[str, Any]:
         with watch.part("write"):
             centroids = np.ascontiguousarray(model.cluster_centers_, np.float32)
             assignments = np.asarray(model.labels_, np.int32)
+            told = {} if recall is None else _probes(model, rows.x, assignments, recall)
             _write(place / CENTROIDS, centroids)
             with writing_to(place / FVECS):
                 (place / FVECS).write_bytes(as_fvecs(centroids))
@@ -109,6 +113,7 @@ def train_index(request: FitRequest, screen: Screen) -> dict[str, Any]:
             "seed": request.words["random_state"],
             "objective": model.objective_,
             **_sizes(assignments, len(centroids)),
+            **told,
             "seconds": watch.seconds,
             "warnings": warned,
             "outputs": {name: str(request.out / file) for name, file in _outputs(request).items()},
@@ -145,6 +150,8 @@ def add_to_index(reading: ReadOptions, folder: Path, screen: Screen) -> dict[str
             "seconds": watch.seconds,
         }
         summary = former | own | found | {"objective": None, "warnings": warned}
+        for name in PROBES:  # of the rows before
+            summary.pop(name, None)
         write_text(place / SUMMARY, as_json(summary) + "\n")
     return summary
 
@@ -190,6 +197,18 @@ def _trained(words: Mapping[str, Any], x: Any) -> Any:
             stacklevel=2,
         )
     return model
+
+
+def _probes(
+    model: Any, x: Any, assignments: npt.NDArray[np.int32], recall: float
+) -> dict[str, Any]:
+    """Return how many of its nearest cells a query must look through to find such a share of its
+    nearest rows, the share that it finds, and that of all rows which it then scans."""
+    rows, labels = model._known_table(x, None), assignments.astype(np.int64)
+    curve = ProbeCurve.of(rows, model._state.centres, labels)
+    probes = curve.probes(recall)
+    scanned = curve.scanned[probes - 1] / len(assignments)
+    return dict(zip(PROBES, (probes, curve.recall[probes - 1], scanned), strict=True))
 
 
 def _different(model: Any) -> int:
