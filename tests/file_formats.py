@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -116,6 +117,31 @@ def npz(folder: Path, x: np.ndarray) -> Path:
 def packed_npz(folder: Path, x: np.ndarray) -> Path:
     np.savez_compressed(folder / "x.npz", y=np.arange(len(x)), X=x)
     return folder / "x.npz"
+
+
+# types of the numbers of vectors, by the endings of their files
+VECTORS = {
+    "fvecs": "<f4",
+    "ivecs": "<i4",
+    "bvecs": "u1",
+    "fbin": "<f4",
+    "f16bin": "<f2",
+    "ibin": "<i4",
+    "u8bin": "u1",
+    "i8bin": "i1",
+}
+
+
+def vector_file(folder: Path, x: np.ndarray, kind: str) -> Path:
+    """Rows as vector indexes keep them: each with its length, or all behind both numbers."""
+    folder.mkdir(exist_ok=True)
+    file, numbers = folder / f"x.{kind}", x.astype(VECTORS[kind])
+    length = struct.pack("<i", x.shape[1])
+    if kind.endswith("vecs"):
+        file.write_bytes(b"".join(length + row.tobytes() for row in numbers))
+    else:
+        file.write_bytes(struct.pack("<i", len(x)) + length + numbers.tobytes())
+    return file
 
 
 NAMED: list[Written] = [

@@ -14,6 +14,7 @@ if _typing.TYPE_CHECKING:
     from . import anndata, datasets, inspection, kernels, metrics, onnx, papers, rules, validity
     from .data.addresses import Address
     from .data.files import open_blocks
+    from .data.packed_bits import packed_bits
     from .data.recipe.read_table import read_table
     from .engines import DaskEngine, RayEngine, SparkEngine
     from .estimators import (
@@ -95,6 +96,7 @@ __all__ = [
     "metrics",
     "onnx",
     "open_blocks",
+    "packed_bits",
     "papers",
     "read_table",
     "rules",
@@ -142,6 +144,7 @@ _PLACES = {  # of names that are neither modules nor estimators
     "explore": "estimators.explore",
     "load": "persistence.model_file",
     "open_blocks": "data.files",
+    "packed_bits": "data.packed_bits",
     "read_table": "data.recipe.read_table",
     "save": "persistence.model_file",
     "select": "selection.select",

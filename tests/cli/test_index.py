@@ -26,6 +26,25 @@ def refused(ended: Ended) -> str:
     return ended.err.splitlines()[-1]
 
 
+def test_bits_are_packed_in_files_of_cells_too(cmeans: Command, tmp_path: Path) -> None:
+    """Bits about four rows of them, each of which is the majority of its cell."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, size=(4, 20), dtype=np.uint8)
+    bits = truth[np.arange(200) % 4] ^ (rng.random((200, 20)) < 0.05)
+    file, out = tmp_path / "x.u8bin", tmp_path / "out"
+    head = np.array([200, 3], "<i4").tobytes()
+    file.write_bytes(head + np.packbits(bits, axis=1).tobytes())
+    summary = cmeans("index", file, "--bits", 20, "-c", 4, "--out", out).summary
+    assert summary["columns"] == 20
+    found, cells = np.load(out / "centroids_packed.npy"), np.load(out / "assignments.npy")
+    assert set(map(bytes, found)) == set(map(bytes, np.packbits(truth, axis=1)))
+    means = [bits[cells == cell].mean(axis=0) for cell in range(4)]
+    np.testing.assert_allclose(np.load(out / "centroids.npy"), means, atol=1e-6)
+    added = cmeans("index", file, "--add", "--out", out).summary  # as the model's file says
+    assert added["rows"] == 400
+    np.testing.assert_array_equal(np.load(out / "assignments.npy"), np.tile(cells, 2))
+
+
 @pytest.mark.parametrize(("metric", "kind"), [("euclidean", np.int8), ("cosine", np.float32)])
 def test_files_hold_the_fit(
     cmeans: Command, vectors: Path, tmp_path: Path, metric: str, kind: type
@@ -102,6 +121,20 @@ def test_added_rows_go_beyond_cells_that_are_overfull(
     assert sizes[1:].max() <= 60
     (warned,) = summary["warnings"]
     assert warned.startswith("1 of 20 cells hold more than 60 rows, which are 1 times the mean")
+
+
+def test_probes_for_a_recall(cmeans: Command, vectors: Path, tmp_path: Path) -> None:
+    for recall in (0.5, 1):
+        summary = cmeans(
+            "index", vectors, "-c", 9, "--recall", recall, "--out", tmp_path / "out"
+        ).summary
+        assert recall <= summary["recall_at_10"] <= 1
+        assert 1 <= summary["probes"] <= 9
+        assert 0 < summary["scanned"] <= 1
+    added = cmeans("index", vectors, "--add", "--out", tmp_path / "out").summary
+    assert "probes" not in added  # which were those of the rows before
+    ended = cmeans("index", vectors, "-c", 9, "--recall", 95, "--out", tmp_path / "other")
+    assert "--recall 95: give a share" in refused(ended)
 
 
 def test_fewer_different_rows_than_cells(cmeans: Command, tmp_path: Path) -> None:

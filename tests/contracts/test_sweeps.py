@@ -10,7 +10,7 @@ from cmeans.sweeps import generic
 from cmeans.sweeps.bounded import BoundedSweep
 from cmeans.sweeps.choice import AssignFunction, DeviationsFunction, MeasureFunction, SweepFunction
 from cmeans.sweeps.native import NativeAssign, NativeDeviations, NativeMeasure, NativeSweep
-from cmeans.sweeps.nearest import NearestAssign
+from cmeans.sweeps.nearest_of_many import NearestAssign
 from contracts.sweep import RULES, SIZES, Given, SweepContract
 
 

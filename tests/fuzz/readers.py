@@ -147,6 +147,10 @@ FILES: dict[str, Callable[[Path], Any]] = {
         for make in (*formats.NUMBERED, *formats.NAMED)
         if "list" not in make.__name__
     },
+    **{
+        kind: lambda folder, kind=kind: formats.vector_file(folder, X, kind)
+        for kind in formats.VECTORS
+    },
     **{make.__name__: make for make in (with_nulls, with_dictionaries, sparse_rows)},
     **{
         f"{kind} lists in {ending}": lambda folder, kind=kind, ending=ending: lists(
@@ -192,7 +196,7 @@ def prepared(folder: Path) -> Case:
             seeds[name] = made.name, made.read_bytes()
 
     def case(dice: random.Random) -> str:
-        kind = dice.choice(("bytes", "bytes", "csv", "messy", "npy", "sparse"))
+        kind = dice.choice(("bytes", "bytes", "csv", "messy", "npy", "vectors", "sparse"))
         ending, data = dice.choice(list(seeds.values()))
         if kind == "bytes":
             data = changed_bytes(data, dice, [other for _, other in seeds.values()])
@@ -210,6 +214,8 @@ def prepared(folder: Path) -> Case:
             data = changed_text(text.decode(), dice, WORDS).encode(errors="surrogateescape")
         elif kind == "npy":
             ending, data = "x.npy", npy_of(dice)
+        elif kind == "vectors":
+            ending, data = f"x.{dice.choice(list(formats.VECTORS))}", vectors_of(dice)
         else:
             ending, data = "x.npz", sparse_of(dice)
         file = (
@@ -287,6 +293,13 @@ def npy_of(dice: random.Random) -> bytes:
         + text
         + X.tobytes()[: dice.choice((0, 96, 2880))]
     )
+
+
+def vectors_of(dice: random.Random) -> bytes:
+    """Return numbers of rows and columns that say what they like, before those of some rows."""
+    sizes = (*NUMBERS, 0, 1, 3, 4, 90, 720, 10**7, 2**24, -1)
+    head = np.array([dice.choice(sizes) % 2**32 for _ in range(dice.choice((1, 2)))], np.uint32)
+    return head.tobytes() + X.tobytes()[: dice.choice((0, 8, 96, 2880))]
 
 
 def sparse_of(dice: random.Random) -> bytes:

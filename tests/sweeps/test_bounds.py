@@ -19,7 +19,7 @@ from cmeans.solvers.fixed_point import solve
 from cmeans.spaces import EuclideanSpace, landmark_space
 from cmeans.spaces.centres import Centres
 from cmeans.sweeps.bounded import BoundedSweep
-from cmeans.sweeps.nearest import NearestAssign
+from cmeans.sweeps.nearest_of_many import NearestAssign
 from cmeans.sweeps.problem import Problem, Stopping
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State

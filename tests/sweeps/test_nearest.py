@@ -17,7 +17,7 @@ from cmeans.spaces import EuclideanSpace, landmark_space
 from cmeans.spaces.centres import Centres
 from cmeans.sweeps import nearest
 from cmeans.sweeps.bounded import BoundedSweep
-from cmeans.sweeps.nearest import NearestAssign, NearestSearch
+from cmeans.sweeps.nearest_of_many import NearestAssign, NearestSearch
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
 from contracts.arrays import DTYPES

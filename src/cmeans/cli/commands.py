@@ -65,7 +65,11 @@ __all__ = ["app"]  # with all commands, once this module is loaded
 
 File = Annotated[
     Path,
-    argument("Parquet, Arrow, CSV, npy or npz: a file, a folder of them, or a pattern.", "FILE"),
+    argument(
+        "Parquet, Arrow, CSV, npy, npz, fvecs, fbin or the like: a file, a folder of them, or a "
+        "pattern.",
+        "FILE",
+    ),
 ]
 ModelFile = Annotated[Path, argument("The model.safetensors of an earlier fit.", "MODEL")]
 _KNOWN = (
@@ -521,6 +525,16 @@ def index(
             shown="hierarchical from 256 cells on",
         ),
     ] = None,
+    recall: Annotated[
+        float | None,
+        option(
+            RUN,
+            "Say how many of its nearest cells a query must look through to find such a share of "
+            "its ten nearest rows, as 500 rows of FILE are asked.",
+            metavar="NUMBER",
+            shown=False,
+        ),
+    ] = None,
     add: Annotated[
         bool,
         option(
@@ -549,6 +563,7 @@ def index(
         "metric": metric,
         "balance": balance,
         "search": search,
+        "recall": recall,
         "n_jobs": n_jobs,
         "memory_budget": memory_budget,
         "plan": plan or None,
@@ -564,7 +579,10 @@ def index(
         return add_to_index(table.reading(file), out, screen)
     if n_clusters is None:
         raise InputError("--clusters: needs the number of cells, e.g. -c 1024.")
+    if recall is not None and not 0 < recall <= 1:
+        raise InputError(f"--recall {recall:g}: give a share of the nearest rows, as .95.")
     given.pop("plan", None)
+    given.pop("recall", None)
     request = FitRequest(
         table.reading(file),
         out,
@@ -575,7 +593,7 @@ def index(
         overwrite=overwrite,
         config=config,
     )
-    return train_index(request, screen)
+    return train_index(request, screen, recall)
 
 
 @command(of_stream, {"stream": STREAM}, OF_STREAMS)

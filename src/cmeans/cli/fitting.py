@@ -341,6 +341,7 @@ def prepared_rows(
     recipe = in_units(
         front.recipe, rows.x, rows.columns, rows.weight, request.scale, request.table, as_option
     )
+    recipe = replace(recipe, bits=request.reading.bits)
     return replace(rows, x=recipe.scaling.apply(rows.x)), recipe
 
 

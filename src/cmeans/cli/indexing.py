@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import __version__
+from ..data.files.vectors import as_fvecs
+from ..evidence.probes import ProbeCurve
 from ..fitting.placement import Placement, place_rows
 from ..fitting.rows.finite import without_partial
 from ..persistence.model_file import save
@@ -30,6 +32,7 @@ from .output.terminal import Screen
 from .rows import ReadOptions, files_of, refuse_inside
 
 CENTROIDS, FVECS, ASSIGNMENTS = "centroids.npy", "centroids.fvecs", "assignments.npy"
+PACKED = "centroids_packed.npy"  # of packed bits alone
 OUTPUTS = {
     "centroids": CENTROIDS,
     "centroids_fvecs": FVECS,
@@ -38,6 +41,7 @@ OUTPUTS = {
     "summary": SUMMARY,
     "run": RUN,
 }
+PROBES = "probes", "recall_at_10", "scanned"
 IN_LEVELS = 256  # cells from which on they are made in two levels, unless it is told otherwise
 
 
@@ -65,8 +69,9 @@ def words_of_cells(
     return words
 
 
-def train_index(request: FitRequest, screen: Screen) -> dict[str, Any]:
-    """Make the cells of the rows of a file, write all results, and return the summary."""
+def train_index(request: FitRequest, screen: Screen, recall: float | None = None) -> dict[str, Any]:
+    """Make the cells of the rows of a file, write all results, and return the summary, which names
+    the probes that find a share `recall` of the nearest rows."""
     METHODS[request.method].made(request.words)
     _check_files(request)
     if request.plan:
@@ -88,9 +93,13 @@ def train_index(request: FitRequest, screen: Screen) -> dict[str, Any]:
         with watch.part("write"):
             centroids = np.ascontiguousarray(model.cluster_centers_, np.float32)
             assignments = np.asarray(model.labels_, np.int32)
+            told = {} if recall is None else _probes(model, rows.x, assignments, recall)
             _write(place / CENTROIDS, centroids)
-            _write_fvecs(place / FVECS, centroids)
+            with writing_to(place / FVECS):
+                (place / FVECS).write_bytes(as_fvecs(centroids))
             _write(place / ASSIGNMENTS, assignments)
+            if request.reading.bits is not None:  # what most rows of a cell have
+                _write(place / PACKED, np.packbits(centroids > 0.5, axis=1))
             save(model, place / MODEL, rows=False, metadata=metadata_of(request, recipe))
         summary = {
             "command": "index",
@@ -104,9 +113,10 @@ def train_index(request: FitRequest, screen: Screen) -> dict[str, Any]:
             "seed": request.words["random_state"],
             "objective": model.objective_,
             **_sizes(assignments, len(centroids)),
+            **told,
             "seconds": watch.seconds,
             "warnings": warned,
-            "outputs": {name: str(request.out / file) for name, file in OUTPUTS.items()},
+            "outputs": {name: str(request.out / file) for name, file in _outputs(request).items()},
             "config": request.config,
         }
         write_text(place / RUN, as_toml("index", request.config))
@@ -140,6 +150,8 @@ def add_to_index(reading: ReadOptions, folder: Path, screen: Screen) -> dict[str
             "seconds": watch.seconds,
         }
         summary = former | own | found | {"objective": None, "warnings": warned}
+        for name in PROBES:  # of the rows before
+            summary.pop(name, None)
         write_text(place / SUMMARY, as_json(summary) + "\n")
     return summary
 
@@ -152,15 +164,19 @@ def _added(model: Any, x: Any, before: npt.NDArray[np.int32], balance: float | N
     return place_rows(model, x, held, math.ceil(balance * (len(before) + len(x)) / len(held)))
 
 
+def _outputs(request: FitRequest) -> dict[str, str]:
+    return OUTPUTS | ({} if request.reading.bits is None else {"centroids_packed": PACKED})
+
+
 def _check_files(request: FitRequest) -> None:
     """Refuse a folder in which results would replace other files."""
     refuse_inside(request.reading.file, request.out, "a folder outside")
     files: dict[str, FileWord] = {
         f"--out {request.out}: the {name}": str(request.out / file)
-        for name, file in OUTPUTS.items()
+        for name, file in _outputs(request).items()
     }
     refuse_overwriting(files, files_of(request.reading))
-    refuse_foreign(request.out, OUTPUTS.values(), SUMMARY, request.overwrite)
+    refuse_foreign(request.out, [*OUTPUTS.values(), PACKED], SUMMARY, request.overwrite)
 
 
 def _trained(words: Mapping[str, Any], x: Any) -> Any:
@@ -181,6 +197,18 @@ def _trained(words: Mapping[str, Any], x: Any) -> Any:
             stacklevel=2,
         )
     return model
+
+
+def _probes(
+    model: Any, x: Any, assignments: npt.NDArray[np.int32], recall: float
+) -> dict[str, Any]:
+    """Return how many of its nearest cells a query must look through to find such a share of its
+    nearest rows, the share that it finds, and that of all rows which it then scans."""
+    rows, labels = model._known_table(x, None), assignments.astype(np.int64)
+    curve = ProbeCurve.of(rows, model._state.centres, labels)
+    probes = curve.probes(recall)
+    scanned = curve.scanned[probes - 1] / len(assignments)
+    return dict(zip(PROBES, (probes, curve.recall[probes - 1], scanned), strict=True))
 
 
 def _different(model: Any) -> int:
@@ -236,13 +264,3 @@ def _tell_overfull(
 def _write(file: Path, array: npt.NDArray[Any]) -> None:
     with writing_to(file), file.open("wb") as opened:
         np.save(opened, array, allow_pickle=False)
-
-
-def _write_fvecs(file: Path, vectors: npt.NDArray[np.float32]) -> None:
-    """Write vectors as fvecs: before each of them their length, in four bytes, the least first."""
-    count, length = vectors.shape
-    both = np.empty((count, length + 1), "<f4")
-    both[:, 0] = np.array(length, "<i4").view("<f4")
-    both[:, 1:] = vectors
-    with writing_to(file), file.open("wb") as opened:
-        opened.write(both.tobytes())

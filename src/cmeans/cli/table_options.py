@@ -73,6 +73,20 @@ OF_EVERY_TABLE: dict[str, tuple[Any, Any]] = {  # with their defaults
     ),
     "encoding": (Encoding, None),
     "array": (_text("Which array of an npz.", "--array", "NAME", "X, or the only one"), None),
+    "bits": (
+        Annotated[
+            int | None,
+            option(
+                DATA,
+                "Columns of packed bits, eight in each byte of an npy, npz, bvecs, u8bin or i8bin.",
+                "--bits",
+                min=1,
+                metavar="N",
+                shown="numbers",
+            ),
+        ],
+        None,
+    ),
     "header": (HeaderLine, None),
     "strict": (
         Annotated[
@@ -178,6 +192,7 @@ class TableOptions:
             name=given.get("identifier"),
             with_rows=given.get("with_rows", False),
             written=TextFormat(given["encoding"]),
+            bits=given.get("bits"),
         )
 
     def scale(self, usual: str = "none") -> str:

@@ -3,6 +3,7 @@ float16, and bfloat16, which NumPy holds as two bytes without a type of its own.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -39,10 +40,19 @@ class NarrowRows(StoredRows):
 
     is_here = True
 
-    def __init__(self, x: npt.NDArray[Any], *, holes: bool = False) -> None:
-        """`holes`: whether values are missing, as NaN."""
-        super().__init__("X", range(x.shape[1]), np.float32, x.shape[0])
-        self._x, self.holes = x, holes
+    def __init__(
+        self,
+        x: npt.NDArray[Any],
+        *,
+        holes: bool = False,
+        decode: Callable[[npt.NDArray[Any]], npt.NDArray[Any]] = in_single,
+        n_columns: int | None = None,
+    ) -> None:
+        """`holes`: whether values are missing, as NaN; `decode`: returns the numbers of some rows
+        of x, `n_columns` of them in each row, as many as x has by default."""
+        columns = range(x.shape[1] if n_columns is None else n_columns)
+        super().__init__("X", columns, np.float32, x.shape[0])
+        self._x, self.holes, self._decode = x, holes, decode
 
     @property
     def may_be_infinite(self) -> bool:
@@ -53,16 +63,20 @@ class NarrowRows(StoredRows):
         return 0
 
     def part(self, start: int, stop: int) -> NarrowRows:
-        return NarrowRows(self._x[start:stop], holes=self.holes)
+        return self._like(self._x[start:stop])
 
     def selected(self, rows: npt.NDArray[np.intp]) -> NarrowRows:
-        return NarrowRows(self._x[rows], holes=self.holes)
+        return self._like(self._x[rows])
+
+    def _like(self, x: npt.NDArray[Any]) -> NarrowRows:
+        return NarrowRows(x, holes=self.holes, decode=self._decode, n_columns=self.shape[1])
 
     def _read(self, start: int, stop: int) -> RowArray:
         rows = self._x[start:stop]
-        out, step = np.empty(rows.shape, np.float32), max(1, _PIECE // rows.shape[1])
+        out = np.empty((len(rows), self.shape[1]), np.float32)
+        step = max(1, _PIECE // self.shape[1])
         for at in range(0, len(rows), step):
-            out[at : at + step] = in_single(rows[at : at + step])
+            out[at : at + step] = self._decode(rows[at : at + step])
         return out
 
     def _take(self, rows: npt.NDArray[np.intp], at_once: int, n_threads: int) -> RowArray:

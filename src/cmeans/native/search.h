@@ -56,18 +56,16 @@ struct searched {
 
 INLINE int64_t in_lines(int64_t numbers) { return (numbers + LANES - 1) / LANES * LANES; }
 
-/* Memory for a search; 0 where there is none. */
-static int new_search(struct searched *s, const struct search *search) {
-    const int64_t width = in_lines(search->clusters), whole_width = (width + LANES) / (2 * LANES) * (2 * LANES);
-    const int64_t room = search->clusters > LARGEST_WIDTH ? SOME : TILE, z = in_lines(search->size + 2);
-    const int64_t numbers = room * (search->pitch + whole_width + z + 4) + whole_width;
-    s->memory = malloc((size_t)numbers * sizeof(real) + LINE);
+/* Memory for a search of `room` rows at a time, with `numbers` distances of each; 0 where there is none. */
+static int new_search_of(struct searched *s, const struct search *search, int64_t room, int64_t numbers) {
+    const int64_t width = (in_lines(numbers) + LANES) / (2 * LANES) * (2 * LANES), z = in_lines(search->size + 2);
+    s->memory = malloc((size_t)(room * (search->pitch + width + z + 4) + width) * sizeof(real) + LINE);
     if (s->memory == NULL)
         return 0;
-    s->room = room, s->clusters = search->clusters, s->width = whole_width, s->since = AGAIN, s->largest = 0;
+    s->room = room, s->clusters = numbers, s->width = width, s->since = AGAIN, s->largest = 0;
     s->moved = aligned_to_line(s->memory);
     s->low = s->moved + room * search->pitch;
-    s->z = s->low + room * whole_width;
+    s->z = s->low + room * width;
     s->d2 = s->z + room * z;
     s->beyond = s->d2 + room;
     s->label = (int32_t *)(s->beyond + room);
@@ -76,9 +74,13 @@ static int new_search(struct searched *s, const struct search *search) {
     for (int64_t j = 0; j < search->clusters; j++)
         s->largest = search->norms[j] > s->largest ? search->norms[j] : s->largest;
     for (int64_t i = 0; i < room; i++)
-        for (int64_t j = search->clusters; j < whole_width; j++)
-            s->low[i * whole_width + j] = (real)INFINITY;
+        for (int64_t j = numbers; j < width; j++)
+            s->low[i * width + j] = (real)INFINITY;
     return 1;
+}
+
+static int new_search(struct searched *s, const struct search *search) {
+    return new_search_of(s, search, search->clusters > LARGEST_WIDTH ? SOME : TILE, search->clusters);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- products */
@@ -227,18 +229,15 @@ static int find_coordinates(struct searched *s, const struct search *search, int
     return found;
 }
 
-/* What the distances of BOUND_ROWS rows from i on to the centres of some panels are at least. */
-INLINE void bound_block(struct searched *s, const struct search *search, int64_t i, int64_t panel) {
-    const int64_t depth = search->size + 1, pitch = search->size + 2;
-    const real *points = search->panels + panel * (1 + depth) * LANES, *z[BOUND_ROWS];
+/* What the distances of BOUND_ROWS rows, each of `depth` coordinates and k(x, x), to the centres of BOUND_PANELS panels are at least: `low`
+ * (BOUND_ROWS,), `width` numbers from row to row. */
+INLINE void bound_rows(const real *const z[], const real kxx[], const real *points, int64_t depth, real *low, int64_t width) {
     lanes sums[BOUND_ROWS * BOUND_PANELS];
 #pragma GCC unroll 8
-    for (int q = 0; q < BOUND_ROWS; q++) {
-        z[q] = s->z + (i + q) * pitch;
+    for (int q = 0; q < BOUND_ROWS; q++)
 #pragma GCC unroll 2
         for (int p = 0; p < BOUND_PANELS; p++)
-            sums[q * BOUND_PANELS + p] = add(load(points + p * (1 + depth) * LANES), all(z[q][depth]));
-    }
+            sums[q * BOUND_PANELS + p] = add(load(points + p * (1 + depth) * LANES), all(kxx[q]));
     for (int64_t f = 0; f < depth; f++) {
         lanes v[BOUND_PANELS];
 #pragma GCC unroll 2
@@ -254,7 +253,17 @@ INLINE void bound_block(struct searched *s, const struct search *search, int64_t
     for (int q = 0; q < BOUND_ROWS; q++)
 #pragma GCC unroll 2
         for (int p = 0; p < BOUND_PANELS; p++)
-            store(s->low + (i + q) * s->width + (panel + p) * LANES, sums[q * BOUND_PANELS + p]);
+            store(low + q * width + p * LANES, sums[q * BOUND_PANELS + p]);
+}
+
+/* The bounds of BOUND_ROWS rows from i on. */
+INLINE void bound_block(struct searched *s, const struct search *search, int64_t i, int64_t panel) {
+    const int64_t depth = search->size + 1;
+    const real *z[BOUND_ROWS];
+    real kxx[BOUND_ROWS];
+    for (int q = 0; q < BOUND_ROWS; q++)
+        z[q] = s->z + (i + q) * (depth + 1), kxx[q] = z[q][depth];
+    bound_rows(z, kxx, search->panels + panel * (1 + depth) * LANES, depth, s->low + i * s->width + panel * LANES, s->width);
 }
 
 static void find_bounds(struct searched *s, const struct search *search, int64_t count) {
@@ -281,16 +290,20 @@ INLINE void distances_to_some(const struct searched *s, const struct search *sea
         d2[p] = squared_distance(kxx, search->norms[centres[p]], sum(sums[p]), (real)search->rounding);
 }
 
+/* Keep the smallest of the distances d2 (count,) of row i to some centres, and which that is. */
+INLINE void keep_smaller(struct searched *s, int64_t i, const int32_t *centres, int64_t count, const real d2[]) {
+    for (int64_t p = 0; p < count; p++)
+        if (d2[p] < s->d2[i] || (d2[p] == s->d2[i] && centres[p] < s->label[i]))
+            s->d2[i] = d2[p], s->label[i] = centres[p];
+}
+
 /* The same distances, of which the smallest is kept. */
 static void measure_some(struct searched *s, const struct search *search, int64_t i, const int32_t *centres, int64_t count) {
     real d2[AFEW];
     distances_to_some(s, search, i, centres, count, d2);
-    for (int64_t p = 0; p < count; p++) {
-        const int32_t j = centres[p];
-        s->low[i * s->width + j] = d2[p];
-        if (d2[p] < s->d2[i] || (d2[p] == s->d2[i] && j < s->label[i]))
-            s->d2[i] = d2[p], s->label[i] = j;
-    }
+    for (int64_t p = 0; p < count; p++)
+        s->low[i * s->width + centres[p]] = d2[p];
+    keep_smaller(s, i, centres, count, d2);
 }
 
 /* The centres other than `own` that may be nearest to row i, as their bounds are not beyond a limit; their number. */

@@ -281,7 +281,7 @@ class BoundedSweep:
         assert labels is None, "the hard rule needs no labels"
         known = self._known.setdefault(rows, _SweepMemory())
         memory = known.tasks.get(task) or _TaskMemory(state)
-        search = self._search.argument(rows, rows.space, state)
+        search = self._search.of(rows, rows.space, state)
         if rows.blocks.skipping_pays:
             own = None
         else:

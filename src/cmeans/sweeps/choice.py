@@ -27,7 +27,8 @@ from .native import (
     NativePrices,
     NativeSweep,
 )
-from .nearest import NearestAssign, NearestSearch, SearchedCosts, coordinate_bytes
+from .nearest import SearchedCosts, coordinate_bytes
+from .nearest_of_many import NearestAssign, NearestSearch
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import ClusterCosts, FinalSums, Margins, PriceStatistics, Statistics

@@ -1,17 +1,16 @@
-"""The search for the nearest of many centres in native code (native/search.h says how), and the
-last pass of hard rules by it."""
+"""Centres as the search for the nearest of many reads them (native/search.h says how it goes)."""
 
 from __future__ import annotations
 
 import threading
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from .. import native
 from ..data.arrays import Array, Float64, IntArray, itemsize, numpy_dtype, rounding
 from ..data.blocks import Blocks
-from ..data.outputs import RowOutputs
 from ..native.calls import (
     ADDRESS,
     INT,
@@ -31,7 +30,9 @@ from ..spaces.spectrum import DIRECTING_ROWS, directing_rows, leading_directions
 from .native_rows import NativeRows, RowsArgument
 from .represented_rows import RepresentedRows
 from .state import State
-from .statistics import ClusterCosts, FinalSums
+from .statistics import ClusterCosts
+
+Made = TypeVar("Made")
 
 STATES = 2  # whose centres are kept as C reads them
 COLUMNS_A_DIRECTION = 12  # columns that a row has for each direction along which bounds are taken
@@ -57,14 +58,6 @@ class SearchArgument(Structure):
         ("size", WHOLE),
         ("rounding", REAL),
         ("margin", REAL),
-    ]
-
-
-class _FoundArgument(Structure):
-    """struct found"""
-
-    _fields_ = [
-        (name, ADDRESS) for name in ("labels", "d2", "memberships", "mass", "totals", "moment")
     ]
 
 
@@ -125,23 +118,29 @@ class Directions:
         return Centres.orthonormal(leading_directions(x, count)) if len(x) else None
 
 
-class SearchCache:
-    """The centres of the latest states as the search reads them, made once for all tasks of a
-    pass."""
+class StateCache(Generic[Made]):
+    """What is made of the centres of the latest states, once for all tasks of a pass."""
+
+    def __init__(self, make: Callable[[RepresentedRows, Space, State], Made]) -> None:
+        self._make, self._lock = make, threading.Lock()
+        self._latest: tuple[tuple[RepresentedRows, State, Made], ...] = ()
+
+    def of(self, rows: RepresentedRows, space: Space, state: State) -> Made:
+        """Return what is made of a state of `space`, for some rows."""
+        with self._lock:
+            for cached_rows, cached_state, made in self._latest:
+                if cached_rows is rows and cached_state is state:
+                    return made
+            made = self._make(rows, space, state)
+            self._latest = ((rows, state, made), *self._latest[: STATES - 1])
+            return made
+
+
+class SearchCache(StateCache[SearchArgument]):
+    """The centres of the latest states as the search reads them."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._latest: tuple[tuple[RepresentedRows, State, SearchArgument], ...] = ()
-
-    def argument(self, rows: RepresentedRows, space: Space, state: State) -> SearchArgument:
-        """Return the centres of a state of `space`, to be searched for rows."""
-        with self._lock:
-            for cached_rows, cached_state, argument in self._latest:
-                if cached_rows is rows and cached_state is state:
-                    return argument
-            argument = _search_argument(rows, space, state)
-            self._latest = ((rows, state, argument), *self._latest[: STATES - 1])
-            return argument
+        super().__init__(_search_argument)
 
 
 def search_coordinates(rows: RepresentedRows, here: NativeRows, search: SearchArgument) -> Any:
@@ -150,18 +149,35 @@ def search_coordinates(rows: RepresentedRows, here: NativeRows, search: SearchAr
 
 
 def _search_argument(rows: RepresentedRows, space: Space, state: State) -> SearchArgument:
+    count = direction_count(space, rows.n_rows, len(state.centres), once=not rows.training)
+    return search_argument(rows, space, state, directions_of(rows, space, count), panelled=True)
+
+
+def directions_of(rows: RepresentedRows, space: Space, count: int) -> Centres | None:
+    """At most `count` directions for centres of `space`; None where there are none."""
+    return rows.beside(Directions).most(count) if count and space is rows.space else None
+
+
+def search_argument(
+    rows: RepresentedRows,
+    space: Space,
+    state: State,
+    directions: Centres | None,
+    *,
+    panelled: bool,
+) -> SearchArgument:
+    """Return the centres of a state as the search reads them, and, if they are `panelled`, what
+    bounds are made of."""
     centres, dtype = state.centres, numpy_dtype(rows.blocks.x)
     values, norms = _in_lines(space.coefficients(centres), dtype), centres.squared_norms()
-    count = direction_count(space, rows.n_rows, len(centres), once=not rows.training)
-    directions = rows.beside(Directions).most(count) if count and space is rows.space else None
     size = 0 if directions is None else len(directions)
     margin = _margin(dtype, values.shape[1], size)
     kept = [values, aligned(norms.astype(dtype))]
     if directions is not None:
-        kept += [
-            _in_lines(space.coefficients(directions), dtype),
-            _panels(centres, norms, directions, dtype, margin),
-        ]
+        kept.append(_in_lines(space.coefficients(directions), dtype))
+        if panelled:
+            numbers = np.arange(len(norms))
+            kept.append(panels(norms, along(centres, norms, directions, margin), numbers, dtype))
     places = [*map(address, kept), None, None][:4]
     argument = SearchArgument(*places, len(centres), values.shape[1], size, rounding(dtype), margin)
     argument.kept = kept  # as long as a thread uses it
@@ -180,19 +196,26 @@ def _margin(dtype: Any, columns: int, size: int) -> float:
     return float(rounding(dtype) + 2.0 * unit * ((1.0 + size**0.5) * terms + size + 8.0))
 
 
-def _panels(
-    centres: Centres, norms: Float64, directions: Centres, dtype: Any, margin: float
-) -> Array:
-    """Centres (panels, 2 + size, lanes): |v|^2, and -2 times their coordinates along the directions
-    and the lengths of their rests."""
-    along = centres.coordinates @ directions.duals.T
-    rest = np.sqrt(np.maximum(norms - np.einsum("ij,ij->i", along, along), 0.0) + margin * norms)
+def along(centres: Centres, norms: Float64, directions: Centres, margin: float) -> Float64:
+    """Return (c, size + 1) what bounds are made of beside |v|^2: -2 times the centres' coordinates
+    along the directions and the lengths of their rests."""
+    places = centres.coordinates @ directions.duals.T
+    left = np.maximum(norms - np.einsum("ij,ij->i", places, places), 0.0)
+    both: Float64 = -2.0 * np.column_stack([places, np.sqrt(left + margin * norms)])
+    return both
+
+
+def panels(norms: Float64, rest: Array, number: IntArray, dtype: Any) -> Array:
+    """Return centres of some numbers (panels, 1 + k, lanes) side by side, an even number of panels:
+    |v|^2, infinite where there is no centre (-1), and the rest (c, k) of what is known of each."""
     lanes = LINE // np.dtype(dtype).itemsize
-    panels = -(-len(norms) // (2 * lanes)) * 2
-    table = np.zeros((panels * lanes, 2 + len(directions)), dtype)
-    table[:, 0] = np.inf
-    table[: len(norms)] = np.column_stack([norms, -2.0 * along, -2.0 * rest])
-    return aligned(table.reshape(panels, lanes, -1).transpose(0, 2, 1))
+    count = -(-len(number) // (2 * lanes)) * 2
+    numbers = np.full(count * lanes, -1)
+    numbers[: len(number)] = number
+    table = np.zeros((count * lanes, 1 + rest.shape[1]), dtype)
+    table[:, 0] = np.where(numbers >= 0, norms[numbers], np.inf)
+    table[numbers >= 0, 1:] = rest[numbers[numbers >= 0]]
+    return aligned(table.reshape(count, lanes, -1).transpose(0, 2, 1))
 
 
 def _in_lines(points: Float64, dtype: Any) -> Array:
@@ -201,19 +224,6 @@ def _in_lines(points: Float64, dtype: Any) -> Array:
     padded = np.zeros((len(points), -(-points.shape[1] // lanes) * lanes), dtype)
     padded[:, : points.shape[1]] = points
     return aligned(padded)
-
-
-class _FoundSums:
-    """Sums over the rows of a task while their nearest centres are found."""
-
-    def __init__(self, clusters: int, columns: int) -> None:
-        self.mass, self.totals, self.moment = np.zeros(clusters), np.zeros(2), np.zeros(columns)
-
-    def argument(self, labels: IntArray, d2: Float64, memberships: Array | None) -> _FoundArgument:
-        """Return the place of what is found of some rows."""
-        return _FoundArgument(
-            *map(address, (labels, d2, memberships, self.mass, self.totals, self.moment))
-        )
 
 
 def total_distance(
@@ -227,67 +237,16 @@ def total_distance(
     return max(float(len(norms) * square - 2.0 * moment @ total + weight * norms.sum()), 0.0)
 
 
-class NearestAssign:
-    """The last pass of the hard rule: labels of one task's rows, and memberships where there is
-    room for them."""
-
-    def __init__(self, dtype: Any) -> None:
-        self._cache = SearchCache()
-        self._pass = native.function("assign_nearest", dtype, ARGUMENTS, INT)
-
-    def __call__(
-        self,
-        rows: RepresentedRows,
-        space: Space,
-        rule: Rule,
-        state: State,
-        task: int,
-        out: RowOutputs,
-    ) -> FinalSums:
-        search = self._cache.argument(rows, space, state)
-        sums = _FoundSums(len(state.centres), space.size)
-        for here in rows.native_task(task):
-            place = out.place(here.start, len(here))
-            memberships = out.memberships[place] if out.memberships.shape[1] else None
-            to = sums.argument(out.labels[place], out.nearest[place], memberships)
-            done(self._pass(here.argument, search, search_coordinates(rows, here, search), to))
-        objective, square = sums.totals
-        return FinalSums(
-            float(objective),
-            total_distance(space, state, sums.mass.sum(), square, sums.moment),
-            sums.mass,
-        )
-
-
-class NearestSearch:
-    """The nearest centre of each of one task's rows, and the squared distance to it."""
-
-    def __init__(self, dtype: Any) -> None:
-        self._cache = SearchCache()
-        self._pass = native.function("assign_nearest", dtype, ARGUMENTS, INT)
-
-    def __call__(self, rows: RepresentedRows, state: State, task: int) -> tuple[IntArray, Float64]:
-        search = self._cache.argument(rows, rows.space, state)
-        sums = _FoundSums(len(state.centres), rows.space.size)
-        labels, distances = [], []
-        for here in rows.native_task(task):
-            labels.append(np.empty(len(here), np.int64))
-            distances.append(np.empty(len(here)))
-            to = sums.argument(labels[-1], distances[-1], None)
-            done(self._pass(here.argument, search, search_coordinates(rows, here, search), to))
-        return np.concatenate(labels), np.concatenate(distances)
-
-
 class SearchedCosts:
     """Errors and utilities of the clusters in one task's rows, each of which would go to its second
     nearest centre."""
 
     def __init__(self, dtype: Any) -> None:
         self._cache = SearchCache()
-        self._pass = native.function("cost_nearest", dtype, (*ARGUMENTS[:3], ADDRESS, ADDRESS), INT)
+        self._pass = native.function("cost_nearest", dtype, (*SEARCHED, ADDRESS, ADDRESS), INT)
 
     def __call__(self, rows: RepresentedRows, rule: Rule, state: State, task: int) -> ClusterCosts:
-        search = self._cache.argument(rows, rows.space, state)
+        search = self._cache.of(rows, rows.space, state)
         costs = ClusterCosts(np.zeros(len(state.centres)), np.zeros(len(state.centres)))
         to = address(costs.error), address(costs.utility)
         for here in rows.native_task(task):
@@ -295,9 +254,4 @@ class SearchedCosts:
         return costs
 
 
-ARGUMENTS = (
-    pointer_to(RowsArgument),
-    pointer_to(SearchArgument),
-    ADDRESS,
-    pointer_to(_FoundArgument),
-)
+SEARCHED = (pointer_to(RowsArgument), pointer_to(SearchArgument), ADDRESS)

@@ -47,7 +47,7 @@ class _Finding:
 
     def argument(self, rows: RepresentedRows, space: Space, state: State) -> SearchArgument | None:
         """Return the search for rows in the clusters of a state."""
-        return None if self._cache is None else self._cache.argument(rows, space, state)
+        return None if self._cache is None else self._cache.of(rows, space, state)
 
     def arguments(
         self, rows: RepresentedRows, here: NativeRows, search: SearchArgument | None

@@ -16,6 +16,7 @@ from ..addresses import PathWord, below, matches, place
 from ..row_source import RowsError, as_source
 from .archives import text_in
 from .unchanged_files import StampedFile, naming
+from .vectors import VECTORS
 
 # their first bytes
 PARQUET = b"PAR1"
@@ -31,6 +32,7 @@ _ENDINGS = {
     "npy": {".npy"},
     "npz": {".npz"},
     "csv": {".csv", ".tsv", ".txt", ".data"},
+    **{kind: {f".{kind}"} for kind in VECTORS},
 }
 _NOTES = {".txt", ".data"}
 
@@ -102,11 +104,14 @@ def files_of(x: Any) -> Sequence[PathWord]:
 
 
 def kind_of_file(file: Path) -> str:
-    """Return the kind of a file by its first bytes, else by its ending."""
+    """Return the kind of a file by its first bytes, else by its ending, as of vectors."""
     StampedFile.of(file)  # refuses what must not even be opened, a pipe for one
     start = first_bytes(file)
     if not start:
         raise RowsError(f"{file}: is empty.")
+    # whose first bytes are numbers, which may be those that other files begin with
+    if (suffix := file.suffix.lower().removeprefix(".")) in VECTORS:
+        return suffix
     kind, packer = kind_of_bytes(start), packer_of(start)
     if kind is not None:
         return "csv" if kind == "npz" and text_in(file) is not None else kind
@@ -122,8 +127,8 @@ def kind_of_file(file: Path) -> str:
     named = _by_ending(file)
     if named is None:
         raise RowsError(
-            f"{file}: unknown kind of file; known are Parquet, CSV (.csv, .tsv, .txt), Arrow, npy "
-            "and npz."
+            f"{file}: unknown kind of file; known are Parquet, CSV (.csv, .tsv, .txt), Arrow, npy, "
+            f"npz, {', '.join(VECTORS)}."
         )
     return named
 
@@ -177,7 +182,8 @@ def _inside(folder: Path) -> list[Path]:
             files.setdefault(kind, []).append(file)
     if not files:
         raise RowsError(
-            f"{folder}: holds no files of rows; known are .parquet, .arrow, .csv, .npy and .npz."
+            f"{folder}: holds no files of rows; known are .parquet, .arrow, .csv, .npy, .npz and "
+            f".{', .'.join(VECTORS)}."
         )
     if len(files) > 1:
         pattern = folder / "**" / f"*{next(iter(files.values()))[0].suffix}"

@@ -2,159 +2,47 @@
 
 from __future__ import annotations
 
-import errno
 import math
 import struct
 import sys
 import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tokenize import TokenError
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from ...runtime.user_warnings import one_line
-from ..blocks import spans
 from ..damage import sparse_damage
-from ..narrow_rows import in_single, is_bfloat16, is_narrow
-from ..row_source import RowArray, RowsError, StoredRows
+from ..row_source import RowsError
 from ..scratch import Scratch
 from .claims import check_columns, check_unpacked
-from .schema import ColumnChoice, Field, Header, Spelling, in_python
-from .tables import check_finite, weights_of
+from .raw_arrays import PIECE_BYTES, ArrayFile, Bytes, RawFormat, numbered_header, readable
+from .schema import ColumnChoice, Spelling, in_python
 from .unchanged_files import StampedFile
 
-_PIECE = 2**22  # bytes that are converted or decompressed at a time
 _SPARSE_PARTS = {"data", "format", "shape"}  # members that scipy.sparse.save_npz always writes
 _WIDEST = 2**24  # columns of an array that takes no bytes, so that no file bounds them
 
 
-_OF_PACKERS: list[type[Exception]] = []  # of zip members, as far as this Python has them
-with suppress(ImportError):
-    from lzma import LZMAError
-
-    _OF_PACKERS.append(LZMAError)
-if sys.version_info >= (3, 14):
-    with suppress(ImportError):
-        from compression.zstd import ZstdError
-
-        _OF_PACKERS.append(ZstdError)
-
-
-# what NumPy, SciPy and zipfile raise for files that are not what they say: of other types,
-# versions, lengths; encrypted
-_DAMAGED: tuple[type[Exception], ...] = (
-    *(
-        ValueError,
-        TypeError,
-        AttributeError,
-        LookupError,
-        ArithmeticError,
-        EOFError,
-        SyntaxError,
-        TokenError,
-    ),
-    *(NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error),
-    *_OF_PACKERS,
-)
-
-
-class Bytes(Protocol):
-    """A source of bytes at offsets."""
-
-    def read_into(self, *parts: tuple[NDArray[Any], int]) -> None:
-        """Fill contiguous arrays with the bytes from an offset on, each its own."""
-        ...
-
-
-@dataclass(frozen=True)
-class RawFormat:
-    """Layout of the numbers of an array."""
-
-    offset: int  # bytes before the first one
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    by_columns: bool = False
-
-    @classmethod
-    def of_npy(cls, file: Any) -> RawFormat:
-        """Return the layout in an npy header, at which `file` is positioned; ValueError where there
-        is none."""
-        major, _ = np.lib.format.read_magic(file)
-        read = (
-            np.lib.format.read_array_header_1_0
-            if major == 1
-            else np.lib.format.read_array_header_2_0
-        )
-        shape, by_columns, dtype = read(file)
-        if dtype.hasobject:
-            raise ValueError("it holds Python objects")
-        if not all(type(size) is int and 0 <= size <= sys.maxsize for size in shape):
-            raise ValueError(f"its shape is {shape}")
-        if math.prod(shape) * dtype.itemsize == 0 and max(shape, default=0) > _WIDEST:
-            raise ValueError(f"its shape is {shape}, and its numbers have no bytes")
-        return cls(file.tell(), shape, dtype, by_columns)
-
-    @property
-    def stop(self) -> int:
-        """One past the last byte."""
-        return self.offset + math.prod(self.shape) * self.dtype.itemsize
-
-    def read(self, source: Bytes, picked: tuple[int, ...], rows: slice, out: NDArray[Any]) -> None:
-        """Read some columns of some rows into `out` (b, picked)."""
-        n, d = self.shape
-        wide = self.dtype.itemsize
-        if not self.by_columns and out.dtype == self.dtype and picked == tuple(range(d)):
-            source.read_into((out, self.offset + rows.start * d * wide))
-            return
-        for start, stop in spans(
-            len(out), max(1, _PIECE // ((len(picked) if self.by_columns else d) * wide))
-        ):
-            begin = rows.start + start
-            if self.by_columns:
-                columns = np.empty((len(picked), stop - start), self.dtype)
-                source.read_into(
-                    *zip(
-                        columns,
-                        (self.offset + (at * n + begin) * wide for at in picked),
-                        strict=True,
-                    )
-                )
-                raw = columns.T
-            else:
-                whole = np.empty((stop - start, d), self.dtype)
-                source.read_into((whole, self.offset + begin * d * wide))
-                raw = whole[:, list(picked)]
-            with np.errstate(over="ignore"):  # overflow gives infinity, which callers check
-                out[start:stop] = in_single(raw)
-
-
-class RawRows(StoredRows):
-    """Some columns of an array in a file, converted as they are read."""
-
-    def __init__(self, source: Bytes, layout: RawFormat, choice: ColumnChoice) -> None:
-        super().__init__(choice.where, choice.columns, choice.dtype, layout.shape[0])
-        self._source, self._layout, self._choice = source, layout, choice
-        if choice.weight is not None:
-            weights = np.empty((len(self), 1))
-            layout.read(source, (choice.weight,), slice(0, len(self)), weights)
-            self.weight = weights_of(weights[:, 0], 0, choice)
-
-    def memory(self, n_threads: int) -> int:
-        return 2 * _PIECE * n_threads
-
-    def _read(self, start: int, stop: int) -> RowArray:
-        stop = min(stop, len(self))
-        out = np.empty((max(0, stop - start), self.shape[1]), self.dtype)
-        self._layout.read(self._source, self._choice.picked, slice(start, stop), out)
-        check_finite(out, start, self._choice)
-        return out
+def npy_layout(file: Any) -> RawFormat:
+    """Return the layout in an npy header, at which `file` is positioned; ValueError where there
+    is none."""
+    major, _ = np.lib.format.read_magic(file)
+    read = (
+        np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
+    )
+    shape, by_columns, dtype = read(file)
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects")
+    if not all(type(size) is int and 0 <= size <= sys.maxsize for size in shape):
+        raise ValueError(f"its shape is {shape}")
+    if math.prod(shape) * dtype.itemsize == 0 and max(shape, default=0) > _WIDEST:
+        raise ValueError(f"its shape is {shape}, and its numbers have no bytes")
+    return RawFormat(file.tell(), shape, dtype, by_columns)
 
 
 @dataclass(frozen=True)
@@ -177,7 +65,7 @@ class RawArray:
                     stack.enter_context(archive.open(self.member)),
                     archive.getinfo(self.member).file_size,
                 )
-            layout = RawFormat.of_npy(file)
+            layout = npy_layout(file)
             if layout.stop > size:
                 raise ValueError(
                     f"{layout.stop - size:,} bytes are missing at the end of {self.member or 'it'}"
@@ -201,7 +89,7 @@ class RawArray:
                 found = archive.getinfo(self.member)
             in_place = found.compress_type == zipfile.ZIP_STORED
             scratch = None if in_place else Scratch(found.file_size - layout.offset)
-            while piece := unpacked.read(_PIECE):
+            while piece := unpacked.read(PIECE_BYTES):
                 if scratch is not None:
                     scratch.write(piece)
         if scratch is not None:
@@ -226,67 +114,6 @@ def zipped(file: Path) -> Iterator[zipfile.ZipFile]:
         yield archive
 
 
-@contextmanager
-def readable(where: str, kind: str) -> Iterator[None]:
-    """Turn errors of reading a NumPy file into one line about that file."""
-    try:
-        yield
-    except RowsError:
-        raise
-    except OSError as error:
-        if error.errno is not None and error.errno != errno.EINVAL:
-            error.filename = error.filename or where
-            raise
-        why = one_line(error) if error.errno is None else "it says that bytes lie where none are"
-        raise RowsError(f"{where}: cannot be read as {kind}; {why}.") from error
-    except _DAMAGED as error:
-        raise RowsError(
-            f"{where}: cannot be read as {kind}; it is truncated or not such a file "
-            f"({one_line(error, most=300)})."
-        ) from error
-
-
-class ArrayFile:
-    """A dense array of rows; its columns have positions, no names."""
-
-    def __init__(
-        self,
-        array: RawArray,
-        kind: str,
-        spell: Spelling,
-        aside: tuple[str, NDArray[Any]] | None = None,
-    ) -> None:
-        """`aside`: name and values of a separate array of weights."""
-        self.kind, self._array, self._aside = kind, array, aside
-        where = str(array.file.path)
-        with readable(where, kind):
-            layout = array.layout
-        if len(layout.shape) != 2:
-            raise RowsError(
-                f"{where}: holds an array of shape {layout.shape}; rows and columns are needed."
-            )
-        self.n_rows, d = layout.shape
-        if aside is not None and aside[1].shape != (self.n_rows,):
-            raise RowsError(
-                f"{where}: the weights {aside[0]!r} have shape {aside[1].shape}, but there are "
-                f"{self.n_rows} rows."
-            )
-        self.header = _header(where, layout.dtype, d, spell)
-
-    @property
-    def aside(self) -> str | None:
-        return None if self._aside is None else self._aside[0]
-
-    def stored(self, choice: ColumnChoice) -> StoredRows:
-        """Return the rows without reading them into memory."""
-        with readable(choice.where, self.kind):
-            source, layout = self._array.bytes()
-        rows = RawRows(source, layout, choice)
-        if self._aside is not None:
-            rows.weight = weights_of(self._aside[1], 0, replace(choice, weight_label=self.aside))
-        return rows
-
-
 class SparseFile:
     """A sparse matrix of rows, which stays sparse, and in memory."""
 
@@ -298,7 +125,7 @@ class SparseFile:
             raise RowsError(f"{where}: is a damaged sparse {x.format.upper()} matrix: {damage}.")
         self._x: Any = scipy.sparse.csr_array(x)
         self.n_rows = int(self._x.shape[0])
-        self.header = _header(where, self._x.dtype, self._x.shape[1], spell)
+        self.header = numbered_header(where, self._x.dtype, self._x.shape[1], spell)
 
     def read(self, choice: ColumnChoice) -> Any:
         """Return the rows as CSR."""
@@ -379,19 +206,6 @@ def _loaded(file: StampedFile) -> Any:
             f"{len(x.data)} of {stored[0]} entries."
         )
     return x
-
-
-def _header(where: str, dtype: np.dtype[Any], d: int, spell: Spelling) -> Header:
-    check_columns(where, d)
-    half = is_bfloat16(dtype)
-    # in either byte order
-    single = is_narrow(dtype) or (dtype.kind == "f" and dtype.itemsize <= 4)
-    name = "bfloat16" if half else dtype.name
-    return Header(
-        where,
-        tuple(Field(at, name, half or dtype.kind in "biuf", single) for at in range(d)),
-        spell,
-    )
 
 
 def _which(file: Path, names: list[str], name: str | None, spell: Spelling) -> str:

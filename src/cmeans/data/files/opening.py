@@ -17,9 +17,11 @@ from ..addresses import PathWord, absolute, place
 from ..arrays import comes_by_arrow
 from ..row_source import ColumnLabel, RowsError, StoredRows
 from .discovery import found, keys_of, kind_of_file, know_format
-from .npy import ArrayFile, SparseFile, open_npy, open_npz
+from .npy import SparseFile, open_npy, open_npz
+from .raw_arrays import ArrayFile
 from .schema import ColumnChoice, ReadOptions, Spelling
 from .tables import FileTable, JoinedRows, KeyedTable, common_header, found_again, joined_tables
+from .vectors import VECTORS, open_vectors
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -58,6 +60,18 @@ def add_format(
 
 def open_file(file: Path, asked: ReadOptions) -> OpenedFile:
     """Open one file by its first bytes or its ending: its columns are read, its rows are not."""
+    opened = _opened(file, asked)
+    if asked.bits is None:
+        return opened
+    if not isinstance(opened, ArrayFile):
+        raise RowsError(
+            f"{asked.spell('bits', asked.bits)}: {file} is no array of bytes; packed bits are read "
+            "from npy, npz, bvecs, u8bin and i8bin."
+        )
+    return opened.of_bits(asked.bits)
+
+
+def _opened(file: Path, asked: ReadOptions) -> OpenedFile:
     kind = kind_of_file(file)
     if asked.array is not None and kind != "npz":
         raise RowsError(
@@ -70,6 +84,8 @@ def open_file(file: Path, asked: ReadOptions) -> OpenedFile:
         )
     if kind == "npy":
         return open_npy(file, asked.spell)
+    if kind in VECTORS:
+        return open_vectors(file, kind, asked.spell)
     if kind == "npz":
         return open_npz(file, asked.array, asked.weight, asked.spell)
     keys = keys_of(file)
@@ -117,11 +133,13 @@ def open_blocks(
     array: str | None = None,
     header: bool | None = None,
     missing: str = "error",
+    bits: int | None = None,
 ) -> StoredRows | scipy.sparse.csr_array[Any, tuple[int, int]]:
     """Open files of rows that need not fit in memory: n rows of d numbers, read block by block on
     demand.
 
-    Use it for Parquet, Arrow (files and streams), CSV, npy and npz. Footers and headers are read
+    Use it for Parquet, Arrow (files and streams), CSV, npy, npz, and files of vector indexes
+    (fvecs, ivecs, bvecs, fbin, f16bin, ibin, u8bin, i8bin). Footers and headers are read
     now, rows later. What cannot be sought in (CSV, Arrow streams, packed npz members, Parquet
     groups that decode to more than 64 MiB) is written once, now, to a temporary file of raw numbers
     in `tempfile.gettempdir()`, which has no name and is gone with the rows; TMPDIR says where.
@@ -155,6 +173,9 @@ def open_blocks(
     missing : {"error", "partial"}, default "error"
         Empty cells, nulls and NaN. "error": refused; "partial": they come as NaN, for estimators
         with missing="partial".
+    bits : int, default None
+        The rows of an npy, npz, bvecs, u8bin or i8bin are packed bits, as of `packed_bits`, and so
+        many columns of zeros and ones. None: numbers.
 
     Returns
     -------
@@ -188,7 +209,14 @@ def open_blocks(
     if missing not in ("error", "partial"):
         raise RowsError(f'missing={missing!r}: give "error" or "partial".')
     asked = ReadOptions(
-        path, _words(columns), _word(weight), array, dtype, header, missing == "partial"
+        path,
+        _words(columns),
+        _word(weight),
+        array,
+        dtype,
+        header,
+        missing == "partial",
+        bits=None if bits is None else operator.index(bits),
     )
     return open_rows(asked)[0]
 
@@ -200,6 +228,8 @@ def open_rows(
     `in_memory` bytes are read at once."""
     paths: Sequence[Path] = ()
     if comes_by_arrow(asked.file):
+        if asked.bits is not None:
+            raise RowsError(f"{asked.spell('bits', asked.bits)}: what comes by Arrow has numbers.")
         files: list[OpenedFile] = [_stream(asked)]
     else:
         paths = found(asked.file)

@@ -41,6 +41,7 @@ class ReadOptions:
     written: TextFormat = AS_PROGRAMS_WRITE  # how the cells of text files are written
     leave_out: Sequence[ColumnLabel] = ()  # columns that are no data where all are taken
     adapt: Callable[[Any], Any] | None = None  # applied to each table that is opened
+    bits: int | None = None  # columns of packed bits
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ class TableRecipe:
     dtype: str | None = None
     made: tuple[MadeColumns, ...] = ()
     written: TextFormat = AS_PROGRAMS_WRITE  # without the encoding, which is that of one file
+    bits: int | None = None  # columns of packed bits
 
     @property
     def categories(self) -> Mapping[str, tuple[str, ...]]:
@@ -69,7 +70,8 @@ class TableRecipe:
         """Return the options for reading a table by this recipe; `unseen`: counts its cells of
         categories that were not seen before."""
         written = replace(self.written, encoding=asked.written.encoding)
-        return replace(asked, written=written, adapt=self.adapt(unseen))
+        bits = self.bits if asked.bits is None else asked.bits
+        return replace(asked, bits=bits, written=written, adapt=self.adapt(unseen))
 
     def adapt(self, unseen: Unseen | None = None) -> Any:
         """Return a function of a table that was opened, which returns one with the columns that are
@@ -104,6 +106,7 @@ class TableRecipe:
             "columns": list(self.columns),
             "scaling": self.scaling.to_json(),
             "dtype": self.dtype,
+            **({} if self.bits is None else {"bits": self.bits}),
             **({"categories": dict(self.categories)} if self.categories else {}),
             **({"made": made} if made else {}),
             **({"written": written} if any(written.values()) else {}),
@@ -128,6 +131,9 @@ def recipe_from_json(stored: Mapping[str, Any]) -> TableRecipe:
         raise RowsError("the model's list of columns cannot be read.")
     if dtype not in (None, "float32", "float64"):
         raise RowsError(f"the model's type of numbers, {dtype!r}, is neither float32 nor float64.")
+    bits = stored.get("bits")
+    if bits is not None and type(bits) is not int:
+        raise RowsError("the model's number of bits cannot be read.")
     made = stored.get("made")
     if made is None:  # of an older version, which had categories alone
         categories = stored.get("categories") or {}
@@ -145,6 +151,7 @@ def recipe_from_json(stored: Mapping[str, Any]) -> TableRecipe:
         dtype,
         tuple(map(made_from_json, made)),
         _written_from_json(stored.get("written") or {}),
+        bits,
     )
 
 

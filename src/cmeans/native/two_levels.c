@@ -1,0 +1,202 @@
+/* The nearest of very many centres, which lie in groups: rows first meet the groups' middles, and then only groups that may hold their nearest.
+ *
+ * No centre of a group is nearer to a row than the middle is, less the group's radius. Centres of the groups that this leaves are bounded along
+ * the directions of search.h or, where there are none, by products of all columns, which are fast and round otherwise; what is open then, a few
+ * centres of each row, is measured as everywhere. So neither groups nor those products change a result. */
+#include "found.h"
+
+#define PAIR (2 * LANES) /* centres that are bounded together */
+
+struct groups {
+    const real *middles;   /* panels of the groups' middles, (panels, 1 + columns, LANES) of |q|^2 and -2 q; an even number of panels */
+    const real *radius;    /* (panels, LANES) no centre of a group is farther from its middle */
+    const real *panels;    /* of the centres in the order of groups, as those of `search`, or of all columns as those of the middles */
+    const int32_t *number; /* (panels, LANES) of these centres; below 0 where there is none */
+    const int64_t *first;  /* (count + 1,) first pair of panels of each group */
+    int64_t count;
+    double margin;         /* share of k(x, x) + |v|^2 by which rounding may change products of all columns */
+};
+
+struct grouped {
+    struct searched s;
+    const struct search *search;
+    const struct groups *groups;
+    uint8_t *row;       /* (groups, TILE) rows of the tile that look through each group */
+    int32_t *rows;      /* (groups,) how many they are */
+    int32_t home[TILE]; /* group of the nearest middle */
+    void *memory;
+};
+
+static int new_grouped(struct grouped *g, const struct search *search, const struct groups *groups) {
+    g->search = search, g->groups = groups;
+    g->memory = malloc((size_t)groups->count * (TILE + sizeof(int32_t)));
+    if (g->memory == NULL)
+        return 0;
+    g->rows = g->memory;
+    g->row = (uint8_t *)(g->rows + groups->count);
+    if (new_search_of(&g->s, search, TILE, groups->count))
+        return 1;
+    free(g->memory);
+    return 0;
+}
+
+/* Measure the centres of a pair of panels that may be nearest to row i, as their bounds are not beyond a limit. */
+INLINE void choose(struct searched *s, const struct search *search, int64_t i, const real *low, const int32_t *number, real margin) {
+    uint64_t measured = 0;
+    for (int turn = 0;; turn++) {
+        const lanes limit = all(s->d2[i] + margin);
+        const uint64_t first = bits_of(less(limit, load(low))), second = bits_of(less(limit, load(low + LANES)));
+        uint64_t open = ~(first | second << LANES | measured) & (((uint64_t)1 << (PAIR - 1) << 1) - 1);
+        int32_t next[AFEW];
+        real d2[AFEW];
+        int64_t count = 0;
+        if (open == 0)
+            return;
+        if (turn == 0 && __builtin_popcountll(open) > AFEW) { /* that of the least bound rules out others */
+            uint64_t least = open & -open;
+            for (uint64_t rest = open; rest != 0; rest &= rest - 1)
+                if (low[__builtin_ctzll(rest)] < low[__builtin_ctzll(least)])
+                    least = rest & -rest;
+            open = least;
+        }
+        for (; open != 0 && count < AFEW; open &= open - 1) {
+            const int32_t j = number[__builtin_ctzll(open)];
+            measured |= open & -open;
+            next[count] = j;
+            count += j >= 0;
+        }
+        if (count == 0)
+            continue;
+        distances_to_some(s, search, i, next, count, d2);
+        keep_smaller(s, i, next, count, d2);
+    }
+}
+
+INLINE real margin_of_products(const struct grouped *g, int64_t i) {
+    return (real)g->groups->margin * (*kxx_of(&g->s, g->search, i) + g->s.largest);
+}
+
+/* What the distances of some rows (count,) of the tile to a pair of panels are at least: `low`, `width` numbers from row to row. Rows are
+ * multiplied with their coordinates along the directions, or with all columns. */
+static void bound_some(const struct grouped *g, const uint8_t *row, int64_t count, const real *points, int all_columns, real *low, int64_t width) {
+    const struct searched *s = &g->s;
+    const int64_t depth = all_columns ? s->rows->columns : g->search->size + 1;
+    for (int64_t k = 0; k < count; k += BOUND_ROWS) {
+        const real *z[BOUND_ROWS];
+        real kxx[BOUND_ROWS];
+        for (int q = 0; q < BOUND_ROWS; q++) {
+            const int64_t i = row[at_most(k + q, count - 1)];
+            z[q] = all_columns ? s->moved + i * g->search->pitch : s->z + i * (g->search->size + 2);
+            kxx[q] = *kxx_of(s, g->search, i);
+        }
+        for (int p = 0; p < 2; p += BOUND_PANELS)
+            bound_rows(z, kxx, points + p * LANES * (1 + depth), depth, low + k * width + p * LANES, width);
+    }
+}
+
+/* The rows of a group look through it. */
+static void look_through(struct grouped *g, int64_t group) {
+    struct searched *s = &g->s;
+    const int all_columns = g->search->size == 0;
+    const int64_t count = g->rows[group], depth = all_columns ? s->rows->columns : g->search->size + 1;
+    const uint8_t *row = g->row + group * TILE;
+    real low[TILE * PAIR] __attribute__((aligned(LINE)));
+    for (int64_t pair = g->groups->first[group]; pair < g->groups->first[group + 1]; pair++) {
+        bound_some(g, row, count, g->groups->panels + pair * PAIR * (1 + depth), all_columns, low, PAIR);
+        for (int64_t k = 0; k < count; k++) {
+            const real margin = all_columns ? margin_of_products(g, row[k]) : margin_of(s, g->search, row[k]);
+            choose(s, g->search, row[k], low + k * PAIR, g->groups->number + pair * PAIR, margin);
+        }
+    }
+}
+
+/* Squared distances of a tile's rows to the groups' middles. */
+static void meet_middles(struct grouped *g, int64_t count) {
+    uint8_t row[TILE];
+    for (int64_t t = 0; t < TILE; t++)
+        row[t] = (uint8_t)t;
+    for (int64_t panel = 0; panel < g->s.width / LANES; panel += 2)
+        bound_some(g, row, count, g->groups->middles + panel * (1 + g->s.rows->columns) * LANES, 1, g->s.low + panel * LANES, g->s.width);
+}
+
+INLINE void join(struct grouped *g, int64_t group, int64_t i) { g->row[group * TILE + g->rows[group]++] = (uint8_t)i; }
+
+/* Rows join the groups, other than those of their nearest middles, that may hold a centre nearer than the one that is known. */
+static void join_others(struct grouped *g, int64_t count) {
+    struct searched *s = &g->s;
+    for (int64_t i = 0; i < count; i++) {
+        const real *low = s->low + i * s->width, margin = margin_of_products(g, i);
+        const lanes reach = all((real)sqrt((double)(s->d2[i] + margin))), more = all((real)(1 + g->search->rounding)), less_than = all(margin);
+        for (int64_t first = 0; first < s->clusters; first += LANES) {
+            const lanes within = multiply(add(load(g->groups->radius + first), reach), more);
+            uint64_t open = bits_of(less(multiply(within, within), subtract(load(low + first), less_than))) ^ ALL_LANES;
+            for (; open != 0; open &= open - 1) {
+                const int64_t group = first + __builtin_ctzll(open);
+                if (group < s->clusters && group != g->home[i])
+                    join(g, group, i);
+            }
+        }
+    }
+}
+
+/* The rows of a group to whom it can still be near. */
+static void leave_early(struct grouped *g, int64_t group) {
+    struct searched *s = &g->s;
+    uint8_t *row = g->row + group * TILE;
+    int32_t left = 0;
+    for (int32_t k = 0; k < g->rows[group]; k++) {
+        const int64_t i = row[k];
+        const real margin = margin_of_products(g, i), reach = (real)sqrt((double)(s->d2[i] + margin));
+        const real within = (g->groups->radius[group] + reach) * (real)(1 + g->search->rounding);
+        row[left] = (uint8_t)i;
+        left += !(within * within < s->low[i * s->width + group] - margin);
+    }
+    g->rows[group] = left;
+}
+
+static void search_groups(struct grouped *g, int64_t count) {
+    struct searched *s = &g->s;
+    const int64_t groups = g->groups->count;
+    real least;
+    for (int64_t i = 0; i < count; i++) {
+        s->z[i * (g->search->size + 2) + g->search->size] = 0;
+        fetch_row(s, s->ahead[i]);
+        load_row(s, g->search, i);
+    }
+    if (g->search->size > 0)
+        find_coordinates(s, g->search, count);
+    meet_middles(g, count);
+    memset(g->rows, 0, (size_t)groups * sizeof(int32_t));
+    for (int64_t i = 0; i < count; i++) {
+        g->home[i] = smallest_of(s->low + i * s->width, groups, &least);
+        join(g, g->home[i], i);
+    }
+    for (int64_t group = 0; group < groups; group++)
+        if (g->rows[group] > 0)
+            look_through(g, group);
+    memset(g->rows, 0, (size_t)groups * sizeof(int32_t));
+    join_others(g, count);
+    for (int64_t group = 0; group < groups; group++) {
+        if (g->rows[group] > 0)
+            leave_early(g, group);
+        if (g->rows[group] > 0)
+            look_through(g, group);
+    }
+    for (int64_t i = 0; i < count; i++)
+        s->label[i] = s->label[i] < 0 ? 0 : s->label[i]; /* of a row that is at no distance from any */
+}
+
+int EXPORTED(assign_in_groups)(const struct rows *rows, const struct search *search, const struct groups *groups, const struct found *to) {
+    struct grouped g;
+    if (!new_grouped(&g, search, groups))
+        return NO_MEMORY;
+    g.s.rows = rows, g.s.coordinates = NULL;
+    for (int64_t start = 0; start < rows->count; start += g.s.room) {
+        const int64_t count = begin_tile(&g.s, start);
+        search_groups(&g, count);
+        keep_found(&g.s, search, to, start, count);
+    }
+    free(g.s.memory);
+    free(g.memory);
+    return 0;
+}
