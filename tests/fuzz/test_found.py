@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import shutil
 import struct
 import tracemalloc
 import zipfile
@@ -49,6 +50,19 @@ def refused(file: Path, match: str, **words: Any) -> None:
         cmeans.open_blocks(file, **words)
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 1000
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Models whose answers come from graphs."""
+    folder, made = tmp_path_factory.mktemp("graphs"), dict[str, Path]()
+    for name, model in (
+        ("connectivity", cmeans.ConnectivityClustering(2)),
+        ("modularity", cmeans.ModularityClustering()),
+    ):
+        made[name] = folder / name
+        cmeans.save(model.fit(X), made[name])
+    return made
 
 
 class TestModelFiles:
@@ -112,6 +126,48 @@ class TestModelFiles:
         self.saved(cmeans.ConnectivityClustering(2).fit(X), tmp_path)
         file = self.rewritten(tmp_path, lambda header, _: header["fitted"].pop(name))
         with pytest.raises(ValueError, match="missing"):
+            cmeans.load(file)
+
+    @pytest.mark.parametrize("value", ["x", -1.5, True, {"$list": []}])
+    @pytest.mark.parametrize(
+        ("method", "name"),
+        [("connectivity", "_noise"), ("connectivity", "_points"), ("modularity", "_points")],
+    )
+    def test_attributes_of_another_type(
+        self, method: str, name: str, value: Any, answers: dict[str, Path], tmp_path: Path
+    ) -> None:
+        """They came to light as an AttributeError of `predict`."""
+        file = Path(shutil.copy(answers[method], tmp_path / "model"))
+        change_by_hand(file, lambda header, _: header["fitted"].__setitem__(name, value))
+        with pytest.raises(ValueError, match=f"{name} is .* where .* belongs"):
+            cmeans.load(file)
+
+    @pytest.mark.parametrize(
+        ("method", "part", "change"),
+        [
+            ("connectivity", "_tree.point", lambda a: a[:, None]),
+            ("connectivity", "_tree.height", lambda a: a[:, None]),
+            ("connectivity", "_tree.start", lambda a: np.minimum(a, 2)),
+            *(
+                ("modularity", f"_points.{part}", change)
+                for part in ("rows", "weights", "keys", "edges.widths")
+                for change in (lambda a: a[None], lambda a: a[:0], lambda a: a[:-1])
+            ),
+        ],
+    )
+    def test_arrays_of_another_shape(
+        self, method: str, part: str, change: Any, answers: dict[str, Path], tmp_path: Path
+    ) -> None:
+        """They came to light as an IndexError of `predict`, or as memberships that were NaN."""
+        file = Path(shutil.copy(answers[method], tmp_path / "model"))
+
+        def rewritten(_: Any, arrays: Any) -> None:
+            arrays[part] = np.ascontiguousarray(change(arrays[part]))
+
+        change_by_hand(file, rewritten)
+        with pytest.raises(
+            ValueError, match=r"the pieces fit into no tree|not of one number of no"
+        ):
             cmeans.load(file)
 
     def test_more_threads_than_a_float_can_count(self, tmp_path: Path) -> None:
@@ -468,6 +524,20 @@ class TestStoredColumns:
         picked = {"columns": ["x"]} if "dtype" in words else {}
         with pytest.raises(RowsError, match=match):
             cmeans.read_table(tmp_path / "x.arrow", **words, **picked).read(0, 6)
+
+    def test_numbers_too_close_for_their_scale(self, tmp_path: Path) -> None:
+        """One over their spread was infinite, with a RuntimeWarning."""
+        pq.write_table(pa.table({"x": [0.0, 1e-310, 2e-310]}), tmp_path / "x.parquet")
+        with pytest.raises(RowsError, match=r"apart are too close to scale\."):
+            cmeans.read_table(tmp_path / "x.parquet", scale="unit")
+
+    @pytest.mark.parametrize("scale", ["log", "auto"])
+    def test_numbers_whose_cubes_are_infinite(self, scale: str, tmp_path: Path) -> None:
+        """Their skewness was infinite too, with a RuntimeWarning."""
+        pq.write_table(pa.table({"x": [0.0, 1.0, 2.0, 1e150]}), tmp_path / "x.parquet")
+        x = cmeans.read_table(tmp_path / "x.parquet", scale=scale).read(0, 4)
+        assert x.min() == pytest.approx({"log": -(3**-0.5), "auto": 0.0}[scale])
+        assert x.max() == pytest.approx({"log": 3**0.5, "auto": 1e150}[scale])
 
     def test_days_are_the_same_categories_in_every_unit(self, tmp_path: Path) -> None:
         for unit in ("s", "ms", "us"):
