@@ -714,10 +714,14 @@ class TestCheckpoints:
             ("written", "bytes", 1e300),
             ("written", "bytes", -1),
             ("stream", "rows", -5),
+            ("stream", "said", 5),
+            ("stream", "said", ["decimal"]),
+            ("stream", "source", ["x.csv"]),
+            ("metadata", "weight", ["a"]),
         ],
     )
-    def test_counts_of_a_stream_that_are_none(
-        self, part: str, name: str, value: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    def test_words_of_a_stream_that_are_none(
+        self, part: str, name: str, value: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         np.savetxt(tmp_path / "x.csv", X, delimiter=",", header="a,b,c", comments="")
         words = [
@@ -732,8 +736,9 @@ class TestCheckpoints:
         assert main([*words, "-c", "3"]) == 0
         key, header, arrays = parts_of((tmp_path / "state").read_bytes())
         del header["digest"]
-        stream = header["metadata"]["stream"]
-        (stream if part == "stream" else stream[part])[name] = value
+        metadata = header["metadata"]
+        parts = {"metadata": metadata, "stream": metadata["stream"], **metadata["stream"]}
+        parts[part][name] = value
         save_file(
             arrays,
             tmp_path / "state",
