@@ -170,6 +170,22 @@ class TestModelFiles:
         ):
             cmeans.load(file)
 
+    @pytest.mark.parametrize(
+        ("method", "part"), [("connectivity", "_points.points"), ("modularity", "_points.rows")]
+    )
+    def test_points_of_fewer_columns_than_rows(
+        self, method: str, part: str, answers: dict[str, Path], tmp_path: Path
+    ) -> None:
+        """Compiled code read beyond them."""
+        file = Path(shutil.copy(answers[method], tmp_path / "model"))
+
+        def narrowed(_: Any, arrays: Any) -> None:
+            arrays[part] = np.ascontiguousarray(arrays[part][:, :1])
+
+        change_by_hand(file, narrowed)
+        with pytest.raises(ValueError, match=r"rows of 3 columns have no distances|not of one n"):
+            cmeans.load(file).predict(X + 0.1)
+
     def test_more_threads_than_a_float_can_count(self, tmp_path: Path) -> None:
         self.saved(cmeans.StreamingFuzzyCMeans(3, random_state=0).partial_fit(X), tmp_path)
         file = self.rewritten(
