@@ -913,8 +913,11 @@ def test_columns_made_of_others(cmeans: Command, tmp_path: Path, feed: Feed) -> 
     table = made.split()
     words = ["--missing-values", "-9999", "--column-weight", "v=4", "--chunk-size", 30, *LINEAR]
     state = tmp_path / "s.safetensors"
-    ended = cmeans("stream", first, *table, *words, "--checkpoint", state)
-    assert "left out: 'zip' (codes with leading zeros; --categorical zip)" in ended.err
+    kept = ["--checkpoint", state, "--summary", tmp_path / "summary.json"]
+    ended = cmeans("stream", first, *table, *words, *kept)
+    left = "left out: 'zip' (codes with leading zeros; --categorical zip)"
+    assert left in ended.err
+    assert left in json.loads((tmp_path / "summary.json").read_text())["warnings"][0]
     assert "line 42: column 'day' holds '13.13.2024', no date as %d.%m.%Y" in ended.err
     assert "line 52: column 'v' is empty" in ended.err
     feed(first.read_bytes())

@@ -12,6 +12,7 @@ import io
 import json
 import math
 import random
+import re
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,7 @@ MISSING = {
     "n/a",
 }
 MISSING |= {"nan", "null"}  # what stands for no number in a CSV, as pyarrow has it
+UNITS = "\u00a0\u2009\u202f €$£%°"  # and blanks, which may stand around a number
 TRUTHS = {"true", "True", "TRUE", "false", "False", "FALSE"}
 
 
@@ -55,10 +57,26 @@ def lines_of(dice: random.Random, n: int) -> list[str]:
     return lines
 
 
-def is_sound(line: str) -> bool:
-    """True of three finite numbers with commas between them."""
+def is_sound(line: str, told: dict[int, str]) -> bool:
+    """True of three finite numbers with commas between them. `told`: for each column that is said
+    to be read as people write numbers, what stands in these beside digits."""
     cells = line.split(",")
-    return len(cells) == 3 and all(_is_number(cell) for cell in cells)
+    return len(cells) == 3 and all(
+        _is_number(re.sub(told[at], "", cell) if at in told else cell)
+        for at, cell in enumerate(cells)
+    )
+
+
+def as_told(warnings: list[str]) -> dict[int, str]:
+    """Return what warnings say of columns in which all cells of the first lines are numbers, if
+    not as programs write them."""
+    told = {}
+    for text in warnings:
+        if column := re.search("column '([abc])': .*, and are read so", text):
+            mark = re.search("[\"'](.)[\"'] between thousands", text)
+            marks = re.escape(mark[1]) if mark else ""
+            told["abc".index(column[1])] = f"[{UNITS}{marks}]"
+    return told
 
 
 def _is_number(cell: str) -> bool:
@@ -174,7 +192,8 @@ def outcome(
     labels = out.read_text().splitlines()[1:] if out.exists() else []
     if lines is not None:
         filled = [line for line in lines if line]
-        numbers = [number for number, line in enumerate(filled) if is_sound(line)]
+        told = as_told(counts["warnings"])
+        numbers = [number for number, line in enumerate(filled) if is_sound(line, told)]
         if [int(label.partition(",")[0]) for label in labels] != numbers:
             raise FoundError(f"labels of rows {labels}, where {numbers} are sound of {filled}")
     if (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import shutil
 import struct
 import tracemalloc
 import zipfile
@@ -49,6 +50,19 @@ def refused(file: Path, match: str, **words: Any) -> None:
         cmeans.open_blocks(file, **words)
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 1000
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Models whose answers come from graphs."""
+    folder, made = tmp_path_factory.mktemp("graphs"), dict[str, Path]()
+    for name, model in (
+        ("connectivity", cmeans.ConnectivityClustering(2)),
+        ("modularity", cmeans.ModularityClustering()),
+    ):
+        made[name] = folder / name
+        cmeans.save(model.fit(X), made[name])
+    return made
 
 
 class TestModelFiles:
@@ -113,6 +127,64 @@ class TestModelFiles:
         file = self.rewritten(tmp_path, lambda header, _: header["fitted"].pop(name))
         with pytest.raises(ValueError, match="missing"):
             cmeans.load(file)
+
+    @pytest.mark.parametrize("value", ["x", -1.5, True, {"$list": []}])
+    @pytest.mark.parametrize(
+        ("method", "name"),
+        [("connectivity", "_noise"), ("connectivity", "_points"), ("modularity", "_points")],
+    )
+    def test_attributes_of_another_type(
+        self, method: str, name: str, value: Any, answers: dict[str, Path], tmp_path: Path
+    ) -> None:
+        """They came to light as an AttributeError of `predict`."""
+        file = Path(shutil.copy(answers[method], tmp_path / "model"))
+        change_by_hand(file, lambda header, _: header["fitted"].__setitem__(name, value))
+        with pytest.raises(ValueError, match=f"{name} is .* where .* belongs"):
+            cmeans.load(file)
+
+    @pytest.mark.parametrize(
+        ("method", "part", "change"),
+        [
+            ("connectivity", "_tree.point", lambda a: a[:, None]),
+            ("connectivity", "_tree.height", lambda a: a[:, None]),
+            ("connectivity", "_tree.start", lambda a: np.minimum(a, 2)),
+            *(
+                ("modularity", f"_points.{part}", change)
+                for part in ("rows", "weights", "keys", "edges.widths")
+                for change in (lambda a: a[None], lambda a: a[:0], lambda a: a[:-1])
+            ),
+        ],
+    )
+    def test_arrays_of_another_shape(
+        self, method: str, part: str, change: Any, answers: dict[str, Path], tmp_path: Path
+    ) -> None:
+        """They came to light as an IndexError of `predict`, or as memberships that were NaN."""
+        file = Path(shutil.copy(answers[method], tmp_path / "model"))
+
+        def rewritten(_: Any, arrays: Any) -> None:
+            arrays[part] = np.ascontiguousarray(change(arrays[part]))
+
+        change_by_hand(file, rewritten)
+        with pytest.raises(
+            ValueError, match=r"the pieces fit into no tree|not of one number of no"
+        ):
+            cmeans.load(file)
+
+    @pytest.mark.parametrize(
+        ("method", "part"), [("connectivity", "_points.points"), ("modularity", "_points.rows")]
+    )
+    def test_points_of_fewer_columns_than_rows(
+        self, method: str, part: str, answers: dict[str, Path], tmp_path: Path
+    ) -> None:
+        """Compiled code read beyond them."""
+        file = Path(shutil.copy(answers[method], tmp_path / "model"))
+
+        def narrowed(_: Any, arrays: Any) -> None:
+            arrays[part] = np.ascontiguousarray(arrays[part][:, :1])
+
+        change_by_hand(file, narrowed)
+        with pytest.raises(ValueError, match=r"rows of 3 columns have no distances|not of one n"):
+            cmeans.load(file).predict(X + 0.1)
 
     def test_more_threads_than_a_float_can_count(self, tmp_path: Path) -> None:
         self.saved(cmeans.StreamingFuzzyCMeans(3, random_state=0).partial_fit(X), tmp_path)
@@ -469,6 +541,20 @@ class TestStoredColumns:
         with pytest.raises(RowsError, match=match):
             cmeans.read_table(tmp_path / "x.arrow", **words, **picked).read(0, 6)
 
+    def test_numbers_too_close_for_their_scale(self, tmp_path: Path) -> None:
+        """One over their spread was infinite, with a RuntimeWarning."""
+        pq.write_table(pa.table({"x": [0.0, 1e-310, 2e-310]}), tmp_path / "x.parquet")
+        with pytest.raises(RowsError, match=r"apart are too close to scale\."):
+            cmeans.read_table(tmp_path / "x.parquet", scale="unit")
+
+    @pytest.mark.parametrize("scale", ["log", "auto"])
+    def test_numbers_whose_cubes_are_infinite(self, scale: str, tmp_path: Path) -> None:
+        """Their skewness was infinite too, with a RuntimeWarning."""
+        pq.write_table(pa.table({"x": [0.0, 1.0, 2.0, 1e150]}), tmp_path / "x.parquet")
+        x = cmeans.read_table(tmp_path / "x.parquet", scale=scale).read(0, 4)
+        assert x.min() == pytest.approx({"log": -(3**-0.5), "auto": 0.0}[scale])
+        assert x.max() == pytest.approx({"log": 3**0.5, "auto": 1e150}[scale])
+
     def test_days_are_the_same_categories_in_every_unit(self, tmp_path: Path) -> None:
         for unit in ("s", "ms", "us"):
             days = pa.array([0, 86_400, 0, 86_400], pa.timestamp("s")).cast(pa.timestamp(unit))
@@ -644,10 +730,14 @@ class TestCheckpoints:
             ("written", "bytes", 1e300),
             ("written", "bytes", -1),
             ("stream", "rows", -5),
+            ("stream", "said", 5),
+            ("stream", "said", ["decimal"]),
+            ("stream", "source", ["x.csv"]),
+            ("metadata", "weight", ["a"]),
         ],
     )
-    def test_counts_of_a_stream_that_are_none(
-        self, part: str, name: str, value: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    def test_words_of_a_stream_that_are_none(
+        self, part: str, name: str, value: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         np.savetxt(tmp_path / "x.csv", X, delimiter=",", header="a,b,c", comments="")
         words = [
@@ -662,8 +752,9 @@ class TestCheckpoints:
         assert main([*words, "-c", "3"]) == 0
         key, header, arrays = parts_of((tmp_path / "state").read_bytes())
         del header["digest"]
-        stream = header["metadata"]["stream"]
-        (stream if part == "stream" else stream[part])[name] = value
+        metadata = header["metadata"]
+        parts = {"metadata": metadata, "stream": metadata["stream"], **metadata["stream"]}
+        parts[part][name] = value
         save_file(
             arrays,
             tmp_path / "state",

@@ -238,10 +238,6 @@ class CommunityAnswers(GraphClustering[NodePlaces]):
     def _check_stored(self) -> None:
         """Check that a model that was read can answer."""
         self._require_stored(
-            _communities=NodeCommunities,
-            _others=tuple,
-            _seams=Seams,
-            n_features_in_=int,
-            n_clusters_=int,
-            layer_sizes_=np.ndarray,
+            *("_points", "_communities", "_others", "_seams", "n_features_in_", "n_clusters_"),
+            "layer_sizes_",
         )

@@ -347,17 +347,11 @@ class PieceAnswers(GraphClustering[Places]):
     def _check_stored(self) -> None:
         """Check that a model that was read can answer."""
         self._require_stored(
-            _tree=PieceTree,
-            _power=float,
-            n_features_in_=int,
-            n_clusters_=int,
-            n_connected_components_=int,
-            min_cluster_size_=float,
+            *("_tree", "_points", "_power", "_noise", "n_features_in_", "n_clusters_"),
+            *("n_connected_components_", "min_cluster_size_"),
         )
         if not 0 < self._power < np.inf or self.n_connected_components_ != len(self._tree.roots):
             raise ValueError("the tree is not that of the model")
-        points = vars(self).get("_points")
-        if not hasattr(points, "take_distances") or (
-            isinstance(points, GivenPoints) and len(points.points) != self._tree.n_points
-        ):
-            raise ValueError("the points of the tree are missing, or not as many")
+        points = self._points
+        if isinstance(points, GivenPoints) and len(points.points) != self._tree.n_points:
+            raise ValueError("the points of the tree are not as many")

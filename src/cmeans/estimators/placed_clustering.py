@@ -63,11 +63,10 @@ class PlacedClustering(
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the clusters of X."""
 
-    def _require_stored(self, **kinds: type) -> None:
-        """Refuse a model that was read without attributes that its answers need, each of a kind."""
-        wrong = [name for name, kind in kinds.items() if not isinstance(vars(self).get(name), kind)]
-        if wrong:
-            raise ValueError(f"{wrong} missing, or of another kind")
+    def _require_stored(self, *names: str) -> None:
+        """Refuse a model that was read without attributes that its answers need."""
+        if missing := [name for name in names if name not in vars(self)]:
+            raise ValueError(f"{missing} missing")
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None, **known: Any) -> Labels:
         """Find the clusters of X and return their labels: `fit(X, y, sample_weight).labels_`;

@@ -170,8 +170,8 @@ class FittedAttributes:
     labels_: Labels
     cluster_centers_: FloatArray
     dual_coef_: FloatArray
-    landmarks_: FloatArray
-    landmark_indices_: IntArray
+    landmarks_: Any  # (p, d), sparse where rows are
+    landmark_indices_: IntArray | None
     n_landmarks_: int | None
     eta_: Float64
     metrics_: Float64

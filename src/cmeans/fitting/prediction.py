@@ -72,7 +72,7 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
     _space: Space
     _state: State
     _rule: Rule
-    _training_diag: Any
+    _training_diag: Float64 | None
     _factors: Float64 | None = None
     _powers: PowerUnits | None = None
     _sums_to_one: bool = True  # whether memberships do, under the rule of the parameters

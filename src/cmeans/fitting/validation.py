@@ -415,12 +415,13 @@ def diagonal_for_prediction(
     diag: Any,
     x: Array,
     estimator_name: str,
-    training: Float64,  # (n,) k(x, x) of the training rows
+    training: Float64 | None,  # (n,) k(x, x) of the training rows
 ) -> Array | None:
     """Return k(x, x) of new rows: as given, or known where it is constant or the rows are the
     training rows; else None."""
     if diag is not None:
         return diagonal(diag, x, estimator_name)
+    assert training is not None, "models of kernels that take their values keep it"
     if np.ptp(training) <= 1e-12 * np.abs(training).max():
         return as_like(np.full(x.shape[0], training[0]), x)
     if x.shape[0] == x.shape[1] == len(training):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,7 @@ class NodePlaces(NamedTuple):
     arcs: Any  # (b, n) CSR, weights of the edges of new rows to nodes
 
 
+@runtime_checkable
 class Nodes(Protocol):
     """Nodes of a graph, by which rows are known."""
 
@@ -62,6 +63,15 @@ class NeighbourNodes:
     n_neighbors: int
 
     are_given: ClassVar = False
+
+    def __post_init__(self) -> None:
+        axes = {(0, 0), (len(self.centre), *self.rows.shape[1:])}
+        _check_lengths(
+            self,
+            self.rows.shape == (self.count, *self.rows.shape[1:2])
+            and self.axes.shape in axes
+            and self.edges.have_rows(int(np.count_nonzero(self.weights > 0))),
+        )
 
     @property
     def count(self) -> int:
@@ -141,6 +151,9 @@ class GivenNodes:
 
     are_given: ClassVar = True
 
+    def __post_init__(self) -> None:
+        _check_lengths(self)
+
     @property
     def count(self) -> int:
         return len(self.weights)
@@ -158,6 +171,12 @@ class GivenNodes:
     @cached_property
     def _known(self) -> KeyPlaces:
         return KeyPlaces(self.keys.view(np.uint64))
+
+
+def _check_lengths(nodes: NeighbourNodes | GivenNodes, others_fit: bool = True) -> None:
+    """Refuse nodes whose parts are of different numbers."""
+    if not (nodes.weights.shape == nodes.keys.shape == (nodes.count,) and others_fit):
+        raise ValueError(f"{type(nodes).__name__}: the parts are not of one number of nodes")
 
 
 def places_of(nodes: Nodes, x: Any) -> NodePlaces:

@@ -46,6 +46,10 @@ class ScaledEdges:
     def of(cls, lists: NeighbourLists) -> ScaledEdges:
         return cls(_scales(lists))
 
+    def have_rows(self, n: int) -> bool:
+        """True where what is kept is of so many rows."""
+        return self.widths.shape == (n,)
+
     def values(self, lists: NeighbourLists, own: IntArray) -> Float64:
         """Return the weight (b, k) of each edge; `own`: the rows of the graph that these are, -1
         for new ones."""
@@ -68,6 +72,9 @@ class EqualEdges:
     def of(cls, _lists: NeighbourLists) -> EqualEdges:
         return cls()
 
+    def have_rows(self, n: int) -> bool:
+        return True
+
     def values(self, lists: NeighbourLists, own: IntArray) -> Float64:
         return np.ones(lists.distances.shape)
 
@@ -86,6 +93,9 @@ class SharedEdges:
     @classmethod
     def of(cls, lists: NeighbourLists) -> SharedEdges:
         return cls(*_closed(lists, np.arange(len(lists.numbers))))
+
+    def have_rows(self, n: int) -> bool:
+        return self.numbers.shape == self.amounts.shape == (n, *self.numbers.shape[1:2])
 
     def values(self, lists: NeighbourLists, own: IntArray) -> Float64:
         found = np.empty(lists.distances.shape)

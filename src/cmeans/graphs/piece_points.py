@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from .row_keys import KeyPlaces, row_keys
 Distances = tuple[IntArray, Float64]
 
 
+@runtime_checkable
 class Points(Protocol):
     """Points of a tree, by which rows are known."""
 

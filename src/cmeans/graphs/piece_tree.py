@@ -33,15 +33,30 @@ class PieceTree:
     point: IntArray  # (v,) of each that was given: those at distance 0 of each other are one
 
     def __post_init__(self) -> None:
-        nodes, u = len(self.parent), len(self.order)
-        numbers = np.arange(nodes)
-        one_each = np.array_equal(np.sort(self.order), numbers[:u])
-        rising = ((self.parent > numbers) & (self.parent < nodes)) | (self.parent == -1)
-        shapes = {len(a) for a in (self.height, self.weight, self.start, self.stop)}
-        inside = (self.start >= 0) & (self.start < self.stop) & (self.stop <= u)
-        known = len(self.point) >= u and (np.unique(self.point) == numbers[:u]).all()
-        if shapes != {nodes} or not (one_each and rising.all() and inside.all() and known):
+        if not (self._has_shapes() and self._is_nested()):
             raise ValueError("PieceTree: the pieces fit into no tree")
+
+    def _has_shapes(self) -> bool:
+        by_node = (self.parent, self.height, self.weight, self.start, self.stop)
+        shapes = {a.shape for a in by_node} == {(len(self.parent),)}
+        return shapes and self.order.ndim == self.point.ndim == 1
+
+    def _is_nested(self) -> bool:
+        """True where pieces are made of all points of their parts, and of no others."""
+        nodes, u = len(self.parent), len(self.order)
+        numbers, sizes = np.arange(nodes), self.stop - self.start
+        rising = ((self.parent > numbers) & (self.parent < nodes)) | (self.parent == -1)
+        inside = (self.start >= 0) & (self.start < self.stop) & (self.stop <= u)
+        if not (rising.all() and inside.all() and np.array_equal(np.sort(self.order), numbers[:u])):
+            return False
+        parts = np.flatnonzero(self.parent >= 0)
+        held = self.parent[parts]
+        within = (self.start[held] <= self.start[parts]) & (self.stop[parts] <= self.stop[held])
+        of_parts = np.bincount(held, sizes[parts], nodes)
+        of_parts[:u] += 1  # points have no parts
+        placed = np.array_equal(self.order[self.start[:u]], numbers[:u])
+        known = len(self.point) >= u and np.array_equal(np.unique(self.point), numbers[:u])
+        return bool(within.all() and placed and known and np.array_equal(of_parts, sizes))
 
     @property
     def n_points(self) -> int:

@@ -71,6 +71,9 @@ class NearestPoints:
         """Numbers (b, count) of the points and squared distances (b, count), 0 where they are below
         rounding."""
         given = x = x if is_sparse(x) else to_numpy(x)
+        if x.shape[1] != self.points.shape[1]:  # compiled code would read beyond the points
+            of = self.points.shape[1]
+            raise ValueError(f"rows of {x.shape[1]} columns have no distances to points of {of}")
         points, panels, norms = self._points_for(x)
         if not is_sparse(x):
             x = in_order(x - self._centre.astype(x.dtype))

@@ -29,7 +29,16 @@ from ..landmarks.certificate import Approximation
 from ..runtime.stored_classes import UnknownClassError
 from ..runtime.user_warnings import one_line
 from ..runtime.version import __version__
-from ..storage.codec import UNREADABLE, Arrays, Packer, read_packed, unpacked, write_packed
+from ..storage.codec import (
+    UNREADABLE,
+    Arrays,
+    Packer,
+    declared,
+    fits,
+    read_packed,
+    unpacked,
+    write_packed,
+)
 from .model_checks import check_model, check_parameters
 from .pipelines import described_steps, packed_steps, pipeline_of, steps_of
 
@@ -318,7 +327,8 @@ def _add_recipe(model: BaseEstimator, metadata: Mapping[str, Any]) -> None:
 def _build(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Any:
     if header["estimator"] not in ESTIMATORS:
         raise ValueError(f"unknown estimator {header['estimator']!r}")
-    model = ESTIMATORS[header["estimator"]]()
+    cls: Any = ESTIMATORS[header["estimator"]]
+    model, kinds = cls(), declared(cls)
     params = {k: unpacked(v, arrays, MODELS) for k, v in header["params"].items()}
     model.set_params(**params)
     for name in OF_A_FIT:  # files hold no engine of a fit
@@ -327,12 +337,15 @@ def _build(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Any:
     check_parameters(model)
     for name, value in header["fitted"].items():
         # a cached property may be held by the model itself
-        of_class = getattr(type(model), name, None)
+        of_class = getattr(cls, name, None)
         if not is_fitted_name(name) or not (
             name in PRIVATE or of_class is None or isinstance(of_class, cached_property)
         ):
             raise ValueError(f"{name!r} is no fitted attribute")
-        setattr(model, name, unpacked(value, arrays, MODELS))
+        found = unpacked(value, arrays, MODELS)
+        if name in kinds and not fits(found, kinds[name], finite=False):
+            raise ValueError(f"{name} is {type(found).__name__} where {kinds[name]} belongs")
+        setattr(model, name, found)
     return model
 
 

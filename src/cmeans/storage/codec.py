@@ -223,9 +223,9 @@ def unpacked(value: Any, arrays: Arrays, others: Mapping[str, Reader] = NOTHING_
     fields = {k: unpacked(v, arrays) for k, v in value["fields"].items()}
     if unknown := fields.keys() - {field.name for field in stored_fields(cls)}:
         raise ValueError(f"{cls.__name__} has no {sorted(unknown)}")
-    kinds = _declared(cls)
+    kinds = declared(cls)
     for name in (field.name for field in stored_fields(cls)):
-        if not _fits(fields.get(name), kinds[name]):
+        if not fits(fields.get(name), kinds[name]):
             raise ValueError(
                 f"{cls.__name__}.{name} is {type(fields.get(name)).__name__} where {kinds[name]} "
                 "belongs"
@@ -236,44 +236,44 @@ def unpacked(value: Any, arrays: Arrays, others: Mapping[str, Reader] = NOTHING_
 
 
 @cache
-def _declared(cls: type[Any]) -> dict[str, Any]:
-    """Types of fields by name, which take longer to look up than most objects to read."""
+def declared(cls: type[Any]) -> dict[str, Any]:
+    """Types of attributes by name, which take longer to look up than most objects to read."""
     return get_type_hints(cls)
 
 
-def _fits(value: Any, kind: Any) -> bool:
-    """True where a stored value is of the declared type of a field; its numbers are finite, and its
-    arrays too."""
-    parts = get_args(kind)
-    aliased = getattr(get_origin(kind), "__value__", None)  # NDArray, from NumPy 2.5 on
+def fits(value: Any, kind: Any, finite: bool = True) -> bool:
+    """True where a stored value is of a declared type, and its numbers are finite where they must
+    be."""
+    origin, parts = get_origin(kind), get_args(kind)
+    aliased = getattr(origin, "__value__", None)  # NDArray, from NumPy 2.5 on
     if aliased is not None:
-        return _fits(value, aliased[parts])
-    if get_origin(kind) is Literal:
+        return fits(value, aliased[parts], finite)
+    if origin is Literal:
         return isinstance(value, str) and value in parts
-    if get_origin(kind) in (Union, UnionType):
-        return any(_fits(value, part) for part in parts)
-    if get_origin(kind) is tuple:
+    if origin in (Union, UnionType):
+        return any(fits(value, part, finite) for part in parts)
+    if origin is tuple:
         if parts[1:] == (...,):  # of any length
             parts = parts[:1] * len(value) if isinstance(value, list | tuple) else ()
         return (
             isinstance(value, list | tuple)
             and len(value) == len(parts)
-            and all(map(_fits, value, parts))
+            and all(fits(one, part, finite) for one, part in zip(value, parts, strict=True))
         )
-    if get_origin(kind) is Sequence:  # a list of numbers, or an array of them
+    if origin is Sequence:  # a list of numbers, or an array of them
         return isinstance(value, list | tuple | np.ndarray) and all(
-            _fits(one, parts[0]) for one in np.asarray(value).tolist()
+            fits(one, parts[0], finite) for one in np.asarray(value).tolist()
         )
-    if get_origin(kind) is np.ndarray:  # of a number type
+    if origin is np.ndarray:  # of a number type, or of one of several
         (number,) = get_args(parts[1])
-        return (
-            isinstance(value, np.ndarray)
-            and value.dtype == number
-            and bool(np.isfinite(value).all())
+        of_kind = isinstance(value, np.ndarray) and np.issubdtype(
+            value.dtype, get_origin(number) or number
         )
+        return of_kind and (not finite or bool(np.isfinite(value).all()))
     if kind is Any:  # an array of any library, which is stored as one of NumPy's
         known = isinstance(value, np.ndarray) or is_sparse(value)
-        return known and bool(np.isfinite(value.data if is_sparse(value) else value).all())
+        numbers = value.data if is_sparse(value) else value
+        return known and (not finite or bool(np.isfinite(numbers).all()))
     if kind is float:
-        return type(value) in (int, float) and math.isfinite(value)
+        return type(value) in (int, float) and (not finite or math.isfinite(value))
     return isinstance(value, kind) and not (kind is int and isinstance(value, bool))

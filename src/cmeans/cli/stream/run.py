@@ -163,12 +163,13 @@ class StreamRun:
         if former is not None:
             reading = replace(reading, weight=reading.weight or former.weight)
             recipe = former.recipe
+        self.warned = FirstOnes(screen.warn, "further warnings are not shown.")
         self._wait = request.wait or (IN_PIPES if _is_pipe(the_file(request.reading)) else None)
         self._source = Source(
             reading,
             recipe,
             self._place,
-            screen.warn,
+            self.warned.note,
             request.follow,
             self._wait,
             request.beside,
@@ -178,7 +179,6 @@ class StreamRun:
         self._events = EventLog(request.events, None if former is None else former.model)
         self._metrics = PaceLines(screen.say, request.metrics)
         self.alerts = 0
-        self.warned = FirstOnes(screen.warn, "further warnings are not shown.")
         self._faults = Faults(screen.warn, request.max_errors)
         continued = None if former is None else (request.checkpoint, former.written)
         self.labels = LabelWriter(request.out, request.memberships, continued)

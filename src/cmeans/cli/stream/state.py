@@ -123,7 +123,7 @@ class SavedStream:
         try:
             stored = open_model(file)
             beside = stored.get("metadata") or {}
-            place, written = _place_in(file, beside)
+            place, written, said = _place_in(file, beside)
             if (
                 METHOD in (beside.get("method"), *beside)
                 and DIGEST not in read_packed(file, KEY)[0]
@@ -133,7 +133,6 @@ class SavedStream:
                 held = "a pipeline" if "steps" in stored else stored["estimator"]
                 raise InputError(f"--resume: {file} holds {held}, which no stream can go on with.")
             model = load(file)
-            said = dict((beside.get(METHOD) or {}).get("said") or {})
             recipe = read_recipe(stored, model)
             return cls(model, recipe, beside.get("weight"), place, written, said)
         except InputError:
@@ -204,10 +203,14 @@ def refuse_other_columns(file: Path, began: Mapping[str, str], words: TableWords
             )
 
 
-def _place_in(file: Path, beside: Mapping[str, Any]) -> tuple[StreamPlace, Written | None]:
+def _place_in(
+    file: Path, beside: Mapping[str, Any]
+) -> tuple[StreamPlace, Written | None, dict[str, str]]:
+    """Return the place of a stream, the labels that it has written and what was said of its
+    columns."""
     stored = beside.get(METHOD) or {}
     if not stored:
-        return StreamPlace(), None  # a model saved from Python
+        return StreamPlace(), None, {}  # a model saved from Python
     try:
         rows, clustered, noise = (int(stored[name]) for name in ("rows", "clustered", "noise"))
         files, digests = (
@@ -234,8 +237,12 @@ def _place_in(file: Path, beside: Mapping[str, Any]) -> tuple[StreamPlace, Writt
             < 0
         ):
             raise ValueError("counts below zero")
+        for name in (stored["source"], beside.get("weight")):
+            if not isinstance(name, str | int | None):
+                raise TypeError(f"{name!r} is no name")
+        said = {str(option): str(words) for option, words in stored.get("said", {}).items()}
         counts = clustered, sizes, noise
-        return StreamPlace(rows, stored["source"], files, *counts, digests, stamps), labels
+        return StreamPlace(rows, stored["source"], files, *counts, digests, stamps), labels, said
     except (TypeError, KeyError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(
             f"--resume: what {file} says of its stream cannot be read ({error!r}); it is damaged."
