@@ -18,6 +18,7 @@ from ..data.addresses import place as find
 from ..data.recipe.front import Front, TableWords, front_of, in_units
 from ..data.recipe.table_recipe import TableRecipe
 from ..engines.dask.dask_api import connected
+from ..estimators.fits_to_all import FittedModel
 from ..fitting.covariance import covariance_from
 from ..fitting.fit_plan import FitPlan
 from ..fitting.rows.finite import without_partial
@@ -105,6 +106,7 @@ class FitRequest:
     config: Mapping[str, Any] = field(default_factory=dict)  # the options, as the summary has them
     labels: str = LABELS  # the file of them
     front: Front | None = None  # how the rows are read, where that is known
+    fitted: FittedModel | None = None  # the model, where the choice of it has made the fit
 
     @property
     def kept_in(self) -> str | os.PathLike[str] | None:
@@ -129,7 +131,7 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
             with watch.part("read"), without_partial("missing" in method.parameters):
                 screen.say(f"reading {request.reading.file}")
                 request, front = with_front(request, METHODS)
-                model = _model(request, client)
+                model = request.fitted.model if request.fitted else model_of(request, client)
                 here = client is None  # else the workers plan for themselves
                 wanted = getattr(model, "plan", None) if here else None
                 rows, recipe = prepared_rows(request, front, screen, stays=not here, wanted=wanted)
@@ -198,7 +200,7 @@ def planned(request: FitRequest, screen: Screen) -> dict[str, Any]:
     screen.say(f"reading {request.reading.file}")
     with without_partial("missing" in METHODS[request.method].parameters):
         request, front = with_front(replace(request, scale="none"), METHODS)
-        model = _model(request, None)
+        model = model_of(request)
         prepared_rows(
             request,
             front,
@@ -389,7 +391,8 @@ def _blanks(rows: InputRows) -> str:
     return ", ".join([*some[:6], *(["..."] if len(some) > 6 else [])])
 
 
-def _model(request: FitRequest, client: Any) -> Any:
+def model_of(request: FitRequest, client: Any = None) -> Any:
+    """Return the estimator that is asked for, not fitted."""
     return METHODS[request.method].made(
         with_engine(request.words, checkpoint=request.checkpoint, client=client)
     )
@@ -411,9 +414,12 @@ def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen, label
         try:
             known = {"known_labels": rows.labels, "must_link": rows.links}
             told = {word: value for word, value in known.items() if word in method.known}
-            model.fit_predict_to(
-                rows.x, labels, sample_weight=None if rows.stay else rows.weight, **told, **written
-            )
+            if request.fitted is not None:
+                request.fitted.warn()
+                model.predict_to(rows.x, labels, **written)
+            else:
+                weight = None if rows.stay else rows.weight
+                model.fit_predict_to(rows.x, labels, sample_weight=weight, **told, **written)
         except ValueError as error:
             text = in_options(str(error))
             for option, column in (
