@@ -16,7 +16,8 @@ from ..estimators.auto_clustering import AutoClustering
 from ..evidence.record import Evidence
 from ..fitting.rows.finite import without_partial
 from .errors import InputError
-from .fitting import PARTIAL, FitRequest, check_request, model_of, prepared_rows, with_front
+from .fit_request import FitRequest, check_request
+from .fitting import PARTIAL, model_of, prepared_rows, with_front
 from .option_values import METHODS, option_of
 from .output.terminal import Screen
 from .rows import InputRows

@@ -19,7 +19,8 @@ from ..runtime.user_warnings import DataWarning
 from ..storage.atomic import staged, write_text, writing_to
 from ..storage.overwriting import FileWord, refuse_overwriting
 from .errors import InputError
-from .fitting import MODEL, SUMMARY, FitRequest, metadata_of, planned, prepared_rows, with_front
+from .fit_request import MODEL, SUMMARY, FitRequest
+from .fitting import metadata_of, planned, prepared_rows, with_front
 from .models import with_rows
 from .option_values import METHODS
 from .output.messages import in_options
