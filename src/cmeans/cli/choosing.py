@@ -17,7 +17,8 @@ from ..evidence.record import Evidence
 from ..fitting.rows.finite import without_partial
 from .errors import InputError
 from .fit_request import FitRequest, check_request
-from .fitting import PARTIAL, model_of, prepared_rows, with_front
+from .fit_rows import PARTIAL, prepared_rows, with_front
+from .fitting import model_of
 from .option_values import METHODS, option_of
 from .output.terminal import Screen
 from .rows import InputRows

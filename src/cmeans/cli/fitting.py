@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from .. import __version__
 from ..data.addresses import place as find
-from ..data.recipe.front import Front, front_of, in_units
 from ..data.recipe.table_recipe import TableRecipe
 from ..engines.dask.dask_api import connected
 from ..fitting.covariance import covariance_from
@@ -23,15 +19,15 @@ from ..fitting.rows.finite import without_partial
 from ..fitting.seen_rows import Inspectable
 from ..persistence.model_file import read_metadata, save
 from ..rules.base import rule_of
-from ..runtime.numerals import in_bytes, parse_budget
 from ..runtime.signals import held_back
-from ..runtime.user_warnings import DataWarning, one_line
+from ..runtime.user_warnings import one_line
 from ..storage.atomic import WriteError, staged, write_text
 from .drift import facts_of
 from .errors import InputError, Stopped
 from .fit_request import MODEL, REPORT, SUMMARY, FitRequest, check_request, output_files
+from .fit_rows import prepared_rows, with_front
 from .models import with_columns
-from .option_values import METHODS, MethodSpec, as_option, name_of, with_engine
+from .option_values import METHODS, name_of, with_engine
 from .output.messages import in_options
 from .output.next_steps import clearness, long_tails, next_steps, spreads
 from .output.results import (
@@ -46,9 +42,8 @@ from .output.results import (
 from .output.run_file import RUN, as_toml
 from .output.terminal import Screen
 from .reporting import descriptions, feature_names, looked_at, page_of_fit
-from .rows import SHARE, InputRows, apart, read_rows
+from .rows import InputRows
 
-PARTIAL = "partial"
 _LABELS_AGAIN = "cmeans predict makes the labels from the model."
 
 
@@ -173,86 +168,6 @@ def _cluster(scheduler: str | None) -> Iterator[Any]:
         ) from error
     with client:
         yield client
-
-
-def prepared_rows(
-    request: FitRequest,
-    front: Front,
-    screen: Screen,
-    *,
-    stays: bool,
-    wanted: Callable[[Any], object] | None = None,
-) -> tuple[InputRows, TableRecipe]:
-    """Return the rows of a file, encoded and scaled, and how. `stays`: they are not to be read
-    here; `wanted`: as of `read_rows`."""
-    budget = parse_budget(request.words.get("memory_budget"), "--memory-budget")
-    told = request.known_labels, request.must_link
-    left = [*request.reading.leave_out, *(field.label for field in front.left_out)]
-    holes = request.words.get("missing") == PARTIAL
-    rows = read_rows(
-        replace(request.reading, holes=holes, leave_out=left),
-        None,
-        0 if stays else None if budget is None else budget // SHARE,
-        front.recipe,
-        *told,
-        wanted,
-    )
-    front.tell()
-    rows = replace(rows, left_out=(*front.left_out, *rows.left_out))
-    if request.takes_blanks:
-        _tell_blanks(rows)
-    if rows.stay:
-        who = "the workers read them" if stays else "they are read again in every sweep"
-        screen.say(f"{in_bytes(rows.x.nbytes)} of rows stay where they are; {who}")
-    recipe = in_units(
-        front.recipe, rows.x, rows.columns, rows.weight, request.scale, request.table, as_option
-    )
-    return replace(rows, x=recipe.scaling.apply(rows.x)), recipe
-
-
-def with_front(request: FitRequest, methods: Mapping[str, MethodSpec]) -> tuple[FitRequest, Front]:
-    """Return how the rows are read, and a request that takes empty cells for missing values where
-    there are some, the method can take them, and nothing else is said."""
-    reading = replace(request.reading, spell=as_option)
-    no_data = apart(reading, request.known_labels, request.must_link)
-    front = request.front or front_of(reading, request.table, no_data)
-    words, own = request.words, methods[request.method].parameters
-    plain = {
-        name: words.get(name, own[name].default) for name in ("kernel", "metric") if name in own
-    }
-    takes = (
-        front.has_blanks
-        and "missing" in own
-        and "missing" not in words
-        and request.scheduler is None
-        and plain.get("kernel", "linear") == "linear"
-        and plain.get("metric") in (None, "euclidean")
-        and not any(word.startswith("landmarks") for word in words)
-    )
-    if takes:
-        request = replace(request, words=words | {"missing": PARTIAL}, takes_blanks=True)
-    return request, front
-
-
-def _tell_blanks(rows: InputRows) -> None:
-    """Warn of the empty cells that rows hold."""
-    where = "" if rows.stay else f" ({_blanks(rows)})"
-    warnings.warn(
-        f"cells are empty{where}; distances are taken over those that are not, as --missing "
-        "partial says; --missing error refuses them.",
-        DataWarning,
-        stacklevel=2,
-    )
-
-
-def _blanks(rows: InputRows) -> str:
-    counts = np.isnan(rows.x).sum(axis=0)
-    some = [
-        f"{count:,} of {rows.x.shape[0]:,} in {label!r}"
-        for label, count in zip(rows.columns, counts.tolist(), strict=True)
-        if count
-    ]
-    return ", ".join([*some[:6], *(["..."] if len(some) > 6 else [])])
 
 
 def model_of(request: FitRequest, client: Any = None) -> Any:

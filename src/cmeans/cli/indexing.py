@@ -20,7 +20,8 @@ from ..storage.atomic import staged, write_text, writing_to
 from ..storage.overwriting import FileWord, refuse_overwriting
 from .errors import InputError
 from .fit_request import MODEL, SUMMARY, FitRequest
-from .fitting import metadata_of, planned, prepared_rows, with_front
+from .fit_rows import prepared_rows, with_front
+from .fitting import metadata_of, planned
 from .models import with_rows
 from .option_values import METHODS
 from .output.messages import in_options

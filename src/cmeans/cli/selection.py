@@ -27,7 +27,7 @@ from ..storage.overwriting import refuse_overwriting
 from .config import KEY
 from .errors import InputError
 from .fit_request import FitRequest, refuse_other_options
-from .fitting import PARTIAL, prepared_rows, with_front
+from .fit_rows import PARTIAL, prepared_rows, with_front
 from .option_values import METHODS, with_engine
 from .output.results import (
     Stopwatch,
