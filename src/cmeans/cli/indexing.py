@@ -21,7 +21,8 @@ from ..storage.overwriting import FileWord, refuse_overwriting
 from .errors import InputError
 from .fit_request import MODEL, SUMMARY, FitRequest
 from .fit_rows import prepared_rows, with_front
-from .fitting import metadata_of, planned
+from .fit_summary import metadata_of
+from .fitting import planned
 from .models import with_rows
 from .option_values import METHODS
 from .output.messages import in_options
