@@ -10,6 +10,7 @@ import pytest
 import cmeans as library
 from cli.command import Command
 from cmeans.cli.errors import InputError
+from cmeans.cli.option_names import option_of
 from cmeans.cli.option_values import (
     ADAPTIVE,
     KERNEL_FIELDS,
@@ -17,7 +18,6 @@ from cmeans.cli.option_values import (
     NO_OPTIONS,
     STREAM,
     MethodSpec,
-    option_of,
     parameter_options,
 )
 from cmeans.kernels.names import KERNELS, KernelName

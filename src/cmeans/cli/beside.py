@@ -25,7 +25,7 @@ from ..inspection.rows import InspectedRows
 from ..runtime.numerals import several
 from .errors import InputError
 from .models import ModelAndRows, with_rows
-from .option_values import as_option
+from .option_names import as_option
 from .output.terminal import Screen
 from .reporting import looked_at
 from .rows import InputRows, ReadOptions, column_texts, numbers_of_columns, tables_of, texts_of

@@ -14,7 +14,8 @@ from ..estimators.fits_to_all import FittedModel
 from ..solvers.checkpoints import check_place
 from ..storage.overwriting import FileWord, refuse_overwriting
 from .errors import InputError
-from .option_values import METHODS, MethodSpec, listed, option_of
+from .option_names import listed, option_of
+from .option_values import METHODS, MethodSpec
 from .output.results import refuse_foreign
 from .output.run_file import RUN
 from .reporting import check_pages
