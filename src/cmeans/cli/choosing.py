@@ -19,8 +19,8 @@ from .errors import InputError
 from .fit_request import FitRequest, check_request
 from .fit_rows import PARTIAL, prepared_rows, with_front
 from .fitting import model_of
+from .methods import METHODS
 from .option_names import option_of
-from .option_values import METHODS
 from .output.terminal import Screen
 from .rows import InputRows
 

@@ -14,8 +14,8 @@ from ..estimators.fits_to_all import FittedModel
 from ..solvers.checkpoints import check_place
 from ..storage.overwriting import FileWord, refuse_overwriting
 from .errors import InputError
+from .methods import METHODS, MethodSpec
 from .option_names import listed, option_of
-from .option_values import METHODS, MethodSpec
 from .output.results import refuse_foreign
 from .output.run_file import RUN
 from .reporting import check_pages
@@ -27,7 +27,6 @@ LABELS, MODEL, SUMMARY, REPORT = (
     "summary.json",
     "report.html",
 )
-
 LABELS_CSV = "labels.csv"
 
 

@@ -14,8 +14,8 @@ from ..data.recipe.table_recipe import TableRecipe
 from ..runtime.numerals import in_bytes, parse_budget
 from ..runtime.user_warnings import DataWarning
 from .fit_request import FitRequest
+from .methods import MethodSpec
 from .option_names import as_option
-from .option_values import MethodSpec
 from .output.terminal import Screen
 from .rows import SHARE, InputRows, apart, read_rows
 

@@ -10,8 +10,8 @@ from ..data.recipe.table_recipe import TableRecipe
 from ..fitting.covariance import covariance_from
 from ..rules.base import rule_of
 from .fit_request import FitRequest
+from .methods import METHODS
 from .option_names import name_of
-from .option_values import METHODS
 from .output.messages import in_options
 from .output.results import sizes
 from .rows import InputRows

@@ -25,8 +25,8 @@ from .errors import InputError, Stopped
 from .fit_request import MODEL, REPORT, SUMMARY, FitRequest, check_request, output_files
 from .fit_rows import prepared_rows, with_front
 from .fit_summary import column_summary, metadata_of, summary_of_fit
+from .methods import METHODS, with_engine
 from .models import with_columns
-from .option_values import METHODS, with_engine
 from .output.messages import in_options
 from .output.next_steps import clearness, long_tails, next_steps, spreads
 from .output.results import (

@@ -23,8 +23,8 @@ from .fit_request import MODEL, SUMMARY, FitRequest
 from .fit_rows import prepared_rows, with_front
 from .fit_summary import metadata_of
 from .fitting import planned
+from .methods import METHODS
 from .models import with_rows
-from .option_values import METHODS
 from .output.messages import in_options
 from .output.results import Stopwatch, as_json, refuse_foreign, results_folder, told_warnings
 from .output.run_file import RUN, as_toml

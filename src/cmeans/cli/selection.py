@@ -28,7 +28,7 @@ from .config import KEY
 from .errors import InputError
 from .fit_request import FitRequest, refuse_other_options
 from .fit_rows import PARTIAL, prepared_rows, with_front
-from .option_values import METHODS, with_engine
+from .methods import METHODS, with_engine
 from .output.results import (
     Stopwatch,
     as_json,
