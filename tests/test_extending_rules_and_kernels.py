@@ -14,7 +14,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 import cmeans
-from cmeans.cli.option_values import METHODS, MethodSpec, parameter_options
+from cmeans.cli.methods import METHODS, MethodSpec
+from cmeans.cli.option_values import parameter_options
 from cmeans.kernels import KERNELS
 from cmeans.rules import RULES
 from cmeans.runtime.stored_classes import STORED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -10,6 +11,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from cli.command import Command
+from cmeans import GaussianMixture
 
 OF_SHOP = np.resize([0, 1, 0, 2, 1, 0, 1, 0, 1, 0], 240)
 
@@ -98,3 +100,26 @@ def test_too_few_rows_without_blanks(cmeans: Command, tmp_path: Path) -> None:
     ended = cmeans("fit", file, "--out", tmp_path / "out", "-q")
     assert ended.code == 2
     assert "0 of 120 rows have no empty cell, too few to choose by; give the num" in ended.err
+
+
+def test_the_winner_of_the_choice_is_fitted_once(
+    cmeans: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And all is what a command writes that is told the method and the number."""
+    rng, fits, usual = np.random.default_rng(0), list[int](), GaussianMixture._fitted
+    x = np.concatenate([rng.normal(0, 1, (100, 4)), rng.normal(2.2, 1, (100, 4)) * [1, 0.5, 1, 2]])
+    np.savetxt(file := tmp_path / "x.csv", x, delimiter=",", header="a,b,c,d", comments="")
+
+    def counted(self: GaussianMixture, X: Any, *given: Any, **words: Any) -> Any:
+        if len(X) == 200 and self.n_clusters == 2 and self.search == "auto":
+            fits.append(self.random_state)
+        return usual(self, X, *given, **words)
+
+    monkeypatch.setattr(GaussianMixture, "_fitted", counted)
+    chosen = cmeans("fit", file, "-c", "2-4", "--out", tmp_path / "chosen").summary
+    assert (chosen["method"], chosen["n_clusters"], fits) == ("gaussian", 2, [0])
+    words = "-c", 2, "--method", "gaussian", "--scale", chosen["scale"]
+    cmeans("fit", file, *words, "--out", tmp_path / "told")
+    assert fits == [0, 0]
+    for name in ("labels.parquet", "model.safetensors"):
+        assert (tmp_path / "chosen" / name).read_bytes() == (tmp_path / "told" / name).read_bytes()

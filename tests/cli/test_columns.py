@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cmeans.cli.option_values import as_option
+from cmeans.cli.option_names import as_option
 from cmeans.data.files.schema import Field, Header
 from cmeans.data.row_source import RowsError
 

@@ -10,16 +10,9 @@ import pytest
 import cmeans as library
 from cli.command import Command
 from cmeans.cli.errors import InputError
-from cmeans.cli.option_values import (
-    ADAPTIVE,
-    KERNEL_FIELDS,
-    METHODS,
-    NO_OPTIONS,
-    STREAM,
-    MethodSpec,
-    option_of,
-    parameter_options,
-)
+from cmeans.cli.methods import KERNEL_FIELDS, METHODS, STREAM, MethodSpec
+from cmeans.cli.option_names import option_of
+from cmeans.cli.option_values import ADAPTIVE, NO_OPTIONS, parameter_options
 from cmeans.kernels.names import KERNELS, KernelName
 
 FIT = {option.name: option for option in parameter_options(METHODS)}

@@ -207,7 +207,7 @@ def test_rows_in_their_files_many_clusters_and_noise(
 ) -> None:
     x = np.random.default_rng(0).normal(size=(600, 2))
     np.save(tmp_path / "x.npy", x)
-    monkeypatch.setattr("cmeans.cli.fitting.SHARE", 10**12)  # of the budget: nothing fits
+    monkeypatch.setattr("cmeans.cli.fit_rows.SHARE", 10**12)  # of the budget: nothing fits
     words = ["-c", 30, "--kernel", "linear", "--memory-budget", "1GB", "--method", "hard"]
     summary = cmeans("fit", tmp_path / "x.npy", *words, "--out", tmp_path / "o").summary
     lines = list(

@@ -14,7 +14,7 @@ from cli.command import Command
 from cli.streams import csv, groups
 from cmeans.cli.commands import app
 from cmeans.cli.config import _names
-from cmeans.cli.option_values import option_of
+from cmeans.cli.option_names import option_of
 from cmeans.cli.output.results import read_labels
 from cmeans.cli.output.run_file import RUN, as_toml
 from cmeans.selection import evidence

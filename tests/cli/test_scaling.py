@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from cmeans.cli.option_values import as_option
+from cmeans.cli.option_names import as_option
 from cmeans.data.recipe.scaling import Scaling, learn_scaling, skewness
 from cmeans.data.row_source import RowsError
 

@@ -11,7 +11,7 @@ import pytest
 
 import cmeans.rules
 from cmeans import CMeans, FuzzyCMeans
-from cmeans.cli.option_values import METHODS
+from cmeans.cli.methods import METHODS
 from cmeans.native.sources import FOLDER
 from cmeans.papers import PrintedFuzzy
 from cmeans.rules import (

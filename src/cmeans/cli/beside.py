@@ -3,9 +3,9 @@ their clusters: those of another model, labels, or the rows of another file."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,22 @@ from ..inspection.rows import InspectedRows
 from ..runtime.numerals import several
 from .errors import InputError
 from .models import ModelAndRows, with_rows
-from .option_values import as_option
+from .option_names import as_option
 from .output.terminal import Screen
 from .reporting import looked_at
 from .rows import InputRows, ReadOptions, column_texts, numbers_of_columns, tables_of, texts_of
 
 LABEL = "label"  # the column of a file of labels
+Shown = tuple[InspectedRows, tuple[str, ...]]  # the same rows in other clusters, and their names
+
+
+@dataclass(frozen=True)
+class Beside:
+    """One thing that stands beside the clusters of rows; by default nothing."""
+
+    left_out: tuple[str, ...] = ()  # columns of the rows that are no data
+    others: tuple[ReadOptions, ...] = ()  # of rows behind these
+    shown: Callable[[InspectedRows, Screen], Shown] | None = None
 
 
 @dataclass(frozen=True)
@@ -50,8 +60,7 @@ class ShownBeside:
 
     def without_places(self) -> ReadOptions:
         """Return how the rows are read whose columns of places or labels are no data."""
-        labels = [self.against] if self.against and self._kind == "column" else []
-        left_out = [*self.reading.leave_out, *self._place_columns, *labels]
+        left_out = [*self.reading.leave_out, *self._place_columns, *self._beside.left_out]
         return replace(self.reading, leave_out=left_out)
 
     @cached_property
@@ -59,20 +68,22 @@ class ShownBeside:
         return _columns_of(self.reading)
 
     @cached_property
-    def _kind(self) -> str | None:
-        """The kind of what stands beside: "column", "model", "labels" or "rows"."""
-        given = self.against
+    def _beside(self) -> Beside:
+        given, reading = self.against, self.reading
         if given is None:
-            return None
+            return Beside()
         if given in self._columns:
-            return "column"
+            return Beside((given,), shown=partial(_by_labels, reading, given, given))
         if not place(given).exists():
             raise InputError(
-                f"--against {given}: is neither a file nor a column of {self.reading.file}."
+                f"--against {given}: is neither a file nor a column of {reading.file}."
             )
         if place(given).suffix == ".safetensors":
-            return "model"
-        return "labels" if LABEL in _columns_of(self._of_file(given)) else "rows"
+            return Beside(shown=partial(_by_model, reading, given))
+        other = self._of_file(given)
+        if LABEL in _columns_of(other):
+            return Beside(shown=partial(_by_labels, other, LABEL, given))
+        return Beside(others=(other,))
 
     @cached_property
     def _place_columns(self) -> tuple[str, ...]:
@@ -100,7 +111,7 @@ class ShownBeside:
         )
         if values.shape[1] != 2:
             raise InputError(f"--coordinates {given}: has {values.shape[1]} columns; give two.")
-        if self._kind == "rows" and not columns and len(values) < n:
+        if self._beside.others and not columns and len(values) < n:
             values = np.pad(values, ((0, n - len(values)), (0, 0)), constant_values=np.nan)
         if len(values) != n:
             raise InputError(f"--coordinates {given}: has {len(values):,} rows for {n:,}.")
@@ -108,31 +119,19 @@ class ShownBeside:
 
     def partitions(self, seen: InspectedRows, screen: Screen) -> list[ShownPartition]:
         """Return the partition of the same rows that stands beside."""
-        given, names = self.against, tuple[str, ...]()
-        if given is None or self._kind == "rows":
+        if self._beside.shown is None:
             return []
-        if self._kind == "model":
-            other = with_rows(Path(given), self.reading, screen)
-            x = _in_memory(other.rows, given)[seen.numbers]
-            found = looked_at(
-                best_of(other.model), replace(other.rows, x=x, weight=None), other.recipe, len(x)
-            )
-            found = rows_of_page(found, seen)
-        else:
-            is_column = self._kind == "column"
-            tables = tables_of(self.reading if is_column else self._of_file(given), "--against")
-            labels = column_texts(tables, given if is_column else LABEL)
-            found, names = _labelled(seen, labels, given)
-        what = f"{short(given, 40)}: {several(found.n_clusters, 'cluster')}"
+        found, names = self._beside.shown(seen, screen)
+        what = f"{short(str(self.against), 40)}: {several(found.n_clusters, 'cluster')}"
         return [ShownPartition("against", what, found, in_series=False, names=names)]
 
     def joined(self, known: ModelAndRows) -> tuple[ModelAndRows, IntArray | None]:
         """Return the rows, with those of the other file behind them where there is one, and which
         of the two each is of."""
-        if self._kind != "rows":
+        if not self._beside.others:
             return known, None
-        given = str(self.against)
-        parts = [_in_memory(rows, given) for rows in (known.rows, known.read(self._readings[1]))]
+        both = known.rows, *map(known.read, self._beside.others)
+        parts = [_in_memory(rows, str(self.against)) for rows in both]
         x: Any = sparse.vstack(parts).tocsr() if is_sparse(parts[0]) else np.concatenate(parts)
         sets = np.repeat([0, 1], [part.shape[0] for part in parts])
         return replace(known, rows=replace(known.rows, x=x, weight=None)), sets
@@ -146,8 +145,7 @@ class ShownBeside:
     @property
     def _readings(self) -> list[ReadOptions]:
         """The options by which the rows are read, and the others beside them."""
-        other = [self._of_file(str(self.against))] if self._kind == "rows" else []
-        return [self.reading, *other]
+        return [self.reading, *self._beside.others]
 
     def _of_file(self, file: str) -> ReadOptions:
         return replace(self.reading, file=place(file), array=None)
@@ -158,11 +156,20 @@ def _columns_of(reading: ReadOptions) -> list[str]:
     return [str(field.label) for field in header.fields]
 
 
-def _labelled(
-    seen: InspectedRows, labels: Sequence[str], given: str
-) -> tuple[InspectedRows, tuple[str, ...]]:
-    """Return rows with labels, of which empty ones and -1 are no cluster, and what clusters are
-    called where they have names."""
+def _by_model(reading: ReadOptions, given: str, seen: InspectedRows, screen: Screen) -> Shown:
+    """Return rows in the clusters of another model."""
+    other = with_rows(Path(given), reading, screen)
+    x = _in_memory(other.rows, given)[seen.numbers]
+    rows = replace(other.rows, x=x, weight=None)
+    return rows_of_page(looked_at(best_of(other.model), rows, other.recipe, len(x)), seen), ()
+
+
+def _by_labels(
+    reading: ReadOptions, column: str, given: str, seen: InspectedRows, _screen: Screen
+) -> Shown:
+    """Return rows with the labels of a column, of which empty ones and -1 are no cluster, and what
+    clusters are called where they have names."""
+    labels = column_texts(tables_of(reading, "--against"), column)
     if len(labels) != seen.n_rows:
         raise InputError(
             f"--against {given}: holds {len(labels):,} labels, and there are {seen.n_rows:,} rows."

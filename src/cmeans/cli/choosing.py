@@ -16,8 +16,11 @@ from ..estimators.auto_clustering import AutoClustering
 from ..evidence.record import Evidence
 from ..fitting.rows.finite import without_partial
 from .errors import InputError
-from .fitting import PARTIAL, FitRequest, check_request, prepared_rows, with_front
-from .option_values import METHODS, option_of
+from .fit_request import FitRequest, check_request
+from .fit_rows import PARTIAL, prepared_rows, with_front
+from .fitting import model_of
+from .methods import METHODS
+from .option_names import option_of
 from .output.terminal import Screen
 from .rows import InputRows
 
@@ -60,6 +63,8 @@ def choice_of(request: FitRequest, screen: Screen) -> tuple[FitRequest, Evidence
     if holes:
         able = [space for space in able if "missing" in METHODS[AS_METHODS[space][0]].parameters]
     x, weight = _judged(rows, recipe, holes, screen)
+    known = (request.checkpoint, request.known_labels, request.must_link)
+    is_fit = x is rows.x and not rows.stay and known == (None, None, None)
     model = AutoClustering(
         request.words.get("n_clusters", "auto"),
         candidates=able,
@@ -68,7 +73,10 @@ def choice_of(request: FitRequest, screen: Screen) -> tuple[FitRequest, Evidence
     )
     with warnings.catch_warnings(), screen.progress(0.0):
         warnings.simplefilter("ignore")  # the evidence says it
-        evidence = model.choose(x, sample_weight=weight)
+        # trials that see the rows as the fit does are fits of the command, and the winner is kept
+        evidence, fits = model._choose(
+            x, weight, (lambda *one: model_of(_as_method(request, *one))) if is_fit else None
+        )
     scaled = f"columns scaled by --scale {recipe.scaling.kind}"
     evidence = replace(evidence, scaling=scaled)
     for line in str(evidence).splitlines():
@@ -76,7 +84,8 @@ def choice_of(request: FitRequest, screen: Screen) -> tuple[FitRequest, Evidence
     number, space = evidence.n_clusters, evidence.space
     if "plain" in able and (number == 1 or (space == "covariances" and recipe.indicators)):
         space = "plain"  # zeros and ones have no covariances to speak of
-    return _as_method(replace(request, front=front), space, number), evidence
+    fitted = fits.made.get((space, number)) if is_fit else None
+    return _as_method(replace(request, front=front, fitted=fitted), space, number), evidence
 
 
 def _as_method(request: FitRequest, space: str, number: int) -> FitRequest:

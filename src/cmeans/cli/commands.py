@@ -15,30 +15,15 @@ from .demo import demo as run_demo
 from .errors import InputError
 from .exploring import ExploreRequest
 from .exploring import explore as run_explore
-from .fitting import LABELS, LABELS_CSV, FitRequest
+from .fit_request import LABELS, LABELS_CSV, FitRequest
 from .fitting import fit as run_fit
 from .indexing import add_to_index, train_index, words_of_cells
+from .methods import METHODS, STREAM, with_engine
 from .models import PredictRequest, describe_model
 from .models import predict as run_predict
-from .option_values import (
-    DATA,
-    METHOD,
-    METHODS,
-    RUN,
-    STREAM,
-    listed,
-    option_of,
-    with_engine,
-)
-from .output.report import (
-    of_fit,
-    of_index,
-    of_model,
-    of_predict,
-    of_report,
-    of_select,
-    of_stream,
-)
+from .option_names import listed, option_of
+from .option_values import DATA, METHOD, RUN
+from .output.report import of_fit, of_index, of_model, of_predict, of_report, of_select, of_stream
 from .output.terminal import Screen
 from .registration import app, command
 from .reporting import ReportRequest, report_on

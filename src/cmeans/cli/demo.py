@@ -12,7 +12,8 @@ from sklearn.datasets import load_wine
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.cluster import contingency_matrix
 
-from .fitting import LABELS, MODEL, FitRequest, fit
+from .fit_request import LABELS, MODEL, FitRequest
+from .fitting import fit
 from .models import PredictRequest, predict
 from .output.results import read_labels, results_folder, staged_file, write_columns
 from .output.terminal import Screen

@@ -21,7 +21,8 @@ from ..storage.overwriting import refuse_overwriting
 from .beside import ShownBeside
 from .choosing import choice_of
 from .errors import InputError
-from .fitting import MODEL, FitRequest, fit
+from .fit_request import MODEL, FitRequest
+from .fitting import fit
 from .models import ModelAndRows, cluster_names, with_rows
 from .output.results import Stopwatch, told_warnings
 from .output.terminal import Screen

@@ -2,46 +2,31 @@
 
 from __future__ import annotations
 
-import os
 import re
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from .. import Checkpoint, __version__
+from .. import __version__
 from ..data.addresses import place as find
-from ..data.recipe.front import Front, TableWords, front_of, in_units
 from ..data.recipe.table_recipe import TableRecipe
 from ..engines.dask.dask_api import connected
-from ..fitting.covariance import covariance_from
 from ..fitting.fit_plan import FitPlan
 from ..fitting.rows.finite import without_partial
 from ..fitting.seen_rows import Inspectable
 from ..persistence.model_file import read_metadata, save
-from ..rules.base import rule_of
-from ..runtime.numerals import in_bytes, parse_budget
 from ..runtime.signals import held_back
-from ..runtime.user_warnings import DataWarning, one_line
-from ..solvers.checkpoints import check_place
+from ..runtime.user_warnings import one_line
 from ..storage.atomic import WriteError, staged, write_text
-from ..storage.overwriting import FileWord, refuse_overwriting
 from .drift import facts_of
 from .errors import InputError, Stopped
+from .fit_request import MODEL, REPORT, SUMMARY, FitRequest, check_request, output_files
+from .fit_rows import prepared_rows, with_front
+from .fit_summary import column_summary, metadata_of, summary_of_fit
+from .methods import METHODS, with_engine
 from .models import with_columns
-from .option_values import (
-    METHODS,
-    MethodSpec,
-    as_option,
-    listed,
-    name_of,
-    option_of,
-    with_engine,
-)
 from .output.messages import in_options
 from .output.next_steps import clearness, long_tails, next_steps, spreads
 from .output.results import (
@@ -49,67 +34,16 @@ from .output.results import (
     as_json,
     files_kept,
     plain,
-    refuse_foreign,
     results_folder,
     sizes,
     told_warnings,
 )
 from .output.run_file import RUN, as_toml
 from .output.terminal import Screen
-from .reporting import check_pages, descriptions, feature_names, looked_at, page_of_fit
-from .rows import (
-    SHARE,
-    InputRows,
-    ReadOptions,
-    apart,
-    files_of,
-    read_rows,
-    refuse_inside,
-)
+from .reporting import descriptions, feature_names, looked_at, page_of_fit
+from .rows import InputRows
 
-LABELS, MODEL, SUMMARY, REPORT = (
-    "labels.parquet",
-    "model.safetensors",
-    "summary.json",
-    "report.html",
-)
-
-LABELS_CSV = "labels.csv"
-PARTIAL = "partial"
 _LABELS_AGAIN = "cmeans predict makes the labels from the model."
-
-
-@dataclass(frozen=True)
-class FitRequest:
-    """All options of one `cmeans fit`. `words` are the constructor parameters that were given,
-    `n_clusters` also where it is a bound."""
-
-    reading: ReadOptions
-    out: Path
-    method: str
-    words: dict[str, Any] = field(default_factory=dict)
-    scale: str = "none"
-    table: TableWords = field(default_factory=TableWords)  # what is said of its columns
-    known_labels: str | None = None  # a column of them
-    must_link: str | None = None  # a column of groups, or a file of pairs
-    top_k: int | None = None  # number of memberships to write; None: all
-    threshold: float | None = None
-    checkpoint: Checkpoint | None = None
-    scheduler: str | None = None  # address of the Dask cluster that runs the fit
-    arguments: Sequence[str] = ()  # of the command line, for advice
-    report: bool = False  # also write a page for people
-    plan: bool = False  # tell what the fit would take, and do nothing
-    overwrite: bool = False  # replace files that no former run has written
-    names: tuple[str, ...] = ()  # of the clusters
-    takes_blanks: bool = False  # as missing values, without being told
-    config: Mapping[str, Any] = field(default_factory=dict)  # the options, as the summary has them
-    labels: str = LABELS  # the file of them
-    front: Front | None = None  # how the rows are read, where that is known
-
-    @property
-    def kept_in(self) -> str | os.PathLike[str] | None:
-        """The file of the checkpoint."""
-        return None if self.checkpoint is None else self.checkpoint.path
 
 
 def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
@@ -129,7 +63,7 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
             with watch.part("read"), without_partial("missing" in method.parameters):
                 screen.say(f"reading {request.reading.file}")
                 request, front = with_front(request, METHODS)
-                model = _model(request, client)
+                model = request.fitted.model if request.fitted else model_of(request, client)
                 here = client is None  # else the workers plan for themselves
                 wanted = getattr(model, "plan", None) if here else None
                 rows, recipe = prepared_rows(request, front, screen, stays=not here, wanted=wanted)
@@ -162,14 +96,14 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
         names = feature_names(model, recipe)
         unseen = rows.stay or names is None or not isinstance(model, Inspectable)
         seen = None if unseen else looked_at(model, rows, recipe)
-        summary = _summary(request, rows, model, read_metadata(place / MODEL)) | _columns_of(
-            request, rows, recipe
-        )
+        summary = summary_of_fit(
+            request, rows, model, read_metadata(place / MODEL)
+        ) | column_summary(request, rows, recipe)
         summary |= {
             "clearness": clearness(model, rows.x),
             "seconds": watch.seconds,
             "warnings": warned,
-            "outputs": _outputs(request),
+            "outputs": output_files(request),
             "like": None if seen is None or names is None else descriptions(seen, names),
         }
         if request.report:
@@ -198,7 +132,7 @@ def planned(request: FitRequest, screen: Screen) -> dict[str, Any]:
     screen.say(f"reading {request.reading.file}")
     with without_partial("missing" in METHODS[request.method].parameters):
         request, front = with_front(replace(request, scale="none"), METHODS)
-        model = _model(request, None)
+        model = model_of(request)
         prepared_rows(
             request,
             front,
@@ -235,162 +169,8 @@ def _cluster(scheduler: str | None) -> Iterator[Any]:
         yield client
 
 
-def refuse_other_options(request: FitRequest, methods: Mapping[str, MethodSpec]) -> None:
-    """Refuse options that the method has not, but another has."""
-    own = methods[request.method].parameters
-    if "random_state" not in own:  # the command has a seed, and asks nobody for it
-        request.words.pop("random_state", None)
-    for word in request.words:
-        if word not in own:
-            able = listed(name for name, other in methods.items() if word in other.parameters)
-            raise InputError(
-                f"{option_of(word)}: --method {request.method} has none; it belongs to {able}."
-            )
-
-
-def check_request(request: FitRequest, method: MethodSpec) -> None:
-    """Refuse options that are invalid whatever the rows are."""
-    refuse_other_options(request, METHODS)
-    if "n_clusters" in method.needed and "n_clusters" not in request.words:
-        finders = listed(name for name, other in METHODS.items() if other.finds_number)
-        raise InputError(
-            f"--clusters: --method {request.method} needs the number of clusters, e.g. -c 3; "
-            f"{finders} find it themselves."
-        )
-    for word in method.needed:
-        if word not in request.words:
-            raise InputError(f"{option_of(word)}: --method {request.method} needs it.")
-    method.made(request.words)
-    count = request.words.get("n_clusters")
-    if request.names and len(request.names) != count:
-        raise InputError(
-            f"--names {','.join(request.names)}: gives {len(request.names)} names, and --clusters "
-            f"{count}; the first is that of cluster 0."
-        )
-    for option, value in (
-        ("--known-labels", request.known_labels),
-        ("--must-link", request.must_link),
-    ):
-        if value is not None and option[2:].replace("-", "_") not in method.known:
-            raise InputError(f"{option}: --method {request.method} has none; leave it out.")
-    if (request.plan or request.checkpoint) and not method.has_plans:
-        raise InputError(
-            f"--plan, --checkpoint: --method {request.method} has neither; leave them out."
-        )
-    if request.report:
-        if not method.is_shown:
-            raise InputError(f"--report: --method {request.method} has none; leave it out.")
-        check_pages("--report")
-    if not method.soft and (request.top_k is not None or request.threshold is not None):
-        raise InputError(
-            f"--top-k, --threshold: --method {request.method} has no memberships to choose among."
-        )
-    for word in request.table.named if request.scheduler is not None else ():
-        raise InputError(
-            f"{option_of(word)}: the workers of --engine dask read the files themselves, as "
-            "numbers; encode the columns first."
-        )
-    refuse_inside(request.reading.file, request.out, "a folder outside")
-    outputs: dict[str, FileWord] = {
-        f"--out {request.out}: the {name}": file for name, file in _outputs(request).items()
-    }
-    if request.kept_in is not None:
-        outputs[f"--checkpoint {request.kept_in}"] = request.kept_in
-    refuse_overwriting(outputs, files_of(request.reading))
-    names = [os.path.basename(file) for file in _outputs(request).values()]
-    refuse_foreign(request.out, names, SUMMARY, request.overwrite)
-    for other in {LABELS, LABELS_CSV} - {request.labels}:
-        if (request.out / SUMMARY).exists() and (request.out / other).exists():
-            raise InputError(
-                f"--labels-as: {request.out / other} is of a former run, and would be of another "
-                "one than all files beside it; remove it, or choose another folder."
-            )
-    if request.checkpoint is not None:
-        check_place(request.checkpoint, "--checkpoint")
-
-
-def prepared_rows(
-    request: FitRequest,
-    front: Front,
-    screen: Screen,
-    *,
-    stays: bool,
-    wanted: Callable[[Any], object] | None = None,
-) -> tuple[InputRows, TableRecipe]:
-    """Return the rows of a file, encoded and scaled, and how. `stays`: they are not to be read
-    here; `wanted`: as of `read_rows`."""
-    budget = parse_budget(request.words.get("memory_budget"), "--memory-budget")
-    told = request.known_labels, request.must_link
-    left = [*request.reading.leave_out, *(field.label for field in front.left_out)]
-    holes = request.words.get("missing") == PARTIAL
-    rows = read_rows(
-        replace(request.reading, holes=holes, leave_out=left),
-        None,
-        0 if stays else None if budget is None else budget // SHARE,
-        front.recipe,
-        *told,
-        wanted,
-    )
-    front.tell()
-    rows = replace(rows, left_out=(*front.left_out, *rows.left_out))
-    if request.takes_blanks:
-        _tell_blanks(rows)
-    if rows.stay:
-        who = "the workers read them" if stays else "they are read again in every sweep"
-        screen.say(f"{in_bytes(rows.x.nbytes)} of rows stay where they are; {who}")
-    recipe = in_units(
-        front.recipe, rows.x, rows.columns, rows.weight, request.scale, request.table, as_option
-    )
-    recipe = replace(recipe, bits=request.reading.bits)
-    return replace(rows, x=recipe.scaling.apply(rows.x)), recipe
-
-
-def with_front(request: FitRequest, methods: Mapping[str, MethodSpec]) -> tuple[FitRequest, Front]:
-    """Return how the rows are read, and a request that takes empty cells for missing values where
-    there are some, the method can take them, and nothing else is said."""
-    reading = replace(request.reading, spell=as_option)
-    no_data = apart(reading, request.known_labels, request.must_link)
-    front = request.front or front_of(reading, request.table, no_data)
-    words, own = request.words, methods[request.method].parameters
-    plain = {
-        name: words.get(name, own[name].default) for name in ("kernel", "metric") if name in own
-    }
-    takes = (
-        front.has_blanks
-        and "missing" in own
-        and "missing" not in words
-        and request.scheduler is None
-        and plain.get("kernel", "linear") == "linear"
-        and plain.get("metric") in (None, "euclidean")
-        and not any(word.startswith("landmarks") for word in words)
-    )
-    if takes:
-        request = replace(request, words=words | {"missing": PARTIAL}, takes_blanks=True)
-    return request, front
-
-
-def _tell_blanks(rows: InputRows) -> None:
-    """Warn of the empty cells that rows hold."""
-    where = "" if rows.stay else f" ({_blanks(rows)})"
-    warnings.warn(
-        f"cells are empty{where}; distances are taken over those that are not, as --missing "
-        "partial says; --missing error refuses them.",
-        DataWarning,
-        stacklevel=2,
-    )
-
-
-def _blanks(rows: InputRows) -> str:
-    counts = np.isnan(rows.x).sum(axis=0)
-    some = [
-        f"{count:,} of {rows.x.shape[0]:,} in {label!r}"
-        for label, count in zip(rows.columns, counts.tolist(), strict=True)
-        if count
-    ]
-    return ", ".join([*some[:6], *(["..."] if len(some) > 6 else [])])
-
-
-def _model(request: FitRequest, client: Any) -> Any:
+def model_of(request: FitRequest, client: Any = None) -> Any:
+    """Return the estimator that is asked for, not fitted."""
     return METHODS[request.method].made(
         with_engine(request.words, checkpoint=request.checkpoint, client=client)
     )
@@ -412,9 +192,12 @@ def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen, label
         try:
             known = {"known_labels": rows.labels, "must_link": rows.links}
             told = {word: value for word, value in known.items() if word in method.known}
-            model.fit_predict_to(
-                rows.x, labels, sample_weight=None if rows.stay else rows.weight, **told, **written
-            )
+            if request.fitted is not None:
+                request.fitted.warn()
+                model.predict_to(rows.x, labels, **written)
+            else:
+                weight = None if rows.stay else rows.weight
+                model.fit_predict_to(rows.x, labels, sample_weight=weight, **told, **written)
         except ValueError as error:
             text = in_options(str(error))
             for option, column in (
@@ -466,95 +249,3 @@ def _save(model: Any, metadata: Mapping[str, Any], place: Path, labels: str) -> 
         lost = WriteError(error.errno, error.strerror, str(place / labels))
         lost.more = _LABELS_AGAIN
         raise lost from error
-
-
-def metadata_of(request: FitRequest, recipe: TableRecipe) -> dict[str, Any]:
-    """Return what `cmeans predict` needs beside the model."""
-    return {
-        "method": request.method,
-        "weight": request.reading.weight,
-        **recipe.to_json(),
-        **({"names": list(request.names)} if request.names else {}),
-    }
-
-
-def _outputs(request: FitRequest) -> dict[str, str]:
-    files = {
-        "labels": request.labels,
-        "model": MODEL,
-        "summary": SUMMARY,
-        "run": RUN,
-        **({"report": REPORT} if request.report else {}),
-    }
-    return {name: str(request.out / file) for name, file in files.items()}
-
-
-def _summary(
-    request: FitRequest, rows: InputRows, model: Any, stored: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the summary of a fit; its numbers are those of the model file, so that `cmeans info`
-    agrees."""
-    fitted, covariance = stored["fitted"], vars(model).get("covariance")
-    return {
-        "command": "fit",
-        "version": __version__,
-        "file": str(request.reading.file),
-        "rows": rows.x.shape[0],
-        "columns": rows.x.shape[1],
-        "dtype": rows.x.dtype.name,
-        "scale": request.scale,
-        "weight": request.reading.weight,
-        "known_labels": request.known_labels,
-        "must_link": request.must_link,
-        "missing": int(model.n_missing_.sum()) if "n_missing_" in vars(model) else None,
-        "method": request.method,
-        "n_clusters": request.words.get("n_clusters"),
-        "n_clusters_found": model.n_clusters_,
-        "m": fitted.get("m_"),
-        "pilot_m": fitted.get("pilot_m_"),
-        "eta": getattr(model, "eta_", None),
-        "prices": getattr(model, "prices_", None),
-        "size_gap": getattr(model, "size_gap_", None),
-        "noise_distance": fitted.get("noise_distance_"),
-        "method_options": _own_words(request, model),
-        "covariance": getattr(covariance, "shape", covariance),
-        "log_likelihood": fitted.get("lower_bound_"),
-        "kernel": name_of(model.kernel) if hasattr(model, "kernel") else None,
-        "metric": model.metric,
-        "gamma": fitted.get("gamma_"),
-        "n_landmarks": getattr(model, "n_landmarks_", None),
-        "approximation": fitted.get("approximation_"),
-        "seed": getattr(model, "random_state", None),
-        "objective": model.objective_,
-        "n_iter": getattr(model, "n_iter_", None),
-        "converged": getattr(model, "converged_", True),
-        "reason": in_options(getattr(model, "stop_reason_", "no other centres cost less")),
-        **sizes(model.labels_, len(model.get_feature_names_out())),
-    }
-
-
-def _columns_of(request: FitRequest, rows: InputRows, recipe: TableRecipe) -> dict[str, Any]:
-    """Return what the summary says of columns that are no numbers."""
-    return {
-        "config": request.config,
-        "column_names": list(rows.columns),
-        "left_out": [field.label for field in rows.left_out],
-        "id": request.reading.name,
-        "categories": recipe.categories,
-    }
-
-
-def _own_words(request: FitRequest, model: Any) -> dict[str, Any]:
-    """Return the parameters that the plain method does not have, with the estimator's values,
-    defaults included."""
-    method = METHODS[request.method]
-    of_rule = rule_of(model.rule, type(model).__name__).get_params() if method.rule_fields else {}
-    parameters = of_rule | model.get_params(deep=False)
-    plain, own = ({*spec.parameters} - {*spec.kernel_fields} for spec in (METHODS["hard"], method))
-    words = {word: value for word, value in parameters.items() if word in own - plain}
-    if (asked := parameters.get("covariance")) is not None:
-        covariance = covariance_from(asked, type(model).__name__)
-        for field in ("prior", "volume"):
-            if f"covariance__{field}" in own:
-                words[f"covariance_{field}"] = getattr(covariance, field)
-    return words

@@ -22,9 +22,12 @@ from ..runtime.user_warnings import DataWarning
 from ..storage.atomic import staged, write_text, writing_to
 from ..storage.overwriting import FileWord, refuse_overwriting
 from .errors import InputError
-from .fitting import MODEL, SUMMARY, FitRequest, metadata_of, planned, prepared_rows, with_front
+from .fit_request import MODEL, SUMMARY, FitRequest
+from .fit_rows import prepared_rows, with_front
+from .fit_summary import metadata_of
+from .fitting import planned
+from .methods import METHODS
 from .models import with_rows
-from .option_values import METHODS
 from .output.messages import in_options
 from .output.results import Stopwatch, as_json, refuse_foreign, results_folder, told_warnings
 from .output.run_file import RUN, as_toml

@@ -17,7 +17,9 @@ from ..data.row_source import RowsError
 from .app import COMMANDS, Context, Exit, new_app, option
 from .config import KEY, config_of, read_config
 from .errors import InputError, verdict
-from .option_values import PANELS, SCREEN, MethodSpec, ParameterOption, option_of, parameter_options
+from .methods import MethodSpec
+from .option_names import option_of
+from .option_values import PANELS, SCREEN, ParameterOption, parameter_options
 from .output.messages import in_options, own_words
 from .output.report import Part
 from .output.results import show

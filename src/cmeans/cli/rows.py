@@ -26,7 +26,7 @@ from ..data.row_source import ColumnLabel, RowsError, StoredRows, as_source
 from ..runtime.free_memory import free_memory
 from ..storage.overwriting import lies_in
 from .errors import InputError
-from .option_values import as_option
+from .option_names import as_option
 from .output.added_columns import AddedColumns
 from .output.messages import add_own_words
 

@@ -26,8 +26,9 @@ from ..storage.atomic import staged, write_text
 from ..storage.overwriting import refuse_overwriting
 from .config import KEY
 from .errors import InputError
-from .fitting import PARTIAL, FitRequest, prepared_rows, refuse_other_options, with_front
-from .option_values import METHODS, with_engine
+from .fit_request import FitRequest, refuse_other_options
+from .fit_rows import PARTIAL, prepared_rows, with_front
+from .methods import METHODS, with_engine
 from .output.results import (
     Stopwatch,
     as_json,

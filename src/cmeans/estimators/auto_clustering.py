@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
@@ -199,10 +199,19 @@ class AutoClustering(
         -------
         evidence : what `evidence_` is after a fit.
         """
-        with naming(type(self).__name__):
-            return self._chosen(X, sample_weight)[0]
+        return self._choose(X, sample_weight)[0]
 
-    def _chosen(self, X: Any, sample_weight: Any) -> tuple[Evidence, FitsToAll, str]:
+    def _choose(
+        self, X: Any, sample_weight: Any, estimator: Callable[[str, int], Any] | None = None
+    ) -> tuple[Evidence, FitsToAll]:
+        """Return the evidence, and the fits to all rows that it needed, which are those of other
+        estimators where `estimator` makes them."""
+        with naming(type(self).__name__):
+            return self._chosen(X, sample_weight, estimator)[:2]
+
+    def _chosen(
+        self, X: Any, sample_weight: Any, estimator: Callable[[str, int], Any] | None = None
+    ) -> tuple[Evidence, FitsToAll, str]:
         """Return the evidence, the fits to all rows that it may need, and why the choice ended."""
         started, name = time.monotonic(), type(self).__name__
         least, most = number_bounds(self.n_clusters, name)
@@ -213,7 +222,11 @@ class AutoClustering(
             judged = judged_rows(blocks, self.scaling, engine, seed)
         rows = X if not judged.scalers else mapped(given.x, judged.scaled)
         words = SpaceWords(self.n_jobs, seed)
-        fits = FitsToAll(rows, sample_weight, words, self.engine, judged.scalers, blocks.n_rows)
+
+        def own(space: str, number: int) -> Any:
+            return words.estimator(space, number, blocks.n_rows).set_params(engine=self.engine)
+
+        fits = FitsToAll(rows, sample_weight, estimator or own, judged.scalers)
         choice = self._choice(judged, least, most, seed, started)
         if judged.numbers is not None:
             choice.partitions.whole = partial(fits.labels, judged.numbers)
@@ -221,7 +234,7 @@ class AutoClustering(
             warnings.simplefilter("ignore")  # of trials; the last fit warns for itself
             choice.partitions.ended = ended
             evidence = choice.choose()
-        fits.words = replace(words, least_piece=choice.least_piece)
+        words = replace(words, least_piece=choice.least_piece)
         evidence = self._completed(evidence, judged, choice, most, fits)
         return evidence, fits, choice.stop_reason
 

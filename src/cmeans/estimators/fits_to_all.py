@@ -3,47 +3,54 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..data.arrays import IntArray
-from ..engines import Engine
-from .auto_spaces import SpaceWords
+
+
+@dataclass(frozen=True)
+class FittedModel:
+    """A model, and what its fit warned of."""
+
+    model: Any
+    caught: list[warnings.WarningMessage]
+
+    def warn(self) -> None:
+        """Warn of what the fit warned of."""
+        for one in self.caught:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
 
 
 @dataclass
 class FitsToAll:
-    """Fits to all rows, each made once, with what they warn of."""
+    """Fits to all rows, each made once."""
 
     rows: Any
     sample_weight: Any
-    words: SpaceWords
-    engine: Engine | None
+    estimator: Callable[[str, int], Any]  # not fitted, of so many clusters in a space
     scalers: tuple[Any, ...]  # that made the rows
-    n_rows: int
-    made: dict[tuple[str, int], tuple[Any, list[warnings.WarningMessage]]] = field(
-        default_factory=dict
-    )
+    made: dict[tuple[str, int], FittedModel] = field(default_factory=dict)
 
     def labels(self, numbers: Any, space: str, number: int) -> IntArray:
         """Return the labels of some rows, in so many clusters of a space."""
-        labels: IntArray = np.asarray(self._fit(space, number)[0].labels_)[numbers]
+        labels: IntArray = np.asarray(self._fit(space, number).model.labels_)[numbers]
         return labels
 
     def last(self, space: str, number: int) -> Any:
         """Return the model, and warn of what its fit warned of."""
-        model, caught = self._fit(space, number)
-        for one in caught:
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-        return model
+        fitted = self._fit(space, number)
+        fitted.warn()
+        return fitted.model
 
-    def _fit(self, space: str, number: int) -> tuple[Any, list[warnings.WarningMessage]]:
+    def _fit(self, space: str, number: int) -> FittedModel:
         if (space, number) not in self.made:
-            model = self.words.estimator(space, number, self.n_rows).set_params(engine=self.engine)
+            model = self.estimator(space, number)
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 model.fit(self.rows, sample_weight=self.sample_weight)
-            self.made[space, number] = model, caught
+            self.made[space, number] = FittedModel(model, caught)
         return self.made[space, number]

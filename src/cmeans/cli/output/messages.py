@@ -12,7 +12,8 @@ from ...fitting.named_parameters import OBJECTS
 from ...kernels import KERNELS
 from ...rules import RULES
 from ...runtime.user_warnings import one_line
-from ..option_values import METHODS, STREAM, option_of
+from ..methods import METHODS, STREAM
+from ..option_names import option_of
 
 _SPECS = (*METHODS.values(), STREAM)
 _OTHERS = {"known_labels", "must_link", "sample_weight", "threshold", "method", *OBJECTS}

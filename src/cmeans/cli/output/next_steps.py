@@ -15,7 +15,7 @@ from ...data.recipe.scaling import LONG_TAIL, skewness, some_rows
 from ...data.recipe.table_recipe import TableRecipe
 from ...data.row_source import ColumnLabel, as_source
 from ...runtime.numerals import percent, several
-from ..option_values import METHODS
+from ..methods import METHODS
 from .report import SHOWN
 
 SAMPLE = 5_000  # rows that are looked at, evenly spaced

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ... import __version__
-from ..option_values import METHODS, option_of
+from ..methods import METHODS
+from ..option_names import option_of
 
 RUN = "run.toml"
 HEAD = "# Options of a run of cmeans"  # how each such file begins

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ... import StreamingFuzzyCMeans, StreamingGaussianMixture
 from ..errors import InputError
-from ..option_values import option_of
+from ..option_names import option_of
 from .batches import Batch
 
 Model = StreamingFuzzyCMeans | StreamingGaussianMixture

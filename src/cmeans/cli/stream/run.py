@@ -23,7 +23,7 @@ from ...storage.atomic import write_text
 from ...storage.overwriting import FileWord, refuse_overwriting
 from ..config import KEY
 from ..errors import InputError, Stopped
-from ..option_values import as_option, name_of
+from ..option_names import as_option, name_of
 from ..output.results import (
     Stopwatch,
     as_json,

@@ -31,7 +31,7 @@ from ...data.recipe.recipe_columns import RecipeColumns, RecipeTable, with_made
 from ...data.recipe.table_recipe import TableRecipe
 from ...data.row_source import RowsError
 from ..errors import InputError
-from ..option_values import as_option
+from ..option_names import as_option
 from .batches import Batch
 from .first_lines import FirstLines, lines_ahead
 from .state import StreamPlace

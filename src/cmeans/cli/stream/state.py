@@ -21,7 +21,7 @@ from ...persistence.model_file import KEY, packed
 from ...storage.codec import DIGEST, read_packed, text_in, write_packed
 from ..errors import InputError
 from ..models import open_model, read_recipe
-from ..option_values import option_of
+from ..option_names import option_of
 from ..output.results import plain
 from .answers import MODELS, Model
 from .batches import Batch
