@@ -35,7 +35,7 @@ Shown = tuple[InspectedRows, tuple[str, ...]]  # the same rows in other clusters
 
 
 @dataclass(frozen=True)
-class Beside:
+class Against:
     """One thing that stands beside the clusters of rows; by default nothing."""
 
     left_out: tuple[str, ...] = ()  # columns of the rows that are no data
@@ -60,7 +60,7 @@ class ShownBeside:
 
     def without_places(self) -> ReadOptions:
         """Return how the rows are read whose columns of places or labels are no data."""
-        left_out = [*self.reading.leave_out, *self._place_columns, *self._beside.left_out]
+        left_out = [*self.reading.leave_out, *self._place_columns, *self._against.left_out]
         return replace(self.reading, leave_out=left_out)
 
     @cached_property
@@ -68,22 +68,22 @@ class ShownBeside:
         return _columns_of(self.reading)
 
     @cached_property
-    def _beside(self) -> Beside:
+    def _against(self) -> Against:
         given, reading = self.against, self.reading
         if given is None:
-            return Beside()
+            return Against()
         if given in self._columns:
-            return Beside((given,), shown=partial(_by_labels, reading, given, given))
+            return Against((given,), shown=partial(_by_labels, reading, given, given))
         if not place(given).exists():
             raise InputError(
                 f"--against {given}: is neither a file nor a column of {reading.file}."
             )
         if place(given).suffix == ".safetensors":
-            return Beside(shown=partial(_by_model, reading, given))
+            return Against(shown=partial(_by_model, reading, given))
         other = self._of_file(given)
         if LABEL in _columns_of(other):
-            return Beside(shown=partial(_by_labels, other, LABEL, given))
-        return Beside(others=(other,))
+            return Against(shown=partial(_by_labels, other, LABEL, given))
+        return Against(others=(other,))
 
     @cached_property
     def _place_columns(self) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ class ShownBeside:
         )
         if values.shape[1] != 2:
             raise InputError(f"--coordinates {given}: has {values.shape[1]} columns; give two.")
-        if self._beside.others and not columns and len(values) < n:
+        if self._against.others and not columns and len(values) < n:
             values = np.pad(values, ((0, n - len(values)), (0, 0)), constant_values=np.nan)
         if len(values) != n:
             raise InputError(f"--coordinates {given}: has {len(values):,} rows for {n:,}.")
@@ -119,18 +119,18 @@ class ShownBeside:
 
     def partitions(self, seen: InspectedRows, screen: Screen) -> list[ShownPartition]:
         """Return the partition of the same rows that stands beside."""
-        if self._beside.shown is None:
+        if self._against.shown is None:
             return []
-        found, names = self._beside.shown(seen, screen)
+        found, names = self._against.shown(seen, screen)
         what = f"{short(str(self.against), 40)}: {several(found.n_clusters, 'cluster')}"
         return [ShownPartition("against", what, found, in_series=False, names=names)]
 
     def joined(self, known: ModelAndRows) -> tuple[ModelAndRows, IntArray | None]:
         """Return the rows, with those of the other file behind them where there is one, and which
         of the two each is of."""
-        if not self._beside.others:
+        if not self._against.others:
             return known, None
-        both = known.rows, *map(known.read, self._beside.others)
+        both = known.rows, *map(known.read, self._against.others)
         parts = [_in_memory(rows, str(self.against)) for rows in both]
         x: Any = sparse.vstack(parts).tocsr() if is_sparse(parts[0]) else np.concatenate(parts)
         sets = np.repeat([0, 1], [part.shape[0] for part in parts])
@@ -145,7 +145,7 @@ class ShownBeside:
     @property
     def _readings(self) -> list[ReadOptions]:
         """The options by which the rows are read, and the others beside them."""
-        return [self.reading, *self._beside.others]
+        return [self.reading, *self._against.others]
 
     def _of_file(self, file: str) -> ReadOptions:
         return replace(self.reading, file=place(file), array=None)
