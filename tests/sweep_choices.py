@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from functools import reduce
 from itertools import combinations, product
+from operator import or_
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -28,20 +30,18 @@ def often(
     missing = {
         (place, index): times for place, own in enumerate(choices) for index in range(len(own))
     }
-    left, met, found = _allowed(choices, allowed), set[Any](), []
+    left, met, found = _pairs_of(_allowed(choices, allowed)), 0, []
 
     def worth(place: tuple[int, ...]) -> tuple[int, int]:
-        return sum(max(missing[choice], 0) for choice in enumerate(place)), len(
-            set(combinations(enumerate(place), 2)) - met
-        )
+        wanted = sum(map(missing.__getitem__, enumerate(place)))
+        return wanted, (left[place] & ~met).bit_count()
 
-    while max(missing.values()) > 0:
+    while any(missing.values()):
         best = max(left, key=worth)
-        left.remove(best)
+        met |= left.pop(best)
         found.append(best)
-        met |= set(combinations(enumerate(best), 2))
         for choice in enumerate(best):
-            missing[choice] -= 1
+            missing[choice] = max(missing[choice] - 1, 0)
     return [_at(choices, place) for place in sorted(found)]
 
 
@@ -54,16 +54,11 @@ def pairs(
     The next is always the first of those that bring most new pairs together.
     """
     choices = [list(parameter) for parameter in parameters]
-    places = _allowed(choices, allowed)
-    # a set of pairs is a whole number, of which there are many to intersect
-    bits = defaultdict[Any, int](lambda: 1 << len(bits))
-    meeting = {
-        place: sum(bits[pair] for pair in combinations(enumerate(place), 2)) for place in places
-    }
-    missing, found = (1 << len(bits)) - 1, []
+    left = _pairs_of(_allowed(choices, allowed))
+    missing, found = reduce(or_, left.values(), 0), []
     while missing:
-        best = max(places, key=lambda place: (meeting[place] & missing).bit_count())
-        missing &= ~meeting[best]
+        best = max(left, key=lambda place: (left[place] & missing).bit_count())
+        missing &= ~left[best]
         found.append(best)
     return [_at(choices, place) for place in sorted(found)]
 
@@ -77,6 +72,15 @@ def shared_out(choices: Iterable[T], own: Any, others: Iterable[Any], shares: in
 
 def _at(choices: list[list[Any]], place: tuple[int, ...]) -> tuple[Any, ...]:
     return tuple(own[index] for own, index in zip(choices, place, strict=True))
+
+
+def _pairs_of(places: Iterable[tuple[int, ...]]) -> dict[tuple[int, ...], int]:
+    """The pairs of choices that each combination has, as a whole number of one bit a pair: there
+    are many to compare."""
+    bits = defaultdict[Any, int](lambda: 1 << len(bits))
+    return {
+        place: sum(bits[pair] for pair in combinations(enumerate(place), 2)) for place in places
+    }
 
 
 def _allowed(choices: list[list[Any]], allowed: Callable[..., bool]) -> list[tuple[int, ...]]:

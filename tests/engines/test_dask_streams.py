@@ -38,15 +38,15 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*squared norm was lost:UserWarning"),
 ]
 
-CHUNKS = (1100, 900, 1300, 450, 50, 1200)
+CHUNKS = (550, 450, 650, 225, 25, 600)
 N, D, C = sum(CHUNKS), 4, 4
 rng = np.random.default_rng(0)
 X = rng.normal(size=(N, D)) + 5.0 * rng.normal(size=(C, D))[rng.integers(C, size=N)]
 # some chunks have none
-WEIGHT = np.where((np.arange(N) >= 1500) & (np.arange(N) < 2100), 0, rng.integers(0, 4, N)).astype(
+WEIGHT = np.where((np.arange(N) >= 750) & (np.arange(N) < 1050), 0, rng.integers(0, 4, N)).astype(
     float
 )
-KNOWN = np.where(np.arange(N) % 50 == 0, np.arange(N) // 50 % C, -1)
+KNOWN = np.where(np.arange(N) % 25 == 0, np.arange(N) // 25 % C, -1)
 SAME = (
     "n_iter_",
     "row_visits_",
@@ -61,30 +61,30 @@ SAME = (
 RBF = {"kernel": "rbf", "gamma": 0.1}
 
 FITS: dict[str, tuple[type, dict[str, Any]]] = {
-    "linear": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 500}),
+    "linear": (cmeans.StreamingFuzzyCMeans, {"chunk_size": 250}),
     "landmarks": (
         cmeans.StreamingFuzzyCMeans,
-        {"chunk_size": 500, "kernel": "rbf", "landmarks": 60, "warm_up": 700},
+        {"chunk_size": 250, "kernel": "rbf", "landmarks": 60, "warm_up": 350},
     ),
     "hard": (
         cmeans.StreamingFuzzyCMeans,
-        {"chunk_size": 500, **RBF, "rule": "hard", "landmarks": 25},
+        {"chunk_size": 250, **RBF, "rule": "hard", "landmarks": 25},
     ),
     "projection": (
         StreamingKernelFCM,
-        {"chunk_size": 333, **RBF, "method": "projection", "decay": 0.9},
+        {"chunk_size": 166, **RBF, "method": "projection", "decay": 0.9},
     ),
     "noise": (
         StreamingKernelFCM,
-        {"chunk_size": 500, "noise": "auto", "m": 1.5, "method": "landmarks", "past_weight": "u"},
+        {"chunk_size": 250, "noise": "auto", "m": 1.5, "method": "landmarks", "past_weight": "u"},
     ),
     "graph": (
         cmeans.StreamingFuzzyCMeans,
         {"chunk_size": 500, "kernel": "landmark_graph", "landmarks": 40},
     ),
     "one chunk": (cmeans.StreamingFuzzyCMeans, {}),
-    "chain": (cmeans.KernelPatchClustering, {"patch_size": 500, "n_points": 3}),
-    "tree": (cmeans.KernelPatchClustering, {"patch_size": 333, "n_points": 3, "merge": "tree"}),
+    "chain": (cmeans.KernelPatchClustering, {"patch_size": 250, "n_points": 3}),
+    "tree": (cmeans.KernelPatchClustering, {"patch_size": 166, "n_points": 3, "merge": "tree"}),
 }
 TOLD = ("nothing", "weights here", "weights there", "labels there")
 
@@ -137,10 +137,10 @@ def test_the_same_bits_as_in_memory(client: Any, name: str, told: str) -> None:
     if told != "nothing":
         here["sample_weight"] = WEIGHT
         there["sample_weight"] = (
-            WEIGHT if told == "weights here" else da.from_array(WEIGHT, chunks=700)
+            WEIGHT if told == "weights here" else da.from_array(WEIGHT, chunks=350)
         )
     if told == "labels there" and FITS[name][0] is cmeans.StreamingFuzzyCMeans:
-        here["known_labels"], there["known_labels"] = KNOWN, da.from_array(KNOWN, chunks=900)
+        here["known_labels"], there["known_labels"] = KNOWN, da.from_array(KNOWN, chunks=450)
     assert_same_bits(model(name).fit(rows(), **there), model(name).fit(X, **here))
 
 
@@ -164,7 +164,7 @@ def test_nothing_of_the_size_of_the_rows_comes_here(
 
     monkeypatch.setattr(HeldPartitions, "_brought", watched)
     monkeypatch.setattr(DaskHolder, "results", came)
-    many = np.concatenate([X + 0.01 * number for number in range(4 if name == "one chunk" else 2)])
+    many = np.concatenate([X + 0.01 * number for number in range(8 if name == "one chunk" else 4)])
     fitted = model(name).fit(da.from_array(many, chunks=(len(many) // 4, D)))
     assert fitted.n_chunks_ >= 4
     assert not sum(brought)
@@ -251,14 +251,14 @@ def test_errors_of_workers_come_in_their_own_words(client: Any) -> None:
         return np.exp(-0.05 * ((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2))
 
     odd = X.copy()
-    odd[1100, 0] = 99.0
+    odd[550, 0] = 99.0
     for name in ("landmarks", "chain", "tree"):
         with pytest.raises(ArithmeticError, match="this chunk is odd"):
             model(name, kernel=kernel).fit(rows(odd))
-    odd[1100, 0], odd[3000, 0] = X[1100, 0], np.nan
+    odd[550, 0], odd[1500, 0] = X[550, 0], np.nan
     with pytest.raises(
         ValueError,
-        match=r"contains NaN, first in partition 2 at its row 1000 \(row 3000 of all\), column 0",
+        match=r"contains NaN, first in partition 2 at its row 500 \(row 1500 of all\), column 0",
     ):
         model("landmarks").fit(rows(odd))
     assert_same_bits(model("linear").fit(rows()), model("linear").fit(X))
