@@ -98,14 +98,12 @@ def test_stream(cmeans: Command, tmp_path: Path) -> None:
         "-q",
         "--chunk-size",
         100,
-        "--checkpoint-every",
-        1,
         "--out",
         labels,
     ]
     with files_end_at(2_000):
         assert (
-            refused(cmeans(*words, "--checkpoint", state))
+            refused(cmeans(*words, "--checkpoint", state, "--checkpoint-every", 1))
             == f"cmeans: cannot write {state}: File too large."
         )
         assert refused(cmeans(*words)) == f"cmeans: {labels}: File too large"
