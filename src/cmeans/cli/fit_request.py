@@ -16,7 +16,7 @@ from ..storage.overwriting import FileWord, refuse_overwriting
 from .errors import InputError
 from .methods import METHODS, MethodSpec
 from .option_names import listed, option_of
-from .output.results import refuse_foreign
+from .output.results import refuse_foreign, refuse_left
 from .output.run_file import RUN
 from .reporting import check_pages
 from .rows import ReadOptions, files_of, refuse_inside
@@ -128,12 +128,7 @@ def check_request(request: FitRequest, method: MethodSpec) -> None:
     refuse_overwriting(outputs, files_of(request.reading))
     names = [os.path.basename(file) for file in output_files(request).values()]
     refuse_foreign(request.out, names, SUMMARY, request.overwrite)
-    for other in {LABELS, LABELS_CSV} - {request.labels}:
-        if (request.out / SUMMARY).exists() and (request.out / other).exists():
-            raise InputError(
-                f"--labels-as: {request.out / other} is of a former run, and would be of another "
-                "one than all files beside it; remove it, or choose another folder."
-            )
+    refuse_left(request.out, {LABELS, LABELS_CSV} - {request.labels}, SUMMARY, "--labels-as")
     if request.checkpoint is not None:
         check_place(request.checkpoint, "--checkpoint")
 

@@ -29,7 +29,14 @@ from .fitting import planned
 from .methods import METHODS
 from .models import with_rows
 from .output.messages import in_options
-from .output.results import Stopwatch, as_json, refuse_foreign, results_folder, told_warnings
+from .output.results import (
+    Stopwatch,
+    as_json,
+    refuse_foreign,
+    refuse_left,
+    results_folder,
+    told_warnings,
+)
 from .output.run_file import RUN, as_toml
 from .output.terminal import Screen
 from .rows import ReadOptions, files_of, refuse_inside
@@ -180,6 +187,8 @@ def _check_files(request: FitRequest) -> None:
     }
     refuse_overwriting(files, files_of(request.reading))
     refuse_foreign(request.out, [*OUTPUTS.values(), PACKED], SUMMARY, request.overwrite)
+    if request.reading.bits is None:
+        refuse_left(request.out, [PACKED], SUMMARY, "--bits")
 
 
 def _trained(words: Mapping[str, Any], x: Any) -> Any:
