@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -66,6 +66,7 @@ class _FarSearch:
         self._problem = problem
         self._centres: tuple[State, ...] = (State(centres),)
         self._kept: Any = None
+        self._most = math.inf  # no distance is larger
 
     def add(self, centres: Centres) -> None:
         """Let rows be far from these too."""
@@ -74,8 +75,18 @@ class _FarSearch:
     def farthest(self, quantile: float) -> tuple[int, float]:
         """Return the row of the largest distance, or the first of the distance at a weighted
         quantile below 1, and the distance."""
-        most = math.inf if quantile >= 1.0 else quantile_of_sums(self._weights, quantile)
-        found: _Farthest = self._fold(_FarthestPass(*self._to, most))
+        if quantile < 1.0:
+            most = quantile_of_sums(self._weights, quantile)
+            found: _Farthest = self._fold(_FarthestPass(*self._to, most=most))
+            return found.row, found.distance
+        # Distances only fall as centres come. So the tasks of the largest former ones are measured
+        # anew, then the next of them, and last all that may hold a larger one than was found.
+        found = self._fold(_FarthestPass(*self._to, above=self._most))
+        if found.may_be_exceeded:
+            found = self._fold(_FarthestPass(*self._to, above=found.former))
+        if found.may_be_exceeded:
+            found = self._fold(_FarthestPass(*self._to, above=found.needed))
+        self._most = max(found.distance, found.former)
         return found.row, found.distance
 
     def _weights(self, search: QuantileSearch) -> Any:
@@ -96,6 +107,7 @@ class _Distances:
 
     least: Float64  # (n,)
     known: IntArray  # (tasks,) number of sets of centres that those of a task know of
+    most: Float64  # (tasks,) the largest of those of a task when it was last asked for
 
 
 @dataclass(frozen=True)
@@ -106,7 +118,11 @@ class _DistancesPass(Pass[Sum]):
     centres: tuple[State, ...]
 
     def begin(self, rows: RepresentedRows) -> _Distances:
-        return _Distances(np.full(rows.n_rows, np.inf), np.zeros(rows.n_tasks, np.intp))
+        return _Distances(
+            np.full(rows.n_rows, np.inf),
+            np.zeros(rows.n_tasks, np.intp),
+            np.full(rows.n_tasks, np.inf),
+        )
 
     def distances(
         self, rows: RepresentedRows, task: int, kept: _Distances
@@ -114,12 +130,11 @@ class _DistancesPass(Pass[Sum]):
         """Return the distances of the rows of one task, and their weights."""
         here = slice(*rows.task_range(task))
         least = kept.least[here]
-        for state in self.centres[kept.known[task] :]:
-            np.minimum(
-                least,
-                nearest_for(rows, self.rule, len(state.centres))(rows, state, task)[1],
-                out=least,
-            )
+        new = [state.centres for state in self.centres[kept.known[task] :]]
+        if new:  # rows are read once for all of them
+            state = State(new[0] if len(new) == 1 else Centres.stack(new))
+            nearest = nearest_for(rows, self.rule, len(state.centres))
+            np.minimum(least, nearest(rows, state, task)[1], out=least)
         kept.known[task] = len(self.centres)
         return least, rows.blocks.weight[here]
 
@@ -129,23 +144,41 @@ class _Farthest:
     row: int
     distance: float
     noise: float  # relative difference of distances that is rounding alone
+    former: float = -1.0  # the largest in tasks that were not measured anew
 
     def __add__(self, other: _Farthest) -> _Farthest:
-        return other if other.distance * (1.0 - self.noise) > self.distance else self
+        farthest = other if other.distance * (1.0 - self.noise) > self.distance else self
+        return replace(farthest, former=max(self.former, other.former))
+
+    @property
+    def needed(self) -> float:
+        """The least distance that counts as equal to this one."""
+        return self.distance * (1.0 - self.noise)
+
+    @property
+    def may_be_exceeded(self) -> bool:
+        """True where a task that was not measured anew may hold a row that is as far."""
+        return self.former >= max(self.needed, 0.0)
 
 
 @dataclass(frozen=True)
 class _FarthestPass(_DistancesPass[_Farthest], NumberedPass[_Farthest]):
     """The first row of the largest distance, or of the largest up to a given one; equal are those
-    that differ by rounding alone."""
+    that differ by rounding alone. Tasks whose former distances are all below `above` are left as
+    they are."""
 
     most: float = math.inf
+    above: float = -math.inf
 
     def work(self, rows: RepresentedRows, task: int, prepared: _Distances) -> _Farthest:
+        noise, former = rounding_of_sums(rows.blocks.x.dtype), float(prepared.most[task])
+        if former < self.above and prepared.known[task] < len(self.centres):
+            return _Farthest(-1, -1.0, noise, former)
         distance, weight = self.distances(rows, task, prepared)
-        noise = rounding_of_sums(rows.blocks.x.dtype)
         values = np.where((weight > 0) & (distance <= self.most * (1.0 + noise)), distance, -1.0)
         at = first_largest(values, noise * float(values.max()))
+        if self.most == math.inf:
+            prepared.most[task] = values.max()
         return _Farthest(self.first + rows.task_range(task)[0] + at, float(values[at]), noise)
 
 
