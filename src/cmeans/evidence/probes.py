@@ -1,4 +1,4 @@
-"""How many cells of a vector index a query must look through to find its nearest rows."""
+"""The number of cells of a vector index that a query must look through for its nearest rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PRODUCTS = 2**21  # of queries and rows that are held at once
 
 @dataclass(frozen=True)
 class ProbeCurve:
-    """What queries find and scan that look through more and more of their nearest cells."""
+    """Rows that queries find, and scan, as they look through more of their nearest cells."""
 
     recall: Float64  # (c,) share of the nearest rows that are in the nearest 1 ... c cells
     scanned: Float64  # (c,) mean number of rows in these

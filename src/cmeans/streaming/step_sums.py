@@ -1,4 +1,4 @@
-"""What clusters have of a step's rows: the E-step of a mixture whose clusters have metrics of their
+"""Sums of a step's rows by cluster: the E-step of a mixture whose clusters have metrics of their
 own, in native code, and the same in NumPy where there is none."""
 
 from __future__ import annotations

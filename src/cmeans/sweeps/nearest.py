@@ -119,7 +119,7 @@ class Directions:
 
 
 class StateCache(Generic[Made]):
-    """What is made of the centres of the latest states, once for all tasks of a pass."""
+    """Things made of the centres of the latest states, once for all tasks of a pass."""
 
     def __init__(self, make: Callable[[RepresentedRows, Space, State], Made]) -> None:
         self._make, self._lock = make, threading.Lock()

@@ -1,4 +1,4 @@
-"""How clear the clusters of a fit are, and what a command advises to do next."""
+"""The clearness of the clusters of a fit, and the next steps that a command advises."""
 
 from __future__ import annotations
 

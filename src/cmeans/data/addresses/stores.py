@@ -199,7 +199,7 @@ _PUT_WHOLE = {*BY_ARROW, "memory", "az", "adl", "hf", "oci", "oss", "b2", "r2"}
 
 
 class FsspecStore(ObjectStore):
-    """Whatever fsspec has an implementation of."""
+    """A store of any kind that fsspec knows."""
 
     def __init__(self, url: str, options: Mapping[str, Any]) -> None:
         from fsspec import core  # type: ignore[import-untyped,unused-ignore]
