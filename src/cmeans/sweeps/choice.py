@@ -7,6 +7,7 @@ change no bit of a result.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from .. import native
@@ -57,75 +58,24 @@ class SweepFunction(Protocol):
     ) -> MovedRows | Statistics: ...
 
 
-class AssignFunction(Protocol):
-    """Memberships and labels of one task's rows."""
-
-    def __call__(
-        self,
-        rows: RepresentedRows,
-        space: Space,
-        rule: Rule,
-        state: State,
-        task: int,
-        out: RowOutputs,
-    ) -> FinalSums: ...
-
-
-class MeasureFunction(Protocol):
-    """(b, c) distances of the rows of one task to every centre."""
-
-    def __call__(self, rows: RepresentedRows, space: Space, state: State, task: int) -> Array: ...
-
-
-class DeviationsFunction(Protocol):
-    """(c,) sums of the distances of the rows of one task from the means of the clusters they belong
-    to."""
-
-    def __call__(
-        self, rows: RepresentedRows, means: State, labels: IntArray, power: int, task: int
-    ) -> Float64: ...
-
-
-class CostsFunction(Protocol):
-    """Errors and utilities of the clusters in the rows of one task."""
-
-    def __call__(
-        self, rows: RepresentedRows, rule: Rule, state: State, task: int
-    ) -> ClusterCosts: ...
-
-
-class NearestFunction(Protocol):
-    """(b,) the nearest centre of each row of one task, and the squared distance to it."""
-
-    def __call__(
-        self, rows: RepresentedRows, state: State, task: int
-    ) -> tuple[IntArray, Float64]: ...
-
-
-class FewNearestFunction(Protocol):
-    """(b, most) the clusters that have each row of one task for least by price, and the squared
-    distances to them."""
-
-    def __call__(
-        self, rows: RepresentedRows, space: Space, state: State, most: int, task: int
-    ) -> tuple[IntArray, Array]: ...
-
-
-class PriceFunction(Protocol):
-    """Sums of the rows of one task from which prices follow."""
-
-    def __call__(
-        self, rows: RepresentedRows, rule: Rule, state: State, task: int
-    ) -> PriceStatistics: ...
-
-
-class MarginFunction(Protocol):
-    """A function that labels the rows of one task by distance less the clusters' prices, and finds
-    the rows that could change their cluster at little cost."""
-
-    def __call__(
-        self, rows: RepresentedRows, space: Space, rule: Rule, state: State, width: float, task: int
-    ) -> Margins: ...
+# The others are functions of represented rows, of what each asks of the centres, and of the number
+# of a task, of whose rows they say:
+# memberships and labels
+AssignFunction = Callable[[RepresentedRows, Space, Rule, State, int, RowOutputs], FinalSums]
+# (b, c) distances to every centre
+MeasureFunction = Callable[[RepresentedRows, Space, State, int], Array]
+# (c,) sums of distances, or of their power, from the means of the clusters by these labels
+DeviationsFunction = Callable[[RepresentedRows, State, IntArray, int, int], Float64]
+# errors and utilities of the clusters
+CostsFunction = Callable[[RepresentedRows, Rule, State, int], ClusterCosts]
+# (b,) the nearest centre of each row, and the squared distance to it
+NearestFunction = Callable[[RepresentedRows, State, int], tuple[IntArray, Float64]]
+# (b, most) the clusters that have each row for least by price, and squared distances to them
+FewNearestFunction = Callable[[RepresentedRows, Space, State, int, int], tuple[IntArray, Array]]
+# sums from which prices follow
+PriceFunction = Callable[[RepresentedRows, Rule, State, int], PriceStatistics]
+# labels by distance less prices, and the rows that could change their cluster for so little
+MarginFunction = Callable[[RepresentedRows, Space, Rule, State, float, int], Margins]
 
 
 def sweeps_are_native(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> bool:
