@@ -14,7 +14,7 @@ from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from .fixed_point import solve
 from .observer import Observer
-from .search import Searched, better, is_enough, stage_of
+from .search import Searched, better
 from .solution import Solution
 
 COOLING = 0.9  # each temperature, as a multiple of the one before
@@ -42,14 +42,6 @@ class Annealing:
     def on_sample(self) -> Annealing:
         """As of `Searching`."""
         return replace(self, population=None)
-
-    def stage(self, sizes: list[int], n_clusters: int) -> int:
-        """As of `Searching`."""
-        return stage_of(sizes, n_clusters)
-
-    def is_settled_by(self, sizes: list[int], n_clusters: int) -> bool:
-        """As of `Searching`."""
-        return is_enough(sizes, n_clusters)
 
     def __call__(
         self, problem: Problem, solution: Solution, observer: Observer, reach: int = 1

@@ -24,7 +24,7 @@ from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from .fixed_point import Solver, solve
 from .observer import AsFinal, Observer, Progressed, known
-from .search import Searching
+from .search import Searching, is_enough
 from .solution import Solution
 from .stopping import reason, rounding_of
 from .subsampling import SubsampleSchedule
@@ -183,8 +183,7 @@ def best_of(
     assert best is not None, "there is always a start"
     observer.best_start(None)
     if search is not None and not (
-        schedule is not None
-        and search.is_settled_by(schedule.sizes, len(best.solution.state.centres))
+        schedule is not None and is_enough(schedule.sizes, len(best.solution.state.centres))
     ):
         # trials have memories of their own
         best = replace(best, solution=replace(best.solution, sweep=None))

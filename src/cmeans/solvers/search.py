@@ -78,12 +78,6 @@ class Searching(Protocol):
     def on_sample(self) -> Searching:
         """Search on a sample of the rows."""
 
-    def stage(self, sizes: list[int], n_clusters: int) -> int:
-        """Return which of some growing samples is searched on."""
-
-    def is_settled_by(self, sizes: list[int], n_clusters: int) -> bool:
-        """True where a sample is so large that all rows would say the same."""
-
     def __call__(
         self, problem: Problem, solution: Solution, observer: Observer, reach: int = 1
     ) -> Searched:
@@ -100,7 +94,8 @@ def stage_of(sizes: list[int], n_clusters: int) -> int:
 
 
 def is_enough(sizes: list[int], n_clusters: int) -> bool:
-    """True where the largest sample shows all clusters well."""
+    """True where the largest sample shows all clusters well, so that all rows would say the
+    same."""
     return sizes[-1] >= ROWS * n_clusters
 
 
@@ -121,14 +116,6 @@ class Breathing:
     def on_sample(self) -> Breathing:
         """Search on a sample of the population."""
         return replace(self, population=None)
-
-    def stage(self, sizes: list[int], n_clusters: int) -> int:
-        """As of `Searching`."""
-        return stage_of(sizes, n_clusters)
-
-    def is_settled_by(self, sizes: list[int], n_clusters: int) -> bool:
-        """As of `Searching`."""
-        return is_enough(sizes, n_clusters)
 
     def __call__(
         self, problem: Problem, solution: Solution, observer: Observer, reach: int = 1

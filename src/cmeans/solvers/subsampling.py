@@ -15,8 +15,7 @@ from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from .fixed_point import Solver, solve
 from .observer import Observer
-from .search import Searching
-from .solution import Solution
+from .search import Searching, stage_of
 from .stopping import rounding_of
 
 # so many samples, each so many times the one before, the last a quarter of the rows
@@ -60,7 +59,7 @@ class SubsampleSchedule:
         that.
         """
         states, visits, stopping, best = list(states), 0, problem.stopping, 0
-        searched = -1 if search is None else search.stage(self.sizes, len(states[0].centres))
+        searched = -1 if search is None else stage_of(self.sizes, len(states[0].centres))
         for number, (numbers, weights) in enumerate(self.samples()):
             uncertainty = np.sqrt(len(states[0].centres) / len(numbers))
             # Rows kept for a sample are gone before the next is made.
@@ -68,8 +67,8 @@ class SubsampleSchedule:
                 numbers, weights, replace(stopping, tol=max(stopping.tol, RESOLVED * uncertainty))
             )
             here = observer.without_callbacks().within(f"sample {number}")
-            solutions = [
-                _without_sweep(solver(part, state, here.at("sample", run, n_starts)))
+            solutions = [  # without what they remember of the sample's rows
+                replace(solver(part, state, here.at("sample", run, n_starts)), sweep=None)
                 for run, state in enumerate(states)
             ]
             states = [solution.state for solution in solutions]
@@ -96,11 +95,6 @@ class SubsampleSchedule:
         for size in self.sizes:
             positions, weights = sample(self.population, size, self.rng)
             yield self.population.at(positions), weights
-
-
-def _without_sweep(solution: Solution) -> Solution:
-    """The same without what it remembers of the sample's rows."""
-    return replace(solution, sweep=None)
 
 
 def subsample_schedule(
