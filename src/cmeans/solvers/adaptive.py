@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -43,18 +44,9 @@ class Adaptation:
     """
 
     length: float = 1.0  # what makes a mean deviation a squared length
-
-    @property
-    def needs_labels(self) -> bool:
-        return True
-
-    @property
-    def needs_sums(self) -> bool:
-        return True
-
-    @property
-    def keeps_clusters(self) -> bool:
-        return False
+    needs_labels: ClassVar[bool] = True
+    needs_sums: ClassVar[bool] = True
+    keeps_clusters: ClassVar[bool] = False
 
     def __call__(
         self,
