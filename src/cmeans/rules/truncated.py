@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from typing import Self
 
 import numpy as np
 
 from ..data.arrays import Array, Float64, namespace
-from .base import NativeFunctions, Rule, RuleEvidence
+from ..runtime.forwarding import forwards
+from .base import Rule, RuleEvidence
 
 
+@forwards("rule", "native_functions", "noise_share", "noise_distance", "penalty", "left_out")
+@forwards("rule", "advice_on_collapse", "advice_on_coincidence")
 @dataclass(frozen=True, repr=False)
 class Truncated(Rule):
     """A rule whose rows have memberships in their k nearest clusters, N_k(i), alone: those that it
@@ -68,10 +71,6 @@ class Truncated(Rule):
     def pilot(self) -> Rule | None:
         return None if self.rule.pilot is None else Truncated(self.rule.pilot, self.k)
 
-    @property
-    def noise_share(self) -> Literal["auto"] | float | None:
-        return self.rule.noise_share
-
     def at_noise_distance(self, delta: float) -> Self:
         return replace(self, rule=self.rule.at_noise_distance(delta))
 
@@ -98,14 +97,6 @@ class Truncated(Rule):
     def most_clusters(self) -> int:
         return int(self.k)
 
-    @property
-    def native_functions(self) -> NativeFunctions | None:
-        return self.rule.native_functions
-
-    @property
-    def noise_distance(self) -> float | None:
-        return self.rule.noise_distance
-
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         if self.k >= d2.shape[1]:
             return self.rule.memberships(d2, scales)
@@ -116,18 +107,6 @@ class Truncated(Rule):
 
     def weights(self, u: Array) -> Array:
         return self.rule.weights(u)
-
-    def penalty(self, u: Array, scales: Float64 | None) -> Array | None:
-        return self.rule.penalty(u, scales)
-
-    def left_out(self, u: Array, d2: Array) -> Array:
-        return self.rule.left_out(u, d2)
-
-    def advice_on_collapse(self, evidence: RuleEvidence) -> str:
-        return self.rule.advice_on_collapse(evidence)
-
-    def advice_on_coincidence(self, evidence: RuleEvidence) -> str:
-        return self.rule.advice_on_coincidence(evidence)
 
 
 def nearest_clusters(d2: Array, k: int) -> Array:
