@@ -26,7 +26,7 @@ from .rows import FilledRows, RowsToStretch
 from .shapes import Shape
 from .shrinkage import Shrinkage
 from .step import NextClusters, ObjectiveStands
-from .volumes import SweptSums, Volumes
+from .volumes import FoundClusters, SweptSums, Volumes
 
 RANDOM_STARTS = 6  # from random rows
 # rows on which these show first whether they gain much, where all are twice as many or more: for
@@ -238,7 +238,8 @@ class Stretched(Solving):
             return step.start(problem, rows.hard_sums(at), at)
         inwards = step.shrinkage.columns.inwards(given.covariances)
         weight = 1.0 / self.volumes.first_share
-        return self.volumes.state(step.shrinkage, given.centres, inwards, given.shares, weight)
+        found = FoundClusters(given.centres, inwards, given.shares, weight)
+        return self.volumes.state(step.shrinkage, found)
 
 
 def shown_rows(n: int, c: int, d: int) -> int:

@@ -16,7 +16,7 @@ from ...sweeps.state import State
 from ...sweeps.statistics import Statistics
 from ..solution import StepResult
 from .shrinkage import Shrinkage
-from .volumes import SweptSums, Volumes
+from .volumes import FoundClusters, SweptSums, Volumes
 
 
 @stored
@@ -50,14 +50,14 @@ class NextClusters:
 
     def state(self, problem: Problem, sums: Statistics, before: State) -> State:
         """Return the clusters that the sums of a sweep make."""
-        centres = problem.means(before, sums)
-        new = self.clusters(centres, sums)
+        new = self.clusters(problem.means(before, sums), sums)
         return new if new.scales is not None else replace(new, scales=before.scales)
 
     def clusters(self, centres: Centres, sums: Statistics) -> State:
         """Return the clusters whose centres are the means of sums."""
-        found = self.shrinkage.covariances(sums, centres)
-        return self.volumes.state(self.shrinkage, centres, found, sums.mass, sums.weight)
+        covariances = self.shrinkage.covariances(sums, centres)
+        found = FoundClusters(centres, covariances, sums.mass, sums.weight)
+        return self.volumes.state(self.shrinkage, found)
 
     def until_it_stands(self, problem: Problem, weight: float) -> Problem:
         """Return a problem whose runs end where the objective of rows of this weight stands."""

@@ -34,6 +34,15 @@ class SweptSums(NamedTuple):
     weight: float  # of all rows
 
 
+class FoundClusters(NamedTuple):
+    """Clusters as the sums of a sweep make them."""
+
+    centres: Centres
+    covariances: Float64  # in standard columns
+    mass: Float64  # (c,)
+    weight: float  # of all rows
+
+
 class Volumes(ABC):
     """A way from covariances to the clusters of the next sweep."""
 
@@ -47,16 +56,8 @@ class Volumes(ABC):
         return {}
 
     @abstractmethod
-    def state(
-        self,
-        shrinkage: Shrinkage,
-        centres: Centres,
-        covariances: Float64,
-        mass: Float64,
-        weight: float,
-    ) -> State:
-        """Return the clusters of these covariances (in standard columns) and masses, of rows of
-        this weight."""
+    def state(self, shrinkage: Shrinkage, found: FoundClusters) -> State:
+        """Return the clusters of the next sweep."""
 
     def typical_metric(self, shrinkage: Shrinkage) -> Metrics:
         """Return the metric (one) of the covariance towards which those of clusters shrink."""
@@ -66,14 +67,16 @@ class Volumes(ABC):
     def objective(self, shrinkage: Shrinkage, sums: SweptSums, state: State) -> float:
         """Return what is minimised, from what the rule's sweep from a state says."""
 
-    @abstractmethod
     def least_fall(self, tol: float, weight: float, objective: float) -> float:
-        """Return the fall of the objective in a sweep below which a run ends."""
+        """Return the fall of the objective in a sweep below which a run ends, of a likelihood
+        unless overridden."""
+        return tol * weight
 
-    @abstractmethod
     def much(self, weight: float, objective: float, d: int) -> float:
         """Return how much lower another objective must be, in d columns, to be worth more than the
-        little that components gain which describe no cluster."""
+        little that components gain which describe no cluster; of minus a log-likelihood unless
+        overridden."""
+        return MUCH * d * weight
 
 
 @stored
@@ -88,16 +91,9 @@ class EqualVolumes(Volumes):
 
     has_prices: bool = False  # whether the rule takes some, which are 0
 
-    def state(
-        self,
-        shrinkage: Shrinkage,
-        centres: Centres,
-        covariances: Float64,
-        mass: Float64,
-        weight: float,
-    ) -> State:
-        prices = np.zeros(len(centres)) if self.has_prices else None
-        return State(centres, prices, self.metrics(shrinkage, covariances))
+    def state(self, shrinkage: Shrinkage, found: FoundClusters) -> State:
+        prices = np.zeros(len(found.centres)) if self.has_prices else None
+        return State(found.centres, prices, self.metrics(shrinkage, found.covariances))
 
     def typical_metric(self, shrinkage: Shrinkage) -> Metrics:
         return self.metrics(shrinkage, shrinkage.target[None])
@@ -131,26 +127,16 @@ class FreeVolumes(Volumes):
     tr(S_j^-1 T)].
     """
 
-    def state(
-        self,
-        shrinkage: Shrinkage,
-        centres: Centres,
-        covariances: Float64,
-        mass: Float64,
-        weight: float,
-    ) -> State:
-        metrics = shrinkage.columns.metrics(inverse_factors(covariances))
-        return State(centres, -shrinkage.log_determinants(metrics), metrics)
+    def state(self, shrinkage: Shrinkage, found: FoundClusters) -> State:
+        metrics = shrinkage.columns.metrics(inverse_factors(found.covariances))
+        return State(found.centres, -shrinkage.log_determinants(metrics), metrics)
 
     def objective(self, shrinkage: Shrinkage, sums: SweptSums, state: State) -> float:
         prices = float(state.known_scales() @ sums.mass)
         return sums.objective - prices + log_prior(shrinkage, state)
 
-    def least_fall(self, tol: float, weight: float, objective: float) -> float:
-        return tol * weight
-
     def much(self, weight: float, objective: float, d: int) -> float:
-        return 2.0 * MUCH * d * weight
+        return 2.0 * super().much(weight, objective, d)
 
 
 @dataclass(frozen=True)
@@ -209,35 +195,25 @@ class MixtureVolumes(Volumes):
     def first_share(self) -> float:  # type: ignore[override]
         return 1.0 if self.noise is None else 1.0 - self.noise.first_share
 
-    def state(
-        self,
-        shrinkage: Shrinkage,
-        centres: Centres,
-        covariances: Float64,
-        mass: Float64,
-        weight: float,
-    ) -> State:
-        metrics = shrinkage.metrics(inverse_factors(covariances))
+    def state(self, shrinkage: Shrinkage, found: FoundClusters) -> State:
+        metrics = shrinkage.metrics(inverse_factors(found.covariances))
         volumes = shrinkage.log_determinants(metrics)
         if self.df is None:  # else tails of the distances know of errors
             volumes = volumes + metrics.expected_errors
+        shares = np.maximum(found.mass / found.mass.sum(), LEAST_SHARE)
         if self.noise is None:
-            shares = np.maximum(mass / mass.sum(), LEAST_SHARE)
-            return State(centres, 2.0 * np.log(shares) - volumes, metrics)
+            return State(found.centres, 2.0 * np.log(shares) - volumes, metrics)
         log_volume, live = self.noise.log_volume(shrinkage.columns), len(shrinkage.columns.live)
-        share = self.noise.share_of(mass, weight)
-        shares = np.maximum(mass / mass.sum(), LEAST_SHARE) * ((1.0 - share) / share)
+        share = self.noise.share_of(found.mass, found.weight)
+        shares = shares * ((1.0 - share) / share)
         scales = 2.0 * (np.log(shares) + log_volume) - volumes - live * LOG_CIRCLE
-        return State(centres, scales, metrics)
+        return State(found.centres, scales, metrics)
 
     def objective(self, shrinkage: Shrinkage, sums: SweptSums, state: State) -> float:
         return (self._deviance(shrinkage, sums, state) + log_prior(shrinkage, state)) / 2.0
 
     def attributes(self, shrinkage: Shrinkage, sums: SweptSums, state: State) -> dict[str, Any]:
         return {"lower_bound_": self._deviance(shrinkage, sums, state) / (-2.0 * sums.weight)}
-
-    def much(self, weight: float, objective: float, d: int) -> float:
-        return MUCH * d * weight
 
     def _deviance(self, shrinkage: Shrinkage, sums: SweptSums, state: State) -> float:
         """Return -2 times the log-likelihood."""
@@ -252,9 +228,6 @@ class MixtureVolumes(Volumes):
             log_noise = rule.log_noise(state.known_scales(), volumes, live)
             constant = -2.0 * (log_noise - rule.log_volume)
         return sums.objective - prices + constant * sums.weight
-
-    def least_fall(self, tol: float, weight: float, objective: float) -> float:
-        return tol * weight
 
 
 def log_prior(shrinkage: Shrinkage, state: State) -> float:
