@@ -19,7 +19,30 @@ POWER_ELEMENTS = 2**15  # numbers raised to a power at a time, so that they stay
 
 
 @dataclass(frozen=True, repr=False)
-class Polynomial(ProductKernel):
+class _Powers(ProductKernel):
+    """Kernels that are powers of gamma x.y + coef0."""
+
+    degree: int = 3
+    gamma: float = 1.0
+    coef0: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_parameters(self, degree=1, gamma=0, coef0=-inf)
+
+    @property
+    def positive_definite(self) -> bool:
+        return self.coef0 >= 0
+
+    @property
+    def native_function(self) -> tuple[str, float]:
+        return "powers", self.degree
+
+    def transform(self, s: Array) -> Array:
+        return _power(s, self.degree)
+
+
+@dataclass(frozen=True, repr=False)
+class Polynomial(_Powers):
     """k(x, y) = (gamma x.y + coef0)^degree / scale.
 
     The division by `scale` is done inside the power, so that values of 1e60 never appear; it
@@ -56,15 +79,12 @@ class Polynomial(ProductKernel):
     clustering. FUZZ-IEEE 2011 (degree 5 on MNIST).
     """
 
-    degree: int = 3
-    gamma: float = 1.0
-    coef0: float = 1.0
     scale: Literal["auto"] | float = "auto"
     name = "polynomial"
     constant_part = True
 
     def __post_init__(self) -> None:
-        check_parameters(self, degree=1, gamma=0, coef0=-inf)
+        super().__post_init__()
         if not is_auto(self.scale):
             check_parameters(self, scale=0)
 
@@ -82,24 +102,13 @@ class Polynomial(ProductKernel):
         return replace(self, scale=1.0 if near else size)
 
     @property
-    def positive_definite(self) -> bool:
-        return self.coef0 >= 0
-
-    @property
     def coefficients(self) -> tuple[float, float]:
         inner = 1.0 if isinstance(self.scale, str) else self.scale ** (-1.0 / self.degree)
         return self.gamma * inner, self.coef0 * inner
 
-    @property
-    def native_function(self) -> tuple[str, float]:
-        return "powers", self.degree
-
-    def transform(self, s: Array) -> Array:
-        return _power(s, self.degree)
-
 
 @dataclass(frozen=True, repr=False)
-class NormalizedPolynomial(ProductKernel):
+class NormalizedPolynomial(_Powers):
     """k(x, y) = (gamma x.y + coef0)^degree / sqrt(k(x, x) k(y, y)): a polynomial kernel with every
     k(x, x) = 1 (Zhang & Rudnicky 2002).
 
@@ -133,17 +142,7 @@ class NormalizedPolynomial(ProductKernel):
     Zhang, Rudnicky: A large scale clustering scheme for kernel k-means. ICPR 2002.
     """
 
-    degree: int = 3
-    gamma: float = 1.0
-    coef0: float = 1.0
     name = "normalized_polynomial"
-
-    def __post_init__(self) -> None:
-        check_parameters(self, degree=1, gamma=0, coef0=-inf)
-
-    @property
-    def positive_definite(self) -> bool:
-        return self.coef0 >= 0
 
     @property
     def coefficients(self) -> tuple[float, float]:
@@ -151,13 +150,6 @@ class NormalizedPolynomial(ProductKernel):
 
     def factor(self, x: Array) -> Array:
         return inverse_root(squared_norms(x) * self.gamma + self.coef0)
-
-    @property
-    def native_function(self) -> tuple[str, float]:
-        return "powers", self.degree
-
-    def transform(self, s: Array) -> Array:
-        return _power(s, self.degree)
 
 
 @dataclass(frozen=True, repr=False)
