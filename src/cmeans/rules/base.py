@@ -71,9 +71,10 @@ class Rule(ParameterObject, ABC):
     A parameter may be "auto": the rule is legal, and `settled` gives it the number that the rows of
     a fit determine.
 
-    A rule of your own has `memberships` and `weights`, and `penalty` where its objective holds more
-    than weighted distances; it minimises  sum_ij w_ij d2_ij + penalty  for fixed centres; one whose
-    scales are prices, that  - sum_ij scale_j u_ij.
+    A rule of your own has `memberships`, `weights` where a row pulls centres by something else than
+    these, and `penalty` where its objective holds more than weighted distances; it minimises
+    sum_ij w_ij d2_ij + penalty  for fixed centres; one whose scales are prices, that  - sum_ij
+    scale_j u_ij.
 
     Attributes
     ----------
@@ -185,9 +186,10 @@ class Rule(ParameterObject, ABC):
     ) -> Array:
         """u (b, c)."""
 
-    @abstractmethod
     def weights(self, u: Array) -> Array:
-        """w (b, c): how strongly each row pulls each centre, before its sample weight."""
+        """w (b, c): how strongly each row pulls each centre, before its sample weight; u itself
+        unless overridden."""
+        return u
 
     def penalty(self, u: Array, scales: Float64 | None) -> Array | None:
         """The addition (b,) of each row to the objective beyond sum_j w_ij d2_ij, or None for

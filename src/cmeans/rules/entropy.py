@@ -72,9 +72,6 @@ class Entropy(Rule):
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         return entropy_memberships(d2, self.temperature)
 
-    def weights(self, u: Array) -> Array:
-        return u
-
     def penalty(self, u: Array, scales: Float64 | None) -> Array:
         return entropy_penalty(u, self.temperature)
 

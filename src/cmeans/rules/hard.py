@@ -44,9 +44,6 @@ class Hard(Rule):
         numbers = xp.arange(d2.shape[1], device=device(d2))
         return xp.astype(numbers[None, :] == xp.argmin(d2, axis=1)[:, None], d2.dtype)
 
-    def weights(self, u: Array) -> Array:
-        return u
-
     def with_prices(self) -> SizedHard:
         return SizedHard()
 

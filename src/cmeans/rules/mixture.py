@@ -46,9 +46,6 @@ class Mixture(Rule):
             d2 - as_like(self._differences(scales), d2)[None, :], TEMPERATURE
         )
 
-    def weights(self, u: Array) -> Array:
-        return u
-
     def penalty(self, u: Array, scales: Float64 | None) -> Array:
         return entropy_penalty(u, TEMPERATURE)
 

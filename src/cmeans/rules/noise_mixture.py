@@ -82,9 +82,6 @@ class NoiseMixture(Rule):
         noise = xp.zeros_like(costs[:, :1])
         return entropy_memberships(xp.concat([costs, noise], axis=1), TEMPERATURE)[:, :-1]
 
-    def weights(self, u: Array) -> Array:
-        return u
-
     def penalty(self, u: Array, scales: Float64 | None) -> Array:
         xp = namespace(u)
         return entropy_penalty(xp.concat([u, self._noise(u)[:, None]], axis=1), TEMPERATURE)

@@ -59,9 +59,6 @@ class SizedEntropy(Rule):
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         return entropy_memberships(d2 - as_like(priced(scales), d2)[None, :], self.T)
 
-    def weights(self, u: Array) -> Array:
-        return u
-
     def penalty(self, u: Array, scales: Float64 | None) -> Array:
         return entropy_penalty(u, self.T)
 

@@ -47,8 +47,5 @@ class SizedHard(Rule):
         best = xp.argmin(d2 - as_like(priced(scales), d2)[None, :], axis=1)
         return xp.astype(numbers[None, :] == best[:, None], d2.dtype)
 
-    def weights(self, u: Array) -> Array:
-        return u
-
     def smoothed(self, temperature: float) -> SizedEntropy:
         return SizedEntropy(temperature)

@@ -160,9 +160,6 @@ class SparsePossibilistic(RuleWithScales):
         kept = xp.where(wanted, u, xp.zeros_like(u))
         return xp.where(d2 == d2, kept, d2)  # NaN stays, and is found
 
-    def weights(self, u: Array) -> Array:
-        return u
-
     def penalty(self, u: Array, scales: Float64 | None) -> Array:
         xp = namespace(u)
         known = needed(scales)

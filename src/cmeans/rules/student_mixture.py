@@ -65,9 +65,6 @@ class StudentMixture(Rule):
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         return Mixture().memberships(d2, scales)
 
-    def weights(self, u: Array) -> Array:
-        return u
-
     def penalty(self, u: Array, scales: Float64 | None) -> Array:
         return entropy_penalty(u, TEMPERATURE)
 

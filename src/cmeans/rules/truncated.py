@@ -13,8 +13,8 @@ from ..runtime.forwarding import forwards
 from .base import Rule, RuleEvidence
 
 
-@forwards("rule", "native_functions", "noise_share", "noise_distance", "penalty", "left_out")
-@forwards("rule", "advice_on_collapse", "advice_on_coincidence")
+@forwards("rule", "native_functions", "noise_share", "noise_distance", "weights", "penalty")
+@forwards("rule", "left_out", "advice_on_collapse", "advice_on_coincidence")
 @dataclass(frozen=True, repr=False)
 class Truncated(Rule):
     """A rule whose rows have memberships in their k nearest clusters, N_k(i), alone: those that it
@@ -104,9 +104,6 @@ class Truncated(Rule):
         near = nearest_clusters(d2, self.k)
         u = self.rule.memberships(xp.where(near, d2, xp.full_like(d2, xp.inf)), scales)
         return xp.where(near, u, xp.zeros_like(u))
-
-    def weights(self, u: Array) -> Array:
-        return self.rule.weights(u)
 
 
 def nearest_clusters(d2: Array, k: int) -> Array:
