@@ -35,16 +35,12 @@ from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
 
 
-def _has_typicalities(estimator: Any) -> bool:
-    return not estimator._sums_to_one
-
-
 @shares_parameters(KernelKMeans)
 class CMeans(Plotting, BaseCMeans):
     """c-means with a rule of your choice: minimise  sum_ij w_i weight(u_ij) |phi(x_i) - v_j|^2 +
     penalty(u)  by alternating.
 
-    Use it for rules of your own: a `cmeans.rules.Rule` needs two short methods.
+    Use it for rules of your own: a `cmeans.rules.Rule` needs one or two short methods.
 
     Parameters
     ----------
@@ -128,7 +124,7 @@ class CMeans(Plotting, BaseCMeans):
     ) -> None:
         self._store(locals())
 
-    @offered_if(_has_typicalities)
+    @offered_if(lambda estimator: not estimator._sums_to_one)
     @describes_arguments
     def typicality(self, X: Any, *, diag: Any = None) -> FloatArray:
         """Typicalities (rows, c) of new rows, for rules whose rows need not sum to one."""

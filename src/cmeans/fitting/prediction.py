@@ -58,14 +58,6 @@ from .validation import diagonal_for_prediction, integer, read_rows, weights_of
 Part = TypeVar("Part")
 
 
-def _rows_sum_to_one(estimator: Any) -> bool:
-    return bool(estimator._sums_to_one)
-
-
-def _is_truncated(estimator: Any) -> bool:
-    return asked_top_k(estimator) is not None
-
-
 class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """Mixin of the methods for new rows; uses only a fit's space, centres and rule."""
 
@@ -109,7 +101,7 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
         u: FloatArray = self._outputs_of(X, diag).dense_memberships(len(self._state.centres))
         return u
 
-    @offered_if(_is_truncated)
+    @offered_if(lambda estimator: asked_top_k(estimator) is not None)
     @describes_arguments
     def memberships_top_k(self, X: Any, *, diag: Any = None) -> TopMemberships:
         """Memberships of new rows in the `top_k` clusters of each: `clusters` and `values`, (rows,
@@ -156,7 +148,7 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
         returned: Labels = table.blocks.returned(labels)
         return returned
 
-    @offered_if(_rows_sum_to_one)
+    @offered_if(lambda estimator: bool(estimator._sums_to_one))
     @describes_arguments
     def predict_proba(self, X: Any, *, diag: Any = None) -> FloatArray:
         """Memberships (rows, c) of new rows, which sum to one (one-hot for hard rules), less what
