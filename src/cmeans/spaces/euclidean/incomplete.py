@@ -75,10 +75,6 @@ class IncompleteSpace(PointSpace):
     def empty_rows(self, rows: Rows) -> IntArray:
         return np.flatnonzero(to_numpy(rows.plain().holes).all(axis=1))
 
-    def empty_rows_of(self, block: Block) -> IntArray:
-        xp = namespace(block.x)
-        return np.flatnonzero(to_numpy(xp.all(xp.isnan(block.x), axis=1)))
-
     def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
         rows = self.rows(replace(block, x=host_float64(block.x)))
         return Centres.orthonormal(host_float64(rows.plain().g))

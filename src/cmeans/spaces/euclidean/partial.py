@@ -76,10 +76,6 @@ class PartialSpace(PointSpace):
             return blank
         return blank[~to_numpy(plain.g)[blank, len(self.shift) :].any(axis=1)]
 
-    def empty_rows_of(self, block: Block) -> IntArray:
-        xp = namespace(block.x)
-        return np.flatnonzero(to_numpy(xp.all(xp.isnan(block.x), axis=1)))
-
     def in_scale(self) -> PartialSpace:
         return self if self.scaled else replace(self, scaled=True)
 

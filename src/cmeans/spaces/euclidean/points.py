@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ...data.arrays import Float64, diagonal_csr, host_float64, squared_norms
+from ...data.arrays import (
+    Float64,
+    IntArray,
+    diagonal_csr,
+    host_float64,
+    namespace,
+    squared_norms,
+    to_numpy,
+)
 from ...data.blocks import Block, Blocks, spans
 from ...kernels import Kernel, Linear
 from ..base import Space
@@ -25,6 +33,10 @@ class PointSpace(Space):
     @property
     def kernel(self) -> Kernel:  # type: ignore[override]
         return Linear()
+
+    def empty_rows_of(self, block: Block) -> IntArray:
+        xp = namespace(block.x)
+        return np.flatnonzero(to_numpy(xp.all(xp.isnan(block.x), axis=1)))
 
     def at(self, points: Float64) -> Centres:
         """Return centres at given points (c, d) in the rows' own coordinates."""
