@@ -5,31 +5,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .adaptive_cmeans import AdaptivePossibilisticCMeans
-    from .cmeans import CMeans
-    from .connectivity_clustering import ConnectivityClustering
-    from .consensus_clustering import ConsensusClustering
-    from .fuzzy_cmeans import FuzzyCMeans
-    from .gaussian_mixture import GaussianMixture
-    from .kernel_kmeans import KernelKMeans
-    from .modularity_clustering import ModularityClustering
-    from .possibilistic_cmeans import PossibilisticCMeans
-    from .streaming_cmeans import StreamingFuzzyCMeans
-    from .streaming_mixture import StreamingGaussianMixture
-
-__all__ = [
-    "AdaptivePossibilisticCMeans",
-    "CMeans",
-    "ConnectivityClustering",
-    "ConsensusClustering",
-    "FuzzyCMeans",
-    "GaussianMixture",
-    "KernelKMeans",
-    "ModularityClustering",
-    "PossibilisticCMeans",
-    "StreamingFuzzyCMeans",
-    "StreamingGaussianMixture",
-]
+    from .adaptive_cmeans import AdaptivePossibilisticCMeans as AdaptivePossibilisticCMeans
+    from .cmeans import CMeans as CMeans
+    from .connectivity_clustering import ConnectivityClustering as ConnectivityClustering
+    from .consensus_clustering import ConsensusClustering as ConsensusClustering
+    from .fuzzy_cmeans import FuzzyCMeans as FuzzyCMeans
+    from .gaussian_mixture import GaussianMixture as GaussianMixture
+    from .kernel_kmeans import KernelKMeans as KernelKMeans
+    from .modularity_clustering import ModularityClustering as ModularityClustering
+    from .possibilistic_cmeans import PossibilisticCMeans as PossibilisticCMeans
+    from .streaming_cmeans import StreamingFuzzyCMeans as StreamingFuzzyCMeans
+    from .streaming_mixture import StreamingGaussianMixture as StreamingGaussianMixture
 
 PLACES = {
     "AdaptivePossibilisticCMeans": "adaptive_cmeans",
@@ -44,6 +30,7 @@ PLACES = {
     "StreamingFuzzyCMeans": "streaming_cmeans",
     "StreamingGaussianMixture": "streaming_mixture",
 }
+__all__ = list(PLACES)
 
 
 def __getattr__(name: str) -> Any:

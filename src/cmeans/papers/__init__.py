@@ -9,33 +9,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .gradient_landmarks import GradientLandmarks
-    from .patch_clustering import KernelPatchClustering
-    from .printed_adaptive import PrintedAdaptivePossibilisticCMeans
-    from .printed_cmeans import PrintedCMeans
-    from .printed_rules import LocallySparse, PrintedFuzzy, PrintedPossibilistic
-    from .probabilistic_kmeans import ProbabilisticKMeans
-    from .sequential_cmeans import SequentialPossibilisticCMeans
-    from .spatial_pyramid import SpatialPyramid
-    from .stream_by_projection import StreamingKernelFCM
-    from .two_step import TwoStepKernelKMeans
-    from .wavelets import ComplexWaveletSSIM
-
-__all__ = [
-    "ComplexWaveletSSIM",
-    "GradientLandmarks",
-    "KernelPatchClustering",
-    "LocallySparse",
-    "PrintedAdaptivePossibilisticCMeans",
-    "PrintedCMeans",
-    "PrintedFuzzy",
-    "PrintedPossibilistic",
-    "ProbabilisticKMeans",
-    "SequentialPossibilisticCMeans",
-    "SpatialPyramid",
-    "StreamingKernelFCM",
-    "TwoStepKernelKMeans",
-]
+    from .gradient_landmarks import GradientLandmarks as GradientLandmarks
+    from .patch_clustering import KernelPatchClustering as KernelPatchClustering
+    from .printed_adaptive import (
+        PrintedAdaptivePossibilisticCMeans as PrintedAdaptivePossibilisticCMeans,
+    )
+    from .printed_cmeans import PrintedCMeans as PrintedCMeans
+    from .printed_rules import LocallySparse as LocallySparse
+    from .printed_rules import PrintedFuzzy as PrintedFuzzy
+    from .printed_rules import PrintedPossibilistic as PrintedPossibilistic
+    from .probabilistic_kmeans import ProbabilisticKMeans as ProbabilisticKMeans
+    from .sequential_cmeans import SequentialPossibilisticCMeans as SequentialPossibilisticCMeans
+    from .spatial_pyramid import SpatialPyramid as SpatialPyramid
+    from .stream_by_projection import StreamingKernelFCM as StreamingKernelFCM
+    from .two_step import TwoStepKernelKMeans as TwoStepKernelKMeans
+    from .wavelets import ComplexWaveletSSIM as ComplexWaveletSSIM
 
 PLACES = {
     "ComplexWaveletSSIM": "wavelets",
@@ -52,6 +40,7 @@ PLACES = {
     "StreamingKernelFCM": "stream_by_projection",
     "TwoStepKernelKMeans": "two_step",
 }
+__all__ = list(PLACES)
 
 
 def __getattr__(name: str) -> Any:
