@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,15 @@ OF_VOTES = {
     "graph": (600.0, 30.0, 4.0),
     "covariances": (0.0, 100.0, 20.0),
 }
+MAKES: dict[str, Callable[..., Any]] = {
+    "plain": partial(KernelKMeans, kernel="linear"),
+    "graph": partial(KernelKMeans, kernel="landmark_graph"),
+    "covariances": GaussianMixture,
+    "pieces": ConnectivityClustering,
+    "dense pieces": partial(ConnectivityClustering, min_samples=FEWEST),
+    "communities": ModularityClustering,
+    "consensus": ConsensusClustering,
+}
 QUICK: dict[str, dict[str, Any]] = {
     "plain": {"search": None, "n_init": 2},
     "covariances": {"search": None, "tol": 1e-2},
@@ -60,47 +70,16 @@ class SpaceWords:
     least_piece: Any = "auto"  # weight of connected pieces, at least
     quick: bool = False  # whether partitions only vote
 
-    def plain(self, number: int, rows: int) -> Any:
-        return KernelKMeans(
-            number, kernel="linear", n_jobs=self.n_jobs, random_state=self.random_state
-        )
-
-    def graph(self, number: int, rows: int) -> Any:
-        return KernelKMeans(
-            number, kernel="landmark_graph", n_jobs=self.n_jobs, random_state=self.random_state
-        )
-
-    def covariances(self, number: int, rows: int) -> Any:
-        return GaussianMixture(number, n_jobs=self.n_jobs, random_state=self.random_state)
-
-    def pieces(self, number: Any, rows: int) -> Any:
-        return ConnectivityClustering(
-            number,
-            min_cluster_size=self.least_piece,
-            n_jobs=self.n_jobs,
-            random_state=self.random_state,
-        )
-
-    def dense_pieces(self, number: int, rows: int) -> Any:
-        return ConnectivityClustering(
-            number,
-            min_samples=FEWEST,
-            min_cluster_size=max(float(FEWEST), CRUMB * rows),
-            n_jobs=self.n_jobs,
-            random_state=self.random_state,
-        )
-
-    def communities(self, number: int, rows: int) -> Any:
-        return ModularityClustering(number, n_jobs=self.n_jobs)
-
-    def consensus(self, number: int, rows: int) -> Any:
-        return ConsensusClustering(number, n_jobs=self.n_jobs, random_state=self.random_state)
-
     def estimator(self, space: str, number: Any, rows: int) -> Any:
         """Return the estimator, not fitted, of so many clusters of so many rows in a space."""
-        make: Callable[[Any, int], Any] = getattr(self, space.replace(" ", "_"))
-        estimator = make(number, rows)
-        return estimator.set_params(**QUICK.get(space, {})) if self.quick else estimator
+        words: dict[str, Any] = {"n_jobs": self.n_jobs, "random_state": self.random_state}
+        if space == "communities":  # in which nothing is drawn
+            del words["random_state"]
+        elif space == "pieces":
+            words["min_cluster_size"] = self.least_piece
+        elif space == "dense pieces":
+            words["min_cluster_size"] = max(float(FEWEST), CRUMB * rows)
+        return MAKES[space](number, **words, **(QUICK.get(space, {}) if self.quick else {}))
 
 
 @dataclass
