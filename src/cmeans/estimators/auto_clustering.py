@@ -11,9 +11,7 @@ from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.pipeline import Pipeline
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import IntArray
@@ -27,8 +25,6 @@ from ..evidence.near_rows import NearRows
 from ..evidence.record import Evidence
 from ..fitting.arguments import Auto, check_engine
 from ..fitting.attribute_names import restored_on_failure
-from ..fitting.named_parameters import NamedParameters
-from ..fitting.runs_passes import RunsPasses
 from ..fitting.seen_rows import OtherPartition
 from ..fitting.validation import checked_random_state, one_of, read_rows, real
 from ..runtime.checks import is_auto, number_bounds
@@ -42,15 +38,14 @@ from .auto_choice import CANDIDATES, MOST, ON_A_PLANE, AutoChoice
 from .auto_rows import SCALERS, JudgedRows, judged_rows
 from .auto_spaces import COSTS, SamplePartitions, SpaceWords
 from .fits_to_all import FitsToAll
+from .placed_clustering import WholeClustering, Written
 
 BUDGET = 1e8  # row visits: some ten seconds of one processor
 SPACES = tuple(name for name in COSTS if name != "dense pieces")
 FEWEST = 5  # far rows that are a group to tell of
 
 
-class AutoClustering(
-    RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, NamedParameters
-):
+class AutoClustering(WholeClustering):
     """Clusters whose space and number are chosen by evidence, and an ordinary estimator of them.
 
     Use it when you do not know what your clusters are like, or how many there are: it looks for
@@ -138,10 +133,7 @@ class AutoClustering(
     _taken_fields: ClassVar[dict[str, tuple[str, ...]]] = {}
     best_estimator_: Any
     evidence_: Evidence
-    # of `best_estimator_`
-    labels_: Labels
-    memberships_: FloatArray
-    n_clusters_: int
+    memberships_: FloatArray  # of `best_estimator_`
 
     def __init__(
         self,
@@ -238,11 +230,6 @@ class AutoClustering(
         evidence = self._completed(evidence, judged, choice, most, fits)
         return evidence, fits, choice.stop_reason
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Labels:
-        """Choose, find the clusters of X and return their labels: `fit(X, y,
-        sample_weight).labels_`."""
-        return self.fit(X, y, sample_weight).labels_
-
     @describes_arguments
     def predict(self, X: Any) -> Labels:
         """Return labels (rows,) of rows, new ones too: those of `best_estimator_`."""
@@ -304,29 +291,8 @@ class AutoClustering(
         counts: IntArray = self._answer("predict_to", X, out, **words)
         return counts
 
-    def fit_predict_to(
-        self,
-        X: Any,
-        out: str | os.PathLike[str],
-        *,
-        memberships: bool | None = None,
-        top_k: int | None = None,
-        threshold: float | None = None,
-        sample_weight: Any = None,
-    ) -> IntArray:
-        """Choose, find the clusters of X, and write labels of its rows to a file, and memberships.
-
-        Parameters
-        ----------
-        X, sample_weight : as for `fit`.
-        out, memberships, top_k, threshold : as for `predict_to`.
-
-        Returns
-        -------
-        counts : (c,) the number of rows with each label.
-        """
-        refuse_overwriting({f"{type(self).__name__}.fit_predict_to(out={out!r})": out}, files_of(X))
-        self.fit(X, sample_weight=sample_weight)
+    def _write_fit(self, X: Any, out: Any, written: Written) -> IntArray:
+        memberships, top_k, threshold = written
         return self.predict_to(X, out, memberships=memberships, top_k=top_k, threshold=threshold)
 
     def __getattr__(self, name: str) -> Any:
@@ -351,10 +317,6 @@ class AutoClustering(
         if self._scalers:
             X = mapped(read_rows(self, X, fitting=False).x, self._scaled)
         return getattr(self._last, method)(X, *given, **words)
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.n_clusters_)
 
     def _scaled(self, x: Any) -> Any:
         for scaler in self._scalers:
@@ -465,11 +427,6 @@ class AutoClustering(
                 )
             for space in self.candidates:
                 one_of(str(space).removeprefix("not "), "candidates", name, SPACES)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _at_the_end(choice: AutoChoice, number: int, most: float) -> list[str]:

@@ -140,7 +140,7 @@ class CommunityAnswers(GraphClustering[NodePlaces]):
         asked, written = self._asked(layer), (memberships, top_k, threshold)
         return self._write(*asked.answers(self._find(X)), out, written)
 
-    def _write_fit(self, out: Any, written: Written) -> IntArray:
+    def _write_fit(self, X: Any, out: Any, written: Written) -> IntArray:
         return self._write(*self._of_the_fit("fit_predict_to"), out, written)
 
     def _write(self, labels: Labels, gains: Any, out: Any, written: Written) -> IntArray:

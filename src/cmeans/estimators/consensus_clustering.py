@@ -248,7 +248,7 @@ class ConsensusClustering(PlacedClustering[IntArray]):
             f"{self.agreement_:.2f}"
         )
 
-    def _write_fit(self, out: Any, written: Written) -> IntArray:
+    def _write_fit(self, X: Any, out: Any, written: Written) -> IntArray:
         return self._write(self._rows_of_the_fit("fit_predict_to"), out, written)
 
     def _write(self, labels: IntArray, out: Any, written: Written) -> IntArray:

@@ -211,7 +211,7 @@ class PieceAnswers(GraphClustering[Places]):
         asked = self._asked(k, distance, layer)
         return self._write(asked, *self._find(X), out, written)
 
-    def _write_fit(self, out: Any, written: Written) -> IntArray:
+    def _write_fit(self, X: Any, out: Any, written: Written) -> IntArray:
         rows = self._rows_of_the_fit("fit_predict_to")
         return self._write(self._asked(None, None, None), *rows, out, written)
 

@@ -43,18 +43,11 @@ class ClusterView:
     centres: Centres
 
 
-class PlacedClustering(
-    RunsPasses,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    ClusterMixin,
-    NamedParameters,
-    Generic[Answer],
+class WholeClustering(
+    RunsPasses, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, NamedParameters
 ):
-    """Base of clusterings without kernels and sweeps: rows have places, such as the nearest nodes
-    of a graph, and all answers come from these."""
+    """Base of clusterings without sweeps of their own."""
 
-    _of_rows = "_point_of_row"  # the attribute of the places of the rows of the fit
     n_clusters: Any
     labels_: Labels
     n_clusters_: int
@@ -62,11 +55,6 @@ class PlacedClustering(
     @abstractmethod
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the clusters of X."""
-
-    def _require_stored(self, *names: str) -> None:
-        """Refuse a model that was read without attributes that its answers need."""
-        if missing := [name for name in names if name not in vars(self)]:
-            raise ValueError(f"{missing} missing")
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None, **known: Any) -> Labels:
         """Find the clusters of X and return their labels: `fit(X, y, sample_weight).labels_`;
@@ -97,12 +85,32 @@ class PlacedClustering(
         """
         refuse_overwriting({f"{type(self).__name__}.fit_predict_to(out={out!r})": out}, files_of(X))
         self.fit(X, sample_weight=sample_weight, **known)
-        written = memberships, top_k, threshold
-        return self._write_fit(out, written)
+        return self._write_fit(X, out, (memberships, top_k, threshold))
 
     @abstractmethod
-    def _write_fit(self, out: Any, written: Written) -> IntArray:
-        """Write labels and memberships of the rows of the fit; return the sizes (c,)."""
+    def _write_fit(self, X: Any, out: Any, written: Written) -> IntArray:
+        """Write labels and memberships of the rows of the fit, X; return the sizes (c,)."""
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_clusters_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class PlacedClustering(WholeClustering, Generic[Answer]):
+    """Base of clusterings without kernels and sweeps: rows have places, such as the nearest nodes
+    of a graph, and all answers come from these."""
+
+    _of_rows = "_point_of_row"  # the attribute of the places of the rows of the fit
+
+    def _require_stored(self, *names: str) -> None:
+        """Refuse a model that was read without attributes that its answers need."""
+        if missing := [name for name in names if name not in vars(self)]:
+            raise ValueError(f"{missing} missing")
 
     def _write_answers(
         self,
@@ -178,12 +186,3 @@ class PlacedClustering(
             blocks = blocks.part(numbers, weight[numbers])
         blocks = blocks.in_memory()
         return numbers, blocks.x, weight, unit, self._find_rows(blocks)
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.n_clusters_)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
