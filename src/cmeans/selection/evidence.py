@@ -4,7 +4,7 @@ without clusters, agreement of refits."""
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -52,6 +52,8 @@ OF_KERNEL = ("kernel", "gamma", "landmarks", "metric")
 OF_SPACE = (*OF_KERNEL, "covariance", "missing", "n_jobs", "engine", "random_state")
 # above the mean of the best that draws without clusters reach, that clusters have to show
 DEVIATIONS = 3.0
+# names of some, and the function of a model that gives their values
+Criteria = tuple[tuple[str, ...], Callable[[Any], tuple[float, ...]]]
 
 
 def corrected(silhouette: Any, chance: Any) -> Any:
@@ -123,6 +125,10 @@ class TrialRows:
             .fit(self.x, sample_weight=self.weights)
         )
 
+    def likelihoods(self, model: Any) -> tuple[float, float]:
+        """Return the criteria of Bayes, BIC and ICL."""
+        return model.bic(self.x, self.weights), model.icl(self.x, self.weights)
+
     def indices(self, model: Any) -> tuple[float, float]:
         """Return the simplified silhouette and the Xie-Beni index."""
         return silhouette_and_xie_beni(model, self.x, sample_weight=self.weights, diag=self.diag)
@@ -178,35 +184,18 @@ def trial_rows(
 
 
 def _judged(
-    known: Any, numbers: list[int], here: TrialRows, steps: SelectionSteps
+    known: Any, numbers: list[int], here: TrialRows, steps: SelectionSteps, criteria: Criteria
 ) -> dict[str, Float64]:
-    """Return what a sample says of every number of clusters."""
+    """Return what a sample says of every number of clusters, by these criteria of a model."""
+    names, values = criteria
 
     def judged(number: int) -> tuple[float, ...]:
         started = time.perf_counter()
         model = here.fitted(known, number)
-        silhouette, index = here.indices(model)
-        return model.objective_, silhouette, index, time.perf_counter() - started
+        return model.objective_, *values(model), time.perf_counter() - started
 
     parts = [steps.once(f"judged {number}", partial(judged, number)) for number in numbers]
-    return dict(
-        zip(("objective", "silhouette", "xie_beni", "seconds"), np.array(parts).T, strict=True)
-    )
-
-
-def _likelihoods(
-    estimator: Any, numbers: list[int], here: TrialRows, steps: SelectionSteps
-) -> dict[str, Float64]:
-    """Return what the likelihood of a sample says of every number of clusters."""
-
-    def judged(number: int) -> tuple[float, ...]:
-        started = time.perf_counter()
-        model = here.fitted(estimator, number)
-        criteria = (index(here.x, here.weights) for index in (model.bic, model.icl))
-        return model.objective_, *criteria, time.perf_counter() - started
-
-    parts = [steps.once(f"judged {number}", partial(judged, number)) for number in numbers]
-    return dict(zip(("objective", "bic", "icl", "seconds"), np.array(parts).T, strict=True))
+    return dict(zip(("objective", *names, "seconds"), np.array(parts).T, strict=True))
 
 
 def _stability(
@@ -250,9 +239,10 @@ def evidence(
     silhouette that chance alone reaches, above which there are clusters to see."""
     if estimator._has_likelihood:
         refits = _stability(estimator, numbers, drawn, n_bootstrap, steps) if n_bootstrap else {}
-        return _likelihoods(estimator, numbers, drawn, steps) | refits, -np.inf
+        likelihoods = ("bic", "icl"), drawn.likelihoods
+        return _judged(estimator, numbers, drawn, steps, likelihoods) | refits, -np.inf
     known, here = drawn.in_coordinates(estimator, numbers[-1])
-    table = _judged(known, numbers, here, steps)
+    table = _judged(known, numbers, here, steps, (("silhouette", "xie_beni"), here.indices))
     chance, limit = chance_of(estimator, numbers, drawn, steps, table["silhouette"])
     refits = _stability(known, numbers, here, n_bootstrap, steps) if n_bootstrap else {}
     columns = {
