@@ -78,10 +78,7 @@ def _divide(whole: Path, parts: Sequence[tuple[Path, int]], tree: Path) -> None:
         rows = schema.empty_table()
         for name, count in parts:
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
-            with (
-                (tree / name).open("xb") as part,
-                pa.parquet.ParquetWriter(part, schema) as writer,
-            ):
+            with (tree / name).open("xb") as part, pa.parquet.ParquetWriter(part, schema) as writer:
                 while count:
                     rows = rows if len(rows) else pa.Table.from_batches([next(batches)])
                     writer.write_table(rows[:count])

@@ -26,15 +26,7 @@ from .encodings import UTF8, WINDOWS, in_utf8
 from .notation import AS_PROGRAMS_WRITE, Notation, TextFormat
 from .schema import Field, Header, Spelling, in_python
 from .tables import Block, FileTable
-from .text import (
-    LONGEST,
-    MARK,
-    Dialect,
-    Lines,
-    first_text,
-    is_spaced,
-    numbered_lines,
-)
+from .text import LONGEST, MARK, Dialect, Lines, first_text, is_spaced, numbered_lines
 from .unchanged_files import StampedFile
 
 _PIECE = 1 << 21  # bytes of a file that are parsed together
