@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from .. import native
 from ..data.arrays import Float64
-from ..native.calls import ADDRESS, REAL, WHOLE, Structure, address, byref, pointer_to
+from ..native.calls import ADDRESS, REAL, WHOLE, Structure, address, byref, members, pointer_to
 from .community_graph import CommunityGraph, Numbers
 
 TIE = 1e-10  # as in the C file
@@ -24,59 +24,28 @@ class _GraphArgument(Structure):
     """struct graph"""
 
     _fields_ = [
-        ("start", ADDRESS),
-        ("end", ADDRESS),
-        ("weight", ADDRESS),
-        ("strength", ADDRESS),
-        ("held", ADDRESS),
-        ("nodes", WHOLE),
-        ("pull", REAL),
+        *members("start end weight strength held", ADDRESS),
+        *members("nodes", WHOLE),
+        *members("pull", REAL),
     ]
 
 
 class _MoveArgument(Structure):
     """struct move_room"""
 
-    _fields_ = [
-        ("label", ADDRESS),
-        ("queue", ADDRESS),
-        ("total", ADDRESS),
-        ("joined", ADDRESS),
-        ("size", ADDRESS),
-        ("seen", ADDRESS),
-        ("free", ADDRESS),
-        ("waits", ADDRESS),
-    ]
+    _fields_ = members("label queue total joined size seen free waits", ADDRESS)
 
 
 class _RefineArgument(Structure):
     """struct refine_room"""
 
-    _fields_ = [
-        ("label", ADDRESS),
-        ("order", ADDRESS),
-        ("part", ADDRESS),
-        ("whole", ADDRESS),
-        ("total", ADDRESS),
-        ("outside", ADDRESS),
-        ("joined", ADDRESS),
-        ("seen", ADDRESS),
-        ("alone", ADDRESS),
-    ]
+    _fields_ = members("label order part whole total outside joined seen alone", ADDRESS)
 
 
 class _JoinArgument(Structure):
     """struct joined_graph"""
 
-    _fields_ = [
-        ("member", ADDRESS),
-        ("order", ADDRESS),
-        ("start", ADDRESS),
-        ("end", ADDRESS),
-        ("weight", ADDRESS),
-        ("joined", ADDRESS),
-        ("count", WHOLE),
-    ]
+    _fields_ = [*members("member order start end weight joined", ADDRESS), *members("count", WHOLE)]
 
 
 GRAPH = pointer_to(_GraphArgument)

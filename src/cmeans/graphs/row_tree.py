@@ -13,7 +13,7 @@ from .. import native
 from ..data.arrays import Float64, IntArray, resolution
 from ..data.blocks import spans
 from ..engines import Engine
-from ..native.calls import ADDRESS, REAL, WHOLE, Structure, address, aligned, pointer_to
+from ..native.calls import ADDRESS, REAL, WHOLE, Structure, address, aligned, members, pointer_to
 from .boruvka import GrowingForest
 
 LEAF = 32  # rows, as in the C file
@@ -29,44 +29,21 @@ ROUNDINGS = 8  # of a squared distance for each column, at most
 class _TreeArgument(Structure):
     """struct tree_room"""
 
-    _fields_ = [
-        ("points", ADDRESS),
-        ("order", ADDRESS),
-        ("boxes", ADDRESS),
-        ("count", WHOLE),
-        ("columns", WHOLE),
-    ]
+    _fields_ = [*members("points order boxes", ADDRESS), *members("count columns", WHOLE)]
 
 
 class _NearRowsArgument(Structure):
     """struct near_rows"""
 
     _fields_ = [
-        ("points", ADDRESS),
-        ("leaves", ADDRESS),
-        ("boxes", ADDRESS),
-        ("names", ADDRESS),
-        ("count", WHOLE),
-        ("columns", WHOLE),
-        ("n_leaves", WHOLE),
-        ("begin", WHOLE),
-        ("end", WHOLE),
-        ("slack", REAL),
-        ("relative", REAL),
-        ("squares", ADDRESS),
-        ("numbers", ADDRESS),
-        ("wanted", WHOLE),
-        ("rows", ADDRESS),
-        ("cells", ADDRESS),
-        ("first", ADDRESS),
-        ("n_cells", WHOLE),
-        ("part", ADDRESS),
-        ("node_part", ADDRESS),
-        ("core", ADDRESS),
-        ("reach", ADDRESS),
-        ("low", ADDRESS),
-        ("best", ADDRESS),
-        ("partner", ADDRESS),
+        *members("points leaves boxes names", ADDRESS),
+        *members("count columns n_leaves begin end", WHOLE),
+        *members("slack relative", REAL),
+        *members("squares numbers", ADDRESS),
+        *members("wanted", WHOLE),
+        *members("rows cells first", ADDRESS),
+        *members("n_cells", WHOLE),
+        *members("part node_part core reach low best partner", ADDRESS),
     ]
 
 

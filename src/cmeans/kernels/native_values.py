@@ -9,7 +9,18 @@ import numpy as np
 
 from .. import native
 from ..data.arrays import Array, in_order, is_foreign, is_sparse
-from ..native.calls import ADDRESS, INT, REAL, WHOLE, Structure, address, done, pitch, pointer_to
+from ..native.calls import (
+    ADDRESS,
+    INT,
+    REAL,
+    WHOLE,
+    Structure,
+    address,
+    done,
+    members,
+    pitch,
+    pointer_to,
+)
 
 LINE = 64  # bytes of a vector of native code
 
@@ -18,15 +29,9 @@ class _ValuesArgument(Structure):
     """struct values"""
 
     _fields_ = [
-        ("left", ADDRESS),
-        ("panels", ADDRESS),
-        ("out", ADDRESS),
-        ("count", WHOLE),
-        ("depth", WHOLE),
-        ("pitch", WHOLE),
-        ("points", WHOLE),
-        ("out_pitch", WHOLE),
-        ("parameter", REAL),
+        *members("left panels out", ADDRESS),
+        *members("count depth pitch points out_pitch", WHOLE),
+        *members("parameter", REAL),
     ]
 
 

@@ -25,7 +25,7 @@ from ..data.arrays import (
     to_numpy,
 )
 from ..data.blocks import blocks_of
-from ..native.calls import ADDRESS, WHOLE, Structure, address, pitch, pointer_to
+from ..native.calls import ADDRESS, WHOLE, Structure, address, members, pitch, pointer_to
 from .native_values import LINE, panels_of, serves
 
 # roundings of products, below which a squared distance found by one has lost too many digits
@@ -37,15 +37,8 @@ class _NeighboursArgument(Structure):
     """struct neighbours"""
 
     _fields_ = [
-        ("rows", ADDRESS),
-        ("panels", ADDRESS),
-        ("scores", ADDRESS),
-        ("numbers", ADDRESS),
-        ("count", WHOLE),
-        ("depth", WHOLE),
-        ("pitch", WHOLE),
-        ("n_panels", WHOLE),
-        ("wanted", WHOLE),
+        *members("rows panels scores numbers", ADDRESS),
+        *members("count depth pitch n_panels wanted", WHOLE),
     ]
 
 

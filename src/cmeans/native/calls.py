@@ -40,10 +40,16 @@ __all__ = [
     "aligned_zeros",
     "byref",
     "done",
+    "members",
     "pitch",
     "pointer",
     "pointer_to",
 ]
+
+
+def members(names: str, kind: Any) -> list[tuple[str, Any]]:
+    """Return members of one kind of a structure, in the order of their names."""
+    return [(name, kind) for name in names.split()]
 
 
 def address(array: npt.NDArray[Any] | None) -> int | None:

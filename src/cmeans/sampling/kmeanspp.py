@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import native
 from ..data.arrays import Float64, IntArray, first_largest
-from ..native.calls import ADDRESS, INT, REAL, WHOLE, Structure, address, pointer_to
+from ..native.calls import ADDRESS, INT, REAL, WHOLE, Structure, address, members, pointer_to
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from .drawing import one_drawn
 from .pairwise import Affinity
@@ -215,16 +215,9 @@ class _ProposalsArgument(Structure):
     """struct proposals"""
 
     _fields_ = [
-        ("products", ADDRESS),
-        ("kxx", ADDRESS),
-        ("nearest", ADDRESS),
-        ("weight", ADDRESS),
-        ("rows", ADDRESS),
-        ("lowered", ADDRESS),
-        ("potentials", ADDRESS),
-        ("proposed", WHOLE),
-        ("count", WHOLE),
-        ("rounding", REAL),
+        *members("products kxx nearest weight rows lowered potentials", ADDRESS),
+        *members("proposed count", WHOLE),
+        *members("rounding", REAL),
     ]
 
 

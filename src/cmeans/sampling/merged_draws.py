@@ -10,16 +10,9 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from .. import native
-from ..data.arrays import (
-    Array,
-    Float64,
-    IntArray,
-    is_sparse,
-    itemsize,
-    rounding,
-)
+from ..data.arrays import Array, Float64, IntArray, is_sparse, itemsize, rounding
 from ..data.blocks import Blocks, spans
-from ..native.calls import ADDRESS, WHOLE, Structure, address, pointer_to
+from ..native.calls import ADDRESS, WHOLE, Structure, address, members, pointer_to
 from ..rules import Hard
 from ..spaces import EuclideanSpace
 from ..spaces.centres import Centres
@@ -173,21 +166,8 @@ class _MergingArgument(Structure):
     """struct merging"""
 
     _fields_ = [
-        *(
-            (name, ADDRESS)
-            for name in (
-                "means",
-                "duals",
-                "mass",
-                "known",
-                "root",
-                "partner",
-                "stamp",
-                "met",
-                "tree",
-            )
-        ),
-        *((name, WHOLE) for name in ("clusters", "columns", "few", "leaves", "wanted")),
+        *members("means duals mass known root partner stamp met tree", ADDRESS),
+        *members("clusters columns few leaves wanted", WHOLE),
     ]
 
 

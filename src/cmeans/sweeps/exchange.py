@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import native
 from ..data.arrays import Float64, IntArray
-from ..native.calls import ADDRESS, REAL, WHOLE, Structure, address, byref, pointer_to
+from ..native.calls import ADDRESS, REAL, WHOLE, Structure, address, byref, members, pointer_to
 
 TOGETHER = 8  # clusters that are measured together
 
@@ -32,24 +32,9 @@ class _ExchangeArgument(Structure):
     """struct exchange"""
 
     _fields_ = [
-        *(
-            (name, ADDRESS)
-            for name in (
-                "x",
-                "weight",
-                "label",
-                "trial",
-                "count",
-                "near",
-                "mass",
-                "sums",
-                "centres",
-                "d2",
-                "joining",
-            )
-        ),
-        *((name, WHOLE) for name in ("points", "columns", "clusters", "pitch")),
-        ("before", REAL),
+        *members("x weight label trial count near mass sums centres d2 joining", ADDRESS),
+        *members("points columns clusters pitch", WHOLE),
+        *members("before", REAL),
     ]
 
 

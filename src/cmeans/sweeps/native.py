@@ -23,6 +23,7 @@ from ..native.calls import (
     aligned_zeros,
     byref,
     done,
+    members,
     pointer_to,
 )
 from ..rules import NativeFunctions, Rule
@@ -49,39 +50,24 @@ class CentresArgument(Structure):
     """The arrays of the centres and their scales, as C reads them (struct centres)."""
 
     _fields_ = [
-        ("values", ADDRESS),
-        ("norms", ADDRESS),
-        ("scales", ADDRESS),
-        ("clusters", WHOLE),
-        ("pitch", WHOLE),
-        ("m", REAL),
-        ("power", REAL),
-        ("p", REAL),
-        ("noise", REAL),
-        ("rounding", REAL),
-        ("factors", ADDRESS),
-        ("diagonal", WHOLE),
+        *members("values norms scales", ADDRESS),
+        *members("clusters pitch", WHOLE),
+        *members("m power p noise rounding", REAL),
+        *members("factors", ADDRESS),
+        *members("diagonal", WHOLE),
     ]
 
 
 class SumsArgument(Structure):
     """struct sums"""
 
-    _fields_ = [
-        (name, ADDRESS)
-        for name in (
-            *("mass", "spread", "moment", "penalty"),
-            *("labels", "hard_mass", "hard_moment", "second"),
-        )
-    ]
+    _fields_ = members("mass spread moment penalty labels hard_mass hard_moment second", ADDRESS)
 
 
 class _AssignmentArgument(Structure):
     """struct assignment"""
 
-    _fields_ = [
-        (name, ADDRESS) for name in ("labels", "memberships", "nearest", "mass", "spread", "totals")
-    ]
+    _fields_ = members("labels memberships nearest mass spread totals", ADDRESS)
 
 
 class _MarginsArgument(Structure):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..data.arrays import Float64, IntArray, in_order, is_sparse
-from ..native.calls import ADDRESS, LINE, WHOLE, Structure, address, pitch
+from ..native.calls import ADDRESS, LINE, WHOLE, Structure, address, members, pitch
 from ..spaces import RowValues
 
 # rows whose sums native code takes in their own precision: blocks of a multiple of them add up as
@@ -20,17 +20,8 @@ class RowsArgument(Structure):
     """struct rows"""
 
     _fields_ = [
-        ("values", ADDRESS),
-        ("shift", ADDRESS),
-        ("kxx", ADDRESS),
-        ("weight", ADDRESS),
-        ("order", ADDRESS),
-        ("column", ADDRESS),
-        ("first", ADDRESS),
-        ("count", WHOLE),
-        ("columns", WHOLE),
-        ("pitch", WHOLE),
-        ("weight_step", WHOLE),
+        *members("values shift kxx weight order column first", ADDRESS),
+        *members("count columns pitch weight_step", WHOLE),
     ]
 
 

@@ -9,7 +9,18 @@ import numpy as np
 from .. import native
 from ..data.arrays import Array, IntArray
 from ..data.outputs import RowOutputs
-from ..native.calls import ADDRESS, INT, TEXT, WHOLE, Structure, address, byref, done, pointer_to
+from ..native.calls import (
+    ADDRESS,
+    INT,
+    TEXT,
+    WHOLE,
+    Structure,
+    address,
+    byref,
+    done,
+    members,
+    pointer_to,
+)
 from ..rules import Rule
 from ..spaces import Space
 from . import generic
@@ -24,19 +35,7 @@ from .statistics import FinalSums, Statistics
 class _TopAssignmentArgument(Structure):
     """struct top_assignment"""
 
-    _fields_ = [
-        (name, ADDRESS)
-        for name in (
-            "labels",
-            "clusters",
-            "memberships",
-            "nearest",
-            "mass",
-            "spread",
-            "totals",
-            "moment",
-        )
-    ]
+    _fields_ = members("labels clusters memberships nearest mass spread totals moment", ADDRESS)
 
 
 class _Finding:

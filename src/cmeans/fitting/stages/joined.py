@@ -24,7 +24,7 @@ from ...data.arrays import (
 from ...data.blocks import NUMBER, Blocks, rows_between, spans
 from ...data.known_labels import LABEL, STRENGTH
 from ...data.outputs import RowOutputs
-from ...native.calls import ADDRESS, WHOLE, Structure, address, pitch, pointer_to
+from ...native.calls import ADDRESS, WHOLE, Structure, address, members, pitch, pointer_to
 from ...sampling.population import FIXED_SEED, distinct_numbers, distinct_rows
 from ...sweeps.final_pass import Assignment, RowTaker
 from ..procedure import FitContext, Outcome, Stage
@@ -283,8 +283,8 @@ class _DistinctArgument(Structure):
     """struct distinct"""
 
     _fields_ = [
-        *((name, ADDRESS) for name in ("kept", "first", "weight", "slots")),
-        *((name, WHOLE) for name in ("found", "capacity", "columns", "bits")),
+        *members("kept first weight slots", ADDRESS),
+        *members("found capacity columns bits", WHOLE),
     ]
 
 
