@@ -8,7 +8,9 @@ import os
 import platform
 import threading
 from collections.abc import Sequence
-from ctypes import Structure, byref, pointer
+from ctypes import Structure as Structure
+from ctypes import byref as byref
+from ctypes import pointer as pointer
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -26,25 +28,6 @@ TEXT = ctypes.c_char_p
 WHOLE = ctypes.c_int64
 pointer_to = ctypes.POINTER
 LINE = 64  # bytes of a cache line, and of a vector of native code
-
-__all__ = [
-    "ADDRESS",
-    "INT",
-    "LINE",
-    "REAL",
-    "TEXT",
-    "WHOLE",
-    "Structure",
-    "address",
-    "aligned",
-    "aligned_zeros",
-    "byref",
-    "done",
-    "members",
-    "pitch",
-    "pointer",
-    "pointer_to",
-]
 
 
 def members(names: str, kind: Any) -> list[tuple[str, Any]]:

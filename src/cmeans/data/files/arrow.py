@@ -15,32 +15,13 @@ from numpy.typing import NDArray
 
 from ...runtime.user_warnings import one_line
 from ..addresses import Address
-from ..arrow_library import pa
+from ..arrow_library import pa as pa
 from ..row_source import RowsError
 from .claims import check_columns
 from .discovery import IPC_FILE
 from .schema import Field, Header, Spelling, in_python
 from .tables import Block, FileTable
 from .unchanged_files import StampedFile
-
-__all__ = [
-    "IpcTable",
-    "ParquetTable",
-    "RowTable",
-    "blocks_of",
-    "file_bytes",
-    "header_of",
-    "kind_of",
-    "lengths_of",
-    "of_unsaid_length",
-    "pa",
-    "readable",
-    "reading",
-    "release",
-    "sound",
-    "stored_names",
-    "values",
-]
 
 OWN = b"cmeans"  # the key in the metadata of files of results by row
 ROWS, CELLS = 65_536, 4_000_000  # rows, and numbers, that are decoded or written at a time, at most
