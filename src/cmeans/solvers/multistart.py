@@ -66,16 +66,9 @@ class Pilot(Protocol):
         """Return the conversion of an interrupted pilot to the final rule; it gives None where
         there is nothing to convert yet."""
 
-    def follow(
-        self,
-        first: BestRun,
-        problem: Problem,
-        observer: Observer,
-        schedule: SubsampleSchedule | None,
-        search: Searching | None,
-    ) -> tuple[Problem, BestRun]:
-        """Solve from the pilot's end; return the problem with the rule that it was solved for, and
-        the run."""
+    def follow(self, first: BestRun, runs: Runs) -> tuple[Problem, BestRun]:
+        """Solve the problem of `runs` from the pilot's end; return it with the rule that it was
+        solved for, and the run."""
 
 
 @dataclass(frozen=True)
@@ -100,20 +93,14 @@ class ScalesPilot:
         scales = possibilistic_scales(sums.spread, sums.mass, self.eta_scale)
         return replace(state, scales=scales)
 
-    def follow(
-        self,
-        first: BestRun,
-        problem: Problem,
-        observer: Observer,
-        schedule: SubsampleSchedule | None,
-        search: Searching | None,
-    ) -> tuple[Problem, BestRun]:
+    def follow(self, first: BestRun, runs: Runs) -> tuple[Problem, BestRun]:
         """As of `Pilot`. The start comes from the best fuzzy run too, since objectives with
         different scales do not compare."""
         assert first.sums is not None
+        problem, observer = runs.problem, runs.observer
         state, visits = self.state(first.solution.state, first.sums), first.row_visits
-        if schedule is not None:
-            warm = schedule([state], problem, 1, observer.within("fit"))
+        if runs.schedule is not None:
+            warm = runs.schedule([state], problem, 1, observer.within("fit"))
             state, visits = warm.state, visits + warm.row_visits
         solution = solve(problem, state, observer.at("fit"))
         return problem, BestRun(solution, None, visits + solution.row_visits)
@@ -253,7 +240,7 @@ class FromStarts(Solving):
         first = best_of(
             runs.starts, runs.n_starts, fuzzy, before, stage="pilot", measured=True, **more
         )
-        return self.pilot.follow(first, problem, runs.observer, runs.schedule, runs.search)
+        return self.pilot.follow(first, runs)
 
 
 def concluded(

@@ -17,10 +17,8 @@ from ..sweeps.passes import NearestRowsPass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from .fixed_point import solve
-from .multistart import BestRun
+from .multistart import BestRun, Runs
 from .observer import AsFinal, Observer, as_it_is
-from .search import Searching
-from .subsampling import SubsampleSchedule
 
 # the largest share of noise that is found from the data: more than half of the rows make the
 # clusters
@@ -188,16 +186,11 @@ class NoisePilot:
         """As of `Pilot`: interrupted, it is a fuzzy run that knows no noise yet."""
         return as_it_is
 
-    def follow(
-        self,
-        first: BestRun,
-        problem: Problem,
-        observer: Observer,
-        schedule: SubsampleSchedule | None,
-        search: Searching | None,
-    ) -> tuple[Problem, BestRun]:
+    def follow(self, first: BestRun, runs: Runs) -> tuple[Problem, BestRun]:
         """As of `Pilot`: settle the distance, on a sample where rows are many, then sweep with it
         as it is."""
+        problem, observer = runs.problem, runs.observer
+        schedule, search = runs.schedule, runs.search
         centres, visits = first.solution.state.centres, first.row_visits
         part = _judged(problem) if schedule is None else schedule.largest(problem)
         here = observer.without_callbacks()

@@ -9,11 +9,9 @@ import numpy as np
 
 from ..rules import NoiseFuzzy, Rule
 from ..sampling.population import FIXED_SEED, population_of, sample
-from ..solvers.multistart import BestRun, ScalesPilot
+from ..solvers.multistart import BestRun, Runs, ScalesPilot
 from ..solvers.noise import NearestCentres, NoisePilot, automatic_distance
-from ..solvers.observer import AsFinal, Observer
-from ..solvers.search import Searching
-from ..solvers.subsampling import SubsampleSchedule
+from ..solvers.observer import AsFinal
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
 
@@ -54,39 +52,21 @@ class ScalesBesideNoise:
         """As of `Pilot`."""
         return self._scales.as_final(final)
 
-    def follow(
-        self,
-        first: BestRun,
-        problem: Problem,
-        observer: Observer,
-        schedule: SubsampleSchedule | None,
-        search: Searching | None,
-    ) -> tuple[Problem, BestRun]:
+    def follow(self, first: BestRun, runs: Runs) -> tuple[Problem, BestRun]:
         """As of `Pilot`."""
-        before = observer.of_pilot(self.as_final(problem.rule)).within("beside noise")
-        prepared = self._prepared(
-            first, replace(problem, rule=self.fuzzy), before, schedule, search
-        )
-        return self._scales.follow(prepared, problem, observer, schedule, search)
+        before = runs.observer.of_pilot(self.as_final(runs.problem.rule)).within("beside noise")
+        beside = replace(runs, problem=replace(runs.problem, rule=self.fuzzy), observer=before)
+        return self._scales.follow(self._prepared(first, beside), runs)
 
-    def _prepared(
-        self,
-        first: BestRun,
-        problem: Problem,
-        observer: Observer,
-        schedule: SubsampleSchedule | None,
-        search: Searching | None,
-    ) -> BestRun:
-        noise = NoisePilot(NoiseFuzzy(self._m))
+    def _prepared(self, first: BestRun, runs: Runs) -> BestRun:
+        noise, problem = NoisePilot(NoiseFuzzy(self._m)), runs.problem
         part = _part_of(problem)
         plain = first.solution.state
         near, visits = noise.nearest(part, plain.centres), first.row_visits + part.n_rows
         gross = GROSS * automatic_distance(near.d2, near.weight, near.labels, OWN)
         if gross == 0 or not _has_stray_rows(near, len(plain.centres), gross):
             return replace(first, row_visits=visits)
-        beside, found = noise.follow(
-            replace(first, row_visits=visits), problem, observer, schedule, search
-        )
+        beside, found = noise.follow(replace(first, row_visits=visits), runs)
         compared = replace(part, rule=NoiseFuzzy(self._m, delta=gross))
         visits = found.row_visits + 2 * part.n_rows
         cost, cost_beside = (
