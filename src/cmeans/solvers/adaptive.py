@@ -16,7 +16,7 @@ from ..sweeps.passes import DeviationPass, FuzzyDeviationPass, SweepPass
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from ..sweeps.statistics import HardStatistics, Statistics
-from .solution import StepResult, Verdict
+from .solution import LastSweep, StepResult, Verdict
 
 MERGED = 1e-3  # |v_j - v_k|^2, as a share of the smallest scale, below which two clusters are one
 TOGETHER = 1024  # centres that are compared together with all that stay
@@ -49,11 +49,7 @@ class Adaptation:
     keeps_clusters: ClassVar[bool] = False
 
     def __call__(
-        self,
-        problem: Problem,
-        swept: SweepPass,
-        sums: Statistics,
-        last: tuple[State, Statistics] | None,
+        self, problem: Problem, swept: SweepPass, sums: Statistics, last: LastSweep | None
     ) -> StepResult:
         state, hard = swept.state, hard_sums(sums)
         if not hard.mass.any():
@@ -100,7 +96,7 @@ class Adaptation:
         return scales / self.length
 
 
-def _one_sweep_back(state: State, last: tuple[State, Statistics] | None) -> StepResult:
+def _one_sweep_back(state: State, last: LastSweep | None) -> StepResult:
     """The clusters that owned rows one sweep ago, where now none does: scales have shrunk too far,
     and this is as far as it goes."""
     if last is None:

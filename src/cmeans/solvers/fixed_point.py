@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -143,27 +144,17 @@ class _Loop:
             if not accepted:  # the run stands where it stood
                 history = (*now.history, now.history[-1])
                 ended = self._is_ended(now.state, len(history))
-                return replace(
-                    now,
-                    at=now.state,
-                    mixing=mixing,
-                    history=history,
-                    row_visits=visits,
-                    ended=ended,
-                )
+                stood = replace(now, at=now.state, mixing=mixing, history=history)
+                return replace(stood, row_visits=visits, ended=ended)
         result = self.step(problem, swept, sums, now.last)
         sums = sums if result.sums is None else result.sums
         history = (*now.history, sums.objective)
         new, visits = result.state, visits + result.row_visits
+        stopped = partial(
+            replace, now, state=new, row_visits=visits, history=history, converged=True
+        )
         if result.verdict is not Verdict.GOES_ON:
-            return replace(
-                now,
-                state=new,
-                row_visits=visits,
-                history=history,
-                verdict=result.verdict,
-                converged=True,
-            )
+            return stopped(verdict=result.verdict)
         ends, movement = is_at_rest(problem, now.before, at, new, sums, history)
         movements = (*now.movements, movement)
         self._report(len(history), sums.objective, movement)
@@ -174,14 +165,7 @@ class _Loop:
                 problem.stopping, movements, history, problem.rows, sums.magnitude
             )
         if not ends and not self.step.keeps_clusters and cycle_length(history) is not None:
-            return replace(
-                now,
-                state=new,
-                row_visits=visits,
-                history=history,
-                verdict=Verdict.CYCLE,
-                converged=True,
-            )
+            return stopped(verdict=Verdict.CYCLE)
         start = new
         if mixing is not None:
             start, mixing = self._anderson.next(mixing, at, new, sums)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from enum import Enum
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from .anderson import Mixing
+
+LastSweep: TypeAlias = tuple[State, Statistics]  # the state one sweep before, and its sums
 
 
 class Verdict(Enum):
@@ -56,12 +58,10 @@ class Step(Protocol):
         """True where clusters and their scales stay what they are from sweep to sweep."""
 
     def __call__(
-        self,
-        problem: Problem,
-        swept: SweepPass,
-        sums: Statistics,  # of that sweep, or of no rows where they are not needed
-        last: tuple[State, Statistics] | None,  # the state one sweep before, and its sums
-    ) -> StepResult: ...
+        self, problem: Problem, swept: SweepPass, sums: Statistics, last: LastSweep | None
+    ) -> StepResult:
+        """Return the next state; `sums`: of that sweep, or of no rows where they are not
+        needed."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +73,7 @@ class NextCentres:
     needs_sums: ClassVar[bool] = True
 
     def __call__(
-        self,
-        problem: Problem,
-        swept: SweepPass,
-        sums: Statistics,
-        last: tuple[State, Statistics] | None,
+        self, problem: Problem, swept: SweepPass, sums: Statistics, last: LastSweep | None
     ) -> StepResult:
         state = swept.state
         new, visits = problem.means(state, sums), 0
@@ -100,7 +96,7 @@ class SolverState:
     state: State
     at: State  # where the next sweep starts: `state`, or centres mixed from it and those before
     before: State | None = None  # where the last sweep started
-    last: tuple[State, Statistics] | None = None  # the same, with the sums it made
+    last: LastSweep | None = None
     mixing: Mixing | None = None
     history: tuple[float, ...] = ()  # objective at the centres each sweep started from
     movements: tuple[float, ...] = ()
@@ -177,8 +173,7 @@ class Solution:
     ended: bool  # by a callback
     # STUCK: no way led on from the last sweep but one, which this is
     verdict: Verdict = Verdict.GOES_ON
-    # the state one sweep ago, and the sums that made this one
-    last: tuple[State, Statistics] | None = None
+    last: LastSweep | None = None
     # the movement below which rounding let no centre come, where that ended the run
     floor: float | None = None
     # what swept, and may remember its last sweep, so that a further one takes less

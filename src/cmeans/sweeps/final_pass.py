@@ -251,6 +251,14 @@ class Assignment:
             return one_hot(self.labels, len(self.mass), like)
         return self.memberships
 
+    @classmethod
+    def of(
+        cls, sums: FinalSums, labels: Any, memberships: Any = None, nearest: Any = None, **more: Any
+    ) -> Assignment:
+        """Return what a last pass with these sums has said of the rows."""
+        totals = sums.objective, sums.total_distance, sums.mass
+        return cls(labels, memberships, nearest, *totals, empty=sums.empty, **more)
+
     def with_sums(self, sums: FinalSums, unit: float) -> Assignment:
         """Return the same with further sums, in the rows' unit of weight."""
         objective = self.objective + sums.objective * unit
@@ -286,16 +294,8 @@ def assign_all(
         sums = assign_into(whole, rows, space, rule, state, engine, reporter, moves)
         out = whole.outputs
         memberships = None if told else out.memberships
-        return Assignment(
-            out.labels,
-            memberships,
-            out.nearest,
-            sums.objective,
-            sums.total_distance,
-            sums.mass,
-            None,
-            out.clusters,
-            sums.empty,
+        return Assignment.of(
+            sums, out.labels, memberships=memberships, nearest=out.nearest, clusters=out.clusters
         )
     compact = CompactLabels(label_type(c))
     if not here and taker is None and rows.blocks.answers_stay:
@@ -303,18 +303,7 @@ def assign_all(
         final = FinalPass(left, rule, state, None if space is rows.space else space, moves)
         sums, kept = engine.keep(rows, LabelsPass(final))
         sums = sums.checked(rows.blocks.unit)
-        labels = kept.answer("labels")
-        return Assignment(
-            labels,
-            None,
-            None,
-            sums.objective,
-            sums.total_distance,
-            sums.mass,
-            sums.nowhere,
-            None,
-            sums.empty,
-        )
+        return Assignment.of(sums, kept.answer("labels"), nowhere=sums.nowhere)
     labels, done = rows.blocks.empty_labels(c), 0
 
     def keep(part: npt.NDArray[Any]) -> None:
@@ -333,9 +322,7 @@ def assign_all(
 
         sink = StreamSink(c, like, LabelsAnd(compact, function), keep_and_put, most)
     sums = assign_into(sink, rows, space, rule, state, engine, reporter, moves)
-    return Assignment(
-        labels, None, None, sums.objective, sums.total_distance, sums.mass, empty=sums.empty
-    )
+    return Assignment.of(sums, labels)
 
 
 def assign_into(

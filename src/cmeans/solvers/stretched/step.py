@@ -14,7 +14,7 @@ from ...sweeps.passes import SweepPass
 from ...sweeps.problem import Problem
 from ...sweeps.state import State
 from ...sweeps.statistics import Statistics
-from ..solution import StepResult
+from ..solution import LastSweep, StepResult
 from .shrinkage import Shrinkage
 from .volumes import FoundClusters, SweptSums, Volumes
 
@@ -31,11 +31,7 @@ class NextClusters:
     needs_sums: ClassVar[bool] = True
 
     def __call__(
-        self,
-        problem: Problem,
-        swept: SweepPass,
-        sums: Statistics,
-        last: tuple[State, Statistics] | None,
+        self, problem: Problem, swept: SweepPass, sums: Statistics, last: LastSweep | None
     ) -> StepResult:
         penalty = self.objective(sums, swept.state) - float(sums.spread.sum())
         return StepResult(
