@@ -183,8 +183,7 @@ class AdaptivePossibilisticCMeans(Plotting, BaseAdaptive):
 
     def _checked_alpha(self, estimator_name: str) -> float | None:
         """Return alpha, None for "auto"."""
-        automatic = isinstance(self.alpha, str) and self.alpha == "auto"
-        if automatic:
+        if is_auto(self.alpha):
             return None
         return real(self.alpha, "alpha", estimator_name, above=True, others='"auto" or ')
 

@@ -14,6 +14,7 @@ import numpy as np
 from ...data.arrays import Array, row_bytes
 from ...data.blocks import Blocks
 from ...rules import SparsePossibilistic
+from ...runtime.checks import is_auto
 from ...runtime.docstrings import describes_arguments
 from ...runtime.numerals import in_digits
 from ...runtime.user_warnings import ParameterWarning, warn
@@ -254,10 +255,8 @@ class BaseAdaptive(BaseCMeans):
     def _sparse_rule(self, automatic_share: float) -> SparsePossibilistic:
         """Return the checked rule; `automatic_share` is K of sparsity="auto"."""
         estimator_name = type(self).__name__
-        automatic = isinstance(self.sparsity, str) and self.sparsity == "auto"
-        if automatic:
-            sparsity = None
-        else:
+        sparsity = None
+        if not is_auto(self.sparsity):
             sparsity = real(self.sparsity, "sparsity", estimator_name, others='"auto" or ')
         p = real(self.p, "p", estimator_name)
         if not 0 < p < 1:

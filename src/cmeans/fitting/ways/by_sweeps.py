@@ -133,18 +133,14 @@ class BySweeps:
         is wanted, and where the clusters of some rows are known."""
         if swept.problem.known is not None:
             return None
-        if settings.search.method == "hierarchical":
-            return None
         if settings.search.method == "annealing":
             return Annealing(swept.population, settings.rng, swept.geometry.critical_temperature)
         return self._breathing(swept, settings.search.method, settings.rng)
 
     def _is_searched(self, method: str | None) -> bool:
         """Return whether a search looks for a better solution than that of the starts."""
-        init = vars(self).get("init")
-        if method == "hierarchical":
-            return False
-        return method is not None and (method != "auto" or isinstance(init, str))
+        drawn = isinstance(vars(self).get("init"), str)
+        return method not in (None, "hierarchical") and (method != "auto" or drawn)
 
     def _breathing(
         self, rows: Geometry | Swept, method: str | None, rng: np.random.RandomState
