@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import threadpoolctl
 
+import cmeans
+
 # of cmeans.datasets, by scikit-learn's fetchers
 FETCHED = {"covtype": "load_covtype", "mnist": "load_mnist"}
 
@@ -87,8 +89,9 @@ def header() -> str:
     if Path("/proc/cpuinfo").exists():
         model = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text())
         lines[0] = f"{model[1] if model else '?'}, " + lines[0]
-    names = ("cmeans", "numpy", "scipy", "scikit-learn", "scikit-fuzzy")
-    lines.append(", ".join(f"{name} {_version(name)}" for name in names))
+    names = ("numpy", "scipy", "scikit-learn", "scikit-fuzzy")
+    others = (f"{name} {_version(name)}" for name in names)
+    lines.append(", ".join((f"cmeans {cmeans.__version__}", *others)))
     for pool in threadpoolctl.threadpool_info():
         lines.append(
             f"{pool['user_api']}: {pool['internal_api']} {pool.get('version')} "

@@ -137,7 +137,7 @@ def ways(kind: str) -> dict[str, Fit]:
 def measure(
     kind: str, name: str, seeds: int, only: list[str] | None
 ) -> dict[str, list[list[float]]]:
-    """Objective and seconds of every seed, by way."""
+    """Objective and processor seconds of every seed, by way."""
     x, c = unit_interval(load(name), np.float64), CLUSTERS[name]
     found: dict[str, list[list[float]]] = {}
     for way, fit in ways(kind).items():
@@ -147,56 +147,64 @@ def measure(
             continue
         found[way] = []
         for seed in range(seeds):
-            started = time.perf_counter()
+            started = time.process_time()
             objective = fit(x, c, seed)
-            found[way].append([objective, time.perf_counter() - started])
+            found[way].append([objective, time.process_time() - started])
     return found
 
 
-def page(results: dict[str, dict[str, dict[str, list[list[float]]]]]) -> str:
-    """The page, from what is stored."""
+def page(results: dict[str, Any]) -> str:
+    """The page, from what is stored: a table for each kind, and for each machine and version that
+    sets of it were measured with."""
     lines = [
         "# Better optima",
         "",
-        "How far objectives end above the best known, and the seconds that takes: mean over seeds, "
-        "of sets with known clusters and",
-        "features in [0, 1]. Written by `python -m benchmarks.search`. `found` counts the fits "
+        "How far objectives end above the best known, and the processor seconds that takes, of all "
+        "threads together: mean over",
+        "seeds, of sets with known clusters and features in [0, 1]. Written by "
+        "`python -m benchmarks.search`. `found` counts the fits",
         "within .1% of the best known.",
-        "",
-        "    " + results["machine"].replace("\n", "\n    "),  # type: ignore[attr-defined]
     ]
     for kind, title in KINDS.items():
         if kind not in results:
             continue
-        sets = results[kind]
-        measured = {way for found in sets.values() for way in found}
-        columns = [way for way in ORDER if way in measured]
-        lines += ["", f"## {title}", ""]
-        other = results.get("machines", {}).get(kind)
-        if other is not None:
-            lines += ["Measured on", "", "    " + other.replace("\n", "\n    "), ""]  # type: ignore[attr-defined]
-        lines += [f"| set (clusters) | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
-        counts = dict.fromkeys(columns, (0, 0))
-        for name, found in sets.items():
-            best, cells = min(run[0] for runs in found.values() for run in runs), []
-            for way in columns:
-                runs = found.get(way, [])
-                if not runs:
-                    cells.append("-")
-                    continue
-                above, seconds = (
-                    statistics.mean(run[0] for run in runs) / best - 1.0,
-                    statistics.mean(run[1] for run in runs),
-                )
-                cells.append(f"{100 * above:.2f}%, {seconds:.2g} s")
-                good, all_of_them = counts[way]
-                counts[way] = (
-                    good + sum(run[0] <= WITHIN * best for run in runs),
-                    all_of_them + len(runs),
-                )
-            lines.append(f"| {name} ({CLUSTERS[name]}) | {' | '.join(cells)} |")
-        lines.append(f"| found | {' | '.join(f'{good} of {of}' for good, of in counts.values())} |")
+        lines += ["", f"## {title}"]
+        machines = {name: results["machines"][f"{kind} {name}"] for name in results[kind]}
+        for machine in dict.fromkeys(machines.values()):
+            sets = {
+                name: found for name, found in results[kind].items() if machines[name] == machine
+            }
+            lines += ["", "    " + machine.replace("\n", "\n    "), "", *_table(sets)]
     return "\n".join(lines) + "\n"
+
+
+def _table(sets: dict[str, dict[str, list[list[float]]]]) -> list[str]:
+    measured = {way for found in sets.values() for way in found}
+    columns = [way for way in ORDER if way in measured]
+    lines = [f"| set (clusters) | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+    counts = dict.fromkeys(columns, (0, 0))
+    for name, found in sets.items():
+        best, cells = min(run[0] for runs in found.values() for run in runs), []
+        for way in columns:
+            runs = found.get(way, [])
+            if not runs:
+                cells.append("-")
+                continue
+            above, seconds = (
+                statistics.mean(run[0] for run in runs) / best - 1.0,
+                statistics.mean(run[1] for run in runs),
+            )
+            cells.append(f"{100 * above:.2f}%, {seconds:.2g} s")
+            good, all_of_them = counts[way]
+            counts[way] = (
+                good + sum(run[0] <= WITHIN * best for run in runs),
+                all_of_them + len(runs),
+            )
+        lines.append(f"| {name} ({CLUSTERS[name]}) | {' | '.join(cells)} |")
+    return [
+        *lines,
+        f"| found | {' | '.join(f'{good} of {of}' for good, of in counts.values())} |",
+    ]
 
 
 def main() -> None:
@@ -221,7 +229,7 @@ def main() -> None:
     results = (
         json.loads(arguments.results.read_text(encoding="utf-8"))
         if arguments.results.exists()
-        else {"machine": header()}
+        else {"machines": {}}
     )
     for kind in [] if arguments.pages else arguments.kinds:
         for name in arguments.only:
@@ -231,8 +239,7 @@ def main() -> None:
             ]
             if wanted:
                 results[kind][name] = {**before, **measure(kind, name, arguments.seeds, wanted)}
-                if header() != results["machine"]:
-                    results.setdefault("machines", {})[kind] = header()
+                results["machines"][f"{kind} {name}"] = header()
                 arguments.results.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
                 print(kind, name, flush=True)
     (DOCS / "better_optima.md").write_text(page(results), encoding="utf-8")

@@ -7,7 +7,7 @@ and kept as they are.
 
 from __future__ import annotations
 
-import sys
+import argparse
 import warnings
 from pathlib import Path
 from typing import Any
@@ -224,11 +224,15 @@ def write(name: str, model: Any, rows: Any, folder: Path) -> None:
     cmeans.save(model, folder / f"{name}.safetensors", metadata=known)
 
 
-def main(folder: Path = FOLDER) -> None:
+def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, (model, rows) in MODELS.items():
         write(name, model, rows, folder)
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:]))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER)
+    main(parser.parse_args().folder)

@@ -27,7 +27,8 @@ def file(tmp_path: Path) -> Path:
     ]
     head = "id,spend,age,note,x,y,known"
     (tmp_path / "customers.csv").write_text("\n".join([head, *lines]))
-    (tmp_path / "later.csv").write_text("\n".join([head, *lines[:30]]))
+    later = "\n".join([head, *lines[:30]]).replace("says", "sagt für")  # told of, not raised
+    (tmp_path / "later.csv").write_text(later, encoding="cp1252")
     return tmp_path / "customers.csv"
 
 

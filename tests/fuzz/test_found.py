@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gzip
 import io
 import json
@@ -484,6 +485,26 @@ class TestStoredColumns:
         with pytest.warns(cmeans.DataWarning, match="left out: 'odd'"):
             rows = cmeans.read_table(file)
         np.testing.assert_array_equal(rows.read(0, 6)[:, 0], X[:6, 0])
+
+    def test_a_column_that_pyarrow_has_no_class_for(self, tmp_path: Path) -> None:
+        """Intervals of months, here those of a column of whole numbers: a KeyError."""
+        numbers = pa.record_batch({"x": X[:6, 0], "odd": np.arange(6, dtype=np.int32)})
+        schema, batch = ctypes.create_string_buffer(72), ctypes.create_string_buffer(80)
+        numbers._export_to_c(ctypes.addressof(batch), ctypes.addressof(schema))
+        months = ctypes.create_string_buffer(b"tiM")
+        children = ctypes.c_void_p.from_buffer(schema, 40).value  # of the C data interface
+        odd = ctypes.cast(children, ctypes.POINTER(ctypes.c_void_p))[1]
+        ctypes.c_void_p.from_address(odd).value = ctypes.addressof(months)
+        places = ctypes.addressof(batch), ctypes.addressof(schema)
+        with pa.ipc.new_file(
+            tmp_path / "x.arrow", (stored := pa.RecordBatch._import_from_c(*places)).schema
+        ) as out:
+            out.write_batch(stored)
+        with pytest.warns(cmeans.DataWarning, match=r"left out: 'odd' \(month_interval\)"):
+            rows = cmeans.read_table(tmp_path / "x.arrow")
+        np.testing.assert_array_equal(rows.read(0, 6)[:, 0], X[:6, 0])
+        with pytest.raises(RowsError, match=r"'odd' .* cannot give to Python \(month_interval\)"):
+            cmeans.read_table(tmp_path / "x.arrow", categorical=["odd"])
 
     def test_dates_beyond_all_that_are_counted(self, tmp_path: Path) -> None:
         """They came round, as other dates."""

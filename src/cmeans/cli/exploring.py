@@ -59,7 +59,9 @@ def explore(request: ExploreRequest, screen: Screen) -> dict[str, Any]:
     """Write the page of the rows of a file, and return the summary."""
     _check(request)
     beside = request.beside
-    fit = replace(request.fit, reading=beside.without_places())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # of columns, told when the rows are read
+        fit = replace(request.fit, reading=beside.without_places())
     request, watch = replace(request, fit=fit), Stopwatch()
     with told_warnings(screen) as warned:
         with watch.part("fit"):

@@ -20,7 +20,7 @@ from ..row_source import RowsError
 from .claims import check_columns
 from .discovery import IPC_FILE
 from .schema import Field, Header, Spelling, in_python
-from .tables import Block, FileTable
+from .tables import Block, FileTable, NotOfPythonError
 from .unchanged_files import StampedFile
 
 OWN = b"cmeans"  # the key in the metadata of files of results by row
@@ -243,7 +243,7 @@ def _block(batch: Any, header: Header, places: Sequence[int], first_row: int) ->
             length = sum(field.within == label for field in header.fields)
             lists[label] = list_values(batch.column(label), length, label, header.where, first_row)
     return [
-        values(batch.column(str(field.label)))
+        values(_column(batch, str(field.label), header))
         if field.within is None
         else lists[field.within][:, field.element]
         for field in fields
@@ -262,7 +262,17 @@ def _stored_name(header: Header, at: int) -> str:
 
 def _stored(batch: Any, header: Header, places: Sequence[int]) -> list[pa.Array]:
     """Return the columns at `places` of a header as they are stored."""
-    return [batch.column(_stored_name(header, at)) for at in places]
+    return [_column(batch, _stored_name(header, at), header) for at in places]
+
+
+def _column(batch: Any, name: str, header: Header) -> pa.Array:
+    try:
+        return batch.column(name)
+    except KeyError:  # the number of a type, such as of intervals of months
+        raise NotOfPythonError(
+            f"{header.where}: column {name!r} is of a type that PyArrow cannot give to Python "
+            f"({batch.schema.field(name).type}); leave it out."
+        ) from None
 
 
 class IpcTable(FileTable):

@@ -124,6 +124,10 @@ def python_values(column: Any) -> list[Any]:
         return [str(kind) if valid else None for valid in column.is_valid().to_pylist()]
 
 
+class NotOfPythonError(RowsError):
+    """A stored column that has no form in Python."""
+
+
 class FileTable(ABC):
     """One open file: its columns are known, its rows not yet read."""
 
@@ -162,7 +166,10 @@ class FileTable(ABC):
             found[at] = column[:rows].tolist()
         for at, field in enumerate(self.header.fields):
             if not field.numeric:
-                part: Any = next(self.columns([at]), [[]])[0][:rows]
+                try:
+                    part: Any = next(self.columns([at]), [[]])[0][:rows]
+                except NotOfPythonError:
+                    part = []
                 found[at] = python_values(part)
         return found
 
