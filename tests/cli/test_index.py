@@ -134,10 +134,35 @@ def test_probes_for_a_recall(cmeans: Command, vectors: Path, tmp_path: Path) -> 
         assert recall <= summary["recall_at_10"] <= 1
         assert 1 <= summary["probes"] <= 9
         assert 0 < summary["scanned"] <= 1
+        assert summary["queries"] == 60
+        assert f"more sweeps took {summary['probes']}" in summary["stopped"]
     added = cmeans("index", vectors, "--add", "--out", tmp_path / "out").summary
-    assert "probes" not in added  # which were those of the rows before
+    assert not {"probes", "stopped"} & set(added)  # which were those of the rows before
     ended = cmeans("index", vectors, "-c", 9, "--recall", 95, "--out", tmp_path / "other")
     assert "--recall 95: give a share" in refused(ended)
+    ended = cmeans("index", vectors, "-c", 600, "--recall", 0.9, "--out", tmp_path / "other")
+    assert "600 rows are too few beside 600 cells" in refused(ended)
+
+
+@pytest.mark.parametrize("words", [[], ["--balance", 1.2], ["--search", "hierarchical"]])
+def test_queries_are_left_out_of_the_training(
+    cmeans: Command, vectors: Path, tmp_path: Path, words: list[object]
+) -> None:
+    """Rows that are asked lie far away, and draw no centre to them."""
+    x, asked = np.load(vectors), np.linspace(0, 599, 60).astype(int)
+    x[asked] += 100
+    np.save(vectors, x)
+    out = tmp_path / "out"
+    summary = cmeans("index", vectors, "-c", 20, "--recall", 0.9, *words, "--out", out).summary
+    assert np.load(out / "centroids.npy").max() < 10
+    cells = np.load(out / "assignments.npy")
+    assert cells.min() >= 0
+    if "--balance" in words:
+        assert np.bincount(cells).max() <= 36
+        assert "as without --recall" in summary["stopped"]
+    else:
+        nearest = np.argmin(load(out / "model.safetensors").transform(x), axis=1)
+        np.testing.assert_array_equal(cells, nearest)
 
 
 def test_fewer_different_rows_than_cells(cmeans: Command, tmp_path: Path) -> None:

@@ -7,19 +7,18 @@ import pytest
 
 from cmeans import KernelKMeans
 from cmeans.evidence import probes
-from cmeans.evidence.probes import ProbeCurve
+from cmeans.evidence.probes import ProbeCurve, Queries, held_out
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 def test_curve_is_that_of_loops(metric, monkeypatch):
     monkeypatch.setattr(probes, "PRODUCTS", 400)  # several blocks of rows and of queries
-    monkeypatch.setattr(probes, "QUERIES", 20)
     x = np.random.default_rng(0).normal(size=(150, 5))
     model = KernelKMeans(9, kernel="linear", metric=metric, random_state=0).fit(x)
-    curve = ProbeCurve.of(model._known_table(x, None), model._state.centres, model.labels_)
+    rows, queries = model._known_table(x, None), np.linspace(0, 149, 20).astype(int)
+    curve = ProbeCurve.of(rows, model._state.centres, model.labels_, Queries.of(rows, queries))
     points = x / np.linalg.norm(x, axis=1, keepdims=True) if metric == "cosine" else x
     found, scanned = np.zeros(9), np.zeros(9)
-    queries = np.linspace(0, 149, 20).astype(int)
     for query in queries:
         apart = ((points - points[query]) ** 2).sum(axis=1)
         apart[query] = np.inf
@@ -40,7 +39,13 @@ def test_rows_in_no_cell_are_not_found():
     x = np.random.default_rng(1).normal(size=(60, 3))
     labels = np.arange(60) % 4 - 1
     model = KernelKMeans(3, kernel="linear", random_state=0).fit(x)
-    curve = ProbeCurve.of(model._known_table(x, None), model._state.centres, labels)
+    rows = model._known_table(x, None)
+    curve = ProbeCurve.of(rows, model._state.centres, labels, Queries.of(rows, np.arange(60)))
     assert 0.5 < curve.recall[-1] < 0.9
     assert curve.scanned[-1] == 45
     assert curve.probes(1.0) == 3
+
+
+def test_no_cell_misses_rows_that_are_held_out():
+    assert [len(held_out(n, 9)) for n in (20_000, 600, 15, 9)] == [500, 60, 1, 0]
+    np.testing.assert_array_equal(held_out(41, 38), [0, 20, 40])

@@ -70,7 +70,7 @@ def test_native_and_generic_passes_place_rows_alike(monkeypatch: pytest.MonkeyPa
     native = fitted(x, FIFTH)
     monkeypatch.setattr("cmeans.native.is_available", lambda: False)
     generic = fitted(x, FIFTH)
-    np.testing.assert_allclose(generic.objective_, native.objective_, rtol=0.02)
+    np.testing.assert_allclose(generic.objective_, native.objective_, rtol=0.05)
     counts = np.bincount(generic.labels_, minlength=MANY)
     assert counts.max() <= np.ceil(1.2 * 900 / MANY)
 

@@ -514,8 +514,8 @@ def index(
         float | None,
         option(
             RUN,
-            "Say how many of its nearest cells a query must look through to find such a share of "
-            "its ten nearest rows, as 500 rows of FILE are asked.",
+            "Sweep as long as queries find such a share of their ten nearest rows in fewer cells, "
+            "and say in how many; 500 rows of FILE are asked, which training leaves out.",
             metavar="NUMBER",
             shown=False,
         ),

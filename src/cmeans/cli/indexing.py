@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from .. import __version__
 from ..data.files.vectors import as_fvecs
-from ..evidence.probes import ProbeCurve
 from ..fitting.placement import Placement, place_rows
 from ..fitting.rows.finite import without_partial
 from ..persistence.model_file import save
@@ -26,6 +25,7 @@ from .fit_request import MODEL, SUMMARY, FitRequest
 from .fit_rows import prepared_rows, with_front
 from .fit_summary import metadata_of
 from .fitting import planned
+from .index_recall import TOLD, Cells, cells_for_recall
 from .methods import METHODS
 from .models import with_rows
 from .output.messages import in_options
@@ -51,7 +51,6 @@ OUTPUTS = {
     "summary": SUMMARY,
     "run": RUN,
 }
-PROBES = "probes", "recall_at_10", "scanned"
 IN_LEVELS = 256  # cells from which on they are made in two levels, unless it is told otherwise
 
 
@@ -99,11 +98,10 @@ def train_index(request: FitRequest, screen: Screen, recall: float | None = None
                 screen.progress(0.0),
                 screen.telling("cmeans.memory", in_options),
             ):
-                model = _trained(request.words, rows.x)
+                cells = _trained(request.words, rows.x, recall)
         with watch.part("write"):
+            model, assignments = cells.model, cells.labels.astype(np.int32)
             centroids = np.ascontiguousarray(model.cluster_centers_, np.float32)
-            assignments = np.asarray(model.labels_, np.int32)
-            told = {} if recall is None else _probes(model, rows.x, assignments, recall)
             _write(place / CENTROIDS, centroids)
             with writing_to(place / FVECS):
                 (place / FVECS).write_bytes(as_fvecs(centroids))
@@ -123,7 +121,7 @@ def train_index(request: FitRequest, screen: Screen, recall: float | None = None
             "seed": request.words["random_state"],
             "objective": model.objective_,
             **_sizes(assignments, len(centroids)),
-            **told,
+            **cells.told,
             "seconds": watch.seconds,
             "warnings": warned,
             "outputs": {name: str(request.out / file) for name, file in _outputs(request).items()},
@@ -160,7 +158,7 @@ def add_to_index(reading: ReadOptions, folder: Path, screen: Screen) -> dict[str
             "seconds": watch.seconds,
         }
         summary = former | own | found | {"objective": None, "warnings": warned}
-        for name in PROBES:  # of the rows before
+        for name in TOLD:  # of the rows before
             summary.pop(name, None)
         write_text(place / SUMMARY, as_json(summary) + "\n")
     return summary
@@ -191,36 +189,31 @@ def _check_files(request: FitRequest) -> None:
         refuse_left(request.out, [PACKED], SUMMARY, "--bits")
 
 
-def _trained(words: Mapping[str, Any], x: Any) -> Any:
-    """Return the fitted estimator. Where bounds of sizes gave several cells one centre, as equal
-    rows can be parted, there are no more cells than different rows."""
-    model = METHODS["hard"].made(words).fit(x)
-    if "sizes__most" in words and _different(model) < model.n_clusters_:
+def _trained(words: Mapping[str, Any], x: Any, recall: float | None) -> Cells:
+    """Return the fitted cells. Where bounds of sizes gave several cells one centre, as equal rows
+    can be parted, there are no more cells than different rows."""
+
+    def made(words: Mapping[str, Any]) -> Cells:
+        model = METHODS["hard"].made(words)
+        if recall is None:
+            return Cells(model.fit(x), np.asarray(model.labels_), {})
+        return cells_for_recall(model, x, recall, words.get("sizes__most"))
+
+    cells = made(words)
+    if "sizes__most" in words and _different(cells.model) < cells.model.n_clusters_:
         bounds = {"sizes__most", "sizes__of"}
         unbounded = {name: word for name, word in words.items() if name not in bounds}
         most = METHODS["hard"].made(unbounded).fit(x).n_clusters_  # which warns of fewer
-        if most < model.n_clusters_:
-            model = METHODS["hard"].made({**words, "n_clusters": most}).fit(x)
-    if alike := model.n_clusters_ - _different(model):
+        if most < cells.model.n_clusters_:
+            cells = made({**words, "n_clusters": most})
+    if alike := cells.model.n_clusters_ - _different(cells.model):
         warnings.warn(
             f"{alike:,} cells have the centre of another one, as a row is there more often than a "
             "cell may hold; leave out equal rows, or take a larger --balance.",
             DataWarning,
             stacklevel=2,
         )
-    return model
-
-
-def _probes(
-    model: Any, x: Any, assignments: npt.NDArray[np.int32], recall: float
-) -> dict[str, Any]:
-    """Return how many of its nearest cells a query must look through to find such a share of its
-    nearest rows, the share that it finds, and that of all rows which it then scans."""
-    rows, labels = model._known_table(x, None), assignments.astype(np.int64)
-    curve = ProbeCurve.of(rows, model._state.centres, labels)
-    probes = curve.probes(recall)
-    scanned = curve.scanned[probes - 1] / len(assignments)
-    return dict(zip(PROBES, (probes, curve.recall[probes - 1], scanned), strict=True))
+    return cells
 
 
 def _different(model: Any) -> int:

@@ -17,21 +17,43 @@ QUERIES = 500
 PRODUCTS = 2**21  # of queries and rows that are held at once
 
 
+def held_out(n_rows: int, n_cells: int) -> IntArray:
+    """Return the numbers of rows to ask that are left out of the training: evenly spaced, at most
+    a tenth of all, and none that a cell would miss."""
+    count = min(QUERIES, n_rows // 10, n_rows - n_cells)
+    return np.unique(np.linspace(0, n_rows - 1, max(count, 0)).astype(np.int64))
+
+
+@dataclass(frozen=True)
+class Queries:
+    """Rows that are asked for, and the nearest others of all."""
+
+    numbers: IntArray  # (q,)
+    nearest: IntArray  # (q, NEAREST)
+
+    @classmethod
+    def of(cls, rows: RepresentedRows, numbers: IntArray) -> Queries:
+        """Find the nearest others by all distances."""
+        x = rows.space.embed(rows.blocks.take(numbers))
+        return cls(numbers, _nearest_others(rows, numbers, x))
+
+
 @dataclass(frozen=True)
 class ProbeCurve:
     """Rows that queries find, and scan, as they look through more of their nearest cells."""
 
     recall: Float64  # (c,) share of the nearest rows that are in the nearest 1 ... c cells
     scanned: Float64  # (c,) mean number of rows in these
+    n_queries: int
 
     @classmethod
-    def of(cls, rows: RepresentedRows, centres: Centres, labels: IntArray) -> ProbeCurve:
-        """Return the curve of some of the rows, which are asked for the nearest others of all. Rows
-        of label -1 are in no cell."""
-        queries = np.unique(np.linspace(0, rows.n_rows - 1, QUERIES).astype(np.int64))
-        queries = queries[labels[queries] >= 0]
+    def of(
+        cls, rows: RepresentedRows, centres: Centres, labels: IntArray, asked: Queries
+    ) -> ProbeCurve:
+        """Return the curve of some queries. Rows of label -1 are in no cell, and not asked for."""
+        alive = labels[asked.numbers] >= 0
+        queries, cells = asked.numbers[alive], labels[asked.nearest[alive]]
         x = rows.space.embed(rows.blocks.take(queries))
-        cells = labels[_nearest_others(rows, queries, x)]
         c = len(centres)
         sizes = np.bincount(labels[labels >= 0], minlength=c)
         found, scanned = np.zeros(c), np.zeros(c)
@@ -43,11 +65,11 @@ class ProbeCurve:
             ranks = np.take_along_axis(rank, np.maximum(cells[a:b], 0), axis=1)
             found += np.bincount(ranks[cells[a:b] >= 0], minlength=c)
             scanned += np.cumsum(sizes[order], axis=1).sum(axis=0)
-        return cls(np.cumsum(found) / cells.size, scanned / len(queries))
+        return cls(np.cumsum(found) / cells.size, scanned / len(queries), len(queries))
 
     def probes(self, recall: float) -> int:
         """Return the fewest cells in which so large a share of the nearest rows is found."""
-        missing = 0.5 / QUERIES / NEAREST  # which is rounding
+        missing = 0.5 / self.n_queries / NEAREST  # which is rounding
         return min(int(np.searchsorted(self.recall, recall - missing)) + 1, len(self.recall))
 
 

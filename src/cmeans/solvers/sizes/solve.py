@@ -36,6 +36,7 @@ from ..multistart import (
 )
 from ..observer import Observer
 from ..solution import NEXT_CENTRES, Solution, StepResult
+from .apportioned import better_start
 from .assignment import WholeRows, assigned
 from .near import NearestClusters, PlacedRows, PlacingStep, near_prices, until_costs_stand
 from .prices import SLACK, SizeBounds, SizeLimits, cooled, solve_prices
@@ -213,8 +214,20 @@ class Sized(Solving):
             )
         if self.are_placed(within):
             within = until_costs_stand(within)
+            first = first if runs.search is None else first[-1:]  # one run, from the plain solution
+            first, visited = self._apportioned(first, within)
+            visits += visited
         best = best_of(first, len(first), within, observer, schedule=schedule, solver=self)
         return within, replace(best, row_visits=visits + best.row_visits)
+
+    def _apportioned(self, first: list[Centres], problem: Problem) -> tuple[list[Centres], int]:
+        """Return starts that cost less where clusters of too many rows have several centres, and
+        rows visited; given ones, and those for bounds that differ, as they are."""
+        bounds = self.bounds(problem)
+        if not self.matched or np.ptp(bounds.low) or np.ptp(bounds.high):
+            return first, 0
+        better = [better_start(problem, centres, bounds) for centres in first]
+        return [centres for centres, _ in better], sum(visited for _, visited in better)
 
     def _as_final(self, rule: Rule, state: State, sums: Statistics | None) -> tuple[Rule, State]:
         """Return an interrupted plain run as one without bounds that hold."""
@@ -299,10 +312,13 @@ class Sized(Solving):
         """Return the state with its last prices, the rows in their clusters, and rows visited:
         where they are few enough the cheapest of all assignments."""
         centres = state.centres
-        rows = NearestClusters.of(problem, State(centres, np.zeros(len(centres))), space=space)
+        repaired = problem.n_rows * len(centres) <= REPAIRED
+        # a price that is nearly right shows which clusters matter, and saves moves
+        known = state if repaired else State(centres, np.zeros(len(centres)))
+        rows = NearestClusters.of(problem, known, space=space)
         prices, _ = near_prices(problem, rows, bounds, state.known_scales(), first=False)
         state, visits = State(centres, prices), 2 * problem.n_rows
-        if problem.n_rows * len(centres) > REPAIRED:
+        if not repaired:
             return state, PlacedRows.of(problem, rows, bounds, state), visits
         found = assigned(problem, problem.rule, bounds, state, np.inf, space)
         whole = WholeRows.of_equal(found, bounds)

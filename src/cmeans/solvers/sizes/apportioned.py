@@ -1,0 +1,77 @@
+"""Centres in proportion to the rows about them: starts for clusters of bounded sizes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...data.arrays import Float64, IntArray
+from ...spaces.centres import Centres
+from ...sweeps.problem import Problem
+from ...sweeps.state import State
+from .near import NearestClusters, PlacedRows, near_prices
+from .prices import SizeBounds
+
+
+def better_start(problem: Problem, centres: Centres, bounds: SizeBounds) -> tuple[Centres, int]:
+    """Return the centres, or some in proportion to their rows where these cost less once rows are
+    placed, and rows visited. Bounds are the same for all clusters."""
+    other = apportioned(problem, centres, bounds)
+    if other is None:
+        return centres, problem.n_rows
+    costs = [_placed_cost(problem, one, bounds) for one in (centres, other)]
+    return (other if costs[1] < costs[0] else centres), 3 * problem.n_rows
+
+
+def apportioned(problem: Problem, centres: Centres, bounds: SizeBounds) -> Centres | None:
+    """Return as many centres, of which clusters of too many rows have several, and the lightest
+    none; None where that changes nothing, or too few rows differ.
+
+    Where there are several they are rows of the cluster, at evenly spaced ranks of their distances
+    to the old centre.
+    """
+    c = len(centres)
+    nearest = NearestClusters.of(problem, State(centres, np.zeros(c)), 1)
+    labels, d2 = nearest.clusters[:, 0], nearest.d2[:, 0]
+    sizes = np.bincount(labels, nearest.weight, c)
+    numbers = seats(sizes, float(bounds.high[0]))
+    # rows at one distance are mostly equal: one of them is enough
+    weighs = np.flatnonzero((nearest.weight > 0) & (numbers[labels] > 1))
+    _, first = np.unique(np.stack([labels[weighs], d2[weighs]]), axis=1, return_index=True)
+    rows = weighs[first]
+    counts = np.bincount(labels[rows], minlength=c)
+    ends = np.cumsum(counts)
+    several = np.flatnonzero(numbers > 1)
+    if not len(several) or (counts < numbers)[several].any():
+        return None
+    chosen = [
+        rows[ends[j] - counts[j] + (2 * np.arange(numbers[j]) + 1) * counts[j] // (2 * numbers[j])]
+        for j in several
+    ]
+    drawn = np.concatenate(chosen)
+    new = problem.space.embed(problem.rows.blocks.take(drawn), drawn)
+    return Centres.stack([centres[np.flatnonzero(numbers == 1)], new])
+
+
+def seats(sizes: Float64, most: float) -> IntArray:
+    """Return numbers of centres (c,), c of them together: as long as a centre has more than `most`
+    rows, those of the cluster with most for each go from the lightest cluster to it, if one more
+    leaves each of them more rows than the lightest has (D'Hondt's highest averages)."""
+    numbers, lightest = np.ones(len(sizes), np.intp), iter(np.argsort(sizes, kind="stable"))
+    for light in lightest:
+        heavy = int(np.argmax(sizes / np.maximum(numbers, 1) * (numbers > 0)))
+        if sizes[heavy] <= most * numbers[heavy] or numbers[light] > 1:
+            break
+        if sizes[heavy] <= sizes[light] * (numbers[heavy] + 1):
+            break
+        numbers[heavy] += 1
+        numbers[light] = 0
+    return numbers
+
+
+def _placed_cost(problem: Problem, centres: Centres, bounds: SizeBounds) -> float:
+    """Return the cost of rows that are placed within the bounds."""
+    none = np.zeros(len(centres))
+    rows = NearestClusters.of(problem, State(centres, none))
+    prices, _ = near_prices(problem, rows, bounds, none, first=True)
+    placed = PlacedRows.of(problem, rows, bounds, State(centres, prices))
+    return float(placed.d2 @ rows.weight.astype(np.float64))
