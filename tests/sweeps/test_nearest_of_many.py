@@ -12,7 +12,7 @@ from cmeans.data.blocks import Blocks
 from cmeans.spaces import EuclideanSpace
 from cmeans.sweeps import nearest, nearest_of_many
 from cmeans.sweeps.centre_groups import CentreGroups
-from cmeans.sweeps.nearest_of_many import NearestSearch
+from cmeans.sweeps.nearest_of_many import NearestSearch, ProbedSearch
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
 from contracts.arrays import DTYPES
@@ -72,6 +72,30 @@ def test_groups_change_no_bit(dtype, kind, way, monkeypatch):
     tied = size * (1e-4 if dtype == "float32" else 1e-12)
     own = by_differences[np.arange(len(x)), labels]
     assert (own <= by_differences.min(axis=1) + tied).all()
+
+
+@pytest.mark.parametrize("probes", [1, 2, 3])
+def test_probes_look_through_the_groups_of_the_nearest_middles(probes):
+    x, v = rows_and_centres("flat", "float64")
+    space = EuclideanSpace.about(x, np.ones(len(x)))
+    rows = RepresentedRows(space, Blocks(x, np.ones(len(x))), 0)
+    state = State(space.at(v))
+    search = ProbedSearch(np.dtype("float64"), probes)
+    near = np.concatenate(
+        [
+            search(rows, state, here)
+            for task in range(rows.n_tasks)
+            for here in rows.native_task(task)
+        ]
+    )
+    groups = CentreGroups.of(state.centres.coordinates)
+    assert len(groups) == 3
+    moved = x - x.mean(axis=0)
+    apart = ((moved[:, None] - groups.middles) ** 2).sum(axis=2)
+    probed = np.argsort(apart, axis=1)[:, :probes]
+    d2 = ((x[:, None] - v) ** 2).sum(axis=2)
+    d2[~(groups.group[None, :, None] == probed[:, None]).any(axis=2)] = np.inf
+    assert np.array_equal(near, d2.argmin(axis=1))
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
