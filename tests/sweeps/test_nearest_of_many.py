@@ -12,7 +12,7 @@ from cmeans.data.blocks import Blocks
 from cmeans.spaces import EuclideanSpace
 from cmeans.sweeps import nearest, nearest_of_many
 from cmeans.sweeps.centre_groups import CentreGroups
-from cmeans.sweeps.nearest_of_many import NearestSearch, ProbedSearch
+from cmeans.sweeps.nearest_of_many import NearestSearch
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
 from contracts.arrays import DTYPES
@@ -80,14 +80,8 @@ def test_probes_look_through_the_groups_of_the_nearest_middles(probes):
     space = EuclideanSpace.about(x, np.ones(len(x)))
     rows = RepresentedRows(space, Blocks(x, np.ones(len(x))), 0)
     state = State(space.at(v))
-    search = ProbedSearch(np.dtype("float64"), probes)
-    near = np.concatenate(
-        [
-            search(rows, state, here)
-            for task in range(rows.n_tasks)
-            for here in rows.native_task(task)
-        ]
-    )
+    search = NearestSearch(np.dtype("float64"), probes)
+    near = np.concatenate([search(rows, state, task)[0] for task in range(rows.n_tasks)])
     groups = CentreGroups.of(state.centres.coordinates)
     assert len(groups) == 3
     moved = x - x.mean(axis=0)

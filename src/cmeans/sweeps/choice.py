@@ -265,10 +265,13 @@ def costs_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> CostsFuncti
     return NativeCosts(rule, numpy_dtype(rows.blocks.x))
 
 
-def nearest_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> NearestFunction:
-    """The nearest centres of represented rows."""
+def nearest_for(
+    rows: RepresentedRows, rule: Rule, n_clusters: int, probes: int = 0
+) -> NearestFunction:
+    """The nearest centres of represented rows; `probes` as of `sweep_for`."""
     if searches(rows.space, rows.blocks, rule, n_clusters):
-        return NearestSearch(numpy_dtype(rows.blocks.x))
+        probed = probing_pays(rows.space, rows.blocks, rule, n_clusters)
+        return NearestSearch(numpy_dtype(rows.blocks.x), probes if probed else 0)
     if not sweeps_are_native(rows.space, rows.blocks, rule, n_clusters):
         return generic.nearest_rows
     return NativeNearest(numpy_dtype(rows.blocks.x))

@@ -102,11 +102,9 @@ class _FoundSums:
 
 
 class _Finder:
-    """Finds the nearest centres of rows."""
+    """Finds the nearest centres of rows; with `probes`, among so many groups of them."""
 
-    def __init__(self, dtype: Any, *, probes: int = 0) -> None:
-        """`probes`: groups of centres that are looked through for each row; 0: all that may hold
-        the nearest."""
+    def __init__(self, dtype: Any, probes: int = 0) -> None:
         make = partial(probed_groups, probes) if probes else grouped_where_it_pays
         self._cache, self._groups = SearchCache(), StateCache(make)
         self._through_all = native.function("assign_nearest", dtype, (*SEARCHED, FOUND), INT)
@@ -161,35 +159,25 @@ class NearestAssign:
 
 
 class NearestSearch:
-    """The nearest centre of each of one task's rows, and the squared distance to it."""
+    """The nearest centre of each row, and the squared distance to it; with `probes`, the nearest of
+    those in so many groups whose middles are nearest."""
 
-    def __init__(self, dtype: Any) -> None:
-        self._finder = _Finder(dtype)
+    def __init__(self, dtype: Any, probes: int = 0) -> None:
+        self._finder = _Finder(dtype, probes)
 
     def __call__(self, rows: RepresentedRows, state: State, task: int) -> tuple[IntArray, Float64]:
-        sums = _FoundSums(len(state.centres), rows.space.size)
-        labels, distances = [], []
-        for here in rows.native_task(task):
-            labels.append(np.empty(len(here), np.int64))
-            distances.append(np.empty(len(here)))
-            to = sums.argument(labels[-1], distances[-1], None)
-            self._finder.find(rows, rows.space, state, here, to)
-        return np.concatenate(labels), np.concatenate(distances)
+        found = [self.of_block(rows, state, here) for here in rows.native_task(task)]
+        labels, distances = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return labels, distances
 
-
-class ProbedSearch:
-    """A near centre of each row of a block: the nearest of those in the few groups whose middles
-    are nearest."""
-
-    def __init__(self, dtype: Any, probes: int) -> None:
-        self._finder = _Finder(dtype, probes=probes)
-
-    def __call__(self, rows: RepresentedRows, state: State, here: NativeRows) -> IntArray:
-        sums = _FoundSums(len(state.centres), rows.space.size)
+    def of_block(
+        self, rows: RepresentedRows, state: State, here: NativeRows
+    ) -> tuple[IntArray, Float64]:
+        """Return the same of one block."""
         labels, distances = np.empty(len(here), np.int64), np.empty(len(here))
-        to = sums.argument(labels, distances, None)
-        self._finder.find(rows, rows.space, state, here, to)
-        return labels
+        sums = _FoundSums(len(state.centres), rows.space.size)  # as long as they are written to
+        self._finder.find(rows, rows.space, state, here, sums.argument(labels, distances, None))
+        return labels, distances
 
 
 def probed_groups(probes: int, rows: RepresentedRows, space: Space, state: State) -> _Grouped:
