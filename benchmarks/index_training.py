@@ -2,7 +2,9 @@
 superkmeans, faiss and scikit-learn, in one process and in turns.
 
 Flat trainers make as many sweeps over all rows, each from the start that it draws itself; those in
-levels do what they do by default. The objective is judged apart from all of them, on a sample.
+levels do what they do by default. Times are those of training alone, and with the labels of all
+rows, for which superkmeans and faiss are asked apart, and which scikit-learn's trainers find as
+they train. The objective is judged apart from all of them, on a sample.
 
     pip install superkmeans==0.2.0 faiss-cpu
     python -m benchmarks.index_training --rows 1000000 --columns 128 --clusters 4096
@@ -15,6 +17,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from statistics import median
 
 import numpy as np
@@ -22,6 +25,7 @@ from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.metrics import pairwise_distances_argmin
 
 from cmeans import KernelKMeans
+from cmeans.runtime.progress import Progress, listening
 
 from .harness import header
 from .many_clusters import mixture
@@ -32,45 +36,71 @@ ROWS = {  # what rows are like
     "uniform": lambda n, d: np.random.default_rng(0).random((n, d), np.float32),
 }
 
-Train = Callable[[], np.ndarray]
+
+class Watch:
+    """Seconds and processor seconds since it was made."""
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter(), time.process_time()
+
+    def read(self) -> tuple[float, float]:
+        """Return both."""
+        return time.perf_counter() - self._began[0], time.process_time() - self._began[1]
 
 
-def trainers(x: np.ndarray, c: int, sweeps: int, threads: int) -> dict[str, Train]:
-    """Functions that return centres."""
+Played = tuple[np.ndarray, tuple[float, float]]  # what is found, and when the training was over
+Play = Callable[[Watch], Played]
+
+
+def trainers(x: np.ndarray, c: int, sweeps: int, threads: int) -> dict[str, Play]:
+    """Functions that return centres, after the labels of all rows are known too."""
     import faiss
     from superkmeans import SuperKMeans
 
-    def ours(**words: object) -> np.ndarray:
+    def ours(watch: Watch, **words: object) -> Played:
         model = KernelKMeans(c, kernel="linear", n_jobs=threads, random_state=0, **words)
-        return model.fit(x).cluster_centers_
+        trained = []
 
-    def superkmeans(**words: object) -> np.ndarray:
-        return SuperKMeans(c, x.shape[1], n_threads=threads, seed=0, **words).train(x)
+        def note(progress: Progress) -> None:
+            if progress.stage != "assign":
+                trained[:] = [watch.read()]
 
-    def by_faiss() -> np.ndarray:
+        with listening(note):
+            model.fit(x)
+        return model.cluster_centers_, trained[0]
+
+    def superkmeans(watch: Watch, **words: object) -> Played:
+        model = SuperKMeans(c, x.shape[1], n_threads=threads, seed=0, **words)
+        centres, trained = model.train(x), watch.read()
+        model.assign_training_points(x, centres)
+        return centres, trained
+
+    def by_faiss(watch: Watch) -> Played:
         most = {"min_points_per_centroid": 1, "max_points_per_centroid": len(x)}
         model = faiss.Kmeans(x.shape[1], c, niter=sweeps, seed=0, **most)
         model.train(x)
-        return model.centroids
+        trained = watch.read()
+        model.index.search(x, 1)
+        return model.centroids, trained
 
-    def sklearn(kind: type, **words: object) -> np.ndarray:
+    def sklearn(watch: Watch, kind: type, **words: object) -> Played:
         model = kind(c, init="random", n_init=1, max_iter=sweeps, tol=0, random_state=0, **words)
-        return model.fit(x).cluster_centers_
+        return model.fit(x).cluster_centers_, watch.read()
 
     whole = {"sampling_fraction": 1.0, "max_points_per_cluster": len(x)}
     flat = {"hierarchical": False, "iters": sweeps, "early_termination": False, "tol": 0.0}
     return {
-        "cmeans flat": lambda: ours(search=None, max_iter=sweeps, tol=0.0),
-        "superkmeans flat": lambda: superkmeans(**flat, **whole),
-        "cmeans hierarchical": lambda: ours(search="hierarchical"),
-        "superkmeans hierarchical": lambda: superkmeans(hierarchical=True),
+        "cmeans flat": partial(ours, search=None, max_iter=sweeps, tol=0.0),
+        "superkmeans flat": partial(superkmeans, **flat, **whole),
+        "cmeans hierarchical": partial(ours, search="hierarchical"),
+        "superkmeans hierarchical": partial(superkmeans, hierarchical=True),
         "faiss": by_faiss,
-        "KMeans": lambda: sklearn(KMeans),
-        "MiniBatchKMeans": lambda: sklearn(MiniBatchKMeans, batch_size=4 * c),
+        "KMeans": partial(sklearn, kind=KMeans),
+        "MiniBatchKMeans": partial(sklearn, kind=MiniBatchKMeans, batch_size=4 * c),
     }
 
 
-def searchers(x: np.ndarray, v: np.ndarray, threads: int) -> dict[str, Train]:
+def searchers(x: np.ndarray, v: np.ndarray, threads: int) -> dict[str, Play]:
     """Functions that return the nearest of centres v."""
     import faiss
 
@@ -78,11 +108,12 @@ def searchers(x: np.ndarray, v: np.ndarray, threads: int) -> dict[str, Train]:
     model = KernelKMeans(len(v), kernel="linear", **words).fit(v)  # each of them is its own mean
     flat = faiss.IndexFlatL2(x.shape[1])
     flat.add(np.ascontiguousarray(v))
-    return {
+    found: dict[str, Callable[[], np.ndarray]] = {
         "cmeans": lambda: model.predict(x),
         "faiss": lambda: flat.search(x, 1)[1][:, 0],
         "scikit-learn": lambda: pairwise_distances_argmin(x, v),
     }
+    return {name: lambda watch, of=of: (of(), watch.read()) for name, of in found.items()}
 
 
 def objective(x: np.ndarray, centres: np.ndarray) -> float:
@@ -119,23 +150,25 @@ def main() -> None:
         players = trainers(x, c, options.sweeps, threads)
     players = {name: play for name, play in players.items() if name in (options.of or players)}
     KernelKMeans(2, kernel="linear", max_iter=1).fit(x[:100])  # loads what it needs
-    seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in players}
+    seconds: dict[str, list[tuple[float, ...]]] = {name: [] for name in players}
     results = {}
     for _ in range(options.turns):
         for name, play in players.items():
-            began, processor = time.perf_counter(), time.process_time()
-            results[name] = play()
-            took = time.perf_counter() - began, time.process_time() - processor
-            seconds[name].append(took)
-            print(f"  {name}: {took[0]:.1f} s", flush=True)
+            watch = Watch()
+            results[name], trained = play(watch)
+            seconds[name].append((*trained, *watch.read()))
+            print(f"  {name}: {seconds[name][-1][2]:.1f} s", flush=True)
     first = next(iter(results))
     said = "equal labels" if options.predict else "objective"
-    print(f"\n| | s | processor s | over {first} | {said} |\n|---|---|---|---|---|")
+    print(
+        f"\n| | s, training alone | processor s | s, with labels | processor s | over {first} | "
+        f"{said} |\n|---|---|---|---|---|---|---|"
+    )
     for name, result in results.items():
-        wall, processor = (median(column) for column in zip(*seconds[name], strict=True))
-        ratio = median(a[0] / b[0] for a, b in zip(seconds[name], seconds[first], strict=True))
+        times = " | ".join(f"{median(of):.1f}" for of in zip(*seconds[name], strict=True))
+        ratio = median(a[2] / b[2] for a, b in zip(seconds[name], seconds[first], strict=True))
         worth = (result == results[first]).mean() if options.predict else objective(x, result)
-        print(f"| {name} | {wall:.1f} | {processor:.1f} | {ratio:.2f} | {worth:.5g} |")
+        print(f"| {name} | {times} | {ratio:.2f} | {worth:.5g} |")
 
 
 if __name__ == "__main__":

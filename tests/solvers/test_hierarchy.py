@@ -12,7 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans
+from cmeans.solvers import hierarchy
 from cmeans.solvers.cells import shares
+from cmeans.sweeps import choice
 
 TRAINERS: dict[str, dict[str, Any]] = {
     "flat": {"search": None},
@@ -54,6 +56,27 @@ def test_bits_are_those_of_one_thread_and_of_a_file(c: int, tmp_path: Path) -> N
     for other in (two, stored):
         np.testing.assert_array_equal(other.cluster_centers_, one.cluster_centers_)
         np.testing.assert_array_equal(other.labels_[:], one.labels_)
+
+
+def test_sweeps_probe_few_groups_of_many_clusters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng, c = np.random.default_rng(2), 300
+    x = (rng.normal(size=(5000, 8)) @ rng.normal(size=(8, 140))).astype(np.float32)
+    full = trained("hierarchical", x, c, tol=0.0)
+    monkeypatch.setattr(choice, "LEAST_PROBED", c)
+    monkeypatch.setattr(hierarchy, "PROBES", 2)
+    probed = trained("hierarchical", x, c, tol=0.0)
+    assert (full.n_iter_, probed.n_iter_) == (2, 4)
+    assert probed.objective_ <= 1.01 * full.objective_
+    assert np.bincount(probed.labels_, minlength=c).min() > 0
+    assert np.array_equal(probed.labels_, probed.predict(x))
+    np.save(tmp_path / "x.npy", x)
+    words = {"kernel": "linear", "search": "hierarchical", "random_state": 0, "tol": 0.0}
+    for given in (x, tmp_path / "x.npy"):
+        other = KernelKMeans(c, n_jobs=2, **words).fit(given)
+        np.testing.assert_array_equal(other.cluster_centers_, probed.cluster_centers_)
+        np.testing.assert_array_equal(other.labels_[:], probed.labels_)
 
 
 def test_soft_rules_begin_there() -> None:

@@ -74,6 +74,24 @@ def test_groups_change_no_bit(dtype, kind, way, monkeypatch):
     assert (own <= by_differences.min(axis=1) + tied).all()
 
 
+@pytest.mark.parametrize("probes", [1, 2, 3])
+def test_probes_look_through_the_groups_of_the_nearest_middles(probes):
+    x, v = rows_and_centres("flat", "float64")
+    space = EuclideanSpace.about(x, np.ones(len(x)))
+    rows = RepresentedRows(space, Blocks(x, np.ones(len(x))), 0)
+    state = State(space.at(v))
+    search = NearestSearch(np.dtype("float64"), probes)
+    near = np.concatenate([search(rows, state, task)[0] for task in range(rows.n_tasks)])
+    groups = CentreGroups.of(state.centres.coordinates)
+    assert len(groups) == 3
+    moved = x - x.mean(axis=0)
+    apart = ((moved[:, None] - groups.middles) ** 2).sum(axis=2)
+    probed = np.argsort(apart, axis=1)[:, :probes]
+    d2 = ((x[:, None] - v) ** 2).sum(axis=2)
+    d2[~(groups.group[None, :, None] == probed[:, None]).any(axis=2)] = np.inf
+    assert np.array_equal(near, d2.argmin(axis=1))
+
+
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 def test_predict_in_groups(metric, monkeypatch):
     x, v = rows_and_centres("clusters", "float64")

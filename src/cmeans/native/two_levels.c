@@ -2,7 +2,9 @@
  *
  * No centre of a group is nearer to a row than the middle is, less the group's radius. Centres of the groups that this leaves are bounded along
  * the directions of search.h or, where there are none, by products of all columns, which are fast and round otherwise; what is open then, a few
- * centres of each row, is measured as everywhere. So neither groups nor those products change a result. */
+ * centres of each row, is measured as everywhere. So neither groups nor those products change a result.
+ *
+ * Sweeps that need not be exact probe a few groups, those of the nearest middles, and no others. */
 #include "found.h"
 
 #define PAIR (2 * LANES) /* centres that are bounded together */
@@ -14,6 +16,7 @@ struct groups {
     const int32_t *number; /* (panels, LANES) of these centres; below 0 where there is none */
     const int64_t *first;  /* (count + 1,) first pair of panels of each group */
     int64_t count;
+    int64_t probes;        /* groups that a row looks through at most */
     double margin;         /* share of k(x, x) + |v|^2 by which rounding may change products of all columns */
 };
 
@@ -23,17 +26,19 @@ struct grouped {
     const struct groups *groups;
     uint8_t *row;       /* (groups, TILE) rows of the tile that look through each group */
     int32_t *rows;      /* (groups,) how many they are */
+    int32_t *open;      /* (groups,) groups that may hold the nearest centre of one row */
     int32_t home[TILE]; /* group of the nearest middle */
     void *memory;
 };
 
 static int new_grouped(struct grouped *g, const struct search *search, const struct groups *groups) {
     g->search = search, g->groups = groups;
-    g->memory = malloc((size_t)groups->count * (TILE + sizeof(int32_t)));
+    g->memory = malloc((size_t)groups->count * (TILE + 2 * sizeof(int32_t)));
     if (g->memory == NULL)
         return 0;
     g->rows = g->memory;
-    g->row = (uint8_t *)(g->rows + groups->count);
+    g->open = g->rows + groups->count;
+    g->row = (uint8_t *)(g->open + groups->count);
     if (new_search_of(&g->s, search, TILE, groups->count))
         return 1;
     free(g->memory);
@@ -121,21 +126,46 @@ static void meet_middles(struct grouped *g, int64_t count) {
 
 INLINE void join(struct grouped *g, int64_t group, int64_t i) { g->row[group * TILE + g->rows[group]++] = (uint8_t)i; }
 
-/* Rows join the groups, other than those of their nearest middles, that may hold a centre nearer than the one that is known. */
-static void join_others(struct grouped *g, int64_t count) {
+/* The groups, other than that of its nearest middle, that may hold a centre nearer to row i than the one that is known; their number. */
+static int64_t find_open(struct grouped *g, int64_t i) {
     struct searched *s = &g->s;
-    for (int64_t i = 0; i < count; i++) {
-        const real *low = s->low + i * s->width, margin = margin_of_products(g, i);
-        const lanes reach = all((real)sqrt((double)(s->d2[i] + margin))), more = all((real)(1 + g->search->rounding)), less_than = all(margin);
-        for (int64_t first = 0; first < s->clusters; first += LANES) {
-            const lanes within = multiply(add(load(g->groups->radius + first), reach), more);
-            uint64_t open = bits_of(less(multiply(within, within), subtract(load(low + first), less_than))) ^ ALL_LANES;
-            for (; open != 0; open &= open - 1) {
-                const int64_t group = first + __builtin_ctzll(open);
-                if (group < s->clusters && group != g->home[i])
-                    join(g, group, i);
-            }
+    const real *low = s->low + i * s->width, margin = margin_of_products(g, i);
+    const lanes reach = all((real)sqrt((double)(s->d2[i] + margin))), more = all((real)(1 + g->search->rounding)), less_than = all(margin);
+    int64_t count = 0;
+    for (int64_t first = 0; first < s->clusters; first += LANES) {
+        const lanes within = multiply(add(load(g->groups->radius + first), reach), more);
+        uint64_t open = bits_of(less(multiply(within, within), subtract(load(low + first), less_than))) ^ ALL_LANES;
+        for (; open != 0; open &= open - 1) {
+            const int32_t group = (int32_t)(first + __builtin_ctzll(open));
+            if (group < s->clusters && group != g->home[i])
+                g->open[count++] = group;
         }
+    }
+    return count;
+}
+
+/* Put the `few` of the open groups whose middles are nearest to row i before the others. */
+static void nearest_first(struct grouped *g, int64_t i, int64_t few, int64_t count) {
+    const real *low = g->s.low + i * g->s.width;
+    for (int64_t k = 0; k < few; k++) {
+        int64_t nearest = k;
+        for (int64_t l = k + 1; l < count; l++)
+            if (low[g->open[l]] < low[g->open[nearest]])
+                nearest = l;
+        const int32_t group = g->open[nearest];
+        g->open[nearest] = g->open[k], g->open[k] = group;
+    }
+}
+
+/* Rows join the groups that are open to them, or the nearest of these. */
+static void join_others(struct grouped *g, int64_t count) {
+    const int64_t few = g->groups->probes - 1;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t open = find_open(g, i);
+        if (few < open)
+            nearest_first(g, i, few, open);
+        for (int64_t k = 0; k < at_most(few, open); k++)
+            join(g, g->open[k], i);
     }
 }
 

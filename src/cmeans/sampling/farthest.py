@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..engines import NumberedPass, Pass
 from ..engines.base import Sum
 from ..rules import Rule
 from ..spaces.centres import Centres
-from ..sweeps.choice import nearest_for
+from ..sweeps.choice import NearestFunction, nearest_for
 from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
@@ -93,8 +93,8 @@ class _FarSearch:
         return self._fold(_WeightsPass(*self._to, search))
 
     @property
-    def _to(self) -> tuple[Rule, tuple[State, ...]]:
-        return self._problem.rule, self._centres
+    def _to(self) -> tuple[Rule, tuple[State, ...], int]:
+        return self._problem.rule, self._centres, self._problem.probes
 
     def _fold(self, over: Pass[Any]) -> Any:
         total, self._kept = self._problem.engine.keep(self._problem.rows, over, self._kept)
@@ -108,6 +108,8 @@ class _Distances:
     least: Float64  # (n,)
     known: IntArray  # (tasks,) number of sets of centres that those of a task know of
     most: Float64  # (tasks,) the largest of those of a task when it was last asked for
+    # by the numbers of sets between which their centres came
+    searches: dict[tuple[int, int], tuple[NearestFunction, State]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,7 @@ class _DistancesPass(Pass[Sum]):
 
     rule: Rule
     centres: tuple[State, ...]
+    probes: int  # as of `Problem`
 
     def begin(self, rows: RepresentedRows) -> _Distances:
         return _Distances(
@@ -129,14 +132,24 @@ class _DistancesPass(Pass[Sum]):
     ) -> tuple[Float64, Float64]:
         """Return the distances of the rows of one task, and their weights."""
         here = slice(*rows.task_range(task))
-        least = kept.least[here]
-        new = [state.centres for state in self.centres[kept.known[task] :]]
-        if new:  # rows are read once for all of them
-            state = State(new[0] if len(new) == 1 else Centres.stack(new))
-            nearest = nearest_for(rows, self.rule, len(state.centres))
+        least, since = kept.least[here], int(kept.known[task])
+        if since < len(self.centres):  # rows are read once for all of them
+            nearest, state = kept.searches.get((since, len(self.centres))) or self._search(
+                rows, since, kept
+            )
             np.minimum(least, nearest(rows, state, task)[1], out=least)
         kept.known[task] = len(self.centres)
         return least, rows.blocks.weight[here]
+
+    def _search(
+        self, rows: RepresentedRows, since: int, kept: _Distances
+    ) -> tuple[NearestFunction, State]:
+        """Return the search for the nearest of the centres since a number of sets, the same for all
+        tasks."""
+        new = [state.centres for state in self.centres[since:]]
+        state = State(new[0] if len(new) == 1 else Centres.stack(new))
+        nearest = nearest_for(rows, self.rule, len(state.centres), self.probes)
+        return kept.searches.setdefault((since, len(self.centres)), (nearest, state))
 
 
 @dataclass(frozen=True)

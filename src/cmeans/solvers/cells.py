@@ -139,11 +139,13 @@ def _exchange(sampled: RowsForCells, cells: list[_Cell]) -> bool:
     owner = np.repeat(np.arange(len(cells)), [len(cell.centres) for cell in cells])
     first = np.searchsorted(owner, np.arange(len(cells)))
     tried = np.argsort(-error, kind="stable")[: max(len(error) // SPLIT, 1)]
+    labels = {
+        cell: sampled.nearest(cells[cell].rows, cells[cell].centres)[0]
+        for cell in np.unique(owner[tried])
+    }
     halves, gains = {}, []
     for number in tried:
-        cell = cells[owner[number]]
-        labels, _ = sampled.nearest(cell.rows, cell.centres)
-        rows = cell.rows[labels == number - first[owner[number]]]
+        rows = cells[owner[number]].rows[labels[owner[number]] == number - first[owner[number]]]
         halves[number] = sampled.trained(rows, 2)
         _, d2 = sampled.nearest(rows, halves[number])
         gains.append(error[number] - sampled.weights[rows] @ d2)

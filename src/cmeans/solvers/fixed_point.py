@@ -45,7 +45,7 @@ def solve(
     are clustered. `sweep` is what swept the same rows before, from centres near these.
     """
     state = problem.feasible(state)
-    function = sweep or sweep_for(problem.rows, problem.rule, len(state.centres))
+    function = sweep or sweep_for(problem.rows, problem.rule, len(state.centres), problem.probes)
     nothing_added = carried is None and problem.known is None
     unseen = (
         observer.is_silent
@@ -136,7 +136,8 @@ class _Loop:
 
     def _one_sweep(self, now: SolverState) -> SolverState:
         problem, at, mixing = self.problem, now.at, now.mixing
-        swept = SweepPass(problem.rule, at, self.step.needs_labels, self.function)
+        labelling = self.step.needs_labels
+        swept = SweepPass(problem.rule, at, labelling, self.function, problem.probes)
         sums, visits = self._sums(now, swept), now.row_visits
         visits += problem.n_rows if self.step.needs_sums else 0
         if mixing is not None:

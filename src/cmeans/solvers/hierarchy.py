@@ -13,6 +13,7 @@ from ..sampling.merged_draws import merged_draws
 from ..sampling.pairwise import Metric
 from ..sampling.population import Population, sample
 from ..spaces.centres import Centres
+from ..sweeps.choice import probing_pays
 from ..sweeps.problem import Problem, Stopping
 from ..sweeps.state import State
 from .cells import RowsForCells, centres_in_cells
@@ -22,11 +23,24 @@ SAMPLED = 64  # rows for each cluster; half as many end 1 percent higher
 SWEEPS = Stopping(max_iter=10, tol=1e-2)  # over the sample
 MOST_MERGED = 2048  # clusters up to which sweeps of all end lower than cells, in no more time
 FULL_SWEEPS = 2  # over all rows and clusters, after which little is gained by more
+# instead, where groups of clusters are probed: four of the nearest hold that of most rows, and such
+# a sweep takes a tenth of the time of a full one
+PROBED_SWEEPS, PROBES = 4, 4
 
 
 def rows_of_hierarchy(n_rows: int, n_clusters: int) -> int:
     """Rows of the sample that starts are made of."""
     return min(n_rows, SAMPLED * n_clusters)
+
+
+def sweeps_of_hierarchy(problem: Problem, n_clusters: int) -> Problem:
+    """Return the problem of the few sweeps over all rows that hard rules make from such starts."""
+    if problem.rule.is_soft:
+        return problem
+    probed = probing_pays(problem.space, problem.rows.blocks, problem.rule, n_clusters)
+    most = min(problem.stopping.max_iter, PROBED_SWEEPS if probed else FULL_SWEEPS)
+    stopping = replace(problem.stopping, max_iter=most, ends_as_planned=True)
+    return replace(problem, stopping=stopping, probes=PROBES if probed else 0)
 
 
 @dataclass(frozen=True)

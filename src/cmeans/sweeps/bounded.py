@@ -19,6 +19,7 @@ from ..rules import Rule
 from ..spaces import Space
 from .native_rows import NativeRows, RowsArgument
 from .nearest import SearchArgument, SearchCache, coordinate_bytes, search_coordinates
+from .nearest_of_many import NearestSearch
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import Statistics
@@ -163,6 +164,12 @@ class BlockMoves:
             self.rows[:count].copy(), self.before[:count].copy(), self.after[:count].copy()
         )
 
+    @classmethod
+    def between(cls, before: Array, after: Array) -> BlockMoves:
+        """Return the moves of the rows whose labels (b,) differ."""
+        rows = np.flatnonzero(before != after)
+        return cls(rows, before[rows], after[rows].astype(np.int32))
+
     def argument(self, count: int = 0) -> _MovesArgument:
         """Return the moves as C reads them."""
         return _MovesArgument(*map(address, (self.rows, self.before, self.after)), count)
@@ -248,11 +255,15 @@ def _rows_may_go(space: Space, blocks: Blocks) -> bool:
 
 class BoundedSweep:
     """The sweep for the hard rule on wide rows; it keeps its last sweep's bounds and sums, so an
-    object is for one run only, or runs that follow each other from near centres."""
+    object is for one run only, or runs that follow each other from near centres.
 
-    def __init__(self, rule: Rule, dtype: Any) -> None:
-        self._made_from = rule, dtype
+    With `probes`, rows go to the nearest of the centres in so many groups, without bounds.
+    """
+
+    def __init__(self, rule: Rule, dtype: Any, probes: int = 0) -> None:
+        self._made_from = rule, dtype, probes
         self._search = SearchCache()
+        self._probed = NearestSearch(dtype, probes) if probes else None
         self._pass = native.function("sweep_bounded", dtype, ARGUMENTS, WHOLE)
         self._move = native.function("move_rows", dtype, (ROWS, MOVES, SUMS, WHOLE))
         # On a worker one sweep serves several partitions; what it knows of rows dies with them.
@@ -281,10 +292,8 @@ class BoundedSweep:
         assert labels is None, "the hard rule needs no labels"
         known = self._known.setdefault(rows, _SweepMemory())
         memory = known.tasks.get(task) or _TaskMemory(state)
-        search = self._search.of(rows, rows.space, state)
-        if rows.blocks.skipping_pays:
-            own = None
-        else:
+        own = None
+        if not rows.blocks.skipping_pays:
             own = ClusterSums.none(len(state.centres), rows.space.moment_width)
         for here in rows.native_task(task):
             bounds = memory.bounds.get(here.start) or RowBounds.unknown(
@@ -292,33 +301,50 @@ class BoundedSweep:
             )
             if rows.keep_bounds:
                 memory.bounds[here.start] = bounds
-            drift = self._drift(memory.state, state, here.dtype)
-            moves = BlockMoves.room(len(here))
-            argument = moves.argument()
-            arguments = (
-                here.argument,
-                search,
-                _DriftArgument(address(drift.cluster), address(drift.group)),
-                _BoundsArgument(
-                    *map(address, (bounds.label, bounds.upper, bounds.lower)), len(bounds.lower)
-                ),
-                search_coordinates(rows, here, search),
-                argument,
-            )
-            done(self._pass(*arguments))
+            moves = self._moves(rows, here, memory.state, state, bounds)
             # as all rows are read in every sweep, their sums take little more, and do not depend on
             # sweeps before
             if own is not None:
                 self._add(here, BlockMoves.into(bounds.label), own)
-            elif argument.count and _rows_may_go(rows.space, rows.blocks):
-                self._add(here, moves.first(argument.count), known.sums_of(rows, state, task))
-            elif argument.count:
-                memory.moves[here.start] = moves.first(argument.count)
+            elif len(moves.rows) and _rows_may_go(rows.space, rows.blocks):
+                self._add(here, moves, known.sums_of(rows, state, task))
+            elif len(moves.rows):
+                memory.moves[here.start] = moves
         memory.state = state
         known.tasks[task] = memory
         if own is not None:
             return own.statistics(rows.space, state, rows.task_weight(task))
         return MovedRows(self, rows, state, rows.task_weight(task))
+
+    def _moves(
+        self,
+        rows: RepresentedRows,
+        here: NativeRows,
+        before: State,
+        state: State,
+        bounds: RowBounds,
+    ) -> BlockMoves:
+        """Find the labels of a block, and leave them and bounds in what is known since a state
+        before; return the rows that change clusters."""
+        if self._probed is not None:
+            moves = BlockMoves.between(bounds.label, self._probed.of_block(rows, state, here)[0])
+            bounds.label[moves.rows] = moves.after
+            return moves
+        search, drift = self._search.of(rows, rows.space, state), self._drift(before, state, here)
+        moves = BlockMoves.room(len(here))
+        argument = moves.argument()
+        arguments = (
+            here.argument,
+            search,
+            _DriftArgument(address(drift.cluster), address(drift.group)),
+            _BoundsArgument(
+                *map(address, (bounds.label, bounds.upper, bounds.lower)), len(bounds.lower)
+            ),
+            search_coordinates(rows, here, search),
+            argument,
+        )
+        done(self._pass(*arguments))
+        return moves.first(argument.count)
 
     def of_fewer(self, kept: IntArray) -> BoundedSweep:
         """Return the sweep of some of the clusters, numbered anew, which knows what this one does
@@ -349,7 +375,7 @@ class BoundedSweep:
         to = _ClusterSumsArgument(*map(address, (sums.count, sums.mass, sums.kxx, sums.moment)))
         self._move(here.argument, moves.argument(len(moves.rows)), to, len(sums.mass))
 
-    def _drift(self, old: State, new: State, dtype: Any) -> Drift:
+    def _drift(self, old: State, new: State, here: NativeRows) -> Drift:
         """Return the drift between two states, computed once for all tasks of a sweep."""
         latest = self._latest_drift
         if latest is None or latest[0] is not old or latest[1] is not new:
@@ -357,7 +383,7 @@ class BoundedSweep:
             moved = np.sqrt((new.centres - old.centres).squared_norms()) * (1 + 1e-6)
             groups = min(len(moved), GROUPS)
             farthest = np.array([moved[h::groups].max() for h in range(groups)])
-            latest = old, new, Drift(moved.astype(dtype), farthest.astype(dtype))
+            latest = old, new, Drift(moved.astype(here.dtype), farthest.astype(here.dtype))
             self._latest_drift = latest
         return latest[2]
 

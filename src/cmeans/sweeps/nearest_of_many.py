@@ -4,6 +4,7 @@ or through groups of very many of them where that takes less time."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,7 @@ class _CentreGroupsArgument(Structure):
     _fields_ = [
         *((name, ADDRESS) for name in ("middles", "radius", "panels", "number", "first")),
         ("count", WHOLE),
+        ("probes", WHOLE),
         ("margin", REAL),
     ]
 
@@ -100,10 +102,11 @@ class _FoundSums:
 
 
 class _Finder:
-    """Finds the nearest centres of rows."""
+    """Finds the nearest centres of rows; with `probes`, among so many groups of them."""
 
-    def __init__(self, dtype: Any) -> None:
-        self._cache, self._groups = SearchCache(), StateCache(grouped_where_it_pays)
+    def __init__(self, dtype: Any, probes: int = 0) -> None:
+        make = partial(probed_groups, probes) if probes else grouped_where_it_pays
+        self._cache, self._groups = SearchCache(), StateCache(make)
         self._through_all = native.function("assign_nearest", dtype, (*SEARCHED, FOUND), INT)
         arguments = (*SEARCHED[:2], pointer_to(_CentreGroupsArgument), FOUND)
         self._through_groups = native.function("assign_in_groups", dtype, arguments, INT)
@@ -156,20 +159,31 @@ class NearestAssign:
 
 
 class NearestSearch:
-    """The nearest centre of each of one task's rows, and the squared distance to it."""
+    """The nearest centre of each row, and the squared distance to it; with `probes`, the nearest of
+    those in so many groups whose middles are nearest."""
 
-    def __init__(self, dtype: Any) -> None:
-        self._finder = _Finder(dtype)
+    def __init__(self, dtype: Any, probes: int = 0) -> None:
+        self._finder = _Finder(dtype, probes)
 
     def __call__(self, rows: RepresentedRows, state: State, task: int) -> tuple[IntArray, Float64]:
-        sums = _FoundSums(len(state.centres), rows.space.size)
-        labels, distances = [], []
-        for here in rows.native_task(task):
-            labels.append(np.empty(len(here), np.int64))
-            distances.append(np.empty(len(here)))
-            to = sums.argument(labels[-1], distances[-1], None)
-            self._finder.find(rows, rows.space, state, here, to)
-        return np.concatenate(labels), np.concatenate(distances)
+        found = [self.of_block(rows, state, here) for here in rows.native_task(task)]
+        labels, distances = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return labels, distances
+
+    def of_block(
+        self, rows: RepresentedRows, state: State, here: NativeRows
+    ) -> tuple[IntArray, Float64]:
+        """Return the same of one block."""
+        labels, distances = np.empty(len(here), np.int64), np.empty(len(here))
+        sums = _FoundSums(len(state.centres), rows.space.size)  # as long as they are written to
+        self._finder.find(rows, rows.space, state, here, sums.argument(labels, distances, None))
+        return labels, distances
+
+
+def probed_groups(probes: int, rows: RepresentedRows, space: Space, state: State) -> _Grouped:
+    """Return the centres in groups, of which each row looks through so many."""
+    groups = CentreGroups.of(np.asarray(state.centres.coordinates, numpy_dtype(rows.blocks.x)))
+    return _grouped(rows, space, state, groups, None, probes)
 
 
 def grouped_where_it_pays(rows: RepresentedRows, space: Space, state: State) -> _Grouped | None:
@@ -197,7 +211,7 @@ def grouped_where_it_pays(rows: RepresentedRows, space: Space, state: State) -> 
     if middles + min(by_bounds, by_products) > GAIN * min(bounded, full):
         return None
     chosen = directions if by_bounds < by_products else None
-    return _grouped(rows, space, state, groups, chosen)
+    return _grouped(rows, space, state, groups, chosen, len(groups))
 
 
 def _sample(
@@ -227,9 +241,10 @@ def _grouped(
     state: State,
     groups: CentreGroups,
     directions: Centres | None,
+    probes: int,
 ) -> _Grouped:
     """Return the centres of a state in groups, whose bounds are taken along the directions, or of
-    all columns where there are none."""
+    all columns where there are none; a row looks through `probes` of them at most."""
     centres, norms, dtype = state.centres, state.centres.squared_norms(), groups.middles.dtype
     search = search_argument(rows, space, state, directions, panelled=False)
     lanes = LINE // dtype.itemsize
@@ -249,7 +264,8 @@ def _grouped(
         aligned(number.astype(np.int32)),
         aligned(first.astype(np.int64)),
     ]
-    argument = _CentreGroupsArgument(*map(address, kept), len(groups), _margin(dtype, space.size))
+    margin = _margin(dtype, space.size)
+    argument = _CentreGroupsArgument(*map(address, kept), len(groups), probes, margin)
     argument.kept = kept  # as long as a thread uses it
     return _Grouped(search, argument)
 

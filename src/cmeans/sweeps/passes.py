@@ -59,9 +59,10 @@ class SweepPass(Pass[Statistics]):
     labelling: bool = False
     # of the sweeps before, which may remember them; it does not travel
     function: SweepFunction | None = None
+    probes: int = 0  # as of `Problem`
 
     def prepare(self, rows: RepresentedRows) -> SweepFunction:
-        return self.function or sweep_for(rows, self.rule, len(self.state.centres))
+        return self.function or sweep_for(rows, self.rule, len(self.state.centres), self.probes)
 
     def work(self, rows: RepresentedRows, task: int, prepared: SweepFunction) -> Statistics:
         own = rows.beside(OwnLabels) if self.labelling else None
@@ -87,7 +88,7 @@ class SweepPass(Pass[Statistics]):
         return digest.digest()
 
     def __reduce__(self) -> Any:
-        return type(self), (self.rule, self.state, self.labelling)
+        return type(self), (self.rule, self.state, self.labelling, None, self.probes)
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,9 @@ class Problem:
     stopping: Stopping = Stopping()
     # the sums of what is known of the rows; `rows` weigh what is left to the rule
     known: KnownSums | None = None
+    # groups of very many centres that hard sweeps look through for each row; 0: as many as may hold
+    # the nearest
+    probes: int = 0
 
     @property
     def space(self) -> Space:
@@ -89,9 +92,8 @@ class Problem:
     def sweep(self, state: State, function: SweepFunction | None = None) -> Statistics:
         """The sums of one sweep; `function` of the sweeps before, where they were over these
         rows."""
-        return self.with_known(
-            self.engine.fold(self.rows, SweepPass(self.rule, state, function=function)), state
-        )
+        over = SweepPass(self.rule, state, False, function, self.probes)
+        return self.with_known(self.engine.fold(self.rows, over), state)
 
     def with_known(self, sums: Statistics, state: State) -> Statistics:
         """Return the sums of a sweep from a state with what is known of the rows."""

@@ -17,7 +17,7 @@ from ...rules import Rule
 from ...runtime.callbacks import SweepHook, memory_logger
 from ...runtime.progress import Reporter
 from ...solvers.annealing import Annealing
-from ...solvers.hierarchy import FULL_SWEEPS, rows_of_hierarchy
+from ...solvers.hierarchy import rows_of_hierarchy, sweeps_of_hierarchy
 from ...solvers.multistart import FromStarts, Runs
 from ...solvers.observer import AfterSweep, Observer
 from ...solvers.search import Breathing, Searching
@@ -68,12 +68,10 @@ class BySweeps:
         geometry, method = context.procedure.in_its_space(placed)
         method = context.described(method)
         rows = self._rows_for(context, geometry, method.rule)
-        stopping = settings.stopping
+        problem = Problem(rows, method.rule, context.engine, settings.stopping)
         in_levels = settings.search.method == "hierarchical"
-        if in_levels and not method.rule.is_soft:
-            most = min(stopping.max_iter, FULL_SWEEPS)
-            stopping = replace(stopping, max_iter=most, ends_as_planned=True)
-        problem = Problem(rows, method.rule, context.engine, stopping)
+        if in_levels:
+            problem = sweeps_of_hierarchy(problem, settings.n_clusters)
         starting = problem if method.pilot is None else replace(problem, rule=method.pilot.rule)
         swept = context.prepared(
             Swept(context, geometry, problem, starting, FromStarts(method.pilot))
