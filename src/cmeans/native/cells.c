@@ -193,10 +193,10 @@ void EXPORTED(join_cells)(const struct groups *g, double *room, int64_t *count) 
 #define GRID (3 * STEPS + 1)
 
 struct cut {
-    const double *x;    /* (cells, columns) */
-    const double *w;    /* (cells,) */
+    const double *x;    /* (spaces, cells, columns) */
+    const double *w;    /* (cells,) masses, 0 of those that are left out */
     const double *s2;   /* (cells,) squared deviation of a cell's rows along any axis of the space of rows */
-    const double *back; /* (columns, columns): from the space of x to that of rows; 0: they are the same */
+    const double *back; /* (columns, columns): from another space to that of rows; 0: they are the same */
     double *ends;       /* (2, columns) two points; the means of both sides */
     double *room;       /* (columns,) */
     int8_t *side;       /* (cells,) 1: nearer to the second point */
@@ -204,6 +204,7 @@ struct cut {
     double *evidence;   /* (1,) of a valley between the sides; 0 where there are no two */
     const double *draw; /* (2,) numbers between 0 and 1, by which two cells are drawn; 0: the sides are given */
     int64_t cells, columns, turns;
+    int64_t plain; /* cuts in the space of rows, before those in the other one; there may be but one space */
 };
 
 /* Means and masses of both sides. */
@@ -221,7 +222,7 @@ INLINE void means_of_sides(const struct cut *c) {
         c->ends[l] /= c->mass[l >= d];
 }
 
-/* Cells nearer to the second end than to the first; return how many there are. */
+/* Cells of some mass nearer to the second end than to the first; return how many there are. */
 INLINE int64_t sides_of_ends(const struct cut *c, int8_t *side) {
     const double *a = c->ends, *b = c->ends + c->columns;
     int64_t many = 0;
@@ -229,7 +230,7 @@ INLINE int64_t sides_of_ends(const struct cut *c, int8_t *side) {
         double t = 0;
         for (int64_t l = 0; l < c->columns; l++)
             t += (c->x[i * c->columns + l] - (a[l] + b[l]) / 2) * (b[l] - a[l]);
-        side[i] = t > 0, many += side[i];
+        side[i] = t > 0 && c->w[i] > 0, many += side[i];
     }
     return many;
 }
@@ -237,10 +238,13 @@ INLINE int64_t sides_of_ends(const struct cut *c, int8_t *side) {
 /* Two means from the two ends, unless there are no turns and the sides are given; return 0 where all cells are on one side. */
 INLINE int two_means(const struct cut *c, int8_t *next) {
     int found = c->turns == 0;
+    int64_t some = 0;
+    for (int64_t i = 0; i < c->cells; i++)
+        some += c->w[i] > 0;
     for (int64_t turn = 0; turn < c->turns; turn++) {
         const int64_t many = sides_of_ends(c, next);
         int64_t changed = !found;
-        if (many == 0 || many == c->cells)
+        if (many == 0 || many == some)
             break;
         for (int64_t i = 0; i < c->cells; i++)
             changed |= next[i] != c->side[i];
@@ -378,6 +382,9 @@ static double cut_in_two(const struct cut *c, int8_t *next, double *total) {
 void EXPORTED(cut_cells)(const struct cut *all_cuts, int8_t *next, double *total, int64_t cuts) {
     struct cut c = *all_cuts;
     for (int64_t t = 0; t < cuts; t++) {
+        c.back = t < c.plain ? 0 : all_cuts->back;
+        if (t && t == c.plain)
+            c.x += c.cells * c.columns;
         *c.evidence = cut_in_two(&c, next, total);
         c.ends += 2 * c.columns, c.side += c.cells, c.mass += 2, c.evidence++;
         if (c.draw)
