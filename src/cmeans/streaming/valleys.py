@@ -89,7 +89,7 @@ class Cut:
         (t, k), d = side.shape, self.x.shape[2]
         mass, ends, found = np.zeros((t, 2)), np.empty((t, 2, d)), np.zeros(t)
         if native.is_available():
-            room, following, total = np.empty(d), np.empty(k, np.int8), np.empty(k)
+            room, following, total = np.empty(2 * d), np.empty(k, np.int8), np.empty(k)
             arrays = self.x, w, self.s2, self.back, ends, room, side, mass, found, draws
             argument = _CutArgument(*map(address, arrays), k, d, turns, plain)
             call = native.function("cut_cells", np.float64, _ARGUMENTS)
