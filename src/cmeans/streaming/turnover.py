@@ -19,8 +19,8 @@ BASE, LOW = (
 )  # evidence that parts two sides, beside what many looks may show; that does not
 LEAST_MASS, LEAST_HEAP, LEAST_CELLS = 6.0, 5.0, 5  # of a side; of outlying rows; of a cluster
 PLAIN_STARTS = 4  # of 2-means in the space of rows, and three where covariances are whitened;
-PLAIN_WAYS = np.arange(8).reshape(2, 4).T  # (4, 2), which numbers each is drawn by
-WAYS = np.concatenate([PLAIN_WAYS, np.arange(8, 14).reshape(2, 3).T])
+PLAIN_WAYS = np.array([[0, 4], [1, 5], [2, 6], [3, 7]])  # the numbers that each is drawn by
+WAYS = np.array([*PLAIN_WAYS.tolist(), [8, 11], [9, 12], [10, 13]])
 OF_COLUMN = 0.05  # evidence that each column may add by chance
 NEAR = 36.0  # squared distance of means within which clusters may merge
 SILENT = 20.0  # minus the logarithm of the chance of such a silence
