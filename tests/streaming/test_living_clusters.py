@@ -11,7 +11,7 @@ from cmeans import StreamingGaussianMixture, native
 from cmeans.streaming.cells import Cells
 from cmeans.streaming.living_clusters import LivingClusters, Shapes
 from cmeans.streaming.metrics import metric_distances
-from cmeans.streaming.step_sums import sums_of_step
+from cmeans.streaming.steps import step_of
 from cmeans.streaming.valleys import Cut
 
 CENTRES = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [10.0, 10.0], [20.0, 0.0], [20.0, 10.0]])
@@ -60,10 +60,15 @@ class TestTwins:
         x = np.random.default_rng(d).normal(size=(90, d)) + 9 * (np.arange(90) % 2)[:, None]
         cells = Cells.of_rows(x).with_more(Cells.of_rows(x[:0]), 20)
         lower = np.tril(np.random.default_rng(1).normal(size=(d, d))) + 2 * np.eye(d)
-        draws = np.random.default_rng(2).random((4, 2))
-        for to_space in (None, lower, np.diag(lower)):
+        draws, w = np.random.default_rng(2).random((4, 2)), cells.w * (np.arange(20) > 2)
+        for to_space, mass, plain in (
+            (None, cells.w, 4),
+            (lower, cells.w, 2),
+            (np.diag(lower), w, 1),  # three cells are left out
+        ):
+            cut = Cut(cells, to_space, plain=True)
             fast, slow = both_ways(
-                monkeypatch, lambda to=to_space: Cut(cells, cells.w, to).by_two_means(draws)
+                monkeypatch, lambda cut=cut, w=mass, p=plain: cut.by_two_means(w, draws, p)
             )
             np.testing.assert_array_equal(fast.side, slow.side)
             np.testing.assert_array_equal(fast.smaller, slow.smaller)
@@ -84,21 +89,28 @@ class TestTwins:
 
 
 @pytest.mark.parametrize("d", [2, 3, 70])
-def test_sums_of_a_step(monkeypatch, d):
-    """In native code as in NumPy, and second moments about the means as in loops."""
+def test_a_step(monkeypatch, d):
+    """Metrics, sums and moves in native code as in NumPy."""
     rng = np.random.default_rng(d)
     X = 6 * rng.normal(size=(3, d))[rng.integers(0, 3, 150)] + rng.normal(size=(150, d))
     heaps = [LivingClusters.of(Cells.of_rows(X[i::3]), i, 0, 0.3) for i in range(3)]
-    c = heaps[0] + heaps[1] + heaps[2]
-    shapes, rows = Shapes.of(c, 150), np.concatenate([X, X[:3] + 400])
-    fast, slow = both_ways(monkeypatch, lambda: sums_of_step(rows, shapes, c))
+    far = LivingClusters.of(Cells.of_rows(X[:9] - 900), 3, 0, 0.1).changed(0, awake=0, silence=50.0)
+    c = heaps[0] + heaps[1] + heaps[2] + far
+    fast, slow = both_ways(monkeypatch, lambda: Shapes.of(c, 150))
     for one, other in zip(vars(fast).values(), vars(slow).values(), strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-9)
-    assert set(fast.order[fast.ends[3] :].tolist()) == {150, 151, 152}  # outlying
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+    rows = np.concatenate([X, X[:3] + 400])
+    fast, slow = both_ways(monkeypatch, lambda: step_of(rows, slow, c, 153))
+    assert fast.clusters.keys() == slow.clusters.keys()
+    for one, other in zip(vars(fast).values(), vars(slow).values(), strict=True):
+        if one is not fast.clusters:
+            np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-9)
+    for name, values in slow.clusters.items():
+        np.testing.assert_allclose(fast.clusters[name], values, rtol=1e-10, atol=1e-9)
+    assert set(fast.order[fast.ends[4] :].tolist()) == {150, 151, 152}  # outlying
     assert fast.came.sum() == pytest.approx(150)
-    assert np.argmax(shapes.log_shares(shapes.distances(rows)), axis=1).tolist() == (
-        fast.nearest.tolist()
-    )
+    assert fast.clusters["silence"].tolist() == [0, 0, 0, 203]
+    assert fast.clusters["rows"][3] == far.rows[0]  # it forgets nothing
 
 
 def test_cells_are_joined_at_the_least_scatter():

@@ -20,6 +20,7 @@ struct cells { /* what is joined */
 struct joining {
     double *x; /* (columns, PITCH) as of cells, column after column */
     double w[PITCH], f[PITCH], s[PITCH];
+    double alone[PITCH];    /* w / (w + 1), what joining a cell with one row costs at distance 1 */
     double cost[PITCH];     /* what joining the last cell that was looked at with each costs: the rise of the scatter (Ward) */
     double least[PITCH];    /* at most the least such cost of each cell, INFINITY where there is none */
     int64_t nearest[PITCH]; /* the other cell that has it; -1 where it is to be found, and the cost is more than that perhaps */
@@ -53,6 +54,7 @@ INLINE int64_t first_least(const double *cost, int64_t count) {
 /* Find the cell that cell `at` is joined with at the least cost. Places beyond the last cell have no mass, and no cost but with themselves. */
 INLINE void find_nearest(struct joining *c, int64_t at) {
     const lanes mass = all(c->w[at]);
+    const int row = c->w[at] == 1;
     EACH_EIGHT(i, c->count) {
         lanes d2 = all(0);
         for (int64_t l = 0; l < c->columns; l++) {
@@ -60,13 +62,15 @@ INLINE void find_nearest(struct joining *c, int64_t at) {
             d2 = add(d2, multiply(e, e));
         }
         const lanes w = load_loose(c->w + i);
-        store_loose(c->cost + i, multiply(d2, divide(multiply(w, mass), add(w, mass))));
+        store_loose(c->cost + i, multiply(d2, row ? load_loose(c->alone + i) : divide(multiply(w, mass), add(w, mass))));
     }
     for (int64_t i = c->count; i % LANES; i++)
         c->cost[i] = INFINITY;
     c->cost[at] = INFINITY;
     c->nearest[at] = first_least(c->cost, c->count), c->least[at] = c->cost[c->nearest[at]];
 }
+
+INLINE void set_mass(struct joining *c, int64_t i, double w) { c->w[i] = w, c->alone[i] = w / (w + 1); }
 
 /* Put the mass of cell b, which is joined with a at that cost, into a. */
 INLINE void unite(struct joining *c, int64_t a, int64_t b, double cost) {
@@ -75,13 +79,13 @@ INLINE void unite(struct joining *c, int64_t a, int64_t b, double cost) {
         double *x = c->x + l * PITCH;
         x[a] = (c->w[a] * x[a] + c->w[b] * x[b]) / both;
     }
-    c->s[a] = c->s[a] + c->s[b] + cost, c->f[a] += c->f[b], c->w[a] = both;
+    c->s[a] = c->s[a] + c->s[b] + cost, c->f[a] += c->f[b], set_mass(c, a, both);
 }
 
 /* The place of the last cell is free: no others know it. */
 INLINE void drop_last(struct joining *c) {
     const int64_t last = --c->count;
-    c->w[last] = 0, c->least[last] = INFINITY;
+    set_mass(c, last, 0), c->least[last] = INFINITY;
 }
 
 /* Join the last cell, of which no other knows, with its nearest one, for which that costs less than for any two of the others. The new
@@ -110,7 +114,7 @@ INLINE void join_two(struct joining *c) {
     unite(c, a, b, c->least[i]);
     for (int64_t l = 0; l < c->columns; l++)
         c->x[l * PITCH + b] = c->x[l * PITCH + last];
-    c->w[b] = c->w[last], c->f[b] = c->f[last], c->s[b] = c->s[last];
+    set_mass(c, b, c->w[last]), c->f[b] = c->f[last], c->s[b] = c->s[last];
     c->least[a] = c->least[i], c->least[b] = c->least[last], c->nearest[b] = c->nearest[last];
     drop_last(c);
     for (int64_t o = 0; o < last; o++) {
@@ -135,7 +139,7 @@ INLINE void put_cell(struct joining *c, const struct cells *from, int64_t i, dou
     const int64_t at = c->count++;
     for (int64_t l = 0; l < c->columns; l++)
         c->x[l * PITCH + at] = from->x[i * c->columns + l];
-    c->w[at] = from->w ? from->w[i] * kept : 1, c->f[at] = from->f ? from->f[i] * late : 1, c->s[at] = from->s ? from->s[i] * kept : 0;
+    set_mass(c, at, from->w ? from->w[i] * kept : 1), c->f[at] = from->f ? from->f[i] * late : 1, c->s[at] = from->s ? from->s[i] * kept : 0;
 }
 
 /* Add one cell, and join two where they are more than `most` then. */
@@ -159,6 +163,7 @@ static void join_group(struct joining *c, const struct groups *g, int64_t j) {
     const double kept = g->left[2 * j], late = g->left[2 * j + 1];
     memset(c->x, 0, (size_t)(c->columns * PITCH) * sizeof *c->x);
     memset(c->w, 0, sizeof c->w);
+    memset(c->alone, 0, sizeof c->alone);
     for (int64_t i = 0; i < PITCH; i++)
         c->least[i] = INFINITY;
     c->count = 0;
@@ -191,19 +196,21 @@ void EXPORTED(join_cells)(const struct groups *g, double *room, int64_t *count) 
 
 #define STEPS 16 /* of the grid between two means */
 #define GRID (3 * STEPS + 1)
+#define GRID_LANES ((GRID + LANES - 1) / LANES * LANES)
 
 struct cut {
-    const double *x;    /* (cells, columns) */
-    const double *w;    /* (cells,) */
+    const double *x;    /* (spaces, cells, columns) */
+    const double *w;    /* (cells,) masses, 0 of those that are left out */
     const double *s2;   /* (cells,) squared deviation of a cell's rows along any axis of the space of rows */
-    const double *back; /* (columns, columns): from the space of x to that of rows; 0: they are the same */
+    const double *back; /* (columns, columns): from another space to that of rows; 0: they are the same */
     double *ends;       /* (2, columns) two points; the means of both sides */
-    double *room;       /* (columns,) */
+    double *room;       /* (2, columns) */
     int8_t *side;       /* (cells,) 1: nearer to the second point */
     double *mass;       /* (2,) of the sides */
     double *evidence;   /* (1,) of a valley between the sides; 0 where there are no two */
     const double *draw; /* (2,) numbers between 0 and 1, by which two cells are drawn; 0: the sides are given */
     int64_t cells, columns, turns;
+    int64_t plain; /* cuts in the space of rows, before those in the other one; there may be but one space */
 };
 
 /* Means and masses of both sides. */
@@ -221,15 +228,19 @@ INLINE void means_of_sides(const struct cut *c) {
         c->ends[l] /= c->mass[l >= d];
 }
 
-/* Cells nearer to the second end than to the first; return how many there are. */
+/* Cells of some mass nearer to the second end than to the first; return how many there are. */
 INLINE int64_t sides_of_ends(const struct cut *c, int8_t *side) {
-    const double *a = c->ends, *b = c->ends + c->columns;
+    const int64_t d = c->columns, cells = c->cells;
+    const double *x = c->x, *w = c->w;
+    double *middle = c->room, *way = c->room + d;
     int64_t many = 0;
-    for (int64_t i = 0; i < c->cells; i++) {
+    for (int64_t l = 0; l < d; l++)
+        middle[l] = (c->ends[l] + c->ends[d + l]) / 2, way[l] = c->ends[d + l] - c->ends[l];
+    for (int64_t i = 0; i < cells; i++) {
         double t = 0;
-        for (int64_t l = 0; l < c->columns; l++)
-            t += (c->x[i * c->columns + l] - (a[l] + b[l]) / 2) * (b[l] - a[l]);
-        side[i] = t > 0, many += side[i];
+        for (int64_t l = 0; l < d; l++)
+            t += (x[i * d + l] - middle[l]) * way[l];
+        side[i] = (t > 0) & (w[i] > 0), many += side[i];
     }
     return many;
 }
@@ -237,10 +248,13 @@ INLINE int64_t sides_of_ends(const struct cut *c, int8_t *side) {
 /* Two means from the two ends, unless there are no turns and the sides are given; return 0 where all cells are on one side. */
 INLINE int two_means(const struct cut *c, int8_t *next) {
     int found = c->turns == 0;
+    int64_t some = 0;
+    for (int64_t i = 0; i < c->cells; i++)
+        some += c->w[i] > 0;
     for (int64_t turn = 0; turn < c->turns; turn++) {
         const int64_t many = sides_of_ends(c, next);
         int64_t changed = !found;
-        if (many == 0 || many == c->cells)
+        if (many == 0 || many == some)
             break;
         for (int64_t i = 0; i < c->cells; i++)
             changed |= next[i] != c->side[i];
@@ -254,7 +268,7 @@ INLINE int two_means(const struct cut *c, int8_t *next) {
     return found;
 }
 
-/* Mass (GRID,) of cells before each point of the grid on the line of two means, which lie at 0 and 1; what a cell itself contributes to
+/* Mass (GRID_LANES,) of cells before each point of the grid on the line of two means, which lie at 0 and 1; what a cell itself contributes to
  * its side's mean is taken out. */
 INLINE int masses_on_line(const struct cut *c, double *mass) {
     const int64_t d = c->columns;
@@ -271,8 +285,9 @@ INLINE int masses_on_line(const struct cut *c, double *mass) {
         spread += y * y;
     }
     spread = c->back ? spread : length;
-    for (int64_t g = 0; g < GRID; g++)
-        mass[g] = 0;
+    double grid[GRID_LANES];
+    for (int g = 0; g < GRID_LANES; g++)
+        mass[g] = 0, grid[g] = (double)(g - STEPS) / STEPS;
     for (int64_t i = 0; i < c->cells; i++) {
         const int64_t side = c->side[i];
         const double w = c->w[i], rest = c->mass[side] - w, share = w / (rest > 1e-9 ? rest : 1e-9);
@@ -284,9 +299,11 @@ INLINE int masses_on_line(const struct cut *c, double *mass) {
         own *= share < 1 ? share : 1;
         const double z = (along - (side ? own : -own)) / length + 0.5, wide = sqrt(7 * c->s2[i] * spread) / length;
         const double reach = wide > 1e-6 ? wide : 1e-6;
-        for (int64_t g = 0; g < GRID; g++) {
-            const double t = ((double)(g - STEPS) / STEPS - z) / reach, u = t < -1 ? -1 : t > 1 ? 1 : t, u2 = u * u;
-            mass[g] += w * (0.5 + u * (15 - u2 * (10 - 3 * u2)) / 16);
+        for (int64_t g = 0; g < GRID; g += LANES) {
+            const lanes t = divide(subtract(load_loose(grid + g), all(z)), all(reach));
+            const lanes u = where(less(t, all(-1)), all(-1), where(less(all(1), t), all(1), t)), u2 = multiply(u, u);
+            const lanes rise = multiply(u, subtract(all(15), multiply(u2, subtract(all(10), multiply(all(3), u2)))));
+            store_loose(mass + g, add(load_loose(mass + g), multiply(all(w), add(all(0.5), multiply(rise, all(1.0 / 16))))));
         }
     }
     return 1;
@@ -340,7 +357,7 @@ INLINE double likelier(const double *peaks, const double *valleys, double k, dou
  * 12. `next` is (cells,), `total` too. */
 static double cut_in_two(const struct cut *c, int8_t *next, double *total) {
     static const int64_t peaks[3] = {2, 4, 8}, valleys[4] = {2, 4, 8, 12};
-    double mass[GRID], left[GRID], right[GRID], peak[STEPS], valley[STEPS], most = 0;
+    double mass[GRID_LANES], left[GRID], right[GRID], peak[STEPS], valley[STEPS], most = 0;
     if ((c->draw && !draw_ends(c, total)) || !two_means(c, next))
         return 0;
     means_of_sides(c);
@@ -378,6 +395,9 @@ static double cut_in_two(const struct cut *c, int8_t *next, double *total) {
 void EXPORTED(cut_cells)(const struct cut *all_cuts, int8_t *next, double *total, int64_t cuts) {
     struct cut c = *all_cuts;
     for (int64_t t = 0; t < cuts; t++) {
+        c.back = t < c.plain ? 0 : all_cuts->back;
+        if (t && t == c.plain)
+            c.x += c.cells * c.columns;
         *c.evidence = cut_in_two(&c, next, total);
         c.ends += 2 * c.columns, c.side += c.cells, c.mass += 2, c.evidence++;
         if (c.draw)

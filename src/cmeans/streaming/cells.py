@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -119,7 +120,7 @@ def _joined(
         return list(map(_joined_in_numpy, groups, parts, most, left))
     d, g, total = groups[0].x.shape[1], len(groups), sum(most)
     old = [np.concatenate(parts) for parts in zip(*groups, strict=True)]
-    old_ends = np.cumsum([0, *map(len, groups)])
+    old_ends = np.array([0, *accumulate(map(len, groups))])
     added = [None if part is None else np.ascontiguousarray(part) for part in more]
     to = [np.empty((total, d)), *(np.empty(total) for _ in range(3))]
     room, count = np.empty((d, PITCH)), np.empty(g, np.int64)
@@ -130,10 +131,9 @@ def _joined(
     argument = _GroupsArgument(*cells[:2], *numbers, g, d, cells[2])
     call = native.function("join_cells", np.float64, _ARGUMENTS)
     call(byref(argument), address(room), address(count))
-    last = np.cumsum(count).tolist()
     return [
-        Cells(*(part[start:stop] for part in to))
-        for start, stop in zip([0, *last[:-1]], last, strict=True)
+        Cells(*(part[stop - size : stop] for part in to))
+        for size, stop in zip(count.tolist(), accumulate(count.tolist()), strict=True)
     ]
 
 

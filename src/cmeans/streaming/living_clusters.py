@@ -7,12 +7,14 @@ rows best; so how fast a cluster forgets is read off its rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
 
 import numpy as np
 
+from .. import native
 from ..data.arrays import Float64, IntArray
+from ..native.calls import ADDRESS, REAL, WHOLE, Structure, address, byref, pointer_to
 from ..runtime.stored_classes import stored
 from .cells import Cells
 from .metrics import metric_distances
@@ -21,6 +23,25 @@ HORIZONS: Float64 = 2 ** np.arange(4.0, 11.0)  # rows of a cluster's own
 FULL = 64  # columns at most for covariances with all entries
 CELLS = 48  # of a cluster
 TOO_FEW = 1e-6  # share of a pooled variance that is added to it
+LATE = 200.0  # rows of a cluster's own in which masses of late rows are forgotten
+MEMORY = 8.0  # horizons in which moments and cells are forgotten
+OF_SHARES, OF_HEARING = 500.0, 8000.0  # rows in which they are forgotten
+OF_MEDIAN, OF_DEVIATION = 64.0, 200.0
+OF_ITS_OWN = 0.5  # rows of a step by which a cluster is heard of
+
+
+class _ShapingArgument(Structure):
+    """struct shaping"""
+
+    _fields_ = [
+        *((name, ADDRESS) for name in ("moments", "mass", "share", "awake")),
+        *((name, WHOLE) for name in ("clusters", "columns", "full")),
+        *((name, REAL) for name in ("prior", "few", "least")),
+        *((name, ADDRESS) for name in ("factor", "log_weight")),
+    ]
+
+
+_ARGUMENTS = pointer_to(_ShapingArgument), ADDRESS
 
 
 @stored
@@ -138,17 +159,28 @@ class LivingClusters:
         arrays = {name: getattr(self, name).copy() for name in values}
         for name, value in values.items():
             arrays[name][j] = value
-        return replace(self, **arrays)
+        return renewed(self, **arrays)
 
     def with_cells(self, j: int, cells: Cells) -> LivingClusters:
         """Return the clusters with other cells of one of them."""
-        return replace(self, cells=(*self.cells[:j], cells, *self.cells[j + 1 :]))
+        return renewed(self, cells=(*self.cells[:j], cells, *self.cells[j + 1 :]))
 
     def fitted_anew(self, j: int, cells: Cells, rows: float, share: float) -> LivingClusters:
         """Return the clusters with one of them as its cells are now."""
         mean, moments = _moments(cells)
         values = {"means": mean, "errors": 0.0, "moments": moments, "mass": cells.mass}
         return self.with_cells(j, cells).changed(j, rows=rows, share=share, **values)
+
+
+Record = TypeVar("Record")
+
+
+def renewed(record: Record, **changes: Any) -> Record:
+    """Return a record with other values of some fields. Unlike those that come from files they are
+    not checked, and what was computed of the others is kept."""
+    other = object.__new__(type(record))
+    vars(other).update(vars(record), **changes)
+    return other
 
 
 def _moments(cells: Cells) -> tuple[Float64, Float64]:
@@ -178,21 +210,9 @@ class Shapes:
     @classmethod
     def of(cls, clusters: LivingClusters, now: int) -> Shapes:
         """Return the metrics after so many rows."""
-        awake = clusters.awake > 0 if clusters.awake.any() else np.ones(len(clusters), bool)
-        d, mass = clusters.means.shape[2], clusters.mass[awake].sum()
-        pooled, prior = clusters.moments[awake].sum(axis=0), d + 1 if d <= FULL else 2
-        if d <= FULL:
-            pooled = (pooled + prior * np.diag(np.diag(pooled)) / mass) / (mass + prior)
-            variances = np.diag(pooled)
-        else:
-            variances = pooled = pooled / mass
-        least = TOO_FEW * np.where(variances > 0, variances, max(variances.max(), 1e-100))
-        pooled = pooled + (np.diag(least) if d <= FULL else least)
-        many = clusters.mass.reshape(-1, *[1] * pooled.ndim)
-        own = (clusters.moments + prior * pooled) / (many + prior)
-        factors, log_det = _factors(np.concatenate([own, pooled[None]]))
-        likely = np.log(np.maximum(clusters.share, 1 / (now + 1)))
-        return cls(clusters.mean, factors[:-1], factors[-1], likely - log_det[:-1] / 2)
+        if native.is_available():
+            return cls(clusters.mean, *_shaped(clusters, now))
+        return cls(clusters.mean, *_shaped_in_numpy(clusters, now))
 
     def distances(self, x: Float64) -> Float64:
         """Return squared distances (b, c) of rows."""
@@ -202,6 +222,47 @@ class Shapes:
         """Return the logarithms (b, c) of what clusters have of rows at squared distances, up to a
         number of each row."""
         return self.log_weight - d2 / 2
+
+
+Shaped = tuple[Float64, Float64, Float64]  # factors, pooled, log_weight
+
+
+def _shaped(clusters: LivingClusters, now: int) -> Shaped:
+    c, _, d = clusters.means.shape
+    full, square = d <= FULL, clusters.moments.shape[1:]
+    factors, log_weight = np.zeros((c + 1, *square)), np.empty(c + 1)
+    room = np.empty(2 * d * d + d)
+    given = clusters.moments, clusters.mass, clusters.share, clusters.awake
+    numbers = c, d, full, _prior(d), TOO_FEW, 1 / (now + 1)
+    argument = _ShapingArgument(
+        *map(address, given), *numbers, address(factors), address(log_weight)
+    )
+    call = native.function("shape_clusters", np.float64, _ARGUMENTS)
+    call(byref(argument), address(room))
+    return factors[:-1], factors[-1], log_weight[:-1]
+
+
+def _prior(d: int) -> int:
+    return d + 1 if d <= FULL else 2
+
+
+def _shaped_in_numpy(clusters: LivingClusters, now: int) -> Shaped:
+    """The C function `shape_clusters`."""
+    awake = clusters.awake > 0 if clusters.awake.any() else np.ones(len(clusters), bool)
+    d, mass = clusters.means.shape[2], clusters.mass[awake].sum()
+    pooled, prior = clusters.moments[awake].sum(axis=0), _prior(d)
+    if d <= FULL:
+        pooled = (pooled + prior * np.diag(np.diag(pooled)) / mass) / (mass + prior)
+        variances = np.diag(pooled)
+    else:
+        variances = pooled = pooled / mass
+    least = TOO_FEW * np.where(variances > 0, variances, max(variances.max(), 1e-100))
+    pooled = pooled + (np.diag(least) if d <= FULL else least)
+    many = clusters.mass.reshape(-1, *[1] * pooled.ndim)
+    own = (clusters.moments + prior * pooled) / (many + prior)
+    factors, log_det = _factors(np.concatenate([own, pooled[None]]))
+    likely = np.log(np.maximum(clusters.share, 1 / (now + 1)))
+    return factors[:-1], factors[-1], likely - log_det[:-1] / 2
 
 
 def _factors(covariances: Float64) -> tuple[Float64, Float64]:

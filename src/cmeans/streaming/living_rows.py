@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..data.arrays import Float64, IntArray
 from .cells import Cells
 from .living_clusters import LivingClusters
-from .living_stream import LivingStream, absorbed, alike, in_units, spread
+from .living_stream import LivingStream, absorbed, alike, in_units, spread, with_clusters
 from .turnover import turned_over
 
 SEEN_AGAIN = 512  # rows of a chunk that are labelled anew, where a cluster opens
@@ -39,7 +37,7 @@ def with_rows(stream: LivingStream, x: Float64) -> tuple[LivingStream, IntArray]
 
 def _stepped(stream: LivingStream, rows: Float64) -> tuple[LivingStream, IntArray]:
     """Return the stream after a step, and the labels of its rows before it."""
-    counted = replace(
+    counted = alike(
         stream,
         waiting=rows[:0],
         n_rows=stream.n_rows + len(rows),
@@ -49,8 +47,8 @@ def _stepped(stream: LivingStream, rows: Float64) -> tuple[LivingStream, IntArra
         vars(counted)["shapes"] = stream.shapes  # of the rows before
         after, labels = absorbed(counted, rows * stream.unit)
         return turned_over(after), labels
-    counted = replace(counted, unit=in_units(stream, rows))
+    counted = alike(counted, unit=in_units(stream, rows))
     x = spread(rows * counted.unit, counted.n_steps)
     first = LivingClusters.of(Cells.of_rows(x), 0, counted.n_rows, 1.0)
-    begun = replace(counted, clusters=first, n_numbers=1).with_event("opens", 0)
+    begun = with_clusters(counted, first, n_numbers=1).with_event("opens", 0)
     return turned_over(begun), np.zeros(len(rows), np.intp)

@@ -7,7 +7,7 @@ A step is made whenever there are enough rows: `absorbed` gives them to the clus
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -16,16 +16,12 @@ import numpy as np
 from ..data.arrays import Float64, IntArray
 from ..runtime.stored_classes import stored
 from .cells import Cells, with_rows
-from .living_clusters import CELLS, HORIZONS, LivingClusters, Shapes
-from .step_sums import StepSums, sums_of_step
+from .living_clusters import CELLS, OF_ITS_OWN, LivingClusters, Shapes, renewed
+from .steps import step_of
 
 LEAST_ROWS, MOST_ROWS = 32, 1024  # of a step
 SHARE_OF_ROWS = 64  # of all rows so far, that a step has
 OUTLYING_CELLS, OUTLYING_HORIZON = 64, 2000.0
-LATE = 200.0  # rows of a cluster's own in which masses of late rows are forgotten
-MEMORY = 8.0  # horizons in which moments and cells are forgotten
-OF_SHARES, OF_HEARING = 500.0, 8000.0  # rows in which they are forgotten
-OF_MEDIAN, OF_DEVIATION = 64.0, 200.0
 MOST_EVENTS = 1000  # that are remembered
 KINDS = ("opens", "splits", "merges", "sleeps", "wakes", "ends")
 FEW_VALUES = 256  # rows by which columns of few values are known,
@@ -161,9 +157,13 @@ class LivingStream:
 
 def alike(stream: LivingStream, **changes: Any) -> LivingStream:
     """Return the stream with changes in other things than clusters, whose metrics stay."""
-    changed = replace(stream, **changes)
-    if "shapes" in vars(stream):
-        vars(changed)["shapes"] = stream.shapes
+    return renewed(stream, **changes)
+
+
+def with_clusters(stream: LivingStream, clusters: LivingClusters, **changes: Any) -> LivingStream:
+    """Return the stream with other clusters, and other changes."""
+    changed = renewed(stream, clusters=clusters, **changes)
+    vars(changed).pop("shapes", None)
     return changed
 
 
@@ -180,13 +180,13 @@ def in_units(stream: LivingStream, x: Float64) -> Float64:
 def spread(x: Float64, number: int) -> Float64:
     """Return rows in which columns of few values, such as whole numbers, are spread over their
     steps, lest the gaps between values be valleys."""
-    gaps = np.diff(np.sort(x[:FEW_VALUES], axis=0), axis=0)
-    distinct = np.count_nonzero(gaps > 0, axis=0) + 1
-    few = (distinct > 1) & (distinct < MOSTLY * (len(gaps) + 1))
+    gaps = np.diff(np.sort(np.ascontiguousarray(x[:FEW_VALUES].T)))  # (d, b - 1)
+    distinct = (gaps > 0).sum(axis=1) + 1
+    few = (distinct > 1) & (distinct < MOSTLY * (gaps.shape[1] + 1))
     if not few.any():
         return x
     step = np.array(
-        [np.median(g[g > 0]) if some else 0.0 for g, some in zip(gaps.T, few, strict=True)]
+        [np.median(g[g > 0]) if some else 0.0 for g, some in zip(gaps, few, strict=True)]
     )
     return x + step * (np.random.default_rng(number).random(x.shape) - 0.5)
 
@@ -195,82 +195,17 @@ def absorbed(stream: LivingStream, x: Float64) -> tuple[LivingStream, IntArray]:
     """Return the stream after its clusters have taken a step's rows (b, d) in its units, and the
     numbers of the clusters that were the likeliest before."""
     c, b, cells = stream.clusters, len(x), spread(x, stream.n_steps)
-    sums = sums_of_step(x, stream.shapes, c)
-    numbers, came = c.number[sums.nearest], sums.came
-    here = came >= 0.5
-    for j in np.flatnonzero(here & (c.awake == 0)):
+    step = step_of(x, stream.shapes, c, stream.n_rows)
+    for j in np.flatnonzero((c.awake == 0) & (step.clusters["awake"] > 0)):
         stream = stream.with_event("wakes", int(c.number[j]))
-    moved, kept = _moved(c, stream.shapes, sums, here)
-    share = c.share + (1 - np.exp(-b / OF_SHARES)) * (came / b - c.share)
-    heard = _heard(c, here, came, b, stream.n_rows)
     q = float(np.exp(-b / OUTLYING_HORIZON))
-    left = np.column_stack([np.append(kept, q), np.append(np.exp(-came / LATE), q)])
-    left[:-1][~here] = 1.0
-    counts, taken = np.diff(sums.ends), np.append(here, True)
+    counts, taken = np.diff(step.ends), np.append(step.came >= OF_ITS_OWN, True)
     *every, outlying = with_rows(
         [*c.cells, stream.outlying],
-        cells[sums.order[np.repeat(taken, counts)]],
+        cells[step.order[np.repeat(taken, counts)]],
         np.append(0, np.cumsum(counts * taken)),
         [CELLS] * len(c) + [OUTLYING_CELLS],
-        left,
+        np.concatenate([step.left, [[q, q]]]),
     )
-    seen = _distances_seen(c, sums.facts)
-    changes = {"share": share, "cells": tuple(every), **seen, **heard, **moved}
-    return replace(stream, clusters=replace(c, **changes), outlying=outlying), numbers
-
-
-Changes = dict[str, Any]  # of clusters, by name
-
-
-def _distances_seen(c: LivingClusters, facts: Float64) -> Changes:
-    """Return the median of distances of all nearest rows, and the deviation of those that are not
-    outlying."""
-    mine, above, ok, over, squares = facts.T
-    move = (1 - np.exp(-mine / OF_MEDIAN)) * 1.25 * c.deviation
-    move *= 2 * above / np.maximum(mine, 1) - 1
-    move[(mine == 0) | (c.awake == 0)] = 0.0
-    weight = np.where((ok > 1) & (c.awake > 0), 1 - np.exp(-ok / OF_DEVIATION), 0.0)
-    square = np.maximum(squares - move * (2 * over - ok * move), 0.0)  # about the median now
-    variance = (1 - weight) * c.deviation**2 + weight * square / np.maximum(ok, 1)
-    return {"median": c.median + move, "deviation": np.sqrt(variance)}
-
-
-def _heard(c: LivingClusters, here: np.ndarray, came: Float64, b: int, now: int) -> Changes:
-    """Return the rates at which rows of clusters come."""
-    since = b + c.silence
-    q = np.exp(-since / OF_HEARING)
-    return {
-        "heard": np.where(here, c.heard * q + came, c.heard),
-        "time": np.where(here, c.time * q + since, c.time),
-        "silence": np.where(here, 0.0, since),
-        "seen": np.where(here, now, c.seen),
-        "awake": np.where(here, 1, c.awake),
-    }
-
-
-def _moved(
-    c: LivingClusters, shapes: Shapes, sums: StepSums, here: np.ndarray
-) -> tuple[Changes, Float64]:
-    """Return means and moments of the clusters whose rows are here, and the share (c,) of the past
-    that they keep."""
-    came, some, d = sums.came, np.flatnonzero(here), c.means.shape[2]
-    n = came[some]
-    mean = shapes.mean[some] + sums.first[some] / n[:, None]
-    away = mean[:, None] - c.means[some]  # (k, h, d)
-    factor = shapes.factors[some]
-    y = away @ factor.transpose(0, 2, 1) if factor.ndim == 3 else away * factor[:, None]
-    errors, means, moments = c.errors.copy(), c.means.copy(), c.moments.copy()
-    errors[some] += (1 - np.exp(-n / LATE))[:, None] * ((y * y).sum(axis=2) - errors[some])
-    pace = np.maximum(1 - (1 - 1 / HORIZONS) ** n[:, None], (n / (c.rows[some] + n))[:, None])
-    means[some] += pace[:, :, None] * away
-    rows = c.rows.copy()
-    rows[some] += n
-    rung = c.rung.copy()
-    lived = np.maximum(rows[some], HORIZONS[0])[:, None] >= HORIZONS
-    rung[some] = np.where(lived, errors[some], np.inf).argmin(axis=1)
-    kept = np.exp(-came / (MEMORY * np.maximum(HORIZONS[rung], d / 2)))
-    mass = np.where(here, kept * c.mass + came, c.mass)
-    past = kept[some].reshape(-1, *[1] * (moments.ndim - 1)) * moments[some]
-    moments[some] = past + sums.second[some]
-    moved = {"errors": errors, "means": means, "moments": moments, "rows": rows, "rung": rung}
-    return {**moved, "mass": mass}, kept
+    clusters = renewed(c, cells=tuple(every), **step.clusters)
+    return with_clusters(stream, clusters, outlying=outlying), c.number[step.nearest]

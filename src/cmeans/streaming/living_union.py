@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..data.arrays import Float64
 from .cells import Cells
-from .living_clusters import CELLS, LivingClusters
+from .living_clusters import CELLS, LATE, LivingClusters, renewed
 from .living_rows import with_rows
-from .living_stream import LATE, LivingStream
+from .living_stream import LivingStream, alike, with_clusters
 from .turnover import LOW, NEAR, between_clusters
 
 OF_MASS = 0.05  # evidence that each row of the smaller cluster may add, as no two streams are alike
@@ -24,17 +22,15 @@ def united(ours: LivingStream, theirs: LivingStream) -> LivingStream:
         return with_rows(first, later.waiting)[0]
     n = ours.n_rows + theirs.n_rows
     part = theirs.n_rows / n
-    stream = replace(ours, n_rows=n, n_steps=ours.n_steps + theirs.n_steps)
-    stream = replace(
-        stream, clusters=replace(ours.clusters, share=ours.clusters.share * (1 - part))
-    )
+    less = renewed(ours.clusters, share=ours.clusters.share * (1 - part))
+    stream = with_clusters(ours, less, n_rows=n, n_steps=ours.n_steps + theirs.n_steps)
     to_ours = ours.unit / theirs.unit
     for j in range(len(theirs.clusters)):
         one = theirs.clusters.part(np.array([j]))
         cells = _in_other_units(one.cells[0], to_ours)
         stream = _with_cluster(stream, one, cells, float(one.share[0] * part), ours)
     cells = ours.outlying.with_more(_in_other_units(theirs.outlying, to_ours), 64)
-    return with_rows(replace(stream, outlying=cells), theirs.waiting)[0]
+    return with_rows(alike(stream, outlying=cells), theirs.waiting)[0]
 
 
 def _in_other_units(cells: Cells, factor: Float64) -> Cells:
@@ -56,10 +52,10 @@ def _with_cluster(
             rows, shared = c.rows[i] + one.rows[0], c.share[i] + share
             awake = max(int(c.awake[i]), int(one.awake[0]))
             c = c.fitted_anew(i, both, rows, shared).changed(i, awake=awake)
-            return replace(stream, clusters=c)
+            return with_clusters(stream, c)
     number = stream.n_numbers
     new = LivingClusters.of(cells, number, stream.n_rows, share)
     new = new.changed(0, awake=int(one.awake[0]), rows=float(one.rows[0]))
     heard = new.changed(0, heard=float(one.heard[0]), time=max(float(one.time[0]), LATE))
-    stream = replace(stream, clusters=c + heard, n_numbers=number + 1)
+    stream = with_clusters(stream, c + heard, n_numbers=number + 1)
     return stream.with_event("opens", number)

@@ -4,22 +4,23 @@ rows."""
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 
 import numpy as np
 
 from ..data.arrays import Float64
-from .cells import Cells
-from .living_clusters import CELLS, FULL, HORIZONS, LivingClusters
-from .living_stream import LATE, MEMORY, MOST_ROWS, LivingStream, NearPairs, Swallowed, alike
-from .valleys import Cut, Side, drawn
+from .cells import LEAST, Cells
+from .living_clusters import CELLS, FULL, HORIZONS, LATE, MEMORY, LivingClusters
+from .living_stream import MOST_ROWS, LivingStream, NearPairs, Swallowed, alike, with_clusters
+from .valleys import Cut, Side, drawn, in_space
 
 BASE, LOW = (
     9.0,
     2.0,
 )  # evidence that parts two sides, beside what many looks may show; that does not
 LEAST_MASS, LEAST_HEAP, LEAST_CELLS = 6.0, 5.0, 5  # of a side; of outlying rows; of a cluster
-STARTS, PLAIN_STARTS = 7, 4  # of 2-means, those in the space of rows
+PLAIN_STARTS = 4  # of 2-means in the space of rows, and three where covariances are whitened;
+PLAIN_WAYS = np.array([[0, 4], [1, 5], [2, 6], [3, 7]])  # the numbers that each is drawn by
+WAYS = np.array([*PLAIN_WAYS.tolist(), [8, 11], [9, 12], [10, 13]])
 OF_COLUMN = 0.05  # evidence that each column may add by chance
 NEAR = 36.0  # squared distance of means within which clusters may merge
 SILENT = 20.0  # minus the logarithm of the chance of such a silence
@@ -37,12 +38,12 @@ def turned_over(stream: LivingStream) -> LivingStream:
     silent = np.flatnonzero((c.awake > 0) & (c.heard * np.log1p(c.silence / c.time) > SILENT))
     for j in silent.tolist():
         cells = fewer(c.cells[j], SLEEPING_CELLS)
-        stream = replace(stream, clusters=stream.clusters.with_cells(j, cells).changed(j, awake=0))
+        stream = with_clusters(stream, stream.clusters.with_cells(j, cells).changed(j, awake=0))
         stream = stream.with_event("sleeps", int(c.number[j]))
     if len(c) > MOST_CLUSTERS:
         oldest = int(stream.clusters.seen.argmin())
         number = int(stream.clusters.number[oldest])
-        stream = replace(stream, clusters=stream.clusters.without(oldest))
+        stream = with_clusters(stream, stream.clusters.without(oldest))
         stream = stream.with_event("ends", number)
     return stream
 
@@ -62,11 +63,7 @@ def _split(stream: LivingStream, rng: np.random.Generator) -> LivingStream:
     while queue and len(stream.clusters) <= MOST_CLUSTERS:
         j = int(np.flatnonzero(stream.clusters.number == queue.pop())[0])
         cells, bar = stream.clusters.cells[j], _threshold(stream)
-        found = None
-        if cells.mass >= 2 * LEAST_MASS:
-            found = _valley(cells, cells.w, shapes.factors[j], bar, rng) or _valley(
-                cells, cells.f, shapes.factors[j], bar, rng
-            )
+        found = _valley(cells, shapes.factors[j], bar, rng)
         c = stream.clusters.changed(j, tested=stream.clusters.rows[j])
         stream = alike(stream, clusters=c)
         if found is not None:
@@ -77,26 +74,27 @@ def _split(stream: LivingStream, rng: np.random.Generator) -> LivingStream:
 
 
 def _valley(
-    cells: Cells, w: Float64, factor: Float64, bar: float, rng: np.random.Generator
+    cells: Cells, factor: Float64, bar: float, rng: np.random.Generator
 ) -> tuple[Cells, Side] | None:
-    """Return the cells of positive mass w, and the sides of the deepest valley between them; None
-    where none is deep enough."""
-    some = np.flatnonzero(w > 0.02)
-    cells, w = cells.part(some), w[some]
-    d, best = cells.x.shape[1], None
-    if len(w) <= LEAST_CELLS or w.sum() < 2 * LEAST_MASS:
+    """Return cells of some mass, and the sides of the deepest valley between them, by all rows or
+    else by late ones; None where none is deep enough."""
+    if cells.mass < 2 * LEAST_MASS:
         return None
-    spaces = [(Cut(cells, w), PLAIN_STARTS, 0.0)]
-    if d > 1:
-        spaces.append((Cut(cells, w, factor), STARTS - PLAIN_STARTS, OF_COLUMN * min(d, FULL)))
-    for cut, starts, less in spaces:
-        found = cut.by_two_means(rng.random((2, starts)).T.copy())
-        deep = np.where(found.smaller >= LEAST_MASS, found.evidence - less, 0.0)
+    d = cells.x.shape[1]
+    ways, cut = WAYS if d > 1 else PLAIN_WAYS, Cut(cells, factor if d > 1 else None, plain=True)
+    for mass in (cells.w, cells.f):
+        w = np.where(mass > LEAST, mass, 0.0)
+        if np.count_nonzero(w) <= LEAST_CELLS or w.sum() < 2 * LEAST_MASS:
+            continue
+        found = cut.by_two_means(w, rng.random(ways.size)[ways], PLAIN_STARTS)
+        found.evidence[PLAIN_STARTS:] -= OF_COLUMN * min(d, FULL)
+        deep = np.where(found.smaller >= LEAST_MASS, found.evidence, 0.0)
         if deep.max() > bar:
-            bar, best = float(deep.max()), found.side[deep.argmax()]
-    if best is None:
-        return None
-    return Cells(cells.x, w, cells.f, cells.s / cells.w * w), best
+            some = w > 0
+            side = found.side[deep.argmax()][some]
+            cells = Cells(cells.x, w, cells.f, cells.s / cells.w * w)
+            return cells.part(some), side
+    return None
 
 
 def _parted(stream: LivingStream, j: int, cells: Cells, side: Side) -> LivingStream:
@@ -122,7 +120,7 @@ def _parted(stream: LivingStream, j: int, cells: Cells, side: Side) -> LivingStr
     share = float(c.share[j])
     c = c.fitted_anew(j, cells.part(own), c.rows[j] * (1 - part), share * (1 - part))
     c = c + LivingClusters.of(cells.part(new), number, now, share * part)
-    return replace(stream, clusters=c).with_event("splits", number, parent)
+    return with_clusters(stream, c).with_event("splits", number, parent)
 
 
 def _opened(stream: LivingStream, rng: np.random.Generator) -> LivingStream:
@@ -146,9 +144,9 @@ def _opened(stream: LivingStream, rng: np.random.Generator) -> LivingStream:
         if min(between_clusters(c.cells[j], new, to_space) for j in nearest) > _threshold(stream):
             share = min(new.mass / LATE, 0.5)
             number, now = stream.n_numbers, stream.n_rows
-            stream = replace(
+            stream = with_clusters(
                 stream,
-                clusters=c + LivingClusters.of(fewer(new, CELLS), number, now, share),
+                c + LivingClusters.of(fewer(new, CELLS), number, now, share),
                 outlying=out.part(~heap),
                 outlying_tested=0.0,
                 n_numbers=number + 1,
@@ -168,13 +166,6 @@ def _heap(x: Float64, w: Float64, away: Float64, rng: np.random.Generator) -> np
     return near
 
 
-def in_space(x: Float64, to_space: Float64 | None) -> Float64:
-    """Return rows in the space that a factor of a covariance leads to."""
-    if to_space is None:
-        return x
-    return x @ to_space.T if to_space.ndim == 2 else x * to_space
-
-
 def fewer(cells: Cells, most: int) -> Cells:
     """Return at most so many cells, in the place of others."""
     return cells.with_more(cells.part(np.empty(0, np.intp)), most)
@@ -184,7 +175,7 @@ def between_clusters(a: Cells, b: Cells, to_space: Float64 | None) -> float:
     """Return the evidence of a valley between the cells of two clusters."""
     both = Cells(*(np.concatenate(parts) for parts in zip(a, b, strict=True)))
     side = np.repeat(np.array([0, 1], np.int8), [len(a), len(b)])
-    return Cut(both, both.w, to_space).between(side)
+    return Cut(both, to_space, plain=to_space is None).between(both.w, side)
 
 
 def _merged(stream: LivingStream) -> LivingStream:
@@ -251,5 +242,5 @@ def _joined(stream: LivingStream, i: int, j: int, way: Float64) -> LivingStream:
         np.concatenate([old.way, way[None]])[-MOST_SWALLOWED:],
     )
     others = np.flatnonzero((near.numbers != lost).all(axis=1))
-    stream = replace(stream, clusters=c, near=near.part(others), swallowed=swallowed)
+    stream = with_clusters(stream, c, near=near.part(others), swallowed=swallowed)
     return stream.with_event("merges", lost, number)

@@ -32,6 +32,7 @@ class _CutArgument(Structure):
         ("cells", WHOLE),
         ("columns", WHOLE),
         ("turns", WHOLE),
+        ("plain", WHOLE),
     ]
 
 
@@ -59,55 +60,70 @@ class Cuts:
 
 
 class Cut:
-    """Cells that are cut in two, in the space of rows or in one where `to_space` (d, d) takes
+    """Cells that are cut in two, in the space of rows and in one where `to_space` (d, d) takes
     them, (d,) where it is diagonal."""
 
-    def __init__(self, cells: Cells, w: Float64, to_space: Float64 | None = None) -> None:
-        d = cells.x.shape[1]
-        self.x, self.back = np.ascontiguousarray(cells.x), None
+    def __init__(self, cells: Cells, to_space: Float64 | None, *, plain: bool) -> None:
+        k, d = cells.x.shape
+        spaces = [None] * plain + [to_space] * (to_space is not None)
+        self.x, self.back = np.empty((len(spaces), k, d)), None
+        for place, space in zip(self.x, spaces, strict=True):
+            place[:] = in_space(cells.x, space)
         if to_space is not None:
             full = to_space.ndim == 2
-            self.x = cells.x @ to_space.T if full else cells.x * to_space
             self.back = np.ascontiguousarray(to_space.T if full else np.diag(to_space))
-        self.w = np.ascontiguousarray(w)
         self.s2 = cells.s / cells.w / d
 
-    def by_two_means(self, draws: Float64) -> Cuts:
-        """Return cuts by 2-means, each from two cells that are drawn as k-means++ does, by two
-        numbers (t, 2) between 0 and 1."""
-        return self._cut(np.zeros((len(draws), len(self.w)), np.int8), draws, TURNS)
+    def by_two_means(self, w: Float64, draws: Float64, plain: int) -> Cuts:
+        """Return cuts of cells of masses w by 2-means, each from two cells that are drawn as
+        k-means++ does, by two numbers (t, 2) between 0 and 1; the first ones in the space of
+        rows."""
+        return self._cut(w, np.zeros((len(draws), len(w)), np.int8), draws, TURNS, plain)
 
-    def between(self, side: Side) -> float:
+    def between(self, w: Float64, side: Side) -> float:
         """Return the evidence of a valley between these sides (k,)."""
-        return float(self._cut(side[None].copy(), None, 0).evidence[0])
+        plain = int(self.back is None)
+        return float(self._cut(w, side[None].copy(), None, 0, plain).evidence[0])
 
-    def _cut(self, side: Side, draws: Float64 | None, turns: int) -> Cuts:
-        t, d = len(side), self.x.shape[1]
-        mass, ends, found = np.zeros((t, 2)), np.zeros((t, 2, d)), np.zeros(t)
+    def _cut(self, w: Float64, side: Side, draws: Float64 | None, turns: int, plain: int) -> Cuts:
+        (t, k), d = side.shape, self.x.shape[2]
+        mass, ends, found = np.zeros((t, 2)), np.empty((t, 2, d)), np.zeros(t)
         if native.is_available():
-            room, following, total = np.empty(d), np.empty_like(side[0]), np.empty_like(self.w)
-            arrays = self.x, self.w, self.s2, self.back, ends, room, side, mass, found, draws
-            argument = _CutArgument(*map(address, arrays), *self.x.shape, turns)
+            room, following, total = np.empty(2 * d), np.empty(k, np.int8), np.empty(k)
+            arrays = self.x, w, self.s2, self.back, ends, room, side, mass, found, draws
+            argument = _CutArgument(*map(address, arrays), k, d, turns, plain)
             call = native.function("cut_cells", np.float64, _ARGUMENTS)
             call(byref(argument), address(following), address(total), t)
         else:
             shape = (t, len(PEAKS), len(VALLEYS), STEPS)
             windows = np.zeros(shape), np.zeros(shape)
             for i in range(t):
-                if draws is None or self._draw_ends(draws[i], ends[i]):
+                x, back = (self.x[0], None) if i < plain else (self.x[-1], self.back)
+                placed = _Placed(x, w, self.s2, back)
+                if draws is None or placed.draw_ends(draws[i], ends[i]):
                     some = windows[0][i], windows[1][i]
-                    found[i] = self._in_python(side[i], ends[i], turns, mass[i], some)
+                    found[i] = placed.cut_in_two(side[i], ends[i], turns, mass[i], some)
             found = np.where(found, evidence(windows), 0.0)
         return Cuts(side, mass.min(axis=1), found)
 
-    def _draw_ends(self, draws: Float64, ends: Float64) -> bool:
+
+@dataclass(frozen=True)
+class _Placed:
+    """Cells in one space, of some masses: the C file in Python."""
+
+    x: Float64  # (k, d)
+    w: Float64  # (k,)
+    s2: Float64  # (k,)
+    back: Float64 | None
+
+    def draw_ends(self, draws: Float64, ends: Float64) -> bool:
         """The C function `draw_ends`."""
         ends[0] = self.x[drawn(self.w, draws[0])]
         apart = self.w * _in_order((self.x - ends[0]) ** 2, axis=1)
         ends[1] = self.x[drawn(apart, draws[1])]
         return bool(apart.any())
 
-    def _in_python(
+    def cut_in_two(
         self, side: Side, ends: Float64, turns: int, mass: Float64, windows: Windows
     ) -> bool:
         """The C function `cut_in_two`."""
@@ -115,7 +131,8 @@ class Cut:
         for _ in range(turns):
             middle = (ends[0] + ends[1]) / 2
             following = _in_order((self.x - middle) * (ends[1] - ends[0]), axis=1) > 0
-            if following.all() or not following.any():
+            following &= self.w > 0
+            if following[self.w > 0].all() or not following.any():
                 break
             if found and (following == side).all():
                 break
@@ -164,6 +181,13 @@ class Cut:
             self.w[:, None] * (0.5 + t * (15 - t2 * (10 - 3 * t2)) / 16), axis=0
         )
         return result
+
+
+def in_space(x: Float64, to_space: Float64 | None) -> Float64:
+    """Return rows in the space that a factor of a covariance leads to."""
+    if to_space is None:
+        return x
+    return x @ to_space.T if to_space.ndim == 2 else x * to_space
 
 
 def drawn(w: Float64, u: float) -> int:

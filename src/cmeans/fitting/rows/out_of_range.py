@@ -13,7 +13,7 @@ import numpy as np
 
 from ...data.arrays import is_sparse, squared_norms, to_numpy
 from ...data.blocks import Block, Blocks, GivenRows
-from ...engines import Engine, NumberedPass
+from ...engines import Engine, NumberedPass, Pass
 from ...runtime.numerals import in_digits
 from ...runtime.user_warnings import NOT_FINITE, OutOfRangeError, UnfitRowError
 
@@ -74,9 +74,26 @@ class EntriesPass(NumberedPass[Entries]):
         return Entry(self.first + start + row, column, float(values[column]))
 
 
+@dataclass(frozen=True)
+class SquaresPass(Pass[float]):
+    """The sum of all squares; where that is finite, so are those of each row."""
+
+    def work(self, rows: GivenRows, task: int, prepared: None) -> float:
+        total = 0.0
+        for block in rows.task(task):
+            x = block.x.data if is_sparse(block.x) else to_numpy(block.x)
+            with np.errstate(over="ignore"):
+                total += float(np.vdot(x, x))
+        return total
+
+
 def refuse_overflow(blocks: Blocks, engine: Engine) -> None:
     """Refuse rows whose squares are too large for their type, whatever the kernel is."""
-    if engine.fold(GivenRows(blocks, int(blocks.x.shape[1])), EntriesPass()).beyond:
+    rows = GivenRows(blocks, int(blocks.x.shape[1]))
+    if (
+        not np.isfinite(engine.fold(rows, SquaresPass()))
+        and engine.fold(rows, EntriesPass()).beyond
+    ):
         raise OutOfRangeError(NOT_FINITE)
 
 
