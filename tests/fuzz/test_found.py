@@ -23,6 +23,7 @@ from scipy import sparse
 import cmeans
 from cmeans import Sizes
 from cmeans.cli import main
+from cmeans.data.chosen_scaling import chosen_scaling
 from cmeans.data.files import claims
 from cmeans.data.row_source import RowsError
 from cmeans.persistence.model_file import read_metadata
@@ -792,3 +793,7 @@ class TestFits:
     def test_candidates_that_are_a_number(self) -> None:
         with pytest.raises(ValueError, match=r'candidates=0.5\): "auto", or a list of names'):
             cmeans.AutoClustering(candidates=0.5).fit(X)
+
+    def test_ranges_that_differ_beyond_all_numbers(self) -> None:
+        x = np.array([[0.0, 0.0], [1e-200, 1e200], [5e-201, 3e199]])
+        assert chosen_scaling(x).name == "unit"
