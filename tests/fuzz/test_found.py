@@ -25,6 +25,7 @@ from cmeans import Sizes
 from cmeans.cli import main
 from cmeans.data.chosen_scaling import chosen_scaling
 from cmeans.data.files import claims
+from cmeans.data.files.notation import Notation
 from cmeans.data.row_source import RowsError
 from cmeans.persistence.model_file import read_metadata
 from cmeans.storage.codec import digest_of
@@ -797,3 +798,8 @@ class TestFits:
     def test_ranges_that_differ_beyond_all_numbers(self) -> None:
         x = np.array([[0.0, 0.0], [1e-200, 1e200], [5e-201, 3e199]])
         assert chosen_scaling(x).name == "unit"
+
+
+def test_a_tab_stands_between_no_thousands() -> None:
+    assert Notation(thousands=" ").number("1\t704") is None
+    assert Notation(thousands=" ").number("1\u202f704") == 1704.0

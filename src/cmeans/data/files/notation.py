@@ -56,7 +56,7 @@ class Notation:
     def _separator(self) -> str:
         for alike in (BLANKS, _APOSTROPHES):
             if self.thousands in alike:
-                return f"[{alike}]"
+                return f"[{alike.replace(chr(9), '')}]"  # a tab stands between cells
         return re.escape(self.thousands)
 
     def number(self, cell: str) -> float | None:
