@@ -16,6 +16,7 @@ from ..storage.overwriting import FileWord, refuse_overwriting
 from .errors import InputError
 from .methods import METHODS, MethodSpec
 from .option_names import listed, option_of
+from .output.added_columns import refuse_lists
 from .output.results import left_over, refuse_foreign
 from .output.run_file import RUN
 from .reporting import check_pages
@@ -119,6 +120,7 @@ def check_request(request: FitRequest, method: MethodSpec) -> None:
             f"{option_of(word)}: the workers of --engine dask read the files themselves, as "
             "numbers; encode the columns first."
         )
+    refuse_lists(request.labels, request.threshold)
     refuse_inside(request.reading.file, request.out, "a folder outside")
     outputs: dict[str, FileWord] = {
         f"--out {request.out}: the {name}": file for name, file in output_files(request).items()
