@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -138,11 +139,18 @@ def lines(a: str, head: str = "a;b", more: str = "") -> str:
     )
 
 
+def numbered_rows(text: str) -> str:
+    """Return a table as R writes it, with names of rows but none for them."""
+    head, *rest = text.splitlines()
+    rows = [f'"{at}";{line}' for at, line in enumerate(rest, 1)]
+    return "\n".join([";".join(f'"{name}"' for name in head.split(";")), *rows, ""])
+
+
 SWAPPED = str.maketrans(",.", ".,")
 KINDS: dict[str, tuple[str | bytes, str]] = {  # with what is told
     "narrow blanks": (lines("#").translate({44: "\u202f"}), "' ' between thousands"),
-    "percent": (lines("# %").replace(",", ""), "signs of a unit"),
-    "minus": (lines("\u2212#").replace(",", ""), "signs of a unit"),
+    "percent": (lines("# %").replace(",", ""), "signs beside the digits"),
+    "minus": (lines("\u2212#").replace(",", ""), "signs beside the digits"),
     "accounts": (lines("(#)"), "',' between thousands ('("),
     "Swiss": (lines("CHF #").replace(",", "\u2019"), "between thousands ('CHF"),
     "commas and points": (lines("#").translate(SWAPPED), "decimal commas and '.' between"),
@@ -153,6 +161,29 @@ KINDS: dict[str, tuple[str | bytes, str]] = {  # with what is told
     "a separator at the end": (lines("#", "a;b;", ";"), "left out: '' (empty)"),
     "an empty column": (lines("#;", "a;e;b"), "left out: 'e' (empty)"),
     "ZIP codes": (lines("#;01234", "a;zip;b").replace(",", ""), "zeros; --categorical zip)"),
+    "a minus behind": (lines("#-").replace(",", ""), "signs beside the digits"),
+    "lakhs": (
+        re.sub(
+            r"(?m)^(\d*?),?(\d{3}\.)",
+            lambda found: f"10,{int(found[1] or 0):02},{found[2]}",
+            lines("#"),
+        ),
+        "',' between thousands ('10,01,225.65')",
+    ),
+    "a unit": (lines("# kg").replace(",", ""), "numbers with the unit 'kg' ('"),
+    "separators below the names": (lines("#", "a;b", ";"), "left out: '' (empty)"),
+    "names of rows, of R": (numbered_rows(lines("#").replace(",", "")), ""),
+    "names of rows, of R, with blanks": (
+        numbered_rows(lines("#").replace(",", "")).replace(";", " "),
+        "",
+    ),
+    "dates as they come": (
+        lines("#;D")
+        .replace("D", "1.2.2024", 99)
+        .replace("D", "2024-02-01")
+        .replace("a;b", "a;d;b"),
+        "left out: 'd' (dates in several formats)",
+    ),
     "words for nothing": (lines("#") + "#N/A;10\n" * 3, "cells are empty (3 of 243 in 'a')"),
 }
 
@@ -169,6 +200,18 @@ def test_other_kinds_of_files(cmeans: Command, tmp_path: Path, kind: str) -> Non
     assert told in " ".join(summary["warnings"])
     labels = pq.read_table(tmp_path / "o" / "labels.parquet")["label"].to_numpy()
     assert adjusted_rand_score(GROUP, labels[:N]) == 1.0
+
+
+def test_a_row_of_totals_is_told(cmeans: Command, tmp_path: Path) -> None:
+    rows = np.loadtxt(lines("#").replace(",", "").splitlines()[1:], delimiter=";")
+    for name, last in (("sums", rows.sum(axis=0)), ("rows", rows[0])):
+        file = tmp_path / f"{name}.csv"
+        np.savetxt(file, [*rows, last], "%.2f", ",", header="a,b", comments="")
+        warned = cmeans("fit", file, "-c", 3, "--out", tmp_path / name).summary["warnings"]
+        assert [text for text in warned if "row" in text] == [
+            f"{file}: its last row holds the sums of the others; delete it where it is a row of "
+            "totals."
+        ] * (name == "sums")
 
 
 @pytest.mark.parametrize(
@@ -188,6 +231,22 @@ def test_other_kinds_of_files(cmeans: Command, tmp_path: Path, kind: str) -> Non
             "a;b\n" + "".join(f"{at + 100},{at * 7 % 1000:03};1\n" for at in range(60)),
             "column 'a' holds numbers such as '100,000', which have two meanings; say which with "
             "--decimal , or --thousands ,.",
+        ),
+        (
+            lines("#").replace("\n", "\nkg;mm\n", 1),
+            "row 1 holds 'kg', 'mm' where others hold numbers; delete it where these are names or "
+            "units; where that stands for nothing, say --missing-values kg,mm, else "
+            "--missing-values none.",
+        ),
+        (
+            lines("#").translate(SWAPPED) + lines("#").partition("\n")[2],
+            "column 'a' holds numbers in several notations, such as '1.225,65' and '1,225.65'; "
+            "write them in one, or name the columns that are data with --columns.",
+        ),
+        (
+            lines("# $").replace("$", "EUR", 9),
+            "column 'a' holds numbers in 'EUR' and 'USD', which do not compare; bring them to one "
+            "unit, or name the columns that are data with --columns.",
         ),
         (
             "Report of 2024\n" + lines("#"),
@@ -213,7 +272,7 @@ def test_what_the_user_has_to_say(
     words = ["--dates", "day"] if "day" in content else []
     ended = cmeans("fit", file, "-c", 2, *words, "--out", tmp_path / "o", "-q")
     assert (ended.code, ended.err.splitlines()) == (2, [f"cmeans: {file}: {message}"])
-    advice = message.partition("say --")[2].partition(",")[0].replace("'", "")
+    advice = message.partition("say --")[2].partition(", else")[0].replace("'", "")
     if advice:
         said = f"--{advice}".split()
         assert cmeans("fit", file, "-c", 2, *said, "--out", tmp_path / "o", "-q").code == 0

@@ -337,6 +337,21 @@ class TestFilesOfOthers:
         assert (ended.code, "report.html in it is not of a former run" in ended.err) == (2, True)
         assert (out / "report.html").read_text() == "notes"
 
+    def test_what_another_run_does_not_write(
+        self, cmeans: Command, rows: Path, tmp_path: Path
+    ) -> None:
+        """A page and labels of the run before would be of other clusters than all beside them."""
+        out = tmp_path / "o"
+        out.mkdir()
+        (out / "notes.html").write_text("notes")
+        more = ("--report", "--labels-as", "csv")
+        assert cmeans("fit", rows, *FIT, "--out", out, *more).code == 0
+        assert {"report.html", "labels.csv"} <= {path.name for path in out.iterdir()}
+        assert cmeans("fit", rows, *FIT, "--out", out).code == 0
+        names = {path.name for path in out.iterdir()}
+        assert {"labels.parquet", "notes.html"} <= names
+        assert names.isdisjoint({"report.html", "labels.csv"})
+
     def test_of_a_run_that_was_broken_off(
         self, cmeans: Command, rows: Path, tmp_path: Path
     ) -> None:

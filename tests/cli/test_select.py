@@ -105,6 +105,12 @@ def test_refits(cmeans: Command, table: Path) -> None:
         "stability"
         not in cmeans("select", table, "-c", "2-4", "--refits", 0, *WORDS).summary["table"]
     )
+    ended = cmeans("select", table, "--by", "bic", "-q")
+    assert (ended.code, ended.err) == (
+        2,
+        "cmeans: --by bic: --method fuzzy has none; give auto, silhouette, xie_beni, stability, or "
+        "another method.\n",
+    )
     ended = cmeans("select", table, "--by", "stability", "--refits", 0)
     assert ended.code == 2
     assert len(ended.err.splitlines()) == 1

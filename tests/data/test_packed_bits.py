@@ -50,6 +50,12 @@ def test_rows_are_their_bits(kind: str, bits: np.ndarray) -> None:
     assert cmeans.packed_bits(packed(bits)).shape == (400, 24)
 
 
+def test_bytes_of_a_model_of_bits_are_told() -> None:
+    model = cmeans.KernelKMeans(1, kernel="linear").fit(cmeans.packed_bits(np.eye(9, dtype="u1")))
+    with pytest.raises(ValueError, match=r"packed bits, pass packed_bits\(X, 72\)\.$"):
+        model.predict(np.eye(9, dtype="u1"))
+
+
 @pytest.mark.parametrize(
     "model",
     [

@@ -24,7 +24,9 @@ from scipy import sparse
 import cmeans
 from cmeans import Sizes
 from cmeans.cli import main
+from cmeans.data.chosen_scaling import chosen_scaling
 from cmeans.data.files import claims
+from cmeans.data.files.notation import Notation
 from cmeans.data.row_source import RowsError
 from cmeans.persistence.model_file import read_metadata
 from cmeans.storage.codec import digest_of
@@ -813,3 +815,12 @@ class TestFits:
     def test_candidates_that_are_a_number(self) -> None:
         with pytest.raises(ValueError, match=r'candidates=0.5\): "auto", or a list of names'):
             cmeans.AutoClustering(candidates=0.5).fit(X)
+
+    def test_ranges_that_differ_beyond_all_numbers(self) -> None:
+        x = np.array([[0.0, 0.0], [1e-200, 1e200], [5e-201, 3e199]])
+        assert chosen_scaling(x).name == "unit"
+
+
+def test_a_tab_stands_between_no_thousands() -> None:
+    assert Notation(thousands=" ").number("1\t704") is None
+    assert Notation(thousands=" ").number("1\u202f704") == 1704.0

@@ -16,7 +16,8 @@ from ..storage.overwriting import FileWord, refuse_overwriting
 from .errors import InputError
 from .methods import METHODS, MethodSpec
 from .option_names import listed, option_of
-from .output.results import refuse_foreign, refuse_left
+from .output.added_columns import refuse_lists
+from .output.results import left_over, refuse_foreign
 from .output.run_file import RUN
 from .reporting import check_pages
 from .rows import ReadOptions, files_of, refuse_inside
@@ -119,6 +120,7 @@ def check_request(request: FitRequest, method: MethodSpec) -> None:
             f"{option_of(word)}: the workers of --engine dask read the files themselves, as "
             "numbers; encode the columns first."
         )
+    refuse_lists(request.labels, request.threshold)
     refuse_inside(request.reading.file, request.out, "a folder outside")
     outputs: dict[str, FileWord] = {
         f"--out {request.out}: the {name}": file for name, file in output_files(request).items()
@@ -128,9 +130,14 @@ def check_request(request: FitRequest, method: MethodSpec) -> None:
     refuse_overwriting(outputs, files_of(request.reading))
     names = [os.path.basename(file) for file in output_files(request).values()]
     refuse_foreign(request.out, names, SUMMARY, request.overwrite)
-    refuse_left(request.out, {LABELS, LABELS_CSV} - {request.labels}, SUMMARY, "--labels-as")
     if request.checkpoint is not None:
         check_place(request.checkpoint, "--checkpoint")
+
+
+def left_files(request: FitRequest) -> set[str]:
+    """Return the files of a former run that this one does not replace, and removes."""
+    written = {Path(file).name for file in output_files(request).values()}
+    return left_over(request.out, {LABELS, LABELS_CSV, REPORT} - written, SUMMARY)
 
 
 def output_files(request: FitRequest) -> dict[str, str]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from ..data.recipe.front import Front, front_of, in_units
 from ..data.recipe.table_recipe import TableRecipe
@@ -20,6 +21,7 @@ from .output.terminal import Screen
 from .rows import SHARE, InputRows, apart, read_rows
 
 PARTIAL = "partial"
+MOST_BY_HAND = 100_000  # rows of a table below which people write totals
 
 
 def prepared_rows(
@@ -48,6 +50,13 @@ def prepared_rows(
     rows = replace(rows, left_out=(*front.left_out, *rows.left_out))
     if request.takes_blanks:
         _tell_blanks(rows)
+    if _ends_in_totals(rows, front.recipe):
+        warnings.warn(
+            f"{request.reading.file}: its last row holds the sums of the others; delete it where "
+            "it is a row of totals.",
+            DataWarning,
+            stacklevel=2,
+        )
     if rows.stay:
         who = "the workers read them" if stays else "they are read again in every sweep"
         screen.say(f"{in_bytes(rows.x.nbytes)} of rows stay where they are; {who}")
@@ -80,6 +89,19 @@ def with_front(request: FitRequest, methods: Mapping[str, MethodSpec]) -> tuple[
     if takes:
         request = replace(request, words=words | {"missing": PARTIAL}, takes_blanks=True)
     return request, front
+
+
+def _ends_in_totals(rows: InputRows, recipe: TableRecipe) -> bool:
+    """True where each number of the last row is the sum, or the mean, of those above it."""
+    if rows.stay or scipy.sparse.issparse(rows.x) or not 10 < len(rows.x) <= MOST_BY_HAND:
+        return False
+    own = ~np.isin(list(map(str, rows.columns)), list(recipe.unscaled))
+    last, above = rows.x[-1, own].astype(np.float64), rows.x[:-1, own]
+    counts = np.maximum((~np.isnan(above)).sum(axis=0), 1)
+    sums = np.nansum(above, axis=0, dtype=np.float64)
+    is_sum, is_mean = np.isclose(last, sums, 1e-4), np.isclose(last, sums / counts, 1e-4)
+    known = ~np.isnan(last)
+    return bool((is_sum & (last != 0))[known].any() and (is_sum | is_mean)[known].all())
 
 
 def _tell_blanks(rows: InputRows) -> None:

@@ -22,7 +22,15 @@ from ..runtime.user_warnings import one_line
 from ..storage.atomic import WriteError, staged, write_text
 from .drift import facts_of
 from .errors import InputError, Stopped
-from .fit_request import MODEL, REPORT, SUMMARY, FitRequest, check_request, output_files
+from .fit_request import (
+    MODEL,
+    REPORT,
+    SUMMARY,
+    FitRequest,
+    check_request,
+    left_files,
+    output_files,
+)
 from .fit_rows import prepared_rows, with_front
 from .fit_summary import column_summary, metadata_of, summary_of_fit
 from .methods import METHODS, with_engine
@@ -57,7 +65,7 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
     with (
         results_folder(request.out),
         _cluster(request.scheduler) as client,
-        staged(request.out, seal=SUMMARY) as place,
+        staged(request.out, SUMMARY, left_files(request)) as place,
     ):
         with told_warnings(screen) as warned:
             with watch.part("read"), without_partial("missing" in method.parameters):

@@ -32,8 +32,8 @@ from .output.messages import in_options
 from .output.results import (
     Stopwatch,
     as_json,
+    left_over,
     refuse_foreign,
-    refuse_left,
     results_folder,
     told_warnings,
 )
@@ -86,7 +86,8 @@ def train_index(request: FitRequest, screen: Screen, recall: float | None = None
     if request.plan:
         return planned(request, screen)
     watch = Stopwatch()
-    with results_folder(request.out), staged(request.out, seal=SUMMARY) as place:
+    packed = [] if request.reading.bits else left_over(request.out, [PACKED], SUMMARY)
+    with results_folder(request.out), staged(request.out, SUMMARY, packed) as place:
         with told_warnings(screen) as warned:
             with watch.part("read"), without_partial(False):
                 screen.say(f"reading {request.reading.file}")
@@ -185,8 +186,6 @@ def _check_files(request: FitRequest) -> None:
     }
     refuse_overwriting(files, files_of(request.reading))
     refuse_foreign(request.out, [*OUTPUTS.values(), PACKED], SUMMARY, request.overwrite)
-    if request.reading.bits is None:
-        refuse_left(request.out, [PACKED], SUMMARY, "--bits")
 
 
 def _trained(words: Mapping[str, Any], x: Any, recall: float | None) -> Cells:

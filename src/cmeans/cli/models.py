@@ -17,7 +17,7 @@ from ..storage.overwriting import refuse_overwriting
 from ..storage.parted_results import names_folder, parted_results
 from .drift import changes
 from .errors import InputError
-from .output.added_columns import add_columns
+from .output.added_columns import add_columns, refuse_lists
 from .output.results import Stopwatch, staged_file, told_warnings
 from .output.terminal import Screen
 from .pipelines import rows_of_pipeline
@@ -191,6 +191,7 @@ def _check(request: PredictRequest) -> None:
         raise InputError(
             f"{option}: {request.out} can hold labels only; give a .parquet or .csv file."
         )
+    refuse_lists(request.out, request.threshold)
     refuse_inside(request.reading.file, request.out, "a file outside")
     if names_folder(request.out):
         return

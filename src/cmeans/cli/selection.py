@@ -21,6 +21,7 @@ from ..fitting.rows.finite import without_partial
 from ..inspection.displays.selection import SelectionDisplay
 from ..inspection.figure import write_figure
 from ..selection.evidence import trial_size
+from ..selection.select import OF_DISTANCES, OF_LIKELIHOODS
 from ..solvers.checkpoints import check_place
 from ..storage.atomic import staged, write_text
 from ..storage.overwriting import refuse_overwriting
@@ -127,6 +128,12 @@ def _judged(request: FitRequest, trials: Trials, screen: Screen) -> tuple[dict[s
     refuse_other_options(request, SELECTABLE)
     words, numbers = trials.words(), numbers_of(trials.clusters)
     model = SELECTABLE[request.method].made({**request.words, "n_clusters": numbers[0]})
+    known = OF_LIKELIHOODS if model._has_likelihood else OF_DISTANCES
+    if trials.by not in known:
+        raise InputError(
+            f"--by {trials.by}: --method {request.method} has none; give {', '.join(known)}, or "
+            "another method."
+        )
     watch = Stopwatch()
     with told_warnings(screen) as warned:
         with watch.part("read"), without_partial("missing" in model.get_params(deep=False)):

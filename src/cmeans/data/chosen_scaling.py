@@ -22,6 +22,7 @@ class ChosenScaling:
     reason: str
 
 
+@np.errstate(over="ignore")
 def chosen_scaling(x: Float64) -> ChosenScaling:
     """Return the scaling of rows (n, d) that makes columns comparable; what is missing has no
     part."""

@@ -281,9 +281,12 @@ def _names(columns: tuple[Any, ...]) -> npt.NDArray[Any] | None:
 def refuse_width(estimator: BaseEstimator, n_features: int) -> None:
     """Refuse rows of another number of features than the fit had, in scikit-learn's words."""
     if n_features != estimator.n_features_in_:
+        wanted = estimator.n_features_in_
+        is_packed = wanted >= 64 and -(-wanted // 8) == n_features
+        bits = f" If its bytes are packed bits, pass packed_bits(X, {wanted})." if is_packed else ""
         raise ValueError(
             f"X has {n_features} features, but {type(estimator).__name__} is expecting "
-            f"{estimator.n_features_in_} features as input."
+            f"{wanted} features as input.{bits}"
         )
 
 

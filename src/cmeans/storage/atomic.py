@@ -15,7 +15,7 @@ import socket
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
@@ -90,7 +90,7 @@ def check_room(file: Path, least: int) -> None:
 
 
 @contextmanager
-def staged(folder: Path, seal: str) -> Iterator[Path]:
+def staged(folder: Path, seal: str, gone: Iterable[str] = ()) -> Iterator[Path]:
     """Yield a hidden folder inside `folder`; its files are moved to `folder` at the end of the
     block, on an exception none is.
 
@@ -98,7 +98,8 @@ def staged(folder: Path, seal: str) -> Iterator[Path]:
     the seal: what has been computed is not lost because something else finds no room.
 
     Files of the same names from an earlier run are replaced one by one. `seal` is the file that is
-    removed first and moved last: where it exists, all files are of the same run.
+    removed first and moved last: where it exists, all files are of the same run. Files that are
+    `gone` are removed too.
     """
     with _staging_for(folder, folder) as staging:
         try:
@@ -112,10 +113,12 @@ def staged(folder: Path, seal: str) -> Iterator[Path]:
                     words.append(f"{lost} is of a former run.")
                 error.more = " ".join(filter(None, words))
             raise
-        _moved(folder, staging, sorted(path.name for path in staging.iterdir()), seal)
+        _moved(folder, staging, sorted(path.name for path in staging.iterdir()), seal, gone)
 
 
-def _moved(folder: Path, staging: Path, names: list[str], seal: str) -> str:
+def _moved(
+    folder: Path, staging: Path, names: list[str], seal: str, gone: Iterable[str] = ()
+) -> str:
     """Move files to where they belong, the seal last, and say which are there."""
     for name in names:
         _flush_to_disk(staging / name)
@@ -126,6 +129,8 @@ def _moved(folder: Path, staging: Path, names: list[str], seal: str) -> str:
             if (folder / seal).exists():
                 (folder / seal).unlink()
                 flush_names(folder)
+            for name in gone:
+                (folder / name).unlink(missing_ok=True)
         for some in ([name for name in names if name != seal], [seal] if seal in names else []):
             for name in some:
                 with writing_to(folder / name):

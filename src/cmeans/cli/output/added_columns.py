@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...data.addresses import PathWord
 from ...data.arrow_library import pa
 from ...data.files.arrow import file_bytes
 from ...data.files.tables import python_values
@@ -31,6 +32,14 @@ class AddedColumns:
     parts: Sequence[Callable[[], Iterator[Sequence[Any]]]] = ()
     option: str = "--with-rows"  # which asks for them
     names_rows: bool = False  # the first one does, and should have no value twice
+
+
+def refuse_lists(out: PathWord, threshold: float | None) -> None:
+    """Refuse memberships above a threshold, which are lists, in a CSV."""
+    if threshold is not None and str(out).endswith(".csv"):
+        raise InputError(
+            f"--threshold {threshold:g}: a CSV holds no lists; take a .parquet file, or --top-k."
+        )
 
 
 def add_columns(labels: Path, out: Path, columns: AddedColumns, names: Sequence[str] = ()) -> None:

@@ -92,14 +92,10 @@ def refuse_foreign(folder: Path, names: Iterable[str], seal: str, overwrite: boo
         )
 
 
-def refuse_left(folder: Path, names: Iterable[str], seal: str, option: str) -> None:
-    """Refuse to leave files of these names, which this run does not write, beside its own."""
-    for name in names:
-        if (folder / seal).exists() and (folder / name).exists():
-            raise InputError(
-                f"{option}: {folder / name} is of a former run, and would be of another one than "
-                "all files beside it; remove it, or choose another folder."
-            )
+def left_over(folder: Path, names: Iterable[str], seal: str) -> set[str]:
+    """Return those of some files that a former run has written: beside the results of another one
+    they would be wrong."""
+    return _files_of_run(folder / seal).intersection(names)
 
 
 def _files_of_run(summary: Path) -> set[str]:

@@ -81,6 +81,8 @@ class CsvText:
         begin = zip(first.texts[: _NAMES if several else 1], first.numbers, strict=False)
         texts = (first_text(where, line, number, spell) for line, number in begin)
         dialect, height = Dialect.of(where, texts, header, spell)
+        if dialect.named and several:
+            dialect = dialect.with_unnamed(first.texts[height : height + _JUDGED])
         rest = chain([first[height:] if dialect.named else first], lines)
         data = (
             rest

@@ -5,18 +5,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ..row_source import ColumnLabel
 
 BLANKS = " \t\u00a0\u2009\u202f"  # with those that do not break
 _BLANK = f"[{BLANKS}]*"
-_UNIT = (
-    "(?:[€$£¥₹₽₩₺₫₪฿₴%‰°]"
-    "|EUR|USD|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|HUF|AUD|CAD|NZD|BRL|kr\\.?|zł|Kč|Ft|R\\$)?"
+_SIGN = (
+    "(?:R\\$|[€$£¥₹₽₩₺₫₪฿₴%‰°]"
+    "|EUR|USD|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|HUF|AUD|CAD|NZD|BRL|kr\\.?|zł|Kč|Ft)"
 )
-IN_BRACKETS = rf"^{_BLANK}\(([^()]*[0-9][^()]*)\){_BLANK}$"  # as accountants write what is below 0
+_UNIT = f"{_SIGN}?"
+_ALIKE = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "kr.": "kr"}
+_WORD = re.compile(rf"[0-9.,]{_BLANK}(°?[^\W\d_][\w/²³]{{0,11}}){_BLANK}$")  # behind a number
+# as accountants write what is below 0, in brackets or with a minus behind; `AS_MINUS` in its place
+BELOW_ZERO = rf"^{_BLANK}(?:\(([^()]*[0-9][^()]*)\)|([^-()]*[0-9][^-()]*)-){_BLANK}$"
+AS_MINUS = r"-\1\2"
 _APOSTROPHES = "'\u2019"
 
 
@@ -26,6 +31,7 @@ class Notation:
 
     decimal: str = "."
     thousands: str = ""
+    unit: str = ""  # a word behind the numbers
 
     @cached_property
     def pattern(self) -> str:
@@ -34,10 +40,12 @@ class Notation:
         point = re.escape(self.decimal)
         whole = "[0-9]+"
         if self.thousands:
-            whole = f"(?:[0-9]{{1,3}}(?:{self._separator}[0-9]{{3}})+|[0-9]+)"
+            more = "(?:,[0-9]{2})*" if self.thousands == "," else ""  # lakhs of India
+            whole = f"(?:[0-9]{{1,3}}{more}(?:{self._separator}[0-9]{{3}})+|[0-9]+)"
         digits = f"(?:{whole}(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][-+]?[0-9]+)?"
         sign = f"{_BLANK}\\+?([-\u2212]?){_BLANK}"
-        return f"^{_BLANK}{_UNIT}{sign}{_UNIT}{_BLANK}({digits}){_BLANK}{_UNIT}{_BLANK}$"
+        behind = f"(?:{re.escape(self.unit)})?" if self.unit else _UNIT
+        return f"^{_BLANK}{_UNIT}{sign}{_UNIT}{_BLANK}({digits}){_BLANK}{behind}{_BLANK}$"
 
     @property
     def removed(self) -> str:
@@ -48,12 +56,12 @@ class Notation:
     def _separator(self) -> str:
         for alike in (BLANKS, _APOSTROPHES):
             if self.thousands in alike:
-                return f"[{alike}]"
+                return f"[{alike.replace(chr(9), '')}]"  # a tab stands between cells
         return re.escape(self.thousands)
 
     def number(self, cell: str) -> float | None:
         """Return the number in a cell, None for other text."""
-        found = re.match(self.pattern, re.sub(IN_BRACKETS, r"-\1", cell))
+        found = re.match(self.pattern, re.sub(BELOW_ZERO, AS_MINUS, cell))
         if found is None:
             return None
         digits = re.sub(self.removed, "", found[2]) if self.thousands else found[2]
@@ -67,7 +75,9 @@ class Notation:
         parts = [] if self.decimal == "." else [f"decimal {commas[self.decimal]}"]
         if self.thousands:
             parts.append(f"{self.thousands!r} between thousands")
-        return " and ".join(parts) or "signs of a unit"
+        if self.unit:
+            parts.append(f"the unit {self.unit!r}")
+        return " and ".join(parts) or "signs beside the digits"
 
 
 _PLAIN = Notation()
@@ -106,15 +116,36 @@ def notations_of(
     ]
     if not fitting and (decimal or thousands):
         fitting = [Notation(decimal or ".", thousands or "")]
+    known = _distinct(fitting, cells)
+    if not known and len(words := words_behind(cells)) == 1:
+        known = _distinct([replace(notation, unit=words[0]) for notation in fitting], cells)
+    if len(known) > 1 and _shows_thousands(cells, separator):
+        return [notation for notation in known if notation.thousands] or known
+    return known
+
+
+def _distinct(fitting: Sequence[Notation], cells: Collection[str]) -> list[Notation]:
+    """Return the notations in which all cells are numbers, the first of those that give the same
+    numbers."""
     numbers = dict[tuple[float, ...], Notation]()
     for notation in fitting:
         found = [notation.number(cell) for cell in cells]
         if None not in found:
             numbers.setdefault(tuple(number for number in found if number is not None), notation)
-    known = list(numbers.values())
-    if len(known) > 1 and _shows_thousands(cells, separator):
-        return [notation for notation in known if notation.thousands] or known
-    return known
+    return list(numbers.values())
+
+
+def units_of(cells: Collection[str]) -> list[str]:
+    """Return the units that stand beside the numbers in some cells, those of currencies by their
+    codes."""
+    signs = (sign for cell in cells for sign in re.findall(_SIGN, cell))
+    return list(dict.fromkeys(_ALIKE.get(sign, sign) for sign in signs))
+
+
+def words_behind(cells: Collection[str]) -> list[str]:
+    """Return the words behind the numbers in some cells; none where a cell has none."""
+    found = [_WORD.search(cell) for cell in cells]
+    return [] if None in found else list(dict.fromkeys(each[1] for each in found if each))
 
 
 def _shows_thousands(cells: Collection[str], separator: str) -> bool:

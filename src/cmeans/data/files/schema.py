@@ -214,7 +214,9 @@ class Header:
             return picked
         if self.named == any(isinstance(label, str) for label in known):
             lacks = f"lacks {shortened(missing)} of the model; it has {shortened([*labels])}"
-            raise RowsError(f"{self.where}: {lacks}. Name the right ones with {columns}.")
+            eighth = not self.named and -(-len(known) // 8) == len(self.fields)
+            packed = f", or, of packed bits, say {self.spell('bits', len(known))}" if eighth else ""
+            raise RowsError(f"{self.where}: {lacks}. Name the right ones with {columns}{packed}.")
         with_names, without = ("the file", "the model") if self.named else ("the model", "the file")
         advice = f"say with {columns} which columns stand for {shortened(known)}, in that order."
         raise RowsError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 
@@ -195,15 +195,33 @@ class Dialect:
             ), height
         raise RowsError(f"{where}: the first line has a quote that is not closed.")
 
+    def with_unnamed(self, lines: Sequence[bytes]) -> Dialect:
+        """Return the same with a column without a name where each of some lines below the names
+        has one field more: the last where nothing is in it, else the first, names of rows as R
+        writes them."""
+        try:
+            found = [split(line.decode(errors="replace"), self.delimiter) for line in lines]
+        except OpenQuoteError:
+            return self
+        if not found or {len(cells) for cells in found} != {len(self.cells) + 1}:
+            return self
+        is_last = not any(cells[-1].strip() for cells in found)
+        return replace(self, cells=(*self.cells, "") if is_last else ("", *self.cells))
+
 
 def is_spaced(lines: Sequence[bytes]) -> bool:
     """True of some lines that hold numbers with blanks between them, and no other separator."""
-    if any(mark.encode() in line for line in lines for mark in (*_DELIMITERS, '"') if mark != "\t"):
+    if any(mark.encode() in line for line in lines for mark in _DELIMITERS if mark != "\t"):
         return False
     cells = [line.split() for line in lines]
-    below = [cell for line in cells[1:] or cells for cell in line]
+    below = [cell.strip(b'"') for line in cells[1:] or cells for cell in line]
     numbers = sum(is_number(cell.decode(errors="replace")) for cell in below)
-    return len({len(line) for line in cells}) == 1 < len(cells[0]) and 2 * numbers > len(below)
+    wide = len(cells[-1])
+    if {len(line) for line in cells[1:] or cells} != {wide} or wide == 1:
+        return False
+    # R writes names of rows, in quotes, for which there is no name in the first line
+    without = wide - all(line[0].startswith(b'"') for line in cells[1:])
+    return len(cells[0]) in (wide, without) and 2 * numbers > len(below)
 
 
 def split(line: str, delimiter: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from .arrow import pa
-from .notation import BLANKS, IN_BRACKETS, Notation
+from .notation import AS_MINUS, BELOW_ZERO, BLANKS, Notation
 
 
 def numbers_written(column: pa.Array, notation: Notation, missing: Collection[str]) -> pa.Array:
@@ -16,7 +16,7 @@ def numbers_written(column: pa.Array, notation: Notation, missing: Collection[st
         compute.utf8_trim(column, BLANKS), pa.array(sorted(missing), pa.string())
     )
     cells = compute.if_else(nothing, pa.scalar(None, pa.string()), column)
-    cells = compute.replace_substring_regex(cells, IN_BRACKETS, r"-\1")
+    cells = compute.replace_substring_regex(cells, BELOW_ZERO, AS_MINUS)
     if compute.any(compute.invert(compute.match_substring_regex(cells, notation.pattern))).as_py():
         raise pa.ArrowInvalid("a cell holds no number")
     digits = compute.replace_substring_regex(cells, notation.pattern, r"\1\2")

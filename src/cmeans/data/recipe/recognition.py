@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -14,7 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..files.arrow import pa
-from ..files.notation import BLANKS, Notation, TextFormat, notations_of
+from ..files.notation import (
+    BLANKS,
+    Notation,
+    TextFormat,
+    notations_of,
+    units_of,
+    words_behind,
+)
 from ..files.schema import Field, Header, Spelling
 from ..files.tables import FileTable
 from ..files.text import brief, is_number
@@ -135,12 +142,30 @@ def recognised(table: FileTable, given: ColumnHints) -> Recognition:
             found.left_out[column.label] = _kind_of(found, column, cells)
     if found.doubtful:
         raise RowsError(
-            f"{header.where}: {', '.join(found.doubtful.values())}; where that stands for nothing, "
+            f"{header.where}: {_noted(found.doubtful, sample)}; where that stands for nothing, "
             f"say {header.spell('missing_values', list(found.doubtful))}, else "
             f"{header.spell('missing_values', [KEEP])}."
         )
     _keep_one(found, header, given)
     return found
+
+
+def _noted(doubtful: Mapping[str, str], sample: Sequence[Sequence[Any]]) -> str:
+    """Return what is told of doubtful cells; of those of one row, which seems to hold names, the
+    row."""
+    places = [
+        (at, str(cell).strip(BLANKS))
+        for column in sample
+        for at, cell in enumerate(column)
+        if str(cell).strip(BLANKS) in doubtful
+    ]
+    if len({at for at, _ in places}) > 1 or len(places) == 1:
+        return ", ".join(doubtful.values())
+    texts = ", ".join(repr(text) for _, text in places[:6])
+    return (
+        f"row {places[0][0] + 1:,} holds {texts} where others hold numbers; delete it where these "
+        "are names or units"
+    )
 
 
 def _leave_by_kind(found: Recognition, header: Header, given: ColumnHints) -> None:
@@ -208,11 +233,23 @@ def _written(
             f"{header.where}: column {label!r} holds numbers such as {brief(cells[0])!r}, which "
             f"have two meanings; say which with {advice}."
         )
+    elsewhere = f"or name the columns that are data with {spell('columns')}"
     if not known:
-        cells = _without_markers(found, column, cells, fitting) if given.missing is None else []
-        known = fitting(cells) if cells else ()
+        rest = _without_markers(found, column, cells, fitting) if given.missing is None else []
+        known = fitting(rest) if rest else ()
+        if not known and (pair := _two_notations(cells, separator)):
+            raise RowsError(
+                f"{header.where}: column {label!r} holds numbers in several notations, such as "
+                f"{pair[0]!r} and {pair[1]!r}; write them in one, {elsewhere}."
+            )
         if not known:
             return None
+        cells = rest
+    if len(units := units_of(cells)) > 1:
+        raise RowsError(
+            f"{header.where}: column {label!r} holds numbers in {units[0]!r} and {units[1]!r}, "
+            f"which do not compare; bring them to one unit, {elsewhere}."
+        )
     if _numbers(cells) is not None:  # beside cells that are noted
         return _numbers(cells)
     found.notations[label] = known[0]
@@ -239,6 +276,16 @@ def _without_markers(
             f"{len(cells):,} cells"
         )
     return numbers
+
+
+def _two_notations(cells: Sequence[str], separator: str) -> tuple[str, str] | None:
+    """Return two of some cells, all of which are numbers, that are not written alike; None where
+    one is no number."""
+    fitting = partial(notations_of, separator=separator, decimal=None, thousands=None)
+    if words_behind(cells) or not all(fitting([cell]) for cell in cells):
+        return None
+    other = next((cell for cell in cells if not fitting([cells[0], cell])), cells[-1])
+    return brief(cells[0]), brief(other)
 
 
 def _are_written(cells: Sequence[Any]) -> bool:
@@ -286,6 +333,10 @@ def _kind_of(found: Recognition, column: Field, cells: Sequence[Any]) -> str:
         return column.kind
     if date_formats_of(texts[:100]) and date_formats_of(texts):
         return "dates"
+    if all(date_formats_of([text]) for text in texts):
+        return "dates in several formats"
+    if len(words_behind(texts)) in range(2, len(texts) // _FEWEST + 2):
+        return "numbers in several units"
     distinct = len(set(texts))
     if len(texts) >= _FEWEST and distinct >= _DISTINCT * len(texts):
         return "identifiers"
@@ -304,6 +355,12 @@ def date_format(header: Header, at: int, cells: Sequence[Any]) -> str:
     formats = date_formats_of([text.strip() for text in texts])
     if len(formats) == 1:
         return formats[0]
+    if not formats and all(date_formats_of([text.strip()]) for text in texts):
+        other = next((each for each in texts if not date_formats_of([texts[0], each])), texts[-1])
+        raise RowsError(
+            f"{header.where}: column {column.label!r} holds dates in several formats, such as "
+            f"{brief(texts[0])!r} and {brief(other)!r}; write them in one."
+        )
     meant = (
         "holds no dates of a known format" if not formats else "holds dates that have two meanings"
     )

@@ -159,7 +159,7 @@ def _written_from_json(stored: Any) -> TextFormat:
     try:
         missing = tuple(str(text) for text in stored.get("missing", ()))
         notations = {
-            label: Notation(str(each["decimal"]), str(each["thousands"]))
+            label: Notation(str(each["decimal"]), str(each["thousands"]), str(each.get("unit", "")))
             for label, each in stored.get("notations", ())
         }
         if not all(isinstance(label, (str, int)) for label in notations):
