@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import pytest
 import cmeans
 from cmeans import Search
 from cmeans.data.row_source import RowsError
+from cmeans.engines.parts.orders import Made
 from cmeans.runtime.progress import listening
 from limited import limited
 
@@ -146,6 +148,41 @@ def test_a_partition_that_kills_its_workers_ends_the_fit_in_words() -> None:
                 ValueError, match=r"workers .*give them more memory, or smaller partitions"
             ):
                 fit(rows)
+
+
+def test_a_moment_without_workers_costs_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scheduler never comes back to tasks for a worker that is gone while there is no other;
+    they are sent anew."""
+    monkeypatch.setattr(holder, "PATIENCE", 0.5)
+    words = {**HERE, "n_workers": 0}
+    with (
+        distributed.LocalCluster(**words) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+
+        async def begun() -> Any:
+            return await distributed.Worker(cluster.scheduler_address, nthreads=1)
+
+        first = cluster.sync(begun)
+        rows = cmeans.DaskEngine(client).held(da.from_array(X, chunks=(700, 3)), "Owner")
+        asked = Made(np.sum, (rows.parts,))
+        before = rows.partitions.total(asked)
+        cluster.sync(first.close)
+        another = threading.Timer(0.5, cluster.sync, [begun])
+        another.start()
+        assert rows.partitions.total(asked) == before
+        another.join()
+
+
+def test_a_cluster_that_stays_without_workers_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(holder, "PATIENCE", 0.1)
+    monkeypatch.setattr(holder, "ALONE_FOR", 0.3)
+    with (
+        distributed.LocalCluster(**{**HERE, "n_workers": 0}) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+        pytest.raises(RowsError, match="no Dask worker is left; start some"),
+    ):
+        model(engine=cmeans.DaskEngine(client)).fit(da.from_array(X, chunks=(700, 3)))
 
 
 SCHEDULER = """

@@ -91,9 +91,9 @@ def placed(workers: dict[str, list[str]]) -> Iterator[None]:
         yield
 
 
-def settled(client: Any, futures: list[Any], seconds: float | None = None) -> bool:
-    """Wait until all futures of a client have finished, failed or been cancelled, so many seconds
-    at most; True where they have."""
+def settled(client: Any, futures: list[Any], seconds: float) -> bool:
+    """Wait so many seconds at most; True where all futures of a client have finished, failed or
+    been cancelled."""
     from distributed import wait
 
     with client.as_current():
@@ -104,6 +104,23 @@ def settled(client: Any, futures: list[Any], seconds: float | None = None) -> bo
         except (concurrent.futures.CancelledError, asyncio.CancelledError):
             return True
     return True
+
+
+@contextmanager
+def gathering(client: Any, futures: list[Any]) -> Iterator[concurrent.futures.Future[list[Any]]]:
+    """Provide what will have the results of futures, which a client brings meanwhile."""
+    coming = asyncio.run_coroutine_threadsafe(
+        client.gather(futures, asynchronous=True), client.loop.asyncio_loop
+    )
+    try:
+        yield coming
+    finally:
+        coming.cancel()
+
+
+def has_come(coming: concurrent.futures.Future[Any], seconds: float) -> bool:
+    """Wait so many seconds at most; True where what should come is there, or an error."""
+    return bool(concurrent.futures.wait([coming], seconds).done)
 
 
 def is_connected(client: Any) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -13,6 +14,8 @@ from ..parts.holder import Holder
 from ..parts.orders import Answer, Work
 from ..parts.placement import fair_places, groups_of
 from .dask_api import (
+    gathering,
+    has_come,
     has_killed_workers,
     is_connected,
     is_future,
@@ -24,6 +27,8 @@ from .tasks import Opaque, answered, worker_store
 
 PATIENCE = 2  # seconds between looks at the scheduler and at who is there
 LOST_AFTER = 30.0  # seconds without a connection from which on a scheduler is gone
+ALONE_FOR = 600.0  # seconds in which a cluster without workers, which may grow, has to get one
+LOSSES = 5  # times that a graph is made anew, as workers which it names are lost
 PAUSE = 0.1  # seconds between two looks at it
 SCHEDULER_GONE = (
     "the Dask scheduler is gone, and with it the rows on its workers; start a cluster and fit "
@@ -31,8 +36,17 @@ SCHEDULER_GONE = (
     "one (engine=cmeans.DaskEngine(checkpoint=cmeans.Checkpoint(path, resume=True)))."
 )
 
+WORKERS_DIE = (
+    "workers died again and again of the same partitions; give them more memory, or smaller "
+    "partitions."
+)
+
 # tasks by their keys, which end in the number of the partition that they run beside
 Graph = dict[str, Any]
+
+
+class LostWorkersError(Exception):
+    """Nobody works at a graph, as workers are gone that it names."""
 
 
 class DaskHolder(Holder):
@@ -63,14 +77,16 @@ class DaskHolder(Holder):
     def ask(
         self, work: Work, arguments: Mapping[int, tuple[Any, ...]]
     ) -> Iterator[tuple[int, Answer]]:
-        self.place()
-        name, wanted = self.new_name(), set(arguments)
-        tasks = {
-            f"cmeans-asked-{name}-{some[0]}": self.task(work, some, arguments)
-            for group in self._groups or [[number] for number in range(self.n_parts)]
-            if (some := [number for number in group if number in wanted])
-        }
-        for answers in self.results(tasks, list(tasks)):
+        def graph() -> tuple[Graph, list[str]]:
+            name, wanted = self.new_name(), set(arguments)
+            tasks = {
+                f"cmeans-asked-{name}-{some[0]}": self.task(work, some, arguments)
+                for group in self._groups or [[number] for number in range(self.n_parts)]
+                if (some := [number for number in group if number in wanted])
+            }
+            return tasks, list(tasks)
+
+        for answers in self.results(graph):
             yield from answers
 
     def task(
@@ -88,7 +104,18 @@ class DaskHolder(Holder):
         order = Opaque(work) if isinstance(work, Work) else work
         return answered, order, numbers, parts, slots, store
 
-    def results(self, tasks: Graph, wanted: list[str]) -> list[Any]:
+    def results(self, graph: Callable[[], tuple[Graph, list[str]]]) -> list[Any]:
+        """Return the results of some keys of a graph, which `graph()` makes with them: once more
+        where workers that it names are lost, so that nobody works at it."""
+        for _ in range(LOSSES):
+            self.place()
+            try:
+                return self._gathered(*graph())
+            except LostWorkersError:
+                self.release()
+        raise RowsError(WORKERS_DIE)
+
+    def _gathered(self, tasks: Graph, wanted: list[str]) -> list[Any]:
         """Return the results of tasks of a graph; they are cancelled where they will not be
         read."""
         self._require_scheduler()
@@ -97,23 +124,50 @@ class DaskHolder(Holder):
             futures = self.started(tasks, wanted)
             # now, as a message that says so would hold up the one that asks for results
             self._read.clear()
-            while not settled(self.client, futures, PATIENCE):
-                self._require_scheduler()
+            self._await(partial(settled, self.client, futures))
             self._refuse_lost(futures)
-            results: list[Any] = self.client.gather(futures)
+            with gathering(self.client, futures) as coming:
+                self._await(partial(has_come, coming))  # a result may be lost with its worker
+                results: list[Any] = coming.result()
         except BaseException as error:
             if futures and is_connected(self.client):
                 self.client.cancel(futures)
             if isinstance(error, Exception):
                 self._require_scheduler()
             if has_killed_workers(error):
-                raise RowsError(
-                    "workers died again and again of the same partitions; give them more memory, "
-                    "or smaller partitions."
-                ) from error
+                raise RowsError(WORKERS_DIE) from error
             raise
         self._read = futures
         return results
+
+    def _await(self, has_come: Callable[[float], bool]) -> None:
+        """Wait for something, in steps of so many seconds, as long as there is a scheduler, and
+        workers that could do it."""
+        alone_since = time.monotonic()
+        while not has_come(PATIENCE):
+            self._require_scheduler()
+            there = self.client.nthreads()
+            if there:
+                alone_since = time.monotonic()
+            if time.monotonic() - alone_since > ALONE_FOR:
+                raise RowsError(
+                    "no Dask worker is left; start some, with enough memory for the partitions, "
+                    "and fit again."
+                )
+            # The scheduler never comes back to tasks for workers that were gone at a moment when
+            # no other could run them, though they may run anywhere.
+            if there and self._have_lost(there) and not any(self.client.processing().values()):
+                raise LostWorkersError
+
+    def _are_held(self, parts: list[Any], seconds: float) -> bool:
+        """Wait so many seconds at most; True where workers have the parts, or have failed."""
+        if settled(self.client, parts, seconds) and self.client.nthreads():
+            return True
+        time.sleep(PAUSE)
+        return False
+
+    def _have_lost(self, there: Mapping[str, int]) -> bool:
+        return not self._stores.keys() <= there.keys()
 
     def started(self, tasks: Graph, wanted: list[str]) -> list[Any]:
         """Return futures of the wanted keys of a graph, whose tasks run where the partitions
@@ -140,7 +194,7 @@ class DaskHolder(Holder):
         now = time.monotonic()
         if self._places and now - self._looked > PATIENCE:
             self._looked = now
-            if not set(self._stores) <= set(self.client.nthreads()):
+            if self._have_lost(self.client.nthreads()):
                 # tasks of a lost worker have run elsewhere since: all are placed anew
                 self.release()
         if self.sizes and not self._places:
@@ -148,14 +202,10 @@ class DaskHolder(Holder):
             self._looked, numbers = now, list(self.sizes)
             sizes = list(self.sizes.values())
             parts = [self.parts[number] for number in numbers]
-            settled(self.client, parts)  # those of a lost worker are being recomputed
+            # those of a lost worker are being recomputed
+            self._await(partial(self._are_held, parts))
             self._refuse_lost(parts)
             where, threads = self.client.who_has(parts), self.client.nthreads()
-            if not threads:
-                raise RowsError(
-                    "no Dask worker is left; start some, with enough memory for the partitions, "
-                    "and fit again."
-                )
             places = fair_places([where.get(part.key) or () for part in parts], sizes, threads)
             groups = groups_of(places, sizes, memory_limits(self.client))
             self._groups = [[numbers[at] for at in group] for group in groups]

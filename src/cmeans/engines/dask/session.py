@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
 from typing import Any
 
@@ -50,15 +50,20 @@ class DaskSession(HeldSession):
             return
         at_once = self._holder.at_once
         for start in range(0, rows.n_tasks, at_once):
-            name, wanted = self._holder.new_name(), list[str]()
-            shared = f"cmeans-pass-{name}-all"
-            tasks: Graph = {shared: (taken, Opaque(over))}
-            for k in range(start, min(start + at_once, rows.n_tasks)):
-                chunks, home = self._chunks(rows, [k], name, tasks)
-                wanted.append(f"cmeans-mapped-{name}-{k}-{home}")
-                tasks[wanted[-1]] = (mapped, chunks, shared)
-            for answer in self._holder.results(tasks, wanted):
+            some = range(start, min(start + at_once, rows.n_tasks))
+            for answer in self._holder.results(partial(self._mapped, rows, some, over)):
                 yield from answer.told()
+
+    def _mapped(self, rows: ChunkedRows, some: range, over: Pass[Any]) -> tuple[Graph, list[str]]:
+        """Return a graph of a pass over some chunks, and the keys of its results."""
+        name, wanted = self._holder.new_name(), list[str]()
+        shared = f"cmeans-pass-{name}-all"
+        tasks: Graph = {shared: (taken, Opaque(over))}
+        for k in some:
+            chunks, home = self._chunks(rows, [k], name, tasks)
+            wanted.append(f"cmeans-mapped-{name}-{k}-{home}")
+            tasks[wanted[-1]] = (mapped, chunks, shared)
+        return tasks, wanted
 
     def follow(
         self, rows: HasTasks, chain: Chain[Result], state: Result, kept: Any = None
@@ -70,7 +75,9 @@ class DaskSession(HeldSession):
         while at < rows.n_tasks:
             begun = time.monotonic()
             steps = range(at, min(at + count, rows.n_tasks))
-            (answer,) = self._followed(rows, steps, sent, Opaque(Answer(state)))
+            (answer,) = self._holder.results(
+                partial(self._followed, rows, steps, sent, Opaque(Answer(state)))
+            )
             state, at = answer.told(), at + count
             due = int(count * SENT_FOR / (time.monotonic() - begun))
             count = max(1, min(2 * count, due, MOST_CHUNKS))
@@ -78,9 +85,9 @@ class DaskSession(HeldSession):
 
     def _followed(
         self, rows: ChunkedRows, steps: range, chain: Chain[Any], before: Any
-    ) -> list[Any]:
-        """Send consecutive chunks to a chain in one graph; return the state after them. Those of
-        the same partitions are one step."""
+    ) -> tuple[Graph, list[str]]:
+        """Return a graph that gives consecutive chunks to a chain, and the key of the state after
+        them. Those of the same partitions are one step."""
         name = self._holder.new_name()
         shared = f"cmeans-chain-{name}-all"
         tasks: Graph = {shared: (taken, Opaque(chain))}
@@ -92,14 +99,13 @@ class DaskSession(HeldSession):
             chunks, _ = self._chunks(rows, list(some), name, tasks)
             step = chunks.replace("chunks", "followed")
             tasks[step], before = (followed, chunks, shared, before), step
-        return self._holder.results(tasks, [before])
+        return tasks, [before]
 
     def _chunks(
         self, rows: ChunkedRows, some: list[int], name: str, tasks: Graph
     ) -> tuple[str, int]:
         """Add the tasks that cut consecutive chunks out of the partitions; return their key, and
         the partition that holds most of their rows, by the holder's number."""
-        self._holder.place()
         (start, _), (_, stop) = rows.spans[some[0]], rows.spans[some[-1]]
         wanted = self._partitions.between(start, stop)
         pieces = [
