@@ -28,12 +28,21 @@ EACH_ONCE = {
     ),
     "tests/data/files/test_arrow_stream.py": ("test_bits_of_the_rows",),
     "tests/data/files/test_damaged_members.py": ("test_a_bit",),
+    "tests/data/files/test_refused.py": (
+        "test_shapes_that_are_none",
+        "test_wrong_weights",
+    ),
     "tests/data/files/test_same_rows.py": (
+        "TestEveryFormat::test_all_of_them",
         "TestEveryFormat::test_blocks_anywhere_from_many_threads",
         "TestEveryFormat::test_columns_and_a_weight",
+        "TestEveryFormat::test_one_after_the_other_from_many_threads",
+        "TestEveryFormat::test_some_rows",
         "TestEveryFormat::test_the_type_that_is_asked_for",
     ),
+    "tests/data/test_addresses.py": ("test_a_name_is_taken_to_the_letter",),
     "tests/data/test_damaged_rows.py": ("test_fit_refuses_and_names_x",),
+    "tests/data/test_narrow_rows.py": ("test_they_are_clustered_wherever_they_are",),
     "tests/engines/test_dask.py": (
         "test_missing_values",
         "test_sizes_between_bounds_are_those_of_rows_in_memory",
@@ -43,8 +52,10 @@ EACH_ONCE = {
     "tests/estimators/test_adaptive.py": (
         "test_clusters_beside_rows_that_coincide",
         "test_every_sweep_is_the_naive_one",
+        "test_features_brought_to_ten_inside",
         "test_landmarks_that_span_everything_are_the_plain_space",
         "test_starts_by_name_that_need_no_pilot",
+        "test_weights_are_copies_to_the_naive_twin_too",
     ),
     "tests/estimators/test_against_naive.py": (
         "test_a_run_in_other_array_libraries",
@@ -94,6 +105,10 @@ EACH_ONCE = {
         "test_csr_rows_are_as_dense_ones",
         "test_files_are_as_memory",
     ),
+    "tests/fitting/test_empty_rows.py": (
+        "test_files",
+        "test_rows_of_any_form",
+    ),
     "tests/fitting/test_errors.py": (
         "test_indefinite_kernels",
         "test_nan_and_infinity_are_shown",
@@ -119,8 +134,10 @@ EACH_ONCE = {
         "test_representatives",
     ),
     "tests/fitting/test_init.py": (
+        "test_arrays_of_any_library",
         "test_centres_that_are_equal_are_not_parted_by_rounding",
         "test_drawn_starts_are_different_rows",
+        "test_labels_are_one_hot_memberships",
         "test_names",
         "test_rows_by_number_are_the_points_themselves",
     ),
@@ -138,6 +155,7 @@ EACH_ONCE = {
     "tests/fitting/test_refits.py": ("test_a_refit_that_fails_changes_nothing",),
     "tests/fitting/test_scaling.py": (
         "test_it_is_the_fit_of_scaled_rows_in_the_users_units",
+        "test_new_rows_are_measured_like_those_of_the_fit",
         "test_there_and_back",
     ),
     "tests/fitting/test_stored_fits.py": (
@@ -215,6 +233,7 @@ EACH_ONCE = {
     "tests/metrics/test_validity.py": (
         "test_against_the_full_kernel",
         "test_memberships_of_any_library",
+        "test_rows_of_any_library",
     ),
     "tests/papers/test_histograms.py": (
         "test_blocks_of_values_are_those_of_the_loops",
@@ -235,6 +254,7 @@ EACH_ONCE = {
         "test_fit_is_the_same_chain",
         "test_points_are_rows_and_shares_are_even",
     ),
+    "tests/papers/test_printed.py": ("test_the_largest_change_of_a_membership_over_many_blocks",),
     "tests/papers/test_sequential.py": (
         "test_a_run_is_the_naive_one",
         "test_the_scale_of_a_row",
@@ -253,21 +273,30 @@ EACH_ONCE = {
     ),
     "tests/persistence/test_parameters.py": ("test_loading_refuses_what_a_fit_refuses",),
     "tests/persistence/test_pipelines.py": ("test_transformers_of_numbers",),
+    "tests/rules/test_entropy.py": ("test_fits_stop_where_the_objective_is_no_measure",),
     "tests/rules/test_noise_fuzzy.py": (
         "test_clusters_that_lie_alone_are_not_noise",
         "test_stray_rows_keep_no_centre",
         "test_streams",
+        "test_the_objective_of_a_stream_holds_what_noise_has_cost",
         "test_what_a_model_says_of_rows",
     ),
     "tests/rules/test_polynomial_fuzzy.py": (
         "test_fits_are_naive",
         "test_the_objective_never_rises",
     ),
-    "tests/rules/test_truncated.py": ("test_sums_and_the_last_pass",),
+    "tests/rules/test_truncated.py": (
+        "test_sums_and_the_last_pass",
+        "test_the_nearest_are_those_of_brute_force",
+    ),
     "tests/sampling/test_kmeans_parallel.py": ("test_every_kind_of_array",),
     "tests/sampling/test_many_rows.py": ("test_many_are_as_far_apart",),
     "tests/sampling/test_proposals.py": ("test_distances_and_potentials_are_those_of_the_formula",),
-    "tests/solvers/test_anderson.py": ("test_given_starts_are_followed",),
+    "tests/solvers/test_anderson.py": (
+        "test_a_tol_within_reach_is_reached",
+        "test_given_starts_are_followed",
+        "test_single_precision_ends_there_as_far_as_it_can",
+    ),
     "tests/solvers/test_checkpoints.py": (
         "TestRefused::test_damage",
         "test_what_is_broken_off_goes_on_to_the_same_bits",
@@ -309,6 +338,7 @@ EACH_ONCE = {
     "tests/streaming/test_streams.py": (
         "test_both_methods_are_one_where_every_chunk_spans_everything",
         "test_chunks_are_those_of_the_twin",
+        "test_l1_ends_near_the_others",
         "test_one_chunk_of_all_rows_is_exact",
     ),
     "tests/sweeps/test_nearest.py": (
@@ -329,8 +359,9 @@ EACH_ONCE = {
     ),
 }
 
-# What they ask is done in a place that estimators, streams or forms of rows share. Each function is
-# run for a third of them, drawn by its name, so that each of them meets a third of the functions.
+# What they ask is done in a place that estimators, streams or forms of rows share. Each function of
+# these files, and each that is named, is run for a third of them, drawn by its name, so that each
+# of them meets a third of the functions.
 A_THIRD = {
     "tests/contracts/test_rules.py",
     "tests/contracts/test_spaces.py",
@@ -342,15 +373,23 @@ A_THIRD = {
     "tests/engines/test_serial.py",
     "tests/fitting/test_errors.py",
     "tests/fitting/test_fitted_attributes.py",
+    "tests/fitting/test_kernel_width.py",
+    "tests/fitting/test_masked.py",
     "tests/fitting/test_memory.py",
+    "tests/fitting/test_missing.py",
+    "tests/fitting/test_numbering.py",
     "tests/fitting/test_refits.py",
     "tests/fitting/test_stored_fits.py",
     "tests/fitting/test_stored_memory.py",
     "tests/fitting/test_stored_questions.py",
     "tests/fitting/test_stored_refusals.py",
+    "tests/fitting/test_told.py",
     "tests/fitting/test_validation.py",
     "tests/fuzz/test_short.py::test_kills",
+    "tests/inspection/test_report.py::test_every_kind_of_model",
     "tests/persistence/test_model_file.py",
+    "tests/solvers/test_checkpoints.py::TestRefused::test_every_fit_knows_its_rows_and_weights",
+    "tests/solvers/test_checkpoints.py::test_checkpoints_change_no_bit_of_a_fit",
     "tests/solvers/test_search.py::test_it_finds_what_starts_miss",
     "tests/storage/test_row_writer.py::TestFitPredictTo::test_it_is_a_fit_and_then_predict_to",
     "tests/streaming/test_checkpoints.py",
