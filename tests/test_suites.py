@@ -88,6 +88,14 @@ def test_of_seven_estimators_a_third_is_asked() -> None:
     assert met == set(range(7))
 
 
+def test_a_function_that_is_named_is_asked_of_a_third_of_its_first_choices() -> None:
+    named = next(place for place in sorted(A_THIRD) if "::" in place)
+    group: Any = [Asked(a, b) for a in range(6) for b in "wx"]
+    left = of_other_estimators(named, group)
+    assert len({one.place[0] for one in group if one not in left}) == 2
+    assert of_other_estimators("another", group) == []
+
+
 def test_each_test_is_of_one_suite(request: pytest.FixtureRequest) -> None:
     """Of those that were collected here."""
     for item in request.session.items:

@@ -149,7 +149,7 @@ def test_clusters_in_many_columns(clusters, columns):
 
 
 def test_digits():
-    X, y = (each[::3] for each in load_digits(return_X_y=True))
+    X, y = load_digits(return_X_y=True)
     model = AdaptivePossibilisticCMeans(random_state=0).fit(X)
     assert 8 <= model.n_clusters_ <= 14
     assert adjusted_rand_score(y, model.labels_) > 0.5
