@@ -37,8 +37,8 @@ def test_the_table_names_what_is_there(table: Any) -> None:
 
 
 def test_the_table_of_products_names_what_is_there() -> None:
-    assert all((ROOT / file).is_file() for file in A_THIRD)
-    for file, functions in EACH_ONCE.items():
+    thirds = [(place.split("::")[0], place.split("::")[1:]) for place in A_THIRD]
+    for file, functions in (*thirds, *EACH_ONCE.items()):
         text = (ROOT / file).read_text(encoding="utf-8")
         assert len(set(functions)) == len(functions), file
         for function in functions:
@@ -86,6 +86,14 @@ def test_of_seven_estimators_a_third_is_asked() -> None:
         assert len({a for a, _ in kept}) in (2, 3)
         met |= {a for a, _ in kept}
     assert met == set(range(7))
+
+
+def test_a_function_that_is_named_is_asked_of_a_third_of_its_first_choices() -> None:
+    named = next(place for place in sorted(A_THIRD) if "::" in place)
+    group: Any = [Asked(a, b) for a in range(6) for b in "wx"]
+    left = of_other_estimators(named, group)
+    assert len({one.place[0] for one in group if one not in left}) == 2
+    assert of_other_estimators("another", group) == []
 
 
 def test_each_test_is_of_one_suite(request: pytest.FixtureRequest) -> None:

@@ -449,7 +449,13 @@ STARTS = ["k-means++", "k-means||", "random", "random-partition", "max-min"]
 TOLD = [("sample_weight", "known_labels", "label_strength"), ("sample_weight",), ("known_labels",)]
 
 
-@pytest.mark.parametrize(("init", "told"), once(STARTS, TOLD))
+@pytest.mark.parametrize(
+    ("init", "told"),
+    [
+        pytest.param(*case, marks=() if turn < len(TOLD) else pytest.mark.minutes)
+        for turn, case in enumerate(once(STARTS, TOLD))
+    ],
+)
 def test_weights_and_known_labels_of_dask_stay_there(client, monkeypatch, init, told):
     """Those of the rows that are drawn alone come, and the clusters are those of the same numbers
     given as arrays."""

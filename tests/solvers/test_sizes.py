@@ -113,16 +113,16 @@ def test_hard_fits_are_those_of_loops(seed, either):
 
 @cache
 def soft_loops(m, low, high):
-    """Rows and weights, and after three steps from the first rows centres and prices; m is None for
+    """Rows and weights, and after two steps from the first rows centres and prices; m is None for
     the entropy's rule."""
     rng = np.random.default_rng(3)
-    X, weight = rng.normal(size=(18, 2)), rng.uniform(0.5, 2, 18)
+    X, weight = rng.normal(size=(12, 2)), rng.uniform(0.5, 2, 12)
     rule = SizedEntropy(0.8) if m is None else SizedFuzzy(m)
     return (
         X,
         weight,
         *naive_sizes.soft_fit(
-            rule, X, X[:3], weight, weight.sum() * np.array(low), weight.sum() * np.array(high), 3
+            rule, X, X[:3], weight, weight.sum() * np.array(low), weight.sum() * np.array(high), 2
         ),
     )
 
@@ -134,7 +134,7 @@ def test_soft_fits_are_those_of_loops(rule, m, either):
     words = {"rule": Entropy(0.8) if rule == "entropy" else Fuzzy(m)}
     low, high = (0.1, 0.3, 0.2), (0.2, 0.6, 0.9)
     X, weight, centres, prices = soft_loops(m, low, high)
-    model = CMeans(3, **words, init=X[:3], sizes=Sizes(least=low, most=high), max_iter=3, tol=0)
+    model = CMeans(3, **words, init=X[:3], sizes=Sizes(least=low, most=high), max_iter=2, tol=0)
     with pytest.warns(Warning, match="max_iter"):
         model.fit(X, sample_weight=weight)
     np.testing.assert_allclose(model.cluster_centers_, centres, rtol=0, atol=1e-9)

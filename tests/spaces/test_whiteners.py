@@ -3,6 +3,8 @@ but for a rotation."""
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -17,9 +19,15 @@ pytestmark = pytest.mark.slow
 CUT = 1e-6
 
 
+@cache
+def directions(n):
+    """Orthonormal ones, as columns."""
+    return np.linalg.qr(np.random.default_rng(0).normal(size=(n, n)))[0]
+
+
 def with_eigenvalues(values):
     """A symmetric matrix."""
-    q, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(len(values),) * 2))
+    q = directions(len(values))
     gram = q * values @ q.T
     return (gram + gram.T) / 2
 
