@@ -205,10 +205,7 @@ OF_METHODS = {name for spec in METHODS.values() for name in spec.parameters}
 @pytest.mark.filterwarnings("ignore")
 def test_in_pairs(cmeans: Command, folder: Path, command: str, part: int) -> None:
     covering, runs = Covering(command, cmeans), 0
-    all_pairs = len(covering.left)
     while covering.left and runs < (MANY if part else FEW):
         covering.run()
         runs += 1
-    left = len(covering.left)
-    print(command, runs, all_pairs, left, len(covering.refused))
     assert not covering.wrong, f"{len(covering.wrong)} of {runs}: {covering.wrong[:8]}"
