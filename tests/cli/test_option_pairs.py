@@ -63,8 +63,8 @@ NEEDED = {  # by other options, which are given with them
     "checkpoint_every": "checkpoint",
 }
 SIZE = 8  # options of a run
-MANY = 400
-FEW = 4  # runs of each command that are made with all tests
+MANY = 120  # with those of minutes, at most
+FEW = 2  # runs of each command that are made with all tests
 
 
 def options_of(command: str) -> dict[str, list[list[str]]]:
