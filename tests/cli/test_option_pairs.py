@@ -64,7 +64,7 @@ NEEDED = {  # by other options, which are given with them
 }
 SIZE = 8  # options of a run
 MANY = 120  # with those of minutes, at most
-FEW = 2  # runs of each command that are made with all tests
+FEW = 1  # run of each command that is made with all tests
 
 
 def options_of(command: str) -> dict[str, list[list[str]]]:
