@@ -63,8 +63,8 @@ NEEDED = {  # by other options, which are given with them
     "checkpoint_every": "checkpoint",
 }
 SIZE = 8  # options of a run
-MANY = 400
-FEW = 4  # runs of each command that are made with all tests
+MANY = 120  # with those of minutes, at most
+FEW = 1  # run of each command that is made with all tests
 
 
 def options_of(command: str) -> dict[str, list[list[str]]]:
@@ -205,10 +205,7 @@ OF_METHODS = {name for spec in METHODS.values() for name in spec.parameters}
 @pytest.mark.filterwarnings("ignore")
 def test_in_pairs(cmeans: Command, folder: Path, command: str, part: int) -> None:
     covering, runs = Covering(command, cmeans), 0
-    all_pairs = len(covering.left)
     while covering.left and runs < (MANY if part else FEW):
         covering.run()
         runs += 1
-    left = len(covering.left)
-    print(command, runs, all_pairs, left, len(covering.refused))
     assert not covering.wrong, f"{len(covering.wrong)} of {runs}: {covering.wrong[:8]}"

@@ -131,6 +131,22 @@ class TestModelFiles:
         with pytest.raises(ValueError, match="missing"):
             cmeans.load(file)
 
+    @pytest.mark.parametrize(("part", "value"), [("columns", 99), ("labels", 99), ("starts", 9)])
+    def test_communities_whose_parts_do_not_belong_together(
+        self, part: str, value: int, answers: dict[str, Path], tmp_path: Path
+    ) -> None:
+        """Columns beyond the last one were written to memory of others, which ended the process."""
+        file = tmp_path / "model"
+        file.write_bytes(answers["modularity"].read_bytes())
+
+        def change(_: Any, arrays: Any) -> None:
+            name = next(name for name in arrays if name.endswith(f"_communities.{part}"))
+            arrays[name][0] = value
+
+        change_by_hand(file, change)
+        with pytest.raises(ValueError, match="is damaged, or no model"):
+            cmeans.load(file)
+
     @pytest.mark.parametrize("value", ["x", -1.5, True, {"$list": []}])
     @pytest.mark.parametrize(
         ("method", "name"),
@@ -811,6 +827,11 @@ class TestFits:
         model = cmeans.AutoClustering((1, 4)).fit(np.ones((7, 2)), sample_weight=weight)
         assert model.n_clusters_ == 1
         assert model.labels_.tolist() == [0] * 7
+
+    def test_possibilistic_clusters_of_rows_that_are_all_known(self) -> None:
+        known = np.repeat([0, 1, 2], 20)
+        model = cmeans.PossibilisticCMeans(3, kernel="rbf", gamma="median", random_state=0)
+        assert np.isfinite(model.fit(X, known_labels=known).objective_)
 
     def test_candidates_that_are_a_number(self) -> None:
         with pytest.raises(ValueError, match=r'candidates=0.5\): "auto", or a list of names'):

@@ -128,10 +128,10 @@ def _judged(request: FitRequest, trials: Trials, screen: Screen) -> tuple[dict[s
     refuse_other_options(request, SELECTABLE)
     words, numbers = trials.words(), numbers_of(trials.clusters)
     model = SELECTABLE[request.method].made({**request.words, "n_clusters": numbers[0]})
-    known = OF_LIKELIHOODS if model._has_likelihood else OF_DISTANCES
-    if trials.by not in known:
+    able = OF_LIKELIHOODS if model._has_likelihood else OF_DISTANCES
+    if trials.by not in able:
         raise InputError(
-            f"--by {trials.by}: --method {request.method} has none; give {', '.join(known)}, or "
+            f"--by {trials.by}: --method {request.method} has none; give {', '.join(able)}, or "
             "another method."
         )
     watch = Stopwatch()

@@ -241,3 +241,5 @@ class CommunityAnswers(GraphClustering[NodePlaces]):
             *("_points", "_communities", "_others", "_seams", "n_features_in_", "n_clusters_"),
             "layer_sizes_",
         )
+        for layer in self._layers:
+            layer.check()

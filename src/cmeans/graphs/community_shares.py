@@ -57,6 +57,16 @@ class NodeCommunities:
         parts = found.data, found.indices.astype(np.int64), found.indptr.astype(np.int64)
         return cls(filled, strengths, resolution, n_clusters, *parts)
 
+    def check(self) -> None:
+        """Raise a ValueError where parts that were read do not belong together."""
+        indices, shape = (self.columns, self.starts), (len(self.labels), self.n_clusters)
+        sparse.csr_array((self.values, *indices), shape=shape).check_format(full_check=True)
+        if (
+            any(part.dtype.kind != "i" for part in (*indices, self.labels))
+            or not ((self.labels >= -1) & (self.labels < self.n_clusters)).all()
+        ):
+            raise ValueError("the communities of nodes do not belong together")
+
     def answers(self, places: NodePlaces) -> tuple[IntArray, Any]:
         """Return the labels (b,) of rows, and their gains (b, c), CSR: those of the nodes that they
         are, or as their edges to nodes lead."""

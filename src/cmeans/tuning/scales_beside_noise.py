@@ -82,7 +82,8 @@ def _has_stray_rows(near: NearestCentres, n_clusters: int, gross: float) -> bool
     """Return True where a row is far beyond the width of clusters, or a cluster has so few rows
     that they may be such."""
     mass = np.bincount(near.labels, near.weight, minlength=n_clusters)
-    return bool((mass < LIGHT * mass.mean()).any() or near.d2[near.weight > 0].max() > gross)
+    farthest = near.d2[near.weight > 0].max(initial=0)  # of none where all rows are known
+    return bool((mass < LIGHT * mass.mean()).any() or farthest > gross)
 
 
 def _part_of(problem: Problem) -> Problem:
