@@ -1,10 +1,11 @@
 """Sweeps over rows in an object store on this machine beside the same file on the local disk.
 
-    python -m benchmarks.from_a_store [--rows N] [--rounds R]
+    python -m benchmarks.from_a_store [--rows N] [--rounds R] [--delay MS]
 
 A server of the tests' own answers as S3 does, in a process of its own; the file is Parquet, N x 16
 float32. Seconds of a fit of three sweeps by two threads, in turns, and processor seconds of the
-process that fits. Wanted: at most 1.2 times the local disk's time for 10^7 rows.
+process that fits and of the server, for each fit. `--delay`: how long the server waits before each
+answer, as a store far away does. Wanted: at most 1.2 times the local disk's time for 10^7 rows.
 """
 
 from __future__ import annotations
@@ -25,14 +26,22 @@ import cmeans
 
 COLUMNS, PART, SWEEPS = 16, 10**6, 3
 SERVER = """
-import sys, time
+import mmap, sys, time
 sys.path.insert(0, "tests")
-from object_server import serving
-with serving() as one:
-    with open(sys.argv[1], "rb") as file:
-        one.objects["bucket/rows.parquet"] = file.read()
+from object_server import Answer, serving
+ask = Answer.do_GET
+def late(self):
+    time.sleep(float(sys.argv[2]) / 1e3)
+    ask(self)
+Answer.do_GET = late
+with serving() as one, open(sys.argv[1], "rb") as file:
+    whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    one.objects["bucket/rows.parquet"] = memoryview(whole)  # parts of which are no copies
     print(one.host, flush=True)
-    sys.stdin.read()
+    begun = time.process_time()
+    for _ in sys.stdin:
+        print(time.process_time() - begun, len(one.asked), flush=True)
+        one.asked.clear()
 """
 
 
@@ -72,14 +81,16 @@ def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--rows", type=int, default=10**7)
     words.add_argument("--rounds", type=int, default=3)
+    words.add_argument("--delay", type=float, default=0.0)
     given = words.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "rows.parquet"
         write(file, given.rows)
-        command = [sys.executable, "-c", SERVER, str(file)]
+        command = [sys.executable, "-c", SERVER, str(file), str(given.delay)]
         with subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         ) as server:
+            assert server.stdin is not None
             assert server.stdout is not None
             host = server.stdout.readline().strip()
             options = {"access_key": "KEY", "secret_key": "SECRET", "region": "us-east-1"}
@@ -90,11 +101,18 @@ def main() -> None:
             for _ in range(given.rounds):
                 found["local disk"].append(seconds(file))
                 found["store"].append(seconds(store))
+            server.stdin.write("\n")
+            server.stdin.flush()
+            served, asked = map(float, server.stdout.readline().split())
             server.communicate()
     sys.stdout.write(f"{given.rows:,} x {COLUMNS} float32, {file.name}, {SWEEPS} sweeps\n")
     middle = {name: np.median(pairs, axis=0) for name, pairs in found.items()}
     for name, (wall, worked) in middle.items():
         sys.stdout.write(f"{name:>11} {wall:7.2f} s, of processors {worked:7.2f} s\n")
+    sys.stdout.write(
+        f"     server {asked / given.rounds:7.0f} requests of a fit, of processors "
+        f"{served / given.rounds:7.2f} s\n"
+    )
     ratios = [there[0] / here[0] for here, there in zip(*found.values(), strict=True)]
     sys.stdout.write(f"      ratio {statistics.median(ratios):7.2f}\n")
 

@@ -357,7 +357,7 @@ def test_nothing_of_the_size_of_the_rows_comes_here(client, monkeypatch, case):
         adaptive_rows=300,
     )
     limited(monkeypatch, subsampled_above=1000, partition_rows=600, rows_at_once=3000)
-    rows_of, answers, bring, results = [], [], HeldPartitions._brought, DaskHolder.results
+    rows_of, answers, bring, results = [], [], HeldPartitions._brought, DaskHolder.gathered
 
     def brought(self, wanted, parts):
         pieces = bring(self, wanted, parts)
@@ -370,7 +370,7 @@ def test_nothing_of_the_size_of_the_rows_comes_here(client, monkeypatch, case):
         return found
 
     monkeypatch.setattr(HeldPartitions, "_brought", brought)
-    monkeypatch.setattr(DaskHolder, "results", came)
+    monkeypatch.setattr(DaskHolder, "gathered", came)
     name, words = FEW_COME[case]
     many = np.concatenate([X + 0.01 * number for number in range(4)])
     words = (

@@ -154,24 +154,26 @@ def test_a_moment_without_workers_costs_no_more(monkeypatch: pytest.MonkeyPatch)
     """The scheduler never comes back to tasks for a worker that is gone while there is no other;
     they are sent anew."""
     monkeypatch.setattr(holder, "PATIENCE", 0.5)
-    words = {**HERE, "n_workers": 0}
+    workers: list[Any] = []
     with (
-        distributed.LocalCluster(**words) as cluster,
+        distributed.LocalCluster(**{**HERE, "n_workers": 0}) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
 
-        async def begun() -> Any:
-            return await distributed.Worker(cluster.scheduler_address, nthreads=1)
+        async def begin() -> None:
+            workers.append(await distributed.Worker(cluster.scheduler_address, nthreads=1))
 
-        first = cluster.sync(begun)
+        cluster.sync(begin)
         rows = cmeans.DaskEngine(client).held(da.from_array(X, chunks=(700, 3)), "Owner")
         asked = Made(np.sum, (rows.parts,))
         before = rows.partitions.total(asked)
-        cluster.sync(first.close)
-        another = threading.Timer(0.5, cluster.sync, [begun])
+        cluster.sync(workers[0].close)
+        another = threading.Timer(0.5, cluster.sync, [begin])
         another.start()
-        assert rows.partitions.total(asked) == before
+        after = rows.partitions.total(asked)
         another.join()
+        cluster.sync(workers[1].close)
+    assert after == before
 
 
 def test_a_cluster_that_stays_without_workers_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -150,7 +150,7 @@ def test_nothing_of_the_size_of_the_rows_comes_here(
 ) -> None:
     """Of 10,000 or 20,000 rows no chunk, and states of up to 60 kB; that of a projection holds the
     points of one chunk."""
-    brought, answers, bring, results = [], [], HeldPartitions._brought, DaskHolder.results
+    brought, answers, bring, results = [], [], HeldPartitions._brought, DaskHolder.gathered
 
     def watched(self: Any, wanted: Any, parts: Any) -> Any:
         pieces = bring(self, wanted, parts)
@@ -163,7 +163,7 @@ def test_nothing_of_the_size_of_the_rows_comes_here(
         return found
 
     monkeypatch.setattr(HeldPartitions, "_brought", watched)
-    monkeypatch.setattr(DaskHolder, "results", came)
+    monkeypatch.setattr(DaskHolder, "gathered", came)
     many = np.concatenate([X + 0.01 * number for number in range(8 if name == "one chunk" else 4)])
     fitted = model(name).fit(da.from_array(many, chunks=(len(many) // 4, D)))
     assert fitted.n_chunks_ >= 4
@@ -204,7 +204,7 @@ def test_a_checkpoint_of_a_tree_keeps_its_patches(
 ) -> None:
     file, whole, told = tmp_path / "fit.checkpoint", model("tree").fit(X), []
     monkeypatch.setattr(DaskHolder, "at_once", 3)
-    results = DaskHolder.results
+    results = DaskHolder.gathered
 
     def sent(self: Any, tasks: Any, wanted: Any) -> Any:
         chunks = sum(key.startswith("cmeans-chunks") for key in tasks)
@@ -213,7 +213,7 @@ def test_a_checkpoint_of_a_tree_keeps_its_patches(
             raise KeyboardInterrupt
         return results(self, tasks, wanted)
 
-    monkeypatch.setattr(DaskHolder, "results", sent)
+    monkeypatch.setattr(DaskHolder, "gathered", sent)
     with pytest.raises(KeyboardInterrupt):
         model("tree", engine=cmeans.DaskEngine(checkpoint=file)).fit(rows())
     again = model("tree", engine=cmeans.DaskEngine(checkpoint=cmeans.Checkpoint(file, resume=True)))

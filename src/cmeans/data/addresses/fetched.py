@@ -27,7 +27,7 @@ class Fetched:
         kept = size > _IN_MEMORY * BLOCK and has_room(2 * size)
         self._scratch = Scratch() if kept else None
         self._held = OrderedDict[int, bytes | None]()  # None of a block in scratch
-        self._coming = dict[int, Future[bytes]]()
+        self._coming = dict[int, Future[memoryview]]()
 
     def read(self, start: int, stop: int) -> bytes:
         """Return bytes start ... stop - 1, as far as the file has them."""
@@ -39,7 +39,7 @@ class Fetched:
             for at in range(start // BLOCK, -(-stop // BLOCK))
         )
 
-    def _part(self, at: int, first: int, last: int) -> bytes:
+    def _part(self, at: int, first: int, last: int) -> bytes | memoryview:
         """Return some bytes of a block, which is fetched if it must be, and others ahead."""
         with self._lock:
             held = at in self._held
@@ -85,7 +85,8 @@ class Fetched:
         """Fetch blocks in a row, and keep the promise of each."""
         try:
             data = self._fetch(blocks[0] * BLOCK, min((blocks[-1] + 1) * BLOCK, self.size))
-            parts = [data[at : at + BLOCK] for at in range(0, len(data), BLOCK)]
+            whole = memoryview(data)
+            parts = [whole[at : at + BLOCK] for at in range(0, len(data), BLOCK)]
             if self._scratch is not None:
                 self._scratch.write_at(blocks[0] * BLOCK, data)
         except BaseException as error:  # whoever waits for the bytes gets it
@@ -97,7 +98,7 @@ class Fetched:
         with self._lock:
             kept = [self._coming.pop(at) for at in blocks]
             for at, part in zip(blocks, parts, strict=True):
-                self._held[at] = None if self._scratch is not None else part
+                self._held[at] = None if self._scratch is not None else bytes(part)
             while self._scratch is None and len(self._held) > _IN_MEMORY:
                 self._held.popitem(last=False)
         for promise, part in zip(kept, parts, strict=True):

@@ -110,12 +110,12 @@ class DaskHolder(Holder):
         for _ in range(LOSSES):
             self.place()
             try:
-                return self._gathered(*graph())
+                return self.gathered(*graph())
             except LostWorkersError:
                 self.release()
         raise RowsError(WORKERS_DIE)
 
-    def _gathered(self, tasks: Graph, wanted: list[str]) -> list[Any]:
+    def gathered(self, tasks: Graph, wanted: list[str]) -> list[Any]:
         """Return the results of tasks of a graph; they are cancelled where they will not be
         read."""
         self._require_scheduler()
