@@ -109,7 +109,8 @@ def _natively(
     (b, d), k = x.shape, len(far)
     nearest, order, ends = (np.empty(count, np.int64) for count in (b, b, k + 2))
     sums = np.zeros(k * (6 + d + (d * d if d <= FULL else d)))  # of rows, differences and squares
-    came, facts, first, second = (address(sums) + 8 * k * before for before in (0, 1, 6, 6 + d))
+    begin = address(sums) or 0
+    came, facts, first, second = (begin + 8 * k * before for before in (0, 1, 6, 6 + d))
     clusters = {name: getattr(c, name).copy() for name in CHANGED}
     left, outlying = np.empty((k, 2)), np.empty(b, np.int8)
     room = aligned_zeros((2 * d + k + 1) * TILE, np.float64)
