@@ -129,18 +129,21 @@ def table(python: str | None, seeds: int) -> None:
 
 
 def speed() -> None:
-    """Rows per second of processor time in chunks of 10,000 rows of three clusters."""
-    for d in (2, 4, 16):
+    """Rows per second of processor time in chunks of 10,000 rows of some clusters, and one by
+    one."""
+    for c, d in ((6, 4), (3, 2), (3, 16)):
         rng = np.random.default_rng(0)
-        y = rng.integers(0, 3, 400_000)
-        x = _apart(rng, 3, d, 8.0)[y] + rng.normal(size=(len(y), d))
+        y = rng.integers(0, c, 400_000)
+        x = _apart(rng, c, d, 8.0)[y] + rng.normal(size=(len(y), d))
         model = StreamingGaussianMixture().partial_fit(x[:100_000])
-        paces = []
-        for start in range(100_000, len(x), 10_000):
-            began = time.process_time()
-            model.partial_fit(x[start : start + 10_000])
-            paces.append(10_000 / (time.process_time() - began))
-        print(f"{d} columns: {np.median(paces):,.0f} rows/s, best {max(paces):,.0f}", flush=True)
+        for chunk, stop in ((10_000, len(x)), (1, 103_000)):
+            paces = []
+            for start in range(100_000, stop, chunk):
+                began = time.process_time()
+                model.partial_fit(x[start : start + chunk])
+                paces.append(chunk / (time.process_time() - began))
+            pace = f"{np.median(paces):,.0f} rows/s, best {max(paces):,.0f}"
+            print(f"{c} clusters, {d} columns, chunks of {chunk:,}: {pace}", flush=True)
 
 
 if __name__ == "__main__":

@@ -82,7 +82,7 @@ _ARGUMENTS = (
 
 
 @dataclass(frozen=True)
-class Step:
+class AbsorbedStep:
     """What a step's rows are, and what they make of the clusters."""
 
     nearest: IntArray  # (b,) the likeliest cluster
@@ -93,21 +93,24 @@ class Step:
     clusters: dict[str, Any]  # `CHANGED`, by name
 
 
-def step_of(x: Float64, shapes: Shapes, c: LivingClusters, now: int) -> Step:
+def step_of(x: Float64, shapes: Shapes, c: LivingClusters, now: int) -> AbsorbedStep:
     """Return the step of rows (b, d), the last of which is number `now` of the stream."""
     far = c.median + FAR * c.deviation
     if native.is_available():
         return _natively(x, shapes, c, far, now)
     sums = steps_in_numpy.sums_of_step(x, shapes, c.median, far)
     clusters, left = steps_in_numpy.moved(c, shapes, sums, len(x), now)
-    return Step(sums.nearest, sums.order, sums.ends, sums.came, left, clusters)
+    return AbsorbedStep(sums.nearest, sums.order, sums.ends, sums.came, left, clusters)
 
 
-def _natively(x: Float64, shapes: Shapes, c: LivingClusters, far: Float64, now: int) -> Step:
+def _natively(
+    x: Float64, shapes: Shapes, c: LivingClusters, far: Float64, now: int
+) -> AbsorbedStep:
     (b, d), k = x.shape, len(far)
     nearest, order, ends = (np.empty(count, np.int64) for count in (b, b, k + 2))
     sums = np.zeros(k * (6 + d + (d * d if d <= FULL else d)))  # of rows, differences and squares
-    came, facts, first, second = (address(sums) + 8 * k * before for before in (0, 1, 6, 6 + d))
+    begin = address(sums) or 0
+    came, facts, first, second = (begin + 8 * k * before for before in (0, 1, 6, 6 + d))
     clusters = {name: getattr(c, name).copy() for name in CHANGED}
     left, outlying = np.empty((k, 2)), np.empty(b, np.int8)
     room = aligned_zeros((2 * d + k + 1) * TILE, np.float64)
@@ -119,4 +122,4 @@ def _natively(x: Float64, shapes: Shapes, c: LivingClusters, far: Float64, now: 
     call = native.function("absorb_step", np.float64, _ARGUMENTS)
     given = byref(metrics), byref(step), byref(_PACES), byref(living), address(rows)
     call(*given, b, now, address(room), address(outlying))
-    return Step(nearest, order, ends, sums[:k], left, clusters)
+    return AbsorbedStep(nearest, order, ends, sums[:k], left, clusters)

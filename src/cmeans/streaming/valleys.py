@@ -78,7 +78,8 @@ class Cut:
         """Return cuts of cells of masses w by 2-means, each from two cells that are drawn as
         k-means++ does, by two numbers (t, 2) between 0 and 1; the first ones in the space of
         rows."""
-        return self._cut(w, np.zeros((len(draws), len(w)), np.int8), draws, TURNS, plain)
+        side, draws = np.zeros((len(draws), len(w)), np.int8), np.ascontiguousarray(draws)
+        return self._cut(w, side, draws, TURNS, plain)
 
     def between(self, w: Float64, side: Side) -> float:
         """Return the evidence of a valley between these sides (k,)."""

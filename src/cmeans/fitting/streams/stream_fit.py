@@ -4,76 +4,58 @@ rows out."""
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ...data.arrays import Float64, is_foreign, numpy_dtype
 from ...data.blocks import Blocks
-from ...data.known_labels import free_part, known_of
+from ...data.known_labels import free_part
 from ...engines import ChunkedRows, Engine
 from ...engines.base import Span
-from ...kernels import Kernel, LandmarkGraphKernel
 from ...rules import Rule
 from ...runtime.callbacks import logger, verbose_log
 from ...runtime.progress import Reporter, current_listeners
 from ...runtime.user_warnings import warn
-from ...sampling.population import population_of
 from ...solvers.checkpoints import CheckpointLog
-from ...solvers.fixed_point import Carried
-from ...solvers.multistart import FitResult, FromStarts, Runs, best_of, by_decreasing_mass
-from ...solvers.observer import FitRecord, Observer
-from ...solvers.solution import Solution
-from ...spaces import Space
+from ...solvers.multistart import FitResult
+from ...solvers.observer import FitRecord
 from ...storage.codec import Packer
-from ...streaming import StreamSummary
 from ...sweeps.final_pass import assign_all
-from ...sweeps.problem import Problem
 from ...sweeps.represented_rows import RepresentedRows
-from ...sweeps.state import State
-from ...sweeps.statistics import KnownSums
 from ..attribute_names import OF_ROWS, restored_on_failure
 from ..covariance import Covariance, CovarianceName
-from ..fit import BaseCMeans
 from ..fit_plan import SWEEPS_AFTER_SAMPLES, usual_visits
 from ..fitted_attributes import centre_attributes
-from ..geometry import Geometry
-from ..init import InitContext, starts
-from ..kernel_evidence import given_kernel, settled_kernel
-from ..memory import MemoryPlan, require
-from ..procedure import FitContext, FitSettings, Method, Outcome, Procedure, Swept, method_of
+from ..memory import MemoryPlan
+from ..procedure import FitContext, FitSettings, Method, Outcome, Procedure, method_of
 from ..result_warnings import fallen_centres, warn_of_rows
 from ..rows.out_of_range import refuse_overflow
-from ..space import estimator_graph
-from ..stages.known import beside_known, sums_of_known, with_second_moments
+from ..stages.known import sums_of_known
 from ..stretched import stretched
 from ..validation import read_rows, weights_of
+from .chunk_absorbing import AbsorbsChunks
+from .chunk_clustering import as_of
 from .chunks import (
     cut,
-    like_first,
-    memberships,
     new_seed,
     of_all_chunks,
     reason_of_chunk,
     refuse_kernel_values,
-    renumbered,
     warn_of_loss,
-    with_weight,
 )
 from .each_chunk import EachChunk
 from .no_rows import has_no_rows, of_no_cluster, refuse_other_width
-from .numbering import numbers_of_labels, tied_numbers
 from .stream_rule import stream_rule
-from .stream_state import Chunk, ChunkResult, EarlyRows, FitSummary, StreamState, WarmupBuffer
+from .stream_state import ChunkResult, EarlyRows, FitSummary, StreamState
 
 OF_SWEEPS = ("n_iter_", "converged_", "stop_reason_")
 
 
-class StreamingBase(BaseCMeans):
+class StreamingBase(AbsorbsChunks):
     """Base of streaming estimators: `fit` cuts rows into chunks, `partial_fit` takes one;
     subclasses define how to cluster a chunk."""
 
@@ -89,14 +71,6 @@ class StreamingBase(BaseCMeans):
         "the first rows are fewer than the clusters, n_samples={n}; start with a larger "
         "chunk, or take fewer clusters."
     )
-
-    @abstractmethod
-    def _begin(self, chunk: Chunk) -> ChunkResult:
-        """Cluster the first chunk."""
-
-    @abstractmethod
-    def _go_on(self, stream: StreamState, chunk: Chunk) -> ChunkResult:
-        """Cluster a further chunk."""
 
     @abstractmethod
     def _rows_at_once(self, estimator_name: str) -> int:
@@ -322,197 +296,6 @@ class StreamingBase(BaseCMeans):
             )
         return summary
 
-    def _absorb(
-        self,
-        stream: StreamState | None,
-        context: FitContext,
-        reporter: Reporter,
-        seed: int,
-        early: EarlyRows | None = None,
-    ) -> tuple[StreamState, ChunkResult]:
-        """Return the stream after a further chunk; `seed` is that of a new one, which `early` rows
-        have been waiting for."""
-        blocks = context.blocks.in_memory()
-        held = None if stream is None else stream.held
-        if stream is None:
-            blocks, held = (blocks, None) if early is None else (early.alike(blocks), early.buffer)
-            unit, dtype = blocks.unit, np.dtype(numpy_dtype(blocks.x)).name
-            number, before, visits = (
-                (0, 0, 0) if early is None else (early.n_chunks, early.n_rows, 0)
-            )
-        else:
-            seed, unit, dtype = stream.seed, stream.unit, stream.dtype
-            number, before, visits = stream.n_chunks, stream.n_samples, stream.row_visits
-            blocks = replace(
-                blocks,
-                x=like_first(blocks.x, stream),
-                weight=blocks.weight * (blocks.unit / unit),
-                unit=unit,
-            )
-        seen = before + blocks.n_rows
-        rows = blocks if held is None else held.before(blocks)
-        if isinstance(self.init, str) or stream is not None:
-            rows = with_weight(rows)
-        chunk = Chunk(replace(context, blocks=rows), seed, number, reporter)
-        enough = self._rows_to_begin_with(context.settings, rows)
-        known = known_of(rows)
-        held, tied = None, tied_numbers(stream, known)
-        if stream is None or stream.held is not None:
-            absorbed = self._begin(chunk)
-            if stream is None:
-                absorbed = (
-                    self._numbered(absorbed, rows, context.engine) if known is None else absorbed
-                )
-            else:
-                absorbed = renumbered(absorbed, stream, known, context.engine)
-            held = WarmupBuffer.of(rows) if rows.n_rows < enough else None
-        else:
-            order = numbers_of_labels(
-                stream,
-                rows,
-                lambda part: memberships(stream.past, stream.rule, part, context.engine),
-            )
-            absorbed = self._go_on(replace(stream, past=stream.past[order]), chunk)
-        absorbed.past.refuse_overflow(dtype)
-        if absorbed.geometry.blocks is not blocks:
-            geometry = replace(absorbed.geometry, blocks=blocks, former=None)
-            absorbed = replace(absorbed, geometry=geometry, rows=None)
-        visits += absorbed.solution.row_visits
-        counts = number + 1, seen, visits
-        return StreamState(
-            absorbed.past, absorbed.rule, seed, unit, dtype, *counts, absorbed.reserve, held, tied
-        ), absorbed
-
-    def _numbered(self, absorbed: ChunkResult, rows: Blocks, engine: Engine) -> ChunkResult:
-        """Number the clusters of the rows of a first chunk by decreasing mass, unless a start was
-        given."""
-        if not isinstance(self.init, str):
-            return absorbed
-        past = absorbed.past
-
-        def first_places() -> Float64:
-            labels = memberships(past, absorbed.rule, rows, engine).argmax(axis=1)
-            return population_of(rows).first_places(labels, len(past.mass))
-
-        return replace(
-            absorbed, past=past[by_decreasing_mass(past.mass, past.centres, first_places)]
-        )
-
-    def _rows_to_begin_with(self, settings: FitSettings, rows: Blocks) -> int:
-        """Number of rows to hold before the first of them, of which `rows` are some, are
-        released."""
-        return 0
-
-    def _geometry(self, chunk: Chunk, space_of: Callable[[Kernel], Space]) -> Geometry:
-        """Return the kernel determined by the first rows, and the space made with it."""
-        estimator_name, blocks = type(self).__name__, chunk.blocks
-        n_clusters = chunk.context.settings.n_clusters
-        given, engine = chunk.context.settings.kernel, chunk.context.engine
-        kernel, gamma = settled_kernel(given, self, estimator_name, blocks, engine)
-        geometry = Geometry(blocks, kernel, space_of(kernel), n_clusters, gamma)
-        geometry.complain(estimator_name)
-        return geometry
-
-    def _graph(self, chunk: Chunk) -> LandmarkGraphKernel:
-        """Return the graph of the first rows, in which all later ones are embedded."""
-        landmarks = chunk.context.settings.landmarks
-        if landmarks.count is not None:  # at most: there will be more of them with more rows
-            landmarks = replace(
-                landmarks, number=max(min(landmarks.count, chunk.blocks.n_rows // 2), 1)
-            )
-        request = replace(
-            self._space_request(chunk.context, chunk.blocks),
-            landmarks=landmarks,
-            rng=chunk.rng("landmarks"),
-        )
-        return cast(LandmarkGraphKernel, estimator_graph(request).kernel)
-
-    def _later_geometry(self, chunk: Chunk, space: Space) -> Geometry:
-        """Return the geometry of a further chunk in its space."""
-        return Geometry(
-            chunk.blocks,
-            space.kernel,
-            space,
-            chunk.context.settings.n_clusters,
-            getattr(space.kernel, "gamma", None),
-        )
-
-    def _found(self, chunk: Chunk, geometry: Geometry, method: Method) -> tuple[Problem, Solution]:
-        """Return the best of the starts on a first chunk, and the problem with the rule that it
-        leads to."""
-        problem = self._chunk_problem(chunk, geometry, method.rule)
-        settings = chunk.context.settings
-        init_context = InitContext(type(self).__name__, settings.n_clusters, geometry, problem)
-        first = starts(self.init, settings.n_init, init_context, chunk.rng("start"))
-        observer = self._chunk_observer(chunk, geometry, method.rule)
-        if problem.known is None:
-            search = self._breathing(geometry, settings.search.method, chunk.rng("search"))
-        else:
-            search = None
-        swept = self._prepared(chunk, geometry, problem, method)
-        if swept is None:
-            best = best_of(first, settings.n_init, problem, observer, stage="chunk", search=search)
-        else:
-            problem, best = swept.solving.best(
-                Runs(first, settings.n_init, swept.problem, observer, search=search)
-            )
-        return problem, replace(best.solution, row_visits=best.row_visits)
-
-    def _prepared(
-        self, chunk: Chunk, geometry: Geometry, problem: Problem, method: Method
-    ) -> Swept | None:
-        """Return the problem of a first chunk and the way to solve it, prepared by the stages that
-        parameters ask for; None: sweeps from every start."""
-        settings = replace(chunk.context.settings, rng=chunk.rng("start"))
-        context, solving = replace(chunk.context, settings=settings), FromStarts(method.pilot)
-        swept = Swept(context, geometry, problem, problem, solving)
-        for stage in context.procedure.stages:
-            swept = stage.prepare(swept)
-        return None if swept.solving is solving and method.pilot is None else swept
-
-    def _followed(
-        self,
-        chunk: Chunk,
-        geometry: Geometry,
-        rule: Rule,
-        past: StreamSummary,
-        carried: Carried | None = None,
-    ) -> tuple[Problem, Solution]:
-        """Cluster a further chunk from the clusters of the past, with the sums of the chunks
-        before it."""
-        problem = self._chunk_problem(chunk, geometry, rule)
-        problem = replace(problem, known=_as_of(past.state, problem.known, problem.engine))
-        return past.followed(problem, self._chunk_observer(chunk, geometry, rule), carried)
-
-    def _chunk_problem(self, chunk: Chunk, geometry: Geometry, rule: Rule) -> Problem:
-        settings, engine = chunk.context.settings, chunk.context.engine
-        rows = self._rows_for(chunk.context.over(geometry.blocks, engine), geometry, rule)
-        return beside_known(Problem(rows, rule, engine, settings.stopping), settings.n_clusters)
-
-    def _chunk_observer(self, chunk: Chunk, geometry: Geometry, rule: Rule) -> Observer:
-        return Observer(
-            chunk.reporter, self._after_sweep(chunk.context.hook, geometry, Method(rule))
-        )
-
-    def _require_square(self, settings: FitSettings, n_rows: int, word: str) -> None:
-        """Refuse a chunk whose kernel matrix does not fit in memory."""
-        advice = f"their kernel matrix is factored; take a smaller {word}"
-        require(
-            settings.budget,
-            type(self).__name__,
-            3 * 8 * n_rows**2,
-            f"{n_rows} rows at once",
-            advice,
-        )
-
-    def _method(self, geometry: Geometry) -> Method:
-        return self._procedure().method(geometry)
-
-    def _makes_graph(self) -> bool:
-        """Return True where a graph is to be made of the first rows."""
-        kernel = given_kernel(self, type(self).__name__)
-        return kernel.over_landmarks and not kernel.is_made
-
     def _result_of(
         self,
         rows: RepresentedRows | None,
@@ -533,7 +316,7 @@ class StreamingBase(BaseCMeans):
         )
         whole = RepresentedRows(space, blocks, 0)
         known = sums_of_known(whole, len(state.centres), context.engine)
-        known = _as_of(state, known, context.engine)
+        known = as_of(state, known, context.engine)
         if known is not None:
             assignment = assignment.with_sums(known.final(rule, state), blocks.unit)
         return FitResult(
@@ -580,10 +363,3 @@ class StreamingBase(BaseCMeans):
             self.__dict__.pop(name, None)
         self.n_clusters_ = int(np.count_nonzero(stream.past.mass > 0))
         self._keep_stream(stream, None)
-
-
-def _as_of(state: State, known: KnownSums | None, engine: Engine) -> KnownSums | None:
-    """Return what is known of rows as clusters of a state need it."""
-    if state.metrics is None:
-        return known
-    return with_second_moments(known, engine, diagonal=state.metrics.are_diagonal)
