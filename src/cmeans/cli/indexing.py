@@ -25,7 +25,7 @@ from .fit_request import MODEL, SUMMARY, FitRequest
 from .fit_rows import prepared_rows, with_front
 from .fit_summary import metadata_of
 from .fitting import planned
-from .index_recall import TOLD, Cells, cells_for_recall
+from .index_recall import TOLD, IndexCells, cells_for_recall
 from .methods import METHODS
 from .models import with_rows
 from .output.messages import in_options
@@ -212,14 +212,14 @@ def _check_files(request: FitRequest) -> None:
         refuse_left(request.out, [PACKED], SUMMARY, "--bits")
 
 
-def _trained(words: Mapping[str, Any], x: Any, recall: float | None) -> Cells:
+def _trained(words: Mapping[str, Any], x: Any, recall: float | None) -> IndexCells:
     """Return the fitted cells. Where bounds of sizes gave several cells one centre, as equal rows
     can be parted, there are no more cells than different rows."""
 
-    def made(words: Mapping[str, Any]) -> Cells:
+    def made(words: Mapping[str, Any]) -> IndexCells:
         model = METHODS["hard"].made(words)
         if recall is None:
-            return Cells(model.fit(x), np.asarray(model.labels_), {})
+            return IndexCells(model.fit(x), np.asarray(model.labels_), {})
         return cells_for_recall(model, x, recall, words.get("sizes__most"))
 
     cells = made(words)
