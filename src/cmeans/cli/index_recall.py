@@ -44,7 +44,9 @@ def cells_for_recall(model: Any, x: Any, recall: float, balance: float | None) -
     given, bounded = model.get_params(deep=False), balance is not None
     if not bounded:
         model.set_params(max_iter=ROUND)
-    fitted, best, queries, sweeps = model, None, None, 0
+    best: IndexCells | None = None
+    queries: Queries | None = None
+    fitted, sweeps = model, 0
     while True:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*stopped at max_iter")
@@ -59,6 +61,7 @@ def cells_for_recall(model: Any, x: Any, recall: float, balance: float | None) -
         if before is None or probes <= before:
             found = probes, curve.recall[probes - 1], curve.scanned[probes - 1] / len(x)
             best = IndexCells(fitted, labels, dict(zip(TOLD, (*found, len(numbers)), strict=False)))
+        assert best is not None, "the first measurement is the best until then"
         if bounded:
             stopped = "as without --recall, as sizes of cells are bounded"
         elif before is not None and probes > (1 - FALL) * before:
