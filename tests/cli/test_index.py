@@ -111,6 +111,26 @@ def test_rows_are_added_to_the_cells_there_are(
     assert cmeans("index", vectors, "-c", 9, "--out", out).summary["n_clusters_found"] == 9
 
 
+@pytest.mark.parametrize("words", [[], ["--balance", 1.2], ["--recall", 0.9]])
+def test_rows_of_unseen_groups_are_told(
+    cmeans: Command, tmp_path: Path, words: list[object]
+) -> None:
+    rng, out = np.random.default_rng(0), tmp_path / "out"
+    means = rng.normal(size=(6, 8)) * 5
+    old, same, new = ((means[:, None] + rng.normal(size=(6, n, 8))) for n in (100, 40, 40))
+    for name, x in (("old", old[:4]), ("same", same[:4]), ("new", new[4:])):
+        np.save(tmp_path / f"{name}.npy", x.reshape(-1, 8))
+    cmeans("index", tmp_path / "old.npy", "-c", 4, *words, "--out", out)
+    added = cmeans("index", tmp_path / "same.npy", "--add", "--out", out).summary
+    assert 0.9 < added["farther"] < 1.1
+    assert added["warnings"] == []
+    added = cmeans("index", tmp_path / "new.npy", "--add", "--out", out).summary
+    d2 = ((new[4:, :, None] - means[:4]) ** 2).sum(axis=-1).min(axis=-1)
+    assert added["farther"] == pytest.approx(d2.mean() / 8, rel=0.1)
+    (warned,) = added["warnings"]
+    assert "times as far from their cells" in warned
+
+
 def test_added_rows_go_beyond_cells_that_are_overfull(
     cmeans: Command, vectors: Path, tmp_path: Path
 ) -> None:

@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from cmeans import KernelKMeans, Sizes
 from cmeans.native import is_available
-from cmeans.solvers.sizes import near, solve
+from cmeans.solvers.sizes import apportioned, near, solve
 from limited import limited
 from naive import point_distances
 
@@ -109,6 +109,15 @@ def test_a_row_of_no_weight_takes_no_room(monkeypatch: pytest.MonkeyPatch) -> No
     weight[::6] = 0
     labels = fitted(x, EQUAL, sample_weight=weight).labels_
     assert (np.bincount(labels, weight, MANY) == 10).all()
+
+
+def test_heavy_clusters_have_centres_of_light_ones() -> None:
+    sizes = np.array([90.0, 4, 3, 41, 20, 2])
+    np.testing.assert_array_equal(apportioned.seats(sizes, 27), [4, 0, 0, 2, 0, 0])
+    np.testing.assert_array_equal(apportioned.seats(sizes, 30), [3, 0, 0, 2, 1, 0])
+    np.testing.assert_array_equal(apportioned.seats(sizes, 60), [2, 1, 1, 1, 1, 0])
+    np.testing.assert_array_equal(apportioned.seats(np.full(4, 9.0), 5), np.ones(4))
+    np.testing.assert_array_equal(apportioned.seats(np.array([50.0, 40]), 45), np.ones(2))
 
 
 def test_corners_of_a_cube_are_found() -> None:

@@ -22,7 +22,7 @@ TOLD = "probes", "recall_at_10", "scanned", "queries", "sweeps", "stopped"
 
 
 @dataclass(frozen=True)
-class Cells:
+class IndexCells:
     """A fitted model, the cells of all rows, and what a summary says of them."""
 
     model: Any
@@ -30,7 +30,7 @@ class Cells:
     told: dict[str, Any]
 
 
-def cells_for_recall(model: Any, x: Any, recall: float, balance: float | None) -> Cells:
+def cells_for_recall(model: Any, x: Any, recall: float, balance: float | None) -> IndexCells:
     """Fit a model, sweep on as long as that takes queries fewer cells to find such a share of their
     nearest rows, and say how many it takes. Cells of bounded sizes are made once."""
     numbers = held_out(len(x), model.n_clusters)
@@ -44,7 +44,9 @@ def cells_for_recall(model: Any, x: Any, recall: float, balance: float | None) -
     given, bounded = model.get_params(deep=False), balance is not None
     if not bounded:
         model.set_params(max_iter=ROUND)
-    fitted, best, queries, sweeps = model, None, None, 0
+    best: IndexCells | None = None
+    queries: Queries | None = None
+    fitted, sweeps = model, 0
     while True:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*stopped at max_iter")
@@ -58,7 +60,8 @@ def cells_for_recall(model: Any, x: Any, recall: float, balance: float | None) -
         probes, before = curve.probes(recall), None if best is None else best.told["probes"]
         if before is None or probes <= before:
             found = probes, curve.recall[probes - 1], curve.scanned[probes - 1] / len(x)
-            best = Cells(fitted, labels, dict(zip(TOLD, (*found, len(numbers)), strict=False)))
+            best = IndexCells(fitted, labels, dict(zip(TOLD, (*found, len(numbers)), strict=False)))
+        assert best is not None, "the first measurement is the best until then"
         if bounded:
             stopped = "as without --recall, as sizes of cells are bounded"
         elif before is not None and probes > (1 - FALL) * before:
@@ -70,7 +73,9 @@ def cells_for_recall(model: Any, x: Any, recall: float, balance: float | None) -
             fitted = clone(fitted).set_params(**on, n_init=1, search=None, max_iter=ROUND)
             continue
         best.model.set_params(**given)
-        return Cells(best.model, best.labels, {**best.told, "sweeps": sweeps, "stopped": stopped})
+        return IndexCells(
+            best.model, best.labels, {**best.told, "sweeps": sweeps, "stopped": stopped}
+        )
 
 
 def _placed(model: Any, x: Any, labels: IntArray, numbers: IntArray, balance: float) -> IntArray:

@@ -25,7 +25,7 @@ from .fit_request import MODEL, SUMMARY, FitRequest
 from .fit_rows import prepared_rows, with_front
 from .fit_summary import metadata_of
 from .fitting import planned
-from .index_recall import TOLD, Cells, cells_for_recall
+from .index_recall import TOLD, IndexCells, cells_for_recall
 from .methods import METHODS
 from .models import with_rows
 from .output.messages import in_options
@@ -51,6 +51,7 @@ OUTPUTS = {
     "summary": SUMMARY,
     "run": RUN,
 }
+FARTHER = 1.2  # times as far as the rows of the training, from which on new ones want new cells
 IN_LEVELS = 256  # cells from which on they are made in two levels, unless it is told otherwise
 
 
@@ -121,6 +122,8 @@ def train_index(request: FitRequest, screen: Screen, recall: float | None = None
             "balance": request.words.get("sizes__most"),
             "seed": request.words["random_state"],
             "objective": model.objective_,
+            "mean_distance": model.objective_
+            / max(len(assignments) - cells.told.get("queries", 0), 1),
             **_sizes(assignments, len(centroids)),
             **cells.told,
             "seconds": watch.seconds,
@@ -150,11 +153,13 @@ def add_to_index(reading: ReadOptions, folder: Path, screen: Screen) -> dict[str
             assignments = np.concatenate([before, added.labels.astype(np.int32)])
             found = _sizes(assignments, known.model.n_clusters_)
             _tell_overfull(assignments, found, former["balance"])
+            farther = _farther(known.model, known.rows.x, former)
         _write(place / ASSIGNMENTS, assignments)
         own = {
             "file": str(reading.file),
             "added": len(added.labels),
             "moved": added.moved,
+            "farther": farther,
             "imbalance_before": _sizes(before, known.model.n_clusters_)["imbalance"],
             "seconds": watch.seconds,
         }
@@ -163,6 +168,24 @@ def add_to_index(reading: ReadOptions, folder: Path, screen: Screen) -> dict[str
             summary.pop(name, None)
         write_text(place / SUMMARY, as_json(summary) + "\n")
     return summary
+
+
+def _farther(model: Any, x: Any, former: Mapping[str, Any]) -> float | None:
+    """Return how many times farther new rows lie from the nearest centres than rows of the training
+    did, by mean squared distances, and warn where groups must have come that no cell was made
+    for. Centres of m rows each are farther by (m + 1) / (m - 1) from others of their kind."""
+    before, m = former.get("mean_distance"), former["mean"]
+    if not before or m <= 1:
+        return None
+    times = float(-model.score(x) / len(x) / before * (m - 1) / (m + 1))
+    if times > FARTHER:
+        warnings.warn(
+            f"rows that are added lie {times:.2f} times as far from their cells, by mean squared "
+            "distances, as those that the cells were made of; make the index anew of all rows.",
+            DataWarning,
+            stacklevel=2,
+        )
+    return times
 
 
 def _added(model: Any, x: Any, before: npt.NDArray[np.int32], balance: float | None) -> Placement:
@@ -188,14 +211,14 @@ def _check_files(request: FitRequest) -> None:
     refuse_foreign(request.out, [*OUTPUTS.values(), PACKED], SUMMARY, request.overwrite)
 
 
-def _trained(words: Mapping[str, Any], x: Any, recall: float | None) -> Cells:
+def _trained(words: Mapping[str, Any], x: Any, recall: float | None) -> IndexCells:
     """Return the fitted cells. Where bounds of sizes gave several cells one centre, as equal rows
     can be parted, there are no more cells than different rows."""
 
-    def made(words: Mapping[str, Any]) -> Cells:
+    def made(words: Mapping[str, Any]) -> IndexCells:
         model = METHODS["hard"].made(words)
         if recall is None:
-            return Cells(model.fit(x), np.asarray(model.labels_), {})
+            return IndexCells(model.fit(x), np.asarray(model.labels_), {})
         return cells_for_recall(model, x, recall, words.get("sizes__most"))
 
     cells = made(words)

@@ -116,7 +116,7 @@ class Stage:
         from starts that are drawn."""
         return []
 
-    def bytes_beside(self, blocks: Blocks) -> int:
+    def bytes_beside(self, blocks: Blocks, rule: Rule, n_clusters: int) -> int:
         """Bytes of memory that the stage takes beside the rows that it is given, as long as the fit
         lasts."""
         return 0

@@ -3,6 +3,7 @@ true."""
 
 from __future__ import annotations
 
+import gzip
 import re
 import struct
 from pathlib import Path
@@ -53,6 +54,15 @@ def test_an_ending_says_more_than_first_bytes(tmp_path: Path) -> None:
     file.write_bytes(struct.pack("<ii", 35_615, 1) + bytes(35_615))
     assert file.read_bytes().startswith(b"\x1f\x8b")
     assert cmeans.open_blocks(file).shape == (35_615, 1)
+
+
+@pytest.mark.parametrize("name", ["x.fvecs.gz", "x.npy.gz"])
+def test_only_tables_are_unpacked_as_they_are_read(tmp_path: Path, name: str) -> None:
+    file = tmp_path / name
+    file.write_bytes(gzip.compress(struct.pack("<i2f", 2, 1.5, 0.1), mtime=0))
+    message = f"{file}: is packed by gzip; unpack it first (zcat FILE > NEW)."
+    with pytest.raises(RowsError, match=f"^{re.escape(message)}$"):
+        cmeans.open_blocks(file)
 
 
 def test_fits_are_those_of_arrays(tmp_path: Path) -> None:

@@ -115,16 +115,17 @@ def kind_of_file(file: Path) -> str:
     kind, packer = kind_of_bytes(start), packer_of(start)
     if kind is not None:
         return "csv" if kind == "npz" and text_in(file) is not None else kind
-    if packer is not None and packer.ending != file.suffix:
+    named = _by_ending(file)
+    unread = named not in (None, "csv")  # x.fvecs.gz: only CSV is unpacked as it is read
+    if packer is not None and (unread or packer.ending != file.suffix):
         name = (
             ""
-            if packer.ending is None
+            if unread or packer.ending is None
             else f", or give it a name that ends in {packer.ending} if it is CSV"
         )
         raise RowsError(
             f"{file}: is packed by {packer.name}; unpack it first ({packer.cat} FILE > NEW){name}."
         )
-    named = _by_ending(file)
     if named is None:
         raise RowsError(
             f"{file}: unknown kind of file; known are Parquet, CSV (.csv, .tsv, .txt), Arrow, npy, "

@@ -9,6 +9,7 @@ from typing import Any
 from ...data.arrays import host_float64, is_sparse, row_bytes
 from ...data.blocks import Blocks, mapped
 from ...data.powers import PowerUnits
+from ...rules import Rule
 from ...sampling.population import population_of
 from ...tuning.power import power_units
 from ..geometry import Geometry
@@ -26,7 +27,7 @@ class PoweredFeatures(Stage):
 
     name = "powers"
 
-    def bytes_beside(self, blocks: Blocks) -> int:
+    def bytes_beside(self, blocks: Blocks, rule: Rule, n_clusters: int) -> int:
         return blocks.bytes_by_row(row_bytes(blocks.x))
 
     def settle(self, context: FitContext) -> FitContext:

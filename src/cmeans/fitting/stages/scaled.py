@@ -9,6 +9,7 @@ from typing import Any
 from ...data.arrays import row_bytes
 from ...data.blocks import Blocks, mapped
 from ...data.scaling import FeatureUnits
+from ...rules import Rule
 from ...tuning.feature_ranges import factors_to_ten
 from ..geometry import Geometry
 from ..procedure import FitContext, Stage
@@ -23,7 +24,7 @@ class ScaledFeatures(Stage):
 
     name = "scaling"
 
-    def bytes_beside(self, blocks: Blocks) -> int:
+    def bytes_beside(self, blocks: Blocks, rule: Rule, n_clusters: int) -> int:
         return blocks.bytes_by_row(row_bytes(blocks.x))
 
     def settle(self, context: FitContext) -> FitContext:

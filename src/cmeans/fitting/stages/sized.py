@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ...solvers.sizes import Sized
+from ...data.blocks import Blocks
+from ...rules import Rule
+from ...solvers.sizes import Sized, bytes_of_placing
 from ..geometry import Geometry
 from ..procedure import Stage, Swept
 from ..sizes import GivenSizes
@@ -18,6 +20,9 @@ class SizedClusters(Stage):
 
     name = "sizes"
     solves = True
+
+    def bytes_beside(self, blocks: Blocks, rule: Rule, n_clusters: int) -> int:
+        return 0 if rule.is_soft else bytes_of_placing(blocks, n_clusters)
 
     def place(self, geometry: Geometry) -> Geometry:
         """Prices compare with distances, not these with each other alone."""

@@ -211,7 +211,7 @@ class BySweeps:
         known = memory_of(space, blocks, rule, c)
         sizes = self._sample_sizes(settings, space, blocks)
         held = space.bytes_of_rows + self._remembered(settings, blocks)
-        held += sum(stage.bytes_beside(blocks) for stage in context.procedure.stages)
+        held += sum(stage.bytes_beside(blocks, rule, c) for stage in context.procedure.stages)
         init = vars(self).get("init")
         held += of_start(blocks, OF_INIT.get(init, 0) if isinstance(init, str) else 0)
         beside = max((size for size in sizes if blocks.part_is_here(size)), default=0)

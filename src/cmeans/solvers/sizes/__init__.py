@@ -4,6 +4,6 @@ and so on; of many clusters, rows placed one after the other where there is room
 from __future__ import annotations
 
 from .prices import SizeBounds, SizeLimits
-from .solve import Sized
+from .solve import Sized, bytes_of_placing
 
-__all__ = ["SizeBounds", "SizeLimits", "Sized"]
+__all__ = ["SizeBounds", "SizeLimits", "Sized", "bytes_of_placing"]

@@ -36,7 +36,7 @@ WARM_FIRST, WARM, COOLING, COLD = 1.0, 0.5, 0.85, 0.03
 LEAST = 0.05  # share of a mean size below which a size says no more of its price
 TOLERANCE = 1e-3  # least share of the costs by which they are to fall in a sweep
 CHUNK = 8192  # rows whose masses are summed together
-MEASURED = 1 << 24  # distances of rows to all clusters that are looked at together
+MEASURED = 1 << 21  # distances of rows to all clusters that are looked at together
 SHARE = (WHOLE, ADDRESS, ADDRESS, ADDRESS, ADDRESS, REAL, ADDRESS)
 PLACE = (WHOLE, WHOLE, *[ADDRESS] * 8)
 

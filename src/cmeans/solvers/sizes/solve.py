@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ...data.arrays import Float64, IntArray, resolution
+from ...data.arrays import Float64, IntArray, itemsize, resolution
+from ...data.blocks import Blocks
 from ...data.column_facts import facts_of
 from ...rules import Rule
 from ...runtime.numerals import in_digits
@@ -38,7 +39,15 @@ from ..observer import Observer
 from ..solution import NEXT_CENTRES, Solution, StepResult
 from .apportioned import better_start
 from .assignment import WholeRows, assigned
-from .near import NearestClusters, PlacedRows, PlacingStep, near_prices, until_costs_stand
+from .near import (
+    MEASURED,
+    NEAR,
+    NearestClusters,
+    PlacedRows,
+    PlacingStep,
+    near_prices,
+    until_costs_stand,
+)
 from .prices import SLACK, SizeBounds, SizeLimits, cooled, solve_prices
 
 MARGIN = 5.0  # temperatures from a border within which moves are sought
@@ -46,8 +55,23 @@ SETTLED = 1e-12  # of the mean size: how far soft sizes may miss their bounds, i
 SETTLED_ROUGHLY = 1e-5  # in float32
 MISSED = 1e-3  # of the mean size by which sums of memberships may miss their bounds unsaid
 EXACT = 32  # clusters up to which the cheapest assignment is sought in every sweep
+COPIES = 3  # of the distances of all rows to all clusters, that the repair holds at once
 REPAIRED = 1 << 25  # rows times clusters up to which it is sought in the end all the same
-NEAR = 1e-3  # of the mean squared distance: margin within which the last moves are sought at first
+BORDER = (
+    1e-3  # of the mean squared distance: margin within which the last moves are sought at first
+)
+
+
+def bytes_of_placing(blocks: Blocks, n_clusters: int) -> int:
+    """Bytes of what rows are placed by, where they are few enough and clusters more than a few: the
+    clusters that each knows twice, as blocks are joined, and of all distances the copies of the
+    last repair."""
+    n = blocks.n_rows
+    if n_clusters <= EXACT or n > blocks.most_gathered:
+        return 0
+    known = 2 * n * NEAR * (np.dtype(np.int32).itemsize + itemsize(blocks.x))
+    distances = n * n_clusters
+    return known + COPIES * 8 * (distances if distances <= REPAIRED else min(distances, MEASURED))
 
 
 @dataclass(frozen=True)
@@ -268,7 +292,7 @@ class Sized(Solving):
             state, whole, visited = self._placed(problem, bounds, state, space)
             visits += visited
         elif not problem.rule.is_soft:
-            width = NEAR * _mean_distance(problem, best.solution.state)
+            width = BORDER * _mean_distance(problem, best.solution.state)
             found = assigned(problem, problem.rule, bounds, state, width, space)
             state = State(state.centres, found.prices)
             # of those at borders by the final prices too
