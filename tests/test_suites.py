@@ -125,6 +125,7 @@ def test_files_of_other_suites_are_not_read(
     assert table.pytest_ignore_collect(ROOT / file, config) is (None if is_read else True)
 
 
+@pytest.mark.minutes
 def test_the_quick_tests_of_the_core_are_found_by_the_command_that_leaves_out_slow_ones() -> None:
     """Which CONTRIBUTING.md recommends."""
     command = [
