@@ -37,7 +37,7 @@ def test_the_table_names_what_is_there(table: Any) -> None:
 
 
 def test_the_table_of_products_names_what_is_there() -> None:
-    thirds = [(place.split("::")[0], place.split("::")[1:]) for place in A_THIRD]
+    thirds = [(place.split("::")[0], place.split("::")[1:][-1:]) for place in A_THIRD]
     for file, functions in (*thirds, *EACH_ONCE.items()):
         text = (ROOT / file).read_text(encoding="utf-8")
         assert len(set(functions)) == len(functions), file
@@ -125,6 +125,7 @@ def test_files_of_other_suites_are_not_read(
     assert table.pytest_ignore_collect(ROOT / file, config) is (None if is_read else True)
 
 
+@pytest.mark.minutes
 def test_the_quick_tests_of_the_core_are_found_by_the_command_that_leaves_out_slow_ones() -> None:
     """Which CONTRIBUTING.md recommends."""
     command = [
