@@ -33,8 +33,8 @@ PROBED = Stopping(max_iter=3, tol=0.0)
 
 
 def rows_of_hierarchy(n_rows: int, n_clusters: int) -> int:
-    """Rows of the sample that starts are made of."""
-    return min(n_rows, (SAMPLED if n_clusters <= MOST_MERGED else PROBED_SAMPLED) * n_clusters)
+    """Rows at most of the sample that starts are made of."""
+    return min(n_rows, SAMPLED * n_clusters)
 
 
 def sweeps_of_hierarchy(problem: Problem, n_clusters: int) -> Stopping:
@@ -81,7 +81,8 @@ class HierarchicalStarts:
         return solve(probed, start, step=NextCentres(refills=False)).state.centres
 
     def _sampled(self, problem: Problem, count: int) -> RowsForCells:
-        size = rows_of_hierarchy(len(self.population), count)
+        each = PROBED_SAMPLED if _is_probed(problem, count) else SAMPLED
+        size = min(len(self.population), each * count)
         positions, weights = sample(self.population, size, self.rng)
         numbers = self.population.at(positions)
         part = replace(problem, rule=Hard()).on_sample(numbers, weights, SWEEPS)
