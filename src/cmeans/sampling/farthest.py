@@ -93,8 +93,8 @@ class _FarSearch:
         return self._fold(_WeightsPass(*self._to, search))
 
     @property
-    def _to(self) -> tuple[Rule, tuple[State, ...], int]:
-        return self._problem.rule, self._centres, self._problem.probes
+    def _to(self) -> tuple[Rule, tuple[State, ...]]:
+        return self._problem.rule, self._centres
 
     def _fold(self, over: Pass[Any]) -> Any:
         total, self._kept = self._problem.engine.keep(self._problem.rows, over, self._kept)
@@ -111,6 +111,9 @@ class _Distances:
     # by the numbers of sets between which their centres came
     searches: dict[tuple[int, int], tuple[NearestFunction, State]] = field(default_factory=dict)
 
+    def __reduce__(self) -> Any:  # searches do not travel
+        return type(self), (self.least, self.known, self.most)
+
 
 @dataclass(frozen=True)
 class _DistancesPass(Pass[Sum]):
@@ -118,7 +121,6 @@ class _DistancesPass(Pass[Sum]):
 
     rule: Rule
     centres: tuple[State, ...]
-    probes: int  # as of `Problem`
 
     def begin(self, rows: RepresentedRows) -> _Distances:
         return _Distances(
@@ -148,7 +150,7 @@ class _DistancesPass(Pass[Sum]):
         tasks."""
         new = [state.centres for state in self.centres[since:]]
         state = State(new[0] if len(new) == 1 else Centres.stack(new))
-        nearest = nearest_for(rows, self.rule, len(state.centres), self.probes)
+        nearest = nearest_for(rows, self.rule, len(state.centres))
         return kept.searches.setdefault((since, len(self.centres)), (nearest, state))
 
 

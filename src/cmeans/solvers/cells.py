@@ -26,15 +26,16 @@ ROUNDS = 3  # of these at most, while one gains a share of the objective that is
 WORTH = 0.01
 
 
-def centres_in_cells(sampled: RowsForCells, count: int) -> Centres:
+def centres_in_cells(sampled: RowsForCells, count: int, *, rounds: int = ROUNDS) -> Centres:
     """Return `count` centres, or as many as the sampled rows differ.
 
     Shares follow the sums of distances, so that cells get more clusters that hold more rows, or
     rows further apart. Where a cell has no more different rows than clusters, others get what it
-    leaves over. Then heavy clusters are split in two, and as many go that are of less use.
+    leaves over. Then, in some rounds, heavy clusters are split in two, and as many go that are of
+    less use.
     """
     cells = _filled(sampled, *_divided(sampled, round(count**0.5)), count)
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         if not _exchange(sampled, cells):
             break
     return Centres.stack([cell.centres for cell in cells])

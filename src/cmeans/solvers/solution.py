@@ -70,6 +70,7 @@ class NextCentres:
 
     needs_labels: bool = False
     keeps_clusters: bool = True
+    refills: bool = True  # clusters without rows, where the rule has that done
     needs_sums: ClassVar[bool] = True
 
     def __call__(
@@ -78,7 +79,7 @@ class NextCentres:
         state = swept.state
         new, visits = problem.means(state, sums), 0
         empty = np.flatnonzero(sums.mass <= 0)
-        if len(empty) and problem.rule.refills_empty_clusters:
+        if len(empty) and self.refills and problem.rule.refills_empty_clusters:
             far = farthest_rows(problem, state.centres, len(empty))
             visits = far.passes * problem.n_rows
             if far.centres is not None:

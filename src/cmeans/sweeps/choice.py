@@ -41,7 +41,6 @@ LARGEST_CENTRES = 4 * 2**20
 # of bounds
 LEAST_BOUNDED = 2**23
 SOME_COLUMNS, MANY_CLUSTERS = 64, 256  # from which on together the nearest centres are searched for
-LEAST_PROBED = 1024  # clusters from which on few groups of them hold the nearest of most rows
 SHARE = 8  # clusters for each in which a row has a membership, from which on these are searched for
 
 
@@ -103,11 +102,6 @@ def searches(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> bool:
     )
 
 
-def probing_pays(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> bool:
-    """True where a hard rule saves time if it looks for near centres in few groups of them."""
-    return n_clusters >= LEAST_PROBED and searches(space, blocks, rule, n_clusters)
-
-
 def searches_few(space: Space, blocks: Blocks, rule: Rule, n_clusters: int) -> bool:
     """True where a rule of memberships in a few of many clusters searches for these."""
     few = rule.most_clusters is not None and rule.most_clusters * SHARE <= n_clusters
@@ -157,8 +151,7 @@ def sweep_for(rows: RepresentedRows, rule: Rule, n_clusters: int, probes: int = 
     native_sweeps = sweeps_are_native(space, blocks, rule, n_clusters)
     quick = native_sweeps and rows.n_rows * space.size * n_clusters < LEAST_BOUNDED
     if not quick and searches(space, blocks, rule, n_clusters):
-        probed = probing_pays(space, blocks, rule, n_clusters)
-        return BoundedSweep(rule, numpy_dtype(blocks.x), probes if probed else 0)
+        return BoundedSweep(rule, numpy_dtype(blocks.x), probes)
     if not native_sweeps:
         return generic.sweep
     if rule.most_clusters is None or rule.most_clusters >= n_clusters:
@@ -215,13 +208,10 @@ def costs_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> CostsFuncti
     return NativeCosts(rule, numpy_dtype(rows.blocks.x))
 
 
-def nearest_for(
-    rows: RepresentedRows, rule: Rule, n_clusters: int, probes: int = 0
-) -> NearestFunction:
-    """The nearest centres of represented rows; `probes` as of `sweep_for`."""
+def nearest_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> NearestFunction:
+    """The nearest centres of represented rows."""
     if searches(rows.space, rows.blocks, rule, n_clusters):
-        probed = probing_pays(rows.space, rows.blocks, rule, n_clusters)
-        return NearestSearch(numpy_dtype(rows.blocks.x), probes if probed else 0)
+        return NearestSearch(numpy_dtype(rows.blocks.x))
     if not sweeps_are_native(rows.space, rows.blocks, rule, n_clusters):
         return generic.nearest_rows
     return NativeNearest(numpy_dtype(rows.blocks.x))

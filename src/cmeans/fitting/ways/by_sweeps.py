@@ -70,8 +70,9 @@ class BySweeps:
         rows = self._rows_for(context, geometry, method.rule)
         problem = Problem(rows, method.rule, context.engine, settings.stopping)
         in_levels = settings.search.method == "hierarchical"
-        if in_levels:
-            problem = sweeps_of_hierarchy(problem, settings.n_clusters)
+        if in_levels and not method.rule.is_soft:
+            stopping = sweeps_of_hierarchy(problem, settings.n_clusters)
+            problem = replace(problem, stopping=stopping)
         starting = problem if method.pilot is None else replace(problem, rule=method.pilot.rule)
         swept = context.prepared(
             Swept(context, geometry, problem, starting, FromStarts(method.pilot))
