@@ -96,6 +96,10 @@ class Rule(ParameterObject, ABC):
     has_tails : whether rows far out cost and pull less than by their squared distances (`tails`).
     has_densities : whether its scales come from weights and covariances of clusters, and
         memberships are posterior probabilities.
+    has_removal_costs : whether search can follow the rule itself, since `removal_costs` has a
+        formula.
+    follows_nearest : whether a row belongs to its nearest centre alone, so that bounds of distances
+        tell what a sweep may leave out.
 
     Notes
     -----
@@ -122,6 +126,8 @@ class Rule(ParameterObject, ABC):
     has_prices: ClassVar[bool] = False
     has_tails: ClassVar[bool] = False
     has_densities: ClassVar[bool] = False
+    has_removal_costs: ClassVar[bool] = False
+    follows_nearest: ClassVar[bool] = False
 
     def __init_subclass__(cls, **words: Any) -> None:
         super().__init_subclass__(**words)
@@ -227,20 +233,9 @@ class Rule(ParameterObject, ABC):
         any membership."""
         return namespace(u).max(u, axis=1) == 0
 
-    @property
-    def has_removal_costs(self) -> bool:
-        """True where search can follow the rule itself, since `removal_costs` has a formula."""
-        return False
-
     def removal_costs(self, d2: Array) -> Array:
         """By how much each row's part of the objective would rise if a cluster went (b, c)."""
         raise NotImplementedError(f"{type(self).__name__}: has_removal_costs is False.")
-
-    @property
-    def follows_nearest(self) -> bool:
-        """True where a row belongs to its nearest centre alone, so that bounds of distances tell
-        what a sweep may leave out."""
-        return False
 
     @property
     def is_partition(self) -> bool:

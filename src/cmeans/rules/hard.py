@@ -34,10 +34,7 @@ class Hard(Rule):
     refills_empty_clusters = True
     follows_nearest = True
     has_removal_costs = True
-
-    @property
-    def native_functions(self) -> NativeFunctions:
-        return NativeFunctions("hard")
+    native_functions = NativeFunctions("hard")
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         xp = namespace(d2)

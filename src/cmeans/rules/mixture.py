@@ -32,10 +32,7 @@ class Mixture(Rule):
     """
 
     has_densities = True
-
-    @property
-    def native_functions(self) -> NativeFunctions:
-        return NativeFunctions("sized entropy", power=TEMPERATURE)
+    native_functions = NativeFunctions("sized entropy", power=TEMPERATURE)
 
     def numbers(self, scales: Float64) -> Float64:
         return self._differences(scales)[None, :]

@@ -56,6 +56,7 @@ class NoiseMixture(Rule):
     log_volume: float
     log_ranges: Sequence[float] | None = None
     leaves_rows_out = True
+    native_functions = NativeFunctions("noisy entropy", power=TEMPERATURE)
 
     def __post_init__(self) -> None:
         real(self.log_volume, "log_volume", "NoiseMixture", least=-math.inf)
@@ -66,10 +67,6 @@ class NoiseMixture(Rule):
     def noise_distance(self) -> float:
         """Noise is one more cluster, whose price and distance from every row are 0."""
         return 0.0
-
-    @property
-    def native_functions(self) -> NativeFunctions:
-        return NativeFunctions("noisy entropy", power=TEMPERATURE)
 
     def numbers(self, scales: Float64) -> Float64:
         # the clusters' less what they have in common, as in a mixture, and what noise costs beside

@@ -36,10 +36,7 @@ class SizedHard(Rule):
     refills_empty_clusters = True
     has_prices = True
     is_partition = True
-
-    @property
-    def native_functions(self) -> NativeFunctions:
-        return NativeFunctions("sized hard")
+    native_functions = NativeFunctions("sized hard")
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         xp = namespace(d2)

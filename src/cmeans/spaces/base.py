@@ -63,6 +63,14 @@ class Space(ABC):
     # not; None: rows stand for themselves
     scatter: MemberScatter | None = None
     empty_row_has = "only zeros, and so no direction"  # for messages
+    # whether clusters with metrics say what stands in place of missing values
+    completes_rows: bool = False
+    # whether a squared distance is k(x, x) - 2 g(x).a_j + |v_j|^2, of orthonormal coordinates where
+    # the space has them
+    norms_are_offsets: bool = True
+    # whether rows are as far from each other as the kernel says, though the span may leave some of
+    # that out; else `pairing` says it
+    pairs_by_kernel: bool = False
 
     def __init_subclass__(cls, **words: Any) -> None:
         super().__init_subclass__(**words)
@@ -151,11 +159,6 @@ class Space(ABC):
         metric of its own (`Metrics`)."""
         return False
 
-    @property
-    def completes_rows(self) -> bool:
-        """True where clusters with metrics say what stands in place of missing values."""
-        return False
-
     def first_metric(self, *, diagonal: bool) -> Metrics:
         """Return the metric (one) in which rows are swept before any other is known."""
         scales = self.typical_scales
@@ -165,12 +168,6 @@ class Space(ABC):
     def typical_scales(self) -> Float64:
         """(r,) one over a typical deviation of each coordinate, where a unit counts; else 1."""
         return np.ones(self.n_coordinates)
-
-    @property
-    def norms_are_offsets(self) -> bool:
-        """True where a squared distance is k(x, x) - 2 g(x).a_j + |v_j|^2, of orthonormal
-        coordinates where the space has them."""
-        return True
 
     # What is asked of rows that say nothing, and of parts of the rows.
 
@@ -308,12 +305,6 @@ class Space(ABC):
         )
 
     # What drawing rows asks.
-
-    @property
-    def pairs_by_kernel(self) -> bool:
-        """True where rows are as far from each other as the kernel says, though the span may leave
-        some of that out; False where `pairing` says it."""
-        return False
 
     def pairing(self, block: Block, numbers: IntArray | None = None) -> Pairing:
         """Return rows as they are compared with each other. `numbers`: as for `embed`."""
