@@ -163,8 +163,9 @@ def packages(session: nox.Session) -> None:
     the wheel, away from the sources."""
     session.install("build[uv]")
     shutil.rmtree(wheels(session), ignore_errors=True)
-    build = ["python", "-m", "build", "--installer", "uv", "--outdir", str(wheels(session))]
-    session.run(*build, silent=True)
+    installer = "uv" if session.venv_backend == "uv" else "pip"
+    build = ["python", "-m", "build", "--installer", installer]
+    session.run(*build, "--outdir", str(wheels(session)), silent=True)
     session.run("python", "-m", "tools.provenance", str(wheels(session)), silent=True)
     session.install("--force-reinstall", "--no-deps", str(wheel(session)))
     session.install(str(wheel(session)))
