@@ -10,6 +10,7 @@ import typer
 from docutils import nodes
 from docutils.parsers.rst import Directive
 
+from cmeans.cli.app import COMMANDS
 from cmeans.cli.commands import app as commands
 
 
@@ -20,10 +21,8 @@ def setup(app: Any) -> dict[str, Any]:
 
 class CommandLine(Directive):
     def run(self) -> list[nodes.Node]:
-        return [
-            section(name, command)
-            for name, command in typer.main.get_command(commands).commands.items()
-        ]
+        made = typer.main.get_command(commands).commands
+        return [section(name, made[name]) for name in COMMANDS]
 
 
 def section(name: str, command: Any) -> nodes.section:

@@ -19,7 +19,7 @@ import pytest
 from typer.models import OptionInfo
 
 from cli.command import Command
-from cmeans.cli import commands
+from cmeans.cli.commands import app
 from cmeans.cli.methods import METHODS
 from cmeans.cli.selection import SELECTABLE
 
@@ -70,7 +70,8 @@ FEW = 1  # run of each command that is made with all tests
 def options_of(command: str) -> dict[str, list[list[str]]]:
     """Return the values of each option of a command, as words of the command line."""
     found = dict[str, list[list[str]]]()
-    for name, word in inspect.signature(getattr(commands, command)).parameters.items():
+    called = next(each.callback for each in app.registered_commands if each.name == command)
+    for name, word in inspect.signature(called).parameters.items():
         info = getattr(word.annotation, "__metadata__", [None])[0]
         if name in NO_OPTIONS or not isinstance(info, OptionInfo):
             continue

@@ -68,7 +68,11 @@ def argument(text: str, metavar: str) -> Any:
 
 
 class _Commands(TyperGroup):
-    """Commands whose errors of usage are one line, with control characters escaped."""
+    """Commands, listed as above, whose errors of usage are one line, with control characters
+    escaped."""
+
+    def list_commands(self, _ctx: Any) -> list[str]:
+        return list(COMMANDS)
 
     def invoke(self, ctx: Any) -> Any:
         with _plain_usage(ctx.obj):

@@ -32,7 +32,7 @@ def apportioned(problem: Problem, centres: Centres, bounds: SizeBounds) -> Centr
     c = len(centres)
     nearest = NearestClusters.of(problem, State(centres, np.zeros(c)), 1)
     labels, d2 = nearest.clusters[:, 0], nearest.d2[:, 0]
-    sizes = np.bincount(labels, nearest.weight, c)
+    sizes = np.bincount(labels, nearest.weight, c).astype(np.float64)
     numbers = seats(sizes, float(bounds.high[0]))
     # rows at one distance are mostly equal: one of them is enough
     weighs = np.flatnonzero((nearest.weight > 0) & (numbers[labels] > 1))
