@@ -69,6 +69,13 @@ WORDS += (
     "'",
     "#",
     "\\",
+    " kg",
+    "5-",
+    "(7)",
+    "1,23,456",
+    "CHF 3",
+    "\u22124",
+    "Total,",
 )
 SHAPES = (
     "({n}, 4)",
@@ -172,6 +179,10 @@ MESSY = (  # as people write tables
     "a,b\n" + "".join(f"{at % 7},{'?' if at % 9 == 0 else at * 0.5}\n" for at in range(60)),
     "a,b\n" + "".join(f"{-9999 if at % 9 == 0 else at % 7},{at * 0.5}\n" for at in range(60)),
     "a,b\n" + "".join(f'{at % 7},"${at},{at * 37 % 1000:03}"\n' for at in range(60)),
+    "a\tb\n" + "".join(f"{at % 7} kg\t{at % 9},2{'-' * (at % 2)}\n" for at in range(60)),
+    "a,b\nkg,m/s\n" + "".join(f'({at % 7}.5),"{at},23,{at % 10}56"\n' for at in range(60)),
+    '"a","b"\n' + "".join(f'"{at + 1}",{at % 7},{at * 0.5}\n' for at in range(60)),
+    "a;b\n" + "".join(f"{at % 7};{at}-\n" for at in range(60)) + "Total;180\n",
 )
 SAID: dict[str, Any] = {  # what a user may say of a table
     "categorical": (["a"], ["Land"], ["id"], ["nobody"]),

@@ -37,6 +37,7 @@ TEXTS += (
     "12,5 %",
     "\0",
 )
+TEXTS += ("3 kg", "4 kg", "5-", "(7)", "1,23,456", "CHF 3", "\u22124", "$1,000")
 
 
 def stored(kind: pa.DataType, values: tuple[int, ...] = INTEGERS) -> Callable[..., pa.Array]:
@@ -64,6 +65,7 @@ COLUMNS: tuple[Callable[..., pa.Array], ...] = (
     chosen((True, False, None), pa.bool_()),
     chosen(TEXTS, pa.string()),
     chosen(TEXTS[:5], pa.large_string()),
+    *(chosen(texts, pa.string()) for texts in (TEXTS[-8:-6], TEXTS[-6:-4], TEXTS[-4:])),
     chosen((b"", b"\xff\xfe", b"a"), pa.binary()),
     chosen((None,), pa.null()),
     *(stored(pa.timestamp(unit)) for unit in UNITS),
