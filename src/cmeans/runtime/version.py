@@ -1,3 +1,3 @@
 """The version of the library, in the lowest folder, so that all others can import it."""
 
-__version__ = "1.0.0"
+__version__ = "1.1.0"
