@@ -91,7 +91,6 @@ SUITES = {
         # fresh processes
         "tests/fitting/test_memory_promises.py",
         "tests/storage/test_failing_disk.py::test_a_full_disk",
-        "tests/storage/test_failing_disk.py::test_a_disk_that_fails",
         "tests/storage/test_failing_disk.py::test_a_disk_that_takes_few_bytes_at_a_time",
         "tests/storage/test_failing_disk.py::test_rows_that_cannot_be_read",
         "tests/fitting/test_validation.py::test_verbose_reaches_stderr_in_a_plain_script",
@@ -101,17 +100,9 @@ SUITES = {
         # many draws, real data, printed tables
         "tests/tuning/test_fuzzifier.py::test_no_collapse_on_real_data",
         "tests/tuning/test_fuzzifier.py::test_with_m_2_the_digits_fall_together",
-        "tests/estimators/test_adaptive.py::test_an_automatic_alpha_finds_the_same_from_any_number",
-        "tests/estimators/test_far_rows.py::test_two_lognormal_blobs_are_two_clusters",
-        "tests/papers/test_sequential.py::test_a_run_on_real_data_is_the_naive_one_and_gives_the_printed_table",
         "tests/fitting/test_empty_rows.py::test_select_looks_at_the_others",
         "tests/landmarks/test_certificate.py::test_from_a_sample_the_truth_lies_within_99_percent_intervals_nearly_always",
-        "tests/rules/test_noise_fuzzy.py::test_a_share_is_kept_where_distances_crowd",
-        "tests/rules/test_noise_fuzzy.py::test_centres_are_nearer_the_true_ones",
-        "tests/sampling/test_kmeans_parallel.py::test_a_weight_of_k_is_drawn_as_often_as_any_of_k_copies",
-        "tests/papers/test_kpkm.py::test_better_minima_than_from_the_same_start_by_k_means",
         "tests/solvers/test_scale_path.py",
-        "tests/streaming/test_graphs.py::test_moons_in_a_hundred_chunks",
         "tests/test_naive_sparse.py::test_the_printed_tables_of_the_adaptive_algorithm",
     ),
     "matrix": (
@@ -145,6 +136,74 @@ SUITES = {
             "tests/streaming/test_input.py",
             "tests/streaming/test_properties.py",
             "tests/streaming/test_states.py",
+        ),
+    ),
+    # seconds each, of what other tests show in less
+    "minutes": (
+        *(
+            "tests/cli/test_choosing.py::test_a_scale_that_is_given_is_taken",
+            "tests/cli/test_covariances.py::test_rows_of_noise",
+            "tests/cli/test_covariances.py::test_what_is_known_of_covariances_beforehand",
+            "tests/cli/test_fit_interrupted.py::test_killed_at_the_worst_moment",
+            "tests/cli/test_process.py::test_an_interrupted_fit_leaves_its_centres_and_nothing_else",
+            "tests/cli/test_stream_process.py::test_rows_that_wait_are_told",
+        ),
+        *(
+            "tests/engines/test_dask.py::test_draws_in_proportion_to_weights_that_are_elsewhere",
+            "tests/engines/test_dask.py::test_drawn_starts",
+            "tests/engines/test_dask.py::test_few_weights_of_dask_are_asked_for",
+            "tests/engines/test_dask.py::test_gradients_on_workers_go_on_from_a_checkpoint",
+            "tests/engines/test_dask_covariances.py::test_noise_and_holes_are_those_of_memory",
+            "tests/engines/test_dask_files.py::test_streams_of_files_are_the_same_as_here",
+            "tests/engines/test_dask_streams.py::test_a_checkpoint_is_gone_on_from_there_and_here",
+            "tests/engines/test_dask_streams.py::test_a_checkpoint_of_a_tree_keeps_its_patches",
+            "tests/engines/test_dask_streams.py::test_nothing_of_the_size_of_the_rows_comes_here",
+        ),
+        *(
+            "tests/estimators/test_adaptive.py::test_an_automatic_alpha_finds_the_same_from_any_number",
+            "tests/estimators/test_adaptive.py::test_fifteen_clusters_in_noise",
+            "tests/estimators/test_far_rows.py::test_two_lognormal_blobs_are_two_clusters",
+            "tests/estimators/test_finding.py::test_number_of_clusters_of_real_data",
+            "tests/estimators/test_landmark_graph.py::test_memberships_mark_the_rows_between_strokes",
+            "tests/estimators/test_mixture_as_a_peer.py::test_samples_have_the_moments_of_the_components",
+            "tests/estimators/test_mixtures_of_incomplete_rows.py::test_a_saved_model_says_the_same",
+            "tests/estimators/test_mixtures_of_incomplete_rows.py::test_columns_of_one_value_may_have_holes",
+            "tests/estimators/test_mixtures_of_incomplete_rows.py::test_the_prior_is_of_rows_completed_by_one_gaussian",
+            "tests/estimators/test_modularity_clustering.py::test_boundaries_through_clusters_are_doubted",
+            "tests/estimators/test_modularity_clustering.py::test_digits_in_another_order_and_number_of_threads",
+        ),
+        *(
+            "tests/fitting/test_validation.py::test_grid_search",
+            "tests/inspection/test_explore_in_a_browser.py::test_twenty_pages_in_one_notebook_all_draw",
+            "tests/papers/test_kpkm.py::test_better_minima_than_from_the_same_start_by_k_means",
+            "tests/papers/test_sequential.py::test_a_run_on_real_data_is_the_naive_one_and_gives_the_printed_table",
+            "tests/papers/test_sequential.py::test_landmarks_that_span_everything_are_the_plain_space",
+            "tests/papers/test_sequential.py::test_units_matter_without_scaling_in_the_conference_form_alone",
+            "tests/papers/test_wavelets.py::test_bears_shifts_better_than_distances_do",
+        ),
+        *(
+            "tests/rules/test_noise_fuzzy.py::test_a_share_is_kept_where_distances_crowd",
+            "tests/rules/test_noise_fuzzy.py::test_centres_are_nearer_the_true_ones",
+            "tests/rules/test_noise_fuzzy.py::test_landmark_graphs",
+            "tests/rules/test_noise_fuzzy.py::test_search_finds_what_a_poor_start_missed",
+            "tests/sampling/test_kmeans_parallel.py::test_a_weight_of_k_is_drawn_as_often_as_any_of_k_copies",
+            "tests/sampling/test_many_rows.py::test_equal_rows_in_single_precision_are_drawn_once",
+        ),
+        *(
+            "tests/selection/test_mixtures.py::test_a_grid_of_shapes",
+            "tests/selection/test_mixtures.py::test_agreement_of_refits_may_choose",
+            "tests/selection/test_mixtures.py::test_chance_has_the_metrics_of_the_clusters",
+            "tests/selection/test_mixtures.py::test_silhouettes_of_mixtures_are_scores",
+            "tests/selection/test_scorer.py::test_a_search_finds_the_number",
+            "tests/selection/test_scorer.py::test_pipelines",
+            "tests/selection/test_select.py::test_a_grid_of_parameters",
+            "tests/selection/test_select.py::test_numbers_with_gaps",
+            "tests/selection/test_stability.py::test_the_same_on_dask",
+        ),
+        *(
+            "tests/solvers/test_scale_path.py::test_digits",
+            "tests/storage/test_failing_disk.py::test_a_disk_that_fails",
+            "tests/streaming/test_graphs.py::test_moons_in_a_hundred_chunks",
         ),
     ),
 }
@@ -203,7 +262,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker("minutes")
     for item in items:
         suite, *bits = marks_of(item.nodeid.partition("[")[0])
-        if item.get_closest_marker("minutes"):
+        if suite == "minutes" or item.get_closest_marker("minutes"):
+            item.add_marker("minutes")
             item.add_marker("slow")
         else:
             item.add_marker(suite)
