@@ -18,8 +18,8 @@ NAMES: tuple[SearchName, ...] = ("auto", "breathing", "annealing", "hierarchical
 
 @dataclass(frozen=True, repr=False)
 class Search(ParameterObject):
-    """How a fit gets from its starts to its result: the search for a better optimum, and what makes
-    sweeps fewer.
+    """The way of a fit from its starts to its result: the search for a better optimum, and what
+    makes sweeps fewer.
 
     `search="breathing"` is short for `search=Search("breathing")`, `search=None` for
     `search=Search(None)`.

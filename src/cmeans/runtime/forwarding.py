@@ -1,4 +1,4 @@
-"""What a class says that another object has to say."""
+"""Attributes of a class that are those of an object which it holds."""
 
 from __future__ import annotations
 

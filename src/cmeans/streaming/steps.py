@@ -83,7 +83,7 @@ _ARGUMENTS = (
 
 @dataclass(frozen=True)
 class AbsorbedStep:
-    """What a step's rows are, and what they make of the clusters."""
+    """A step's rows, and the clusters that they make."""
 
     nearest: IntArray  # (b,) the likeliest cluster
     order: IntArray  # (b,) rows by their clusters, outlying ones last
