@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
@@ -64,12 +65,19 @@ def test_bounds_hold_exactly_and_the_gap_is_true(
     assert model.stop_reason_.startswith("converged: costs stand still to tol=0.001")
 
 
+@pytest.mark.filterwarnings("ignore:.*stopped at max_iter")
 def test_native_and_generic_passes_place_rows_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     assert is_available()
     x = np.rint(4 * heaps(900))  # sums of whole numbers are exact
-    native = fitted(x, FIFTH)
+    once = KernelKMeans(
+        MANY, kernel="linear", sizes=FIFTH, init=np.arange(MANY) * (900 // MANY), max_iter=1
+    )
+    native, placed = fitted(x, FIFTH), once.fit(x)
     monkeypatch.setattr("cmeans.native.is_available", lambda: False)
-    generic = fitted(x, FIFTH)
+    generic, again = fitted(x, FIFTH), clone(once).fit(x)
+    np.testing.assert_allclose(again.objective_, placed.objective_, rtol=1e-3)
+    assert (again.labels_ != placed.labels_).mean() < 0.02
+    # from there rows in balance lead to optima of their own
     np.testing.assert_allclose(generic.objective_, native.objective_, rtol=0.05)
     counts = np.bincount(generic.labels_, minlength=MANY)
     assert counts.max() <= np.ceil(1.2 * 900 / MANY)
