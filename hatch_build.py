@@ -35,6 +35,7 @@ FLAGS = [
     "-fno-math-errno",
     "-fno-trapping-math",
     "-fvisibility=hidden",
+    "-Werror=implicit-function-declaration",  # of every compiler, as of some
 ]
 # of the environment, by which a library is another than the one that is there
 WORDS = {"CC", "CFLAGS", "CMEANS_LIBRARY"}

@@ -1,4 +1,6 @@
 /* Clusters that are merged two by two, always the pair whose means are merged at least cost (Ward's method), where each knows a few others. */
+#include <string.h>
+
 #include "vectors.h"
 
 #define FEW 16 /* others that a cluster knows at most: NEAR in sampling/merged_draws.py */
