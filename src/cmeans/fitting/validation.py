@@ -268,6 +268,8 @@ def _stored_rows(estimator: BaseEstimator, X: StoredRows, *, fitting: bool) -> C
         )
     limits: Limits = estimator._limits
     x = X.loaded(limits.loaded_bytes, limits.canonical_rows)
+    if fitting and x is X:
+        X.for_sweeps()
     holes = X.holes and (isinstance(x, StoredRows) or bool(np.isnan(x).any()))
     return CheckedRows(x, 0 if x is X else X.nbytes, holes, X.weight, _names(X.columns), X.recipe)
 
