@@ -202,7 +202,10 @@ def read_weights(sample_weight: Any, n: int, estimator_name: str) -> tuple[Float
 def _checked_weights(estimator_name: str, weight: Any, start: int = 0) -> Float64:
     """Return sample weights in float64, those from row `start` on."""
     try:
-        weight = weight.astype(np.float64, casting="safe" if np.iscomplexobj(weight) else "unsafe")
+        with np.errstate(invalid="ignore"):  # a NaN may be a signalling one
+            weight = weight.astype(
+                np.float64, casting="safe" if np.iscomplexobj(weight) else "unsafe"
+            )
     except (TypeError, ValueError) as error:
         raise ValueError(f"{estimator_name}: sample_weight must be numbers: {error}.") from None
     said = f"{estimator_name}: sample_weight"

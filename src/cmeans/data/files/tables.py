@@ -41,8 +41,9 @@ def or_partial(spelt: str) -> str:
 
 
 def copy_columns(block: Block, x: RowArray) -> None:
-    """Copy the columns of data of a block to the rows x (b, d); what overflows becomes infinite."""
-    with np.errstate(over="ignore"):
+    """Copy the columns of data of a block to the rows x (b, d); what overflows becomes infinite,
+    and NaN of either kind a quiet one."""
+    with np.errstate(over="ignore", invalid="ignore"):
         for place, values in zip(range(x.shape[1]), block, strict=False):
             x[:, place] = values
 
