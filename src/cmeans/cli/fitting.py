@@ -79,20 +79,8 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
                 rows, recipe = prepared_rows(request, front, screen, stays=not here, wanted=wanted)
                 request = replace(request, scale=recipe.scaling.kind)
             try:
-                labels_file = place / request.labels
-                with (
-                    files_kept({"--checkpoint": request.kept_in}),
-                    watch.part("fit"),
-                    parted_results(labels_file, request.reading.file, "--labels-as folder")
-                    if names_folder(labels_file)
-                    else nullcontext(labels_file) as labels,
-                ):
-                    with_columns(
-                        labels,
-                        request.reading,
-                        lambda file: _fit(model, request, rows, screen, file),
-                        request.names,
-                    )
+                with files_kept({"--checkpoint": request.kept_in}), watch.part("fit"):
+                    _fit_and_label(model, request, rows, screen, place / request.labels)
             except KeyboardInterrupt:
                 raise Stopped(_farewell(model, request, recipe)) from None
             except WriteError as error:  # of the labels
@@ -191,6 +179,24 @@ def model_of(request: FitRequest, client: Any = None) -> Any:
     return METHODS[request.method].made(
         with_engine(request.words, checkpoint=request.checkpoint, client=client)
     )
+
+
+def _fit_and_label(
+    model: Any, request: FitRequest, rows: InputRows, screen: Screen, labels: Path
+) -> None:
+    """Fit, and write labels and what is wanted beside them to a file, or to a folder of files as
+    the rows have."""
+    with (
+        parted_results(labels, request.reading.file, "--labels-as folder")
+        if names_folder(labels)
+        else nullcontext(labels) as whole
+    ):
+        with_columns(
+            whole,
+            request.reading,
+            lambda file: _fit(model, request, rows, screen, file),
+            request.names,
+        )
 
 
 def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen, labels: Path) -> None:
